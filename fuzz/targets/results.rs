@@ -6,7 +6,7 @@
 
 use std::cell::OnceCell;
 
-use hopbench_report::campaign::{Campaign, SUMMARY_FORMATS, render};
+use hopbench_report::campaign::{RunData, SUMMARY_FORMATS, render};
 use hopbench_run::results;
 use libfuzzer_sys::fuzz_target;
 
@@ -31,7 +31,7 @@ fuzz_target!(|input: &[u8]| {
         std::fs::write(dir.join("run.json"), run).expect("run.json");
         std::fs::write(dir.join("records.jsonl"), records).expect("records.jsonl");
         let Ok((run, mut records)) = results::open(dir) else { return };
-        let mut campaign = Campaign::new(&run);
+        let mut campaign = RunData::new(&run);
         for record in records.by_ref() {
             match record {
                 Ok(record) => campaign.add(&record),

@@ -168,9 +168,12 @@ fn nothing_in_common(a: &[Values], b: &[Values], apart: &[NotCompared]) -> Fault
         let named = cells.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
         format!("the {name} {} has {named}{more}", side[0].label)
     };
-    let other = |cell: &&NotCompared| !cell.reason.starts_with("only the ");
-    let why: Vec<_> =
-        apart.iter().filter(other).take(MOST_NAMED).map(|c| format!("{}: {}", c.cell, c.reason)).collect();
+    let why: Vec<_> = apart
+        .iter()
+        .filter(|cell| !cell.is_one_sided)
+        .take(MOST_NAMED)
+        .map(|c| format!("{}: {}", c.cell, c.reason))
+        .collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
     Fault::input(format!(
         "no cell can be compared: expected the same path, workload and point with the same job on both sides, found that {}, \

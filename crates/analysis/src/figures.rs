@@ -14,5 +14,5 @@ pub use self::kinds::main_latency;
 pub(crate) use self::link::LinkFacts;
 pub(crate) use self::node::{Busy, Node, cores};
 pub use self::recorded_job::{RecordedJob, spoken};
+pub(crate) use self::usable::is_mostly_late;
 pub use self::usable::unusable;
-pub(crate) use self::usable::{bypasses_proxy, is_mostly_late};

@@ -2,11 +2,11 @@
 //! knows no format and reads no clock.
 //!
 //! ```text
-//!   run.json ─► Campaign ◄─ records, one by one
-//!                  └─► Summary
+//!   run.json ─► RunData ◄─ records, one by one
+//!                 └─► Summary
 //! ```
 //!
-//! - [`Campaign`] takes the records of a run, and makes its [`Summary`];
+//! - [`RunData`] takes the records of a run, and makes its [`Summary`];
 //! - [`compare`]: two runs, or several on each side;
 //! - [`Noise`]: a run of one path that is measured twice in each round;
 //! - [`text`]: intervals, columns and loads as texts.
@@ -20,18 +20,17 @@
 //!   (`hopbench_stats::paired`). It uses the rounds that both measured in one session of the run.
 //! - All comparisons are judged together (`hopbench_stats::judge`). The noise floor is the
 //!   difference between the baseline and its twin.
-//! - A record is in no figure if it is incomplete, in error, without proof of its path, or if its
-//!   invariants do not hold. It is listed.
+//! - A record is in no figure if it is incomplete or in error, as the run decided. It is listed.
 //! - `figures/kinds.rs` lists the figures of each kind of workload, a line each.
 //!
-//! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `campaign`; `stop`;
+//! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `run_data`; `stop`;
 //! `cells`; `verdict`; `figures`; `summary`; `text`.
 
-mod campaign;
 mod cells;
 pub mod compare;
 mod figures;
 mod mesh;
+mod run_data;
 mod search;
 mod stop;
 mod summarize;
@@ -39,14 +38,14 @@ mod summary;
 pub mod text;
 mod verdict;
 
-pub use campaign::Campaign;
 pub use cells::noise::{NOISE_P, NOISE_ROUNDS, NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine};
 pub use cells::outliers::OUTLIER_MARK;
 pub use figures::{RecordedJob, main_latency, spoken, unusable};
+pub use run_data::RunData;
 pub use summary::{
     Added, CONNECTING_ENDS, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath,
     Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NodeSummary,
     Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run, SUMMARY_SCHEMA,
-    SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step, StopEnd, StopSummary, Summary, TraceStep,
-    UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary, undecided_text,
+    SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, StopSummary, Summary, TraceStep, UNDECIDED_MARK,
+    Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
 };

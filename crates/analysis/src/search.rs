@@ -25,23 +25,22 @@ pub(crate) use self::judge::What;
 pub(crate) use self::runs::{ENOUGH_RUNS, Runs};
 
 use self::trials::{SearchTrial, figures, of_search};
-use crate::campaign::Campaign;
 use crate::figures::{Kind, Percentile, kinds};
+use crate::run_data::RunData;
 use crate::summary::{SearchSummary, SearchedPath, Spread, undecided_text};
 use crate::text::LoadUnit;
 
 /// The searches of a run: points in the scenario's order, of a knee connections before threads.
-pub(crate) fn all(campaign: &Campaign) -> Vec<SearchSummary> {
-    let points = campaign.run.plan.points.iter().enumerate();
+pub(crate) fn all(data: &RunData) -> Vec<SearchSummary> {
+    let points = data.run.plan.points.iter().enumerate();
     let searched = points.filter_map(|(at, point)| Some((at, point, point.search.as_ref()?)));
     let mut out: Vec<SearchSummary> = searched
         .flat_map(|(at, point, spec)| {
-            let own: Vec<&Record> =
-                campaign.searches().into_iter().filter(|record| trials::is_of(record, point)).collect();
-            parameters(&spec.goal).into_iter().map(move |parameter| one(campaign, at, (point, spec), parameter, &own))
+            let own: Vec<&Record> = data.searches().into_iter().filter(|record| trials::is_of(record, point)).collect();
+            parameters(&spec.goal).into_iter().map(move |parameter| one(data, at, (point, spec), parameter, &own))
         })
         .collect();
-    let plan = &campaign.run.plan;
+    let plan = &data.run.plan;
     judge::compare(&mut out, plan.baseline.as_deref(), plan.minimum_effect);
     out
 }
@@ -56,13 +55,13 @@ fn parameters(goal: &SearchGoal) -> Vec<&'static str> {
 }
 
 fn one(
-    campaign: &Campaign,
+    data: &RunData,
     at: usize,
     (point, spec): (&Point, &SearchSpec),
     parameter: &'static str,
     records: &[&Record],
 ) -> SearchSummary {
-    let plan = &campaign.run.plan;
+    let plan = &data.run.plan;
     let first = records.iter().find(|record| record.search.as_ref().is_some_and(|step| step.parameter == parameter));
     let kind = first
         .and_then(|record| kinds::of_record(record))
@@ -71,17 +70,17 @@ fn one(
     let unit = LoadUnit::of(parameter, &point.job);
     let skipped = |path: usize| {
         let (name, label) = (&plan.paths[path].name, point_label(&point.point));
-        campaign.run.skipped.iter().any(|s| s.path == *name && s.workload == point.workload && s.point == label)
+        data.run.skipped.iter().any(|s| s.path == *name && s.workload == point.workload && s.point == label)
     };
     let planned =
         |path: &usize| plan.cells.iter().any(|cell| cell.path == *path && cell.point == at) && !skipped(*path);
     let searched = |path: usize| {
         let trials = of_search(records, &plan.paths[path].name, parameter);
-        (planned(&path) || !trials.is_empty()).then(|| on_path(campaign, path, spec, unit, kind, &trials))
+        (planned(&path) || !trials.is_empty()).then(|| on_path(data, path, (point, spec), unit, kind, &trials))
     };
     let paths: Vec<SearchedPath> = (0..plan.paths.len()).filter_map(searched).collect();
     let figure = |record: &&Record| Some(record.search.as_ref()?.figure.clone());
-    let equal_load = equal_load::all(campaign, point, unit, kind, records);
+    let equal_load = equal_load::all(data, point, unit, kind, records);
     let steps = records.iter().filter(|record| {
         record.search.as_ref().is_some_and(|step| step.parameter == parameter && step.goal != EQUAL_LOAD)
     });
@@ -112,15 +111,15 @@ fn shown(kind: &Kind) -> Vec<&'static str> {
 }
 
 fn on_path(
-    campaign: &Campaign,
+    data: &RunData,
     path_index: usize,
-    spec: &SearchSpec,
+    (point, spec): (&Point, &SearchSpec),
     unit: LoadUnit<'_>,
     kind: &Kind,
     trials: &[SearchTrial<'_>],
 ) -> SearchedPath {
     let parameter = unit.parameter;
-    let path = &campaign.run.plan.paths[path_index];
+    let path = &data.run.plan.paths[path_index];
     let outcome = trials.iter().rev().find_map(|trial| trial.step.outcome);
     let at = match outcome {
         Some(SearchOutcome::Found { load, .. }) => Some(load),
@@ -150,7 +149,7 @@ fn on_path(
         resolution: bracket::resolution(&spec.goal),
         text,
         value: Spread::of(there.iter().filter_map(|trial| trial.step.value)),
-        figures: figures(kind, &records, path.is_proxied()),
+        figures: figures(kind, &records, path.proxies_carry(&point.job)),
         comparison: None,
         value_comparison: None,
         undecided,

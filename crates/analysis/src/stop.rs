@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use hopbench_model::number::{counted, percentage};
 use hopbench_model::units::Span;
-use hopbench_model::{Plan, RunFile, StopWhy, Stopped, point_label};
+use hopbench_model::{RunFile, StopWhy, Stopped, point_label};
 use hopbench_stats::Stop;
 
-use crate::cells::Cell;
-use crate::figures::{Better, Kind, Source};
-use crate::summary::{CellSummary, StopEnd, StopSummary};
+use crate::figures::Kind;
+use crate::summary::{CellSummary, StopSummary};
 
 /// More cells than this are counted, not named.
 const MOST_NAMED: usize = 5;
@@ -22,7 +21,7 @@ pub(crate) struct Rule {
     /// The time for all trials of a session, as people write it: `10m`.
     budget: Option<String>,
     max_rounds: u32,
-    /// The cells that ended early, by path and point.
+    /// The cells whose rounds have ended, by path and point.
     stopped: HashMap<(usize, usize), Stopped>,
 }
 
@@ -50,14 +49,15 @@ impl Rule {
         })
     }
 
-    /// The test whether a cell needs another round.
+    /// The look at a cell that says whether it needs another round.
     pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Index of the figure that it looks at, of a point of this kind.
-    pub(crate) fn figure(&self, plan: &Plan, kind: &Kind, point: usize) -> Option<usize> {
-        kind.of_rule(&self.metric, plan.points[point].job.is_throughput_given())
+    /// Index of the figure that it looked at, of a cell of this kind; `None` where that is unknown,
+    /// or none of its figures.
+    pub(crate) fn figure(&self, cell: (usize, usize), kind: &Kind) -> Option<usize> {
+        kind.recorded_as(&self.stopped.get(&cell)?.figure)
     }
 
     /// Rounds of a cell that were not needed, or for which there was no time.
@@ -65,47 +65,14 @@ impl Rule {
         self.stopped.get(&cell).map_or(0, |stopped| self.max_rounds.saturating_sub(stopped.rounds))
     }
 
-    /// What the rule looks at of a cell, in its own words where that is what it asks for.
-    fn named(&self, kind: &Kind, figure: Option<usize>) -> String {
-        let Some(figure) = figure.map(|figure| &kind.figures[figure]) else { return self.metric.clone() };
-        let is_throughput = figure.better == Better::Higher && matches!(figure.source, Source::Metric(_));
-        let is_asked = match self.metric.as_str() {
-            "throughput" => is_throughput,
-            "p50" | "p90" | "p99" | "p999" => !is_throughput,
-            metric => {
-                let counted = matches!(figure.source, Source::Metric(name) if name == metric);
-                counted || figure.name == metric
-            }
-        };
-        if is_asked { self.metric.clone() } else { figure.label.to_owned() }
-    }
-
-    /// How the rounds of a cell ended; `None` where they have not. `figure`: what is looked at.
-    pub(crate) fn ended(
-        &self,
-        place: (usize, usize),
-        cell: &Cell,
-        (kind, figure): (&Kind, Option<usize>),
-    ) -> Option<StopSummary> {
-        let named = self.named(kind, figure);
-        if let Some(stopped) = self.stopped.get(&place) {
-            let why = match stopped.why {
-                StopWhy::Narrow => StopEnd::Narrow,
-                StopWhy::Budget => StopEnd::Budget,
-                StopWhy::Rounds => StopEnd::Rounds,
-            };
-            return Some(StopSummary {
-                why,
-                rounds: stopped.rounds,
-                half_width_share: stopped.half_width_share,
-                figure: named,
-            });
-        }
-        let last = cell.rounds.iter().map(|round| round.round).max()?;
-        let look = self.stop.look(&cell.values(figure?).1);
-        let why = if look.narrow_enough { StopEnd::Narrow } else { StopEnd::Rounds };
-        let out = StopSummary { why, rounds: last, half_width_share: look.half_width_share, figure: named };
-        (last >= self.max_rounds).then_some(out)
+    /// How the rounds of a cell ended; `None` where they have not.
+    pub(crate) fn ended(&self, cell: (usize, usize), kind: &Kind) -> Option<StopSummary> {
+        let Stopped { why, rounds, half_width_share, figure, instead, .. } = self.stopped.get(&cell)?;
+        let label = || kind.recorded_as(figure).map_or(figure.as_str(), |index| kind.figures[index].label);
+        // In the rule's own words where it is what the rule asks for.
+        let figure = if *instead { label() } else { self.metric.as_str() };
+        let (why, rounds, half_width_share) = (*why, *rounds, *half_width_share);
+        Some(StopSummary { why, rounds, half_width_share, figure: figure.to_owned() })
     }
 
     /// In words: `until p99 is within +-2 %: 3 to 20, in at most 10m`.
@@ -124,7 +91,7 @@ impl Rule {
         let all = counted(ended.len() as u64, "cell", "cells");
         let asked_share = self.stop.half_width_share;
         // By what was looked at: it is not the same of all workloads.
-        let of = |why: StopEnd| {
+        let of = |why: StopWhy| {
             let mut wide: Vec<_> = ended.iter().filter(|(.., stop)| stop.why == why).collect();
             let width = |stop: &StopSummary| stop.half_width_share.unwrap_or(f64::INFINITY);
             wide.sort_by(|a, b| width(b.2).total_cmp(&width(a.2)));
@@ -153,14 +120,14 @@ impl Rule {
             figures.into_iter().map(one).collect::<Vec<_>>()
         };
         let mut out = Vec::new();
-        for (n, asked, named) in of(StopEnd::Budget) {
+        for (n, asked, named) in of(StopWhy::Budget) {
             let time = self.budget.as_ref().map_or(String::new(), |span| format!(" of {span}"));
             out.push(format!(
                 "the time{time} ended before {n} of {all} had {asked}: {named}. In that time they cannot be narrower: take \
                  a larger budget, longer windows or fewer cells"
             ));
         }
-        for (n, asked, named) in of(StopEnd::Rounds) {
+        for (n, asked, named) in of(StopWhy::Rounds) {
             let rounds = counted(u64::from(self.max_rounds), "round", "rounds");
             out.push(format!("after all {rounds} {n} of {all} do not have {asked}: {named}"));
         }

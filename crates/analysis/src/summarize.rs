@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use hopbench_model::point_label;
 use serde_json::Value;
 
-use crate::campaign::{Campaign, Workload};
 use crate::cells::against::{Against, OpenEstimate, PathCell, asked, floors};
 use crate::cells::{Cell, Distribution, nodes};
 use crate::figures::Better;
 use crate::mesh;
+use crate::run_data::{RunData, Workload};
 use crate::search;
 use crate::stop::Rule;
 use crate::summary::{
@@ -22,20 +22,20 @@ use crate::summary::{
 };
 use crate::verdict::Questions;
 
-impl Campaign {
+impl RunData {
     /// The summary of the records so far.
     pub fn summary(&self) -> Summary {
         summary(self)
     }
 }
 
-fn summary(campaign: &Campaign) -> Summary {
-    let run = &campaign.run;
+fn summary(data: &RunData) -> Summary {
+    let run = &data.run;
     let plan = &run.plan;
-    let baseline = plan.baseline.as_ref().and_then(|name| campaign.path_names.get(name)).copied();
-    let (workloads, judged) = judged(campaign, baseline);
+    let baseline = plan.baseline.as_ref().and_then(|name| data.path_names.get(name)).copied();
+    let (workloads, judged) = judged(data, baseline);
     let cells = || workloads.iter().flat_map(|workload| &workload.cells);
-    let names: Vec<_> = campaign.workloads.iter().map(|workload| workload.name.clone()).collect();
+    let names: Vec<_> = data.workloads.iter().map(|workload| workload.name.clone()).collect();
     let path_names: Vec<_> = plan.paths.iter().map(|path| path.name.clone()).collect();
     let mut comparisons: Vec<&RatioSummary> = Vec::new();
     for workload in &workloads {
@@ -43,8 +43,8 @@ fn summary(campaign: &Campaign) -> Summary {
     }
     let is_withheld =
         |ratio: &&&RatioSummary| ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::NoiseFloor);
-    let spared = |rule: &Rule| campaign.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
-    let spared = campaign.rule.as_ref().map_or(0, spared);
+    let spared = |rule: &Rule| data.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
+    let spared = data.rule.as_ref().map_or(0, spared);
     Summary {
         schema: SUMMARY_SCHEMA,
         run: Run {
@@ -55,43 +55,43 @@ fn summary(campaign: &Campaign) -> Summary {
             ended_at: run.ended_at.clone(),
             testbed: plan.testbed.name(),
             rounds: plan.rounds,
-            stop: campaign.rule.as_ref().map(Rule::text),
+            stop: data.rule.as_ref().map(Rule::text),
             baseline: baseline.map(|path| path_names[path].clone()),
-            twin: campaign.twin.map(|path| path_names[path].clone()),
+            twin: data.twin.map(|path| path_names[path].clone()),
             minimum_effect: plan.minimum_effect,
             seed: plan.seed,
-            planned_trials: campaign.cells.len() as u64 * u64::from(plan.rounds) - spared,
+            planned_trials: data.cells.len() as u64 * u64::from(plan.rounds) - spared,
             used_trials: cells().map(|cell| cell.rounds as u64).sum(),
             disturbed_trials: cells().map(|cell| cell.disturbed_rounds as u64).sum(),
             spared_trials: spared,
             comparisons: comparisons.iter().filter(|ratio| ratio.is_judged()).count() as u64,
             judged,
             withheld: comparisons.iter().filter(is_withheld).count() as u64,
-            notes: facts::notes(campaign, &workloads),
+            notes: facts::notes(data, &workloads),
         },
-        paths: paths(campaign),
-        waterfall: mesh::waterfalls(campaign),
-        proxy_curves: mesh::curves(campaign),
-        searches: search::all(campaign),
-        skipped: skipped(campaign),
-        failures: campaign.failures.iter().map(|(trial, reason)| trial.summary(reason)).collect(),
-        warnings: campaign.warnings.summary(&names, &path_names),
+        paths: paths(data),
+        waterfall: mesh::waterfalls(data),
+        proxy_curves: mesh::curves(data),
+        searches: search::all(data),
+        skipped: skipped(data),
+        failures: data.failures.iter().map(|(trial, unused)| trial.summary(unused)).collect(),
+        warnings: data.warnings.summary(&names, &path_names),
         environment: run.environment.clone(),
         testbed: run.testbed.clone(),
         scenario: run.scenario.clone(),
-        resolved: resolved(campaign),
+        resolved: resolved(data),
         workloads,
     }
 }
 
 /// The workloads with all comparisons judged together, and how many those are.
-fn judged(campaign: &Campaign, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64) {
-    let measured = campaign.workloads.iter().filter(|workload| !workload.points.is_empty());
+fn judged(data: &RunData, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64) {
+    let measured = data.workloads.iter().filter(|workload| !workload.points.is_empty());
     let mut open = Open::default();
     let mut out: Vec<WorkloadSummary> = Vec::new();
     for kept in measured {
         open.workload = out.len();
-        out.push(workload(campaign, kept, baseline, &mut open));
+        out.push(workload(data, kept, baseline, &mut open));
     }
     let mut judged = 0;
     for (place, answer) in open.questions.answers() {
@@ -102,9 +102,9 @@ fn judged(campaign: &Campaign, baseline: Option<usize>) -> (Vec<WorkloadSummary>
         }
     }
     for workload in &mut out {
-        workload.reference = headline::reference(workload, campaign.run.plan.baseline.as_deref());
+        workload.reference = headline::reference(workload, data.run.plan.baseline.as_deref());
         workload.findings = headline::findings(workload);
-        workload.headline = headline::of(workload, campaign.run.plan.rounds);
+        workload.headline = headline::of(workload, data.run.plan.rounds);
     }
     (out, judged)
 }
@@ -127,9 +127,9 @@ struct Place {
 
 /// Cells that cannot be measured here; one line a path and reason, as a path that cannot be built
 /// lacks all its cells.
-fn skipped(campaign: &Campaign) -> Vec<SkippedSummary> {
+fn skipped(data: &RunData) -> Vec<SkippedSummary> {
     let mut counted = BTreeMap::<(&String, &String), u64>::new();
-    for skipped in &campaign.run.skipped {
+    for skipped in &data.run.skipped {
         *counted.entry((&skipped.path, &skipped.reason)).or_default() += 1;
     }
     let one = |((path, reason), cells): ((&String, &String), u64)| SkippedSummary {
@@ -141,15 +141,15 @@ fn skipped(campaign: &Campaign) -> Vec<SkippedSummary> {
 }
 
 /// The plan without its cells: they are paths x points, and many.
-fn resolved(campaign: &Campaign) -> Value {
-    let mut plan = serde_json::to_value(&campaign.run.plan).unwrap_or_default();
+fn resolved(data: &RunData) -> Value {
+    let mut plan = serde_json::to_value(&data.run.plan).unwrap_or_default();
     if let Some(plan) = plan.as_object_mut() {
         plan.remove("cells");
     }
     plan
 }
 
-fn paths(campaign: &Campaign) -> Vec<PathSummary> {
+fn paths(data: &RunData) -> Vec<PathSummary> {
     let one = |(index, path): (usize, &hopbench_model::Path)| PathSummary {
         name: path.name.clone(),
         from: path.from.to_string(),
@@ -159,38 +159,38 @@ fn paths(campaign: &Campaign) -> Vec<PathSummary> {
         variant: path.variant.as_ref().map(|variant| variant.name.clone()),
         proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),
         way: path.way(),
-        is_twin: campaign.twin == Some(index),
+        is_twin: data.twin == Some(index),
         clients: path.clients,
         backends: path.backends,
-        link_bits_per_s: campaign.links[index].bits_per_s,
-        link_mtu_bytes: campaign.links[index].mtu_bytes,
-        tunnel_bytes: campaign.links[index].tunnel_bytes,
-        proof: campaign.proofs[index].summary(),
+        link_bits_per_s: data.links[index].bits_per_s,
+        link_mtu_bytes: data.links[index].mtu_bytes,
+        tunnel_bytes: data.links[index].tunnel_bytes,
+        proof: data.proofs[index].summary(),
     };
-    campaign.run.plan.paths.iter().enumerate().map(one).collect()
+    data.run.plan.paths.iter().enumerate().map(one).collect()
 }
 
 /// A workload without what its comparisons say: they are `open` yet.
-fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, open: &mut Open) -> WorkloadSummary {
-    let plan = &campaign.run.plan;
+fn workload(data: &RunData, workload: &Workload, baseline: Option<usize>, open: &mut Open) -> WorkloadSummary {
+    let plan = &data.run.plan;
     let mut cells = Vec::new();
     for point in &workload.points {
-        let side = |path: usize| Some(PathCell { path: &plan.paths[path], cell: campaign.cells.get(&(path, *point))? });
+        let side = |path: usize| Some(PathCell { path: &plan.paths[path], cell: data.cells.get(&(path, *point))? });
         let base = baseline.and_then(side);
-        let twin = campaign.twin.and_then(side);
+        let twin = data.twin.and_then(side);
         let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell, plan.seed));
         let floors = floors.unwrap_or_default();
-        let rule = campaign.rule.as_ref();
-        let looked_at = rule.and_then(|rule| rule.figure(plan, workload.kind, *point));
+        let rule = data.rule.as_ref();
         for path in 0..plan.paths.len() {
             let Some(here) = side(path) else { continue };
             let against = base.filter(|_| baseline != Some(path)).map(|base| Against {
                 base,
                 floors: &floors,
-                is_twin: campaign.twin == Some(path),
+                is_twin: data.twin == Some(path),
                 minimum_effect: plan.minimum_effect,
                 seed: plan.seed,
             });
+            let looked_at = rule.and_then(|rule| rule.figure((path, *point), workload.kind));
             let mut figures = Vec::new();
             for (index, figure) in workload.kind.figures.iter().enumerate() {
                 let stop = rule.filter(|_| looked_at == Some(index)).map(Rule::stop);
@@ -203,20 +203,20 @@ fn workload(campaign: &Campaign, workload: &Workload, baseline: Option<usize>, o
                 }
                 figures.push(estimate);
             }
-            let stop = rule.and_then(|rule| rule.ended((path, *point), here.cell, (workload.kind, looked_at)));
-            cells.push(cell(campaign, (path, *point), here.cell, base.map(|base| base.cell), figures, stop));
+            let stop = rule.and_then(|rule| rule.ended((path, *point), workload.kind));
+            cells.push(cell(data, (path, *point), here.cell, base.map(|base| base.cell), figures, stop));
         }
     }
     WorkloadSummary {
         name: workload.name.clone(),
         kind: plan.points[workload.points[0]].job.workload.clone(),
-        setting: facts::setting(campaign, workload),
+        setting: facts::setting(data, workload),
         parameters: plan.points[workload.points[0]].point.keys().cloned().collect(),
         figures: figures(workload, &cells),
         headline: String::new(),
         reference: String::new(),
         findings: Vec::new(),
-        distributions: distributions(campaign, workload),
+        distributions: distributions(data, workload),
         cells,
     }
 }
@@ -235,14 +235,14 @@ fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
 }
 
 fn cell(
-    campaign: &Campaign,
+    data: &RunData,
     (path, at): (usize, usize),
     kept: &Cell,
     baseline: Option<&Cell>,
     figures: Vec<Estimate>,
     stop: Option<StopSummary>,
 ) -> CellSummary {
-    let plan = &campaign.run.plan;
+    let plan = &data.run.plan;
     let mut limited_by = kept.limits.clone();
     limited_by.sort_by(|a, b| b.trials.cmp(&a.trials).then_with(|| a.limit.cmp(&b.limit)));
     let rounds = kept.counted().count();
@@ -254,30 +254,29 @@ fn cell(
         rounds,
         disturbed_rounds: kept.rounds.len() - rounds,
         stop,
-        is_twin: campaign.twin == Some(path),
+        is_twin: data.twin == Some(path),
         figures,
         nodes: nodes::summary(kept),
         limited_by,
         warnings: kept.warnings,
         unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
         errors: kept.errors.clone(),
-        bypasses_proxy: kept.bypasses_proxy,
+        bypasses_proxy: kept.bypasses_proxy && !kept.rounds.is_empty(),
         generator_limited: kept.is_generator_limited(),
     }
 }
 
-fn distributions(campaign: &Campaign, workload: &Workload) -> Vec<DistributionSummary> {
+fn distributions(data: &RunData, workload: &Workload) -> Vec<DistributionSummary> {
     let Some(latency) = workload.kind.distribution else {
         return Vec::new();
     };
-    let plan = &campaign.run.plan;
+    let plan = &data.run.plan;
     let mut out = Vec::new();
     for at in &workload.points {
         for (index, path) in plan.paths.iter().enumerate() {
-            let Some(cell) = campaign.cells.get(&(index, *at)) else { continue };
+            let Some(cell) = data.cells.get(&(index, *at)) else { continue };
             let rounds: Vec<u32> = cell.counted().map(|round| round.round).collect();
-            if let Some(Distribution { curve, pooled }) = campaign.distributions.over((index, *at), &rounds, plan.seed)
-            {
+            if let Some(Distribution { curve, pooled }) = data.distributions.over((index, *at), &rounds, plan.seed) {
                 let point = point_label(&plan.points[*at].point);
                 out.push(DistributionSummary { path: path.name.clone(), point, latency, curve, pooled });
             }

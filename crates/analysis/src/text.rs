@@ -9,6 +9,7 @@ mod load_unit;
 mod run_text;
 pub mod scale;
 
+pub use self::load_text::broken_text;
 pub use self::load_unit::{LoadUnit, rate_text};
 pub use self::run_text::{status, time};
 pub use self::scale::Scale;

@@ -127,6 +127,7 @@ pub fn record(metrics: &[(&str, f64)]) -> Record {
         job: json!({}),
         environment: Environment::default(),
         search: None,
+        testbed_changed: None,
         incomplete: None,
         error: None,
     }

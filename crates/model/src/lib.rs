@@ -35,16 +35,17 @@ pub use fault::{Fault, FaultKind, Problem};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing, is_of_exchanges};
 pub use job::{Pattern, Transport, WorkloadKind};
 pub use plan::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role};
+pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};
 pub use plan::{
     ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec, ServerImage,
 };
-pub use plan::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
+pub use plan::{SearchOutcome, SearchSpec, SearchStep};
 pub use record::{
-    Cost, DISTURBED_SETTING, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
-    RECORD_SCHEMA, Record, SHORTEST_OF_MACHINE_S,
+    Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost, RECORD_SCHEMA, Record,
+    SHORTEST_OF_MACHINE_S, TrialOutcome,
 };
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};

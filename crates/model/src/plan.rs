@@ -20,7 +20,8 @@ pub use cluster::{
 };
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Path, Place, Via};
-pub use search::{CpuOf, EQUAL_LOAD, RateRange, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
+pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
+pub use search::{SearchOutcome, SearchSpec, SearchStep};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use testbed::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
 

@@ -14,9 +14,8 @@ pub use warning::{Warning, WarningKind};
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
 pub const RECORD_SCHEMA: &str = "hopbench.record/1";
 
-/// The setting of a record in whose time the testbed changed, with what changed: its figures are in
-/// no comparison. Absent otherwise.
-pub const DISTURBED_SETTING: &str = "testbed_changed";
+/// The setting in which old records have [`Record::testbed_changed`].
+const OLD_TESTBED_CHANGED: &str = "testbed_changed";
 
 /// The result of one trial: one JSON line.
 ///
@@ -80,6 +79,9 @@ pub struct Record {
     /// What the trial was for, where a search asked for it: it belongs to no cell's rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchStep>,
+    /// What of the testbed changed during the trial, if something did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub testbed_changed: Option<String>,
     /// Why the trial was cut short, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
@@ -89,7 +91,57 @@ pub struct Record {
     pub error: Option<String>,
 }
 
+/// The outcome of a trial: the use that its figures can be put to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialOutcome<'a> {
+    /// They are used.
+    Good,
+    /// They are used, but in no comparison: the testbed changed meanwhile, as this says.
+    Disturbed(&'a str),
+    /// They are not used: the trial was cut short, for this reason.
+    CutShort(&'a str),
+    /// They are not used: they are wrong, for this reason.
+    Error(&'a str),
+}
+
 impl Record {
+    /// The outcome, as the run decided it.
+    pub fn outcome(&self) -> TrialOutcome<'_> {
+        let old = || self.settings.get(OLD_TESTBED_CHANGED);
+        if let Some(why) = &self.error {
+            TrialOutcome::Error(why)
+        } else if let Some(why) = &self.incomplete {
+            TrialOutcome::CutShort(why)
+        } else if let Some(what) = self.testbed_changed.as_ref().or_else(old) {
+            TrialOutcome::Disturbed(what)
+        } else {
+            TrialOutcome::Good
+        }
+    }
+
+    /// Whether the figures can be used, though it may be in no comparison.
+    pub fn is_usable(&self) -> bool {
+        matches!(self.outcome(), TrialOutcome::Good | TrialOutcome::Disturbed(_))
+    }
+
+    /// Whether the testbed changed during the trial, so that its figures are in no comparison.
+    pub fn is_disturbed(&self) -> bool {
+        matches!(self.outcome(), TrialOutcome::Disturbed(_))
+    }
+
+    /// What of the evidence does not hold: a proof or an invariant. Whoever writes a record puts
+    /// that into [`error`](Self::error).
+    pub fn contradiction(&self) -> Option<String> {
+        let unproven = self.proof.iter().filter(|proof| !proof.ok);
+        let unproven: Vec<_> = unproven.map(|proof| format!("{}: {}", proof.hop, proof.evidence)).collect();
+        if !unproven.is_empty() {
+            return Some(format!("the traffic did not take the path: {}", unproven.join("; ")));
+        }
+        let broken = self.invariants.iter().filter(|invariant| !invariant.ok);
+        let broken: Vec<_> = broken.map(|invariant| format!("{}: {}", invariant.name, invariant.detail)).collect();
+        if broken.is_empty() { None } else { Some(format!("the figures contradict each other: {}", broken.join("; "))) }
+    }
+
     /// Whether the load generator was the limit, or so late that a warning says so: then the
     /// figures are not the path's alone.
     pub fn is_generator_limited(&self) -> bool {
@@ -261,4 +313,48 @@ pub struct Environment {
     pub client: BTreeMap<String, String>,
     /// Facts of the server's machine by name.
     pub server: BTreeMap<String, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::record;
+
+    #[test]
+    fn the_worst_that_a_trial_came_to_is_its_outcome() {
+        let mut trial = record(&[]);
+        assert_eq!((trial.outcome(), trial.is_usable(), trial.is_disturbed()), (TrialOutcome::Good, true, false));
+        trial.testbed_changed = Some("a pod moved".to_owned());
+        assert_eq!(trial.outcome(), TrialOutcome::Disturbed("a pod moved"));
+        assert!(trial.is_usable() && trial.is_disturbed());
+        trial.incomplete = Some("it died".to_owned());
+        assert_eq!(trial.outcome(), TrialOutcome::CutShort("it died"));
+        trial.error = Some("no proof".to_owned());
+        assert_eq!((trial.outcome(), trial.is_usable()), (TrialOutcome::Error("no proof"), false));
+        assert!(!trial.is_disturbed());
+    }
+
+    #[test]
+    fn old_records_have_changes_of_the_testbed_among_their_settings() {
+        let mut old = serde_json::to_value(record(&[])).unwrap();
+        assert!(old.get("testbed_changed").is_none());
+        old["settings"] = serde_json::json!({"testbed_changed": "a pod moved"});
+        let old: Record = serde_json::from_value(old).unwrap();
+        assert_eq!(old.outcome(), TrialOutcome::Disturbed("a pod moved"));
+    }
+
+    #[test]
+    fn evidence_that_does_not_hold_is_a_contradiction() {
+        let mut trial = record(&[]);
+        let proof = |ok| Proof { hop: "server".to_owned(), evidence: "it saw nothing".to_owned(), ok };
+        let invariant = |ok| Invariant { name: "served_le_sent".to_owned(), ok, detail: "2 of 1".to_owned() };
+        (trial.proof, trial.invariants) = (vec![proof(true)], vec![invariant(true)]);
+        assert_eq!(trial.contradiction(), None);
+        trial.invariants.push(invariant(false));
+        let broken = "the figures contradict each other: served_le_sent: 2 of 1";
+        assert_eq!(trial.contradiction().as_deref(), Some(broken));
+        trial.proof.extend([proof(false), proof(false)]);
+        let astray = "the traffic did not take the path: server: it saw nothing; server: it saw nothing";
+        assert_eq!(trial.contradiction().as_deref(), Some(astray));
+    }
 }

@@ -43,7 +43,7 @@ pub struct RunFile {
     /// that only a later session cannot measure, what is missing stands in `failures`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
-    /// Cells whose rounds ended early, because that was enough or for lack of time.
+    /// Cells whose rounds have ended under a stop rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Stopped>,
     /// What a reader should know of the run as a whole, in order. Examples are a baseline that

@@ -16,14 +16,14 @@ mod search_table;
 mod table_model;
 mod waterfall_table;
 
-pub use hopbench_analysis::text::rate_text;
+pub use hopbench_analysis::text::{broken_text, rate_text};
 pub use hopbench_analysis::{
-    Added, Campaign, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath, Estimate,
+    Added, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath, Estimate,
     FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NOISE_SCHEMA, NodeSummary,
     Noise, NoiseDrift, NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare,
-    RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step,
-    StopEnd, StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary,
-    main_latency,
+    RatioSummary, Resource, Run, RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread,
+    Standing, StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
+    WorkloadSummary, main_latency,
 };
 
 pub use self::answer::Screen;
@@ -33,6 +33,6 @@ pub use self::noise_page::noise_page;
 
 /// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has
 /// them all.
-pub fn render(campaign: &Campaign, format: &str) -> Option<String> {
-    Some(summary_format(format)?.render(&campaign.summary()))
+pub fn render(data: &RunData, format: &str) -> Option<String> {
+    Some(summary_format(format)?.render(&data.summary()))
 }

@@ -110,6 +110,7 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
             client: setting.client.machine.clone(),
             server: setting.server.map(|s| s.machine.clone()).unwrap_or_default(),
         },
+        testbed_changed: None,
         incomplete: incomplete(outcome),
         error: None,
         search: None,

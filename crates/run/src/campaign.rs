@@ -171,20 +171,19 @@ impl Campaign {
             // Nothing was measured yet when the user had enough.
             Err(_) if interrupted => return Ok(Next::Stop),
             Err(fault) => fault.text,
-            Ok(Done { record, fault }) => {
+            Ok(done) => {
+                let record = &done.record;
                 if record.window_s > 0.0 {
-                    self.folder.append(&record)?;
+                    self.folder.append(record)?;
                     recorded = true;
-                    let usable = record.incomplete.is_none() && record.error.is_none();
-                    self.ended.good += usize::from(usable);
+                    self.ended.good += usize::from(record.is_usable());
                     self.ended.errors += usize::from(record.error.is_some());
-                    observer.event(&Event::TrialDone(&record));
+                    observer.event(&Event::TrialDone(record));
                 }
-                match (fault, &record.incomplete) {
+                match done.failure() {
                     _ if interrupted => return Ok(Next::Stop),
-                    (None, None) => return Ok(Next::Good(Box::new(record))),
-                    (Some(fault), _) => fault.text,
-                    (None, Some(why)) => format!("it was cut short: {why}"),
+                    None => return Ok(Next::Good(Box::new(done.record))),
+                    Some(why) => why,
                 }
             }
         };

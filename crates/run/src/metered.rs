@@ -25,7 +25,7 @@ const THROTTLED: f64 = 0.001;
 
 /// When there was load, in seconds from the start of the trial's window.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Load {
+pub(crate) struct LoadTimes {
     /// When the load of the trial before ended, or all was built: what was metered until then may
     /// be that one's.
     pub(crate) quiet_since_s: f64,
@@ -35,7 +35,7 @@ pub(crate) struct Load {
     pub(crate) window_s: f64,
 }
 
-impl Load {
+impl LoadTimes {
     /// Of a trial whose window began at `started` and was so long; `quiet_since` and `started` are
     /// since 1970 UTC.
     pub(crate) fn new(quiet_since: Duration, started: Duration, warmup_ns: Nanos, window_ns: Nanos) -> Self {
@@ -140,7 +140,7 @@ pub(crate) fn under_load(
     costs: &[MeteredCost],
     what: MeteredKind,
     who: &str,
-    load: &Load,
+    load: &LoadTimes,
 ) -> Option<Result<UnderLoad, String>> {
     let share = |cost: &MeteredCost| load.inside(cost) / cost.window_s;
     let all = costs.iter().filter(|cost| cost.what == word(what) && cost.who == who);
@@ -213,30 +213,45 @@ impl SandboxedEnd {
 }
 
 /// Puts what was metered of the server program, which no agent sees, in the place of what the
-/// servers' agents spent, who only look on.
-pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &Load) {
+/// servers' agents spent, who only look on. Whether it is known.
+pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &LoadTimes) -> bool {
     let costs = &record.cost.metered;
     let each = servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
-    replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each);
+    replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each)
 }
 
 /// Puts what was metered around the sandboxes of a side's agents in the place of what they see
 /// inside. `shared` says that an agent is on both sides: nobody can tell one from the other then.
-pub(crate) fn of_sandbox(record: &mut Record, side: SandboxedEnd, agents: &[String], load: &Load, shared: bool) {
+/// Whether it is known.
+pub(crate) fn of_sandbox(
+    record: &mut Record,
+    side: SandboxedEnd,
+    agents: &[String],
+    load: &LoadTimes,
+    shared: bool,
+) -> bool {
     // The kubelet says what the runtime says, which may know nothing of the sandbox's own kernel.
     let costs: Vec<MeteredCost> = record.cost.metered.iter().filter(|cost| cost.source != "kubelet").cloned().collect();
     let one = |agent: &String| match shared {
         true => Some(Err("one sandbox is client and server".to_owned())),
         false => under_load(&costs, MeteredKind::Agent, agent, load),
     };
-    replace(record, side, side.setting(), agents.iter().map(one).collect());
+    replace(record, side, side.setting(), agents.iter().map(one).collect())
 }
 
-/// Puts what each of a side's was metered to use in the place of what its agents saw.
-fn replace(record: &mut Record, side: SandboxedEnd, setting: &str, each: Option<Vec<Result<UnderLoad, String>>>) {
+/// Puts what each of a side's was metered to use in the place of what its agents saw. Whether it is
+/// known of all.
+fn replace(
+    record: &mut Record,
+    side: SandboxedEnd,
+    setting: &str,
+    each: Option<Vec<Result<UnderLoad, String>>>,
+) -> bool {
     side.cost(record).clear();
     let all = each.filter(|each| !each.is_empty()).ok_or_else(|| "nobody metered it".to_owned());
-    let text = match all.and_then(|each| each.into_iter().collect::<Result<Vec<UnderLoad>, String>>()) {
+    let all = all.and_then(|each| each.into_iter().collect::<Result<Vec<UnderLoad>, String>>());
+    let is_known = all.is_ok();
+    let text = match all {
         Err(why) => format!("unavailable: {why}"),
         Ok(each) => {
             for name in ["cores", "cpu_s", "memory_bytes"] {
@@ -248,6 +263,7 @@ fn replace(record: &mut Record, side: SandboxedEnd, setting: &str, each: Option<
         }
     };
     record.settings.insert(setting.to_owned(), text);
+    is_known
 }
 
 #[cfg(test)]

@@ -82,5 +82,5 @@ pub use rounds::{
     FEWEST_TO_STOP, Look, Outlier, Persistence, Pooled, Stop, Trend, difference_interval, outliers, persistence,
     pooled_percentile, round_effects, rounds_interval, trend,
 };
-pub use search::{Ceiling, Growth, Highest, Knee, Outcome, Search, Seen, Step, Why};
+pub use search::{Ceiling, Growth, Highest, Knee, Measurement, Outcome, Search, Step, Why};
 pub use trial::{Drift, Jitter, Observation, SequenceTracker, drift};

@@ -4,13 +4,13 @@
 //! them does that:
 //!
 //! ```
-//! use hopbench_stats::{Highest, Outcome, Search, Seen};
+//! use hopbench_stats::{Highest, Measurement, Outcome, Search};
 //!
 //! // The highest rate at which a percentile stays below 1 ms; this system does so up to 5000 a second.
 //! let mut search = Highest::slo(1e6, 100.0, 100_000.0, 0.02, 1);
 //! while let Some(rate) = search.next_load() {
 //!     let p99_ns = if rate < 5000.0 { 3e5 } else { 9e6 };
-//!     search.observe(rate, Seen { value: p99_ns, within: true });
+//!     search.observe(rate, Measurement { value: p99_ns, within: true });
 //! }
 //! assert!(matches!(search.outcome(), Outcome::Found { load, .. } if (4900.0..=5000.0).contains(&load)));
 //! assert!(search.trace().len() < 30);
@@ -26,7 +26,7 @@ pub use knee::{Growth, Knee};
 
 /// What a trial at a load showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct Measurement {
     /// The figure that is searched by: a percentile in ns, a share of CPU, a share of loss, a
     /// throughput. Not finite where the trial has none.
     pub value: f64,
@@ -41,7 +41,7 @@ pub struct Step {
     /// The load that was measured.
     pub load: f64,
     /// What was seen.
-    pub seen: Seen,
+    pub seen: Measurement,
     /// Why it was measured.
     pub why: Why,
 }
@@ -92,7 +92,7 @@ pub trait Search {
     /// observed.
     fn next_load(&self) -> Option<f64>;
     /// What was seen at the load that was asked for.
-    fn observe(&mut self, load: f64, seen: Seen);
+    fn observe(&mut self, load: f64, seen: Measurement);
     /// What it came to.
     fn outcome(&self) -> Outcome;
     /// Every trial so far, in order.

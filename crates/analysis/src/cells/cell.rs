@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hopbench_model::{DISTURBED_SETTING, ProxyCost, Record, proxy_role};
+use hopbench_model::{ProxyCost, Record, proxy_role};
 
 use super::warnings::is_of_the_machine;
-use crate::figures::{Kind, Node, bypasses_proxy, is_mostly_late, per_s};
+use crate::figures::{Kind, Node, is_mostly_late, per_s};
 use crate::summary::Limit;
 
 /// More kinds of failures than this are counted together.
@@ -117,16 +117,20 @@ pub(crate) struct Pairs {
 }
 
 impl Cell {
-    /// Takes the figures of a trial, `proxied`: of a path with proxies. A round that came before is
-    /// replaced: the later record is the valid one.
+    /// A cell without trials; `bypasses_proxy`: its traffic goes by the proxies of its path.
+    pub(crate) fn new(bypasses_proxy: bool) -> Self {
+        Self { bypasses_proxy, ..Self::default() }
+    }
+
+    /// Takes the figures of a trial, `proxied`: proxies carry its traffic. A round that came before
+    /// is replaced: the later record is the valid one.
     pub(crate) fn add(&mut self, record: &Record, kind: &Kind, proxied: bool) {
-        let bypasses = bypasses_proxy(record);
-        let figures = kind.figures.iter().map(|f| f.of(record, proxied && !bypasses).unwrap_or(f64::NAN)).collect();
+        let figures = kind.figures.iter().map(|figure| figure.of(record, proxied).unwrap_or(f64::NAN)).collect();
         let taken = Round {
             round: record.round,
             session: record.session,
             window_s: record.window_s,
-            disturbed: record.settings.contains_key(DISTURBED_SETTING),
+            disturbed: record.is_disturbed(),
             late: record.is_generator_limited(),
             figures,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
@@ -159,7 +163,6 @@ impl Cell {
             let total = self.errors.entry(reason.to_owned()).or_default();
             *total = total.saturating_add(*count);
         }
-        self.bypasses_proxy |= bypasses;
     }
 
     /// Whether the generator was the limit of most of the rounds that count.

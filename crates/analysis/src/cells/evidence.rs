@@ -64,8 +64,16 @@ impl TrialKey {
     }
 
     /// The trial with the reason why it is in no figure.
-    pub(crate) fn summary(&self, reason: &str) -> FailureSummary {
-        let Self { path, workload, point, round } = self.clone();
-        FailureSummary { path, workload, point, round, reason: reason.to_owned() }
+    pub(crate) fn summary(&self, unused: &Unused) -> FailureSummary {
+        let (Self { path, workload, point, round }, Unused { reason, is_unproved }) = (self.clone(), unused.clone());
+        FailureSummary { path, workload, point, round, reason, is_unproved }
     }
+}
+
+/// Why a trial is in no figure.
+#[derive(Debug, Clone)]
+pub(crate) struct Unused {
+    pub(crate) reason: String,
+    /// Whether a proof of its path does not hold.
+    pub(crate) is_unproved: bool,
 }

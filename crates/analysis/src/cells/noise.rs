@@ -6,7 +6,7 @@ mod machine;
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{DISTURBED_SETTING, Plan, Record, RunFile};
+use hopbench_model::{Plan, Record, RunFile, TrialOutcome};
 use hopbench_stats::{Evidence, Question, Verdict, judge, noise_floor, paired, round_effects, summary, trend};
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use self::drift::drift;
 use self::machine::limits;
 use super::cell::Cell;
 use crate::figures::Better::{Higher, Neither};
-use crate::figures::{End, Figure, Percentile, Source, kinds, unusable};
+use crate::figures::{End, Figure, Percentile, Source, kinds};
 
 /// The version of [`Noise`] as JSON; a field is never repurposed, this number grows instead.
 pub const NOISE_SCHEMA: &str = "hopbench.noise/1";
@@ -99,7 +99,7 @@ impl Noise {
         let plan = &run.plan;
         let (first, second) = (plan.baseline.as_deref()?, plan.twin.as_deref()?);
         // What was measured while the testbed changed says nothing of the place's own noise.
-        let good = |record: &&Record| unusable(record).is_none() && !record.settings.contains_key(DISTURBED_SETTING);
+        let good = |record: &&Record| record.outcome() == TrialOutcome::Good;
         let good: Vec<&Record> = records.iter().filter(good).collect();
         let (mut measured, mut main) = (Vec::new(), Vec::new());
         for at in 0..plan.points.len() {

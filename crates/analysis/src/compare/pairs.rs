@@ -47,6 +47,21 @@ pub struct NotCompared {
     /// not, or otherwise.
     #[serde(skip)]
     pub(crate) is_unbound: bool,
+    /// Whether only one side has it.
+    #[serde(skip)]
+    pub(crate) is_one_sided: bool,
+}
+
+impl NotCompared {
+    /// A cell that only the baseline has.
+    pub(crate) fn of_baseline(cell: String) -> Self {
+        Self { cell, reason: "only the baseline has it".to_owned(), is_unbound: true, is_one_sided: true }
+    }
+
+    /// A cell that only the candidate has.
+    pub(crate) fn of_candidate(cell: String) -> Self {
+        Self { cell, reason: "only the candidate has it".to_owned(), is_unbound: false, is_one_sided: true }
+    }
 }
 
 /// The key of a cell: path, workload, point.
@@ -97,31 +112,23 @@ pub(crate) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> CellPairs<'a> {
     let measured = |found: &[CellOfRun<'a>]| -> Vec<_> { found.iter().filter(|f| f.kept.is_some()).copied().collect() };
     for key in &order {
         let one = &ones[key];
-        let mut is_unbound = true;
-        let reason = match others.remove(key) {
-            None => "only the baseline has it".to_owned(),
-            Some(other) => match (reason(one, &other), measured(one), measured(&other)) {
-                (None, a, b) => {
-                    pairs.push(Pair { a, b });
-                    continue;
-                }
-                (Some(reason), a, b) => {
-                    if !a.is_empty() && b.is_empty() && other_job(one, &other).is_none() {
-                        is_unbound = false;
-                        gone.push(Gone { a, reason: other[0].why_unused() });
-                    }
-                    reason
-                }
-            },
+        let Some(other) = others.remove(key) else {
+            apart.push(NotCompared::of_baseline(one[0].cell()));
+            continue;
         };
-        apart.push(NotCompared { cell: one[0].cell(), reason, is_unbound });
+        let (a, b) = (measured(one), measured(&other));
+        let Some(reason) = reason(one, &other) else {
+            pairs.push(Pair { a, b });
+            continue;
+        };
+        let is_gone = !a.is_empty() && b.is_empty() && other_job(one, &other).is_none();
+        if is_gone {
+            gone.push(Gone { a, reason: other[0].why_unused() });
+        }
+        apart.push(NotCompared { cell: one[0].cell(), reason, is_unbound: !is_gone, is_one_sided: false });
     }
     let left = later.iter().filter_map(|key| others.get(key));
-    apart.extend(left.map(|found| NotCompared {
-        cell: found[0].cell(),
-        reason: "only the candidate has it".to_owned(),
-        is_unbound: false,
-    }));
+    apart.extend(left.map(|found| NotCompared::of_candidate(found[0].cell())));
     CellPairs { pairs, gone, not_compared: apart }
 }
 
@@ -170,7 +177,7 @@ impl CellOfRun<'_> {
 
     /// The proxies that its traffic passes.
     fn proxies(&self) -> (MeshMode, bool) {
-        if self.kept.is_some_and(|kept| kept.bypasses_proxy) {
+        if !self.path.proxies_carry(&self.point.job) {
             return (MeshMode::None, false);
         }
         (self.path.mesh, matches!(self.path.via, Via::Gateway(_)))

@@ -19,7 +19,7 @@ use super::row::{Median, Row};
 use super::values::Values;
 use crate::figures::Better;
 use crate::search::{self, ENOUGH_RUNS, Runs, What};
-use crate::summary::{Outcome, SearchSummary, SearchedPath};
+use crate::summary::{Bracket, Outcome, SearchSummary, SearchedPath};
 use crate::text::cell_name::{cell_text, key as point_key};
 use crate::text::load_text::figure;
 use crate::verdict::called;
@@ -85,7 +85,7 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
         let Some(other) = others.remove(key) else {
             match b.iter().find_map(|(values, _)| skipped(values, one[0])) {
                 Some(why) => out.gone(one, &[], &why),
-                None => out.apart(one[0], "only the baseline has it".to_owned()),
+                None => out.not_compared.push(NotCompared::of_baseline(named(one[0]))),
             }
             continue;
         };
@@ -113,11 +113,7 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
         }
     }
     let left = later.iter().filter_map(|key| others.get(key));
-    out.not_compared.extend(left.map(|found| NotCompared {
-        cell: named(found[0]),
-        reason: "only the candidate has it".to_owned(),
-        is_unbound: false,
-    }));
+    out.not_compared.extend(left.map(|found| NotCompared::of_candidate(named(found[0]))));
     out
 }
 
@@ -128,12 +124,13 @@ impl SearchPairs {
     fn gone(&mut self, one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], why: &str) {
         let gone = Unsaid::of(one, other, why);
         let (cell, reason) = (gone.named.clone(), format!("no usable trial in the candidate: {why}"));
-        self.not_compared.push(NotCompared { cell, reason, is_unbound: false });
+        self.not_compared.push(NotCompared { cell, reason, is_unbound: false, is_one_sided: false });
         self.gone.push(gone);
     }
 
     fn apart(&mut self, found: SearchOfRun<'_>, reason: String) {
-        self.not_compared.push(NotCompared { cell: named(found), reason, is_unbound: true });
+        let cell = named(found);
+        self.not_compared.push(NotCompared { cell, reason, is_unbound: true, is_one_sided: false });
     }
 }
 
@@ -232,11 +229,11 @@ fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_e
     };
     let mut text = compared.verdict.text;
     if compared.ratio.is_none() && outcome != Outcome::Generator {
-        let (a, b) = (a.text(), b.text());
+        let (before, now) = (a.text(), b.text());
         text = match outcome {
             Outcome::NoRatio => at_an_end(&a, &b),
-            _ if a == b => format!("{text}: {a}"),
-            _ => format!("{text}: {a} before, now {b}"),
+            _ if before == now => format!("{text}: {before}"),
+            _ => format!("{text}: {before} before, now {now}"),
         };
     }
     // As much worse as the ends still allow.
@@ -274,11 +271,13 @@ fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_e
 
 /// What is said where both sides know no more than on which side of a load it lies: `>= 5000` or `<
 /// 100`.
-fn at_an_end(a: &str, b: &str) -> String {
-    match a.chars().next().filter(|_| a == b) {
-        Some('>') => format!("ended above the highest: {a}"),
-        Some('<') => format!("ended below the lowest: {a}"),
-        _ => format!("nothing known: {a} before, now {b}"),
+fn at_an_end(a: &Runs, b: &Runs) -> String {
+    let (before, now) = (a.text(), b.text());
+    let (Bracket { low, high }, is_one_end) = (a.bracket(), a.found().is_none() && before == now);
+    match (low > 0.0, high.is_finite()) {
+        (true, false) if is_one_end => format!("ended above the highest: {before}"),
+        (false, true) if is_one_end => format!("ended below the lowest: {before}"),
+        _ => format!("nothing known: {before} before, now {now}"),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{DISTURBED_SETTING, Point, Record, RunFile};
+use hopbench_model::{Point, Record, RunFile, TrialOutcome};
 use hopbench_stats::{noise_floor, paired, summary::mean};
 use serde::Serialize;
 
 use super::gate::Bound;
 use super::measure::Measure;
-use crate::campaign::Campaign;
-use crate::figures::{bypasses_proxy, is_mostly_late, kinds, unusable};
+use crate::figures::{is_mostly_late, kinds};
+use crate::run_data::RunData;
 use crate::text::cell_name::key;
 
 /// The figures of a run, cell by cell; records are taken one by one and only their figures are
@@ -30,7 +30,7 @@ pub struct Values {
     pub(crate) latencies: BTreeSet<String>,
     pub(crate) left_out: LeftOut,
     /// The trials of its searches, which are in no cell.
-    pub(crate) searches: Campaign,
+    pub(crate) searches: RunData,
     /// Trials of searches that can be used.
     pub(crate) search_trials: u64,
     /// Why a trial of a cell is not used, the first of each, by the indices of path and point.
@@ -42,8 +42,6 @@ pub struct Values {
 pub(crate) struct Kept {
     /// By round.
     pub(crate) rounds: BTreeMap<u32, Round>,
-    /// Whether the traffic went by the proxies of its path.
-    pub(crate) bypasses_proxy: bool,
 }
 
 #[derive(Debug)]
@@ -93,7 +91,7 @@ impl Values {
             points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
             metrics: BTreeSet::new(),
             latencies: BTreeSet::new(),
-            searches: Campaign::new(&run),
+            searches: RunData::new(&run),
             search_trials: 0,
             unused: HashMap::new(),
             left_out: LeftOut { in_error: run.failures.len() as u64, ..LeftOut::default() },
@@ -104,7 +102,7 @@ impl Values {
     /// Takes a record. The later of two of one trial counts; one of a search is of no cell.
     pub fn add(&mut self, record: &Record) {
         if record.search.is_some() && record.run_id == self.run.run_id {
-            self.search_trials += u64::from(unusable(record).is_none());
+            self.search_trials += u64::from(record.is_usable());
             self.searches.add(record);
             return;
         }
@@ -114,16 +112,18 @@ impl Values {
             self.left_out.foreign += 1;
             return;
         };
-        if let Some(reason) = unusable(record) {
-            let is_cut_short = record.error.is_none() && record.incomplete.is_some();
-            let left_out = &mut self.left_out;
-            *(if is_cut_short { &mut left_out.cut_short } else { &mut left_out.in_error }) += 1;
+        let left_out = &mut self.left_out;
+        let why = match record.outcome() {
+            TrialOutcome::Good => None,
+            TrialOutcome::Disturbed(what) => {
+                Some((&mut left_out.disturbed, format!("the testbed changed meanwhile: {what}")))
+            }
+            TrialOutcome::CutShort(why) => Some((&mut left_out.cut_short, format!("cut short: {why}"))),
+            TrialOutcome::Error(why) => Some((&mut left_out.in_error, why.to_owned())),
+        };
+        if let Some((count, reason)) = why {
+            *count += 1;
             self.unused.entry((path, point)).or_insert(reason);
-            return;
-        }
-        if let Some(what) = record.settings.get(DISTURBED_SETTING) {
-            self.left_out.disturbed += 1;
-            self.unused.entry((path, point)).or_insert_with(|| format!("the testbed changed meanwhile: {what}"));
             return;
         }
         for name in record.metrics.keys() {
@@ -136,13 +136,11 @@ impl Values {
                 self.latencies.insert(name.clone());
             }
         }
-        let bypasses = bypasses_proxy(record);
-        let proxied = self.run.plan.paths[path].is_proxied() && !bypasses;
+        let proxied = self.run.plan.paths[path].proxies_carry(&self.run.plan.points[point].job);
         let figures = self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
         let kept = self.cells.entry((path, point)).or_default();
         let late = record.is_generator_limited();
         kept.rounds.insert(record.round, Round { session: record.session, late, figures });
-        kept.bypasses_proxy |= bypasses;
     }
 
     /// Trials that are used.

@@ -103,6 +103,15 @@ impl Figure {
         value.is_finite().then_some(value)
     }
 
+    /// Whether records have it under this name: `requests_per_s`, `response_ns p99`.
+    pub(crate) fn is_recorded_as(&self, name: &str) -> bool {
+        match self.source {
+            Source::Metric(metric) => metric == name,
+            Source::Latency(kind, percentile) => name.split_once(' ') == Some((kind, percentile.name())),
+            _ => self.name == name,
+        }
+    }
+
     /// By how much the ratio of two such figures can be off because they are rounded: a value of a
     /// histogram stands for all within 0.1 % of it.
     pub(crate) fn ratio_resolution(&self) -> f64 {
@@ -164,6 +173,16 @@ impl Work {
 }
 
 impl Percentile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Min => "min",
+            Self::P50 => "p50",
+            Self::P90 => "p90",
+            Self::P99 => "p99",
+            Self::Max => "max",
+        }
+    }
+
     /// `None` for a distribution without samples.
     fn of(self, latency: &Latency) -> Option<f64> {
         let ns = match self {

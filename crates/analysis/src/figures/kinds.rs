@@ -206,24 +206,25 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_rule_looks_at_what_the_run_looked_at() {
-        let name = |kind: &str, open_loop: bool, metric: &str, paced: bool| {
+    fn what_a_run_looked_at_is_found_among_the_figures() {
+        let name = |kind: &str, open_loop: bool, recorded: &str| {
             let kind = of(kind, open_loop);
-            kind.of_rule(metric, paced).map(|index| kind.figures[index].name)
+            kind.recorded_as(recorded).map(|index| kind.figures[index].name)
         };
-        assert_eq!(name("rr", false, "throughput", false), Some("requests_per_s"));
-        assert_eq!(name("stream", false, "throughput", false), Some("received_bits_per_s"));
-        assert_eq!(name("crr", false, "throughput", false), Some("connections_per_s"));
-        // Where the rate is given, it is the same every time.
-        assert_eq!(name("http", true, "throughput", true), Some("response_p99_ns"));
-        assert_eq!(name("http", true, "requests_per_s", true), Some("response_p99_ns"));
-        assert_eq!(name("push", false, "throughput", true), Some("delay_p99_ns"));
-        assert_eq!(name("ping", true, "throughput", true), Some("rtt_p50_ns"));
-        assert_eq!(name("stream", false, "throughput", true), Some("received_bits_per_s"), "it has no latency");
-        assert_eq!(name("rr", true, "p50", true), Some("response_p50_ns"));
-        assert_eq!(name("stream", false, "p99", false), Some("received_bits_per_s"));
-        assert_eq!(name("http", false, "proxy_cores", false), Some("proxy_cores"));
-        assert_eq!(name("rr", false, "p999", false), None, "no column has it");
-        assert_eq!(name("rr", false, "sent_bits_per_s", false), None);
+        for (kind, open_loop, counted) in [
+            ("rr", false, "requests_per_s"),
+            ("stream", false, "received_bits_per_s"),
+            ("crr", false, "connections_per_s"),
+            ("http", false, "proxy_cores"),
+        ] {
+            assert_eq!(name(kind, open_loop, counted), Some(counted));
+        }
+        assert_eq!(name("http", true, "response_ns p99"), Some("response_p99_ns"));
+        assert_eq!(name("rr", true, "response_ns p50"), Some("response_p50_ns"));
+        assert_eq!(name("push", false, "delay_ns p99"), Some("delay_p99_ns"));
+        assert_eq!(name("ping", true, "service_ns p50"), Some("rtt_p50_ns"));
+        assert_eq!(name("rr", false, "service_ns p999"), None, "no column has it");
+        assert_eq!(name("rr", false, "sent_bits_per_s"), None);
+        assert_eq!(name("rr", false, ""), None, "an old run does not say it");
     }
 }

@@ -18,8 +18,8 @@ use serde_json::Value;
 use super::curve_text;
 use super::line::Rounds;
 use super::over::Over;
-use crate::campaign::{Campaign, Workload};
 use crate::cells::{Cell, Round, Spent};
+use crate::run_data::{RunData, Workload};
 use crate::summary::{CurvePoint, CurveSummary, Resource, Spread};
 
 /// Points that belong to one curve.
@@ -33,17 +33,16 @@ struct Sweep {
 }
 
 /// The curves of a run: workloads and paths in the scenario's order.
-pub(crate) fn all(campaign: &Campaign) -> Vec<CurveSummary> {
+pub(crate) fn all(data: &RunData) -> Vec<CurveSummary> {
     let mut out = Vec::new();
-    for workload in &campaign.workloads {
-        let (loads, connections) = (loads(campaign, workload), sweeps(campaign, workload, "connections"));
-        for (index, path) in campaign.run.plan.paths.iter().enumerate() {
-            if !path.is_proxied() || Some(index) == campaign.twin {
+    for workload in &data.workloads {
+        let (loads, connections) = (loads(data, workload), sweeps(data, workload, "connections"));
+        for (index, path) in data.run.plan.paths.iter().enumerate() {
+            if !path.is_proxied() || Some(index) == data.twin {
                 continue;
             }
-            for proxy in named(campaign, workload, index) {
-                let one =
-                    |resource, over, sweep| Curve { campaign, workload, index, path, proxy, resource, over, sweep };
+            for proxy in named(data, workload, index) {
+                let one = |resource, over, sweep| Curve { data, workload, index, path, proxy, resource, over, sweep };
                 let per_s = workload.kind.work().map(Over::Work);
                 for (over, sweep) in per_s.iter().flat_map(|over| loads.iter().map(|sweep| (*over, sweep))) {
                     out.extend(one(Resource::Cores, over, sweep).summary());
@@ -59,10 +58,10 @@ pub(crate) fn all(campaign: &Campaign) -> Vec<CurveSummary> {
 
 /// Over what CPU is shown: over the rate where it was asked for and varies, or over what came about
 /// at any points.
-fn loads(campaign: &Campaign, workload: &Workload) -> Vec<Sweep> {
-    let points = &campaign.run.plan.points;
+fn loads(data: &RunData, workload: &Workload) -> Vec<Sweep> {
+    let points = &data.run.plan.points;
     let scheduled = workload.points.iter().all(|at| points[*at].job.schedule.per_s().is_some());
-    let rates = if scheduled { sweeps(campaign, workload, "rate") } else { Vec::new() };
+    let rates = if scheduled { sweeps(data, workload, "rate") } else { Vec::new() };
     if rates.is_empty() {
         return vec![Sweep { at: BTreeMap::new(), points: workload.points.clone(), is_load: false }];
     }
@@ -70,10 +69,10 @@ fn loads(campaign: &Campaign, workload: &Workload) -> Vec<Sweep> {
 }
 
 /// The points that are equal in all but this parameter, where there are several.
-fn sweeps(campaign: &Campaign, workload: &Workload, parameter: &str) -> Vec<Sweep> {
+fn sweeps(data: &RunData, workload: &Workload, parameter: &str) -> Vec<Sweep> {
     let mut out: Vec<Sweep> = Vec::new();
     for at in &workload.points {
-        let mut rest = campaign.run.plan.points[*at].point.clone();
+        let mut rest = data.run.plan.points[*at].point.clone();
         if rest.remove(parameter).is_none() {
             continue;
         }
@@ -87,9 +86,9 @@ fn sweeps(campaign: &Campaign, workload: &Workload, parameter: &str) -> Vec<Swee
 }
 
 /// The kinds of proxies that the trials of a path name and that saw its traffic.
-fn named<'a>(campaign: &'a Campaign, workload: &Workload, path: usize) -> Vec<&'a str> {
+fn named<'a>(data: &'a RunData, workload: &Workload, path: usize) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for cell in workload.points.iter().filter_map(|point| campaign.cells.get(&(path, *point))) {
+    for cell in workload.points.iter().filter_map(|point| data.cells.get(&(path, *point))) {
         for proxy in cell.rounds.iter().flat_map(|round| &round.proxies) {
             if proxy.named && !cell.bypasses_proxy && !names.contains(&proxy.name.as_str()) {
                 names.push(&proxy.name);
@@ -101,7 +100,7 @@ fn named<'a>(campaign: &'a Campaign, workload: &Workload, path: usize) -> Vec<&'
 
 /// A curve on its way to a summary.
 struct Curve<'a> {
-    campaign: &'a Campaign,
+    data: &'a RunData,
     workload: &'a Workload,
     /// The path's index in the plan.
     index: usize,
@@ -115,11 +114,11 @@ struct Curve<'a> {
 impl Curve<'_> {
     /// `None` with fewer than two points.
     fn summary(&self) -> Option<CurveSummary> {
-        let plan = &self.campaign.run.plan;
+        let plan = &self.data.run.plan;
         let mut points = Vec::new();
         let mut rounds = Rounds::default();
         for at in &self.sweep.points {
-            let Some(cell) = self.campaign.cells.get(&(self.index, *at)) else {
+            let Some(cell) = self.data.cells.get(&(self.index, *at)) else {
                 continue;
             };
             let seen: Vec<(&Round, f64, f64)> = cell.counted().filter_map(|round| self.trial(round, *at)).collect();
@@ -163,7 +162,7 @@ impl Curve<'_> {
             Over::Work(_) => round.work_per_s,
             // Each client makes as many.
             Over::Connections => {
-                f64::from(self.campaign.run.plan.points[at].job.connections) * f64::from(self.path.clients)
+                f64::from(self.data.run.plan.points[at].job.connections) * f64::from(self.path.clients)
             }
         };
         let y = amount(self.resource, spent(round, self.proxy, true)?);
@@ -171,7 +170,7 @@ impl Curve<'_> {
     }
 
     fn proxies(&self) -> u32 {
-        let cells = self.sweep.points.iter().filter_map(|at| self.campaign.cells.get(&(self.index, *at)));
+        let cells = self.sweep.points.iter().filter_map(|at| self.data.cells.get(&(self.index, *at)));
         let rounds = cells.flat_map(|cell| &cell.rounds);
         rounds.filter_map(|round| spent(round, self.proxy, true)).map(|spent| spent.count).max().unwrap_or(0)
     }
@@ -183,7 +182,7 @@ impl Curve<'_> {
         if self.resource == Resource::RssBytes {
             return None;
         }
-        let paths = &self.campaign.run.plan.paths;
+        let paths = &self.data.run.plan.paths;
         // Paths without proxies are measured between the pods of the first variant.
         let first = paths.iter().find_map(|path| path.variant.as_ref());
         let in_its_pods = |other: &Path| {
@@ -193,7 +192,7 @@ impl Curve<'_> {
             ends(other) == ends(self.path) && via(other) == via(self.path) && variant
         };
         let of_path = |(index, _): (usize, &Path)| {
-            self.workload.points.iter().filter_map(move |point| self.campaign.cells.get(&(index, *point)))
+            self.workload.points.iter().filter_map(move |point| self.data.cells.get(&(index, *point)))
         };
         let cells = paths.iter().enumerate().filter(|(_, other)| in_its_pods(other)).flat_map(of_path);
         let rounds = cells.flat_map(|cell: &Cell| &cell.rounds);

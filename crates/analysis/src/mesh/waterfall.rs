@@ -13,18 +13,18 @@ use hopbench_model::point_label;
 
 use super::doubts::Doubts;
 use super::family::{self, Family, Member, families};
-use crate::campaign::{Campaign, Workload};
 use crate::cells::{Cell, Round};
 use crate::figures::{End, Kind, Percentile};
-use crate::summary::{Added, ProxyShare, Spread, Step, WHOLE, WaterfallSummary};
+use crate::run_data::{RunData, Workload};
+use crate::summary::{Added, ProxyShare, Spread, WHOLE, WaterfallStep, WaterfallSummary};
 
 /// The waterfalls of a run: workloads, families and points in the scenario's order.
-pub(crate) fn all(campaign: &Campaign) -> Vec<WaterfallSummary> {
-    let families = families(&campaign.run.plan.paths, campaign.twin);
+pub(crate) fn all(data: &RunData) -> Vec<WaterfallSummary> {
+    let families = families(&data.run.plan.paths, data.twin);
     let mut out = Vec::new();
-    for workload in &campaign.workloads {
+    for workload in &data.workloads {
         for family in &families {
-            out.extend(workload.points.iter().filter_map(|point| waterfall(campaign, workload, family, *point)));
+            out.extend(workload.points.iter().filter_map(|point| waterfall(data, workload, family, *point)));
         }
     }
     out
@@ -40,15 +40,15 @@ struct Measured<'a> {
 
 /// `None` where fewer than two paths of the family have figures, and where the traffic goes by the
 /// proxies.
-fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
-    let plan = &campaign.run.plan;
+fn waterfall(data: &RunData, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
+    let plan = &data.run.plan;
     let job = &plan.points[point].job;
     let asked_per_s = job.schedule.per_s();
     let measured: Vec<Measured<'_>> = family
         .members
         .iter()
         .filter_map(|member| {
-            let cell = campaign.cells.get(&(member.path, point))?;
+            let cell = data.cells.get(&(member.path, point))?;
             let path = &plan.paths[member.path];
             let asked_per_s = asked_per_s.map(|rate| rate * f64::from(path.clients));
             let doubts = Doubts::of(cell, workload.kind, asked_per_s);
@@ -77,7 +77,7 @@ fn waterfall(campaign: &Campaign, workload: &Workload, family: &Family, point: u
 /// What it means for a step that nothing paces its paths.
 const UNEQUAL: &str = "every path at another throughput";
 
-fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>> {
+fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<WaterfallStep>> {
     let of = |at: usize| &measured[at];
     let sets: Vec<_> = measured.iter().map(|one| one.member.hops).collect();
     let chain = family::chain(&sets);
@@ -88,7 +88,7 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
     let mut out = vec![own(of(first), quantities)];
     for pair in chain.windows(2) {
         let label = format!("+ {}", sets[pair[1]].without(sets[pair[0]]));
-        out.push(Step { in_chain: true, ..step(of(pair[1]), of(pair[0]), label, quantities) });
+        out.push(WaterfallStep { in_chain: true, ..step(of(pair[1]), of(pair[0]), label, quantities) });
     }
     if chain.len() > 2 {
         let label = format!("{WHOLE} {}", sets[last].without(sets[first]));
@@ -110,12 +110,12 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Step>
 }
 
 /// The figures of the first path.
-fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
+fn own(path: &Measured<'_>, quantities: &[Quantity]) -> WaterfallStep {
     let figure = |quantity: &Quantity| {
         let values = path.cell.counted().map(|round| quantity.of(round, path.member));
         Some(Added { name: quantity.name, label: quantity.label, spread: Spread::of(values)? })
     };
-    Step {
+    WaterfallStep {
         label: path.member.hops.with(),
         path: path.name.to_owned(),
         against: None,
@@ -127,7 +127,7 @@ fn own(path: &Measured<'_>, quantities: &[Quantity]) -> Step {
 }
 
 /// A path against one with fewer proxies.
-fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: &[Quantity]) -> Step {
+fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: &[Quantity]) -> WaterfallStep {
     let figure = |quantity: &Quantity| {
         let here = |round: &Round| quantity.of(round, path.member);
         let there = |round: &Round| quantity.of(round, against.member);
@@ -135,7 +135,7 @@ fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: 
         let spread = Spread::around_zero(pairs.iter().map(|(here, there)| here - there))?;
         Some(Added { name: quantity.name, label: quantity.label, spread })
     };
-    Step {
+    WaterfallStep {
         label,
         path: path.name.to_owned(),
         against: Some(against.name.to_owned()),

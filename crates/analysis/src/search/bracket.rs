@@ -50,9 +50,7 @@ pub(crate) fn range(goal: &SearchGoal, parameter: &str) -> (f64, f64) {
             let end = |level: Option<&u32>| level.map_or(0.0, |level| f64::from(*level));
             (end(levels.iter().min()), end(levels.iter().max()))
         }
-        SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. } => {
-            (rates.lowest_per_s, rates.highest_per_s)
-        }
+        _ => goal.rates().map_or((0.0, 0.0), |rates| (rates.lowest_per_s, rates.highest_per_s)),
     }
 }
 

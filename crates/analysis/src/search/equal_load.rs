@@ -6,8 +6,8 @@ use hopbench_model::{Point, Record, SearchSpec, point_label};
 use serde_json::Value;
 
 use super::trials::{self, SearchTrial, figures};
-use crate::campaign::Campaign;
 use crate::figures::{Kind, RecordedJob};
+use crate::run_data::RunData;
 use crate::summary::{EqualLoad, EqualLoadPath, SearchedPath};
 use crate::text::LoadUnit;
 
@@ -36,14 +36,14 @@ pub(crate) fn missing(spec: &SearchSpec, paths: &[SearchedPath], all: &[EqualLoa
 
 /// The measurements at loads that were found, by the path on which they were.
 pub(crate) fn all(
-    campaign: &Campaign,
+    data: &RunData,
     point: &Point,
     unit: LoadUnit<'_>,
     kind: &Kind,
     records: &[&Record],
 ) -> Vec<EqualLoad> {
     let parameter = unit.parameter;
-    let paths = &campaign.run.plan.paths;
+    let paths = &data.run.plan.paths;
     let mut out = Vec::new();
     for found_on in paths {
         let all = trials::of_equal_load(records, parameter, &found_on.name);
@@ -55,7 +55,7 @@ pub(crate) fn all(
             let one = |path: &hopbench_model::Path| {
                 let own = trials::counted(all.iter().filter(at).filter(|trial| trial.record.path == path.name));
                 let records: Vec<&Record> = own.iter().map(|trial| trial.record).collect();
-                let figures = figures(kind, &records, path.is_proxied());
+                let figures = figures(kind, &records, path.proxies_carry(&point.job));
                 (!records.is_empty()).then(|| EqualLoadPath { path: path.name.clone(), trials: records.len(), figures })
             };
             let setting = all.iter().find(at).map(|trial| {

@@ -55,6 +55,11 @@ impl Runs {
         self.side.found
     }
 
+    /// The loads between which it lies.
+    pub(crate) fn bracket(&self) -> Bracket {
+        self.side.bracket
+    }
+
     /// In short: `4979`, `>= 5000`, `< 100`, `100 to 300`.
     pub(crate) fn text(&self) -> String {
         let Bracket { low, high } = self.side.bracket;

@@ -1,12 +1,11 @@
 //! Reasons why a load was too high besides the figure that was searched by.
 
-use hopbench_model::number::percent;
-use hopbench_model::{CpuOf, Record, SCHEDULE_KEPT, SearchGoal, SearchSpec};
+use hopbench_model::{CpuOf, Record, SearchGoal, SearchSpec};
 
 use super::trials::{SearchTrial, is_same};
 use crate::summary::TraceStep;
-use crate::text::LoadUnit;
 use crate::text::load_text::{figure, value};
+use crate::text::{LoadUnit, broken_text};
 
 /// Others than the trial that keep more of the busy CPUs than this share are worth a word.
 const MOST_OF_IT: f64 = 0.5;
@@ -16,53 +15,17 @@ const MOST_OF_IT: f64 = 0.5;
 pub(crate) fn of(record: &Record, spec: &SearchSpec) -> String {
     let Some(step) = &record.search else { return String::new() };
     let mut out = Vec::new();
-    if !step.within {
-        out.extend(not_kept(record, &spec.goal));
-        let failed = failed(record).filter(|share| *share > spec.errors_share);
-        out.extend(failed.map(|share| format!("{} failed", percent(share))));
-        if out.is_empty() && step.value.is_none() {
-            out.push("there is no such figure".to_owned());
-        }
+    if !step.broken.is_empty() {
+        out.push(broken_text(&step.broken));
+    } else if !step.within {
+        // Old records do not say which bound it was.
+        let why = if step.value.is_none() { "there is no such figure" } else { "another bound was broken" };
+        out.push(why.to_owned());
     }
     if let SearchGoal::Cpu { of: CpuOf::Node(_), ceiling, .. } = &spec.goal {
         out.extend(others(record).filter(|_| step.value.is_some_and(|value| value > *ceiling)));
     }
     out.join(", ")
-}
-
-/// That the rate was not kept, and by how much; of a knee there is none to keep.
-fn not_kept(record: &Record, goal: &SearchGoal) -> Option<String> {
-    let metric = |name: &str| record.metrics.get(name).copied();
-    let is_kept = !matches!(goal, SearchGoal::Knee { .. });
-    let asked = metric("intended_per_s").filter(|asked| *asked > 0.0 && is_kept)?;
-    let due = asked * record.window_s;
-    let short = |kept: f64, what: &str| {
-        (kept < SCHEDULE_KEPT).then(|| format!("{} {what}", percent((1.0 - kept).clamp(0.0, 1.0))))
-    };
-    if let Some(sent) = metric("sent_packets_per_s") {
-        let sent = (sent / asked).min(1.0 - metric("unsent").unwrap_or(0.0) / due);
-        let arrived =
-            metric("received_packets_per_s").unwrap_or(asked) / (asked * (1.0 - metric("lost_ratio").unwrap_or(0.0)));
-        let queued = || short(arrived, "had not arrived by the end of the window: a queue grew");
-        return short(sent, "never left the sender").or_else(queued);
-    }
-    let answered = (metric("requests").unwrap_or(0.0) + metric("errors").unwrap_or(0.0)) / due;
-    let done = metric("requests_per_s").unwrap_or(0.0) / (1.0 - metric("error_ratio").unwrap_or(0.0)).max(1e-9);
-    if let SearchGoal::Slo { .. } = goal {
-        return short(answered, "of what was due had no answer")
-            .or_else(|| short(done / asked, "of the asked rate was not done in the window: a queue grew"));
-    }
-    short(answered.min(done / asked), "of the asked rate was not done in the window")
-}
-
-/// The share of the exchanges that failed, or of the datagrams that the sender's kernel refused.
-fn failed(record: &Record) -> Option<f64> {
-    let metric = |name: &str| record.metrics.get(name).copied();
-    metric("error_ratio").or_else(|| {
-        let (errors, sent) = (metric("errors")?, metric("sent_packets_per_s")?);
-        let all = errors + sent * record.window_s;
-        (all > 0.0).then(|| errors / all)
-    })
 }
 
 /// That others than the trial had most of the CPUs of its one machine; softirq may be the trial's.

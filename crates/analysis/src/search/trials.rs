@@ -1,8 +1,8 @@
 //! The trials of a search, as their records tell them.
 
-use hopbench_model::{DISTURBED_SETTING, EQUAL_LOAD, Point, Record, SearchStep};
+use hopbench_model::{EQUAL_LOAD, Point, Record, SearchStep};
 
-use crate::figures::{Figure, Kind, RecordedJob, bypasses_proxy, is_mostly_late, unusable};
+use crate::figures::{Figure, Kind, RecordedJob, is_mostly_late, unusable};
 use crate::summary::{Bracket, FoundFigure};
 
 /// Loads that differ by less than this share are one: they were written and read as text.
@@ -26,11 +26,6 @@ impl<'a> SearchTrial<'a> {
         self.unusable.is_empty()
     }
 
-    /// Whether the testbed changed in its time.
-    fn is_disturbed(&self) -> bool {
-        self.record.settings.contains_key(DISTURBED_SETTING)
-    }
-
     pub(crate) fn is_at(&self, load: f64) -> bool {
         is_same(self.step.load, load)
     }
@@ -48,8 +43,8 @@ where
     'a: 't,
 {
     let mut out: Vec<&SearchTrial<'_>> = trials.filter(|trial| trial.is_usable()).collect();
-    if out.iter().any(|trial| !trial.is_disturbed()) {
-        out.retain(|trial| !trial.is_disturbed());
+    if out.iter().any(|trial| !trial.record.is_disturbed()) {
+        out.retain(|trial| !trial.record.is_disturbed());
     }
     out
 }
@@ -116,10 +111,10 @@ pub(crate) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_o
     out
 }
 
-/// The figures of several trials, in the kind's order.
+/// The figures of several trials, in the kind's order. `proxied`: proxies carry their traffic.
 pub(crate) fn figures(kind: &Kind, records: &[&Record], proxied: bool) -> Vec<FoundFigure> {
     let one = |figure: &Figure| {
-        let values = records.iter().filter_map(|record| figure.of(record, proxied && !bypasses_proxy(record)));
+        let values = records.iter().filter_map(|record| figure.of(record, proxied));
         Some(FoundFigure { name: figure.name, label: figure.label, spread: figure.over(values.collect(), None)? })
     };
     kind.figures.iter().filter_map(one).collect()

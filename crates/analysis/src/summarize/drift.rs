@@ -4,16 +4,16 @@
 use hopbench_model::number::percentage;
 use hopbench_stats::{persistence, round_effects, trend};
 
-use crate::campaign::Campaign;
 use crate::cells::{Cell, nodes};
 use crate::figures::{Better, Figure};
+use crate::run_data::RunData;
 
 /// A p-value up to which a movement over the rounds is told: one run in a hundred tells of nothing.
 const TOLD: f64 = 0.01;
 
 /// Notes on the drift of a run, a sentence each.
-pub(crate) fn notes(campaign: &Campaign) -> Vec<String> {
-    let speeds = speeds(campaign);
+pub(crate) fn notes(data: &RunData) -> Vec<String> {
+    let speeds = speeds(data);
     let mut out = Vec::new();
     if let Some(moved) = trend(&speeds).filter(|moved| moved.p <= TOLD) {
         let word = if moved.relative_change < 0.0 { "slower" } else { "faster" };
@@ -24,7 +24,7 @@ pub(crate) fn notes(campaign: &Campaign) -> Vec<String> {
             p_value(moved.p),
         ));
     }
-    let alike = persistence(&speeds, campaign.run.plan.seed).filter(|alike| alike.p <= TOLD && alike.correlation > 0.0);
+    let alike = persistence(&speeds, data.run.plan.seed).filter(|alike| alike.p <= TOLD && alike.correlation > 0.0);
     if let Some(alike) = alike {
         out.push(format!(
             "rounds resemble the round before (rank correlation {:.2}, p {}): there is less in them than their number \
@@ -33,17 +33,17 @@ pub(crate) fn notes(campaign: &Campaign) -> Vec<String> {
             p_value(alike.p),
         ));
     }
-    out.extend(nodes::stolen(campaign.cells.values()));
+    out.extend(nodes::stolen(data.cells.values()));
     out
 }
 
 /// How fast each round was over all cells, 1 being usual; a latency counts turned over.
-fn speeds(campaign: &Campaign) -> Vec<f64> {
-    let plan = &campaign.run.plan;
-    let mut places: Vec<&(usize, usize)> = campaign.cells.keys().collect();
+fn speeds(data: &RunData) -> Vec<f64> {
+    let plan = &data.run.plan;
+    let mut places: Vec<&(usize, usize)> = data.cells.keys().collect();
     places.sort_unstable();
-    let main = |(_, point): &(usize, usize)| &campaign.workloads[campaign.workload_of[*point]].kind.figures[0];
-    let cells = places.into_iter().map(|place| by_round(&campaign.cells[place], main(place), plan.rounds));
+    let main = |(_, point): &(usize, usize)| &data.workloads[data.workload_of[*point]].kind.figures[0];
+    let cells = places.into_iter().map(|place| by_round(&data.cells[place], main(place), plan.rounds));
     round_effects(&cells.collect::<Vec<_>>()).iter().map(|effect| effect.exp()).collect()
 }
 

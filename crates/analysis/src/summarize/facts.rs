@@ -7,17 +7,17 @@ use hopbench_model::units::Span;
 use hopbench_model::{Schedule, is_of_exchanges};
 
 use super::drift;
-use crate::campaign::{Campaign, Workload};
 use crate::cells::{nodes, outliers};
 use crate::figures::RecordedJob;
+use crate::run_data::{RunData, Workload};
 use crate::summary::{CellSummary, Outcome, WorkloadSummary};
 
 /// More paths than this are counted, not named.
 const MOST_NAMED: usize = 5;
 
 /// Notes on the run as a whole, its sessions among them.
-pub(crate) fn notes(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Vec<String> {
-    let mut out = campaign.run.notes.clone();
+pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String> {
+    let mut out = data.run.notes.clone();
     let cells =
         || workloads.iter().flat_map(|workload| workload.cells.iter().map(|cell| (workload.name.as_str(), cell)));
     let apart: Vec<usize> = cells().map(|(_, cell)| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
@@ -28,14 +28,14 @@ pub(crate) fn notes(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Vec<S
             counted(apart.len() as u64, "cell", "cells"),
         ));
     }
-    out.extend(campaign.rule.iter().flat_map(|rule| rule.notes(cells())));
+    out.extend(data.rule.iter().flat_map(|rule| rule.notes(cells())));
     out.extend(disturbed(cells().map(|(_, cell)| cell)));
-    out.extend(floor(campaign, workloads));
+    out.extend(floor(data, workloads));
     out.extend(outliers::note(workloads));
-    out.extend(drift::notes(campaign));
-    out.extend(unequal(campaign));
-    out.extend(campaign.warnings.machine());
-    out.extend(nodes::too_short(campaign.cells.values()));
+    out.extend(drift::notes(data));
+    out.extend(unequal(data));
+    out.extend(data.warnings.machine());
+    out.extend(nodes::too_short(data.cells.values()));
     out
 }
 
@@ -55,8 +55,8 @@ fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String>
 const FEWEST_ROUNDS: u32 = 3;
 
 /// The noise floor, and the verdicts that it withheld.
-fn floor(campaign: &Campaign, workloads: &[WorkloadSummary]) -> Option<String> {
-    let plan = &campaign.run.plan;
+fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
+    let plan = &data.run.plan;
     let (baseline, twin) = (plan.baseline.as_ref()?, plan.twin.as_ref()?);
     // A run of fewer rounds has no verdict that could be withheld.
     if plan.rounds < FEWEST_ROUNDS {
@@ -109,8 +109,8 @@ fn from_to(floors: &[(f64, String)]) -> String {
 
 /// What comparisons with a path of another number of clients compare: each client makes the whole
 /// load of a workload.
-fn unequal(campaign: &Campaign) -> Option<String> {
-    let plan = &campaign.run.plan;
+fn unequal(data: &RunData) -> Option<String> {
+    let plan = &data.run.plan;
     let baseline = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref())?;
     let other = plan.paths.iter().filter(|path| path.clients != baseline.clients);
     let named: Vec<_> = other.map(|path| format!("{} ({})", path.name, path.clients)).collect();
@@ -129,9 +129,9 @@ fn unequal(campaign: &Campaign) -> Option<String> {
 
 /// What is said after a load that each of several clients makes, and how many of them there are;
 /// nothing of either where every path has one.
-fn clients(campaign: &Campaign, workload: &Workload) -> (&'static str, Option<String>) {
-    let paths = &campaign.run.plan.paths;
-    let on = |path: &usize| workload.points.iter().any(|point| campaign.cells.contains_key(&(*path, *point)));
+fn clients(data: &RunData, workload: &Workload) -> (&'static str, Option<String>) {
+    let paths = &data.run.plan.paths;
+    let on = |path: &usize| workload.points.iter().any(|point| data.cells.contains_key(&(*path, *point)));
     let counts: BTreeSet<u32> = (0..paths.len()).filter(on).map(|path| paths[path].clients).collect();
     match (counts.first(), counts.last()) {
         (Some(least), Some(most)) if *most > 1 => {
@@ -145,12 +145,12 @@ fn clients(campaign: &Campaign, workload: &Workload) -> (&'static str, Option<St
 const MILLISECOND: u64 = 1_000_000;
 
 /// The setting that the workload's points have in common, in words.
-pub(crate) fn setting(campaign: &Campaign, workload: &Workload) -> String {
-    let points = &campaign.run.plan.points;
+pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
+    let points = &data.run.plan.points;
     let first = &points[workload.points[0]];
     let job = &first.job;
     let mut parts = Vec::new();
-    let (each, clients) = clients(campaign, workload);
+    let (each, clients) = clients(data, workload);
     if !first.point.contains_key("rate") {
         parts.extend(match job.schedule {
             // Only an exchange waits for an answer before the next starts.

@@ -123,6 +123,9 @@ pub struct FailureSummary {
     pub round: u32,
     /// Why.
     pub reason: String,
+    /// Whether a proof of its path does not hold.
+    #[serde(skip)]
+    pub is_unproved: bool,
 }
 
 /// Cells of one path that the testbed cannot measure.

@@ -1,5 +1,6 @@
 //! The end of a cell's rounds under a stop rule.
 
+use hopbench_model::StopWhy;
 use hopbench_model::number::{counted, percentage};
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ const MOST_DIGITS: usize = 6;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StopSummary {
     /// Why there were no more.
-    pub why: StopEnd,
+    pub why: StopWhy,
     /// The rounds that it was in, by number: all up to this one.
     pub rounds: u32,
     /// Half the width of the interval that was looked at, as a share of the median; absent where
@@ -20,18 +21,6 @@ pub struct StopSummary {
     /// The figure that was looked at, as notes call it.
     #[serde(skip)]
     pub figure: String,
-}
-
-/// Why a cell has no more rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopEnd {
-    /// Its interval is narrow enough.
-    Narrow,
-    /// The time for the run was used up before.
-    Budget,
-    /// It had all rounds that the plan allows, and is not narrow enough.
-    Rounds,
 }
 
 impl StopSummary {
@@ -62,9 +51,9 @@ impl StopSummary {
     pub fn remark(&self) -> String {
         let rounds = counted(u64::from(self.rounds), "round", "rounds");
         match self.why {
-            StopEnd::Narrow => String::new(),
-            StopEnd::Budget => format!("after {rounds}, when the time ended: {}", self.width()),
-            StopEnd::Rounds => format!("after all {rounds}: {}", self.width()),
+            StopWhy::Narrow => String::new(),
+            StopWhy::Budget => format!("after {rounds}, when the time ended: {}", self.width()),
+            StopWhy::Rounds => format!("after all {rounds}: {}", self.width()),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct WaterfallSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The steps; the first is the path with the fewest proxies, with its own figures.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WaterfallStep>,
     /// A note on every step; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -34,7 +34,7 @@ pub struct WaterfallSummary {
 
 /// A path, against one with fewer proxies.
 #[derive(Debug, Clone, Serialize)]
-pub struct Step {
+pub struct WaterfallStep {
     /// In words: `no proxy`, `+ server sidecar`, `= both sidecars`.
     pub label: String,
     /// The path.
@@ -81,8 +81,8 @@ pub struct ProxyShare {
 impl WaterfallSummary {
     /// The steps that lead to the figure of the last path, each from the one before. Where one
     /// between lacks the figure, one step leads from the first to the last.
-    pub fn way(&self, name: &str) -> Vec<(&Step, &Added)> {
-        let mut out: Vec<(&Step, &Added)> = Vec::new();
+    pub fn way(&self, name: &str) -> Vec<(&WaterfallStep, &Added)> {
+        let mut out: Vec<(&WaterfallStep, &Added)> = Vec::new();
         for step in self.steps.iter().filter(|step| step.in_chain) {
             match step.of(name) {
                 Some(added) if out.last().map(|(last, _)| &last.path) == step.against.as_ref() => {
@@ -92,7 +92,7 @@ impl WaterfallSummary {
             }
         }
         let whole = self.steps.iter().find(|step| step.is_whole()).and_then(|step| Some((step, step.of(name)?)));
-        let goes_on = |whole: &(&Step, _)| out.last().is_some_and(|(last, _)| last.path != whole.0.path);
+        let goes_on = |whole: &(&WaterfallStep, _)| out.last().is_some_and(|(last, _)| last.path != whole.0.path);
         if let Some(whole) = whole.filter(goes_on) {
             out.truncate(1);
             out.push(whole);
@@ -125,7 +125,7 @@ impl WaterfallSummary {
     }
 }
 
-impl Step {
+impl WaterfallStep {
     /// Whether it leads from the first path to the last at once, passing others by.
     fn is_whole(&self) -> bool {
         self.label.starts_with(WHOLE)

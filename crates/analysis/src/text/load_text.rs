@@ -1,6 +1,7 @@
-//! Loads of searches, and the figures that are searched by, as texts.
+//! Loads of searches, the figures that are searched by, and bounds that were broken, as texts.
 
-use hopbench_model::number::{by_name, plain};
+use hopbench_model::number::{by_name, percent, plain};
+use hopbench_model::{BrokenBound, SearchBound};
 
 /// Below this a rate is not whole.
 const SMALL: f64 = 100.0;
@@ -47,9 +48,39 @@ pub fn value(figure: &str, value: f64) -> String {
     by_name(unit_name(figure), value)
 }
 
+/// The bounds that a trial of a search broke besides that of its figure: `3.10 % never left the
+/// sender`; empty without any.
+pub fn broken_text(broken: &[BrokenBound]) -> String {
+    let one = |BrokenBound { bound, share }: &BrokenBound| {
+        let what = match bound {
+            SearchBound::Unanswered => "of what was due had no answer",
+            SearchBound::Queued => "of the asked rate was not done in the window: a queue grew",
+            SearchBound::NotDone => "of the asked rate was not done in the window",
+            SearchBound::NotSent => "never left the sender",
+            SearchBound::NotArrived => "had not arrived by the end of the window: a queue grew",
+            SearchBound::Failed => "failed",
+        };
+        format!("{} {what}", percent(*share))
+    };
+    broken.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_bound_has_words() {
+        let text = |bound| broken_text(&[BrokenBound { bound, share: 0.12 }]);
+        assert_eq!(text(SearchBound::Unanswered), "12.0 % of what was due had no answer");
+        assert_eq!(text(SearchBound::NotDone), "12.0 % of the asked rate was not done in the window");
+        assert_eq!(text(SearchBound::Queued), format!("{}: a queue grew", text(SearchBound::NotDone)));
+        assert_eq!(text(SearchBound::NotArrived), "12.0 % had not arrived by the end of the window: a queue grew");
+        let both = [(SearchBound::NotSent, 0.031), (SearchBound::Failed, 0.5)];
+        let both = both.map(|(bound, share)| BrokenBound { bound, share });
+        assert_eq!(broken_text(&both), "3.10 % never left the sender, 50.0 % failed");
+        assert_eq!(broken_text(&[]), "");
+    }
 
     #[test]
     fn figures_have_words_and_units() {

@@ -212,13 +212,7 @@ impl Session {
                 break;
             }
             self.print(&record, &notes)?;
-            let broken: Vec<_> =
-                record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail)).collect();
-            if let Some(fault) = outcome.fault {
-                failed = Some(fault);
-            } else if !broken.is_empty() {
-                failed = Some(Fault::measuring(format!("the figures contradict each other: {}", broken.join("; "))));
-            }
+            failed = outcome.fault.or_else(|| record.contradiction().map(Fault::measuring));
             if failed.is_none() {
                 failed = failed_exchanges(&record).map(Fault::measuring);
             }

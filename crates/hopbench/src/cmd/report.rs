@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
-use hopbench_report::campaign::{Campaign, Details, SUMMARY_FORMATS, Screen, render};
+use hopbench_report::campaign::{Details, RunData, SUMMARY_FORMATS, Screen, render};
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
@@ -65,7 +65,7 @@ impl Subcommand for Report {
             records.notes().iter().for_each(tell);
             return Ok(());
         }
-        let mut campaign = Campaign::new(&run);
+        let mut campaign = RunData::new(&run);
         for record in records.by_ref() {
             campaign.add(&record?);
         }
@@ -88,7 +88,7 @@ fn room<'a>(folder: &'a str, has_report: bool, output: Output<'_>) -> Screen<'a>
 }
 
 /// The answer on one screen.
-fn answer(campaign: &Campaign, dir: &Path, output: Output<'_>) -> String {
+fn answer(campaign: &RunData, dir: &Path, output: Output<'_>) -> String {
     let folder = dir.to_string_lossy();
     room(&folder, dir.join("report.html").is_file(), output).text(&campaign.summary())
 }
@@ -97,7 +97,7 @@ fn answer(campaign: &Campaign, dir: &Path, output: Output<'_>) -> String {
 ///
 /// # Errors
 /// The run has no such workload.
-fn tables(campaign: &Campaign, workload: Option<&str>, output: Output<'_>) -> Result<String, Fault> {
+fn tables(campaign: &RunData, workload: Option<&str>, output: Output<'_>) -> Result<String, Fault> {
     let summary = campaign.summary();
     let details = Details { width: room("", false, output).width, workload };
     details.text(&summary).ok_or_else(|| {

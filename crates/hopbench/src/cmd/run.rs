@@ -16,7 +16,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{Fault, Plan, TestbedSpec, secret};
-use hopbench_report::campaign::{Campaign as Report, summary_format};
+use hopbench_report::campaign::{RunData, summary_format};
 use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
 use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_run};
@@ -148,7 +148,7 @@ fn same_testbed(is_cluster: bool) -> &'static str {
 /// Writes the reports into the folder, and prints the answer.
 fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
     let (run, mut records) = results::open(folder.path())?;
-    let mut report = Report::new(&run);
+    let mut report = RunData::new(&run);
     for record in records.by_ref() {
         report.add(&record?);
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::mesh::{HttpVersion, MeshMode, Variant};
+use crate::Job;
 
 /// Where an endpoint lives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -94,6 +95,16 @@ impl Path {
     /// Whether proxies take part.
     pub fn is_proxied(&self) -> bool {
         !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
+    }
+
+    /// Whether its proxies carry the traffic of a job.
+    pub fn proxies_carry(&self, job: &Job) -> bool {
+        self.is_proxied() && !job.bypasses_proxies()
+    }
+
+    /// Whether the traffic of a job goes by its proxies: they do not carry its protocol.
+    pub fn is_bypassed_by(&self, job: &Job) -> bool {
+        self.is_proxied() && job.bypasses_proxies()
     }
 
     /// Whether a connection of a client ends at a proxy that is not in the server's pod: at its own

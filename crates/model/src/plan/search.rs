@@ -92,6 +92,14 @@ impl SearchGoal {
         }
     }
 
+    /// The rates among which it searches; `None` of a knee, which has levels.
+    pub fn rates(&self) -> Option<RateRange> {
+        match self {
+            Self::Knee { .. } => None,
+            Self::Slo { rates, .. } | Self::Cpu { rates, .. } | Self::Lossless { rates, .. } => Some(*rates),
+        }
+    }
+
     /// Whether the load of a trial was not too high; `None` of a knee, which has no limit.
     pub fn is_within(&self, step: &SearchStep) -> Option<bool> {
         let limit = self.limit()?;
@@ -160,6 +168,9 @@ pub struct SearchStep {
     pub value: Option<f64>,
     /// Whether all else was within bounds: errors, and the rate that was to be reached.
     pub within: bool,
+    /// The other bounds that it broke; empty in old records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<BrokenBound>,
     /// On the last trial of one of several searches of a cell for a rate: the rate that this one
     /// found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,6 +178,33 @@ pub struct SearchStep {
     /// On the last trial of a search over a parameter: what it came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<SearchOutcome>,
+}
+
+/// A bound that a trial of a search broke besides the limit of its figure.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BrokenBound {
+    /// Which.
+    pub bound: SearchBound,
+    /// The share that it counts, 0 to 1.
+    pub share: f64,
+}
+
+/// A bound of the trials of a search, by the share that may not be large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchBound {
+    /// The exchanges due in the window that had no answer.
+    Unanswered,
+    /// The part of the asked rate that was answered, but only after the window: a queue grew.
+    Queued,
+    /// The part of the asked rate that was not done in the window.
+    NotDone,
+    /// The datagrams that were due and never left the sender.
+    NotSent,
+    /// The datagrams that arrived only after the window: a queue grew.
+    NotArrived,
+    /// The exchanges that failed, or the datagrams that the sender's kernel refused.
+    Failed,
 }
 
 /// What a search came to.
@@ -200,6 +238,8 @@ pub enum SearchOutcome {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const RATES: RateRange = RateRange { lowest_per_s: 1.0, highest_per_s: 2.0 };
@@ -207,7 +247,20 @@ mod tests {
     fn step(value: Option<f64>, within: bool) -> SearchStep {
         let text = |text: &str| text.to_owned();
         let (goal, parameter, why, figure) = (text("cpu"), text("rate"), text("raise"), text("cpu_share"));
-        SearchStep { goal, step: 1, parameter, load: 1.0, why, figure, value, within, found: None, outcome: None }
+        let broken = Vec::new();
+        SearchStep {
+            goal,
+            step: 1,
+            parameter,
+            load: 1.0,
+            why,
+            figure,
+            value,
+            within,
+            broken,
+            found: None,
+            outcome: None,
+        }
     }
 
     #[test]
@@ -224,6 +277,20 @@ mod tests {
         assert_eq!((slo.limit(), lossless.limit()), (Some(5e6), Some(0.001)));
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         assert_eq!((knee.limit(), knee.is_within(&step(Some(1.0), true))), (None, None));
+    }
+
+    #[test]
+    fn broken_bounds_are_data_and_old_records_have_none() {
+        let old = json!({
+            "goal": "slo", "step": 1, "parameter": "rate", "load": 9.0, "why": "raise", "figure": "response_ns p99",
+            "value": 1.0, "within": false,
+        });
+        let mut step: SearchStep = serde_json::from_value(old.clone()).unwrap();
+        assert!(step.broken.is_empty() && serde_json::to_value(&step).unwrap() == old);
+        step.broken = vec![BrokenBound { bound: SearchBound::NotSent, share: 0.031 }];
+        let new = serde_json::to_value(&step).unwrap();
+        assert_eq!(new["broken"], json!([{"bound": "not_sent", "share": 0.031}]));
+        assert_eq!(serde_json::from_value::<SearchStep>(new).unwrap(), step);
     }
 
     #[test]

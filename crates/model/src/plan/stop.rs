@@ -27,8 +27,7 @@ pub struct StopRule {
 /// what measuring did.
 pub const COMMON_METRICS: [&str; 4] = ["proxy_cores", "proxy_cpu_us_per_request", "proxy_rss_bytes", "overhead_cores"];
 
-/// A cell whose rounds ended before all that the plan allows, or which is not sure enough after all
-/// of them.
+/// A cell whose rounds have ended under a stop rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stopped {
     /// The path's name.
@@ -44,6 +43,17 @@ pub struct Stopped {
     /// Half the width of its interval as a share of the median; absent where there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width_share: Option<f64>,
+    /// The figure that this is the interval of, as in `metrics` or `latency`: `requests_per_s`,
+    /// `response_ns p99`. Empty in old files, and where no record has it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub figure: String,
+    /// Whether that figure stands for the metric that the rule asks for.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub instead: bool,
+}
+
+fn is_false(truth: &bool) -> bool {
+    !*truth
 }
 
 /// Why the rounds of a cell ended.

@@ -1,7 +1,7 @@
 //! The table of a waterfall, whatever prints it.
 
 use hopbench_analysis::text::{Scale, interval_text};
-use hopbench_analysis::{Added, ProxyShare, Step, WaterfallSummary};
+use hopbench_analysis::{Added, ProxyShare, WaterfallStep, WaterfallSummary};
 
 /// A table of steps.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Texts {
                 Scale::of(name, waterfall.steps.iter().filter_map(|s| s.of(name)).map(|a| a.spread.median)).coarse()
             })
             .collect();
-        let row = |step: &Step| {
+        let row = |step: &WaterfallStep| {
             let value = |((name, _), scale): (&(&'static str, _), &Scale)| text(step, name, scale);
             // What all steps are added to is a path that a reader must be able to find.
             let own = if step.against.is_none() { format!(" ({})", step.path) } else { String::new() };
@@ -49,7 +49,7 @@ impl Texts {
 }
 
 /// `84.0` for the first path, `+210 [190, 230]` for what is added to it.
-fn text(step: &Step, name: &str, scale: &Scale) -> String {
+fn text(step: &WaterfallStep, name: &str, scale: &Scale) -> String {
     let Some(Added { spread, .. }) = step.of(name) else {
         return String::new();
     };

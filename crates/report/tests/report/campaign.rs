@@ -27,12 +27,12 @@ pub(crate) mod sure;
 mod told;
 mod wide;
 
-use hopbench_report::campaign::{Campaign, Summary};
+use hopbench_report::campaign::{RunData, Summary};
 
 use fixture::Made;
 
-pub(crate) fn campaign(made: &Made) -> Campaign {
-    let mut campaign = Campaign::new(&made.run);
+pub(crate) fn campaign(made: &Made) -> RunData {
+    let mut campaign = RunData::new(&made.run);
     made.records.iter().for_each(|record| campaign.add(record));
     campaign
 }

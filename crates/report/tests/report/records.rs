@@ -75,6 +75,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
             "seed": 42,
         }),
         environment: Environment::default(),
+        testbed_changed: None,
         incomplete: None,
         error: None,
         search: None,

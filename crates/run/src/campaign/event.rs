@@ -110,8 +110,6 @@ pub enum Event<'a> {
         goal: &'a SearchGoal,
         /// The trial.
         step: &'a SearchStep,
-        /// The bound that it broke besides the limit of the figure, in words; absent: it kept all.
-        beyond: Option<&'a str>,
         /// The load that comes next; absent: none does.
         next: Option<f64>,
     },

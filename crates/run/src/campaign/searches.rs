@@ -9,7 +9,7 @@ mod observation;
 pub(super) mod search_driver;
 mod visit;
 
-use hopbench_model::{Fault, Point, SearchStep};
+use hopbench_model::Fault;
 use hopbench_sys::clock;
 
 use super::event::Event;
@@ -109,8 +109,9 @@ impl Campaign {
         place: (u32, usize, usize),
         around: &mut Around<'_>,
     ) -> Result<Go, Fault> {
+        let Some(next) = driver.next() else { return Ok(Go::On) };
         let step = driver.steps + 1;
-        let trial = driver.trial(driver.next(), step);
+        let trial = driver.trial(Some(next), step);
         let at = match driver.at(&driver.loads(), step) {
             Ok(at) => at,
             Err(reason) => {
@@ -119,16 +120,17 @@ impl Campaign {
                 return Ok(Go::On);
             }
         };
-        let one = Try { driver, point: &at, step, trial: trial.clone(), nothing: nothing(driver, &at, step) };
+        let nothing = driver.step(next, step, "failed");
+        let one = Try { driver, point: &at, step, trial: trial.clone(), nothing };
         match self.attempt_step(&one, place, around) {
-            Tried::Measured(mut record, seen, beyond) => {
-                let Some((told, ended)) = driver.observe(step, seen) else { return Ok(Go::On) };
+            Tried::Measured(mut record, seen, broken) => {
+                let Some((mut told, ended)) = driver.observe(step, seen) else { return Ok(Go::On) };
+                told.broken = broken;
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 let next = driver.next().filter(|_| ended.is_none()).map(|next| next.value);
                 let (CellName { path, workload, point }, goal) = (&driver.name(), &driver.spec.goal);
-                let (step, beyond) = (&told, beyond.as_deref());
-                around.observer.event(&Event::SearchStep { path, workload, point, goal, step, beyond, next });
+                around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next });
                 if let Some(ended) = ended {
                     let (outcome, value) = (ended.outcome, ended.value);
                     around.observer.event(&Event::SearchDone { path, workload, point, step: &told, outcome, value });
@@ -142,22 +144,5 @@ impl Campaign {
             }
             Tried::Stop(record) => self.stopped(record, around),
         }
-    }
-}
-
-/// What a trial was for that showed nothing.
-fn nothing(driver: &SearchDriver<'_>, at: &Point, step: u32) -> SearchStep {
-    let next = driver.next();
-    SearchStep {
-        goal: driver.spec.goal.name().to_owned(),
-        step,
-        parameter: next.map_or("", |next| next.parameter.name()).to_owned(),
-        load: next.map_or(0.0, |next| next.value),
-        why: "failed".to_owned(),
-        figure: observation::figure(&driver.spec.goal, &at.job),
-        value: None,
-        within: false,
-        found: None,
-        outcome: None,
     }
 }

@@ -9,7 +9,7 @@ mod figure;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Cell, DISTURBED_SETTING, Plan, Record, StopRule, StopWhy, Stopped};
+use hopbench_model::{Cell, Plan, Record, StopRule, StopWhy, Stopped, TrialOutcome};
 use hopbench_stats::{FEWEST_TO_STOP, Look, Stop};
 
 use crate::results::{CellName, TrialId};
@@ -148,27 +148,20 @@ impl<'a> Stopping<'a> {
         self.cells.iter().map(|followed| &followed.name).collect()
     }
 
-    /// The cells whose rounds ended before all that the plan allows, with those that go on if the
-    /// time is used up, and those that are not sure enough after all rounds: what was looked at may
-    /// be a figure that reports do not show.
+    /// The cells whose rounds have ended, with those that go on if the time is used up; none without
+    /// a rule.
     pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
         let ended = |followed: &Followed| {
+            let (why, look) = (self.why(followed, over)?, self.look(followed, u32::MAX)?);
             let rounds = followed.rounds();
-            let had_all = rounds >= self.plan.rounds;
-            if rounds == 0 || (!had_all && !over && self.goes_on(followed)) {
+            // It had none, or its failures say it.
+            if rounds == 0 || (why == StopWhy::Rounds && followed.values.is_empty()) {
                 return None;
             }
-            let look = self.look(followed, u32::MAX)?;
             let CellName { path, workload, point } = followed.name.clone();
-            let why = match (look.narrow_enough, had_all) {
-                (true, true) => return None,
-                // Its failures say it.
-                (false, true) if followed.values.is_empty() => return None,
-                (true, false) => StopWhy::Narrow,
-                (false, true) => StopWhy::Rounds,
-                (false, false) => StopWhy::Budget,
-            };
-            Some(Stopped { path, workload, point, rounds, why, half_width_share: look.half_width_share })
+            let (half_width_share, instead) = (look.half_width_share, self.instead(followed).is_some());
+            let figure = followed.figure(u32::MAX).map(|(_, figure)| figure.to_string()).unwrap_or_default();
+            Some(Stopped { path, workload, point, rounds, why, half_width_share, figure, instead })
         };
         self.cells.iter().filter_map(ended).collect()
     }
@@ -177,36 +170,48 @@ impl<'a> Stopping<'a> {
     pub(super) fn ended(&self, over: bool) -> CellsEnded {
         let mut out = CellsEnded::default();
         for followed in &self.cells {
-            let narrow = self.look(followed, u32::MAX).is_some_and(|look| look.narrow_enough);
-            let count = if followed.rounds() >= self.plan.rounds {
-                if narrow { &mut out.narrow } else { &mut out.by_rounds }
-            } else if over {
-                if narrow { &mut out.narrow } else { &mut out.by_budget }
-            } else if self.goes_on(followed) {
-                &mut out.open
-            } else {
-                &mut out.narrow
-            };
-            *count += 1;
+            *match self.why(followed, over) {
+                Some(StopWhy::Narrow) => &mut out.narrow,
+                Some(StopWhy::Budget) => &mut out.by_budget,
+                Some(StopWhy::Rounds) => &mut out.by_rounds,
+                None => &mut out.open,
+            } += 1;
         }
         out
+    }
+
+    /// Why the rounds of a cell ended; `None`: it goes on. `over`: the time is used up.
+    fn why(&self, followed: &Followed, over: bool) -> Option<StopWhy> {
+        let had_all = followed.rounds() >= self.plan.rounds;
+        if !had_all && !over && self.goes_on(followed) {
+            return None;
+        }
+        let is_narrow = self.look(followed, u32::MAX).is_some_and(|look| look.narrow_enough);
+        Some(match (is_narrow, had_all) {
+            (true, _) => StopWhy::Narrow,
+            (false, true) => StopWhy::Rounds,
+            (false, false) => StopWhy::Budget,
+        })
     }
 
     /// What is to be known of what is looked at, a sentence for each workload where it is not what
     /// was asked for; each is said once.
     pub(super) fn news(&mut self) -> Vec<String> {
-        let Some(rule) = self.rule else { return Vec::new() };
         let mut out = Vec::new();
         for followed in &self.cells {
-            let point = &self.plan.points[followed.cell.point];
-            let why = followed.figure(u32::MAX).and_then(|(_, figure)| figure.instead(&rule.metric, &point.job));
-            let Some(why) = why else { continue };
-            let note = format!("stop: {}: {why}", point.workload);
+            let Some(why) = self.instead(followed) else { continue };
+            let note = format!("stop: {}: {why}", followed.name.workload);
             if self.said.insert(note.clone()) {
                 out.push(note);
             }
         }
         out
+    }
+
+    /// Why a cell is looked at by another figure than the rule asks for; `None`: it is not.
+    fn instead(&self, followed: &Followed) -> Option<String> {
+        let (_, figure) = followed.figure(u32::MAX)?;
+        figure.instead(&self.rule?.metric, &self.plan.points[followed.cell.point].job)
     }
 
     /// Whether a cell is in the round after its last.
@@ -248,8 +253,7 @@ impl Followed {
     /// Takes a record, unless its figures must not be used. Reports leave out rounds in which the
     /// testbed changed: what is sure only with them is not sure.
     fn take(&mut self, record: &Record) {
-        let disturbed = record.settings.contains_key(DISTURBED_SETTING);
-        if record.incomplete.is_none() && record.error.is_none() && !disturbed {
+        if record.outcome() == TrialOutcome::Good {
             let values = self.figures.iter().map(|figure| figure.of(record)).collect();
             self.values.insert(record.round, values);
         }

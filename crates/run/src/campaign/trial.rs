@@ -3,6 +3,7 @@
 mod around;
 pub(super) mod changes;
 mod cpu_share;
+mod outcome;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,7 +19,6 @@ use super::sessions::Sessions;
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::agent_connection::AgentConnection;
 use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct};
-use crate::failed::failed_exchanges;
 use crate::headers::variable;
 use crate::limited::link_rate::LinkRate;
 use crate::metered::under_load;
@@ -45,6 +45,17 @@ pub(super) struct Done {
     pub(super) record: Record,
     /// What broke in the middle.
     pub(super) fault: Option<Fault>,
+}
+
+impl Done {
+    /// Why the trial failed all the same, if it did.
+    pub(super) fn failure(&self) -> Option<String> {
+        match (&self.fault, &self.record.incomplete) {
+            (Some(fault), _) => Some(fault.text.clone()),
+            (None, Some(why)) => Some(format!("it was cut short: {why}")),
+            (None, None) => None,
+        }
+    }
 }
 
 /// The result of a trial.
@@ -207,9 +218,13 @@ impl CellTrial<'_> {
         let watched = self.point.server.is_agent() || !route.programs.is_empty();
         let (load, ends) = (costs.load, [&*outcome.clients, &*outcome.servers]);
         costs.enter(&mut record, route, outcome, watched);
-        if let Some(SearchGoal::Cpu { of, .. }) = self.point.search.as_ref().map(|search| &search.goal) {
-            cpu_share::enter(&mut record, of, &Known { job, route, hellos, reports: ends, load: &load });
-        }
+        let searched = self.point.search.as_ref();
+        let share = match searched.map(|search| &search.goal) {
+            Some(SearchGoal::Cpu { of, .. }) => {
+                cpu_share::enter(&mut record, of, &Known { job, route, hellos, reports: ends, load: &load })
+            }
+            _ => Ok(()),
+        };
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
         if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
@@ -236,10 +251,7 @@ impl CellTrial<'_> {
                 _ => fault.text.clone(),
             });
         }
-        // What was cut short cannot be expected to add up.
-        if record.incomplete.is_none() {
-            record.error = error(&record);
-        }
+        outcome::decide(&mut record, searched.is_some(), share);
         Done { record, fault }
     }
 }
@@ -311,19 +323,4 @@ fn proven(testbed: &dyn Testbed, evidence: Vec<Proof>) -> Vec<Proof> {
     }
     let evidence = "the testbed has no evidence of the way that the traffic took".to_owned();
     vec![Proof { hop: testbed.name().to_owned(), evidence, ok: false }]
-}
-
-/// Why a record's figures must not be used.
-fn error(record: &Record) -> Option<String> {
-    let unproven = record.proof.iter().filter(|p| !p.ok).map(|p| format!("{}: {}", p.hop, p.evidence));
-    let broken = record.invariants.iter().filter(|i| !i.ok).map(|i| format!("{}: {}", i.name, i.detail));
-    let unproven: Vec<_> = unproven.collect();
-    let broken: Vec<_> = broken.collect();
-    if !unproven.is_empty() {
-        return Some(format!("the traffic did not take the path: {}", unproven.join("; ")));
-    }
-    if !broken.is_empty() {
-        return Some(format!("the figures contradict each other: {}", broken.join("; ")));
-    }
-    failed_exchanges(record)
 }

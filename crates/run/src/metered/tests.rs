@@ -30,9 +30,9 @@ fn one(start: (u64, f64), end: (u64, f64)) -> MeteredCost {
 }
 
 /// Warm-up of 2 s, a window of 60 s, and nothing before for long.
-const LOAD: Load = Load { quiet_since_s: -50.0, began_s: -2.0, window_s: 60.0 };
+const LOAD: LoadTimes = LoadTimes { quiet_since_s: -50.0, began_s: -2.0, window_s: 60.0 };
 
-fn cores(cost: MeteredCost, load: &Load) -> Result<BTreeMap<String, f64>, String> {
+fn cores(cost: MeteredCost, load: &LoadTimes) -> Result<BTreeMap<String, f64>, String> {
     under_load(&[cost], MeteredKind::Proxy, "p", load).unwrap().map(|found| found.figures)
 }
 
@@ -86,13 +86,13 @@ fn the_cpu_time_is_the_trials_only_where_the_window_is() {
 
 #[test]
 fn a_window_with_little_load_or_anothers_says_nothing() {
-    let long = Load { quiet_since_s: -90.0, ..LOAD };
+    let long = LoadTimes { quiet_since_s: -90.0, ..LOAD };
     let why = cores(one((40, 0.0), (400, 30.0)), &long).unwrap_err();
     assert!(why.contains("had load for 62.0 s only"), "{why}");
     assert_eq!(cores(one((40, 0.0), (340, 31.0)), &long).unwrap()["cores"], 0.5, "a fifth, but all of the load");
     let why = cores(one((40, 0.0), (155, 30.0)), &long).unwrap_err();
     assert!(why.contains("had load for 57.0 s only"), "not even half, and not all of the load: {why}");
-    let why = cores(one((95, 0.0), (165, 30.0)), &Load { quiet_since_s: -3.0, ..LOAD }).unwrap_err();
+    let why = cores(one((95, 0.0), (165, 30.0)), &LoadTimes { quiet_since_s: -3.0, ..LOAD }).unwrap_err();
     assert!(why.contains("when the trial before was on"), "{why}");
     assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Agent, "p", &LOAD).is_none());
     assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Proxy, "q", &LOAD).is_none());
@@ -113,7 +113,7 @@ fn the_meter_that_has_this_load_alone_counts() {
     let source = |start, end| {
         let before = [kubelet.0.clone(), reading("p", "prometheus", start, 0.0, None)];
         let after = [kubelet.1.clone(), reading("p", "prometheus", end, 20.0, None)];
-        let load = Load { quiet_since_s: -12.0, ..LOAD };
+        let load = LoadTimes { quiet_since_s: -12.0, ..LOAD };
         let found = under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &load).unwrap();
         found.unwrap().source[3..10].to_owned()
     };
@@ -187,11 +187,11 @@ fn a_program_that_only_others_meter_is_the_servers_cost() {
         |who: &str| MeteredCost { who: who.to_owned(), what: "program".to_owned(), ..one((97, 0.0), (161, 31.0)) };
     record.cost.metered = vec![program("server"), program("server#2")];
     let servers = ["server".to_owned(), "server#2".to_owned()];
-    of_program(&mut record, &servers, &LOAD);
+    assert!(of_program(&mut record, &servers, &LOAD));
     assert_eq!(record.cost.server["cores"], 1.0);
     assert!(record.settings["server_program"].contains("by kubelet"));
     record.cost.metered.pop();
-    of_program(&mut record, &servers, &LOAD);
+    assert!(!of_program(&mut record, &servers, &LOAD));
     assert!(record.cost.server.is_empty(), "one of two is not all");
     assert_eq!(record.settings["server_program"], "unavailable: nobody metered it");
 }

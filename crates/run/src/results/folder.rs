@@ -329,7 +329,7 @@ fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
     for line in Lines::new(BufReader::new(file)) {
         let line = line.map_err(|e| unreadable(path, &e))?;
         match judge(&line, run_id, path) {
-            LineState::Good(record) if record.incomplete.is_none() && record.error.is_none() => {
+            LineState::Good(record) if record.is_usable() => {
                 let trial = TrialId::of(&record);
                 let Record { search, job, .. } = *record;
                 out.searched.extend(search.map(|step| Searched { trial: trial.clone(), step, job }));

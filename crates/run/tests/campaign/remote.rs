@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hopbench_model::{DISTURBED_SETTING, Record, RunStatus, WarningKind};
+use hopbench_model::{Record, RunStatus, WarningKind};
 use hopbench_sys::clock;
 use hopbench_testbed::{Metered, MeteredKind};
 use serde_json::json;
@@ -165,7 +165,7 @@ fn a_trial_in_which_the_testbed_changed_is_measured_again() {
     assert_eq!(records[0].settings["measured_again"], "1 times, as the testbed changed: pod s restarted");
     assert!(!records[1].settings.contains_key("measured_again"));
     for record in records {
-        assert!(!record.settings.contains_key(DISTURBED_SETTING));
+        assert_eq!(record.testbed_changed, None);
         assert!(record.warnings.iter().all(|warning| warning.kind != WarningKind::EnvironmentChanged));
     }
 }
@@ -177,7 +177,7 @@ fn a_testbed_that_never_rests_leaves_a_record_that_says_so() {
     let (records, onlooker) = measured(&mut bed, 20, 1);
     assert_eq!(onlooker.notes.len(), 2, "twice again, and no more: {:?}", onlooker.notes);
     let record = &records[0];
-    assert_eq!(record.settings[DISTURBED_SETTING], "pod 3 went; pod 3 came");
+    assert_eq!(record.testbed_changed.as_deref(), Some("pod 3 went; pod 3 came"));
     assert!(record.settings["measured_again"].ends_with("pod 1 went; pod 1 came | pod 2 went; pod 2 came"));
     let told = record.warnings.iter().filter(|warning| warning.kind == WarningKind::EnvironmentChanged);
     assert_eq!(told.map(|warning| warning.detail.as_str()).collect::<Vec<_>>(), ["pod 3 went", "pod 3 came"]);
@@ -201,7 +201,7 @@ fn what_others_metered_is_in_the_record() {
     assert!((metered[0].figures["cores"] - 0.5).abs() < 1e-6 && metered[0].figures["memory_bytes"] == 7.0);
     let told = |kind| records[0].warnings.iter().any(|warning| warning.kind == kind);
     assert!(told(WarningKind::EnvironmentChanged), "it was throttled");
-    assert!(!records[0].settings.contains_key(DISTURBED_SETTING), "which is no change of the testbed");
+    assert_eq!(records[0].testbed_changed, None, "which is no change of the testbed");
     // A window of 100 ms is compared with nothing.
     assert!(!told(WarningKind::MetersDisagree));
 }

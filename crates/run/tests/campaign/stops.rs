@@ -116,9 +116,10 @@ fn quiet_cells_stop_and_noisy_ones_go_on_with_their_baseline() {
     assert_eq!((rounds("wild", 2), rounds("base", 1)), (vec![1, 2, 3], (1..=8).collect()));
     assert_eq!((file.status, ended.failures, file.notes.len()), (RunStatus::Complete, 0, 0), "{:?}", file.notes);
     let calm_stop = format!("calming n=1: {calm} narrow");
-    let expected =
-        ["base n=2: 3 narrow", "wild n=1: 8 rounds", "wild n=2: 3 narrow", &calm_stop, "calming n=2: 3 narrow"];
+    let expected = ["base n=1: 8 narrow", "base n=2: 3 narrow", "wild n=1: 8 rounds", "wild n=2: 3 narrow"];
+    let expected = [&expected[..], &[calm_stop.as_str(), "calming n=2: 3 narrow"]].concat();
     assert_eq!(told(&file.stopped), expected);
+    assert!(file.stopped.iter().all(|s| s.figure == "proxy_rss_bytes" && !s.instead), "{:?}", file.stopped);
     let is_narrow = |s: &Stopped| s.half_width_share.is_some_and(|share| share > 0.0 && share <= GOAL);
     assert!(file.stopped.iter().all(|s| is_narrow(s) == (s.why == StopWhy::Narrow)), "{:?}", file.stopped);
     // The baseline was sure and went on for the others.
@@ -230,14 +231,14 @@ fn a_path_without_values_has_all_rounds() {
     let (file, records) = contents(dir.path());
     // The baseline goes on with it: it may come to itself any time.
     assert_eq!((ended.good, ended.failures, records.len()), (5, 5, 5));
-    assert_eq!((file.status, file.stopped), (RunStatus::Incomplete, Vec::new()));
+    assert_eq!((file.status, told(&file.stopped)), (RunStatus::Incomplete, vec!["quiet n=1: 5 narrow".to_owned()]));
     // Its way is free again: what is missing is measured, and three of five rounds were enough.
     bed.trouble.clear();
     bed.trials.insert("bad n=1".to_owned(), 0);
     let ended = resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
     let (file, _) = contents(dir.path());
     assert_eq!((ended.good, ended.failures, file.status), (3, 0, RunStatus::Complete));
-    assert_eq!(told(&file.stopped), ["bad n=1: 3 narrow"]);
+    assert_eq!(told(&file.stopped), ["quiet n=1: 5 narrow", "bad n=1: 3 narrow"]);
     assert_eq!(file.failures.len(), 0, "what is not needed has not failed: {:?}", file.failures);
 }
 
@@ -255,6 +256,9 @@ fn what_a_rate_fixes_is_not_looked_at() {
     resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
     let (file, records) = contents(dir.path());
     assert_eq!((records.len(), file.stopped.len()), (12, 4));
+    let looked_at: Vec<_> = file.stopped.iter().map(|s| (s.workload.as_str(), s.figure.as_str(), s.instead)).collect();
+    let (paced, free) = (("paced", "response_ns p99", true), ("free", "requests_per_s", false));
+    assert_eq!(looked_at, [paced, free, paced, free]);
     let note = "stop: paced: its throughput is what its rate says: its rounds end when its response_ns p99 is sure";
     assert_eq!((file.notes, onlooker.notes), (vec![note.to_owned()], vec![note.to_owned()]));
 }

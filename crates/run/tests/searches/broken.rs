@@ -1,6 +1,6 @@
 //! Searches whose trials fail.
 
-use hopbench_model::{RunStatus, Schedule, SearchOutcome};
+use hopbench_model::{BrokenBound, RunStatus, Schedule, SearchBound, SearchOutcome};
 use serde_json::json;
 
 use super::{knee, rates, searched, searching, slo, steps, web, workshops};
@@ -79,6 +79,8 @@ fn a_load_under_which_exchanges_fail_is_too_high_and_no_error() {
     let steps = steps(&records, "x");
     assert!(steps.iter().all(|step| step.load == 50.0 && !step.within && step.value.is_none()), "{steps:?}");
     assert_eq!(steps.last().unwrap().outcome, Some(SearchOutcome::BelowLowest));
+    let all_failed = BrokenBound { bound: SearchBound::Failed, share: 1.0 };
+    assert!(steps.iter().all(|step| step.broken.contains(&all_failed)), "{steps:?}");
     assert!(
         records.iter().all(|record| record.warnings.iter().any(|w| w.detail.contains("not one exchange succeeded")))
     );

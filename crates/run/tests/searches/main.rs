@@ -75,11 +75,13 @@ fn searching(names: &[&str], points: Vec<Point>, rounds: u32) -> Plan {
     plan(names.iter().map(|name| path(name, 1, 1)).collect::<Vec<Path>>(), points, rounds)
 }
 
-/// The jobs of records are those of the steps that they say.
+/// The jobs of records are those of the steps that they say, and a step says which bounds its trial
+/// broke.
 fn consistent(records: &[Record]) {
     for record in records {
         let (step, job) = (record.search.as_ref().unwrap(), of(record));
         assert_eq!((record.round, record.point[&step.parameter].as_f64()), (step.step, Some(step.load)));
+        assert_eq!(step.within, step.broken.is_empty() && step.value.is_some(), "{step:?}");
         match step.parameter.as_str() {
             "connections" => assert_eq!(f64::from(job.connections), step.load),
             "threads" => assert_eq!(f64::from(job.threads), step.load),

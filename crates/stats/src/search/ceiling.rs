@@ -1,6 +1,6 @@
 //! The highest load that keeps a CPU at or below a ceiling.
 
-use super::{Outcome, Search, Seen, Step, Why};
+use super::{Measurement, Outcome, Search, Step, Why};
 use crate::interval::CONFIDENCE;
 use crate::rounds::rounds_interval;
 use crate::summary::{mean, median};
@@ -196,7 +196,7 @@ impl Search for Ceiling {
         self.now.map(|(load, _)| load)
     }
 
-    fn observe(&mut self, load: f64, seen: Seen) {
+    fn observe(&mut self, load: f64, seen: Measurement) {
         let why = self.now.map_or(Why::Again, |(_, why)| why);
         self.trace.push(Step { load, seen, why });
         if self.now.is_some() {
@@ -225,7 +225,7 @@ mod tests {
 
     fn run(mut search: Ceiling, cpu: impl Fn(f64) -> f64) -> Ceiling {
         while let Some(load) = search.next_load() {
-            search.observe(load, Seen { value: cpu(load), within: true });
+            search.observe(load, Measurement { value: cpu(load), within: true });
         }
         search
     }
@@ -252,7 +252,7 @@ mod tests {
     fn a_trial_that_failed_counts_as_a_full_cpu() {
         let mut search = Ceiling::new(0.6, 100.0, 10_000.0, 1);
         while let Some(load) = search.next_load() {
-            search.observe(load, Seen { value: load / 1e5, within: load < 2000.0 });
+            search.observe(load, Measurement { value: load / 1e5, within: load < 2000.0 });
         }
         assert!(matches!(search.outcome(), Outcome::Found { load, .. } if load < 2000.0), "{:?}", search.outcome());
     }

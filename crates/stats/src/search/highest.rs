@@ -1,6 +1,6 @@
 //! The highest load at which something stays within a limit, although single trials err.
 
-use super::{Outcome, Search, Seen, Step, Why};
+use super::{Measurement, Outcome, Search, Step, Why};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::rounds::rounds_interval;
 use crate::summary::median;
@@ -211,7 +211,7 @@ impl Search for Highest {
         self.now.map(|(load, _)| load)
     }
 
-    fn observe(&mut self, load: f64, seen: Seen) {
+    fn observe(&mut self, load: f64, seen: Measurement) {
         let why = self.now.map_or(Why::Again, |(_, why)| why);
         self.trace.push(Step { load, seen, why });
         self.trials_of_round += 1;

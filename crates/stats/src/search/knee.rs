@@ -1,6 +1,6 @@
 //! The knee: where more of something stops giving more throughput.
 
-use super::{Outcome, Search, Seen, Step, Why};
+use super::{Measurement, Outcome, Search, Step, Why};
 use crate::student;
 use crate::summary::{mean, median};
 
@@ -198,7 +198,7 @@ impl Search for Knee {
         self.now.map(|(level, _)| self.levels[level])
     }
 
-    fn observe(&mut self, load: f64, seen: Seen) {
+    fn observe(&mut self, load: f64, seen: Measurement) {
         let why = self.now.map_or(Why::Again, |(_, why)| why);
         self.trace.push(Step { load, seen, why });
         if self.now.is_some() {
@@ -224,7 +224,7 @@ mod tests {
     fn run(levels: &[f64], throughput: impl Fn(f64) -> f64) -> Knee {
         let mut search = Knee::new(levels, 0.05);
         while let Some(load) = search.next_load() {
-            search.observe(load, Seen { value: throughput(load), within: true });
+            search.observe(load, Measurement { value: throughput(load), within: true });
             assert!(search.trace().len() <= 9 * levels.len());
         }
         search
@@ -246,7 +246,7 @@ mod tests {
     fn trials_without_throughput_do_not_grow() {
         let mut search = Knee::new(&LEVELS, 0.05);
         while let Some(load) = search.next_load() {
-            search.observe(load, Seen { value: 100.0 * load, within: load < 40.0 });
+            search.observe(load, Measurement { value: 100.0 * load, within: load < 40.0 });
         }
         assert!(matches!(search.outcome(), Outcome::Found { load: 32.0, .. }), "{:?}", search.outcome());
         assert_eq!(search.throughput(32.0), Some(3200.0));
@@ -268,7 +268,7 @@ mod tests {
         while let Some(load) = search.next_load() {
             let base = if trials % 4 < 2 { 100.0 } else { 300.0 };
             trials += 1;
-            search.observe(load, Seen { value: base * if load > 4.0 { 1.1 } else { 1.0 }, within: true });
+            search.observe(load, Measurement { value: base * if load > 4.0 { 1.1 } else { 1.0 }, within: true });
         }
         let growths = search.growths();
         assert_eq!((growths.len(), growths[0].trials, growths[0].is_clear), (1, 9, false), "{growths:?}");

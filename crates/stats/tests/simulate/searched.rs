@@ -1,6 +1,6 @@
 //! Searches on systems whose answer is known.
 
-use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Question, Random, Search, Seen, Verdict, judge, paired};
+use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Question, Random, Search, Verdict, judge, paired};
 
 use super::noise::{heavy, normal};
 use super::tell;
@@ -9,7 +9,7 @@ use super::tell;
 fn run(search: &mut impl Search, mut value: impl FnMut(f64) -> f64) -> Option<f64> {
     while let Some(load) = search.next_load() {
         let value = value(load);
-        search.observe(load, Seen { value, within: true });
+        search.observe(load, Measurement { value, within: true });
         assert!(search.trace().len() <= 400, "it must end");
     }
     match search.outcome() {

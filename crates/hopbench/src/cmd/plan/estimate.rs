@@ -2,7 +2,7 @@
 
 use hopbench_model::{Cell, Nanos, Plan, Point, SearchGoal, SearchSpec};
 use hopbench_run::TRIAL_OVERHEAD_NS;
-use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen};
+use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 
 /// Trials of a search in noise, for each that it takes without.
 const NOISE: u64 = 2;
@@ -147,7 +147,7 @@ fn tried(trials: impl Iterator<Item = u64>) -> Range {
 /// How many trials a search takes of a system without noise.
 fn walked(mut search: impl Search, system: impl Fn(f64) -> f64) -> u64 {
     while let (Some(load), Outcome::Searching) = (search.next_load(), search.outcome()) {
-        search.observe(load, Seen { value: system(load), within: true });
+        search.observe(load, Measurement { value: system(load), within: true });
     }
     search.trace().len() as u64
 }

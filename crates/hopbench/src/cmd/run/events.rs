@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{Record, Tick};
+use hopbench_report::campaign::broken_text;
 use hopbench_run::{Event, Observer};
 use hopbench_wire::Role;
 use serde_json::{Value, json};
@@ -73,9 +74,9 @@ fn object(event: &Event<'_>) -> Value {
             "schema": EVENT_SCHEMA, "event": "search_trial_started", "path": trial.path, "workload": trial.workload,
             "point": trial.point, "round": trial.round, "pass": pass, "place": place, "of": of,
         }),
-        Event::SearchStep { path, workload, point, goal: _, step, beyond, next } => json!({
+        Event::SearchStep { path, workload, point, goal: _, step, next } => json!({
             "schema": EVENT_SCHEMA, "event": "search_step", "path": path, "workload": workload, "point": point,
-            "step": step, "beyond": beyond, "next": next,
+            "step": step, "beyond": Some(broken_text(&step.broken)).filter(|text| !text.is_empty()), "next": next,
         }),
         Event::SearchDone { path, workload, point, step, outcome, value } => json!({
             "schema": EVENT_SCHEMA, "event": "search_done", "path": path, "workload": workload, "point": point,

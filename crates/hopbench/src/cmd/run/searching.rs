@@ -1,6 +1,7 @@
 //! Messages about the trials of searches.
 
 use hopbench_model::{EQUAL_LOAD, SearchGoal, SearchOutcome, SearchStep};
+use hopbench_report::campaign::broken_text;
 use hopbench_report::number;
 
 /// The search of a cell in words: `both web`, with its point where it has one.
@@ -39,7 +40,6 @@ pub(super) fn step(
     point: &str,
     goal: &SearchGoal,
     step: &SearchStep,
-    beyond: Option<&str>,
     next: Option<f64>,
 ) -> String {
     let (cell, at) = (cell(path, workload, point), load(&step.parameter, step.load));
@@ -51,10 +51,8 @@ pub(super) fn step(
         None => ": too many errors",
     };
     // The figure alone may be as it should.
-    let verdict = match beyond {
-        Some(beyond) => format!("{verdict} ({beyond})"),
-        None => verdict.to_owned(),
-    };
+    let broken = broken_text(&step.broken);
+    let verdict = if broken.is_empty() { verdict.to_owned() } else { format!("{verdict} ({broken})") };
     if step.goal == EQUAL_LOAD {
         return format!("{} {cell}: {at} as found on {}, {figure}{verdict}", step.goal, step.why);
     }
@@ -99,7 +97,7 @@ pub(super) fn done(
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::RateRange;
+    use hopbench_model::{BrokenBound, RateRange, SearchBound};
 
     use super::*;
 
@@ -114,6 +112,7 @@ mod tests {
             figure: text(figure),
             value,
             within: true,
+            broken: Vec::new(),
             found: None,
             outcome: None,
         }
@@ -124,7 +123,7 @@ mod tests {
         let rates = RateRange { lowest_per_s: 1.0, highest_per_s: 1e6 };
         let limit = |limit_ns| SearchGoal::Slo { percentile: 99.0, limit_ns, rates, precision: 0.02 };
         let slo = trial("slo", "rate", 1600.0, "response_ns p99", Some(3.1e6));
-        let told = |goal: &SearchGoal, one: &SearchStep, next| step("both", "web", "", goal, one, None, next);
+        let told = |goal: &SearchGoal, one: &SearchStep, next| step("both", "web", "", goal, one, next);
         assert_eq!(
             told(&limit(5_000_000), &slo, Some(3200.0)),
             "search slo both web: 1600/s, p99 3.10 ms: within, next 3200/s"
@@ -133,7 +132,7 @@ mod tests {
         assert_eq!(next, "search slo both web: 1600/s, p99 3.10 ms: too high, next 800/s");
         let broken = SearchStep { value: None, within: false, ..slo.clone() };
         assert_eq!(
-            step("both", "web", "size=1KiB", &limit(1), &broken, None, None),
+            step("both", "web", "size=1KiB", &limit(1), &broken, None),
             "search slo both web size=1KiB: 1600/s, no response_ns p99: too high"
         );
         let equal = SearchStep { goal: EQUAL_LOAD.to_owned(), why: "direct".to_owned(), ..slo };
@@ -142,16 +141,17 @@ mod tests {
         let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
         let loss = trial("lossless", "rate", 4321.0, "loss", Some(0.0012));
         assert_eq!(told(&lossless, &loss, None), "search lossless both web: 4321/s, loss 0.12 %: too high");
-        let unsent = SearchStep { value: Some(0.0), within: false, ..loss.clone() };
-        let line = step("host", "loss", "", &lossless, &unsent, Some("12 % never left the sender"), Some(900.0));
+        let broken = vec![BrokenBound { bound: SearchBound::NotSent, share: 0.12 }];
+        let unsent = SearchStep { value: Some(0.0), within: false, broken, ..loss.clone() };
+        let line = step("host", "loss", "", &lossless, &unsent, Some(900.0));
         assert_eq!(
             line,
-            "search lossless host loss: 4321/s, loss 0 %: too high (12 % never left the sender), next 900/s"
+            "search lossless host loss: 4321/s, loss 0 %: too high (12.0 % never left the sender), next 900/s"
         );
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         let level = trial("knee", "connections", 1.0, "received_bits_per_s", Some(9.5e9));
         assert_eq!(told(&knee, &level, None), "search knee both web: 1 connection, 9.500 Gbit/s");
-        let line = step("server-side", "checkout", "", &lossless, &loss, None, Some(1131.37));
+        let line = step("server-side", "checkout", "", &lossless, &loss, Some(1131.37));
         assert!(line.len() <= 80, "{line}");
     }
 

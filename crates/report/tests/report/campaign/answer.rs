@@ -99,6 +99,7 @@ fn what_failed_and_what_was_not_proved_is_told_apart() {
     for record in &mut made.records {
         if record.path == names[1] && record.workload == "throughput" {
             record.proof[1].ok = false;
+            record.error = record.contradiction();
         }
     }
     let failed = |record: &hopbench_model::Record| record.path == names[2] && record.workload == "packets";

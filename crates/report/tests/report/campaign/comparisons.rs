@@ -48,8 +48,7 @@ fn rounds_of_different_sessions_are_not_paired() {
 fn rounds_in_which_the_testbed_changed_are_left_out() {
     let mut made = made(&[(8e9, 8e9), (8e9, 1e9), (1e9, 8e9), (8e9, 8e9)]);
     for record in [3, 4] {
-        let what = "pod server-2 of node n1 restarted".to_owned();
-        made.records[record].settings.insert(hopbench_model::DISTURBED_SETTING.to_owned(), what);
+        made.records[record].testbed_changed = Some("pod server-2 of node n1 restarted".to_owned());
     }
     let found = summary(&made);
     let rate = compared(&found).clone();
@@ -73,7 +72,7 @@ fn rounds_in_which_the_testbed_changed_are_left_out() {
     assert!(page.contains("2 of 8 trials are in no figure.</strong> In the time of 2 trials the testbed changed."));
     // Where it changed in every round, that is all there is.
     for record in &mut made.records {
-        record.settings.insert(hopbench_model::DISTURBED_SETTING.to_owned(), "a pod restarted".to_owned());
+        record.testbed_changed = Some("a pod restarted".to_owned());
     }
     let all = summary(&made);
     assert_eq!((compared(&all).spread.rounds, compared(&all).ratio.is_none()), (4, true));

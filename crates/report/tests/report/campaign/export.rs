@@ -272,7 +272,7 @@ fn trials_in_no_figure_are_left_out_and_counted() {
     let mut made = mesh(1);
     made.records.retain(|record| record.workload == "web");
     let all = made.records.len();
-    made.records[0].proof.clear();
+    made.records[0].error = Some("there is no evidence of the path".to_owned());
     made.records[1].incomplete = Some("^C".to_owned());
     made.records[2].run_id = "another".to_owned();
     made.records[3].path = "unknown".to_owned();

@@ -1,7 +1,7 @@
 //! Figures, comparisons and what is left out of them, with known answers.
 
 use hopbench_model::{NodeCost, RunStatus, Schedule, Via};
-use hopbench_report::campaign::{Campaign, Outcome, Spread, Summary, main_latency};
+use hopbench_report::campaign::{Outcome, RunData, Spread, Summary, main_latency};
 use serde_json::json;
 
 use super::fixture::{self, Costs, Made, Noise};
@@ -79,11 +79,17 @@ fn noise_is_no_difference_and_one_round_no_verdict() {
 fn bad_records_are_listed_and_not_used() {
     type Spoil = fn(&mut hopbench_model::Record);
     let spoils: [(&str, Spoil); 7] = [
-        ("no evidence", |record| record.proof.clear()),
+        ("no evidence", |record| record.error = Some("there is no evidence of the path".to_owned())),
         ("cut short: ^C", |record| record.incomplete = Some("^C".to_owned())),
         ("a reason", |record| record.error = Some("a reason".to_owned())),
-        ("did not take the path", |record| record.proof[0].ok = false),
-        ("do not add up", |record| record.invariants[0].ok = false),
+        ("did not take the path", |record| {
+            record.proof[0].ok = false;
+            record.error = record.contradiction();
+        }),
+        ("contradict each other", |record| {
+            record.invariants[0].ok = false;
+            record.error = record.contradiction();
+        }),
         ("another run", |record| record.run_id = "earlier".to_owned()),
         ("no such cell", |record| record.workload = "unknown".to_owned()),
     ];
@@ -163,7 +169,7 @@ fn settings_say_what_holds_for_all_points() {
     let setting = |kind: &str, values: &[(&str, serde_json::Value)]| {
         let mut made = made(&[(8e9, 4e9)]);
         made.run.plan.points = vec![fixture::point("w", values, fixture::job(kind, json!({}), Schedule::Closed, 2))];
-        Campaign::new(&made.run).summary().workloads[0].setting.clone()
+        RunData::new(&made.run).summary().workloads[0].setting.clone()
     };
     assert!(setting("rr", &[]).starts_with("closed loop, 2 connections, engine epoll, "), "{}", setting("rr", &[]));
     assert!(setting("push", &[]).starts_with("2 connections, engine epoll, "), "{}", setting("push", &[]));
@@ -196,7 +202,7 @@ fn a_trial_that_failed_and_was_repeated_is_no_failure() {
 fn a_run_without_records_has_a_page_in_every_format() {
     let mut empty = made(&[(1.0, 1.0)]);
     empty.run.status = RunStatus::Running;
-    let campaign = Campaign::new(&empty.run);
+    let campaign = RunData::new(&empty.run);
     for format in hopbench_report::campaign::SUMMARY_FORMATS {
         let text = hopbench_report::campaign::render(&campaign, format.name()).unwrap();
         assert!(text.ends_with('\n') && !text.contains("NaN"), "{}: {text}", format.name());

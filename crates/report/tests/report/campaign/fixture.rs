@@ -265,6 +265,7 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
         settings: link_settings(run, path),
         job: serde_json::to_value(&point.job).unwrap(),
         environment: Environment::default(),
+        testbed_changed: None,
         incomplete: None,
         error: None,
         search: None,

@@ -139,7 +139,7 @@ fn a_round_in_which_the_testbed_changed_is_in_no_figure() {
     for record in other.records.iter_mut().filter(|record| record.round > 6) {
         let slower = 1.0 - 0.05 * f64::from(record.round - 6);
         record.metrics.values_mut().for_each(|value| *value *= slower);
-        record.settings.insert("testbed_changed".to_owned(), "pod x came to node b".to_owned());
+        record.testbed_changed = Some("pod x came to node b".to_owned());
         record.window_s = 9.0;
     }
     let kept: Vec<Record> = made.records.iter().filter(|record| record.round <= 6).cloned().collect();

@@ -1,7 +1,7 @@
 //! What proxies add and spend, with known answers.
 
 use hopbench_model::Record;
-use hopbench_report::campaign::{Step, Summary, WaterfallSummary};
+use hopbench_report::campaign::{Summary, WaterfallStep, WaterfallSummary};
 
 use super::fixture::Made;
 use super::mesh::{self, mesh};
@@ -64,7 +64,7 @@ fn a_step_is_the_difference_of_two_paths_round_by_round() {
         ]
     );
     for (step, ns, cpu) in [(0, 200e3, 50e3), (1, 50e3, 60e3), (2, 75e3, 70e3), (3, 125e3, 130e3), (5, 55e3, 60e3)] {
-        let Step { added, .. } = &found.steps[step];
+        let WaterfallStep { added, .. } = &found.steps[step];
         assert_eq!(
             added.iter().map(|a| a.name).collect::<Vec<_>>(),
             ["response_p50_ns", "response_p99_ns", "cpu_per_request_ns"]
@@ -122,8 +122,8 @@ fn connecting_to_a_proxy_before_the_servers_is_no_step() {
     }
     let found = summary(&made);
     let of_it = |one: &&WaterfallSummary| one.workload == "bulk" && one.variant.as_deref() == Some("plain");
-    let steps: Vec<&Step> = found.waterfall.iter().filter(of_it).flat_map(|one| &one.steps).collect();
-    let connects = |step: &Step| step.added.iter().any(|added| added.name.starts_with("connect_"));
+    let steps: Vec<&WaterfallStep> = found.waterfall.iter().filter(of_it).flat_map(|one| &one.steps).collect();
+    let connects = |step: &WaterfallStep| step.added.iter().any(|added| added.name.starts_with("connect_"));
     let mut told: Vec<(&str, bool, bool)> =
         steps.iter().map(|step| (step.path.as_str(), connects(step), step.note.contains("first proxy"))).collect();
     told.sort_unstable();
@@ -172,7 +172,7 @@ fn a_step_says_what_makes_it_doubtful() {
             }
             ("both", Some(500)) if record.round == 2 => record.session = 2,
             ("both", Some(100)) if record.round < 3 => {
-                record.settings.insert(hopbench_model::DISTURBED_SETTING.to_owned(), "pod b restarted".to_owned());
+                record.testbed_changed = Some("pod b restarted".to_owned());
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use hopbench_model::{
     Cell, CpuOf, EQUAL_LOAD, RateRange, Record, RunFile, Schedule, SearchGoal, SearchOutcome, SearchSpec, SearchStep,
     Via,
 };
-use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen, Why};
+use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search, Why};
 use serde_json::json;
 
 use super::fixture::{self, Costs, Made, Noise};
@@ -89,6 +89,7 @@ pub(crate) fn trial(run: &RunFile, at: At<'_>, step: u32, load: f64, why: &str, 
         figure: at.figure.to_owned(),
         value: Some(value),
         within: true,
+        broken: Vec::new(),
         found: None,
         outcome: None,
     });
@@ -106,7 +107,7 @@ pub(crate) fn drive(
     let mut out = Vec::new();
     while let Some(load) = search.next_load() {
         let (seen, before) = (value(load), search.found().len());
-        search.observe(load, Seen { value: seen, within: true });
+        search.observe(load, Measurement { value: seen, within: true });
         let found = search.found().get(before).copied();
         let why = match search.trace().last().unwrap().why {
             Why::Raise => "raise",

@@ -214,22 +214,21 @@ fn what_has_not_ended_and_what_gave_up_is_told() {
 fn a_trial_that_cannot_be_used_is_in_the_trace_and_in_no_figure() {
     let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0)]);
     made.records[0].proof[1].ok = false;
+    made.records[0].error = made.records[0].contradiction();
     let found = search(&made, "web", "rate");
     let direct = path(&found, "direct");
     assert_eq!((direct.trials, direct.value.unwrap().rounds, direct.value.unwrap().median), (3, 1, 4.2e6));
     assert!(direct.trace[0].unusable.starts_with("the traffic did not take the path"), "{:?}", direct.trace[0]);
     assert!(render(&made, "markdown").contains("(in no figure: the traffic did not take the path"));
     // One in whose time the testbed changed counts where there is no other.
-    let disturb =
-        |record: &mut Record| _ = record.settings.insert("testbed_changed".to_owned(), "a pod moved".to_owned());
     let mut disturbed = made.clone();
-    disturb(&mut disturbed.records[2]);
+    disturbed.records[2].testbed_changed = Some("a pod moved".to_owned());
     assert_eq!(path(&search(&disturbed, "web", "rate"), "direct").value.unwrap().median, 4.2e6);
-    disturbed.records[0].proof[1].ok = true;
+    disturbed.records[0].error = None;
     assert_eq!(path(&search(&disturbed, "web", "rate"), "direct").value.unwrap().median, 4e6);
     // It was repeated: the later record is the valid one.
     let mut again = made.records[0].clone();
-    again.proof[1].ok = true;
+    again.error = None;
     again.search.as_mut().unwrap().value = Some(4.4e6);
     made.records.push(again);
     let found = search(&made, "web", "rate");

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use hopbench_model::{Cell, Record, RunFile, Schedule, Via};
-use hopbench_report::campaign::{Campaign, SUMMARY_FORMATS};
+use hopbench_report::campaign::{RunData, SUMMARY_FORMATS};
 use serde_json::json;
 
 use super::fixture::{self, Costs, Noise};
@@ -36,7 +36,7 @@ fn report_of_a_large_run() {
     let run = large();
     let mut noise = Noise::default();
     let latency = fixture::distribution(90_000.0, &mut noise);
-    let mut campaign = Campaign::new(&run);
+    let mut campaign = RunData::new(&run);
     let template: Vec<Record> = run.plan.cells[..100]
         .iter()
         .map(|cell| fixture::record(&run, *cell, 1, Costs { speed: 1.0, latency: 1.0, cpu: 1.0 }, &mut noise))

@@ -1,7 +1,7 @@
 //! How sure figures are and which differences are real, with known answers.
 
 use hopbench_model::{Cell, NodeCost, Record, Schedule, SearchStep, StopRule, StopWhy, Stopped, Via, point_label};
-use hopbench_report::campaign::{Campaign, Estimate, Outcome, StopEnd, Summary};
+use hopbench_report::campaign::{Estimate, Outcome, RunData, Summary};
 use hopbench_stats::Stop;
 use serde_json::json;
 
@@ -84,6 +84,7 @@ pub(crate) fn shown() -> Made {
         budget_ns: Some(120_000_000_000),
     });
     let mut made = fixture::measured(run, |path| fixture::costs_of(&path.from.network));
+    let figure = |workload: &str| if workload == "throughput" { RATE } else { "requests_per_s" };
     let early =
         [("eni", "throughput", "", 5, StopWhy::Narrow), ("overlay", "latency", "size=4KiB", 7, StopWhy::Budget)];
     for (path, workload, point, rounds, why) in early {
@@ -91,13 +92,32 @@ pub(crate) fn shown() -> Made {
             |record: &Record| record.path == path && record.workload == workload && point_label(&record.point) == point;
         made.records.retain(|record| !of_it(record) || record.round <= rounds);
         let share = if why == StopWhy::Narrow { 0.0141 } else { 0.0226 };
-        let names = [path, workload, point].map(str::to_owned);
-        let [path, workload, point] = names;
-        made.run.stopped.push(Stopped { path, workload, point, rounds, why, half_width_share: Some(share) });
+        made.run.stopped.push(ended([path, workload, point], figure(workload), rounds, (why, Some(share))));
     }
     let far = |record: &&mut Record| record.path == "bridge" && record.workload == "throughput" && record.round == 4;
     made.records.iter_mut().find(far).unwrap().metrics.insert(RATE.to_owned(), 4e9);
+    // The others had all rounds.
+    let stop = Stop { half_width_share: 0.015, min_rounds: 3, max_rounds: 9 };
+    for cell in &made.run.plan.cells {
+        let (path, at) = made.run.plan.at(*cell);
+        let (label, looked_at) = (point_label(&at.point), figure(&at.workload));
+        let names = [path.name.as_str(), &at.workload, &label];
+        if made.run.stopped.iter().any(|known| [&*known.path, &*known.workload, &*known.point] == names) {
+            continue;
+        }
+        let own = made.records.iter().filter(|record| record.path == path.name && record.workload == at.workload);
+        let own = own.filter(|record| record.point == at.point);
+        let look = stop.look(&own.map(|record| record.metrics[looked_at]).collect::<Vec<_>>());
+        let why = if look.narrow_enough { StopWhy::Narrow } else { StopWhy::Rounds };
+        made.run.stopped.push(ended(names, looked_at, 9, (why, look.half_width_share)));
+    }
     made
+}
+
+/// What a run writes of a cell whose rounds have ended, and that was looked at as the rule asks.
+fn ended(cell: [&str; 3], figure: &str, rounds: u32, (why, half_width_share): (StopWhy, Option<f64>)) -> Stopped {
+    let [path, workload, point, figure] = [cell[0], cell[1], cell[2], figure].map(str::to_owned);
+    Stopped { path, workload, point, rounds, why, half_width_share, figure, instead: false }
 }
 
 #[test]
@@ -216,14 +236,8 @@ fn stopped(why: StopWhy, share: f64) -> Made {
         budget_ns: Some(600_000_000_000),
     });
     for path in ["base", "other"] {
-        made.run.stopped.push(Stopped {
-            path: path.to_owned(),
-            workload: "bulk".to_owned(),
-            point: String::new(),
-            rounds: 6,
-            why: if path == "base" { StopWhy::Narrow } else { why },
-            half_width_share: Some(if path == "base" { 0.0199 } else { share }),
-        });
+        let end = if path == "base" { (StopWhy::Narrow, Some(0.0199)) } else { (why, Some(share)) };
+        made.run.stopped.push(ended([path, "bulk", ""], RATE, 6, end));
     }
     made
 }
@@ -240,16 +254,22 @@ fn rounds_that_were_not_needed_are_not_missing() {
         assert!(page.contains("until throughput is within +-2.0 %: 3 to 20, in at most 10m"), "{format}: {page}");
     }
     let stop = found.workloads[0].cells[0].stop.as_ref().unwrap();
-    assert_eq!((stop.why, stop.rounds, stop.half_width_share), (StopEnd::Narrow, 6, Some(0.0199)));
+    assert_eq!((stop.why, stop.rounds, stop.half_width_share), (StopWhy::Narrow, 6, Some(0.0199)));
     // The interval is that of a look that could have been the last many times over.
     let look = Stop { half_width_share: 0.02, min_rounds: 3, max_rounds: 20 };
     let interval = look.look(&WEATHER.map(|weather| 8e9 * weather)).interval.unwrap();
     let spread = rate(&found, "base").spread;
     assert_eq!((spread.low, spread.high), (Some(interval.low), Some(interval.high)));
-    let mut fixed = made;
+    let mut fixed = made.clone();
     fixed.run.plan.stop = None;
     let plain = rate(&summary(&fixed), "base").spread;
     assert!(plain.low > spread.low && plain.high < spread.high, "without the rule it is narrower");
+    // An old run does not say which figure it looked at.
+    let mut old = made;
+    old.run.stopped.iter_mut().for_each(|stopped| stopped.figure.clear());
+    let found = summary(&old);
+    assert_eq!((rate(&found, "base").spread, found.run.spared_trials), (plain, 28));
+    assert_eq!(found.workloads[0].cells[0].stop.as_ref().unwrap().why, StopWhy::Narrow);
 }
 
 #[test]
@@ -267,11 +287,12 @@ fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
     // All rounds, and still not narrow enough.
     let mut all = made;
     all.run.plan.rounds = 6;
-    all.run.stopped.clear();
+    let wide = all.run.stopped.iter_mut();
+    wide.for_each(|stopped| (stopped.why, stopped.half_width_share) = (StopWhy::Rounds, Some(0.012)));
     all.run.plan.stop.as_mut().unwrap().half_width_share = 0.005;
     let found = summary(&all);
     let ends: Vec<_> = found.workloads[0].cells.iter().map(|cell| cell.stop.as_ref().unwrap().why).collect();
-    assert_eq!(ends, [StopEnd::Rounds; 2], "the weather is more than 0.5 %");
+    assert_eq!(ends, [StopWhy::Rounds; 2]);
     assert!(found.run.notes[0].starts_with("after all 6 rounds 2 of 2 cells do not have throughput within +-0.50 %: "));
 }
 
@@ -286,6 +307,7 @@ fn a_width_that_reads_as_what_was_asked_for_has_more_digits() {
 fn the_figure_that_was_looked_at_is_named() {
     let mut made = stopped(StopWhy::Budget, 0.031);
     made.run.plan.stop.as_mut().unwrap().metric = "p99".to_owned();
+    made.run.stopped.iter_mut().for_each(|stopped| stopped.instead = true);
     let found = summary(&made);
     let note = "before 1 of 2 cells had received within +-2.0 %: other bulk (+-3.1 %)";
     assert!(found.run.notes.iter().any(|said| said.contains(note)), "a stream has no p99: {:?}", found.run.notes);
@@ -403,6 +425,7 @@ fn search(record: &Record, step: u32) -> Record {
         figure: "response_ns p99".to_owned(),
         value: Some(1.0),
         within: true,
+        broken: Vec::new(),
         found: None,
         outcome: None,
     };
@@ -421,7 +444,7 @@ fn trials_of_searches_are_in_no_cell() {
         made.records.push(trial);
     }
     made.records.last_mut().unwrap().error = Some("the server went away".to_owned());
-    let all: Campaign = campaign(&made);
+    let all: RunData = campaign(&made);
     assert_eq!(all.searches().len(), 3);
     let found = all.summary();
     assert_eq!((found.run.used_trials, found.run.planned_trials), (plain.run.used_trials, plain.run.planned_trials));

@@ -1,7 +1,7 @@
 //! What reports say of a search beside its load: that it was not decided, why loads were too high,
 //! and in bits what was asked in bits.
 
-use hopbench_model::{NodeCost, SearchGoal, SearchOutcome};
+use hopbench_model::{BrokenBound, NodeCost, Record, SearchBound, SearchGoal, SearchOutcome};
 use hopbench_report::campaign::Standing;
 use hopbench_stats::{Knee, Search};
 use serde_json::{Value, json};
@@ -14,6 +14,14 @@ use super::{render, summary};
 /// A page as one line, as a reader takes it.
 fn flat(page: &str) -> String {
     page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Notes the bounds that a trial broke, as a run does.
+fn broken(record: &mut Record, bounds: &[(SearchBound, f64)]) {
+    let step = record.search.as_mut().unwrap();
+    let over = bounds.iter().filter(|(_, share)| *share > 0.01);
+    step.broken = over.map(|(bound, share)| BrokenBound { bound: *bound, share: *share }).collect();
+    step.within = step.broken.is_empty();
 }
 
 /// A knee over 4 and 16 connections, whose trials are three times as fast every other time; on
@@ -78,16 +86,13 @@ fn that_datagrams_never_left_is_the_reason() {
     let at = At { path: 0, point: LOSSLESS, goal: "lossless", parameter: "rate", figure: "loss" };
     let trial = |step, load: f64, unsent: f64| {
         let mut record = searched::trial(&run, at, step, load, "raise", 0.0);
-        record.metrics.insert("intended_per_s".to_owned(), load);
-        record.metrics.insert("sent_packets_per_s".to_owned(), load * (1.0 - unsent));
-        record.metrics.insert("unsent".to_owned(), unsent * load * record.window_s);
-        record.search.as_mut().unwrap().within = unsent < 0.01;
+        broken(&mut record, &[(SearchBound::NotSent, unsent)]);
         record
     };
     let mut records = vec![trial(1, 25_000.0, 0.031), trial(2, 12_500.0, 0.0), trial(3, 13_217.0, 0.0)];
     let found = SearchOutcome::Found { load: 13_217.0, low: 13_217.0, high: Some(25_000.0) };
     records[2].search.as_mut().unwrap().outcome = Some(found);
-    let made = Made { run, records };
+    let mut made = Made { run, records };
     let flood = search(&made, "flood", "rate");
     let direct = path(&flood, "direct");
     assert_eq!(direct.trace[0].because, "3.10 % never left the sender");
@@ -105,6 +110,12 @@ fn that_datagrams_never_left_is_the_reason() {
     }
     // Of exchanges there are no bits to ask for.
     assert!(!render(&searched(), "table").contains(" = "));
+    // An old record does not say which bound was broken.
+    made.records[0].search.as_mut().unwrap().broken.clear();
+    let flood = search(&made, "flood", "rate");
+    let too_high = &path(&flood, "direct").too_high;
+    assert_eq!(too_high, "25000/s = 200 Mbit/s: lost 0 %, but another bound was broken");
+    assert!(flat(&render(&made, "table")).contains(too_high));
 }
 
 #[test]
@@ -135,13 +146,12 @@ fn who_kept_the_cpu_busy_is_told() {
 fn errors_are_a_reason() {
     let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0)]);
     made.run.plan.points[0].search.as_mut().unwrap().repeats = 1;
-    let above = &mut made.records[1];
-    above.metrics.insert("error_ratio".to_owned(), 0.5);
-    let step = above.search.as_mut().unwrap();
-    (step.value, step.within) = (Some(1e6), false);
+    broken(&mut made.records[1], &[(SearchBound::Unanswered, 0.25), (SearchBound::Failed, 0.5)]);
+    made.records[1].search.as_mut().unwrap().value = Some(1e6);
     let slo = search(&made, "web", "rate");
     let reason = &path(&slo, "direct").too_high;
-    assert!(reason.starts_with("1020/s: response p99 1.00 ms, but ") && reason.ends_with("50.0 % failed"), "{reason}");
+    let both = "25.0 % of what was due had no answer, 50.0 % failed";
+    assert_eq!(*reason, format!("1020/s: response p99 1.00 ms, but {both}"));
     assert!(flat(&render(&made, "table")).contains("direct: too high at 1020/s: response p99 1.00 ms, but "));
 }
 

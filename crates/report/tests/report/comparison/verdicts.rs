@@ -1,6 +1,5 @@
 //! Which differences are called.
 
-use hopbench_model::DISTURBED_SETTING;
 use hopbench_report::comparison::{Asked, Outcome};
 
 use super::{attempt, compared, made, row, values};
@@ -126,10 +125,12 @@ fn what_cannot_be_used_is_left_out_and_counted() {
     for at in &bulk[..4] {
         b.records[*at].metrics.insert(RATE.to_owned(), 1.0);
     }
-    b.records[bulk[0]].settings.insert(DISTURBED_SETTING.to_owned(), "pod server restarted".to_owned());
+    b.records[bulk[0]].testbed_changed = Some("pod server restarted".to_owned());
     b.records[bulk[1]].incomplete = Some("interrupted".to_owned());
     b.records[bulk[2]].error = Some("no proof".to_owned());
-    b.records[bulk[3]].proof[0].ok = false;
+    let astray = &mut b.records[bulk[3]];
+    astray.proof[0].ok = false;
+    astray.error = astray.contradiction();
     let found = compared(&a, &b, &Asked::default());
     let rate = row(&found, "host", RATE);
     assert_eq!((rate.baseline.unwrap().values, rate.candidate.unwrap().values, rate.outcome), (10, 6, Outcome::Same));

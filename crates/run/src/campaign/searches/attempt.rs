@@ -1,12 +1,11 @@
 //! The attempt at a trial of a search, and its result.
 
-use hopbench_model::{Fault, Point, Record, SearchStep};
-use hopbench_stats::Seen;
+use hopbench_model::{BrokenBound, Fault, Point, Record, SearchStep};
+use hopbench_stats::Measurement;
 
 use super::observation;
 use super::search_driver::{MOST_FAILURES, SearchDriver};
 use crate::campaign::event::Event;
-use crate::campaign::trial::Done;
 use crate::campaign::{Around, Campaign};
 use crate::results::TrialId;
 
@@ -29,9 +28,9 @@ pub(super) enum Go {
 
 /// The result of an attempt at a trial.
 pub(super) enum Tried {
-    /// A record with figures, what they show, and the bound that it broke; it is not on the disk
+    /// A record with figures, what they show, and the bounds that it broke; it is not on the disk
     /// yet.
-    Measured(Box<Record>, Seen, Option<String>),
+    Measured(Box<Record>, Measurement, Vec<BrokenBound>),
     /// Why there are none; the record, if there is one, is not on the disk yet either.
     Failed(String, Option<Box<Record>>),
     /// The user had enough; what was measured until then may be something.
@@ -60,24 +59,15 @@ impl Campaign {
         around.observer.event(&Event::SearchTrialStarted { trial, pass, place, of, job: &point.job });
         let measured = self.attempt(driver.path, point, *step, trial, around);
         let interrupted = around.observer.interrupted();
-        let (mut record, fault) = match measured {
+        let done = match measured {
             Err(_) if interrupted => return Tried::Stop(None),
             Err(fault) => return Tried::Failed(fault.text, None),
-            Ok(Done { record, fault }) => (Box::new(record), fault),
+            Ok(done) => done,
         };
-        observation::forgive(&mut record);
-        let seen = observation::seen(driver.spec, &point.job, &record);
-        let broken = match (&fault, &record.incomplete, &record.error) {
-            (Some(fault), ..) => Some(fault.text.clone()),
-            (None, Some(why), _) => Some(format!("it was cut short: {why}")),
-            (None, None, Some(error)) => Some(error.clone()),
-            (None, None, None) => None,
-        };
-        match (broken, seen) {
-            (None, Ok(seen)) => {
-                let beyond = observation::beyond(driver.spec, &record);
-                Tried::Measured(record, seen, beyond)
-            }
+        let failed = done.failure().or_else(|| done.record.error.clone());
+        let mut record = Box::new(done.record);
+        match (failed, observation::seen(driver.spec, &point.job, &record)) {
+            (None, Ok((seen, broken))) => Tried::Measured(record, seen, broken),
             (Some(reason), _) | (None, Err(reason)) => {
                 // A record without its figure is nothing that a search could be resumed with.
                 record.error =
@@ -121,7 +111,7 @@ impl Campaign {
     /// Puts a record on the disk, and tells of it.
     pub(super) fn keep(&mut self, record: &Record, around: &mut Around<'_>) -> Result<(), Fault> {
         self.folder.append(record)?;
-        self.ended.good += usize::from(record.incomplete.is_none() && record.error.is_none());
+        self.ended.good += usize::from(record.is_usable());
         around.observer.event(&Event::TrialDone(record));
         Ok(())
     }

@@ -19,9 +19,9 @@ pub(in crate::campaign) fn bounds(plan: &Plan) -> Bounds {
                 levels.for_each(|level| cover(&mut bounds, path, &level));
                 bounds.threads = threads.iter().copied().fold(bounds.threads, u32::max);
             }
-            SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. } => {
+            goal => {
                 // What follows from a rate can grow with it.
-                for value in [rates.lowest_per_s, rates.highest_per_s] {
+                for value in goal.rates().into_iter().flat_map(|rates| [rates.lowest_per_s, rates.highest_per_s]) {
                     let load = Load { parameter: Parameter::Rate, value };
                     if let Ok(level) = at(point, path.clients, &[load], 1) {
                         cover(&mut bounds, path, &level);

@@ -101,28 +101,17 @@ impl Campaign {
             Err(reason) => return self.miss(item, driver, reason, around).map(|()| Go::On),
         };
         let trial = driver.trial(Some(load), step);
-        let told = |value: f64, within: bool| SearchStep {
-            goal: EQUAL_LOAD.to_owned(),
-            step,
-            parameter: load.parameter.name().to_owned(),
-            load: load.value,
-            why: item.found_on.to_owned(),
-            figure: super::observation::figure(&driver.spec.goal, &at.job),
-            value: Some(value).filter(|value| value.is_finite()),
-            within,
-            found: None,
-            outcome: None,
-        };
-        let one = Try { driver, point: &at, step, trial: trial.clone(), nothing: told(f64::NAN, false) };
+        let nothing = SearchStep { goal: EQUAL_LOAD.to_owned(), ..driver.step(load, step, item.found_on) };
+        let one = Try { driver, point: &at, step, trial: trial.clone(), nothing };
         match self.attempt_step(&one, place, around) {
-            Tried::Measured(mut record, seen, beyond) => {
-                let told = told(seen.value, seen.within);
+            Tried::Measured(mut record, seen, broken) => {
+                let value = Some(seen.value).filter(|value| value.is_finite());
+                let told = SearchStep { value, within: seen.within, broken, ..one.nothing };
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 (driver.steps, item.done, item.failures) = (step, item.done + 1, 0);
                 let (CellName { path, workload, point }, goal) = (&driver.name(), &driver.spec.goal);
-                let (step, beyond) = (&told, beyond.as_deref());
-                around.observer.event(&Event::SearchStep { path, workload, point, goal, step, beyond, next: None });
+                around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next: None });
                 Ok(Go::On)
             }
             Tried::Failed(reason, record) => {

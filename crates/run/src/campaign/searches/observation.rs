@@ -1,13 +1,11 @@
 //! The observation that a search is told of a trial.
 
-use hopbench_model::number;
 use hopbench_model::{
-    DISTURBED_SETTING, Job, Record, SCHEDULE_KEPT, SECOND, SearchGoal, SearchSpec, Warning, WarningKind,
+    BrokenBound, Job, Record, SCHEDULE_KEPT, SECOND, SearchBound, SearchGoal, SearchSpec, TrialOutcome,
 };
-use hopbench_stats::{Histogram, Seen};
+use hopbench_stats::{Histogram, Measurement};
 
 use crate::campaign::trial::CPU_SHARE;
-use crate::failed::failed_exchanges;
 
 /// Sends and answers that may lie across an edge of the window.
 const EDGES: f64 = 2.0;
@@ -26,56 +24,51 @@ fn throughput(job: &Job) -> &'static str {
     hopbench_load::workload(&job.workload).map_or("requests_per_s", |workload| workload.throughput())
 }
 
-/// What a trial showed; a value that it does not have is not finite.
+/// What a trial showed, and the bounds that it broke besides the limit of what is searched by. A
+/// value that it does not have is not finite.
 ///
 /// # Errors
-/// Why it shows nothing: the CPU is not known, or the testbed changed meanwhile.
-pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<Seen, String> {
-    if let Some(changes) = record.settings.get(DISTURBED_SETTING) {
+/// Why it shows nothing: the testbed changed meanwhile.
+pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<(Measurement, Vec<BrokenBound>), String> {
+    if let TrialOutcome::Disturbed(changes) = record.outcome() {
         return Err(format!("the testbed changed: {changes}"));
     }
     let metric = |name: &str| record.metrics.get(name).copied();
     let value = match &spec.goal {
         SearchGoal::Knee { .. } => metric(throughput(job)),
         SearchGoal::Slo { percentile, .. } => response(record, *percentile),
-        SearchGoal::Cpu { .. } => {
-            let why = || record.settings.get(CPU_SHARE).map_or("nobody read it", String::as_str);
-            Some(metric(CPU_SHARE).ok_or_else(|| format!("its share of CPU is not known: {}", why()))?)
-        }
+        SearchGoal::Cpu { .. } => metric(CPU_SHARE),
         // What never left is nobody's loss.
         SearchGoal::Lossless { .. } => metric("lost_ratio").or_else(|| metric("error_ratio")),
     };
     let value = value.unwrap_or(f64::NAN);
-    Ok(Seen { value, within: value.is_finite() && beyond(spec, record).is_none() })
+    let broken = broken(spec, record);
+    Ok((Measurement { value, within: value.is_finite() && broken.is_empty() }, broken))
 }
 
-/// The bound that a trial broke besides the limit of what is searched by, in words; `None`: it kept
-/// all.
-pub(super) fn beyond(spec: &SearchSpec, record: &Record) -> Option<String> {
+/// The bounds that a trial broke besides the limit of what is searched by.
+fn broken(spec: &SearchSpec, record: &Record) -> Vec<BrokenBound> {
     let metric = |name: &str| record.metrics.get(name).copied();
-    let short = |kept: f64, what: &str| {
-        (kept < SCHEDULE_KEPT).then(|| format!("{} {what}", number::brief_percent((1.0 - kept).clamp(0.0, 1.0))))
-    };
     let is_datagrams = metric("sent_packets_per_s").is_some();
+    // The share that was kept of what was asked; the first that is too small counts.
     let kept = match &spec.goal {
-        SearchGoal::Knee { .. } => None,
-        SearchGoal::Slo { .. } => short(answered(record), "of what was due had no answer")
-            .or_else(|| short(paced(record), "of the asked rate was not done in the window: a queue grew")),
+        SearchGoal::Knee { .. } => Vec::new(),
+        SearchGoal::Slo { .. } => {
+            vec![(SearchBound::Unanswered, answered(record)), (SearchBound::Queued, paced(record))]
+        }
         SearchGoal::Lossless { .. } | SearchGoal::Cpu { .. } if is_datagrams => {
-            let queued = || short(arrived(record), "had not arrived by the end of the window: a queue grew");
-            short(sent(record), "never left the sender").or_else(queued)
+            vec![(SearchBound::NotSent, sent(record)), (SearchBound::NotArrived, arrived(record))]
         }
-        SearchGoal::Lossless { .. } | SearchGoal::Cpu { .. } => {
-            short(paced(record), "of the asked rate was not done in the window")
-        }
+        SearchGoal::Lossless { .. } | SearchGoal::Cpu { .. } => vec![(SearchBound::NotDone, paced(record))],
     };
-    // Of workloads without exchanges the errors are of sends, or there are none.
-    let failed = metric("error_ratio").or_else(|| unsendable(record)).unwrap_or(0.0);
+    let short = kept.into_iter().find(|(_, share)| *share < SCHEDULE_KEPT);
+    let short = short.map(|(bound, kept)| BrokenBound { bound, share: (1.0 - kept).clamp(0.0, 1.0) });
     // The loss that is searched by is no other bound.
     let is_bounded = !matches!(spec.goal, SearchGoal::Lossless { .. }) || metric("lost_ratio").is_some();
-    let failed =
-        (is_bounded && failed > spec.errors_share).then(|| format!("{} failed", number::brief_percent(failed)));
-    kept.or(failed)
+    // Of workloads without exchanges the errors are of sends, or there are none.
+    let failed = metric("error_ratio").or_else(|| unsendable(record)).filter(|_| is_bounded);
+    let failed = failed.filter(|share| *share > spec.errors_share);
+    short.into_iter().chain(failed.map(|share| BrokenBound { bound: SearchBound::Failed, share })).collect()
 }
 
 /// A percentile of the response times, ns.
@@ -133,21 +126,6 @@ fn unsendable(record: &Record) -> Option<f64> {
     let (errors, sent) = (record.metrics.get("errors")?, record.metrics.get("sent_packets_per_s")?);
     let all = errors + sent * record.window_s;
     (all > 0.0).then(|| errors / all)
-}
-
-/// A load under which most exchanges fail is too high: that is what a search looks for, and no
-/// error of the record.
-pub(super) fn forgive(record: &mut Record) {
-    if record.incomplete.is_some() || record.error.is_none() || record.error != failed_exchanges(record) {
-        return;
-    }
-    record.warnings.extend(record.error.take().map(|what| {
-        Warning::new(
-            WarningKind::Errors,
-            what,
-            "the search takes the load as too high; where it is not, look at the server",
-        )
-    }));
 }
 
 #[cfg(test)]

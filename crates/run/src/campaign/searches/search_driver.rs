@@ -1,7 +1,7 @@
 //! The driver of one cell's search: one parameter after the other.
 
 use hopbench_model::{Cell, Path, Plan, Point, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
-use hopbench_stats::{Ceiling, Highest, Knee, Outcome, Search, Seen, Why, summary};
+use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search, Why, summary};
 
 use super::load::{self, Load, Parameter, askable, grain, shown};
 use super::observation::figure;
@@ -37,7 +37,7 @@ struct Stage {
 
 /// The result of a search over one parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ended {
+pub(super) struct StageEnd {
     pub(super) outcome: SearchOutcome,
     /// The figure at the load that was found; absent: none was found, or it is between those that
     /// were measured.
@@ -94,21 +94,19 @@ impl<'p> SearchDriver<'p> {
     }
 
     fn rate(&self, goal: &SearchGoal) -> Option<Stage> {
-        let ask = |rate| self.askable(rate);
+        let rates = goal.rates()?;
+        let (lowest, highest) = (self.askable(rates.lowest_per_s), self.askable(rates.highest_per_s));
         let grain = grain(&self.point.job, self.path.clients);
         let repeats = self.spec.repeats as usize;
         let search: Box<dyn Search> = match goal {
             SearchGoal::Knee { .. } => return None,
-            SearchGoal::Slo { limit_ns, rates, precision, .. } => {
-                let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
+            SearchGoal::Slo { limit_ns, precision, .. } => {
                 Box::new(Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats).in_grains(grain))
             }
-            SearchGoal::Cpu { ceiling, rates, .. } => {
-                let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
+            SearchGoal::Cpu { ceiling, .. } => {
                 Box::new(Ceiling::new(*ceiling, lowest, highest, repeats).in_grains(grain))
             }
-            SearchGoal::Lossless { loss_share, rates, precision } => {
-                let (lowest, highest) = (ask(rates.lowest_per_s), ask(rates.highest_per_s));
+            SearchGoal::Lossless { loss_share, precision, .. } => {
                 let search = Highest::lossless(*loss_share, lowest, highest, *precision, repeats);
                 Box::new(search.in_grains(grain))
             }
@@ -175,12 +173,30 @@ impl<'p> SearchDriver<'p> {
         loads.last().is_some_and(is_last) && self.at(loads, step.step).is_ok_and(has_all)
     }
 
-    /// Tells it what was seen at the load that it asked for, in the trial of this number.
-    pub(super) fn observe(&mut self, step: u32, seen: Seen) -> Option<(SearchStep, Option<Ended>)> {
-        let Load { parameter, value: load } = self.next()?;
+    /// What the trial of this number at a load is for; nothing was seen yet.
+    pub(super) fn step(&self, at: Load, step: u32, why: &str) -> SearchStep {
+        SearchStep {
+            goal: self.spec.goal.name().to_owned(),
+            step,
+            parameter: at.parameter.name().to_owned(),
+            load: at.value,
+            why: why.to_owned(),
+            figure: figure(&self.spec.goal, &self.point.job),
+            value: None,
+            within: false,
+            broken: Vec::new(),
+            found: None,
+            outcome: None,
+        }
+    }
+
+    /// Tells it what was seen at the load that it asked for, in the trial of this number. Its step
+    /// has all but the bounds that were broken.
+    pub(super) fn observe(&mut self, step: u32, seen: Measurement) -> Option<(SearchStep, Option<StageEnd>)> {
+        let next = self.next()?;
         let stage = self.stage.as_mut()?;
         let before = stage.search.found().len();
-        stage.search.observe(load, seen);
+        stage.search.observe(next.value, seen);
         let found = stage.search.found().get(before).copied();
         (self.steps, self.failures) = (step, 0);
         let why = match stage.search.trace().last().map_or(Why::Again, |step| step.why) {
@@ -191,25 +207,20 @@ impl<'p> SearchDriver<'p> {
         };
         let ended = self.ended(stage_end(self.stage.as_ref()?));
         let told = SearchStep {
-            goal: self.spec.goal.name().to_owned(),
-            step,
-            parameter: parameter.name().to_owned(),
-            load,
-            why: why.to_owned(),
-            figure: figure(&self.spec.goal, &self.point.job),
             value: Some(seen.value).filter(|value| value.is_finite()),
             within: seen.within,
             found: found.map(|rate| self.askable(rate)),
             outcome: ended.as_ref().map(|ended| ended.outcome),
+            ..self.step(next, step, why)
         };
         if let Some(ended) = &ended {
-            self.turn(parameter, ended.outcome);
+            self.turn(next.parameter, ended.outcome);
         }
         Some((told, ended))
     }
 
     /// What it came to, with rates that can be asked for.
-    fn ended(&self, outcome: Option<SearchOutcome>) -> Option<Ended> {
+    fn ended(&self, outcome: Option<SearchOutcome>) -> Option<StageEnd> {
         let stage = self.stage.as_ref()?;
         let outcome = match outcome? {
             SearchOutcome::Found { load, low, high } if stage.parameter == Parameter::Rate => {
@@ -222,7 +233,7 @@ impl<'p> SearchDriver<'p> {
             summary::median(&here.map(|step| step.seen.value).collect::<Vec<_>>())
         };
         let value = self.best(stage.parameter, outcome).and_then(at);
-        Some(Ended { outcome, value })
+        Some(StageEnd { outcome, value })
     }
 
     /// The load that an outcome stands for: where even the highest is not too high, that one.
@@ -238,10 +249,7 @@ impl<'p> SearchDriver<'p> {
                 }
                 _ => most(connections),
             },
-            (
-                SearchOutcome::AboveHighest,
-                SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. },
-            ) => Some(self.askable(rates.highest_per_s)),
+            (SearchOutcome::AboveHighest, goal) => goal.rates().map(|rates| self.askable(rates.highest_per_s)),
             (SearchOutcome::BelowLowest | SearchOutcome::GaveUp { .. }, _) => None,
         }
     }
@@ -282,7 +290,7 @@ impl<'p> SearchDriver<'p> {
     /// Takes a trial of an earlier session into account; whether it is the one that was to come.
     pub(super) fn replay(&mut self, past: &Searched) -> bool {
         let step = &past.step;
-        let seen = Seen { value: step.value.unwrap_or(f64::NAN), within: step.within };
+        let seen = Measurement { value: step.value.unwrap_or(f64::NAN), within: step.within };
         let taken = self.was_at(past, &self.loads()) && self.observe(step.step, seen).is_some();
         self.steps = self.steps.max(step.step);
         taken

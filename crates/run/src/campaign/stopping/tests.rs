@@ -124,10 +124,17 @@ fn all_rounds_are_no_stop() {
     assert_eq!(stopping.round(5), []);
     let stopped = stopping.stopped(false);
     assert!(
-        matches!(stopped[..], [Stopped { rounds: 4, why: StopWhy::Rounds, half_width_share: Some(share), .. }] if share > 0.02),
+        matches!(&stopped[..], [Stopped { rounds: 4, why: StopWhy::Rounds, half_width_share: Some(share), .. }] if *share > 0.02),
         "{stopped:?}"
     );
     assert_eq!(stopping.ended(false), CellsEnded { by_rounds: 1, ..CellsEnded::default() });
+    let mut sure = Stopping::new(&plan);
+    for round in 1..=4 {
+        let open = sure.round(1);
+        sure.begin(round, &open);
+        sure.take(plan.cells[0], &record(round, quiet(round)));
+    }
+    assert!(matches!(sure.stopped(false)[..], [Stopped { rounds: 4, why: StopWhy::Narrow, .. }]));
 }
 
 #[test]
@@ -150,7 +157,7 @@ fn a_trial_without_figures_is_no_value() {
     let broken = [
         Record { error: Some("no proof".to_owned()), ..record(3, 100.0) },
         Record { incomplete: Some("it died".to_owned()), ..record(3, 100.0) },
-        Record { settings: [(DISTURBED_SETTING.to_owned(), "a pod moved".to_owned())].into(), ..record(3, 100.0) },
+        Record { testbed_changed: Some("a pod moved".to_owned()), ..record(3, 100.0) },
     ];
     for round in 1..=2 {
         make(&mut stopping, round, |_, _| quiet(round));
@@ -229,6 +236,8 @@ fn what_is_looked_at_instead_is_said_once() {
     make(&mut stopping, 2, |_, _| 100.0);
     make(&mut stopping, 3, |_, _| 100.0);
     assert_eq!(stopping.round(4), []);
+    let stopped = stopping.stopped(false);
+    assert!(stopped.len() == 4 && stopped.iter().all(|s| s.figure == "requests_per_s" && s.instead), "{stopped:?}");
 }
 
 #[test]

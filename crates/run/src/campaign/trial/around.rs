@@ -6,7 +6,7 @@ use hopbench_model::{MeteredCost, Record, Warning, WarningKind};
 use hopbench_testbed::{AgentId, Metered, Route};
 
 use crate::conduct::TrialResult;
-use crate::metered::{self, Load, Own, SandboxedEnd};
+use crate::metered::{self, LoadTimes, Own, SandboxedEnd};
 
 /// What others had metered at one moment; `Err`: why that is not known.
 type Read = Result<Vec<Metered>, String>;
@@ -16,12 +16,14 @@ const SILENT: &str = "meters";
 
 /// What others metered of a trial, and what that is of.
 pub(super) struct Costs {
-    pub(super) load: Load,
+    pub(super) load: LoadTimes,
     pub(super) metered: Vec<MeteredCost>,
     /// Why of some nothing is known, by setting.
     unavailable: Vec<(String, String)>,
     /// The agents that are in sandboxes which nobody sees from here.
     sandboxed: Vec<AgentId>,
+    /// Why meters gave nothing, if some did.
+    silent: Option<String>,
 }
 
 impl Costs {
@@ -34,7 +36,7 @@ impl Costs {
         quiet_since: Duration,
         sandboxed: Vec<AgentId>,
     ) -> Self {
-        let load = Load::new(quiet_since, outcome.started, warmup_ns, outcome.client.window_ns);
+        let load = LoadTimes::new(quiet_since, outcome.started, warmup_ns, outcome.client.window_ns);
         let (metered, unavailable) = match (before, after) {
             (Ok(before), Ok(after)) => {
                 let (costs, unavailable) = metered::costs(before, after, outcome.started);
@@ -42,20 +44,22 @@ impl Costs {
             }
             (Err(why), _) | (_, Err(why)) => (Vec::new(), vec![("metered".to_owned(), format!("unavailable: {why}"))]),
         };
-        Self { load, metered, unavailable, sandboxed }
+        Self { load, metered, unavailable, sandboxed, silent: None }
     }
 
     /// Says which meters gave nothing, and why.
     pub(super) fn silent(&mut self, meters: &[String]) {
         if !meters.is_empty() {
-            self.unavailable.push((SILENT.to_owned(), format!("unavailable: {}", meters.join("; "))));
+            let why = meters.join("; ");
+            self.unavailable.push((SILENT.to_owned(), format!("unavailable: {why}")));
+            self.silent = Some(why);
         }
     }
 
     /// Puts them into the record, with what they say of each other and of what was seen here.
     /// `watched` says whether the server is an agent, or a program whose processes are seen here.
     pub(super) fn enter(self, record: &mut Record, route: &Route, outcome: &TrialResult, watched: bool) {
-        let Self { load, metered, unavailable, sandboxed } = self;
+        let Self { load, metered, unavailable, sandboxed, silent } = self;
         record.settings.extend(unavailable);
         record.warnings.extend(metered::throttled(&metered));
         // A sandbox's kernel is in some of the figures and not in others.
@@ -68,33 +72,40 @@ impl Costs {
         let names = |agents: &[AgentId]| agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>();
         let is_sandboxed = |agents: &[AgentId]| agents.iter().any(|agent| sandboxed.contains(agent));
         let shared = route.clients.iter().any(|agent| route.servers.contains(agent));
+        let mut unknown = unknown_proxies(record, route);
+        let mut missing = |is_known: bool, setting: &str, whose: &str| {
+            if !is_known {
+                unknown.push(format!("{whose} (settings.{setting})"));
+            }
+        };
         if is_sandboxed(&route.clients) {
-            metered::of_sandbox(record, SandboxedEnd::Client, &names(&route.clients), &load, shared);
+            let (end, names) = (SandboxedEnd::Client, names(&route.clients));
+            missing(metered::of_sandbox(record, end, &names, &load, shared), end.setting(), "the client's sandbox");
         }
+        let (end, names) = (SandboxedEnd::Server, names(&route.servers));
         if !watched {
-            metered::of_program(record, &names(&route.servers), &load);
+            missing(metered::of_program(record, &names, &load), metered::SERVER_PROGRAM, "the server program");
         } else if is_sandboxed(&route.servers) {
-            metered::of_sandbox(record, SandboxedEnd::Server, &names(&route.servers), &load, shared);
+            missing(metered::of_sandbox(record, end, &names, &load, shared), end.setting(), "the server's sandbox");
         }
-        record.warnings.extend(unknown(record, route));
+        record.warnings.extend(left_out(&unknown, silent.as_deref()));
     }
 }
 
-/// Says what stands empty because nobody metered it in time.
-fn unknown(record: &Record, route: &Route) -> Option<Warning> {
-    let proxies = route.proxies.iter().filter(|proxy| proxy.named && proxy.pids.is_empty());
-    let of_proxies = proxies.map(|proxy| (format!("proxy_{}", proxy.name), format!("the proxy {}", proxy.name)));
-    let of_ends = [
-        (metered::SERVER_PROGRAM, "the server program"),
-        (SandboxedEnd::Client.setting(), "the client's sandbox"),
-        (SandboxedEnd::Server.setting(), "the server's sandbox"),
-    ];
-    let all = of_proxies.chain(of_ends.map(|(setting, who)| (setting.to_owned(), who.to_owned())));
-    let whose: Vec<String> = all
-        .filter(|(setting, _)| record.settings.get(setting).is_some_and(|text| text.starts_with("unavailable")))
-        .map(|(setting, who)| format!("{who} (settings.{setting})"))
-        .collect();
-    let silent = record.settings.get(SILENT).and_then(|text| text.strip_prefix("unavailable: "));
+/// The proxies of the path whose CPU only a meter sees, and none saw in time, each with the setting
+/// that says why.
+fn unknown_proxies(record: &Record, route: &Route) -> Vec<String> {
+    let known =
+        |name: &str| record.cost.proxies.iter().any(|cost| cost.name == name && cost.figures.contains_key("cores"));
+    let unseen = route.proxies.iter().filter(|proxy| proxy.named && proxy.pids.is_empty() && !known(&proxy.name));
+    unseen.map(|proxy| format!("the proxy {0} (settings.proxy_{0})", proxy.name)).collect()
+}
+
+/// Says what stands empty because nobody metered it in time; `silent`: why meters gave nothing.
+fn left_out(unknown: &[String], silent: Option<&str>) -> Option<Warning> {
+    if unknown.is_empty() {
+        return None;
+    }
     let (why, next) = match silent {
         Some(why) => (format!("; {why}"), "let these meters answer: `hopbench doctor` says what they need"),
         None => {
@@ -103,10 +114,7 @@ fn unknown(record: &Record, route: &Route) -> Option<Warning> {
             (String::new(), next)
         }
     };
-    if whose.is_empty() {
-        return None;
-    }
-    let whose = whose.join(", ");
+    let whose = unknown.join(", ");
     let text = format!("no meter has the CPU of this trial alone for {whose}: its figures are left out{why}");
     Some(Warning::new(WarningKind::Unavailable, text, next))
 }

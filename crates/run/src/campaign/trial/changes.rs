@@ -1,6 +1,6 @@
 //! The changes of a testbed in a trial's time.
 
-use hopbench_model::{DISTURBED_SETTING, Fault, Warning, WarningKind};
+use hopbench_model::{Fault, Warning, WarningKind};
 
 use super::Done;
 
@@ -13,13 +13,12 @@ pub(in crate::campaign) fn told(
 ) -> Result<Done, Fault> {
     match result {
         Ok(mut done) => {
-            let settings = &mut done.record.settings;
             if !disturbed.is_empty() {
                 let times = format!("{} times, as the testbed changed: {}", disturbed.len(), disturbed.join(" | "));
-                settings.insert("measured_again".to_owned(), times);
+                done.record.settings.insert("measured_again".to_owned(), times);
             }
             if !changes.is_empty() {
-                settings.insert(DISTURBED_SETTING.to_owned(), changes.join("; "));
+                done.record.testbed_changed = Some(changes.join("; "));
             }
             done.record.warnings.extend(changes.iter().map(|change| {
                 let next = "its figures are compared with nothing; measure it again when the testbed is quiet";

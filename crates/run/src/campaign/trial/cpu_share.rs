@@ -7,9 +7,9 @@ use hopbench_testbed::{AgentId, MeteredKind, Route};
 use hopbench_wire::Hello;
 
 use crate::assemble::threads;
-use crate::metered::{Load, under_load};
+use crate::metered::{LoadTimes, under_load};
 
-/// The metric with the share, 0 to 1; where it is not known, the setting of this name says why.
+/// The metric with the share, 0 to 1; absent where it is not known.
 pub(in crate::campaign) const CPU_SHARE: &str = "cpu_share";
 
 /// Facts about a trial besides its record.
@@ -20,15 +20,17 @@ pub(super) struct Known<'a> {
     pub(super) hellos: &'a [Hello],
     /// What each client saw, and each server.
     pub(super) reports: [&'a [Option<EndReport>]; 2],
-    pub(super) load: &'a Load,
+    pub(super) load: &'a LoadTimes,
 }
 
 /// Puts the share of CPU into the record.
-pub(super) fn enter(record: &mut Record, of: &CpuOf, known: &Known<'_>) {
-    match known.share(record, of) {
-        Ok(share) => drop(record.metrics.insert(CPU_SHARE.to_owned(), share)),
-        Err(why) => drop(record.settings.insert(CPU_SHARE.to_owned(), format!("unavailable: {why}"))),
-    }
+///
+/// # Errors
+/// Why it is not known.
+pub(super) fn enter(record: &mut Record, of: &CpuOf, known: &Known<'_>) -> Result<(), String> {
+    let share = known.share(record, of).map_err(|why| format!("its share of CPU is not known: {why}"))?;
+    record.metrics.insert(CPU_SHARE.to_owned(), share);
+    Ok(())
 }
 
 impl Known<'_> {

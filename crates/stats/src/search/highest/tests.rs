@@ -6,7 +6,7 @@ use super::*;
 fn run(mut search: Highest, value: impl Fn(f64) -> f64) -> Highest {
     while let Some(load) = search.next_load() {
         assert_eq!(search.next_load(), Some(load), "asking changes nothing");
-        search.observe(load, Seen { value: value(load), within: true });
+        search.observe(load, Measurement { value: value(load), within: true });
         assert!(search.trace().len() <= 500);
     }
     search
@@ -26,7 +26,7 @@ fn loads_that_are_all_good_or_all_bad_are_told() {
 fn what_else_is_out_of_bounds_makes_a_load_too_high() {
     let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02, 1);
     while let Some(load) = search.next_load() {
-        search.observe(load, Seen { value: 1.0, within: load < 3000.0 });
+        search.observe(load, Measurement { value: 1.0, within: load < 3000.0 });
     }
     assert!(matches!(search.outcome(), Outcome::Found { load, .. } if (2900.0..3000.0).contains(&load)));
 }
@@ -47,7 +47,7 @@ fn one_trial_that_errs_does_not_decide() {
             trial += 1;
             let value = if load < 3000.0 { 8.0 } else { 12.0 };
             let value = if trial % 9 == 0 { if trial % 2 == 0 { 1.0 } else { 100.0 } } else { value };
-            search.observe(load, Seen { value, within: true });
+            search.observe(load, Measurement { value, within: true });
         }
         let outcome = search.outcome();
         assert!(
@@ -63,7 +63,7 @@ fn a_system_that_means_nothing_ends_the_search() {
     let mut trials = 0;
     while let Some(load) = search.next_load() {
         trials += 1;
-        search.observe(load, Seen { value: if trials % 2 == 0 { 9.9 } else { 10.1 }, within: true });
+        search.observe(load, Measurement { value: if trials % 2 == 0 { 9.9 } else { 10.1 }, within: true });
         assert!(trials <= 80);
     }
     assert!(!matches!(search.outcome(), Outcome::Searching));

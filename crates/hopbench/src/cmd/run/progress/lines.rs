@@ -62,10 +62,7 @@ impl Lines {
             }
             // The line of its search says more.
             Event::TrialDone(record) if is_step(record) => return None,
-            Event::TrialDone(record) => {
-                let is_wrong = record.error.is_some() || record.incomplete.is_some();
-                (format!("{}: {}", self.trial, headline(record)), is_wrong)
-            }
+            Event::TrialDone(record) => (format!("{}: {}", self.trial, headline(record)), !record.is_usable()),
             Event::TrialFailed(failure) => {
                 let point = format!("{} {} {}", failure.path, failure.workload, failure.point);
                 (format!("FAILED round {} {}: {}", failure.round, point.trim_end(), failure.reason), true)
@@ -78,8 +75,8 @@ impl Lines {
                 let rest = if left < searches { format!(", {left} of them left") } else { String::new() };
                 (format!("{}{rest}", counted(*searches as u64, "search", "searches")), false)
             }
-            Event::SearchStep { path, workload, point, goal, step, beyond, next } => {
-                (searching::step(path, workload, point, goal, step, *beyond, *next), false)
+            Event::SearchStep { path, workload, point, goal, step, next } => {
+                (searching::step(path, workload, point, goal, step, *next), false)
             }
             Event::SearchDone { path, workload, point, step, outcome, value } => {
                 (searching::done(path, workload, point, step, *outcome, *value), false)
@@ -92,7 +89,7 @@ impl Lines {
 
 /// Whether a record shows a search something.
 fn is_step(record: &Record) -> bool {
-    record.search.is_some() && record.error.is_none() && record.incomplete.is_none()
+    record.search.is_some() && record.is_usable()
 }
 
 /// `bridge latency size=64B`.

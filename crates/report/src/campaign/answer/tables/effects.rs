@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use hopbench_analysis::{CellSummary, FailureSummary, FigureSummary, Outcome, Summary, WorkloadSummary};
 
-use super::super::notes::is_unproved;
 use super::super::text::short;
 use super::cell::{Cell, Value};
 use super::table::{Better, Column, Row, Table};
@@ -140,7 +139,7 @@ fn failures<'a>(summary: &'a Summary, spot: &Spot<'_>) -> HashMap<&'a str, bool>
     let mut out = HashMap::new();
     let here = |failure: &&FailureSummary| failure.workload == spot.workload.name && failure.point == spot.point;
     for failure in summary.failures.iter().filter(here) {
-        *out.entry(failure.path.as_str()).or_insert(true) &= is_unproved(&failure.reason);
+        *out.entry(failure.path.as_str()).or_insert(true) &= failure.is_unproved;
     }
     out
 }

@@ -1,6 +1,6 @@
 //! The table of hops: the steps from the path without proxies to the one with most of them.
 
-use hopbench_analysis::{Step, Summary, WaterfallSummary};
+use hopbench_analysis::{Summary, WaterfallStep, WaterfallSummary};
 use hopbench_model::Variant;
 
 use super::super::text::short;
@@ -53,7 +53,7 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
 }
 
 /// The steps that lead from the first path to the one with most proxies.
-fn chain(waterfall: &WaterfallSummary) -> impl Iterator<Item = &Step> {
+fn chain(waterfall: &WaterfallSummary) -> impl Iterator<Item = &WaterfallStep> {
     waterfall.steps.iter().filter(|step| step.in_chain || step.against.is_none())
 }
 

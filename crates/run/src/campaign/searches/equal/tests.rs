@@ -27,6 +27,7 @@ fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> Visit
         figure: "requests_per_s".to_owned(),
         value: Some(1.0),
         within: true,
+        broken: Vec::new(),
         found: None,
         outcome: None,
     };

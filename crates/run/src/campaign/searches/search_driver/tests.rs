@@ -28,7 +28,7 @@ pub(in crate::campaign::searches) fn run(
     let mut told = Vec::new();
     while driver.is_open() {
         let value = system(&driver.loads());
-        told.push(driver.observe(driver.steps + 1, Seen { value, within: true }).unwrap().0);
+        told.push(driver.observe(driver.steps + 1, Measurement { value, within: true }).unwrap().0);
         assert!(told.len() <= 200, "it must end");
     }
     told
@@ -165,7 +165,7 @@ fn three_failures_in_a_row_end_it() {
     let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4], &[]));
     let mut driver = driver_of(&plan);
     assert_eq!((driver.failed(), driver.failed()), (false, false));
-    driver.observe(1, Seen { value: 1.0, within: true });
+    driver.observe(1, Measurement { value: 1.0, within: true });
     assert_eq!((driver.failed(), driver.failed(), driver.is_open()), (false, false, true));
     assert!(driver.failed() && !driver.is_open() && driver.found().is_empty());
 }

@@ -56,7 +56,7 @@ fn lab() -> (Route, Record) {
 }
 
 fn share(of: &CpuOf, job: &Job, (route, record): &(Route, Record)) -> Result<f64, String> {
-    let load = Load { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 };
+    let load = LoadTimes { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 };
     Known { job, route, hellos: &[], reports: UNSEEN, load: &load }.share(record, of)
 }
 
@@ -121,7 +121,7 @@ fn what_only_meters_know_is_taken_from_them() {
     let mut told = lab.0.clone();
     told.nodes[0].1 = "b".to_owned();
     lab.0 = told;
-    let load = Load { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 };
+    let load = LoadTimes { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 };
     let machine = BTreeMap::from([("cpu_count".to_owned(), "4".to_owned())]);
     let empty = String::new;
     let hello = Hello { protocol: 0, version: empty(), commit: empty(), boot_id: empty(), machine };

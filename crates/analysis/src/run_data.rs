@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Record, RunFile, point_label};
+use hopbench_model::{Failure, Record, RunFile, point_label};
 
-use crate::cells::{Cell, Distributions, Proofs, TrialKey, Warnings};
+use crate::cells::{Cell, Distributions, Proofs, TrialKey, Unused, Warnings};
 use crate::figures::{Kind, LinkFacts, kinds, unusable};
 use crate::stop::Rule;
 use crate::text::cell_name::key;
@@ -15,7 +15,7 @@ const UNPLANNED: &str = "the plan in run.json has no such cell";
 
 /// The records of a run so far.
 #[derive(Debug)]
-pub struct Campaign {
+pub struct RunData {
     pub(crate) run: RunFile,
     /// The workloads by name, in the scenario's order; one that is only searched has no points.
     pub(crate) workloads: Vec<Workload>,
@@ -35,7 +35,7 @@ pub struct Campaign {
     pub(crate) warnings: Warnings,
     pub(crate) proofs: Vec<Proofs>,
     /// Why a trial is in no figure.
-    pub(crate) failures: BTreeMap<TrialKey, String>,
+    pub(crate) failures: BTreeMap<TrialKey, Unused>,
     /// The trials of searches, which are in no cell.
     pub(crate) searches: Vec<Record>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Workload {
     pub(crate) points: Vec<usize>,
 }
 
-impl Campaign {
+impl RunData {
     /// A run without records yet.
     pub fn new(run: &RunFile) -> Self {
         let plan = &run.plan;
@@ -80,6 +80,13 @@ impl Campaign {
                 workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
             ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
         });
+        let empty = |(path, point): (usize, usize)| {
+            let path = &plan.paths[path];
+            Cell::new(path.is_bypassed_by(&plan.points[point].job))
+        };
+        let failed = |failure: &Failure| {
+            (TrialKey::of_failure(failure), Unused { reason: failure.reason.clone(), is_unproved: false })
+        };
         let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
         Self {
             distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
@@ -89,10 +96,10 @@ impl Campaign {
             path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
             point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
             links: vec![LinkFacts::default(); plan.paths.len()],
-            cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
+            cells: planned.into_iter().map(|cell| (cell, empty(cell))).collect(),
             warnings: Warnings::default(),
             proofs: vec![Proofs::default(); plan.paths.len()],
-            failures: run.failures.iter().map(|f| (TrialKey::of_failure(f), f.reason.clone())).collect(),
+            failures: run.failures.iter().map(failed).collect(),
             searches: Vec::new(),
             workloads,
             run: run.clone(),
@@ -129,7 +136,8 @@ impl Campaign {
             return;
         };
         let kind = self.workloads[workload].kind;
-        kept.add(record, kind, self.run.plan.paths[cell.0].is_proxied());
+        let plan = &self.run.plan;
+        kept.add(record, kind, plan.paths[cell.0].proxies_carry(&plan.points[cell.1].job));
         self.warnings.add(workload, cell.0, record);
         if let Some(latency) = kind.distribution.and_then(|name| record.latency.get(name)) {
             self.distributions.add(cell, record.round, &latency.hdr);
@@ -167,6 +175,7 @@ impl Campaign {
     /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was
     /// said with its record at hand, and of several records the first reason counts.
     fn fail(&mut self, record: &Record, reason: String) {
-        self.failures.entry(TrialKey::of(record)).or_insert(reason);
+        let is_unproved = record.error.is_some() && record.proof.iter().any(|proof| !proof.ok);
+        self.failures.entry(TrialKey::of(record)).or_insert(Unused { reason, is_unproved });
     }
 }
