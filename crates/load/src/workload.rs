@@ -2,10 +2,9 @@
 
 pub(crate) mod arguments;
 pub(crate) mod figures;
-pub(crate) mod metrics;
 
 use clap::{ArgMatches, Command};
-use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Schedule, Warning};
+use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -19,11 +18,20 @@ pub trait Workload: Sync {
     /// One line for `hopbench list workloads` and `--help`.
     fn summary(&self) -> &'static str;
 
-    /// What it expects of the other end and of the job.
-    fn traits(&self) -> Traits;
+    /// What is true of all its jobs. Jobs of version 0.1 do not carry it, so that the kinds of its
+    /// workloads are in a table of the crate `model`. Any other workload says its kind here.
+    fn kind(&self) -> WorkloadKind {
+        WorkloadKind::of(self.name())
+    }
 
-    /// How much it does, by the second or in the window: a metric of its records.
-    fn throughput(&self) -> &'static str;
+    /// Its number in the headers of its flows; 0 where the other end is not an agent. A number is
+    /// never given to another workload.
+    fn code(&self) -> u8 {
+        0
+    }
+
+    /// The metrics that records of a job can have from it, its throughput first.
+    fn metrics(&self, job: &Job) -> Vec<String>;
 
     /// The latency of a job that matters most; `None`: it measures none.
     fn latency(&self, job: &Job) -> Option<LatencyKind> {
@@ -51,18 +59,6 @@ pub trait Workload: Sync {
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
     fn problems(&self, job: &Job) -> Vec<Problem>;
 
-    /// Whether a byte that one end sends is nobody's answer: rates are then counted where bytes
-    /// arrive.
-    fn one_way(&self) -> bool {
-        false
-    }
-
-    /// Whether what comes to the server are HTTP connections: each request shows the credential of
-    /// its trial.
-    fn over_http(&self) -> bool {
-        false
-    }
-
     /// Whether the server sends on this flow.
     fn server_sends(&self, _job: &Job, _flow: u32) -> bool {
         false
@@ -83,25 +79,6 @@ pub trait Workload: Sync {
 
     /// The figures of a trial from what both ends saw.
     fn figures(&self, trial: &TrialReports<'_>) -> Figures;
-}
-
-/// The static traits of a workload.
-#[derive(Debug, Clone, Copy)]
-pub struct Traits {
-    /// The other end must be an agent.
-    pub needs_agent: bool,
-    /// `--schedule` and `--rate` (a second) apply.
-    pub scheduled: bool,
-    /// Flows are datagrams: the agent registers them over UDP.
-    pub datagrams: bool,
-    /// Connections when none are asked for.
-    pub connections: u32,
-    /// Schedule when none is asked for.
-    pub schedule: Schedule,
-    /// How the target is written: `HOST[:PORT]`, `URL`, `HOST`.
-    pub target: &'static str,
-    /// Code in the flow header; 0 where the other end is not an agent.
-    pub code: u8,
 }
 
 /// What both ends saw of a trial.

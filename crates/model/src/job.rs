@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, Problem};
 
-pub use kind::{Pattern, Transport, WorkloadKind};
+pub use kind::{Pattern, Transport, Unit, WorkloadKind};
 
 /// What to send, when, how and for how long.
 ///
@@ -19,6 +19,10 @@ pub use kind::{Pattern, Transport, WorkloadKind};
 pub struct Job {
     /// The workload's name, as `hopbench list workloads` prints it.
     pub workload: String,
+    /// The traits of its workload, where [`WorkloadKind::of`] does not know them. Ask
+    /// [`Job::kind`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<WorkloadKind>,
     /// The workload's own parameters, one value each.
     pub params: serde_json::Value,
     /// When exchanges start.
@@ -190,16 +194,10 @@ pub const SCHEDULE_KEPT: f64 = 0.99;
 /// A send that is later than this, although a connection was free, is the generator's fault, ns.
 pub const LATE_NS: Nanos = 1_000_000;
 
-/// Whether a workload, by name, is made of exchanges. All others send whatever has become of what
-/// they sent before: the words *closed loop* and *open loop* say nothing of them.
-pub fn is_of_exchanges(workload: &str) -> bool {
-    WorkloadKind::of(workload).pattern == Pattern::Exchanges
-}
-
 impl Job {
     /// The traits of its workload.
     pub fn kind(&self) -> WorkloadKind {
-        WorkloadKind::of(&self.workload)
+        self.kind.unwrap_or_else(|| WorkloadKind::of(&self.workload))
     }
 
     /// What carries it: some workloads can be told to use UDP.
@@ -212,15 +210,10 @@ impl Job {
         matches!(self.transport(), Transport::Udp | Transport::Icmp)
     }
 
-    /// See [`is_of_exchanges`].
-    pub fn is_of_exchanges(&self) -> bool {
-        is_of_exchanges(&self.workload)
-    }
-
     /// Whether each exchange starts when the one before is done, so that a slower path is asked
     /// less.
     pub fn is_closed_loop(&self) -> bool {
-        self.is_of_exchanges() && self.schedule == Schedule::Closed
+        self.kind().is_of_exchanges() && self.schedule == Schedule::Closed
     }
 
     /// Whether a schedule, or a `rate` among the workload's parameters, fixes how much is sent.
@@ -234,7 +227,7 @@ impl Job {
     /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked
     /// for. Of datagrams it does: those that are sent need not arrive.
     pub fn is_throughput_given(&self) -> bool {
-        self.is_paced() && self.kind().transport != Transport::Udp
+        self.is_paced() && !self.kind().is_one_way_udp()
     }
 
     /// The most connections one trial may ask for.

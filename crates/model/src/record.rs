@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::SearchStep;
+use crate::{SearchStep, WorkloadKind};
 
 pub use warning::{Warning, WarningKind};
 
@@ -90,6 +90,13 @@ pub struct Record {
 }
 
 impl Record {
+    /// The traits of its workload, by its job; by its own name where another version wrote the job.
+    pub fn kind(&self) -> WorkloadKind {
+        let carried = self.job.get("kind").and_then(|kind| WorkloadKind::deserialize(kind).ok());
+        let name = self.job.get("workload").and_then(Value::as_str).unwrap_or(&self.workload);
+        carried.unwrap_or_else(|| WorkloadKind::of(name))
+    }
+
     /// Whether the load generator was the limit, or so late that a warning says so: then the
     /// figures are not the path's alone.
     pub fn is_generator_limited(&self) -> bool {

@@ -98,7 +98,7 @@ fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Li
     let (sent, received) = (largest("sent_bits_per_s"), largest("received_bits_per_s"));
     // What a sender's kernel takes is on its way into a queue, where it may stay or be dropped: where one end sends only,
     // what crossed the link is what arrived. What answers each other is read at one end, both ways.
-    let crossed = match (received, job.is_of_exchanges()) {
+    let crossed = match (received, job.kind().is_of_exchanges()) {
         (Some(received), false) => received,
         _ => received.into_iter().chain(sent).reduce(f64::max)?,
     };

@@ -10,7 +10,7 @@ pub(crate) mod pod;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::{Offer, Protocol};
-use hopbench_model::{Job, MeshProvider, Plan, TestbedSpec, Variant, Via};
+use hopbench_model::{MeshProvider, Plan, TestbedSpec, Transport, Variant, Via};
 
 use self::endpoints::{Ask, PathEndpoints, Sharing, program};
 use self::pod::{AGENT_PORT, PodId};
@@ -64,13 +64,13 @@ impl Placement {
             if plan.cells.is_empty() {
                 asks.extend([Protocol::Tcp, Protocol::Http].map(|protocol| Ask { program: None, protocol }));
             }
-            let datagrams = points.iter().any(|point| is_datagrams(&point.job));
+            let datagrams = points.iter().any(|point| point.job.transport() == Transport::Udp);
             let ends = PathEndpoints::new(path, &programs, datagrams, asks, sharing);
             placement.pods.extend(ends.pods().cloned());
             if let Some(variant) = &path.variant {
                 placement.sidecars.extend(ends.sidecars().map(|pod| (pod.clone(), variant.clone())));
             }
-            if points.iter().any(|point| point.job.workload == "ping") {
+            if points.iter().any(|point| point.job.transport() == Transport::Icmp) {
                 placement.echoing.extend(ends.clients.iter().cloned());
             }
             placement.paths.insert(path.name.clone(), ends);
@@ -100,11 +100,6 @@ impl Placement {
         });
         self.pods.iter().map(|pod| pod.place.node.as_str()).chain(entered).collect()
     }
-}
-
-/// Whether a job sends datagrams.
-pub(crate) fn is_datagrams(job: &Job) -> bool {
-    job.workload == "udp" || job.params["udp"].as_bool() == Some(true)
 }
 
 #[cfg(test)]

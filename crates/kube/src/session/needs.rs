@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, Via};
+use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, Transport, Via};
 use hopbench_testbed::Need;
 
 use crate::api::labels::Run;
@@ -157,11 +157,10 @@ fn is_unknown(discovery: &Discovery, class: &str) -> bool {
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
     let server = &point.server;
-    let workload = point.job.workload.as_str();
     if let Some(why) = mesh::unsupported(path, point) {
         return Some(why);
     }
-    if workload == "ping" && path.via != Via::Direct {
+    if point.job.transport() == Transport::Icmp && path.via != Via::Direct {
         return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
     }
     if !server.is_agent() && !spec.servers.contains_key(&server.program) {

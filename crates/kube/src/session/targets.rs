@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_mesh::Offer;
-use hopbench_model::{Fault, Point, Via};
+use hopbench_model::{Fault, Point, Transport, Via};
 
 use crate::mesh::listeners;
 use crate::plan::placement::endpoints::{Ask, PathEndpoints, program};
-use crate::plan::placement::is_datagrams;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts, target};
 
@@ -30,7 +29,7 @@ pub(super) fn target_of(built: &Built, ends: &PathEndpoints, point: &Point) -> R
         server: ends.servers_of(&point.server).first().and_then(|pod| built.listener(pod)),
         entry,
         node: entered,
-        datagrams: is_datagrams(&point.job),
+        datagrams: point.job.transport() == Transport::Udp,
     };
     target(&path.name, &path.via, &known)
 }

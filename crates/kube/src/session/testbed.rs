@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit};
+use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit, Transport};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use tokio::time::Instant;
 
@@ -14,7 +14,6 @@ use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
 use crate::observe::meters::reading::Readings;
-use crate::plan::placement::is_datagrams;
 use crate::plan::placement::pod::PodId;
 use crate::proof::known::Known;
 use crate::proof::prove;
@@ -95,7 +94,7 @@ impl Testbed for Cluster {
             tunnel_bytes: 0,
         };
         if let Some(built) = self.built.as_mut().filter(|_| targets::is_said_by_others(&ends)) {
-            let entrance = (path.name.clone(), point.server.program.clone(), is_datagrams(&point.job));
+            let entrance = (path.name.clone(), point.server.program.clone(), point.job.transport() == Transport::Udp);
             built.entered.insert(entrance, target);
         }
         Ok(route)

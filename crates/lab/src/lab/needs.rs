@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Via};
+use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Transport, Via};
 use hopbench_testbed::Need;
 
 use crate::doctor;
@@ -237,7 +237,7 @@ pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     {
         return Some(format!("a gateway takes TCP only: `{}` cannot go through it", point.job.workload));
     }
-    if path.via != Via::Direct && point.job.workload == "ping" {
+    if path.via != Via::Direct && point.job.transport() == Transport::Icmp {
         return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
     }
     if path.to.runtime.is_some() && !point.server.is_agent() {
@@ -279,6 +279,7 @@ mod tests {
         let set = |cpu: Option<usize>| cpu.map(|cpu| CpuSet(vec![cpu]));
         let job = Job {
             workload: "http".into(),
+            kind: None,
             params: serde_json::Value::Null,
             schedule: Schedule::Closed,
             engine: EngineKind::Epoll,

@@ -26,7 +26,7 @@ use crate::worker::dial::{SocketOptions, Transport, echo_identifier};
 use crate::worker::passive_end::passive_end;
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 mod echoes;
 mod packet;
@@ -74,21 +74,18 @@ impl Workload for Ping {
         "ICMP echo: round-trip time and loss to any host, without an agent"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: false,
-            scheduled: false,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Rate(1.0),
-            target: "HOST",
-            code: 0,
-        }
-    }
-
-    // Echoes of the window: they are too few to be told by the second.
-    fn throughput(&self) -> &'static str {
-        "received"
+    fn metrics(&self, _: &Job) -> Vec<String> {
+        figures::names(&[&[
+            "received",
+            "transmitted",
+            "lost",
+            "lost_ratio",
+            "duplicates",
+            "stale",
+            "intended_per_s",
+            "queued",
+            "unsent",
+        ]])
     }
 
     // It has a schedule, and its figure is the round trip all the same.

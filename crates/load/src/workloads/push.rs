@@ -25,7 +25,7 @@ mod server;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{Bytes, per_s};
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ use crate::flow::handshake::Handshake;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 use client::{Clocks, PushClient};
 use message::{CHUNK, CLEAN_CLOSES, HEADER, LATE_MESSAGES, MAX_MESSAGES, MIN_MESSAGES};
@@ -112,28 +112,28 @@ impl Workload for Push {
         "messages from the server on a schedule: delay, gaps, lateness"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: false,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 2,
-        }
+    fn code(&self) -> u8 {
+        2
     }
 
-    fn throughput(&self) -> &'static str {
-        "messages_per_s"
+    fn metrics(&self, _: &Job) -> Vec<String> {
+        figures::names(&[&[
+            "messages_per_s",
+            "messages",
+            "min_messages_per_connection",
+            "max_messages_per_connection",
+            "received_bits_per_s",
+            "sent_bits_per_s",
+            "retransmitted_bytes",
+            "retransmitted_segments",
+            "intended_per_s",
+            "unsent",
+            "late",
+        ]])
     }
 
     fn latency(&self, _: &Job) -> Option<LatencyKind> {
         Some(LatencyKind::Delay)
-    }
-
-    fn one_way(&self) -> bool {
-        true
     }
 
     fn arguments(&self, command: Command) -> Command {

@@ -5,7 +5,7 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
-use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Schedule, Sweep};
+use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Sweep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::measure::recorder::Recorder;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -78,20 +78,12 @@ impl Workload for Rr {
         "request and response over one connection: round-trip latency"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: true,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 3,
-        }
+    fn code(&self) -> u8 {
+        3
     }
 
-    fn throughput(&self) -> &'static str {
-        "requests_per_s"
+    fn metrics(&self, _: &Job) -> Vec<String> {
+        figures::names(&[figures::EXCHANGES, &["retransmitted_segments", "lost"]])
     }
 
     fn arguments(&self, command: Command) -> Command {

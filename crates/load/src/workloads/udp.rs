@@ -34,7 +34,7 @@ use crate::flow::udp_registration::WithRegistration;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 use client::UdpClient;
 use datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
@@ -108,28 +108,28 @@ impl Workload for Udp {
         "datagrams one way: delivered rate, loss, reordering, duplicates, jitter"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: false,
-            datagrams: true,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 5,
-        }
+    fn code(&self) -> u8 {
+        5
     }
 
-    fn throughput(&self) -> &'static str {
-        "received_packets_per_s"
+    fn metrics(&self, _: &Job) -> Vec<String> {
+        figures::names(&[&[
+            "received_packets_per_s",
+            "received_bits_per_s",
+            "sent_packets_per_s",
+            "sent_bits_per_s",
+            "errors",
+            "lost_packets",
+            "lost_ratio",
+            "reordered",
+            "duplicates",
+            "jitter_ns",
+            "gso_segments",
+        ]])
     }
 
     fn latency(&self, _: &Job) -> Option<LatencyKind> {
         Some(LatencyKind::Delay)
-    }
-
-    fn one_way(&self) -> bool {
-        true
     }
 
     fn arguments(&self, command: Command) -> Command {

@@ -32,7 +32,7 @@ impl LinkRate {
         let ip = if self.v6 { 40.0 } else { 20.0 };
         let outside = ETHERNET + f64::from(self.tunnel_bytes);
         let mtu = f64::from(self.mtu_bytes);
-        let share = if job.workload == "udp" {
+        let share = if job.kind().is_one_way_udp() {
             let size = job.params.get("size")?.as_str()?.parse::<Bytes>().ok()?.0 as f64;
             // Fragments hold multiples of 8 bytes; the UDP header is in the first.
             let room = ((mtu - ip) / 8.0).floor() * 8.0;

@@ -141,6 +141,7 @@ fn known(metrics: impl Iterator<Item = String>, has_latency: bool) -> Vec<String
 fn any_metrics(workload: &dyn Workload) -> Vec<String> {
     let job = |direction: &str| Job {
         workload: workload.name().to_owned(),
+        kind: None,
         params: serde_json::json!({"direction": direction}),
         schedule: Schedule::Rate(1.0),
         engine: EngineKind::Epoll,

@@ -67,7 +67,7 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
             if paces_itself(job) {
                 job.params["rate"] = format!("{}pps", (each.round() as u64).max(1)).into();
                 workload.settle(job);
-            } else if workload.traits().scheduled {
+            } else if workload.kind().is_of_exchanges() {
                 job.schedule = match job.schedule {
                     Schedule::Poisson(_) => Schedule::Poisson(each),
                     Schedule::Closed | Schedule::Rate(_) => Schedule::Rate(each),
@@ -83,7 +83,7 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
 /// Whether a workload's rate stands in its parameters, in whole datagrams a second, and its
 /// schedule follows from it.
 fn paces_itself(job: &Job) -> bool {
-    job.workload == "udp"
+    job.kind().is_one_way_udp()
 }
 
 /// The rate nearest to this one that can be asked for: whole datagrams a second of each client,

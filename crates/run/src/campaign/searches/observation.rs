@@ -23,7 +23,7 @@ pub(super) fn figure(goal: &SearchGoal, job: &Job) -> String {
 }
 
 fn throughput(job: &Job) -> &'static str {
-    hopbench_load::workload(&job.workload).map_or("requests_per_s", |workload| workload.throughput())
+    job.kind().unit.metric()
 }
 
 /// What a trial showed; a value that it does not have is not finite.
