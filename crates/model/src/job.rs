@@ -7,7 +7,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nanos, Problem};
+use crate::units::Bytes;
+use crate::{Nanos, Problem, Rate};
 
 pub use kind::{Pattern, Transport, Unit, WorkloadKind};
 
@@ -220,8 +221,23 @@ impl Job {
     /// Every path is then asked for the same. Otherwise each carries what it can. The job must be
     /// settled, as those of plans and records are.
     pub fn is_paced(&self) -> bool {
-        let rate = self.params.get("rate").filter(|rate| !rate.is_null());
-        self.schedule.per_s().is_some() || rate.is_some_and(|rate| rate != "max")
+        let has_rate = self.params.get("rate").is_some_and(|rate| !rate.is_null());
+        self.schedule.per_s().is_some() || (has_rate && self.rate() != Some(Rate::Max))
+    }
+
+    /// Bytes of a message or datagram; `None` where it has several sizes, or none.
+    pub fn size(&self) -> Option<Bytes> {
+        Bytes::deserialize(self.params.get("size")?).ok()
+    }
+
+    /// The rate among its parameters, of bytes or datagrams over all connections.
+    pub fn rate(&self) -> Option<Rate> {
+        Rate::deserialize(self.params.get("rate")?).ok()
+    }
+
+    /// Puts a rate among its parameters. What follows from it has to be settled anew.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.params["rate"] = rate.to_string().into();
     }
 
     /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked

@@ -48,4 +48,4 @@ pub use record::{
 };
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
-pub use values::{Nanos, SECOND, Scale, Sweep, number, printable, units};
+pub use values::{Nanos, Rate, SECOND, Scale, Sweep, number, printable, units};

@@ -17,13 +17,12 @@
 
 mod client;
 mod datagram;
-mod rate;
 mod server;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -38,7 +37,6 @@ use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 use client::UdpClient;
 use datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
-use rate::Rate;
 use server::UdpServer;
 
 /// The workload; see the [module](self).

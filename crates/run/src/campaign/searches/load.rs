@@ -1,7 +1,7 @@
 //! A point of a plan at a load that a search asks for.
 
 use hopbench_load::workload::Workload;
-use hopbench_model::{Job, Point, Schedule};
+use hopbench_model::{Job, Point, Rate, Schedule};
 use serde_json::Value;
 
 /// What a search varies.
@@ -65,7 +65,7 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
         Parameter::Rate => {
             let each = load.value / f64::from(clients.max(1));
             if paces_itself(job) {
-                job.params["rate"] = format!("{}pps", (each.round() as u64).max(1)).into();
+                job.set_rate(Rate::Datagrams((each.round() as u64).max(1)));
                 workload.settle(job);
             } else if workload.kind().is_of_exchanges() {
                 job.schedule = match job.schedule {
