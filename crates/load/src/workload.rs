@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod figures;
 
 use clap::{ArgMatches, Command};
+use hopbench_model::units::Bytes;
 use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -131,38 +132,15 @@ pub(crate) fn read_params<P: serde::de::DeserializeOwned>(job: &Job) -> Result<P
         .map_err(|error| Fault::input(format!("parameters of `{}`: {error}", job.workload)))
 }
 
-/// The jobs of a sweep: one for each combination of the values of swept parameters, the last one
-/// varying fastest; with the values that make the difference.
+/// The jobs of a sweep, one for each size, with the size where it makes the difference.
 pub fn points(job: &Job) -> Vec<(BTreeMap<String, Value>, Job)> {
-    let mut out = vec![(BTreeMap::new(), job.clone())];
-    let Some(params) = job.params.as_object() else {
-        return out;
+    let Some(sizes) = job.sizes() else {
+        return vec![(BTreeMap::new(), job.clone())];
     };
-    for (name, value) in params {
-        // An array in the parameters is a sweep, except for lists that belong together.
-        let Value::Array(values) = value else {
-            continue;
-        };
-        if NOT_SWEPT.contains(&name.as_str()) {
-            continue;
-        }
-        let swept = values.len() > 1;
-        out = out
-            .into_iter()
-            .flat_map(|(point, job)| {
-                values.iter().map(move |value| {
-                    let (mut point, mut job) = (point.clone(), job.clone());
-                    job.params[name] = value.clone();
-                    if swept {
-                        point.insert(name.clone(), value.clone());
-                    }
-                    (point, job)
-                })
-            })
-            .collect();
-    }
-    out
+    let is_swept = sizes.values().len() > 1;
+    let point = |size: &Bytes| {
+        let varies = is_swept.then(|| ("size".to_owned(), Value::String(size.to_string())));
+        varies.into_iter().collect()
+    };
+    sizes.values().iter().map(|size| (point(size), job.with_size(*size))).collect()
 }
-
-/// Parameters that are lists, and no sweeps.
-const NOT_SWEPT: &[&str] = &["headers"];

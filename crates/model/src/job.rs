@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
-use crate::{Nanos, Problem, Rate};
+use crate::{Nanos, Problem, Rate, Sweep};
 
 pub use kind::{Pattern, Transport, Unit, WorkloadKind};
 
@@ -225,9 +225,22 @@ impl Job {
         self.schedule.per_s().is_some() || (has_rate && self.rate() != Some(Rate::Max))
     }
 
-    /// Bytes of a message or datagram; `None` where it has several sizes, or none.
+    /// Bytes of a message or datagram: one size, or several that are measured one by one; `None`
+    /// for a workload without.
+    pub fn sizes(&self) -> Option<Sweep<Bytes>> {
+        Sweep::deserialize(self.params.get("size")?).ok()
+    }
+
+    /// The only one of [`sizes`](Self::sizes); `None` where there are several.
     pub fn size(&self) -> Option<Bytes> {
-        Bytes::deserialize(self.params.get("size")?).ok()
+        self.sizes().filter(|sizes| sizes.values().len() == 1).map(|sizes| sizes.first())
+    }
+
+    /// The same with one size.
+    pub fn with_size(&self, size: Bytes) -> Self {
+        let mut job = self.clone();
+        job.params["size"] = size.to_string().into();
+        job
     }
 
     /// The rate among its parameters, of bytes or datagrams over all connections.
@@ -347,6 +360,16 @@ mod tests {
         assert_eq!(is("ping", nothing(), Schedule::Rate(5.0)), (true, false));
         assert_eq!(is("http", nothing(), Schedule::Closed), (false, true));
         assert_eq!(is("rr", nothing(), Schedule::Poisson(9.0)), (true, false));
+    }
+
+    #[test]
+    fn sizes_are_read_and_written_as_they_stand_in_files() {
+        let job = |size: serde_json::Value| fixture::job("rr", serde_json::json!({"size": size}));
+        let (one, two) = (job("1KiB".into()), job(serde_json::json!(["1B", "1KiB"])));
+        assert_eq!((one.size(), two.size()), (Some(Bytes(1024)), None));
+        assert_eq!(two.sizes().map(|sizes| sizes.values().to_vec()), Some(vec![Bytes(1), Bytes(1024)]));
+        assert_eq!(two.with_size(Bytes(1024)), one);
+        assert_eq!(fixture::job("http", serde_json::json!({})).sizes(), None);
     }
 
     #[test]
