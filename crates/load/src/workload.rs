@@ -58,7 +58,15 @@ pub trait Workload: Sync {
     }
 
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
-    fn problems(&self, job: &Job) -> Vec<Problem>;
+    fn problems(&self, job: &Job) -> Vec<Problem> {
+        self.check(job).unwrap_or_else(|fault| vec![Problem::new(self.name(), "its parameters", fault.text)])
+    }
+
+    /// What is wrong with the values of its parameters.
+    ///
+    /// # Errors
+    /// Parameters that it cannot read: another version wrote the job.
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault>;
 
     /// Whether the server sends on this flow.
     fn server_sends(&self, _job: &Job, _flow: u32) -> bool {

@@ -52,7 +52,7 @@ impl Dice {
 fn headers() -> Vec<FlowHeader> {
     [1, 2, 5, 255]
         .map(|code| FlowHeader {
-            workload: WorkloadCode::from_code(code).unwrap(),
+            workload: WorkloadCode::from_code(code).expect("not 0"),
             direction: Direction::ToServer,
             kind: FlowKind::Udp,
             run: 7,

@@ -107,17 +107,12 @@ impl Workload for Crr {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("crr", "its parameters", fault.text)],
-        };
-        let sizes = params.size.values().iter().map(|s| ("--size", *s));
-        sizes
-            .chain(params.response.map(|r| ("--response", r)))
-            .filter(|(_, size)| size.0 == 0 || size.0 > MOST_SIZE)
-            .map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB"))
-            .collect()
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
+        let sizes = params.size.values().iter().map(|size| ("--size", *size));
+        let all = sizes.chain(params.response.map(|response| ("--response", response)));
+        let wrong = all.filter(|(_, size)| size.0 == 0 || size.0 > MOST_SIZE);
+        Ok(wrong.map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB")).collect())
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

@@ -75,11 +75,8 @@ impl Workload for Http {
         Ok(serde_json::json!(params))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        match read_params::<Params>(job) {
-            Ok(params) => params.problems(),
-            Err(fault) => vec![Problem::new("http", "its parameters", fault.text)],
-        }
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        Ok(read_params::<Params>(job)?.problems())
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

@@ -117,11 +117,8 @@ impl Workload for Ping {
         }
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("ping", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values().iter().filter(|s| s.0 > MOST_SIZE) {
             out.push(Problem::new("--size", size, "0 to 65507B"));
@@ -136,7 +133,7 @@ impl Workload for Ping {
                 out.push(Problem::new("--count", count, "echoes for at most 24h; lower it, or --every"));
             }
         }
-        out
+        Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

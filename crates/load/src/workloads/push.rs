@@ -144,19 +144,16 @@ impl Workload for Push {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
         // JSON has no infinite numbers, so they arrive here as null.
         if job.params.get("rate").is_some_and(Value::is_null) {
-            return vec![Problem::new(
+            return Ok(vec![Problem::new(
                 "--rate",
                 "not a finite number",
                 "more than 0 and at most 1 000 000 messages a second",
-            )];
+            )]);
         }
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("push", "its parameters", fault.text)],
-        };
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values() {
             if size.0 < HEADER as u64 || size.0 > MOST_SIZE {
@@ -166,7 +163,7 @@ impl Workload for Push {
         if !(params.rate > 0.0 && params.rate <= MOST_RATE) {
             out.push(Problem::new("--rate", params.rate, "more than 0 and at most 1 000 000 messages a second"));
         }
-        out
+        Ok(out)
     }
 
     fn server_sends(&self, _job: &Job, _flow: u32) -> bool {

@@ -94,11 +94,8 @@ impl Workload for Rr {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("rr", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         let (most, why) = if params.udp { (MOST_UDP, "1B to 65507B in a datagram") } else { (MOST_TCP, "1B to 1GiB") };
         let sizes = params.size.values().iter().map(|s| ("--size", *s));
@@ -111,7 +108,7 @@ impl Workload for Rr {
         if params.udp && params.size.values().iter().any(|s| params.response.is_some_and(|r| r > *s)) {
             out.push(Problem::new("--response", params.response.unwrap_or_default(), "at most --size with --udp"));
         }
-        out
+        Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

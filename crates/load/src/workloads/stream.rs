@@ -222,11 +222,8 @@ impl Workload for Stream {
         all
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("stream", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values() {
             if size.0 == 0 || size.0 > MOST_SIZE {
@@ -246,7 +243,7 @@ impl Workload for Stream {
                 out.push(Problem::new(flag, bytes, "1B to 1GiB"));
             }
         }
-        out
+        Ok(out)
     }
 
     fn server_sends(&self, job: &Job, flow: u32) -> bool {

@@ -144,11 +144,8 @@ impl Workload for Udp {
         }
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("udp", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values() {
             if !(HEADER as u64..=MOST_UDP).contains(&size.0) {
@@ -167,7 +164,7 @@ impl Workload for Udp {
         if params.rate.is_zero() {
             out.push(Problem::new("--rate", params.rate, "more than 0, like 50000pps or 100Mbit; max for no limit"));
         }
-        out
+        Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
