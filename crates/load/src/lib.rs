@@ -37,4 +37,4 @@ pub use worker::dial::{Dial, SocketOptions, Transport};
 pub use worker::passive_end::passive_end;
 pub use worker::workers::{Accepted, Acceptor, Context, Workers, WorkersSetup};
 pub use workload::arguments::{JobArguments, ScheduleArguments};
-pub use workloads::{WORKLOADS, metrics, workload};
+pub use workloads::{OPEN_LOOP, WORKLOADS, metrics, workload};

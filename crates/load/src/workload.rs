@@ -31,8 +31,8 @@ pub trait Workload: Sync {
         0
     }
 
-    /// The metrics that records of a job can have from it, its throughput first.
-    fn metrics(&self, job: &Job) -> Vec<String>;
+    /// The metrics that records can have from it with these parameters, its throughput first.
+    fn metrics(&self, params: &Value) -> Vec<String>;
 
     /// The latency of a job that matters most; `None`: it measures none.
     fn latency(&self, job: &Job) -> Option<LatencyKind> {

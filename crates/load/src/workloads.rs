@@ -22,7 +22,7 @@ pub fn workload(name: &str) -> Option<&'static dyn Workload> {
 }
 
 /// What an open loop adds to the metrics of its workload.
-const OPEN_LOOP: &[&str] = &["intended_per_s", "queued", "unsent"];
+pub const OPEN_LOOP: &[&str] = &["intended_per_s", "queued", "unsent"];
 
 /// The metrics that a record of a job can have from its workload, its throughput first; empty for a
 /// workload that is not known. Which of them it has depends on what happened.
@@ -30,7 +30,7 @@ pub fn metrics(job: &Job) -> Vec<String> {
     let Some(workload) = workload(&job.workload) else {
         return Vec::new();
     };
-    let mut out = workload.metrics(job);
+    let mut out = workload.metrics(&job.params);
     let open: &[&str] = if job.schedule.per_s().is_some() { OPEN_LOOP } else { &[] };
     for name in open {
         if out.iter().all(|own| own != name) {

@@ -94,7 +94,7 @@ impl Workload for Crr {
         4
     }
 
-    fn metrics(&self, _: &Job) -> Vec<String> {
+    fn metrics(&self, _: &Value) -> Vec<String> {
         let own = ["connections_per_s", "connects", "no_local_port", "left_open_by_server", "refused_flows"];
         figures::names(&[&own, figures::EXCHANGES])
     }

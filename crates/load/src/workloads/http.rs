@@ -51,7 +51,7 @@ impl Workload for Http {
         "HTTP/1.1 requests against any URL: rate, latency, statuses, errors"
     }
 
-    fn metrics(&self, _: &Job) -> Vec<String> {
+    fn metrics(&self, _: &Value) -> Vec<String> {
         let own = [
             "sent_bits_per_s",
             "received_bits_per_s",

@@ -74,7 +74,7 @@ impl Workload for Ping {
         "ICMP echo: round-trip time and loss to any host, without an agent"
     }
 
-    fn metrics(&self, _: &Job) -> Vec<String> {
+    fn metrics(&self, _: &Value) -> Vec<String> {
         figures::names(&[&[
             "received",
             "transmitted",

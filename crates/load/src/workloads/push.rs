@@ -116,7 +116,7 @@ impl Workload for Push {
         2
     }
 
-    fn metrics(&self, _: &Job) -> Vec<String> {
+    fn metrics(&self, _: &Value) -> Vec<String> {
         figures::names(&[&[
             "messages_per_s",
             "messages",

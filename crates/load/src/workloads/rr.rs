@@ -82,7 +82,7 @@ impl Workload for Rr {
         3
     }
 
-    fn metrics(&self, _: &Job) -> Vec<String> {
+    fn metrics(&self, _: &Value) -> Vec<String> {
         figures::names(&[figures::EXCHANGES, &["retransmitted_segments", "lost"]])
     }
 

@@ -187,8 +187,8 @@ impl Workload for Stream {
         1
     }
 
-    fn metrics(&self, job: &Job) -> Vec<String> {
-        if job.params.get("direction").is_none_or(|direction| direction != "both") {
+    fn metrics(&self, params: &Value) -> Vec<String> {
+        if params.get("direction").is_none_or(|direction| direction != "both") {
             return figures::names(&[METRICS]);
         }
         let each = |way: &str| METRICS.iter().map(move |name| format!("{way}{name}")).collect::<Vec<_>>();

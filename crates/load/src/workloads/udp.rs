@@ -110,7 +110,7 @@ impl Workload for Udp {
         5
     }
 
-    fn metrics(&self, _: &Job) -> Vec<String> {
+    fn metrics(&self, _: &Value) -> Vec<String> {
         figures::names(&[&[
             "received_packets_per_s",
             "received_bits_per_s",
