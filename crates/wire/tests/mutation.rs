@@ -58,7 +58,7 @@ fn headers() -> Vec<FlowHeader> {
             run: 7,
             flow: u32::from(code),
         })
-        .collect()
+        .into()
 }
 
 #[test]
