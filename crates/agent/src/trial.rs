@@ -117,15 +117,11 @@ impl ActiveTrial {
             ));
         }
         let job = prepare.job.clone();
+        // A workload of this name and another kind is another workload.
         let workload = workload(&job.workload)
+            .filter(|workload| workload.kind() == job.kind())
             .ok_or_else(|| Fault::input(format!("workload `{}` is not known to this agent", job.workload)))?;
         let kind = workload.kind();
-        if job.kind() != kind {
-            return Err(Fault::input(format!(
-                "workload `{}` is another one here: take the same version at both ends",
-                job.workload
-            )));
-        }
         let mut problems = job.problems();
         if problems.is_empty() {
             problems = workload.problems(&job);
