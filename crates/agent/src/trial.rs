@@ -15,14 +15,14 @@ use hopbench_load::{
     Context, FlowGuard, FlowLimit, HandshakeCodec, REFUSED_FLOWS, SocketSet, Window, Workers, workload,
 };
 use hopbench_model::units::Span;
-use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick};
+use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick, Transport};
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{Prepare, Role, WorkloadCode};
 
 use crate::limits::make_room;
 use crate::limits::threads::ThreadGuard;
 use crate::port::flow_handshake::RunHandshake;
-use crate::port::flow_router::{ExpectedConnections, over_datagrams};
+use crate::port::flow_router::ExpectedConnections;
 use crate::shared::Shared;
 use observer::Observer;
 use registration::Registration;
@@ -117,8 +117,11 @@ impl ActiveTrial {
             ));
         }
         let job = prepare.job.clone();
+        // A workload of this name and another kind is another workload.
         let workload = workload(&job.workload)
+            .filter(|workload| workload.kind() == job.kind())
             .ok_or_else(|| Fault::input(format!("workload `{}` is not known to this agent", job.workload)))?;
+        let kind = workload.kind();
         let mut problems = job.problems();
         if problems.is_empty() {
             problems = workload.problems(&job);
@@ -129,7 +132,6 @@ impl ActiveTrial {
         cpus::check(&job, prepare.role)?;
         shared.limits.refuse(&job)?;
         make_room(&job)?;
-        let traits = workload.traits();
         let window = Arc::new(Window::default());
         let sockets = Arc::new(SocketSet::default());
         let target = match (&prepare.target, prepare.role) {
@@ -141,9 +143,9 @@ impl ActiveTrial {
         };
         if let Some(permits) = &shared.permits {
             // ICMP has no ports.
-            permits.check(prepare, target, traits.target == "HOST")?;
+            permits.check(prepare, target, kind.transport == Transport::Icmp)?;
         }
-        let handshake = WorkloadCode::from_code(traits.code).filter(|_| traits.needs_agent).map(|code| {
+        let handshake = WorkloadCode::from_code(workload.code()).map(|code| {
             Arc::new(RunHandshake {
                 run: prepare.run,
                 key: prepare.key.clone(),
@@ -156,7 +158,7 @@ impl ActiveTrial {
         });
         // A server over HTTP always wants it; a client shows it only to agents.
         let shows = prepare.role == Role::Server || prepare.shows_credential;
-        let credential = (workload.over_http() && shows).then(|| Credential::new(&prepare.key.credential(prepare.run)));
+        let credential = (kind.is_http() && shows).then(|| Credential::new(&prepare.key.credential(prepare.run)));
         let context = Context {
             job: job.clone(),
             window: Arc::clone(&window),
@@ -177,14 +179,14 @@ impl ActiveTrial {
         // Who looks on counts, too: a session with a trial makes no room for another.
         let threads = shared.threads.take(&job, registration::looks_on(workload, prepare))?;
         let expected =
-            (prepare.role == Role::Server).then(|| shared.flow_router.expect(job.connections, workload.over_http()));
+            (prepare.role == Role::Server).then(|| shared.flow_router.expect(job.connections, kind.is_http()));
         let started = match prepare.role {
             Role::Client => workload.client(&context).map(|workers| (workers, Registration::Closed)),
             Role::Server => registration::open(shared, workload, &context, prepare, &flow_limit),
         };
         // Of several workers some may run where the others could not be started.
         let (workers, registration) = started.inspect_err(|_| window.stop())?;
-        let endless = workload.over_http() || (!traits.datagrams && over_datagrams(workload, &job));
+        let endless = kind.is_http() || (kind.is_of_exchanges() && job.transport() == Transport::Udp);
         shared.trials.fetch_add(1, Ordering::AcqRel);
         let timing = job.timing;
         let patience = timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);

@@ -24,7 +24,7 @@ use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
 use hopbench_model::{Job, Nanos, SECOND, Timing};
 use hopbench_sys::{clock, limits};
-use hopbench_wire::{Direction, FLOW_ACCEPTED, FlowHeader, FlowKind, FromAgent, Role, ToAgent, WorkloadCode};
+use hopbench_wire::{FLOW_ACCEPTED, FlowKind, FromAgent, Role, ToAgent};
 use relay::Relay;
 use serde_json::json;
 use session::{Conductor, job, key, prepare, server};
@@ -132,7 +132,7 @@ fn a_burst_of_flows_that_a_run_expects_is_not_cut() {
     let mut streams: Vec<TcpStream> = (0..FLOWS).map(|_| connect_from(OURS, server.address()).unwrap()).collect();
     clock::sleep_until(clock::now() + 500 * MS);
     for (flow, stream) in streams.iter_mut().enumerate() {
-        let header = flows::header(WorkloadCode::Rr, FlowKind::Tcp, 7, flow as u32);
+        let header = flows::header("rr", FlowKind::Tcp, 7, flow as u32);
         stream.write_all(&header.encode(&key())).unwrap();
         if flow % 500 == 0 {
             conductor.send(&ToAgent::Ping);
@@ -188,8 +188,7 @@ fn a_full_agent_drops_the_session_that_was_idle_the_longest() {
     {
         assert!(conductor.lives(), "{who} had to go");
     }
-    let header =
-        FlowHeader { workload: WorkloadCode::Rr, direction: Direction::ToServer, kind: FlowKind::Tcp, run: 7, flow: 0 };
+    let header = flows::header("rr", FlowKind::Tcp, 7, 0);
     assert!(welcomed(server.address(), &header).is_some(), "its trial goes on");
 }
 

@@ -18,7 +18,7 @@ use hopbench_control::secret::Secret;
 use hopbench_model::{EngineKind, FaultKind, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::{clock, limits};
 use hopbench_wire::udp::{NO_COOKIE, register};
-use hopbench_wire::{FlowKind, FromAgent, Role, ToAgent, WorkloadCode};
+use hopbench_wire::{FlowKind, FromAgent, Role, ToAgent};
 use serde_json::json;
 use session::{Conductor, job, key, prepare_run, server};
 
@@ -93,11 +93,11 @@ fn the_sum_over_sessions_and_the_http_target_is_bounded() {
 }
 
 fn crr_header(run: u32, flow: u32) -> hopbench_wire::FlowHeader {
-    header(WorkloadCode::Crr, FlowKind::Tcp, run, flow)
+    header("crr", FlowKind::Tcp, run, flow)
 }
 
 fn rr_header(kind: FlowKind, run: u32, flow: u32) -> hopbench_wire::FlowHeader {
-    header(WorkloadCode::Rr, kind, run, flow)
+    header("rr", kind, run, flow)
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn a_flow_of_the_wrong_transport_opens_nothing() {
     // A workload that is datagrams by its traits, not by its parameters.
     let params = json!({"size": "100B", "rate": "1000pps", "gso": 1});
     make_ready(&mut conductor, 7, Job { workload: "udp".to_owned(), params, ..self::job() }).unwrap();
-    assert!(welcomed(agent, &header(WorkloadCode::Udp, FlowKind::Tcp, 7, 0)).is_none());
-    assert!(Datagrams::to(agent).register(&header(WorkloadCode::Udp, FlowKind::Udp, 7, 0), 10));
+    assert!(welcomed(agent, &header("udp", FlowKind::Tcp, 7, 0)).is_none());
+    assert!(Datagrams::to(agent).register(&header("udp", FlowKind::Udp, 7, 0), 10));
 }
 
 #[test]

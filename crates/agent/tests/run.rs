@@ -20,7 +20,7 @@ use hopbench_control::keys::KeyPair;
 use hopbench_control::{Channel, ChannelError, tls};
 use hopbench_model::{Bounds, FaultKind, Job, SECOND, SignedPermit};
 use hopbench_sys::clock;
-use hopbench_wire::{FLOW_ACCEPTED, FlowKey, FlowKind, FromAgent, Prepare, Role, ToAgent, WorkloadCode};
+use hopbench_wire::{FLOW_ACCEPTED, FlowKey, FlowKind, FromAgent, Prepare, Role, ToAgent};
 use session::{job, prepare};
 
 /// An agent of a run, with the key that only it has.
@@ -222,7 +222,7 @@ fn tokens_of_one_trial_are_refused_in_the_next() {
         assert!(matches!(answer, Some(FromAgent::Ready { .. })), "{answer:?}");
         let is_in = |run: u32, key: &FlowKey| {
             let mut stream = flows::connect(agent.address());
-            let header = flows::header(WorkloadCode::Rr, FlowKind::Tcp, run, 0);
+            let header = flows::header("rr", FlowKind::Tcp, run, 0);
             stream.write_all(&header.encode(key)).unwrap();
             stream.read_exact(&mut [0; FLOW_ACCEPTED.len()]).is_ok()
         };

@@ -37,5 +37,4 @@ pub use worker::dial::{Dial, SocketOptions, Transport};
 pub use worker::passive_end::passive_end;
 pub use worker::workers::{Accepted, Acceptor, Context, Workers, WorkersSetup};
 pub use workload::arguments::{JobArguments, ScheduleArguments};
-pub use workload::metrics::metrics;
-pub use workloads::{WORKLOADS, workload};
+pub use workloads::{OPEN_LOOP, WORKLOADS, metrics, workload};

@@ -172,6 +172,7 @@ pub fn admit(acceptor: Acceptor, flow_limit: Arc<FlowLimit>) -> TargetAcceptor {
 fn trial(context: &TargetContext) -> Context {
     let job = Job {
         workload: "target".to_owned(),
+        kind: None,
         params: serde_json::Value::Null,
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,

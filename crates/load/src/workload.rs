@@ -2,10 +2,10 @@
 
 pub(crate) mod arguments;
 pub(crate) mod figures;
-pub(crate) mod metrics;
 
 use clap::{ArgMatches, Command};
-use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Schedule, Warning};
+use hopbench_model::units::Bytes;
+use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -19,11 +19,20 @@ pub trait Workload: Sync {
     /// One line for `hopbench list workloads` and `--help`.
     fn summary(&self) -> &'static str;
 
-    /// What it expects of the other end and of the job.
-    fn traits(&self) -> Traits;
+    /// What is true of all its jobs. Jobs of version 0.1 do not carry it, so that the kinds of its
+    /// workloads are in a table of the crate `model`. Any other workload says its kind here.
+    fn kind(&self) -> WorkloadKind {
+        WorkloadKind::of(self.name())
+    }
 
-    /// How much it does, by the second or in the window: a metric of its records.
-    fn throughput(&self) -> &'static str;
+    /// Its number in the headers of its flows; 0 where the other end is not an agent. A number is
+    /// never given to another workload.
+    fn code(&self) -> u8 {
+        0
+    }
+
+    /// The metrics that records can have from it with these parameters, its throughput first.
+    fn metrics(&self, params: &Value) -> Vec<String>;
 
     /// The latency of a job that matters most; `None`: it measures none.
     fn latency(&self, job: &Job) -> Option<LatencyKind> {
@@ -49,19 +58,15 @@ pub trait Workload: Sync {
     }
 
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
-    fn problems(&self, job: &Job) -> Vec<Problem>;
-
-    /// Whether a byte that one end sends is nobody's answer: rates are then counted where bytes
-    /// arrive.
-    fn one_way(&self) -> bool {
-        false
+    fn problems(&self, job: &Job) -> Vec<Problem> {
+        self.check(job).unwrap_or_else(|fault| vec![Problem::new(self.name(), "its parameters", fault.text)])
     }
 
-    /// Whether what comes to the server are HTTP connections: each request shows the credential of
-    /// its trial.
-    fn over_http(&self) -> bool {
-        false
-    }
+    /// What is wrong with the values of its parameters.
+    ///
+    /// # Errors
+    /// Parameters that it cannot read: another version wrote the job.
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault>;
 
     /// Whether the server sends on this flow.
     fn server_sends(&self, _job: &Job, _flow: u32) -> bool {
@@ -83,25 +88,6 @@ pub trait Workload: Sync {
 
     /// The figures of a trial from what both ends saw.
     fn figures(&self, trial: &TrialReports<'_>) -> Figures;
-}
-
-/// The static traits of a workload.
-#[derive(Debug, Clone, Copy)]
-pub struct Traits {
-    /// The other end must be an agent.
-    pub needs_agent: bool,
-    /// `--schedule` and `--rate` (a second) apply.
-    pub scheduled: bool,
-    /// Flows are datagrams: the agent registers them over UDP.
-    pub datagrams: bool,
-    /// Connections when none are asked for.
-    pub connections: u32,
-    /// Schedule when none is asked for.
-    pub schedule: Schedule,
-    /// How the target is written: `HOST[:PORT]`, `URL`, `HOST`.
-    pub target: &'static str,
-    /// Code in the flow header; 0 where the other end is not an agent.
-    pub code: u8,
 }
 
 /// What both ends saw of a trial.
@@ -154,38 +140,15 @@ pub(crate) fn read_params<P: serde::de::DeserializeOwned>(job: &Job) -> Result<P
         .map_err(|error| Fault::input(format!("parameters of `{}`: {error}", job.workload)))
 }
 
-/// The jobs of a sweep: one for each combination of the values of swept parameters, the last one
-/// varying fastest; with the values that make the difference.
+/// The jobs of a sweep, one for each size, with the size where it makes the difference.
 pub fn points(job: &Job) -> Vec<(BTreeMap<String, Value>, Job)> {
-    let mut out = vec![(BTreeMap::new(), job.clone())];
-    let Some(params) = job.params.as_object() else {
-        return out;
+    let Some(sizes) = job.sizes() else {
+        return vec![(BTreeMap::new(), job.clone())];
     };
-    for (name, value) in params {
-        // An array in the parameters is a sweep, except for lists that belong together.
-        let Value::Array(values) = value else {
-            continue;
-        };
-        if NOT_SWEPT.contains(&name.as_str()) {
-            continue;
-        }
-        let swept = values.len() > 1;
-        out = out
-            .into_iter()
-            .flat_map(|(point, job)| {
-                values.iter().map(move |value| {
-                    let (mut point, mut job) = (point.clone(), job.clone());
-                    job.params[name] = value.clone();
-                    if swept {
-                        point.insert(name.clone(), value.clone());
-                    }
-                    (point, job)
-                })
-            })
-            .collect();
-    }
-    out
+    let is_swept = sizes.values().len() > 1;
+    let point = |size: &Bytes| {
+        let varies = is_swept.then(|| ("size".to_owned(), Value::String(size.to_string())));
+        varies.into_iter().collect()
+    };
+    sizes.values().iter().map(|size| (point(size), job.with_size(*size))).collect()
 }
-
-/// Parameters that are lists, and no sweeps.
-const NOT_SWEPT: &[&str] = &["headers"];

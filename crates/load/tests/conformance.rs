@@ -49,11 +49,10 @@ fn answered(outcome: &Measured) {
 
 #[test]
 fn every_workload_runs_on_every_engine() {
-    for workload in WORKLOADS.iter().filter(|w| w.traits().needs_agent) {
+    for workload in WORKLOADS.iter().filter(|w| w.kind().needs_agent) {
         for engine in EngineKind::ALL {
             let mut trial = TestTrial::new(workload.name(), &[], *engine);
             (trial.connections, trial.threads) = (4, 2);
-            trial.schedule = workload.traits().schedule;
             let outcome = trial.run();
             outcome.clean();
             let moved = |counter| outcome.client(counter) + outcome.server(counter);

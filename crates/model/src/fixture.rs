@@ -15,6 +15,7 @@ use crate::{
 pub fn job(workload: &str, params: Value) -> Job {
     Job {
         workload: workload.to_owned(),
+        kind: None,
         params,
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,

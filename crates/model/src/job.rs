@@ -7,9 +7,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nanos, Problem};
+use crate::units::Bytes;
+use crate::{Nanos, Problem, Rate, Sweep};
 
-pub use kind::{Pattern, Transport, WorkloadKind};
+pub use kind::{Pattern, Transport, Unit, WorkloadKind};
 
 /// What to send, when, how and for how long.
 ///
@@ -19,6 +20,10 @@ pub use kind::{Pattern, Transport, WorkloadKind};
 pub struct Job {
     /// The workload's name, as `hopbench list workloads` prints it.
     pub workload: String,
+    /// The traits of its workload, where [`WorkloadKind::of`] does not know them. Ask
+    /// [`Job::kind`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<WorkloadKind>,
     /// The workload's own parameters, one value each.
     pub params: serde_json::Value,
     /// When exchanges start.
@@ -190,16 +195,10 @@ pub const SCHEDULE_KEPT: f64 = 0.99;
 /// A send that is later than this, although a connection was free, is the generator's fault, ns.
 pub const LATE_NS: Nanos = 1_000_000;
 
-/// Whether a workload, by name, is made of exchanges. All others send whatever has become of what
-/// they sent before: the words *closed loop* and *open loop* say nothing of them.
-pub fn is_of_exchanges(workload: &str) -> bool {
-    WorkloadKind::of(workload).pattern == Pattern::Exchanges
-}
-
 impl Job {
     /// The traits of its workload.
     pub fn kind(&self) -> WorkloadKind {
-        WorkloadKind::of(&self.workload)
+        self.kind.unwrap_or_else(|| WorkloadKind::of(&self.workload))
     }
 
     /// What carries it: some workloads can be told to use UDP.
@@ -212,29 +211,52 @@ impl Job {
         matches!(self.transport(), Transport::Udp | Transport::Icmp)
     }
 
-    /// See [`is_of_exchanges`].
-    pub fn is_of_exchanges(&self) -> bool {
-        is_of_exchanges(&self.workload)
-    }
-
     /// Whether each exchange starts when the one before is done, so that a slower path is asked
     /// less.
     pub fn is_closed_loop(&self) -> bool {
-        self.is_of_exchanges() && self.schedule == Schedule::Closed
+        self.kind().is_of_exchanges() && self.schedule == Schedule::Closed
     }
 
     /// Whether a schedule, or a `rate` among the workload's parameters, fixes how much is sent.
     /// Every path is then asked for the same. Otherwise each carries what it can. The job must be
     /// settled, as those of plans and records are.
     pub fn is_paced(&self) -> bool {
-        let rate = self.params.get("rate").filter(|rate| !rate.is_null());
-        self.schedule.per_s().is_some() || rate.is_some_and(|rate| rate != "max")
+        let has_rate = self.params.get("rate").is_some_and(|rate| !rate.is_null());
+        self.schedule.per_s().is_some() || (has_rate && self.rate() != Some(Rate::Max))
+    }
+
+    /// Bytes of a message or datagram: one size, or several that are measured one by one; `None`
+    /// for a workload without.
+    pub fn sizes(&self) -> Option<Sweep<Bytes>> {
+        Sweep::deserialize(self.params.get("size")?).ok()
+    }
+
+    /// The only one of [`sizes`](Self::sizes); `None` where there are several.
+    pub fn size(&self) -> Option<Bytes> {
+        self.sizes().filter(|sizes| sizes.values().len() == 1).map(|sizes| sizes.first())
+    }
+
+    /// The same with one size.
+    pub fn with_size(&self, size: Bytes) -> Self {
+        let mut job = self.clone();
+        job.params["size"] = size.to_string().into();
+        job
+    }
+
+    /// The rate among its parameters, of bytes or datagrams over all connections.
+    pub fn rate(&self) -> Option<Rate> {
+        Rate::deserialize(self.params.get("rate")?).ok()
+    }
+
+    /// Puts a rate among its parameters. What follows from it has to be settled anew.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.params["rate"] = rate.to_string().into();
     }
 
     /// Whether throughput says nothing of a path that is not overloaded, since it is what was asked
     /// for. Of datagrams it does: those that are sent need not arrive.
     pub fn is_throughput_given(&self) -> bool {
-        self.is_paced() && self.kind().transport != Transport::Udp
+        self.is_paced() && !self.kind().is_one_way_udp()
     }
 
     /// The most connections one trial may ask for.
@@ -338,6 +360,16 @@ mod tests {
         assert_eq!(is("ping", nothing(), Schedule::Rate(5.0)), (true, false));
         assert_eq!(is("http", nothing(), Schedule::Closed), (false, true));
         assert_eq!(is("rr", nothing(), Schedule::Poisson(9.0)), (true, false));
+    }
+
+    #[test]
+    fn sizes_are_read_and_written_as_they_stand_in_files() {
+        let job = |size: serde_json::Value| fixture::job("rr", serde_json::json!({"size": size}));
+        let (one, two) = (job("1KiB".into()), job(serde_json::json!(["1B", "1KiB"])));
+        assert_eq!((one.size(), two.size()), (Some(Bytes(1024)), None));
+        assert_eq!(two.sizes().map(|sizes| sizes.values().to_vec()), Some(vec![Bytes(1), Bytes(1024)]));
+        assert_eq!(two.with_size(Bytes(1024)), one);
+        assert_eq!(fixture::job("http", serde_json::json!({})).sizes(), None);
     }
 
     #[test]

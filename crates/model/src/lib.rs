@@ -32,8 +32,8 @@ pub use access::{Bounds, Permit, SignedPermit, Source, makes_room};
 pub use end_report::{CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick};
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem};
-pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing, is_of_exchanges};
-pub use job::{Pattern, Transport, WorkloadKind};
+pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
+pub use job::{Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role};
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
@@ -49,4 +49,4 @@ pub use record::{
 };
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
-pub use values::{Nanos, SECOND, Scale, Sweep, number, printable, units};
+pub use values::{Nanos, Rate, SECOND, Scale, Sweep, number, printable, units};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::SearchStep;
+use crate::{SearchStep, WorkloadKind};
 
 pub use warning::{Warning, WarningKind};
 
@@ -140,6 +140,13 @@ impl Record {
         let broken = self.invariants.iter().filter(|invariant| !invariant.ok);
         let broken: Vec<_> = broken.map(|invariant| format!("{}: {}", invariant.name, invariant.detail)).collect();
         if broken.is_empty() { None } else { Some(format!("the figures contradict each other: {}", broken.join("; "))) }
+    }
+
+    /// The traits of its workload, by its job; by its own name where another version wrote the job.
+    pub fn kind(&self) -> WorkloadKind {
+        let carried = self.job.get("kind").and_then(|kind| WorkloadKind::deserialize(kind).ok());
+        let name = self.job.get("workload").and_then(Value::as_str).unwrap_or(&self.workload);
+        carried.unwrap_or_else(|| WorkloadKind::of(name))
     }
 
     /// Whether the load generator was the limit, or so late that a warning says so: then the

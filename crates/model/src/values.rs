@@ -2,9 +2,11 @@
 
 pub mod number;
 pub mod printable;
+mod rate;
 mod sweep;
 mod time;
 pub mod units;
 
+pub use rate::Rate;
 pub use sweep::{Scale, Sweep};
 pub use time::{Nanos, SECOND};

@@ -87,7 +87,7 @@ impl<'a> Export<'a> {
             self.unusable += 1;
             return None;
         };
-        if point.job.workload != "http" {
+        if !point.job.kind().is_http() {
             self.other += 1;
             return None;
         }

@@ -1,9 +1,9 @@
 //! The rate of the moment, while a trial runs.
 
-use hopbench_model::{Counter, SECOND, Tick};
+use hopbench_model::{Counter, SECOND, Tick, Unit};
 
 use crate::WIDTH;
-use crate::number::{bit_rate, bytes, per_s, plain};
+use crate::number::{bit_rate, per_s};
 
 /// What one end counted from one tick to the next.
 #[derive(Debug, Clone, Copy)]
@@ -34,64 +34,34 @@ impl Step<'_> {
 /// The live line: the time since the window began, the current rate, errors so far. At most 80
 /// columns, no line feed.
 ///
-/// Bulk workloads (`stream`, `udp`, `push`) show payload bits/s, received where that end's ticks
-/// are known and sent otherwise; all others show completed requests/s.
-pub fn live_line(workload: &str, client: Step<'_>, server: Option<Step<'_>>) -> String {
+/// One-way traffic shows payload bits/s, received where that end's ticks are known and sent
+/// otherwise; all other shows what was completed a second.
+pub fn live_line(unit: Unit, client: Step<'_>, server: Option<Step<'_>>) -> String {
     let now = client.now;
     let time = if now.t_ns < 0 {
         format!("warm-up {:.1} s", now.t_ns as f64 / SECOND as f64)
     } else {
         format!("{:.1} s", now.t_ns as f64 / SECOND as f64)
     };
-    let rate = match work(workload, client, server) {
-        Work::Bytes { per_s, word, .. } => format!("{} {word}", bit_rate(per_s * 8.0)),
-        Work::Requests { per_s: rate, .. } if workload == "ping" => format!("{} echoes/s", per_s(rate)),
-        Work::Requests { per_s: rate, .. } => format!("{} requests/s", per_s(rate)),
+    let rate = match unit {
+        Unit::Bits | Unit::Messages | Unit::Packets => payload(client, server),
+        Unit::Echoes => format!("{} echoes/s", per_s(client.rate(Counter::Completed))),
+        Unit::Requests | Unit::Connections => format!("{} requests/s", per_s(client.rate(Counter::Completed))),
     };
     clip(format!("{time:>12}  {rate:<28}  errors {}", errors(client)))
 }
 
-/// The heading over [`interval_line`] rows.
-pub fn interval_head(workload: &str) -> String {
-    let (amount, rate) = if is_bulk(workload) { ("bytes", "rate") } else { ("requests", "requests/s") };
-    format!("{:>17}  {amount:>12}  {rate:>14}  {:>8}", "interval (s)", "errors")
-}
-
-/// One interval as a row: from and to, what was moved in it, its rate, errors in it. At most 80
-/// columns, no line feed.
-pub fn interval_line(workload: &str, client: Step<'_>, server: Option<Step<'_>>) -> String {
-    let at = |tick: &Tick| tick.t_ns as f64 / SECOND as f64;
-    let (amount, rate) = match work(workload, client, server) {
-        Work::Bytes { amount, per_s, .. } => (bytes(amount), bit_rate(per_s * 8.0)),
-        Work::Requests { amount, per_s: rate } => (plain(amount), per_s(rate)),
-    };
-    let span = format!("{:.2}-{:.2}", at(client.before), at(client.now));
-    clip(format!("{span:>17}  {amount:>12}  {rate:>14}  {:>8}", client.count(Counter::Errors)))
-}
-
-enum Work {
-    Bytes { amount: f64, per_s: f64, word: &'static str },
-    Requests { amount: f64, per_s: f64 },
-}
-
-fn is_bulk(workload: &str) -> bool {
-    matches!(workload, "stream" | "udp" | "push")
-}
-
-fn work(workload: &str, client: Step<'_>, server: Option<Step<'_>>) -> Work {
-    if !is_bulk(workload) {
-        let amount = client.count(Counter::Completed);
-        return Work::Requests { amount, per_s: amount / client.seconds() };
-    }
+/// The rate of payload, and which end says so.
+fn payload(client: Step<'_>, server: Option<Step<'_>>) -> String {
     // Each end knows what it received; together that is all that arrived, whoever sent it.
     let ends = [Some(client), server];
-    let amount: f64 = ends.iter().flatten().map(|end| end.count(Counter::ReceivedBytes)).sum();
-    if server.is_some() || amount > 0.0 {
-        let per_s = ends.iter().flatten().map(|end| end.rate(Counter::ReceivedBytes)).sum();
-        return Work::Bytes { amount, per_s, word: "received" };
-    }
-    let amount = client.count(Counter::SentBytes);
-    Work::Bytes { amount, per_s: client.rate(Counter::SentBytes), word: "sent" }
+    let received: f64 = ends.iter().flatten().map(|end| end.rate(Counter::ReceivedBytes)).sum();
+    let (bytes_per_s, word) = if server.is_some() || client.count(Counter::ReceivedBytes) > 0.0 {
+        (received, "received")
+    } else {
+        (client.rate(Counter::SentBytes), "sent")
+    };
+    format!("{} {word}", bit_rate(bytes_per_s * 8.0))
 }
 
 /// Errors since the trial began.
@@ -119,16 +89,8 @@ mod tests {
         let client = [tick(1000, &[]), tick(2000, &[(Counter::SentBytes, 1_200_000_000)])];
         let server = [tick(1100, &[]), tick(2100, &[(Counter::ReceivedBytes, 1_176_500_000)])];
         let [c, s] = [&client, &server].map(|t| Step { before: &t[0], now: &t[1] });
-        assert_eq!(live_line("stream", c, Some(s)), "       2.0 s  9.412 Gbit/s received         errors 0");
-        assert_eq!(live_line("stream", c, None), "       2.0 s  9.600 Gbit/s sent             errors 0");
-        let rows = [interval_head("stream"), interval_line("stream", c, Some(s))];
-        assert_eq!(
-            rows,
-            [
-                "     interval (s)         bytes            rate    errors",
-                "        1.00-2.00       1.18 GB    9.412 Gbit/s         0",
-            ]
-        );
+        assert_eq!(live_line(Unit::Bits, c, Some(s)), "       2.0 s  9.412 Gbit/s received         errors 0");
+        assert_eq!(live_line(Unit::Bits, c, None), "       2.0 s  9.600 Gbit/s sent             errors 0");
     }
 
     #[test]
@@ -138,23 +100,21 @@ mod tests {
             tick(-500, &[(Counter::Completed, 12_500), (Counter::Errors, 3)]),
         ];
         let step = Step { before: &client[0], now: &client[1] };
-        assert_eq!(live_line("http", step, None), "warm-up -0.5 s  24000 requests/s              errors 3");
-        assert_eq!(interval_line("http", step, None), "      -1.00--0.50         12000           24000         2");
+        assert_eq!(live_line(Unit::Requests, step, None), "warm-up -0.5 s  24000 requests/s              errors 3");
     }
 
     #[test]
     fn ticks_out_of_order_have_no_rate() {
         let ticks = [tick(5, &[]), tick(5, &[(Counter::Completed, 5)])];
         let step = Step { before: &ticks[0], now: &ticks[1] };
-        assert!(live_line("rr", step, None).contains("- requests/s"));
-        assert!(live_line("ping", step, None).contains("- echoes/s"));
+        assert!(live_line(Unit::Requests, step, None).contains("- requests/s"));
+        assert!(live_line(Unit::Echoes, step, None).contains("- echoes/s"));
         let far = Tick { t_ns: i64::MAX, ..Tick::default() };
         let back = Tick { t_ns: i64::MIN, ..Tick::default() };
-        for workload in ["rr", "udp"] {
+        for unit in [Unit::Requests, Unit::Packets] {
             for (before, now) in [(&far, &back), (&back, &far)] {
                 let step = Step { before, now };
-                assert!(live_line(workload, step, Some(step)).len() <= WIDTH);
-                assert!(interval_line(workload, step, Some(step)).len() <= WIDTH);
+                assert!(live_line(unit, step, Some(step)).len() <= WIDTH);
             }
         }
     }

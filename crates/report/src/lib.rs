@@ -3,7 +3,7 @@
 //! - [`FORMATS`]: every format that records can be printed in; [`Format`] says what one must
 //!   provide;
 //! - [`sweep_table`] and [`wakeup_cost`]: what several records of one command say together;
-//! - [`live_line`] and [`interval_line`]: the current rate while a trial runs;
+//! - [`live_line`]: the current rate while a trial runs;
 //! - [`campaign`]: the summary of a run (`hopbench_analysis`) in its formats;
 //! - [`comparison`]: the comparison of two runs in its formats;
 //! - [`export`]: the trials of a run in formats of other tools;
@@ -25,7 +25,7 @@ pub use hopbench_model::number;
 
 pub use format::{ADDRESS_SETTING, Context, Format, OTHERS_SETTING};
 pub use formats::{FORMATS, format};
-pub use interval::{Step, interval_head, interval_line, live_line};
+pub use interval::{Step, live_line};
 pub use sweep::sweep_table;
 pub use wakeup::{wakeup_cost, wakeup_costs};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_analysis::{RecordedJob, spoken};
-use hopbench_model::{Latency, Record};
+use hopbench_model::{Latency, Record, Unit};
 
 use crate::WIDTH;
 use crate::number::{self, UNKNOWN, bit_rate, by_name, counted, per_s, percent, time_ns};
@@ -121,23 +121,25 @@ fn differs<T: PartialEq>(records: &[Record], of: impl Fn(&Record) -> T) -> bool 
 /// The figures that a line has room for.
 fn figures(records: &[Record]) -> Vec<Column> {
     let mixed = differs(records, |record| record.workload.clone());
-    let workload = records.first().map_or("", |record| record.workload.as_str());
+    let Some(unit) = records.first().map(|record| record.kind().unit) else {
+        return Vec::new();
+    };
     let mut out = Vec::new();
-    match workload {
+    match unit {
         // A column for each sort of rate would not fit.
         _ if mixed => out.push(column("rate", true, main_rate)),
-        "stream" => out
+        Unit::Bits => out
             .extend([metric("received", "received_bits_per_s", bit_rate), metric("sent", "sent_bits_per_s", bit_rate)]),
-        "push" => out.extend([
+        Unit::Messages => out.extend([
             metric("messages/s", "messages_per_s", per_s),
             metric("received", "received_bits_per_s", bit_rate),
         ]),
-        "udp" => out.extend([
+        Unit::Packets => out.extend([
             metric("packets/s", "received_packets_per_s", per_s),
             metric("received", "received_bits_per_s", bit_rate),
         ]),
-        "ping" => out.push(metric("received", "received", number::plain)),
-        _ => out.push(metric("requests/s", "requests_per_s", per_s)),
+        Unit::Echoes => out.push(metric("received", "received", number::plain)),
+        Unit::Requests | Unit::Connections => out.push(metric("requests/s", "requests_per_s", per_s)),
     }
     if !mixed {
         out.extend([column("lost", true, lost), column("errors", true, errors)]);

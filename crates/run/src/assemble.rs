@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_load::workload::{TrialReports, Workload};
 use hopbench_model::{
-    CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Proof, RECORD_SCHEMA, Record, SECOND,
-    Warning, WarningKind,
+    CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Pattern, Proof, RECORD_SCHEMA, Record,
+    SECOND, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use hopbench_wire::Hello;
@@ -95,7 +95,7 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
         limited_because: String::new(),
         metrics: figures.metrics,
         latency: latencies(client, server),
-        intervals: intervals::intervals(setting.workload.one_way(), job.timing.interval_ns, client, server),
+        intervals: intervals::intervals(job.kind().pattern == Pattern::OneWay, job.timing.interval_ns, client, server),
         cost: spent.cost,
         proof: proof(setting, outcome),
         invariants: figures.invariants,

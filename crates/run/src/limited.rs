@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use hopbench_model::number;
 use hopbench_model::units::BitRate;
-use hopbench_model::{EngineKind, Job, Record, SHORTEST_OF_MACHINE_S};
+use hopbench_model::{EngineKind, Job, Rate, Record, SHORTEST_OF_MACHINE_S};
 
 use crate::conduct::TrialResult;
 pub(crate) use evidence::{Burden, CLIENT, Evidence, Process, SERVER};
@@ -98,7 +98,7 @@ fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Li
     let (sent, received) = (largest("sent_bits_per_s"), largest("received_bits_per_s"));
     // What a sender's kernel takes is on its way into a queue, where it may stay or be dropped: where one end sends only,
     // what crossed the link is what arrived. What answers each other is read at one end, both ways.
-    let crossed = match (received, job.is_of_exchanges()) {
+    let crossed = match (received, job.kind().is_of_exchanges()) {
         (Some(received), false) => received,
         _ => received.into_iter().chain(sent).reduce(f64::max)?,
     };
@@ -130,13 +130,15 @@ fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool)
 /// Whether each direction sent as many bits as were asked for. Where arrivals are scheduled they
 /// are what was asked for.
 fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Limit> {
-    let asked: BitRate = job.params.get("rate")?.as_str()?.parse().ok()?;
+    let Some(Rate::Payload(BitRate(asked))) = job.rate() else {
+        return None;
+    };
     if metrics.contains_key("intended_per_s") {
         return None;
     }
     let rates = directions(metrics).iter().map(|(way, _)| metrics.get(&format!("{way}sent_bits_per_s")).copied());
     let least = rates.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
-    let asked = asked.0 as f64;
+    let asked = asked as f64;
     if least >= 0.98 * asked {
         let why = format!("{} of the {} asked for", number::brief_bit_rate(least), number::brief_bit_rate(asked));
         return Some(limit("target_rate", why));

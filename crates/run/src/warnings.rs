@@ -1,7 +1,7 @@
 //! The caveats that every workload can need.
 
 use hopbench_model::number;
-use hopbench_model::{EngineKind, Job, Record, Warning, WarningKind};
+use hopbench_model::{EngineKind, Job, Pattern, Record, Warning, WarningKind};
 use hopbench_stats::drift;
 use hopbench_stats::summary::median;
 
@@ -75,12 +75,13 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
             warn(WarningKind::ReadBack, format!("{setting}: {value}"), "check the setting at that end");
         }
     }
-    // A ping has a schedule, and its figure is the round trip all the same.
-    let main: &[&str] = if job.workload == "ping" { &["service_ns"] } else { MAIN };
+    // Probes have a schedule, and their figure is the round trip all the same.
+    let is_probed = job.kind().pattern == Pattern::Probes;
+    let main: &[&str] = if is_probed { &["service_ns"] } else { MAIN };
     if let Some((kind, latency)) =
         record.latency.iter().find(|(kind, l)| main.contains(&kind.as_str()) && l.count > 0 && l.count < 1000)
     {
-        let kind = if job.workload == "ping" { "RTT" } else { kind.trim_end_matches("_ns") };
+        let kind = if is_probed { "RTT" } else { kind.trim_end_matches("_ns") };
         warn(
             WarningKind::FewSamples,
             format!("{kind} holds {} samples; p99.9 and beyond are its largest ones", latency.count),
@@ -109,8 +110,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
 
 /// What the intervals count, as reports call it.
 fn figure(interval: &str, job: &Job) -> String {
-    let counted =
-        hopbench_load::workload(&job.workload).and_then(|workload| workload.throughput().strip_suffix("_per_s"));
+    let counted = job.kind().unit.metric().strip_suffix("_per_s");
     match counted.map(|what| what.trim_start_matches("received_")) {
         Some(what) if interval == "completed_per_s" && !what.ends_with("bits") => format!("{what}/s"),
         _ if interval == "completed_per_s" => "what was done a second".to_owned(),

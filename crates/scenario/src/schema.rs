@@ -103,8 +103,11 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
         }});
         if let Some(names) = servers {
             let server = values(&Sort::Word(names), false);
-            let http = json!({"properties": {"http": {"properties": {"server": server}}}});
-            out["properties"]["workloads"] = json!({"additionalProperties": http});
+            let over_http = WORKLOADS.iter().filter(|workload| workload.kind().is_http());
+            let each: Map<String, Value> = over_http
+                .map(|workload| (workload.name().to_owned(), json!({"properties": {"server": server}})))
+                .collect();
+            out["properties"]["workloads"] = json!({"additionalProperties": {"properties": each}});
         }
         out
     };
@@ -161,7 +164,7 @@ fn parameters(workload: &dyn Workload, vocabulary: &Vocabulary) -> Value {
         .into_iter()
         .map(|Flag { name, help, sort, repeats, .. }| (name, described(values(&sort, repeats), &help)))
         .collect();
-    if workload.traits().target == "URL" {
+    if workload.kind().is_http() {
         for (name, help) in HTTP_KEYS {
             let sort = if *name == "response" { Sort::Quantity } else { Sort::Text };
             let mut property = described(values(&sort, false), help);

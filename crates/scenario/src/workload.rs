@@ -98,7 +98,7 @@ impl Shared<'_> {
         let search = search.map(|node| Search::read(node, joined(&path, "search"), workload, problems));
         let path = joined(&path, kind);
         let mut command = command(workload);
-        let is_http = workload.traits().target == "URL";
+        let is_http = workload.kind().is_http();
         let mut reader = Reader { command: &mut command, http: is_http, vocabulary: self.vocabulary };
         let own = match &params.kind {
             Kind::Null => None,

@@ -50,16 +50,15 @@ impl Dice {
 }
 
 fn headers() -> Vec<FlowHeader> {
-    WorkloadCode::ALL
-        .iter()
-        .map(|&workload| FlowHeader {
-            workload,
+    [1, 2, 5, 255]
+        .map(|code| FlowHeader {
+            workload: WorkloadCode::from_code(code).expect("not 0"),
             direction: Direction::ToServer,
             kind: FlowKind::Udp,
             run: 7,
-            flow: u32::from(workload.code()),
+            flow: u32::from(code),
         })
-        .collect()
+        .into()
 }
 
 #[test]

@@ -80,7 +80,7 @@ mod tests {
         RunHandshake {
             run: 1,
             key: FlowKey::new([1; 32]),
-            code: WorkloadCode::Crr,
+            code: WorkloadCode::from_code(4).unwrap(),
             workload: hopbench_load::workload("crr").unwrap(),
             job: Job { connections, ..fixture::job("crr", serde_json::json!({"size": "1B"})) },
             first_flow: client * connections,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hopbench_load::workload::Workload;
 use hopbench_load::{Accepted, Acceptor, FlowGuard, FlowLimit, UdpRegistration};
-use hopbench_model::{Fault, Job};
+use hopbench_model::{Fault, Job, Transport};
 use hopbench_sys::{DatagramPort, Socket};
 use hopbench_wire::udp::{CookieJar, RegistrationReply};
 use hopbench_wire::{FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp};
@@ -146,8 +146,7 @@ impl FlowRouter {
             return;
         }
         // The word fits into the empty send queue of a new connection, or the connection is dead.
-        let one_exchange = run.code == WorkloadCode::Crr;
-        if !one_exchange && socket.send(&FLOW_ACCEPTED).is_err() {
+        if !run.workload.kind().connects_for_each() && socket.send(&FLOW_ACCEPTED).is_err() {
             return;
         }
         let from_server = run.workload.server_sends(&run.job, header.flow);
@@ -218,16 +217,10 @@ impl ExpectedRun {
     /// Whether a flow with this header can belong to the run. Flow numbers of workloads that
     /// connect anew for every exchange are not bounded by the number of connections.
     fn welcomes(&self, header: &FlowHeader) -> bool {
-        let kind = if over_datagrams(self.workload, &self.job) { FlowKind::Udp } else { FlowKind::Tcp };
+        let kind = if self.job.transport() == Transport::Udp { FlowKind::Udp } else { FlowKind::Tcp };
         header.workload == self.code
             && header.kind == kind
             && header.direction == direction(self.workload, &self.job, header.flow)
-            && (self.code == WorkloadCode::Crr || header.flow < self.job.connections)
+            && (self.workload.kind().connects_for_each() || header.flow < self.job.connections)
     }
-}
-
-/// Whether the flows of a job are datagrams: by the workload's nature, or because its parameters
-/// say so.
-pub(crate) fn over_datagrams(workload: &dyn Workload, job: &Job) -> bool {
-    workload.traits().datagrams || job.params.get("udp").and_then(serde_json::Value::as_bool).unwrap_or(false)
 }

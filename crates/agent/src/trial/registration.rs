@@ -28,13 +28,13 @@ const MORE_CONNECTIONS: usize = 1024;
 
 /// The open flows of a trial's server, among all of the agent's.
 pub(crate) fn flow_limit(shared: &Shared, workload: &dyn Workload, connections: u32) -> Arc<FlowLimit> {
-    let most = workload.over_http().then_some(2 * connections as usize + MORE_CONNECTIONS);
+    let most = workload.kind().is_http().then_some(2 * connections as usize + MORE_CONNECTIONS);
     shared.flow_router.flow_limit().part(most)
 }
 
 /// Whether this end has no workers: somebody else answers.
 pub(crate) fn looks_on(workload: &dyn Workload, prepare: &Prepare) -> bool {
-    let answers_itself = WorkloadCode::from_code(workload.traits().code).is_some();
+    let answers_itself = workload.code() > 0;
     prepare.role == Role::Server && !answers_itself && (prepare.looks_on || !prepare.watch.is_empty())
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn open(
     prepare: &Prepare,
     flow_limit: &Arc<FlowLimit>,
 ) -> Result<(Workers, Registration), Fault> {
-    let code = WorkloadCode::from_code(workload.traits().code);
+    let code = WorkloadCode::from_code(workload.code());
     if looks_on(workload, prepare) {
         return Ok((passive_end(context)?, Registration::Closed));
     }

@@ -13,7 +13,9 @@ use hopbench_wire::{Direction, FLOW_ACCEPTED, FlowHeader, FlowKind, WorkloadCode
 use super::session::key;
 
 /// A header whose token is right.
-pub(crate) fn header(workload: WorkloadCode, kind: FlowKind, run: u32, flow: u32) -> FlowHeader {
+pub(crate) fn header(workload: &str, kind: FlowKind, run: u32, flow: u32) -> FlowHeader {
+    let code = hopbench_load::workload(workload).unwrap().code();
+    let workload = WorkloadCode::from_code(code).unwrap();
     FlowHeader { workload, direction: Direction::ToServer, kind, run, flow }
 }
 

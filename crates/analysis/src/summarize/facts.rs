@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hopbench_model::number::{counted, percentage, plain};
 use hopbench_model::units::Span;
-use hopbench_model::{Schedule, is_of_exchanges};
+use hopbench_model::{Pattern, Schedule};
 
 use super::drift;
 use crate::cells::{nodes, outliers};
@@ -154,14 +154,14 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
     if !first.point.contains_key("rate") {
         parts.extend(match job.schedule {
             // Only an exchange waits for an answer before the next starts.
-            Schedule::Closed if !is_of_exchanges(&job.workload) => None,
+            Schedule::Closed if !job.kind().is_of_exchanges() => None,
             Schedule::Closed => Some("closed loop".to_owned()),
             Schedule::Rate(rate) => Some(format!("open loop at {}/s{each}", plain(rate))),
             Schedule::Poisson(rate) => Some(format!("Poisson arrivals at {}/s{each}", plain(rate))),
         });
     }
-    // Of a ping they are the echoes that can be under way: a matter of its inside.
-    if !first.point.contains_key("connections") && job.workload != "ping" {
+    // Of probes they are those that can be under way: a matter of their inside.
+    if !first.point.contains_key("connections") && job.kind().pattern != Pattern::Probes {
         parts.push(format!("{}{each}", counted(u64::from(job.connections), "connection", "connections")));
     }
     parts.extend(clients);

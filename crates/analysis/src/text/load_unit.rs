@@ -2,7 +2,6 @@
 
 use hopbench_model::Job;
 use hopbench_model::number::si;
-use hopbench_model::units::Bytes;
 
 use super::load_text::{load, number};
 
@@ -41,7 +40,7 @@ impl<'a> LoadUnit<'a> {
 
 /// Payload of each datagram of a job, bits.
 fn datagram_bits(job: &Job) -> Option<f64> {
-    let size: Bytes = job.params.get("size").filter(|_| job.workload == "udp")?.as_str()?.parse().ok()?;
+    let size = job.size().filter(|_| job.kind().is_one_way_udp())?;
     Some(size.0 as f64 * 8.0).filter(|bits| *bits > 0.0)
 }
 

@@ -13,7 +13,7 @@ use hopbench_load::ScheduleArguments;
 use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
 use hopbench_model::secret::SecretHeaders;
-use hopbench_model::{EngineKind, Fault, Job, Problem, Record};
+use hopbench_model::{EngineKind, Fault, Job, Problem, Record, Transport};
 use hopbench_run::{AgentConnection, Ends, Setting, Target, Watch, conduct, record, resolve, variable};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
@@ -25,15 +25,17 @@ use crate::output::{print, say};
 
 /// The command of a workload.
 pub(super) fn command(workload: &'static dyn Workload) -> Command {
-    let traits = workload.traits();
-    let target = Arg::new("target").value_name(traits.target).required(true).help(match traits.target {
-        "URL" => "What to request, like http://host:80/path",
-        "HOST" => "Name or address",
-        _ => "Name or address of an agent (`hopbench serve`), with a port if it is not 7474",
-    });
+    let (name, help) = match workload.kind().transport {
+        Transport::Http => ("URL", "What to request, like http://host:80/path"),
+        Transport::Icmp => ("HOST", "Name or address"),
+        Transport::Tcp | Transport::Udp => {
+            ("HOST[:PORT]", "Name or address of an agent (`hopbench serve`), with a port if it is not 7474")
+        }
+    };
+    let target = Arg::new("target").value_name(name).required(true).help(help);
     let mut command = Command::new(workload.name()).arg(target);
     command = workload.arguments(command);
-    if traits.scheduled {
+    if workload.kind().is_of_exchanges() {
         command = ScheduleArguments::augment_args(command);
     }
     // Last: each set of flags would put its own documentation there.
@@ -44,19 +46,22 @@ pub(super) fn command(workload: &'static dyn Workload) -> Command {
 pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Result<(), Fault> {
     let common = Common::from_arg_matches(matches).map_err(Fault::input)?;
     common.token.check(matches)?;
-    let traits = workload.traits();
-    let scheduled =
-        if traits.scheduled { Some(ScheduleArguments::from_arg_matches(matches).map_err(Fault::input)?) } else { None };
+    let kind = workload.kind();
+    let scheduled = if kind.is_of_exchanges() {
+        Some(ScheduleArguments::from_arg_matches(matches).map_err(Fault::input)?)
+    } else {
+        None
+    };
     let text = matches.get_one::<String>("target").map_or("", String::as_str);
     let mut params =
         workload.params(matches).map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
-    if traits.target == "URL"
+    if kind.is_http()
         && let Value::Object(map) = &mut params
     {
         map.insert("url".to_owned(), Value::String(text.to_owned()));
     }
     // `ping -c 3` is what every ping means by it.
-    if traits.target == "HOST"
+    if kind.transport == Transport::Icmp
         && let (Value::Object(map), Some(count)) = (&mut params, matches.get_one::<u32>("connections"))
     {
         map.entry("count").or_insert_with(|| Value::from(*count));
@@ -73,22 +78,22 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         (point, job)
     });
     let trials: Vec<Planned> = trials.collect();
-    let target = match traits.target {
-        "URL" => {
+    let target = match kind.transport {
+        Transport::Http => {
             let url = Url::parse(text).map_err(|e| Fault::input(format!("URL: {e}")))?;
             let mut target = resolve_host(url.host(), url.port(), common.family())?;
             target.name = text.to_owned();
             target
         }
-        "HOST" => resolve_host(text, 0, common.family())?,
-        _ => resolve(text, DEFAULT_PORT, common.family())?,
+        Transport::Icmp => resolve_host(text, 0, common.family())?,
+        Transport::Tcp | Transport::Udp => resolve(text, DEFAULT_PORT, common.family())?,
     };
     let interrupt = Interrupt::watch()?;
     let ours = hello();
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     // An agent's own HTTP target answers the requests of a trial that it knows of; any other server
     // needs no session.
-    let asks_agent = traits.needs_agent || (workload.over_http() && common.token.is_given(matches));
+    let asks_agent = kind.needs_agent || (kind.is_http() && common.token.is_given(matches));
     let server = if asks_agent {
         Some(
             AgentConnection::open(target.address, &common.token.secret()?, &ours, timeout)
@@ -164,7 +169,7 @@ const SHUT: &[&str] = &["reset", "closed_early"];
 fn failed_exchanges(record: &Record) -> Option<String> {
     let why = hopbench_run::failed_exchanges(record)?;
     // An agent closes a connection whose HTTP it is not to answer.
-    let reset = record.workload == "http" && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
+    let reset = record.kind().is_http() && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
     let all = record.metrics.get("error_ratio").is_some_and(|failed| *failed >= 1.0);
     let hint = "; an agent answers HTTP to who gives its token, and to everybody with `hopbench serve --http`";
     Some(format!("{why}{}", if reset && all { hint } else { "" }))

@@ -267,6 +267,7 @@ mod tests {
         let set = |cpu: Option<usize>| cpu.map(|cpu| CpuSet(vec![cpu]));
         let job = Job {
             workload: "http".into(),
+            kind: None,
             params: serde_json::Value::Null,
             schedule: Schedule::Closed,
             engine: EngineKind::Epoll,

@@ -1,6 +1,6 @@
 //! The load of a trial: what must have crossed every link at least.
 
-use hopbench_model::{Counter, EndReport, HttpVersion};
+use hopbench_model::{Counter, EndReport, HttpVersion, Pattern};
 use hopbench_testbed::placement::Endpoints;
 use hopbench_testbed::{AgentId, Seen};
 
@@ -24,8 +24,8 @@ impl Load {
         Self {
             out_bytes,
             back_bytes,
-            // An echo is a packet each way; whatever else was completed took one of all.
-            packets: if seen.job.workload == "ping" { completed.max(1) } else { 1 },
+            // A probe is a packet each way; whatever else was completed took one of all.
+            packets: if seen.job.kind().pattern == Pattern::Probes { completed.max(1) } else { 1 },
             // Each client opens all the connections of the job; not every workload counts them.
             connections: opened.max(u64::from(seen.job.connections) * seen.clients.len() as u64),
         }
@@ -35,7 +35,7 @@ impl Load {
     fn payload(endpoints: &Endpoints, seen: &Seen<'_>) -> (u64, u64) {
         let (out_bytes, back_bytes) =
             (sum(seen.servers, Counter::ReceivedBytes), sum(seen.clients, Counter::ReceivedBytes));
-        if seen.job.workload != "http" || !endpoints.path.is_proxied() || seen.job.bypasses_proxies() {
+        if !seen.job.kind().is_http() || !endpoints.path.is_proxied() || seen.job.bypasses_proxies() {
             return (out_bytes, back_bytes);
         }
         // Proxies write headers of their own: behind them a message is longer than on the link

@@ -5,7 +5,7 @@
 
 use clap::Args;
 use hopbench_model::units::{Span, per_s};
-use hopbench_model::{CpuSet, EngineKind, Job, Pacing, Problem, SECOND, Schedule, Timing};
+use hopbench_model::{CpuSet, EngineKind, Job, Pacing, Problem, SECOND, Schedule, Timing, Transport};
 use serde_json::Value;
 
 use crate::workload::Workload;
@@ -69,27 +69,26 @@ impl JobArguments {
         scheduled: Option<&ScheduleArguments>,
         seed: u64,
     ) -> (Job, Vec<Problem>) {
-        let traits = workload.traits();
+        let kind = workload.kind();
         let mut problems = Vec::new();
-        let schedule = scheduled.map_or(traits.schedule, |s| s.resolve(traits.schedule, &mut problems));
+        let schedule = scheduled.map_or(Schedule::Closed, |s| s.resolve(&mut problems));
         let (client_cpus, server_cpus) = self.cpus(&mut problems);
-        if server_cpus.is_some() && !traits.needs_agent {
+        if server_cpus.is_some() && !kind.needs_agent {
             problems.push(Problem::new(
                 "--cpu",
                 self.cpu.as_deref().unwrap_or_default(),
                 "the client's CPUs only: the server is not ours",
             ));
         }
-        let datagrams = traits.datagrams || params.get("udp") == Some(&Value::Bool(true));
-        let patience = self.timeout.map_or(if datagrams { SECOND / 4 } else { 2 * SECOND }, |t| t.0);
         // A short window still gets its intervals.
         let interval = self.interval.map_or_else(|| SECOND.min((self.time.0 / 10).max(1_000_000)), |t| t.0);
-        let job = Job {
+        let mut job = Job {
             workload: workload.name().to_owned(),
+            kind: kind.carried(workload.name()),
             params,
             schedule,
             engine: self.engine.first().copied().unwrap_or(EngineKind::Epoll),
-            connections: self.connections.unwrap_or(traits.connections),
+            connections: self.connections.unwrap_or(1),
             threads: self.threads,
             pacing: self.pacing,
             client_cpus,
@@ -98,10 +97,16 @@ impl JobArguments {
                 warmup_ns: self.warmup.0,
                 window_ns: self.time.0,
                 interval_ns: interval,
-                timeout_ns: patience,
+                timeout_ns: 2 * SECOND,
             },
             seed: self.seed.unwrap_or(seed),
         };
+        match self.timeout {
+            Some(timeout) => job.timing.timeout_ns = timeout.0,
+            // Nothing sends a lost datagram again.
+            None if job.transport() == Transport::Udp => job.timing.timeout_ns = SECOND / 4,
+            None => {}
+        }
         problems.extend(job.problems());
         (job, problems)
     }
@@ -130,7 +135,7 @@ impl JobArguments {
 }
 
 impl ScheduleArguments {
-    fn resolve(&self, default: Schedule, problems: &mut Vec<Problem>) -> Schedule {
+    fn resolve(&self, problems: &mut Vec<Problem>) -> Schedule {
         match (self.schedule.as_deref(), self.rate) {
             (Some("closed"), Some(rate)) => {
                 problems.push(Problem::new(
@@ -147,7 +152,7 @@ impl ScheduleArguments {
                 Schedule::Closed
             }
             (_, Some(rate)) => Schedule::Rate(rate),
-            (None, None) => default,
+            (None, None) => Schedule::Closed,
         }
     }
 }

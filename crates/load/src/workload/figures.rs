@@ -4,6 +4,14 @@ use hopbench_model::{Counter, EndReport, SECOND, TcpTotals, Warning, WarningKind
 
 use crate::workload::{Figures, TrialReports};
 
+/// The metrics of all that asks and is answered, as [`exchanges`] sets them.
+pub(crate) const EXCHANGES: &[&str] = &["requests_per_s", "requests", "errors", "error_ratio"];
+
+/// The names of metrics in these lists, in order.
+pub(crate) fn names(lists: &[&[&str]]) -> Vec<String> {
+    lists.concat().into_iter().map(str::to_owned).collect()
+}
+
 /// A count between the edges of the window as a rate, per second: over the time between the two
 /// readings, which can be a little more than the window.
 pub(crate) fn per_s(end: &EndReport, counter: Counter) -> f64 {

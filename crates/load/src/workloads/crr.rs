@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
-use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Schedule, Sweep, Warning, WarningKind};
+use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Sweep, Warning, WarningKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ use crate::measure::recorder::Recorder;
 use crate::worker::dial::{SocketOptions, Transport, reach};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 mod client;
 
@@ -90,20 +90,13 @@ impl Workload for Crr {
         "connect, request, response, close: new connections a second"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: true,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 4,
-        }
+    fn code(&self) -> u8 {
+        4
     }
 
-    fn throughput(&self) -> &'static str {
-        "connections_per_s"
+    fn metrics(&self, _: &Value) -> Vec<String> {
+        let own = ["connections_per_s", "connects", "no_local_port", "left_open_by_server", "refused_flows"];
+        figures::names(&[&own, figures::EXCHANGES])
     }
 
     fn arguments(&self, command: Command) -> Command {
@@ -114,17 +107,12 @@ impl Workload for Crr {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("crr", "its parameters", fault.text)],
-        };
-        let sizes = params.size.values().iter().map(|s| ("--size", *s));
-        sizes
-            .chain(params.response.map(|r| ("--response", r)))
-            .filter(|(_, size)| size.0 == 0 || size.0 > MOST_SIZE)
-            .map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB"))
-            .collect()
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
+        let sizes = params.size.values().iter().map(|size| ("--size", *size));
+        let all = sizes.chain(params.response.map(|response| ("--response", response)));
+        let wrong = all.filter(|(_, size)| size.0 == 0 || size.0 > MOST_SIZE);
+        Ok(wrong.map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB")).collect())
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

@@ -31,7 +31,7 @@ use crate::target;
 use crate::worker::dial::{SocketOptions, Transport, reach};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -51,20 +51,17 @@ impl Workload for Http {
         "HTTP/1.1 requests against any URL: rate, latency, statuses, errors"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: false,
-            scheduled: true,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "URL",
-            code: 0,
-        }
-    }
-
-    fn throughput(&self) -> &'static str {
-        "requests_per_s"
+    fn metrics(&self, _: &Value) -> Vec<String> {
+        let own = [
+            "sent_bits_per_s",
+            "received_bits_per_s",
+            "connects",
+            "reconnects",
+            "response_body_bytes",
+            "response_header_bytes",
+            "unexpected_sizes",
+        ];
+        figures::names(&[figures::EXCHANGES, &own])
     }
 
     fn arguments(&self, command: Command) -> Command {
@@ -78,11 +75,8 @@ impl Workload for Http {
         Ok(serde_json::json!(params))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        match read_params::<Params>(job) {
-            Ok(params) => params.problems(),
-            Err(fault) => vec![Problem::new("http", "its parameters", fault.text)],
-        }
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        Ok(read_params::<Params>(job)?.problems())
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
@@ -116,10 +110,6 @@ impl Workload for Http {
         let params = read_params::<Params>(&context.job)?;
         context.sockets.note_setting(TARGET, || "answers".to_owned());
         target::workers(context, params.keep_alive())
-    }
-
-    fn over_http(&self) -> bool {
-        true
     }
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {

@@ -26,7 +26,7 @@ use crate::worker::dial::{SocketOptions, Transport, echo_identifier};
 use crate::worker::passive_end::passive_end;
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 mod echoes;
 mod packet;
@@ -74,21 +74,18 @@ impl Workload for Ping {
         "ICMP echo: round-trip time and loss to any host, without an agent"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: false,
-            scheduled: false,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Rate(1.0),
-            target: "HOST",
-            code: 0,
-        }
-    }
-
-    // Echoes of the window: they are too few to be told by the second.
-    fn throughput(&self) -> &'static str {
-        "received"
+    fn metrics(&self, _: &Value) -> Vec<String> {
+        figures::names(&[&[
+            "received",
+            "transmitted",
+            "lost",
+            "lost_ratio",
+            "duplicates",
+            "stale",
+            "intended_per_s",
+            "queued",
+            "unsent",
+        ]])
     }
 
     // It has a schedule, and its figure is the round trip all the same.
@@ -120,11 +117,8 @@ impl Workload for Ping {
         }
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("ping", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values().iter().filter(|s| s.0 > MOST_SIZE) {
             out.push(Problem::new("--size", size, "0 to 65507B"));
@@ -139,7 +133,7 @@ impl Workload for Ping {
                 out.push(Problem::new("--count", count, "echoes for at most 24h; lower it, or --every"));
             }
         }
-        out
+        Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

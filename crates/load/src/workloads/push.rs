@@ -25,7 +25,7 @@ mod server;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{Bytes, per_s};
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ use crate::flow::handshake::Handshake;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 use client::{Clocks, PushClient};
 use message::{CHUNK, CLEAN_CLOSES, HEADER, LATE_MESSAGES, MAX_MESSAGES, MIN_MESSAGES};
@@ -112,28 +112,28 @@ impl Workload for Push {
         "messages from the server on a schedule: delay, gaps, lateness"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: false,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 2,
-        }
+    fn code(&self) -> u8 {
+        2
     }
 
-    fn throughput(&self) -> &'static str {
-        "messages_per_s"
+    fn metrics(&self, _: &Value) -> Vec<String> {
+        figures::names(&[&[
+            "messages_per_s",
+            "messages",
+            "min_messages_per_connection",
+            "max_messages_per_connection",
+            "received_bits_per_s",
+            "sent_bits_per_s",
+            "retransmitted_bytes",
+            "retransmitted_segments",
+            "intended_per_s",
+            "unsent",
+            "late",
+        ]])
     }
 
     fn latency(&self, _: &Job) -> Option<LatencyKind> {
         Some(LatencyKind::Delay)
-    }
-
-    fn one_way(&self) -> bool {
-        true
     }
 
     fn arguments(&self, command: Command) -> Command {
@@ -144,19 +144,16 @@ impl Workload for Push {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
         // JSON has no infinite numbers, so they arrive here as null.
         if job.params.get("rate").is_some_and(Value::is_null) {
-            return vec![Problem::new(
+            return Ok(vec![Problem::new(
                 "--rate",
                 "not a finite number",
                 "more than 0 and at most 1 000 000 messages a second",
-            )];
+            )]);
         }
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("push", "its parameters", fault.text)],
-        };
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values() {
             if size.0 < HEADER as u64 || size.0 > MOST_SIZE {
@@ -166,7 +163,7 @@ impl Workload for Push {
         if !(params.rate > 0.0 && params.rate <= MOST_RATE) {
             out.push(Problem::new("--rate", params.rate, "more than 0 and at most 1 000 000 messages a second"));
         }
-        out
+        Ok(out)
     }
 
     fn server_sends(&self, _job: &Job, _flow: u32) -> bool {

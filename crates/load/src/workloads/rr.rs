@@ -5,7 +5,7 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
-use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Schedule, Sweep};
+use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Sweep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::measure::recorder::Recorder;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -78,20 +78,12 @@ impl Workload for Rr {
         "request and response over one connection: round-trip latency"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: true,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 3,
-        }
+    fn code(&self) -> u8 {
+        3
     }
 
-    fn throughput(&self) -> &'static str {
-        "requests_per_s"
+    fn metrics(&self, _: &Value) -> Vec<String> {
+        figures::names(&[figures::EXCHANGES, &["retransmitted_segments", "lost"]])
     }
 
     fn arguments(&self, command: Command) -> Command {
@@ -102,11 +94,8 @@ impl Workload for Rr {
         Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("rr", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         let (most, why) = if params.udp { (MOST_UDP, "1B to 65507B in a datagram") } else { (MOST_TCP, "1B to 1GiB") };
         let sizes = params.size.values().iter().map(|s| ("--size", *s));
@@ -119,7 +108,7 @@ impl Workload for Rr {
         if params.udp && params.size.values().iter().any(|s| params.response.is_some_and(|r| r > *s)) {
             out.push(Problem::new("--response", params.response.unwrap_or_default(), "at most --size with --udp"));
         }
-        out
+        Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

@@ -11,7 +11,7 @@ mod account;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
-use hopbench_model::{Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep};
+use hopbench_model::{Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, figures, read_params};
 
 /// The workload; see the [module](self).
 #[derive(Debug)]
@@ -158,6 +158,22 @@ impl Params {
     }
 }
 
+/// Of each direction.
+const METRICS: &[&str] = &[
+    "received_bits_per_s",
+    "sent_bits_per_s",
+    "acknowledged_bits_per_s",
+    "retransmitted_bytes",
+    "retransmitted_segments",
+    "smoothed_rtt_ns",
+    "receive_window_limited_ratio",
+    "send_buffer_limited_ratio",
+    "queued_bytes",
+    "receive_queue_bytes",
+    "written_minus_received_bytes",
+    "in_proxies_bytes",
+];
+
 impl Workload for Stream {
     fn name(&self) -> &'static str {
         "stream"
@@ -167,28 +183,20 @@ impl Workload for Stream {
         "bytes in bulk over TCP: throughput, and where every byte went"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: false,
-            datagrams: false,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 1,
-        }
+    fn code(&self) -> u8 {
+        1
     }
 
-    fn throughput(&self) -> &'static str {
-        "received_bits_per_s"
+    fn metrics(&self, params: &Value) -> Vec<String> {
+        if params.get("direction").is_none_or(|direction| direction != "both") {
+            return figures::names(&[METRICS]);
+        }
+        let each = |way: &str| METRICS.iter().map(move |name| format!("{way}{name}")).collect::<Vec<_>>();
+        [figures::names(&[&METRICS[..2]]), each("to_server_"), each("from_server_")].concat()
     }
 
     fn latency(&self, _: &Job) -> Option<LatencyKind> {
         None
-    }
-
-    fn one_way(&self) -> bool {
-        true
     }
 
     fn arguments(&self, command: Command) -> Command {
@@ -214,11 +222,8 @@ impl Workload for Stream {
         all
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("stream", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values() {
             if size.0 == 0 || size.0 > MOST_SIZE {
@@ -238,7 +243,7 @@ impl Workload for Stream {
                 out.push(Problem::new(flag, bytes, "1B to 1GiB"));
             }
         }
-        out
+        Ok(out)
     }
 
     fn server_sends(&self, job: &Job, flow: u32) -> bool {

@@ -17,13 +17,12 @@
 
 mod client;
 mod datagram;
-mod rate;
 mod server;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -34,11 +33,10 @@ use crate::flow::udp_registration::WithRegistration;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, Traits, TrialReports, Workload, read_params};
+use crate::workload::{Figures, TrialReports, Workload, read_params};
 
 use client::UdpClient;
 use datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
-use rate::Rate;
 use server::UdpServer;
 
 /// The workload; see the [module](self).
@@ -108,28 +106,28 @@ impl Workload for Udp {
         "datagrams one way: delivered rate, loss, reordering, duplicates, jitter"
     }
 
-    fn traits(&self) -> Traits {
-        Traits {
-            needs_agent: true,
-            scheduled: false,
-            datagrams: true,
-            connections: 1,
-            schedule: Schedule::Closed,
-            target: "HOST[:PORT]",
-            code: 5,
-        }
+    fn code(&self) -> u8 {
+        5
     }
 
-    fn throughput(&self) -> &'static str {
-        "received_packets_per_s"
+    fn metrics(&self, _: &Value) -> Vec<String> {
+        figures::names(&[&[
+            "received_packets_per_s",
+            "received_bits_per_s",
+            "sent_packets_per_s",
+            "sent_bits_per_s",
+            "errors",
+            "lost_packets",
+            "lost_ratio",
+            "reordered",
+            "duplicates",
+            "jitter_ns",
+            "gso_segments",
+        ]])
     }
 
     fn latency(&self, _: &Job) -> Option<LatencyKind> {
         Some(LatencyKind::Delay)
-    }
-
-    fn one_way(&self) -> bool {
-        true
     }
 
     fn arguments(&self, command: Command) -> Command {
@@ -146,11 +144,8 @@ impl Workload for Udp {
         }
     }
 
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        let params = match read_params::<Params>(job) {
-            Ok(params) => params,
-            Err(fault) => return vec![Problem::new("udp", "its parameters", fault.text)],
-        };
+    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
+        let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
         for size in params.size.values() {
             if !(HEADER as u64..=MOST_UDP).contains(&size.0) {
@@ -169,7 +164,7 @@ impl Workload for Udp {
         if params.rate.is_zero() {
             out.push(Problem::new("--rate", params.rate, "more than 0, like 50000pps or 100Mbit; max for no limit"));
         }
-        out
+        Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {

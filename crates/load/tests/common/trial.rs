@@ -128,9 +128,9 @@ impl TestTrial {
             }
         };
         // Short-lived flows save themselves the wait for the answer.
-        let port = FlowAcceptor::open(self.workload != "crr", inside);
+        let port = FlowAcceptor::open(!workload.kind().connects_for_each(), inside);
         let client = workload.client(&context(&windows[0], port.address)).unwrap();
-        let datagrams = workload.traits().datagrams || self.flags.contains(&"--udp");
+        let datagrams = job.transport() == hopbench_model::Transport::Udp;
         let running = Running { job, client, server, windows, port, flow_limit, files, datagrams, _alone: alone };
         until("all flows are up", || running.client.ready() || running.client.fault().is_some());
         running

@@ -168,7 +168,7 @@ impl Server {
         let (workers, acceptor) = end.workload.server(&end.context).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let (target, accepting) = if end.workload.traits().datagrams {
+        let (target, accepting) = if job.transport() == hopbench_model::Transport::Udp {
             // A port number that is free for the datagram port: the kernel chooses, the arrival tells.
             let probe = std::net::UdpSocket::bind(any).unwrap();
             let target = probe.local_addr().unwrap();

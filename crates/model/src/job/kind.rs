@@ -1,7 +1,10 @@
-//! The static traits of workloads, in one table.
+//! The static traits of workloads.
+
+use serde::{Deserialize, Serialize};
 
 /// What carries the traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// Bytes over TCP.
     Tcp,
@@ -14,7 +17,8 @@ pub enum Transport {
 }
 
 /// The order in which the ends send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// The next message waits for the answer to the one before, unless a schedule says when it
     /// starts.
@@ -25,73 +29,139 @@ pub enum Pattern {
     Probes,
 }
 
+/// What throughput counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Bits of payload.
+    Bits,
+    /// Messages that arrived.
+    Messages,
+    /// Requests that were answered.
+    Requests,
+    /// Connections: each exchange opens one.
+    Connections,
+    /// Datagrams that arrived.
+    Packets,
+    /// Echoes of the whole window: they are too few to be told by the second.
+    Echoes,
+}
+
+impl Unit {
+    /// The metric that counts them in records.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Self::Bits => "received_bits_per_s",
+            Self::Messages => "messages_per_s",
+            Self::Requests => "requests_per_s",
+            Self::Connections => "connections_per_s",
+            Self::Packets => "received_packets_per_s",
+            Self::Echoes => "received",
+        }
+    }
+}
+
 /// What is true of every job of a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WorkloadKind {
-    /// The workload's name, as `hopbench list workloads` prints it.
-    pub name: &'static str,
     /// What carries it, where no parameter says otherwise.
     pub transport: Transport,
     /// The order in which the ends send.
     pub pattern: Pattern,
-    /// What its throughput counts, in the plural.
-    pub unit: &'static str,
+    /// What its throughput counts.
+    pub unit: Unit,
     /// Whether a window holds enough of its latencies for a 99th percentile.
     pub has_tail: bool,
     /// Whether the other end must be an agent.
     pub needs_agent: bool,
 }
 
-impl WorkloadKind {
-    /// The workloads whose traits are known, in the order of the documentation.
-    pub const ALL: &'static [Self] = &[
-        Self { name: "stream", unit: "bits", has_tail: false, ..Self::OTHER },
-        Self { name: "push", unit: "messages", ..Self::OTHER },
-        Self { name: "rr", pattern: Pattern::Exchanges, unit: "requests", ..Self::OTHER },
-        Self { name: "crr", pattern: Pattern::Exchanges, unit: "connections", ..Self::OTHER },
-        Self { name: "udp", transport: Transport::Udp, unit: "packets", ..Self::OTHER },
-        Self {
-            name: "ping",
-            transport: Transport::Icmp,
-            pattern: Pattern::Probes,
-            unit: "echoes",
-            has_tail: false,
-            needs_agent: false,
-        },
-        Self {
-            name: "http",
-            transport: Transport::Http,
-            pattern: Pattern::Exchanges,
-            unit: "requests",
-            needs_agent: false,
-            ..Self::OTHER
-        },
-    ];
+/// The workloads of version 0.1: their jobs do not carry their kind.
+const TABLE: &[(&str, WorkloadKind)] = {
+    use Pattern::{Exchanges, Probes};
+    use Transport::{Http, Icmp, Udp};
+    const PLAIN: WorkloadKind = WorkloadKind::PLAIN;
+    &[
+        ("stream", WorkloadKind { unit: Unit::Bits, has_tail: false, ..PLAIN }),
+        ("push", WorkloadKind { unit: Unit::Messages, ..PLAIN }),
+        ("rr", WorkloadKind { pattern: Exchanges, ..PLAIN }),
+        ("crr", WorkloadKind { pattern: Exchanges, unit: Unit::Connections, ..PLAIN }),
+        ("udp", WorkloadKind { transport: Udp, unit: Unit::Packets, ..PLAIN }),
+        (
+            "ping",
+            WorkloadKind { transport: Icmp, pattern: Probes, unit: Unit::Echoes, has_tail: false, needs_agent: false },
+        ),
+        ("http", WorkloadKind { transport: Http, pattern: Exchanges, needs_agent: false, ..PLAIN }),
+    ]
+};
 
-    /// A workload with nothing special about it: one way over TCP, to an agent.
-    const OTHER: Self = Self {
-        name: "other",
+impl WorkloadKind {
+    /// What is assumed of a workload about which nothing is known: one way over TCP, to an agent.
+    pub const PLAIN: Self = Self {
         transport: Transport::Tcp,
         pattern: Pattern::OneWay,
-        unit: "messages",
+        unit: Unit::Requests,
         has_tail: true,
         needs_agent: true,
     };
 
-    /// The traits of a workload, by name; those of a plain one if it is not known.
+    /// The kind of a workload whose jobs do not carry it; a plain one if its name is not known.
     pub fn of(name: &str) -> Self {
-        Self::ALL.iter().copied().find(|kind| kind.name == name).unwrap_or(Self::OTHER)
+        TABLE.iter().find(|(known, _)| *known == name).map_or(Self::PLAIN, |(_, kind)| *kind)
+    }
+
+    /// What the jobs of a workload of this name carry: nothing where [`of`](Self::of) knows it.
+    pub fn carried(self, name: &str) -> Option<Self> {
+        Some(self).filter(|kind| *kind != Self::of(name))
+    }
+
+    /// Whether it is made of exchanges. All other workloads send whatever has become of what they
+    /// sent before: the words *closed loop* and *open loop* say nothing of them.
+    pub fn is_of_exchanges(self) -> bool {
+        self.pattern == Pattern::Exchanges
+    }
+
+    /// Whether each exchange opens a connection. An agent then takes any number of flows, and says
+    /// no word before the answer: nobody waits for one.
+    pub fn connects_for_each(self) -> bool {
+        self.unit == Unit::Connections
+    }
+
+    /// Whether it talks HTTP, to any server.
+    pub fn is_http(self) -> bool {
+        self.transport == Transport::Http
+    }
+
+    /// Whether it sends datagrams that nobody answers. They wait for no connection, and those that
+    /// are sent need not arrive.
+    pub fn is_one_way_udp(self) -> bool {
+        (self.transport, self.pattern) == (Transport::Udp, Pattern::OneWay)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
 
     #[test]
     fn an_unknown_workload_is_a_plain_one() {
         assert_eq!(WorkloadKind::of("rr").pattern, Pattern::Exchanges);
-        let unknown = WorkloadKind::of("half-close");
-        assert_eq!((unknown.name, unknown.transport, unknown.pattern), ("other", Transport::Tcp, Pattern::OneWay));
+        assert_eq!(WorkloadKind::of("half-close"), WorkloadKind::PLAIN);
+    }
+
+    #[test]
+    fn a_job_carries_the_kind_that_no_table_knows() {
+        let kind = WorkloadKind { pattern: Pattern::Exchanges, unit: Unit::Connections, ..WorkloadKind::PLAIN };
+        assert_eq!(kind.carried("crr"), None);
+        let mut job = fixture::job("half-close", serde_json::json!({}));
+        let text = |job: &crate::Job| serde_json::to_value(job).expect("a job is JSON");
+        assert_eq!(text(&job).get("kind"), None, "files of 0.1 have no such field");
+        job.kind = kind.carried("half-close");
+        let read: crate::Job = serde_json::from_value(text(&job)).expect("the job as it was written");
+        assert_eq!((read.kind(), read.is_closed_loop()), (kind, true));
+        let record = crate::Record { job: text(&job), ..fixture::record(&[]) };
+        assert_eq!(record.kind(), kind);
     }
 }

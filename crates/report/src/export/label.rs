@@ -24,7 +24,7 @@ impl Labels {
         let mut out = Self { run: digits, cells: HashMap::new() };
         for cell in &run.plan.cells {
             let (path, point) = run.plan.at(*cell);
-            if point.job.workload == "http" {
+            if point.job.kind().is_http() {
                 *out.cells.entry(out.plain(path, point, "")).or_default() += 1;
             }
         }

@@ -17,7 +17,7 @@ mod messages;
 mod page;
 mod pings;
 
-use hopbench_model::Record;
+use hopbench_model::{Record, Unit};
 
 use self::figures::Figures;
 use self::page::Page;
@@ -59,12 +59,12 @@ fn trial(record: &Record, notes: &[String], terminal: bool) -> String {
     caveats::alarms(&mut page, record);
     header::write(&mut page, record);
     page.blank();
-    match record.workload.as_str() {
-        "stream" => bulk::write(&mut page, &mut figures, notes),
-        "push" => messages::write(&mut page, &mut figures, notes),
-        "udp" => datagrams::write(&mut page, &mut figures, notes),
-        "ping" => pings::write(&mut page, &mut figures, notes),
-        _ => exchanges::write(&mut page, &mut figures, notes),
+    match record.kind().unit {
+        Unit::Bits => bulk::write(&mut page, &mut figures, notes),
+        Unit::Messages => messages::write(&mut page, &mut figures, notes),
+        Unit::Packets => datagrams::write(&mut page, &mut figures, notes),
+        Unit::Echoes => pings::write(&mut page, &mut figures, notes),
+        Unit::Requests | Unit::Connections => exchanges::write(&mut page, &mut figures, notes),
     }
     figures.over_time(&mut page);
     figures.rest(&mut page);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_load::workload::Workload;
 use hopbench_meter::delta;
-use hopbench_model::{Counter, EndReport, ProxyCost, SECOND, proxy_role};
+use hopbench_model::{Counter, EndReport, ProxyCost, SECOND, Transport, proxy_role};
 use hopbench_testbed::{Gauges, Proxy};
 
 use crate::conduct::Edges;
@@ -56,12 +56,11 @@ impl Work {
         let seconds = client.end.t_ns.saturating_sub(client.start.t_ns) as f64 / SECOND as f64;
         let grown = client.end.counts.since(&client.start.counts);
         let rate = |n: u64| (seconds > 0.0 && n > 0).then(|| n as f64 / seconds);
-        let traits = workload.traits();
-        let bare = traits.needs_agent && !traits.datagrams;
+        let is_bytes = workload.kind().transport == Transport::Tcp;
         let bytes = grown.of(Counter::SentBytes) + grown.of(Counter::ReceivedBytes);
         Self {
             requests_per_s: rate(grown.of(Counter::Completed)).filter(|_| metrics.contains_key("requests_per_s")),
-            bytes_per_s: rate(bytes).filter(|_| bare),
+            bytes_per_s: rate(bytes).filter(|_| is_bytes),
         }
     }
 }

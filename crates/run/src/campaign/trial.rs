@@ -10,7 +10,9 @@ use std::net::SocketAddr;
 
 use hopbench_load::workload::Workload;
 use hopbench_model::secret::SecretHeaders;
-use hopbench_model::{Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick};
+use hopbench_model::{
+    Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick, Transport,
+};
 use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth};
 use hopbench_wire::{Hello, Role};
 
@@ -173,11 +175,11 @@ impl CellTrial<'_> {
     fn address(&self, workload: &dyn Workload, route: &Route) -> (Job, SocketAddr) {
         let mut job = self.point.job.clone();
         let mut target = route.target;
-        match workload.traits().target {
-            "URL" => job.params["url"] = format!("http://{target}{}", self.point.server.request).into(),
+        match workload.kind().transport {
+            Transport::Http => job.params["url"] = format!("http://{target}{}", self.point.server.request).into(),
             // ICMP has no ports.
-            "HOST" => target.set_port(0),
-            _ => {}
+            Transport::Icmp => target.set_port(0),
+            Transport::Tcp | Transport::Udp => {}
         }
         (job, target)
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::Job;
-use hopbench_model::units::Bytes;
 
 /// Facts about the slowest link on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +31,8 @@ impl LinkRate {
         let ip = if self.v6 { 40.0 } else { 20.0 };
         let outside = ETHERNET + f64::from(self.tunnel_bytes);
         let mtu = f64::from(self.mtu_bytes);
-        let share = if job.workload == "udp" {
-            let size = job.params.get("size")?.as_str()?.parse::<Bytes>().ok()?.0 as f64;
+        let share = if job.kind().is_one_way_udp() {
+            let size = job.size()?.0 as f64;
             // Fragments hold multiples of 8 bytes; the UDP header is in the first.
             let room = ((mtu - ip) / 8.0).floor() * 8.0;
             let packets = if size + UDP + ip <= mtu { 1.0 } else { ((size + UDP) / room).ceil() };

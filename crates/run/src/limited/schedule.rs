@@ -50,7 +50,7 @@ pub(crate) fn late_ns(job: &Job, record: &Record, link_full: bool) -> Option<Nan
     let lateness = record.latency.get("lateness_ns")?;
     // Datagrams wait for no connection but for room in their socket. Without a sign that there was none, the sender itself was
     // busy when they came due: it cannot send faster, or works off what it was late with.
-    let excused = job.workload != "udp" || link_full || had_no_room(record);
+    let excused = !job.kind().is_one_way_udp() || link_full || had_no_room(record);
     let waited = waited(record).filter(|_| excused).unwrap_or(0.0);
     let late = if waited > 0.0 {
         // At worst those that waited for a connection are the latest of all.

@@ -279,7 +279,7 @@ fn every_workload_has_the_figures_that_it_names() {
     for workload in hopbench_load::WORKLOADS {
         let mut job = job(workload.name(), params(workload.name()), 1, 300);
         workload.settle(&mut job);
-        if workload.traits().scheduled {
+        if workload.kind().is_of_exchanges() {
             let paced = hopbench_model::Job { schedule: Schedule::Rate(100.0), ..job.clone() };
             points.push(point(workload.name(), &[("rate", json!(100))], paced));
         }
@@ -293,7 +293,7 @@ fn every_workload_has_the_figures_that_it_names() {
     for record in contents(dir.path()).1 {
         let workload = hopbench_load::workload(&record.workload).unwrap();
         let job = plan.points.iter().find(|p| (&p.workload, &p.point) == (&record.workload, &record.point));
-        let metric = record.metrics.get(workload.throughput());
+        let metric = record.metrics.get(workload.kind().unit.metric());
         assert!(metric.is_some_and(|metric| *metric > 0.0), "{}: {:?}", record.workload, record.metrics);
         if let Some(kind) = workload.latency(&job.unwrap().job) {
             let latency = record.latency.get(kind.name());

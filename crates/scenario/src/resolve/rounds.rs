@@ -7,10 +7,11 @@
 use std::ops::RangeInclusive;
 
 use hopbench_load::workload::Workload;
-use hopbench_load::{WORKLOADS, metrics, workload};
+use hopbench_load::{OPEN_LOOP, WORKLOADS, metrics, workload};
 use hopbench_model::units::Span;
-use hopbench_model::{COMMON_METRICS, EngineKind, Job, Pacing, Point, ROUNDS, SECOND, Schedule, StopRule, Timing};
+use hopbench_model::{COMMON_METRICS, Job, Point, ROUNDS, SECOND, StopRule};
 use hopbench_stats::FEWEST_TO_STOP;
+use serde_json::json;
 
 use crate::document::fields::Fields;
 use crate::document::node::{At, Kind, Node, quoted};
@@ -122,7 +123,8 @@ fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
 
 /// All that rounds can end by, whatever the workload.
 pub(crate) fn all_metrics() -> Vec<String> {
-    known(WORKLOADS.iter().flat_map(|workload| any_metrics(*workload)), true)
+    let own = WORKLOADS.iter().flat_map(|workload| any_metrics(*workload));
+    known(own.chain(OPEN_LOOP.iter().map(|name| (*name).to_owned())), true)
 }
 
 /// The words and these metrics, each once.
@@ -139,20 +141,8 @@ fn known(metrics: impl Iterator<Item = String>, has_latency: bool) -> Vec<String
 
 /// All that records of a workload can have, whatever its job.
 fn any_metrics(workload: &dyn Workload) -> Vec<String> {
-    let job = |direction: &str| Job {
-        workload: workload.name().to_owned(),
-        params: serde_json::json!({"direction": direction}),
-        schedule: Schedule::Rate(1.0),
-        engine: EngineKind::Epoll,
-        connections: 1,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing { warmup_ns: 0, window_ns: SECOND, interval_ns: SECOND, timeout_ns: SECOND },
-        seed: 0,
-    };
-    ["to-server", "both"].into_iter().flat_map(|direction| metrics(&job(direction))).collect()
+    let of = |direction: &str| workload.metrics(&json!({"direction": direction}));
+    ["to-server", "both"].into_iter().flat_map(of).collect()
 }
 
 /// Says that no workload that has rounds can have the metric that they are to end by.

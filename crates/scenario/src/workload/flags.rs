@@ -45,7 +45,7 @@ pub(crate) enum Sort {
 pub(crate) fn command(workload: &dyn Workload) -> Command {
     let mut command = Command::new(workload.name()).no_binary_name(true).disable_help_flag(true);
     command = workload.arguments(command);
-    if workload.traits().scheduled {
+    if workload.kind().is_of_exchanges() {
         command = ScheduleArguments::augment_args(command);
     }
     JobArguments::augment_args(command)

@@ -90,19 +90,19 @@ impl Maker<'_> {
     /// parameters.
     fn settled(&self, setting: &[usize], matches: &ArgMatches) -> Result<(Vec<Point>, Vec<Problem>), clap::Error> {
         let workload = self.workload;
-        let traits = workload.traits();
+        let kind = workload.kind();
         let mut params = workload.params(matches)?;
         let mut request = Request::default();
         for (key, index) in self.keys.iter().zip(setting).filter(|(key, _)| key.flag.is_none()) {
             request.set(&key.name, &key.values[*index].text);
         }
         let server = request.spec(self.vocabulary);
-        if traits.target == "URL"
+        if kind.is_http()
             && let Value::Object(map) = &mut params
         {
             map.insert("url".to_owned(), Value::String(stand_in(&server.request)));
         }
-        let scheduled = if traits.scheduled { Some(ScheduleArguments::from_arg_matches(matches)?) } else { None };
+        let scheduled = if kind.is_of_exchanges() { Some(ScheduleArguments::from_arg_matches(matches)?) } else { None };
         let common = JobArguments::from_arg_matches(matches)?;
         let (job, mut problems) = common.job(workload, params, scheduled.as_ref(), self.seed);
         let mut out = Vec::new();

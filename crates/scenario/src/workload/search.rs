@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 
 use hopbench_load::WORKLOADS;
 use hopbench_load::workload::Workload;
-use hopbench_model::{CpuOf, EngineKind, Job, Path, SearchGoal, SearchSpec};
+use hopbench_model::{CpuOf, EngineKind, Job, Path, SearchGoal, SearchSpec, WorkloadKind};
 
 use super::keys::{Reader, Swept};
 use crate::document::fields::Fields;
@@ -254,11 +254,10 @@ impl Search {
 
 /// The workloads that a goal can be searched with.
 fn fitting(goal: &str) -> Vec<&'static str> {
-    let one_way = |w: &dyn Workload| w.traits().datagrams && w.one_way();
-    let fits = |w: &&&'static dyn Workload| match goal {
-        "lossless" => one_way(**w),
-        "cpu" => w.traits().scheduled || one_way(**w),
-        _ => w.traits().scheduled,
+    let fits = |kind: WorkloadKind| match goal {
+        "lossless" => kind.is_one_way_udp(),
+        "cpu" => kind.is_of_exchanges() || kind.is_one_way_udp(),
+        _ => kind.is_of_exchanges(),
     };
-    WORKLOADS.iter().filter(fits).map(|w| w.name()).collect()
+    WORKLOADS.iter().filter(|workload| fits(workload.kind())).map(|workload| workload.name()).collect()
 }

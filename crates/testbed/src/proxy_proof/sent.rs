@@ -45,7 +45,7 @@ pub(super) struct Sent {
     pub(super) connections: Range,
     /// Those of them that carried something.
     pub(super) used: Range,
-    /// Requests; none but for `http`.
+    /// Requests; none but over HTTP.
     pub(super) requests: Range,
     /// Those of the least that a proxy answered itself with an error: they may have gone no
     /// further.
@@ -55,38 +55,34 @@ pub(super) struct Sent {
 impl Sent {
     /// The traffic that one end reports.
     pub(super) fn by(job: &Job, end: &EndReport) -> Self {
+        let kind = job.kind();
+        if !kind.is_http() && !kind.connects_for_each() {
+            // Opened before the load, and kept.
+            let connections = Range::exactly(u64::from(job.connections));
+            return Self { connections, used: connections, ..Self::default() };
+        }
         let of = |counter| end.drained.of(counter);
         let failed = of(Counter::Errors);
         let (sent, completed) = (of(Counter::Sent), of(Counter::Completed));
-        match job.workload.as_str() {
-            // An exchange that failed may or may not have got as far as a connection.
-            "http" | "crr" => {
-                // Before all others one finds out whether there is a server; it carries nothing.
-                let ahead = end.settings.get("preflight_connections").and_then(|n| n.parse::<u64>().ok());
-                let opened = of(Counter::Connects) + ahead.unwrap_or(0);
-                // An answer with an error was an answer, on a connection that stood.
-                let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
-                let refused: u64 =
-                    end.statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| *count).sum();
-                let connections = Range { least: opened, most: opened + failed.saturating_sub(refused) };
-                if job.workload == "crr" {
-                    let used = Range { least: completed, ..connections };
-                    return Self { connections, used, ..Self::default() };
-                }
-                // A request whose connection was closed while it rested is sent once more; the
-                // first try may have been seen or not.
-                let again = end.extra.get("reconnects_drained").map_or(0, |count| *count as u64);
-                let requests = Range { least: (completed + refused).min(sent), most: sent + again };
-                let by_proxies = end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
-                let answered_by_proxies = by_proxies.sum();
-                Self { connections, used: Range { least: 0, ..connections }, requests, answered_by_proxies }
-            }
-            // Opened before the load, and kept.
-            _ => {
-                let connections = Range::exactly(u64::from(job.connections));
-                Self { connections, used: connections, ..Self::default() }
-            }
+        // Before all others one finds out whether there is a server; it carries nothing.
+        let ahead = end.settings.get("preflight_connections").and_then(|n| n.parse::<u64>().ok());
+        let opened = of(Counter::Connects) + ahead.unwrap_or(0);
+        // An exchange that failed may or may not have got as far as a connection. An answer with an
+        // error was an answer, on a connection that stood.
+        let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
+        let refused: u64 = end.statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| *count).sum();
+        let connections = Range { least: opened, most: opened + failed.saturating_sub(refused) };
+        if kind.connects_for_each() {
+            let used = Range { least: completed, ..connections };
+            return Self { connections, used, ..Self::default() };
         }
+        // A request whose connection was closed while it rested is sent once more; the first try
+        // may have been seen or not.
+        let again = end.extra.get("reconnects_drained").map_or(0, |count| *count as u64);
+        let requests = Range { least: (completed + refused).min(sent), most: sent + again };
+        let by_proxies = end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
+        let answered_by_proxies = by_proxies.sum();
+        Self { connections, used: Range { least: 0, ..connections }, requests, answered_by_proxies }
     }
 
     /// The traffic of all ends together.

@@ -45,7 +45,7 @@ pub enum FlowError {
         /// The version in the header.
         found: u8,
     },
-    /// No workload has this code.
+    /// It names no workload.
     #[error("flow header has the unknown workload code {found}")]
     Workload {
         /// The code in the header.
@@ -120,17 +120,21 @@ pub(crate) mod tests {
     use super::*;
     use crate::flow::FlowKey;
 
+    pub(crate) fn code(code: u8) -> WorkloadCode {
+        WorkloadCode::from_code(code).expect("not 0")
+    }
+
     /// Any header at all.
     pub(crate) fn headers() -> impl Strategy<Value = FlowHeader> {
         (
-            prop::sample::select(WorkloadCode::ALL),
+            any::<std::num::NonZeroU8>(),
             prop::sample::select(Direction::ALL),
             prop::sample::select(FlowKind::ALL),
             any::<u32>(),
             any::<u32>(),
         )
             .prop_map(|(workload, direction, kind, run, flow)| FlowHeader {
-                workload,
+                workload: code(workload.get()),
                 direction,
                 kind,
                 run,
@@ -141,7 +145,7 @@ pub(crate) mod tests {
     #[test]
     fn the_bytes_are_where_the_protocol_says() {
         let header = FlowHeader {
-            workload: WorkloadCode::Crr,
+            workload: code(4),
             direction: Direction::FromServer,
             kind: FlowKind::Udp,
             run: 0x0102_0304,
@@ -156,20 +160,14 @@ pub(crate) mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         let key = FlowKey::new([7; 32]);
-        let good = FlowHeader {
-            workload: WorkloadCode::Stream,
-            direction: Direction::ToServer,
-            kind: FlowKind::Tcp,
-            run: 1,
-            flow: 2,
-        }
-        .encode(&key);
+        let good =
+            FlowHeader { workload: code(1), direction: Direction::ToServer, kind: FlowKind::Tcp, run: 1, flow: 2 }
+                .encode(&key);
         for (at, value, error) in [
             (0, b'h', FlowError::Magic),
             (3, b'C', FlowError::Magic),
             (4, 2, FlowError::Version { found: 2 }),
             (5, 0, FlowError::Workload { found: 0 }),
-            (5, 6, FlowError::Workload { found: 6 }),
             (6, 2, FlowError::Direction { found: 2 }),
             (7, 2, FlowError::Kind { found: 2 }),
         ] {

@@ -6,7 +6,8 @@ use crate::flow::{Direction, WorkloadCode};
 const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 
 fn header() -> FlowHeader {
-    FlowHeader { workload: WorkloadCode::Udp, direction: Direction::ToServer, kind: FlowKind::Udp, run: 11, flow: 12 }
+    let workload = WorkloadCode::from_code(5).unwrap();
+    FlowHeader { workload, direction: Direction::ToServer, kind: FlowKind::Udp, run: 11, flow: 12 }
 }
 
 fn peer() -> SocketAddr {

@@ -2,6 +2,7 @@
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use hopbench_model::{Unit, WorkloadKind};
 
 /// Flags of iperf3 that are called something else here, or are something else: what they are, and the tip.
 const IPERF3: &[(&[&str], &str)] = &[
@@ -21,9 +22,14 @@ const IPERF3: &[(&[&str], &str)] = &[
     (&["-p", "--port"], "write the port behind the host, like `HOST:7474`"),
 ];
 
+/// Whether the command measures what iperf3 does: bits or packets.
+fn is_like_iperf3(command: &str) -> bool {
+    matches!(WorkloadKind::of(command).unit, Unit::Bits | Unit::Packets)
+}
+
 /// The same error; where a flag is not known here and iperf3 has it, with a tip.
 pub(in crate::cmd) fn with_tip(mut error: Error, command: &str) -> Error {
-    if error.kind() != ErrorKind::UnknownArgument || !matches!(command, "stream" | "udp") {
+    if error.kind() != ErrorKind::UnknownArgument || !is_like_iperf3(command) {
         return error;
     }
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {

@@ -1,7 +1,7 @@
 //! The line that shows the current rate while a trial runs on a terminal.
 
 use hopbench_model::units::Span;
-use hopbench_model::{Job, Tick};
+use hopbench_model::{Job, Tick, Unit};
 use hopbench_report::{Step, live_line};
 use hopbench_run::Watcher;
 use hopbench_wire::Role;
@@ -13,7 +13,7 @@ use crate::output::Bar;
 pub(super) struct Live {
     bar: Bar,
     interrupt: Interrupt,
-    workload: String,
+    unit: Unit,
     last: [Option<Tick>; 2],
     current: [Option<Tick>; 2],
     of: String,
@@ -24,7 +24,7 @@ impl Live {
         Self {
             bar: Bar::new(),
             interrupt,
-            workload: job.workload.clone(),
+            unit: job.kind().unit,
             last: [None, None],
             current: [None, None],
             of: format!("of {}", Span(job.timing.window_ns)),
@@ -47,7 +47,7 @@ impl Watcher for Live {
         let empty = Tick { t_ns: tick.t_ns.min(0), ..Tick::default() };
         let before = self.last[0].as_ref().unwrap_or(&empty);
         let server = self.last[1].as_ref().zip(self.current[1].as_ref()).map(|(before, now)| Step { before, now });
-        let line = live_line(&self.workload, Step { before, now: tick }, server);
+        let line = live_line(self.unit, Step { before, now: tick }, server);
         self.bar.show(&format!("{line}\n{:>12}  Ctrl-C ends it and keeps what was measured", self.of));
     }
 

@@ -1,6 +1,6 @@
 //! A trial's figures in a few words.
 
-use hopbench_model::Record;
+use hopbench_model::{Pattern, Record};
 use hopbench_report::campaign::main_latency;
 use hopbench_report::number;
 
@@ -23,7 +23,7 @@ pub(super) fn headline(record: &Record) -> String {
 
 /// The first of them: `1.234 Gbit/s`; of workloads that ask for a time that time: `66.0 us`.
 pub(super) fn figure(record: &Record) -> Option<String> {
-    let latency = main_latency(record).filter(|_| record.job["workload"] != "http");
+    let latency = main_latency(record).filter(|_| !record.kind().is_http());
     latency.map(|(_, ns)| number::time_ns(ns)).or_else(|| figures(record).into_iter().next())
 }
 
@@ -32,7 +32,9 @@ fn figures(record: &Record) -> Vec<String> {
         .iter()
         .filter_map(|row| row.iter().find_map(|name| Some((name, *record.metrics.get(*name)?))))
         .map(|(name, value)| match name.strip_suffix("_per_s").filter(|what| !what.ends_with("_bits")) {
-            Some("requests") if record.job["workload"] == "ping" => format!("{} echoes/s", number::per_s(value)),
+            Some("requests") if record.kind().pattern == Pattern::Probes => {
+                format!("{} echoes/s", number::per_s(value))
+            }
             Some(what) => format!("{} {}/s", number::per_s(value), what.trim_start_matches("received_")),
             None => number::by_name(name, value),
         })

@@ -9,10 +9,9 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
     let mut out: Vec<Chart> = Vec::new();
     let is_twin = |name: &str| summary.paths.iter().any(|path| path.is_twin && path.name == name);
     for distribution in workload.distributions.iter().filter(|one| !is_twin(&one.path)) {
-        let latency = match (workload.kind.as_str(), distribution.latency) {
-            ("ping", _) => "RTT",
-            (_, name) => name.trim_end_matches("_ns"),
-        };
+        // As its columns call it.
+        let is_rtt = workload.figures.iter().any(|figure| figure.name.starts_with("rtt_"));
+        let latency = if is_rtt { "RTT" } else { distribution.latency.trim_end_matches("_ns") };
         let at = if distribution.point.is_empty() { String::new() } else { format!(" at {}", distribution.point) };
         let rounds = if summary.run.rounds > 1 { " over all rounds" } else { "" };
         let title = format!("{latency}: distribution{rounds}{at}");

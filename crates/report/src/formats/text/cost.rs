@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{NodeCost, Record};
+use hopbench_model::{NodeCost, Record, Unit};
 
 use super::page::Page;
 use crate::number::{by_name, bytes, cores, per_s, plain, share, time_ns};
@@ -38,11 +38,11 @@ pub(super) fn write(page: &mut Page, record: &Record) {
 fn work(record: &Record) -> Option<(f64, &'static str)> {
     let metric = |name: &str| record.metrics.get(name).copied();
     let over_window = |name: &str| metric(name).map(|rate| rate * record.window_s);
-    let (units, name) = match record.workload.as_str() {
-        "stream" => (over_window("received_bits_per_s")? / 8.0 / f64::from(1 << 30), "GiB"),
-        "push" => (metric("messages").or_else(|| over_window("messages_per_s"))?, "message"),
-        "udp" => (over_window("received_packets_per_s")?, "packet received"),
-        _ => (over_window("requests_per_s")?, "request"),
+    let (units, name) = match record.kind().unit {
+        Unit::Bits => (over_window("received_bits_per_s")? / 8.0 / f64::from(1 << 30), "GiB"),
+        Unit::Messages => (metric("messages").or_else(|| over_window("messages_per_s"))?, "message"),
+        Unit::Packets => (over_window("received_packets_per_s")?, "packet received"),
+        Unit::Requests | Unit::Connections | Unit::Echoes => (over_window("requests_per_s")?, "request"),
     };
     (units.is_finite() && units > 0.0).then_some((units, name))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::Record;
+use hopbench_model::{Record, Unit};
 
 use super::page::Page;
 use crate::number::{by_name, counted};
@@ -15,12 +15,12 @@ pub(super) struct Figures<'a> {
 }
 
 /// Figures of an interval that show how a trial went: the first that there is.
-fn over_time(workload: &str) -> &'static [&'static str] {
-    match workload {
-        "stream" => &["received_bits_per_s", "sent_bits_per_s"],
-        "push" => &["messages_per_s", "received_bits_per_s"],
-        "udp" => &["received_packets_per_s", "received_bits_per_s", "sent_bits_per_s"],
-        _ => &["requests_per_s", "completed_per_s"],
+fn over_time(unit: Unit) -> &'static [&'static str] {
+    match unit {
+        Unit::Bits => &["received_bits_per_s", "sent_bits_per_s"],
+        Unit::Messages => &["messages_per_s", "received_bits_per_s"],
+        Unit::Packets => &["received_packets_per_s", "received_bits_per_s", "sent_bits_per_s"],
+        Unit::Requests | Unit::Connections | Unit::Echoes => &["requests_per_s", "completed_per_s"],
     }
 }
 
@@ -63,7 +63,7 @@ impl<'a> Figures<'a> {
     pub(super) fn over_time(&self, page: &mut Page) {
         let intervals = &self.record.intervals;
         let Some(name) =
-            over_time(&self.record.workload).iter().find(|name| intervals.iter().any(|i| i.contains_key(**name)))
+            over_time(self.record.kind().unit).iter().find(|name| intervals.iter().any(|i| i.contains_key(**name)))
         else {
             return;
         };

@@ -1,7 +1,7 @@
 //! The head of a page: the lines that are needed to repeat the trial.
 
 use hopbench_analysis::{RecordedJob, spoken};
-use hopbench_model::{Record, Schedule, is_of_exchanges};
+use hopbench_model::{Pattern, Record, Schedule, WorkloadKind};
 
 use super::page::Page;
 use crate::number::{counted, plain, time_ns};
@@ -10,7 +10,7 @@ use crate::{ADDRESS_SETTING, OTHERS_SETTING};
 pub(super) fn write(page: &mut Page, record: &Record) {
     let job = RecordedJob(&record.job);
     page.title(&record.workload, &target(record));
-    page.title("", &load(job, &record.workload));
+    page.title("", &load(job, record.kind()));
     page.title("", &job.params().join(", "));
     page.title("", &placement(job));
     page.title("", &window(record, job));
@@ -28,11 +28,11 @@ fn target(record: &Record) -> String {
 }
 
 /// Engine, connections, threads, schedule.
-fn load(job: RecordedJob<'_>, workload: &str) -> String {
+fn load(job: RecordedJob<'_>, kind: WorkloadKind) -> String {
     let mut parts = Vec::new();
     parts.extend(job.engine().map(|engine| format!("engine {engine}")));
-    // What keeps several echoes of `ping` under way is nobody's connection.
-    if workload != "ping" {
+    // What keeps several probes under way is nobody's connection.
+    if kind.pattern != Pattern::Probes {
         parts.extend(job.connections().map(|n| counted(n, "connection", "connections")));
     }
     parts.extend(match (job.engine(), job.threads()) {
@@ -42,7 +42,7 @@ fn load(job: RecordedJob<'_>, workload: &str) -> String {
     match job.schedule() {
         None => {}
         // Only an exchange waits for an answer before the next starts.
-        Some(Schedule::Closed) if !is_of_exchanges(workload) => {}
+        Some(Schedule::Closed) if !kind.is_of_exchanges() => {}
         Some(Schedule::Closed) => parts.push("closed loop".to_owned()),
         Some(Schedule::Rate(rate)) => parts.push(format!("constant rate {}/s", plain(rate))),
         Some(Schedule::Poisson(rate)) => parts.push(format!("Poisson arrivals {}/s", plain(rate))),
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn only_what_has_connections_shows_them() {
         let job = serde_json::json!({"engine": "epoll", "connections": 1000, "threads": 1});
-        assert_eq!(load(RecordedJob(&job), "stream"), "engine epoll, 1000 connections, 1 thread");
-        assert_eq!(load(RecordedJob(&job), "ping"), "engine epoll, 1 thread");
+        assert_eq!(load(RecordedJob(&job), WorkloadKind::of("stream")), "engine epoll, 1000 connections, 1 thread");
+        assert_eq!(load(RecordedJob(&job), WorkloadKind::of("ping")), "engine epoll, 1 thread");
     }
 }

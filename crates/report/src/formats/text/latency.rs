@@ -1,7 +1,7 @@
 //! The table of latencies.
 
 use hopbench_analysis::RecordedJob;
-use hopbench_model::{Latency, Record, Schedule};
+use hopbench_model::{Latency, Pattern, Record, Schedule};
 
 use super::page::Page;
 use crate::number::{TIMES, significant, time_ns};
@@ -42,21 +42,22 @@ pub(super) fn write(page: &mut Page, record: &Record) {
 
 /// What the times are measured over, and whether the schedule waited for the answers.
 fn title(record: &Record) -> String {
-    let workload = record.workload.as_str();
+    let kind = record.kind();
     let mut parts = Vec::new();
-    match workload {
-        "push" | "udp" => parts.push("one way"),
-        "rr" | "ping" => parts.push("full round trip"),
-        _ => {}
+    match kind.pattern {
+        Pattern::OneWay => parts.push("one way"),
+        // These have more in them than a round trip.
+        Pattern::Exchanges if kind.is_http() || kind.connects_for_each() => {}
+        Pattern::Exchanges | Pattern::Probes => parts.push("full round trip"),
     }
-    if matches!(workload, "rr" | "crr" | "http") && RecordedJob(&record.job).schedule() == Some(Schedule::Closed) {
+    if kind.is_of_exchanges() && RecordedJob(&record.job).schedule() == Some(Schedule::Closed) {
         parts.push("closed loop: service time, from the actual send");
     }
     if parts.is_empty() { "latency".to_owned() } else { format!("latency ({})", parts.join("; ")) }
 }
 
 fn name(record: &Record, kind: &str) -> String {
-    if record.workload == "ping" && kind == "service_ns" {
+    if record.kind().pattern == Pattern::Probes && kind == "service_ns" {
         return "RTT".to_owned();
     }
     kind.strip_suffix("_ns").unwrap_or(kind).replace('_', " ")

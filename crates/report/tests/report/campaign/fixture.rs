@@ -53,6 +53,7 @@ pub(crate) fn path(name: &str, from: (&str, &str), to: (&str, &str), via: Via) -
 pub(crate) fn job(kind: &str, params: Value, schedule: Schedule, connections: u32) -> Job {
     Job {
         workload: kind.to_owned(),
+        kind: None,
         params,
         schedule,
         engine: EngineKind::Epoll,

@@ -1,7 +1,7 @@
 //! A point of a plan at a load that a search asks for.
 
 use hopbench_load::workload::Workload;
-use hopbench_model::{Job, Point, Schedule};
+use hopbench_model::{Job, Point, Rate, Schedule};
 use serde_json::Value;
 
 /// What a search varies.
@@ -65,9 +65,9 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
         Parameter::Rate => {
             let each = load.value / f64::from(clients.max(1));
             if paces_itself(job) {
-                job.params["rate"] = format!("{}pps", (each.round() as u64).max(1)).into();
+                job.set_rate(Rate::Datagrams((each.round() as u64).max(1)));
                 workload.settle(job);
-            } else if workload.traits().scheduled {
+            } else if workload.kind().is_of_exchanges() {
                 job.schedule = match job.schedule {
                     Schedule::Poisson(_) => Schedule::Poisson(each),
                     Schedule::Closed | Schedule::Rate(_) => Schedule::Rate(each),
@@ -83,7 +83,7 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
 /// Whether a workload's rate stands in its parameters, in whole datagrams a second, and its
 /// schedule follows from it.
 fn paces_itself(job: &Job) -> bool {
-    job.workload == "udp"
+    job.kind().is_one_way_udp()
 }
 
 /// The rate nearest to this one that can be asked for: whole datagrams a second of each client,

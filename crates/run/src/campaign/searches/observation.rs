@@ -21,7 +21,7 @@ pub(super) fn figure(goal: &SearchGoal, job: &Job) -> String {
 }
 
 fn throughput(job: &Job) -> &'static str {
-    hopbench_load::workload(&job.workload).map_or("requests_per_s", |workload| workload.throughput())
+    job.kind().unit.metric()
 }
 
 /// What a trial showed, and the bounds that it broke besides the limit of what is searched by. A

@@ -33,12 +33,11 @@ impl Figure {
             return vec![Self::Metric(metric.to_owned())];
         };
         let latency = |percentile| workload.latency(job).map(|kind| Self::Latency(kind, percentile));
-        let throughput = || Self::Metric(workload.throughput().to_owned());
-        // A window holds too few echoes for a 99th percentile.
-        let tail = if job.workload == "ping" { Percentile::P50 } else { Percentile::P99 };
+        let throughput = || Self::Metric(job.kind().unit.metric().to_owned());
+        let tail = if job.kind().has_tail { Percentile::P99 } else { Percentile::P50 };
         let asked = match (metric, Percentile::named(metric)) {
             (_, Some(percentile)) => latency(percentile),
-            (name, None) if name == THROUGHPUT || name == workload.throughput() => None,
+            (name, None) if name == THROUGHPUT || name == job.kind().unit.metric() => None,
             (name, None) => Some(Self::Metric(name.to_owned())),
         };
         let headline = latency(tail).filter(|_| job.is_throughput_given()).into_iter().chain([throughput()]);
@@ -54,7 +53,7 @@ impl Figure {
     /// Why a workload's job is looked at by this figure although `metric` was asked for; `None`: it
     /// is what was asked for.
     pub(super) fn instead(&self, metric: &str, job: &Job) -> Option<String> {
-        let throughput = hopbench_load::workload(&job.workload)?.throughput();
+        let throughput = job.kind().unit.metric();
         match self {
             Self::Metric(name) if name == metric || (metric == THROUGHPUT && name == throughput) => None,
             Self::Latency(_, percentile) if Percentile::named(metric) == Some(*percentile) => None,

@@ -19,7 +19,7 @@ pub(crate) struct Rates {
 impl Rates {
     /// Reads `rates`, which must be there.
     pub(crate) fn read(fields: &Fields<'_>, workload: &dyn Workload, problems: &mut Problems) -> Option<Self> {
-        let example = if workload.traits().scheduled { "100..50000" } else { "10Mbit..10Gbit" };
+        let example = if workload.kind().is_of_exchanges() { "100..50000" } else { "10Mbit..10Gbit" };
         let expected = format!("the lowest and the highest rate, like {example}");
         let key = fields.path_of("rates");
         let Some(node) = fields.get("rates") else {
@@ -32,7 +32,7 @@ impl Rates {
             return None;
         };
         // Of datagrams the workload knows the units.
-        let end = |end: &str| if workload.traits().scheduled { plain(end) } else { end.to_owned() };
+        let end = |end: &str| if workload.kind().is_of_exchanges() { plain(end) } else { end.to_owned() };
         Some(Self { at: node.at, key, ends: ends.map(end) })
     }
 
@@ -69,7 +69,7 @@ impl Rates {
 /// What a rate comes to, made by the workload itself as from its key `rate`.
 fn arrivals_per_s(workload: &dyn Workload, job: &Job, text: &str) -> Result<f64, Problem> {
     let mut job = job.clone();
-    if workload.traits().scheduled {
+    if workload.kind().is_of_exchanges() {
         let rate = text.parse().map_err(|_| Problem::new("--rate", text, "a number"))?;
         job.schedule = Schedule::Rate(rate);
     } else {

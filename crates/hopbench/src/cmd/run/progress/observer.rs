@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-use hopbench_model::{Counts, Nanos, Record, Tick};
+use hopbench_model::{Counts, Job, Nanos, Record, Tick, Unit, WorkloadKind};
 use hopbench_report::number::counted;
 use hopbench_report::{Step, live_line};
 use hopbench_run::{Event, Observer};
@@ -34,8 +34,8 @@ pub(in crate::cmd::run) struct Progress {
     live: Live,
     /// How the rounds go, where they end when the figures are sure enough.
     round: Option<String>,
-    /// The workload's kind.
-    kind: String,
+    /// What the trial's throughput counts.
+    unit: Unit,
     ends: BTreeMap<(bool, usize), Tick>,
     /// The clients together, and the servers together, at the tick before.
     before: Option<[Tick; 2]>,
@@ -55,7 +55,7 @@ impl Progress {
             pace: Pace::new(started_at),
             live: Live::default(),
             round: None,
-            kind: String::new(),
+            unit: WorkloadKind::PLAIN.unit,
             ends: BTreeMap::new(),
             before: None,
         }
@@ -80,10 +80,10 @@ impl Progress {
     }
 
     /// A trial begins: how far the run is may be worth a line.
-    fn begin(&mut self, kind: &str) {
+    fn begin(&mut self, job: &Job) {
         self.ends.clear();
         self.before = None;
-        kind.clone_into(&mut self.kind);
+        self.unit = job.kind().unit;
         if self.is_terminal {
             self.draw("");
             return;
@@ -124,14 +124,14 @@ impl Observer for Progress {
                 // Where it is not known when the rounds end, how far they are says more.
                 self.live.stage = self.round.clone().unwrap_or_default();
                 self.live.trial = name(trial);
-                self.begin(&job.workload);
+                self.begin(job);
             }
             Event::SearchTrialStarted { trial, pass, place, of, job } => {
                 self.live.trials = None;
                 self.live.left_ns = None;
                 self.live.stage = format!("searching, pass {pass}, {place} of {of}");
                 self.live.trial = name(trial);
-                self.begin(&job.workload);
+                self.begin(job);
             }
             Event::TrialDone(record) => {
                 if let Some(latest) = latest(record) {
@@ -163,7 +163,7 @@ impl Observer for Progress {
         let start = Tick { t_ns: tick.t_ns.min(0), ..Tick::default() };
         let before = self.before.take().unwrap_or_else(|| [start.clone(), start]);
         let server = (now[1].t_ns > before[1].t_ns).then_some(Step { before: &before[1], now: &now[1] });
-        let line = live_line(&self.kind, Step { before: &before[0], now: &now[0] }, server);
+        let line = live_line(self.unit, Step { before: &before[0], now: &now[0] }, server);
         self.draw(&line);
         self.before = Some(now);
     }

@@ -1,6 +1,7 @@
 //! The CPU time that each path spends on a request, and the part of its proxies.
 
 use hopbench_analysis::{CellSummary, FigureSummary, Summary, WorkloadSummary};
+use hopbench_model::WorkloadKind;
 
 use super::super::text::short;
 use super::fact::Fact;
@@ -58,7 +59,7 @@ fn proxies(workload: &WorkloadSummary) -> Option<&FigureSummary> {
 }
 
 fn weight((workload, figure): (&WorkloadSummary, &FigureSummary)) -> (bool, bool, bool) {
-    (proxies(workload).is_some(), figure.name == "cpu_per_request_ns", workload.kind == "http")
+    (proxies(workload).is_some(), figure.name == "cpu_per_request_ns", WorkloadKind::of(&workload.kind).is_http())
 }
 
 fn label(name: &str) -> &'static str {

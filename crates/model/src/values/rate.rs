@@ -1,15 +1,16 @@
-//! The rate at which datagrams are to leave.
+//! The rate at which bytes or datagrams are to leave.
 
 use std::fmt;
 use std::str::FromStr;
 
-use hopbench_model::units::{BitRate, Bytes};
 use serde::{Deserialize, Serialize};
+
+use super::units::{BitRate, Bytes};
 
 /// A rate over all connections; written `max`, `50000pps` or `100Mbit`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub(super) enum Rate {
+pub enum Rate {
     /// The next datagram when the kernel took the last.
     Max,
     /// Datagrams a second.
@@ -22,7 +23,7 @@ const DATAGRAM_SUFFIXES: &[(&str, f64)] = &[("Mpps", 1e6), ("kpps", 1e3), ("pps"
 
 impl Rate {
     /// Datagrams of this payload a second; `None` when nothing limits them.
-    pub(super) fn datagrams_per_s(self, size: Bytes) -> Option<f64> {
+    pub fn datagrams_per_s(self, size: Bytes) -> Option<f64> {
         match self {
             Self::Max => None,
             Self::Datagrams(per_s) => Some(per_s as f64),
@@ -31,7 +32,7 @@ impl Rate {
     }
 
     /// Whether it would never send anything.
-    pub(super) fn is_zero(self) -> bool {
+    pub fn is_zero(self) -> bool {
         matches!(self, Self::Datagrams(0) | Self::Payload(BitRate(0)))
     }
 }
