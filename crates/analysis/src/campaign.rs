@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Record, RunFile, point_label};
+use hopbench_model::{Failure, Record, RunFile, point_label};
 
-use crate::cells::{Cell, Distributions, Proofs, TrialKey, Warnings};
-use crate::figures::{Kind, LinkFacts, kinds, unusable};
+use crate::cells::{Cell, Distributions, Exclusion, Proofs, TrialKey, Warnings};
+use crate::figures::{Kind, LinkFacts, is_unproved, kinds, unusable};
 use crate::stop::Rule;
 use crate::text::cell_name::key;
 
@@ -35,7 +35,7 @@ pub struct Campaign {
     pub(crate) warnings: Warnings,
     pub(crate) proofs: Vec<Proofs>,
     /// Why a trial is in no figure.
-    pub(crate) failures: BTreeMap<TrialKey, String>,
+    pub(crate) failures: BTreeMap<TrialKey, Exclusion>,
     /// The trials of searches, which are in no cell.
     pub(crate) searches: Vec<Record>,
 }
@@ -92,7 +92,7 @@ impl Campaign {
             cells: planned.into_iter().map(|cell| (cell, Cell::default())).collect(),
             warnings: Warnings::default(),
             proofs: vec![Proofs::default(); plan.paths.len()],
-            failures: run.failures.iter().map(|f| (TrialKey::of_failure(f), f.reason.clone())).collect(),
+            failures: run.failures.iter().map(failed).collect(),
             searches: Vec::new(),
             workloads,
             run: run.clone(),
@@ -103,7 +103,7 @@ impl Campaign {
     pub fn add(&mut self, record: &Record) {
         if record.run_id != self.run.run_id {
             let reason = format!("a record of another run: {}", record.run_id);
-            self.fail(record, reason);
+            self.exclude(record, Exclusion { reason, is_unproved: false });
             return;
         }
         let path = self.path_names.get(&record.path).copied();
@@ -113,14 +113,14 @@ impl Campaign {
         }
         let point = self.point_names.get(&(record.workload.clone(), key(&record.point))).copied();
         let Some(cell) = path.zip(point).filter(|cell| self.cells.contains_key(cell)) else {
-            self.fail(record, UNPLANNED.to_owned());
+            self.exclude(record, Exclusion { reason: UNPLANNED.to_owned(), is_unproved: false });
             return;
         };
         let workload = self.workload_of[cell.1];
         self.proofs[cell.0].add(record);
         self.links[cell.0].add(record);
         if let Some(reason) = unusable(record) {
-            self.fail(record, reason);
+            self.exclude(record, Exclusion { reason, is_unproved: is_unproved(record) });
             return;
         }
         // It was repeated, and this is its record.
@@ -141,7 +141,7 @@ impl Campaign {
     fn add_search(&mut self, record: &Record, path: Option<usize>) {
         let workload = self.workloads.iter().position(|workload| workload.name == record.workload);
         let Some((path, workload)) = path.zip(workload) else {
-            self.fail(record, UNPLANNED.to_owned());
+            self.exclude(record, Exclusion { reason: UNPLANNED.to_owned(), is_unproved: false });
             return;
         };
         self.proofs[path].add(record);
@@ -151,7 +151,7 @@ impl Campaign {
         kept.latency.values_mut().for_each(|latency| latency.hdr.clear());
         self.searches.push(kept);
         if let Some(reason) = unusable(record) {
-            self.fail(record, reason);
+            self.exclude(record, Exclusion { reason, is_unproved: is_unproved(record) });
             return;
         }
         self.failures.remove(&TrialKey::of(record));
@@ -166,7 +166,14 @@ impl Campaign {
 
     /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was
     /// said with its record at hand, and of several records the first reason counts.
-    fn fail(&mut self, record: &Record, reason: String) {
-        self.failures.entry(TrialKey::of(record)).or_insert(reason);
+    fn exclude(&mut self, record: &Record, exclusion: Exclusion) {
+        let is_unproved = exclusion.is_unproved;
+        self.failures.entry(TrialKey::of(record)).or_insert(exclusion).is_unproved |= is_unproved;
     }
+}
+
+/// A trial that `run.json` says has no figures; its record, if there is one, says whether its path
+/// was proved.
+fn failed(failure: &Failure) -> (TrialKey, Exclusion) {
+    (TrialKey::of_failure(failure), Exclusion { reason: failure.reason.clone(), is_unproved: false })
 }

@@ -8,11 +8,12 @@ mod node;
 mod recorded_job;
 mod usable;
 
-pub(crate) use self::figure::{Better, End, Figure, Percentile, Source, Work, per_s};
+pub(crate) use self::figure::{End, Figure, Percentile, Source, Work, per_s};
 pub(crate) use self::kind::Kind;
 pub use self::kinds::main_latency;
 pub(crate) use self::link::LinkFacts;
 pub(crate) use self::node::{Busy, Node, cores};
 pub use self::recorded_job::{RecordedJob, spoken};
 pub use self::usable::unusable;
-pub(crate) use self::usable::{bypasses_proxy, is_mostly_late};
+pub(crate) use self::usable::{bypasses_proxy, is_mostly_late, is_unproved};
+pub(crate) use crate::summary::Better;

@@ -74,7 +74,7 @@ fn summary(campaign: &Campaign) -> Summary {
         proxy_curves: mesh::curves(campaign),
         searches: search::all(campaign),
         skipped: skipped(campaign),
-        failures: campaign.failures.iter().map(|(trial, reason)| trial.summary(reason)).collect(),
+        failures: campaign.failures.iter().map(|(trial, exclusion)| trial.summary(exclusion)).collect(),
         warnings: campaign.warnings.summary(&names, &path_names),
         environment: run.environment.clone(),
         testbed: run.testbed.clone(),
@@ -228,6 +228,7 @@ fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
     used.map(|(index, figure)| FigureSummary {
         name: figure.name,
         label: figure.label,
+        better: figure.better,
         plotted: index < workload.kind.plots,
         cpu: figure.is_part_of_cpu(),
     })

@@ -41,6 +41,15 @@ impl Proofs {
     }
 }
 
+/// Why a trial is in no figure.
+#[derive(Debug, Clone)]
+pub(crate) struct Exclusion {
+    /// In words.
+    pub(crate) reason: String,
+    /// Whether it is for want of a proof of its path.
+    pub(crate) is_unproved: bool,
+}
+
 /// The key of a trial: a cell in a round. In the order in which they are listed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TrialKey {
@@ -64,8 +73,9 @@ impl TrialKey {
     }
 
     /// The trial with the reason why it is in no figure.
-    pub(crate) fn summary(&self, reason: &str) -> FailureSummary {
+    pub(crate) fn summary(&self, exclusion: &Exclusion) -> FailureSummary {
         let Self { path, workload, point, round } = self.clone();
-        FailureSummary { path, workload, point, round, reason: reason.to_owned() }
+        let Exclusion { reason, is_unproved } = exclusion.clone();
+        FailureSummary { path, workload, point, round, reason, is_unproved }
     }
 }

@@ -1,6 +1,7 @@
 //! The figures that matter for a kind of workload.
 
-use super::figure::{Better, End, Figure, Percentile, Source, Work};
+use super::figure::{End, Figure, Percentile, Source, Work};
+use crate::summary::Better;
 
 /// The figures that matter for a kind of workload.
 #[derive(Debug)]

@@ -123,6 +123,9 @@ pub struct FailureSummary {
     pub round: u32,
     /// Why.
     pub reason: String,
+    /// Whether that is for want of a proof: nothing shows that its traffic took the path.
+    #[serde(rename = "unproved", skip_serializing_if = "std::ops::Not::not")]
+    pub is_unproved: bool,
 }
 
 /// Cells of one path that the testbed cannot measure.

@@ -5,7 +5,6 @@ use hopbench_analysis::{SearchSummary, Summary};
 use hopbench_model::RunStatus;
 
 use super::clock::between;
-use super::notes::is_unproved;
 use crate::campaign::page_text;
 use crate::number::counted;
 
@@ -71,7 +70,7 @@ fn trials(summary: &Summary) -> Vec<String> {
     if searched > 0 {
         parts.push(format!("{} of searches", counted(searched as u64, "trial", "trials")));
     }
-    let unproved = summary.failures.iter().filter(|failure| is_unproved(&failure.reason)).count();
+    let unproved = summary.failures.iter().filter(|failure| failure.is_unproved).count();
     let failed = summary.failures.len() - unproved;
     let has_trials = run.used_trials > 0 || searched > 0;
     match unproved {

@@ -37,11 +37,6 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
     out
 }
 
-/// Whether a trial is in no figure because nothing proves that its traffic took the path.
-pub(super) fn is_unproved(reason: &str) -> bool {
-    reason.starts_with("the traffic did not take the path") || reason.starts_with("there is no evidence")
-}
-
 /// Trials that are in no figure, and the first of them.
 fn failures(summary: &Summary) -> Option<String> {
     let first = summary.failures.first()?;
