@@ -2,7 +2,7 @@
 
 mod questions;
 
-use hopbench_model::number::percentage;
+use hopbench_model::number::{full_percentage, percentage};
 use hopbench_stats::{Comparison, Test};
 
 pub(crate) use self::questions::Questions;
@@ -100,18 +100,12 @@ pub(crate) fn called(better: Better, grew: bool) -> (Outcome, &'static str) {
     }
 }
 
-/// Shares from here on have digits before the point only.
-const LARGE: f64 = 9.0;
-
 /// A difference with its size, and the ends of what it may be: `slower by 18 % [15, 21]`. `ends`
 /// are ratios, like `ratio`.
 pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -> String {
     // What a difference is, is told however large; of less than there was nothing can be far beyond
     // it.
-    let share = |ratio: f64| match (ratio - 1.0).abs() {
-        share if share.is_finite() && share >= LARGE => format!("{:.0}", share * 100.0),
-        share => percentage(share),
-    };
+    let share = |ratio: f64| full_percentage((ratio - 1.0).abs());
     // The smaller difference comes first.
     let told = |(low, high): (f64, f64)| match (grew, ratio * interval_text::FAR) {
         (true, most) if high > most => [share(low), format!("> {}", share(most))],

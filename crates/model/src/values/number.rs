@@ -73,6 +73,12 @@ pub fn percentage(share: f64) -> String {
     }
 }
 
+/// A share in percent like [`percentage`], but with all its digits however large: `1220`.
+pub fn full_percentage(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.is_finite() && percent >= 999.5 { format!("{percent:.0}") } else { percentage(share) }
+}
+
 /// A share in percent with its sign and as many digits as it deserves: `18 %`, `-2.0 %`, `0.25 %`;
 /// above 999 % it says only that.
 pub fn signed_percent(share: f64) -> String {
@@ -371,6 +377,8 @@ mod tests {
             assert_eq!(percentage(share), expected, "{share}");
         }
         assert_eq!(percentage(f64::INFINITY), "inf");
+        let full = [0.18, 9.994, 12.2, f64::INFINITY].map(full_percentage);
+        assert_eq!(full, ["18", "999", "1220", "inf"]);
     }
 
     #[test]
