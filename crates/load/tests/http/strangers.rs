@@ -2,12 +2,13 @@
 //! or nothing at all.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hopbench_load::{StrangerBounds, Timeouts};
 use hopbench_model::{Nanos, SECOND};
-use hopbench_sys::clock;
+use hopbench_sys::{Socket, clock};
 
 use crate::ours::Ours;
 
@@ -20,6 +21,19 @@ fn connect(ours: &Ours) -> TcpStream {
     let stream = TcpStream::connect(ours.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.set_nodelay(true).unwrap();
+    stream
+}
+
+/// A connection from another address of this machine.
+fn connect_from(last: u8, ours: &Ours) -> TcpStream {
+    let socket = Socket::tcp(ours.address).unwrap();
+    socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into()).unwrap();
+    socket.connect(ours.address).unwrap();
+    socket.wait_connected(Duration::from_secs(5));
+    socket.connected().unwrap();
+    let stream = TcpStream::from(OwnedFd::from(socket));
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream
 }
 
@@ -69,7 +83,8 @@ fn post(length: usize) -> Vec<u8> {
 
 #[test]
 fn unfinished_bodies_share_one_room_and_what_does_not_fit_is_told_so() {
-    let memory_bytes = 1 << 20;
+    // A MiB for those of this source.
+    let memory_bytes = 3 << 20;
     let ours = Ours::with(StrangerBounds { memory_bytes, ..StrangerBounds::default() });
     let body = vec![b'x'; 300_000];
     // Without their last byte; one after the other, so that who came first is in.
@@ -92,6 +107,11 @@ fn unfinished_bodies_share_one_room_and_what_does_not_fit_is_told_so() {
         }
     }
     assert!((1..=3).contains(&held.len()) && refused == 16 - held.len(), "{} held, {refused} refused", held.len());
+    // The room of other sources is not theirs.
+    let mut other = connect_from(9, &ours);
+    other.write_all(&[post(300_001), body.clone(), b"x".to_vec()].concat()).unwrap();
+    assert_eq!(status(&mut other), Some(200));
+    drop(other);
     // Who is in is served, and gives the room back.
     for stream in &mut held {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
