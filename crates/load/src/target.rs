@@ -47,7 +47,8 @@ pub struct TargetContext {
 }
 
 /// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes: who reads fast
-/// and then not at all would have megabytes wait.
+/// and then not at all would have megabytes wait. The kernel takes a whole segment, 64 KiB at most,
+/// as long as less than this waits.
 const STRANGERS_NOT_SENT_BYTES: usize = 64 << 10;
 
 /// What all strangers at a target may do together.
