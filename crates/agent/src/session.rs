@@ -121,7 +121,10 @@ fn follow(
 ) -> Result<(), Ended> {
     let mut trial: Option<ActiveTrial> = None;
     let mut heard = clock::now();
-    let is_held = |held: fn(&SessionGuard) -> bool| guard.is_none_or(held).then_some(()).ok_or(Ended::Displaced);
+    let is_held = |held: fn(&SessionGuard) -> bool| match guard {
+        Some(guard) if !held(guard) => Err(Ended::Displaced),
+        _ => Ok(()),
+    };
     loop {
         is_held(SessionGuard::is_held)?;
         let mut left = TURN;

@@ -169,8 +169,12 @@ pub(super) fn needs(spec: &TestbedSpec, path: &Path, programs: BTreeSet<&str>) -
 fn of_lab(path: &Path, programs: BTreeSet<&str>) -> BTreeSet<String> {
     let mut needs: BTreeSet<&str> = programs;
     let translated = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
-    needs.extend((translated || !path.mesh.is_none()).then_some("nft"));
-    needs.extend(path.is_proxied().then_some("envoy"));
+    if translated || !path.mesh.is_none() {
+        needs.insert("nft");
+    }
+    if path.is_proxied() {
+        needs.insert("envoy");
+    }
     needs.extend([&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()));
     needs.into_iter().map(str::to_owned).collect()
 }
