@@ -126,6 +126,18 @@ pub fn brief_time_ns(ns: u64) -> String {
     format!("{text} {unit}")
 }
 
+/// A long time in its two largest units: `45 s`, `2 min 31 s`, `1 h 5 min`, `2 d 3 h`.
+pub fn long_time(seconds: u64) -> String {
+    let units = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)];
+    let first = units.iter().position(|(_, length)| seconds >= *length).unwrap_or(units.len() - 1);
+    let (unit, length) = units[first];
+    let rest = units.get(first + 1).map(|(unit, small)| (unit, seconds % length / small));
+    match rest.filter(|(_, count)| *count > 0) {
+        Some((small, count)) => format!("{} {unit} {count} {small}", seconds / length),
+        None => format!("{} {unit}", seconds / length),
+    }
+}
+
 /// Something a second as a sentence says it, without its unit: `12.35`, `24765`.
 pub fn brief_per_s(rate: f64) -> String {
     if rate < 100.0 { format!("{rate:.2}") } else { format!("{rate:.0}") }
@@ -410,6 +422,7 @@ mod tests {
             [0.0123, 0.0994, 0.0996, 0.454, 1.0].map(brief_percent),
             ["1.2 %", "9.9 %", "10 %", "45 %", "100 %"]
         );
+        assert_eq!([0, 45, 60, 151, 3900, 183_600].map(long_time), ["0 s", "45 s", "1 min", "2 min 31 s", "1 h 5 min", "2 d 3 h"]);
         assert_eq!([cpus(&[3]), cpus(&[0, 1])], ["CPU 3", "CPUs 0,1"]);
     }
 
