@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Failure, Record, RunFile, point_label};
 
-use crate::cells::{Cell, Distributions, Exclusion, Proofs, TrialKey, Warnings};
-use crate::figures::{Kind, LinkFacts, is_unproved, kinds, unusable};
+use crate::cells::{Cell, Distributions, Proofs, TrialKey, Unused, Warnings};
+use crate::figures::{Kind, LinkFacts, kinds, unusable};
 use crate::stop::Rule;
 use crate::text::cell_name::key;
 
@@ -35,7 +35,7 @@ pub struct Campaign {
     pub(crate) warnings: Warnings,
     pub(crate) proofs: Vec<Proofs>,
     /// Why a trial is in no figure.
-    pub(crate) failures: BTreeMap<TrialKey, Exclusion>,
+    pub(crate) failures: BTreeMap<TrialKey, Unused>,
     /// The trials of searches, which are in no cell.
     pub(crate) searches: Vec<Record>,
 }
@@ -80,6 +80,9 @@ impl Campaign {
                 workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
             ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
         });
+        let failed = |failure: &Failure| {
+            (TrialKey::of_failure(failure), Unused { reason: failure.reason.clone(), is_unproved: false })
+        };
         let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
         Self {
             distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
@@ -103,7 +106,7 @@ impl Campaign {
     pub fn add(&mut self, record: &Record) {
         if record.run_id != self.run.run_id {
             let reason = format!("a record of another run: {}", record.run_id);
-            self.exclude(record, Exclusion { reason, is_unproved: false });
+            self.fail(record, reason);
             return;
         }
         let path = self.path_names.get(&record.path).copied();
@@ -113,14 +116,14 @@ impl Campaign {
         }
         let point = self.point_names.get(&(record.workload.clone(), key(&record.point))).copied();
         let Some(cell) = path.zip(point).filter(|cell| self.cells.contains_key(cell)) else {
-            self.exclude(record, Exclusion { reason: UNPLANNED.to_owned(), is_unproved: false });
+            self.fail(record, UNPLANNED.to_owned());
             return;
         };
         let workload = self.workload_of[cell.1];
         self.proofs[cell.0].add(record);
         self.links[cell.0].add(record);
         if let Some(reason) = unusable(record) {
-            self.exclude(record, Exclusion { reason, is_unproved: is_unproved(record) });
+            self.fail(record, reason);
             return;
         }
         // It was repeated, and this is its record.
@@ -141,7 +144,7 @@ impl Campaign {
     fn add_search(&mut self, record: &Record, path: Option<usize>) {
         let workload = self.workloads.iter().position(|workload| workload.name == record.workload);
         let Some((path, workload)) = path.zip(workload) else {
-            self.exclude(record, Exclusion { reason: UNPLANNED.to_owned(), is_unproved: false });
+            self.fail(record, UNPLANNED.to_owned());
             return;
         };
         self.proofs[path].add(record);
@@ -151,7 +154,7 @@ impl Campaign {
         kept.latency.values_mut().for_each(|latency| latency.hdr.clear());
         self.searches.push(kept);
         if let Some(reason) = unusable(record) {
-            self.exclude(record, Exclusion { reason, is_unproved: is_unproved(record) });
+            self.fail(record, reason);
             return;
         }
         self.failures.remove(&TrialKey::of(record));
@@ -166,14 +169,14 @@ impl Campaign {
 
     /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was
     /// said with its record at hand, and of several records the first reason counts.
-    fn exclude(&mut self, record: &Record, exclusion: Exclusion) {
-        let is_unproved = exclusion.is_unproved;
-        self.failures.entry(TrialKey::of(record)).or_insert(exclusion).is_unproved |= is_unproved;
+    fn fail(&mut self, record: &Record, reason: String) {
+        let is_disproved = record.proof.iter().any(|proof| !proof.ok);
+        let is_unproved = match (&record.error, &record.incomplete) {
+            // The run has looked at the proof first.
+            (Some(_), _) => is_disproved,
+            (None, Some(_)) => false,
+            (None, None) => is_disproved || record.proof.is_empty(),
+        };
+        self.failures.entry(TrialKey::of(record)).or_insert(Unused { reason, is_unproved }).is_unproved |= is_unproved;
     }
-}
-
-/// A trial that `run.json` says has no figures; its record, if there is one, says whether its path
-/// was proved.
-fn failed(failure: &Failure) -> (TrialKey, Exclusion) {
-    (TrialKey::of_failure(failure), Exclusion { reason: failure.reason.clone(), is_unproved: false })
 }

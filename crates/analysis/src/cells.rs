@@ -11,5 +11,5 @@ mod warnings;
 
 pub(crate) use self::cell::{Cell, Round, Spent};
 pub(crate) use self::distribution::{Distribution, Distributions};
-pub(crate) use self::evidence::{Exclusion, Proofs, TrialKey};
+pub(crate) use self::evidence::{Proofs, TrialKey, Unused};
 pub(crate) use self::warnings::Warnings;

@@ -15,5 +15,5 @@ pub(crate) use self::link::LinkFacts;
 pub(crate) use self::node::{Busy, Node, cores};
 pub use self::recorded_job::{RecordedJob, spoken};
 pub use self::usable::unusable;
-pub(crate) use self::usable::{bypasses_proxy, is_mostly_late, is_unproved};
+pub(crate) use self::usable::{bypasses_proxy, is_mostly_late};
 pub(crate) use crate::summary::Better;

@@ -74,7 +74,7 @@ fn summary(campaign: &Campaign) -> Summary {
         proxy_curves: mesh::curves(campaign),
         searches: search::all(campaign),
         skipped: skipped(campaign),
-        failures: campaign.failures.iter().map(|(trial, exclusion)| trial.summary(exclusion)).collect(),
+        failures: campaign.failures.iter().map(|(trial, reason)| trial.summary(reason)).collect(),
         warnings: campaign.warnings.summary(&names, &path_names),
         environment: run.environment.clone(),
         testbed: run.testbed.clone(),

@@ -41,15 +41,6 @@ impl Proofs {
     }
 }
 
-/// Why a trial is in no figure.
-#[derive(Debug, Clone)]
-pub(crate) struct Exclusion {
-    /// In words.
-    pub(crate) reason: String,
-    /// Whether it is for want of a proof of its path.
-    pub(crate) is_unproved: bool,
-}
-
 /// The key of a trial: a cell in a round. In the order in which they are listed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TrialKey {
@@ -73,9 +64,16 @@ impl TrialKey {
     }
 
     /// The trial with the reason why it is in no figure.
-    pub(crate) fn summary(&self, exclusion: &Exclusion) -> FailureSummary {
-        let Self { path, workload, point, round } = self.clone();
-        let Exclusion { reason, is_unproved } = exclusion.clone();
+    pub(crate) fn summary(&self, unused: &Unused) -> FailureSummary {
+        let (Self { path, workload, point, round }, Unused { reason, is_unproved }) = (self.clone(), unused.clone());
         FailureSummary { path, workload, point, round, reason, is_unproved }
     }
+}
+
+/// Why a trial is in no figure.
+#[derive(Debug, Clone)]
+pub(crate) struct Unused {
+    pub(crate) reason: String,
+    /// Whether a proof of its path does not hold.
+    pub(crate) is_unproved: bool,
 }

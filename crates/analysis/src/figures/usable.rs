@@ -20,17 +20,6 @@ pub fn unusable(record: &Record) -> Option<String> {
     Some(format!("the figures do not add up: {}: {}", broken.name, broken.detail))
 }
 
-/// Whether a record is in no figure because nothing proves that its traffic took the path.
-pub(crate) fn is_unproved(record: &Record) -> bool {
-    let is_disproved = record.proof.iter().any(|proof| !proof.ok);
-    match (&record.error, &record.incomplete) {
-        // The run has looked at the proof first.
-        (Some(_), _) => is_disproved,
-        (None, Some(_)) => false,
-        (None, None) => is_disproved || record.proof.is_empty(),
-    }
-}
-
 /// Whether the traffic of a trial went by the proxies of its path: they do not carry its protocol.
 pub(crate) fn bypasses_proxy(record: &Record) -> bool {
     record.proof.iter().any(|proof| proof.evidence.starts_with(BYPASSES_PROXY))

@@ -123,8 +123,8 @@ pub struct FailureSummary {
     pub round: u32,
     /// Why.
     pub reason: String,
-    /// Whether that is for want of a proof: nothing shows that its traffic took the path.
-    #[serde(rename = "unproved", skip_serializing_if = "std::ops::Not::not")]
+    /// Whether a proof of its path does not hold.
+    #[serde(skip)]
     pub is_unproved: bool,
 }
 

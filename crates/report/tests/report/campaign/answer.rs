@@ -124,9 +124,6 @@ fn what_failed_and_what_was_not_proved_is_told_apart() {
     assert_eq!(unproved(&made), 3);
     made.records.iter_mut().for_each(|record| record.error = Some("other words".to_owned()));
     assert_eq!(unproved(&made), 3);
-    let json: serde_json::Value = serde_json::from_str(&render(&made, "json")).unwrap();
-    let marked = json["failures"].as_array().unwrap().iter().filter(|failure| failure["unproved"] == true);
-    assert!(marked.count() == 3, "{}", json["failures"]);
 }
 
 #[test]
