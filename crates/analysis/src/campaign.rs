@@ -177,6 +177,6 @@ impl Campaign {
             (None, Some(_)) => false,
             (None, None) => is_disproved || record.proof.is_empty(),
         };
-        self.failures.entry(TrialKey::of(record)).or_insert(Unused { reason, is_unproved }).is_unproved |= is_unproved;
+        self.failures.entry(TrialKey::of(record)).or_insert(Unused { reason, is_unproved });
     }
 }

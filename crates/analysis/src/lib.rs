@@ -44,9 +44,9 @@ pub use cells::noise::{NOISE_P, NOISE_ROUNDS, NOISE_SCHEMA, Noise, NoiseDrift, N
 pub use cells::outliers::OUTLIER_MARK;
 pub use figures::{RecordedJob, main_latency, spoken, unusable};
 pub use summary::{
-    Added, Better, CONNECTING_ENDS, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath,
-    Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NodeSummary,
-    Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run, SUMMARY_SCHEMA,
-    SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step, StopEnd, StopSummary, Summary, TraceStep,
-    UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary, undecided_text,
+    Added, Better, CONNECTING_ENDS, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad,
+    EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison,
+    NodeSummary, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
+    SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, Standing, Step, StopEnd, StopSummary, Summary,
+    TraceStep, UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallSummary, WorkloadSummary, undecided_text,
 };

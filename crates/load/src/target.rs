@@ -102,11 +102,8 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
     context.window.open(clock::now(), 0, Nanos::MAX);
     // Connections come and go for as long as the agent runs; nobody reads their figures.
     let bounds = context.bounds;
-    let settings = TargetSettings {
-        inline: workers::filler(flow::INLINE_BYTES),
-        credential: None,
-        timeouts: bounds.timeouts,
-    };
+    let settings =
+        TargetSettings { inline: workers::filler(flow::INLINE_BYTES), credential: None, timeouts: bounds.timeouts };
     let strangers = Strangers {
         connections: ConnectionTable::new(bounds.connections),
         memory: SourceLimits::new(bounds.memory_bytes),

@@ -89,7 +89,7 @@ impl<'n> Entry<'n> {
             return None;
         };
         let (globs, search) = (fields.get("paths"), fields.get("search"));
-        Some(Self { kind: &kind.text, params: Some(params), globs, search })
+        Some(Self { kind: &kind.text, params: Some(*params), globs, search })
     }
 }
 

@@ -121,7 +121,10 @@ mod tests {
         assert_eq!(said(&side(1250.0, 1250.0, 1275.0), 0.0), text(Standing::Higher, "higher by 25 % [23, 27]"));
         assert_eq!(said(&side(800.0, 800.0, 816.0), 0.0), text(Standing::Lower, "lower by 20 % [18, 22]"));
         assert_eq!(said(&side(1020.0, 1020.0, 1040.0), 0.0), text(Standing::NotDecided, "no difference seen"));
-        assert_eq!(said(&side(1030.0, 1030.0, 1050.0), 0.05), text(Standing::MinimumEffect, "below the minimum effect"));
+        assert_eq!(
+            said(&side(1030.0, 1030.0, 1050.0), 0.05),
+            text(Standing::MinimumEffect, "below the minimum effect")
+        );
     }
 
     #[test]

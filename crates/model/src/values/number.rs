@@ -422,7 +422,10 @@ mod tests {
             [0.0123, 0.0994, 0.0996, 0.454, 1.0].map(brief_percent),
             ["1.2 %", "9.9 %", "10 %", "45 %", "100 %"]
         );
-        assert_eq!([0, 45, 60, 151, 3900, 183_600].map(long_time), ["0 s", "45 s", "1 min", "2 min 31 s", "1 h 5 min", "2 d 3 h"]);
+        assert_eq!(
+            [0, 45, 60, 151, 3900, 183_600].map(long_time),
+            ["0 s", "45 s", "1 min", "2 min 31 s", "1 h 5 min", "2 d 3 h"]
+        );
         assert_eq!([cpus(&[3]), cpus(&[0, 1])], ["CPU 3", "CPUs 0,1"]);
     }
 

@@ -1,7 +1,7 @@
 //! The sentences and labels of pages, read from a summary.
 
-use hopbench_analysis::{CellSummary, Limit, PathSummary, Run, SearchSummary, Summary, WorkloadSummary};
 pub(crate) use hopbench_analysis::text::limit_text::long as limit;
+use hopbench_analysis::{CellSummary, Limit, PathSummary, Run, SearchSummary, Summary, WorkloadSummary};
 use hopbench_model::number::{counted, percentage};
 
 /// The limits of a cell's trials as records name them: `cpu:client`, `cpu:client 2x, softirq`.

@@ -150,9 +150,12 @@ fn a_figure_says_which_direction_is_better() {
 #[test]
 fn the_sign_of_a_load_is_that_of_its_standing_and_not_of_its_words() {
     let mut said = summary(&one_search());
-    for (standing, sign) in
-        [(Standing::MinimumEffect, "same"), (Standing::NotDecided, "?"), (Standing::Withheld, "?"), (Standing::Lower, "lower")]
-    {
+    for (standing, sign) in [
+        (Standing::MinimumEffect, "same"),
+        (Standing::NotDecided, "?"),
+        (Standing::Withheld, "?"),
+        (Standing::Lower, "lower"),
+    ] {
         let overlay = said.searches[0].paths.iter_mut().find(|path| path.path == "overlay").unwrap();
         let comparison = overlay.comparison.as_mut().unwrap();
         (comparison.standing, comparison.ratio) = (standing, None);

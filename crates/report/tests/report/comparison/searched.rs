@@ -126,7 +126,10 @@ fn what_found_nothing_stands_where_it_must() {
     // What is known of one of them can say something: the other one found the highest load.
     let said = compared(&ended(1, &[(0, found(49_000.0, 50_000.0))]), &above(2), &asked);
     let row = of(&said, "direct", "found_rate_per_s");
-    assert_eq!((row.outcome, row.text.as_str()), (Outcome::NotDecided, "no difference seen: 49000 before, now >= 50000"));
+    assert_eq!(
+        (row.outcome, row.text.as_str()),
+        (Outcome::NotDecided, "no difference seen: 49000 before, now >= 50000")
+    );
     assert_eq!(said.bounds[0].cases[0].state, CaseState::Kept, "it cannot be lower");
 }
 
@@ -218,7 +221,10 @@ fn three_runs_on_a_side_are_compared_as_runs() {
     let (a, b) = (side(1, [800.0, 820.0, 900.0]), side(4, [700.0, 720.0, 840.0]));
     let found = said(&a, &b);
     let row = of(&found, "overlay", "found_rate_per_s");
-    assert_eq!((row.outcome, row.baseline.unwrap().median, row.candidate.unwrap().values), (Outcome::NotDecided, 820.0, 3));
+    assert_eq!(
+        (row.outcome, row.baseline.unwrap().median, row.candidate.unwrap().values),
+        (Outcome::NotDecided, 820.0, 3)
+    );
     assert!(row.by_run && found.by_run);
     let found = said(&a, &side(4, [600.0, 610.0, 620.0]));
     let row = of(&found, "overlay", "found_rate_per_s");

@@ -132,7 +132,10 @@ fn what_cannot_be_used_is_left_out_and_counted() {
     b.records[bulk[3]].proof[0].ok = false;
     let found = compared(&a, &b, &Asked::default());
     let rate = row(&found, "host", RATE);
-    assert_eq!((rate.baseline.unwrap().values, rate.candidate.unwrap().values, rate.outcome), (10, 6, Outcome::NotDecided));
+    assert_eq!(
+        (rate.baseline.unwrap().values, rate.candidate.unwrap().values, rate.outcome),
+        (10, 6, Outcome::NotDecided)
+    );
     let left_out = &found.candidate[0].left_out;
     assert_eq!((left_out.in_error, left_out.cut_short, left_out.disturbed, left_out.foreign), (2, 1, 1, 0));
     assert_eq!(found.candidate[0].used_trials, 36);

@@ -56,7 +56,11 @@ impl Value {
             // What has no direction is neither a gain nor a loss.
             Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),
             Some(
-                Outcome::NotDecided | Outcome::NoiseFloor | Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio,
+                Outcome::NotDecided
+                | Outcome::NoiseFloor
+                | Outcome::TooFewRounds
+                | Outcome::Generator
+                | Outcome::NoRatio,
             )
             | None => Self::NotDecided,
         }

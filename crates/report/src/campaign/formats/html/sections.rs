@@ -79,7 +79,9 @@ fn look(outcome: Outcome) -> (&'static str, &'static str) {
     match outcome {
         Outcome::Better => ("better", ""),
         Outcome::Worse => ("worse", ""),
-        Outcome::More | Outcome::Less | Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => ("same", ""),
+        Outcome::More | Outcome::Less | Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => {
+            ("same", "")
+        }
         Outcome::TooFewRounds | Outcome::NoRatio => ("same", ""),
         Outcome::Generator => ("doubt", "! "),
     }
