@@ -16,7 +16,7 @@ pub struct MemoryLimit {
     used: AtomicUsize,
     most: usize,
     /// The limit of which this is a part; what is taken here is taken there, too.
-    whole: Option<Arc<MemoryLimit>>,
+    whole: Option<Arc<Self>>,
 }
 
 impl MemoryLimit {
