@@ -121,7 +121,10 @@ fn follow(
 ) -> Result<(), Ended> {
     let mut trial: Option<ActiveTrial> = None;
     let mut heard = clock::now();
-    let is_held = |held: fn(&SessionGuard) -> bool| guard.is_none_or(held).then_some(()).ok_or(Ended::Displaced);
+    let is_held = |held: fn(&SessionGuard) -> bool| match guard {
+        Some(guard) if !held(guard) => Err(Ended::Displaced),
+        _ => Ok(()),
+    };
     loop {
         is_held(SessionGuard::is_held)?;
         let mut left = TURN;
@@ -133,43 +136,14 @@ fn follow(
             if state.receive(&message)? == Heed::Ignore {
                 continue;
             }
-            let answer = match message {
+            match message {
                 ToAgent::Bye => return Ok(()),
-                ToAgent::Hello(_) => None,
-                ToAgent::Ping => Some(FromAgent::Pong),
-                ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
-                ToAgent::Prepare(order) => {
-                    is_held(SessionGuard::busy)?;
-                    let prepared = ActiveTrial::prepare(&order, shared, notify);
-                    // It can take a while, in which nobody listened.
-                    heard = clock::now();
-                    match prepared {
-                        Ok(prepared) => {
-                            trial = Some(prepared);
-                            None
-                        }
-                        Err(fault) => Some(FromAgent::Failed { fault, report: None }),
-                    }
-                }
-                ToAgent::Start { window_start_ns } => {
-                    if let Some(trial) = &mut trial {
-                        trial.start(window_start_ns);
-                    }
-                    None
-                }
-                ToAgent::Finish => {
-                    if let Some(trial) = &mut trial {
-                        trial.finish(clock::now());
-                    }
-                    None
-                }
-                ToAgent::Abort => {
-                    if let Some(trial) = trial.take() {
-                        trial.abort();
-                    }
-                    Some(FromAgent::Failed { fault: Fault::measuring("aborted by the conductor"), report: None })
-                }
-            };
+                ToAgent::Prepare(_) => is_held(SessionGuard::busy)?,
+                _ => {}
+            }
+            let answer = obey(message, &mut trial, shared, notify);
+            // It can take a while, in which nobody listened.
+            heard = clock::now();
             if let Some(answer) = answer {
                 state.send(&answer)?;
                 channel.send(&answer)?;
@@ -199,6 +173,45 @@ fn follow(
         // Whole messages may wait that no edge will announce.
         let until = if left == 0 { 0 } else { next.min(silent_at) };
         channel.wait(until, Some(notify))?;
+    }
+}
+
+/// Follows an order of a conductor, and gives the answer to it.
+fn obey(
+    message: ToAgent,
+    trial: &mut Option<ActiveTrial>,
+    shared: &Arc<Shared>,
+    notify: &Arc<Waker>,
+) -> Option<FromAgent> {
+    match message {
+        ToAgent::Bye | ToAgent::Hello(_) => None,
+        ToAgent::Ping => Some(FromAgent::Pong),
+        ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
+        ToAgent::Prepare(order) => match ActiveTrial::prepare(&order, shared, notify) {
+            Ok(prepared) => {
+                *trial = Some(prepared);
+                None
+            }
+            Err(fault) => Some(FromAgent::Failed { fault, report: None }),
+        },
+        ToAgent::Start { window_start_ns } => {
+            if let Some(trial) = trial {
+                trial.start(window_start_ns);
+            }
+            None
+        }
+        ToAgent::Finish => {
+            if let Some(trial) = trial {
+                trial.finish(clock::now());
+            }
+            None
+        }
+        ToAgent::Abort => {
+            if let Some(trial) = trial.take() {
+                trial.abort();
+            }
+            Some(FromAgent::Failed { fault: Fault::measuring("aborted by the conductor"), report: None })
+        }
     }
 }
 

@@ -2,24 +2,20 @@
 
 mod cpus;
 mod observer;
+mod order;
 mod registration;
 mod report;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hopbench_load::http::Credential;
-use hopbench_load::{
-    Context, FlowGuard, FlowLimit, HandshakeCodec, REFUSED_FLOWS, SocketSet, Window, Workers, workload,
-};
+use hopbench_load::{Context, FlowGuard, FlowLimit, HandshakeCodec, REFUSED_FLOWS, SocketSet, Window, Workers};
 use hopbench_model::units::Span;
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick, Transport};
 use hopbench_sys::{Waker, clock, usage};
-use hopbench_wire::{Prepare, Role, WorkloadCode};
+use hopbench_wire::{Prepare, Role};
 
-use crate::limits::make_room;
 use crate::limits::threads::ThreadGuard;
 use crate::port::flow_handshake::RunHandshake;
 use crate::port::flow_router::ExpectedConnections;
@@ -111,54 +107,11 @@ const EARLIEST_ORDER: Nanos = 60 * SECOND;
 impl ActiveTrial {
     /// Makes ready for a trial; workers of a client connect from here on.
     pub(crate) fn prepare(prepare: &Prepare, shared: &Arc<Shared>, notify: &Arc<Waker>) -> Result<Self, Fault> {
-        if prepare.role == Role::Client && !shared.may_be_client {
-            return Err(Fault::environment(
-                "this agent only serves and opens no connections; `hopbench serve --both-ends` does both",
-            ));
-        }
-        let job = prepare.job.clone();
-        // A workload of this name and another kind is another workload.
-        let workload = workload(&job.workload)
-            .filter(|workload| workload.kind() == job.kind())
-            .ok_or_else(|| Fault::input(format!("workload `{}` is not known to this agent", job.workload)))?;
-        let kind = workload.kind();
-        let mut problems = job.problems();
-        if problems.is_empty() {
-            problems = workload.problems(&job);
-        }
-        if !problems.is_empty() {
-            return Err(Fault::from_problems(&problems));
-        }
-        cpus::check(&job, prepare.role)?;
-        shared.limits.refuse(&job)?;
-        make_room(&job)?;
+        let (workload, target) = order::check(prepare, shared)?;
+        let (job, kind) = (prepare.job.clone(), workload.kind());
         let window = Arc::new(Window::default());
         let sockets = Arc::new(SocketSet::default());
-        let target = match (&prepare.target, prepare.role) {
-            (Some(text), _) => text
-                .parse::<SocketAddr>()
-                .map_err(|_| Fault::input(format!("target `{text}` is not an address with a port")))?,
-            (None, Role::Server) => SocketAddr::from(([0, 0, 0, 0], 0)),
-            (None, Role::Client) => return Err(Fault::input("a client needs a target")),
-        };
-        if let Some(permits) = &shared.permits {
-            // ICMP has no ports.
-            permits.check(prepare, target, kind.transport == Transport::Icmp)?;
-        }
-        let handshake = WorkloadCode::from_code(workload.code()).map(|code| {
-            Arc::new(RunHandshake {
-                run: prepare.run,
-                key: prepare.key.clone(),
-                code,
-                workload,
-                job: job.clone(),
-                first_flow: prepare.first_flow,
-                all_connections: prepare.all_connections,
-            })
-        });
-        // A server over HTTP always wants it; a client shows it only to agents.
-        let shows = prepare.role == Role::Server || prepare.shows_credential;
-        let credential = (kind.is_http() && shows).then(|| Credential::new(&prepare.key.credential(prepare.run)));
+        let handshake = order::handshake(prepare, workload);
         let context = Context {
             job: job.clone(),
             window: Arc::clone(&window),
@@ -167,7 +120,7 @@ impl ActiveTrial {
             notify: Arc::clone(notify),
             target,
             handshake: handshake.clone().map(|handshake| -> Arc<dyn HandshakeCodec> { handshake }),
-            credential,
+            credential: order::credential(prepare, workload),
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
         };
@@ -178,11 +131,12 @@ impl ActiveTrial {
             if prepare.role == Role::Client { shared.flow_router.flow_guards(job.connections)? } else { Vec::new() };
         // Who looks on counts, too: a session with a trial makes no room for another.
         let threads = shared.threads.take(&job, registration::looks_on(workload, prepare))?;
-        let expected =
-            (prepare.role == Role::Server).then(|| shared.flow_router.expect(job.connections, kind.is_http()));
-        let started = match prepare.role {
-            Role::Client => workload.client(&context).map(|workers| (workers, Registration::Closed)),
-            Role::Server => registration::open(shared, workload, &context, prepare, &flow_limit),
+        let (expected, started) = match prepare.role {
+            Role::Client => (None, workload.client(&context).map(|workers| (workers, Registration::Closed))),
+            Role::Server => (
+                Some(shared.flow_router.expect(job.connections, kind.is_http())),
+                registration::open(shared, workload, &context, prepare, &flow_limit),
+            ),
         };
         // Of several workers some may run where the others could not be started.
         let (workers, registration) = started.inspect_err(|_| window.stop())?;
@@ -338,26 +292,9 @@ impl ActiveTrial {
             Phase::Measuring if now >= self.window.end() => {
                 self.last_edge(now);
                 self.phase = Phase::Draining;
-                let last = Tick { readings: BTreeMap::new(), tcp: None, ..self.report.end.clone() };
-                // The last interval may be a shorter one; a sliver says nothing.
-                if last.t_ns - self.report.ticks.last().map_or(0, |t| t.t_ns) > self.job.timing.interval_ns as i64 / 2 {
-                    self.report.ticks.push(last.clone());
-                    return self.tell(last, now);
-                }
-                self.look()
+                self.last_tick(now)
             }
-            Phase::WarmUp | Phase::Measuring if now >= self.next_tick => {
-                let tick = self.tick(now);
-                let interval = self.job.timing.interval_ns.max(1);
-                let passed = (now - self.next_tick) / interval + 1;
-                self.next_tick = self.next_tick.saturating_add(passed.saturating_mul(interval));
-                if self.phase == Phase::Measuring {
-                    self.report.ticks.push(tick.clone());
-                } else {
-                    self.next_tick = self.next_tick.min(self.window.start());
-                }
-                self.tell(tick, now)
-            }
+            Phase::WarmUp | Phase::Measuring if now >= self.next_tick => self.due_tick(now),
             Phase::WarmUp | Phase::Measuring if self.closing_until.is_some_and(|until| now >= until) => {
                 self.window.stop();
                 Some(self.conclude())
@@ -370,6 +307,32 @@ impl ActiveTrial {
             }
             _ => None,
         }
+    }
+
+    /// Takes the tick that is due, and says when the next one is.
+    fn due_tick(&mut self, now: Nanos) -> Option<News> {
+        let tick = self.tick(now);
+        let interval = self.job.timing.interval_ns.max(1);
+        let passed = (now - self.next_tick) / interval + 1;
+        self.next_tick = self.next_tick.saturating_add(passed.saturating_mul(interval));
+        if self.phase == Phase::Measuring {
+            self.report.ticks.push(tick.clone());
+        } else {
+            self.next_tick = self.next_tick.min(self.window.start());
+        }
+        self.tell(tick, now)
+    }
+
+    /// Takes the tick of the window's end, unless the last interval would be a sliver, which says
+    /// nothing.
+    fn last_tick(&mut self, now: Nanos) -> Option<News> {
+        let last = Tick { readings: BTreeMap::new(), tcp: None, ..self.report.end.clone() };
+        let before = self.report.ticks.last().map_or(0, |tick| tick.t_ns);
+        if last.t_ns - before <= self.job.timing.interval_ns as i64 / 2 {
+            return self.look();
+        }
+        self.report.ticks.push(last.clone());
+        self.tell(last, now)
     }
 
     /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there

@@ -8,7 +8,7 @@ mod node;
 mod recorded_job;
 mod usable;
 
-pub(crate) use self::figure::{Better, End, Figure, Percentile, Source, Work, per_s};
+pub(crate) use self::figure::{End, Figure, Percentile, Source, Work, per_s};
 pub(crate) use self::kind::Kind;
 pub use self::kinds::main_latency;
 pub(crate) use self::link::LinkFacts;
@@ -16,3 +16,4 @@ pub(crate) use self::node::{Busy, Node, cores};
 pub use self::recorded_job::{RecordedJob, spoken};
 pub(crate) use self::usable::is_mostly_late;
 pub use self::usable::unusable;
+pub(crate) use crate::summary::Better;

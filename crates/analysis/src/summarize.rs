@@ -228,6 +228,7 @@ fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
     used.map(|(index, figure)| FigureSummary {
         name: figure.name,
         label: figure.label,
+        better: figure.better,
         plotted: index < workload.kind.plots,
         cpu: figure.is_part_of_cpu(),
     })

@@ -23,7 +23,7 @@ pub use self::run::{FailureSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary
 pub use self::search::{SearchSummary, SearchedPath, TraceStep};
 pub use self::spread::Spread;
 pub use self::stop::StopSummary;
-pub use self::verdict::{Outcome, Verdict};
+pub use self::verdict::{Better, Outcome, Verdict};
 pub(crate) use self::waterfall::WHOLE;
 pub use self::waterfall::{Added, ProxyShare, WaterfallStep, WaterfallSummary};
 pub use self::workload::{DistributionSummary, FigureSummary, Finding, PooledSummary, WorkloadSummary};

@@ -3,6 +3,7 @@
 
 pub(crate) mod cell_name;
 pub mod interval_text;
+pub mod limit_text;
 pub(crate) mod listing;
 pub mod load_text;
 mod load_unit;

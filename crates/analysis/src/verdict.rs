@@ -2,7 +2,7 @@
 
 mod questions;
 
-use hopbench_model::number::percentage;
+use hopbench_model::number::{full_percentage, percentage};
 use hopbench_stats::{Comparison, Test};
 
 pub(crate) use self::questions::Questions;
@@ -23,8 +23,8 @@ impl Verdict {
     }
 
     /// No difference was seen.
-    pub(crate) fn same(could_have_seen: Option<f64>) -> Self {
-        Self { could_have_seen, ..Self::plain(Outcome::Same, NO_DIFFERENCE, same(could_have_seen)) }
+    pub(crate) fn not_decided(could_have_seen: Option<f64>) -> Self {
+        Self { could_have_seen, ..Self::plain(Outcome::NotDecided, NO_DIFFERENCE, not_decided(could_have_seen)) }
     }
 
     /// A difference that is too small to be of interest.
@@ -47,7 +47,7 @@ impl Verdict {
                 let ends = comparison.interval.map(|interval| (interval.low, interval.high));
                 Self::plain(outcome, word, by(word, grew, comparison.ratio, ends))
             }
-            NoDifference { could_have_seen } => Self::same(could_have_seen),
+            NoDifference { could_have_seen } => Self::not_decided(could_have_seen),
             BelowFloor { floor } => Self::below_floor(within_floor(floor)),
             BelowMinimum => Self::below_minimum(),
             TooFewRounds { needed } => {
@@ -100,18 +100,12 @@ pub(crate) fn called(better: Better, grew: bool) -> (Outcome, &'static str) {
     }
 }
 
-/// Shares from here on have digits before the point only.
-const LARGE: f64 = 9.0;
-
 /// A difference with its size, and the ends of what it may be: `slower by 18 % [15, 21]`. `ends`
 /// are ratios, like `ratio`.
 pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -> String {
     // What a difference is, is told however large; of less than there was nothing can be far beyond
     // it.
-    let share = |ratio: f64| match (ratio - 1.0).abs() {
-        share if share.is_finite() && share >= LARGE => format!("{:.0}", share * 100.0),
-        share => percentage(share),
-    };
+    let share = |ratio: f64| full_percentage((ratio - 1.0).abs());
     // The smaller difference comes first.
     let told = |(low, high): (f64, f64)| match (grew, ratio * interval_text::FAR) {
         (true, most) if high > most => [share(low), format!("> {}", share(most))],
@@ -123,7 +117,7 @@ pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -
 }
 
 /// The text if no difference was seen.
-pub(crate) fn same(could_have_seen: Option<f64>) -> String {
+pub(crate) fn not_decided(could_have_seen: Option<f64>) -> String {
     match could_have_seen {
         Some(share) => format!("no difference seen (could have seen {} %)", percentage(share)),
         None => "no difference seen".to_owned(),
@@ -176,13 +170,13 @@ mod tests {
         for (found, outcome, text) in [
             (
                 Judged::NoDifference { could_have_seen: Some(0.03) },
-                Outcome::Same,
+                Outcome::NotDecided,
                 "no difference seen (could have seen 3.0 %)",
             ),
-            (Judged::NoDifference { could_have_seen: None }, Outcome::Same, "no difference seen"),
+            (Judged::NoDifference { could_have_seen: None }, Outcome::NotDecided, "no difference seen"),
             (
                 Judged::NoDifference { could_have_seen: Some(10_649.91) },
-                Outcome::Same,
+                Outcome::NotDecided,
                 "no difference seen (could have seen > 999 %)",
             ),
             (Judged::BelowFloor { floor: 104.33 }, Outcome::NoiseFloor, "within the noise floor (> 999 %)"),

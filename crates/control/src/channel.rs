@@ -12,6 +12,7 @@ use hopbench_wire::{FrameError, FrameReader, encode};
 use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use zeroize::Zeroizing;
 
 use crate::tls;
 
@@ -164,7 +165,8 @@ impl Channel {
 
     /// Sends with patience until a moment; `None`: as long as something moves.
     fn send_until<T: Serialize>(&mut self, message: &T, until: Option<Nanos>) -> Result<(), ChannelError> {
-        let bytes = encode(message)?;
+        // It may carry a key.
+        let bytes = Zeroizing::new(encode(message)?);
         let mut rest = &bytes[..];
         loop {
             let moved = match &mut self.tls {
@@ -266,7 +268,7 @@ impl Channel {
                     return Err(error.into());
                 }
             };
-            let mut plain = vec![0; state.plaintext_bytes_to_read()];
+            let mut plain = Zeroizing::new(vec![0; state.plaintext_bytes_to_read()]);
             tls.reader().read_exact(&mut plain)?;
             self.frames.push(&plain);
             flush(tls, &mut self.stream)?;

@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md says of the sources, checked against the sources.
+//! The sources, checked against what ARCHITECTURE.md says of them.
 
 #[path = "architecture/layout.rs"]
 mod layout;

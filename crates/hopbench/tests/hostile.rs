@@ -5,13 +5,14 @@
 mod lab;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::time::Duration;
 
 use hopbench_control::secret::Secret;
 use hopbench_control::tls;
-use hopbench_sys::{clock, limits};
+use hopbench_sys::{Socket, clock, limits};
 use lab::process::{files, resident_bytes, status};
 use lab::program::{Running, binary, run};
 use lab::records::one;
@@ -38,6 +39,18 @@ fn assert_serves(agent: &mut Agent) {
 fn connect(agent: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect_timeout(&agent, Duration::from_secs(5)).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+    stream
+}
+
+/// A connection from another address of this machine.
+fn connect_from(last: u8, agent: SocketAddr) -> TcpStream {
+    let socket = Socket::tcp(agent).expect("a socket");
+    socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into()).expect("an address of this machine");
+    socket.connect(agent).expect("a connection");
+    socket.wait_connected(Duration::from_secs(5));
+    socket.connected().expect("a connection");
+    let stream = TcpStream::from(OwnedFd::from(socket));
+    stream.set_nonblocking(false).expect("a blocking socket");
     stream
 }
 
@@ -206,8 +219,8 @@ fn half_a_tls_greeting_takes_no_thread() {
     assert_stays_small(&agent, before);
 }
 
-/// Bodies that never end, to a target for everybody: they share 64 MiB, and who gets none of it is
-/// told 503.
+/// Bodies that never end, from eight sources to a target for everybody: they share 64 MiB. Who gets
+/// none of it is told 503.
 #[test]
 fn unfinished_posts_hold_no_more_than_64_mib() {
     const BODY: usize = 16 << 20;
@@ -216,7 +229,7 @@ fn unfinished_posts_hold_no_more_than_64_mib() {
     let before = resident_bytes(agent.pid());
     let head = format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {BODY}\r\n\r\n");
     let piece = vec![b'x'; 1 << 20];
-    let mut posts: Vec<_> = (0..16).map(|_| connect(agent.address())).collect();
+    let mut posts: Vec<_> = (0..16).map(|n| connect_from(10 + n / 2, agent.address())).collect();
     for stream in &mut posts {
         stream.write_all(head.as_bytes()).expect("a head");
     }

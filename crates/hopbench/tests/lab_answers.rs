@@ -175,7 +175,7 @@ fn differences() -> Vec<(bool, String)> {
         let ends = [&ratio["low"], &ratio["median"], &ratio["high"]].map(|end| end.as_f64().expect("a ratio"));
         assert!(ends[0] <= ends[1] && ends[1] <= ends[2], "{ends:?}");
         let text = format!("{} {} {}: {ends:.3?}", workload["name"], figure["name"], verdict["text"]);
-        (verdict["outcome"] != "same", text)
+        (verdict["outcome"] != "not_decided", text)
     };
     summary["workloads"].as_array().expect("workloads").iter().map(of).collect()
 }

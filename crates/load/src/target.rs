@@ -19,7 +19,7 @@ use self::connection_table::ConnectionTable;
 use self::flow::{TargetFlow, TargetSettings};
 pub use self::timeouts::Timeouts;
 use crate::admission::flow_limit::FlowLimit;
-use crate::admission::memory::MemoryLimit;
+use crate::admission::memory::SourceLimits;
 use crate::admission::throttle::Throttle;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
@@ -47,7 +47,8 @@ pub struct TargetContext {
 }
 
 /// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes: who reads fast
-/// and then not at all would have megabytes wait.
+/// and then not at all would have megabytes wait. The kernel takes a whole segment, 64 KiB at most,
+/// as long as less than this waits.
 const STRANGERS_NOT_SENT_BYTES: usize = 64 << 10;
 
 /// What all strangers at a target may do together.
@@ -56,7 +57,8 @@ pub struct StrangerBounds {
     /// Connections at once; one more takes the place of the one that has been idle longest, of the
     /// source that has the most.
     pub connections: usize,
-    /// Bytes of heads and bodies that are held at once; a request that needs more gets 503.
+    /// Bytes of heads and bodies that are held at once, of which one source gets a third; a request
+    /// that needs more gets 503.
     pub memory_bytes: usize,
     /// How long each is waited for.
     pub timeouts: Timeouts,
@@ -100,13 +102,13 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
     context.window.open(clock::now(), 0, Nanos::MAX);
     // Connections come and go for as long as the agent runs; nobody reads their figures.
     let bounds = context.bounds;
-    let settings = TargetSettings {
-        inline: workers::filler(flow::INLINE_BYTES),
-        credential: None,
-        memory: Some(MemoryLimit::new(bounds.memory_bytes)),
-        timeouts: bounds.timeouts,
+    let settings =
+        TargetSettings { inline: workers::filler(flow::INLINE_BYTES), credential: None, timeouts: bounds.timeouts };
+    let strangers = Strangers {
+        connections: ConnectionTable::new(bounds.connections),
+        memory: SourceLimits::new(bounds.memory_bytes),
     };
-    let (workers, acceptor) = serve(&trial(context), false, settings, Some(ConnectionTable::new(bounds.connections)))?;
+    let (workers, acceptor) = serve(&trial(context), false, settings, Some(strangers))?;
     // As many again may have been cut off and not been closed by their worker yet.
     let flow_limit = context.flow_limit.part(Some(2 * bounds.connections));
     Ok((workers, admit(acceptor, flow_limit)))
@@ -122,23 +124,28 @@ pub(crate) fn workers(context: &Context, watch_sockets: bool) -> Result<(Workers
     let settings = TargetSettings {
         inline: workers::filler(flow::INLINE_BYTES),
         credential: context.credential.clone(),
-        memory: None,
         timeouts: Timeouts::PARTICIPANTS,
     };
     serve(context, watch_sockets, settings, None)
+}
+
+/// The bounds on strangers that their connections share.
+struct Strangers {
+    connections: Arc<ConnectionTable>,
+    memory: SourceLimits,
 }
 
 fn serve(
     context: &Context,
     watch_sockets: bool,
     settings: TargetSettings,
-    connections: Option<Arc<ConnectionTable>>,
+    strangers: Option<Strangers>,
 ) -> Result<(Workers, Acceptor), Fault> {
     let setup = WorkersSetup {
         receive_bytes: flow::RECEIVE_BYTES,
         fill_bytes: flow::FILL_BYTES,
         options: SocketOptions {
-            not_sent_low_water: connections.as_ref().map(|_| STRANGERS_NOT_SENT_BYTES),
+            not_sent_low_water: strangers.as_ref().map(|_| STRANGERS_NOT_SENT_BYTES),
             ..SocketOptions::default()
         },
         transport: Transport::Tcp,
@@ -147,13 +154,15 @@ fn serve(
     };
     let settings = Arc::new(settings);
     workers::server(context, &setup, move |accepted| {
-        let activity = connections.as_ref().map(|connections| {
-            // One that has ended by now is of no source.
-            let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-            let peer = accepted.socket.peer().unwrap_or_else(nobody);
-            connections.enter(&accepted.socket, Source::of(peer), clock::now())
-        });
-        TargetFlow::new(Arc::clone(&settings), activity)
+        let settings = Arc::clone(&settings);
+        let Some(Strangers { connections, memory }) = &strangers else {
+            return TargetFlow::new(settings, None, None);
+        };
+        // One that has ended by now is of no source.
+        let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let source = Source::of(accepted.socket.peer().unwrap_or_else(nobody));
+        let activity = connections.enter(&accepted.socket, source, clock::now());
+        TargetFlow::new(settings, Some(activity), Some(memory.of(source)))
     })
 }
 

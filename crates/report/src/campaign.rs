@@ -16,7 +16,7 @@ mod search_table;
 mod table_model;
 mod waterfall_table;
 
-pub use hopbench_analysis::text::{broken_text, rate_text};
+pub use hopbench_analysis::text::{broken_text, load_text, rate_text};
 pub use hopbench_analysis::{
     Added, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath, Estimate,
     FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary, LoadComparison, NOISE_SCHEMA, NodeSummary,

@@ -1,6 +1,6 @@
 //! Failed exchanges: whether so many failed that a trial is no measurement.
 
-use hopbench_model::Record;
+use hopbench_model::{Record, number};
 
 /// Exchanges of which more failed than this share say nothing of the path.
 const MOST_FAILED: f64 = 0.5;
@@ -13,7 +13,7 @@ pub fn failed_exchanges(record: &Record) -> Option<String> {
     let what = if failed >= 1.0 || share("lost_ratio") >= 1.0 {
         "not one exchange succeeded".to_owned()
     } else if failed > MOST_FAILED {
-        format!("{:.1} % of the exchanges failed", failed * 100.0)
+        format!("{} of the exchanges failed", number::percent(failed))
     } else {
         return None;
     };

@@ -121,7 +121,7 @@ fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool)
     let (share, way) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let whose = if proxied { format!(" {NEAREST}") } else { String::new() };
     if share > MANY_RETRANSMISSIONS {
-        let why = format!("{:.1} % of the bytes{way} were sent again{whose}", share * 100.0);
+        let why = format!("{} of the bytes{way} were sent again{whose}", number::brief_percent(share));
         return Some(limit("retransmission", why));
     }
     None
@@ -153,7 +153,7 @@ fn buffer(metrics: &BTreeMap<String, f64>, proxied: bool) -> Option<Limit> {
     kinds.iter().find_map(|(name, what)| {
         directions(metrics).iter().find_map(|(way, words)| {
             let share = metrics.get(&format!("{way}{name}")).filter(|share| **share > MOSTLY)?;
-            let why = format!("{what} was the limit for {:.0} % of the sending time{words}", share * 100.0);
+            let why = format!("{what} was the limit for {} of the sending time{words}", number::share(*share));
             Some(limit("socket_buffer", why))
         })
     })

@@ -5,6 +5,7 @@ pub(crate) mod rounds;
 mod twin;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
@@ -116,10 +117,7 @@ fn resolve(
 ) -> Option<Resolved> {
     let known = [KEYS, DEFAULT_KEYS].concat();
     let fields = Fields::read(root, "", &known, "a scenario: a mapping with name, paths and workloads", problems)?;
-    if fields.get("name").is_none() {
-        problems.add(root.at, "", "no `name`", NAME);
-    }
-    let name = fields.checked("name", NAME, |name: &String| is_name(name), problems);
+    let name = name(root, &fields, problems);
     let (rounds, stop) = rounds::read(&fields, overrides.rounds, problems);
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
@@ -163,20 +161,10 @@ fn resolve(
     // Also of points that are on no path: the text has them.
     let mut secrets = SecretHeaders::default();
     points.iter_mut().for_each(|point| secrets.take(&point.workload, &mut point.job));
-    let mut cells = Vec::new();
-    for (index, (at, path)) in paths.iter().enumerate() {
-        let start = cells.len();
-        for (_, range) in measured.iter().filter(|(on, _)| on.binary_search(&index).is_ok()) {
-            cells.extend(range.clone().map(|point| Cell { path: index, point }));
-        }
-        if cells.len() == start && problems.count() == before && !left_out.contains(&index) {
-            problems.add(
-                *at,
-                &format!("paths.{}", path.name),
-                "no workload on it",
-                "at least one that has it in its paths",
-            );
-        }
+    let cells = cells(named_paths.len(), &measured);
+    if problems.count() == before {
+        let used: BTreeSet<usize> = left_out.into_iter().chain(cells.iter().map(|cell| cell.path)).collect();
+        refuse_idle(&paths, &used, problems);
     }
     let nodes: BTreeSet<&str> = named_paths.iter().flat_map(listed::nodes).collect();
     let (testbed, idle) = testbed.with(&nodes);
@@ -201,6 +189,32 @@ fn resolve(
     }
     let notes = idle.into_iter().chain(notes).collect();
     Some(Resolved { plan, notes, secrets, text: String::new() })
+}
+
+fn name(root: &Node, fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
+    if fields.get("name").is_none() {
+        problems.add(root.at, "", "no `name`", NAME);
+    }
+    fields.checked("name", NAME, |name: &String| is_name(name), problems)
+}
+
+/// The cells, by path. `measured`: points, and the paths that they are measured on.
+fn cells(paths: usize, measured: &[(Vec<usize>, Range<usize>)]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for path in 0..paths {
+        for (_, points) in measured.iter().filter(|(on, _)| on.binary_search(&path).is_ok()) {
+            cells.extend(points.clone().map(|point| Cell { path, point }));
+        }
+    }
+    cells
+}
+
+/// The first path that nothing uses is a problem.
+fn refuse_idle(paths: &[(At, Path)], used: &BTreeSet<usize>, problems: &mut Problems) {
+    if let Some((_, (at, path))) = paths.iter().enumerate().find(|(index, _)| !used.contains(index)) {
+        let key = format!("paths.{}", path.name);
+        problems.add(*at, &key, "no workload on it", "at least one that has it in its paths");
+    }
 }
 
 /// Reads a testbed without a scenario; its nodes are those that it says something of.

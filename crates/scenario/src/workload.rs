@@ -59,36 +59,46 @@ pub(crate) struct Made {
     pub(crate) paths: Vec<usize>,
 }
 
+/// The parts of an entry.
+struct Entry<'n> {
+    /// The workload: `rr`.
+    kind: &'n str,
+    /// Its parameters; absent: as usual.
+    params: Option<&'n Node>,
+    /// The names of its paths.
+    globs: Option<&'n Node>,
+    search: Option<&'n Node>,
+}
+
+impl<'n> Entry<'n> {
+    fn read(node: &'n Node, path: &str, names: &[&str], problems: &mut Problems) -> Option<Self> {
+        // `latency: rr`
+        if let Some(kind) = node.text() {
+            return Some(Self { kind, params: None, globs: None, search: None });
+        }
+        let known = [names, &BESIDE].concat();
+        let before = problems.count();
+        let fields = Fields::read(node, path, &known, FORM, problems)?;
+        let kinds: Vec<_> = fields.entries().filter(|(name, ..)| !BESIDE.contains(name)).collect();
+        let [(_, kind, params)] = kinds.as_slice() else {
+            if kinds.is_empty() && problems.count() == before {
+                problems.add(node.at, path, "no workload", format!("one of {}", names.join(", ")));
+            } else if let Some((_, second, _)) = kinds.get(1) {
+                problems.add(second.at, path, format!("{} too", quoted(&second.text)), "one workload an entry");
+            }
+            return None;
+        };
+        let (globs, search) = (fields.get("paths"), fields.get("search"));
+        Some(Self { kind: &kind.text, params: Some(*params), globs, search })
+    }
+}
+
 impl Shared<'_> {
     /// Reads one workload.
     pub(crate) fn read(&mut self, key: &Key, node: &Node, problems: &mut Problems) -> Option<Made> {
         let path = joined("workloads", &key.text);
         let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
-        let nothing = Node::new(node.at, Kind::Null);
-        let (kind, params, globs, search) = match node.text() {
-            // `latency: rr`
-            Some(kind) => (kind, &nothing, None, None),
-            None => {
-                let known = [names.as_slice(), &BESIDE].concat();
-                let before = problems.count();
-                let fields = Fields::read(node, &path, &known, FORM, problems)?;
-                let kinds: Vec<_> = fields.entries().filter(|(name, ..)| !BESIDE.contains(name)).collect();
-                let [(_, kind, params)] = kinds.as_slice() else {
-                    if kinds.is_empty() && problems.count() == before {
-                        problems.add(node.at, &path, "no workload", format!("one of {}", names.join(", ")));
-                    } else if let Some((_, second, _)) = kinds.get(1) {
-                        problems.add(
-                            second.at,
-                            &path,
-                            format!("{} too", quoted(&second.text)),
-                            "one workload an entry",
-                        );
-                    }
-                    return None;
-                };
-                (kind.text.as_str(), *params, fields.get("paths"), fields.get("search"))
-            }
-        };
+        let Entry { kind, params, globs, search } = Entry::read(node, &path, &names, problems)?;
         let Some(workload) = workload(kind) else {
             problems.unknown(node.at, &path, kind, &names);
             return None;
@@ -100,9 +110,9 @@ impl Shared<'_> {
         let mut command = command(workload);
         let is_http = workload.kind().is_http();
         let mut reader = Reader { command: &mut command, http: is_http, vocabulary: self.vocabulary };
-        let own = match &params.kind {
-            Kind::Null => None,
-            _ => Some(Fields::read(params, &path, &reader.names(), "a mapping of parameters", problems)?),
+        let own = match params.filter(|params| !matches!(params.kind, Kind::Null)) {
+            None => None,
+            Some(params) => Some(Fields::read(params, &path, &reader.names(), "a mapping of parameters", problems)?),
         };
         let (mut keys, wrong) = reader.read(&self.defaults, own.as_ref(), problems);
         if let Some(time) = self.time {
@@ -151,10 +161,7 @@ impl Shared<'_> {
         }
         let chosen = chosen?;
         let points = keys.iter().fold(1usize, |n, key| n.saturating_mul(key.len()));
-        let cells = points.saturating_mul(chosen.len().max(1));
-        self.cells = self.cells.saturating_add(cells);
-        if self.cells > MOST_CELLS {
-            let found = format!("{points} points on {} paths, {} cells so far", chosen.len(), self.cells);
+        if let Some(found) = self.too_many(points, chosen.len()) {
             problems.add(key.at, &path, found, "at most 100 000 cells");
             return None;
         }
@@ -165,6 +172,12 @@ impl Shared<'_> {
             }
         }
         Some(Made { points, paths: chosen })
+    }
+
+    /// Counts the cells of a workload; of too many in all, what was found.
+    fn too_many(&mut self, points: usize, paths: usize) -> Option<String> {
+        self.cells = self.cells.saturating_add(points.saturating_mul(paths.max(1)));
+        (self.cells > MOST_CELLS).then(|| format!("{points} points on {paths} paths, {} cells so far", self.cells))
     }
 
     /// The paths that `paths:` of a workload selects; all without it.

@@ -88,13 +88,16 @@ impl Replacement {
         Ok(Self { file: fresh(&part)?, to: to.to_owned(), part: Some(part) })
     }
 
-    /// Puts it in its place. A link that has the name is replaced, and not followed.
+    /// Puts it in its place. A link that has the name is replaced, and not followed. Its bytes are on
+    /// the disk before it has the name: after a crash the name leads to all of them, or to the old
+    /// file.
     ///
     /// # Errors
     /// What the file system refuses; the old file is still there.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         if let Some(part) = &self.part {
+            self.file.sync_all()?;
             fs::rename(part, &self.to)?;
             self.part = None;
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The most bytes of JSON that one frame may hold: 8 MiB.
 pub const MAX_FRAME: usize = 8 << 20;
@@ -72,11 +73,14 @@ fn checked(length: usize, most: usize) -> Result<u32, FrameError> {
 /// [`next`](Self::next) until it gives `None` after every [`push`](Self::push): then at most one
 /// unfinished frame is held. After an error the stream has no known position, so the reader drops
 /// what it holds and repeats the error for ever.
+///
+/// Messages may carry keys. So bytes that were given out are overwritten, and none are left behind
+/// where the buffer was.
 #[derive(Debug)]
 pub struct FrameReader {
     /// Bytes of JSON that a frame may hold.
     most: usize,
-    buffer: Vec<u8>,
+    buffer: Zeroizing<Vec<u8>>,
     /// Where the first byte that was not yet given out is.
     at: usize,
     failed: Option<FrameError>,
@@ -84,7 +88,7 @@ pub struct FrameReader {
 
 impl Default for FrameReader {
     fn default() -> Self {
-        Self { most: MAX_FRAME, buffer: Vec::new(), at: 0, failed: None }
+        Self { most: MAX_FRAME, buffer: Zeroizing::default(), at: 0, failed: None }
     }
 }
 
@@ -106,8 +110,18 @@ impl FrameReader {
         }
         // Moves at most as many bytes as were given out since the last move.
         if self.at > self.buffer.len() / 2 {
-            self.buffer.drain(..self.at);
+            let held = self.buffer.len() - self.at;
+            self.buffer.copy_within(self.at.., 0);
+            self.buffer[held..].zeroize();
+            self.buffer.truncate(held);
             self.at = 0;
+        }
+        let needed = self.buffer.len() + bytes.len();
+        if needed > self.buffer.capacity() {
+            // A buffer that grows by itself leaves its old memory as it is.
+            let mut larger = Zeroizing::new(Vec::with_capacity(needed.max(2 * self.buffer.capacity())));
+            larger.extend_from_slice(&self.buffer);
+            self.buffer = larger;
         }
         self.buffer.extend_from_slice(bytes);
     }
@@ -123,7 +137,7 @@ impl FrameReader {
         }
         self.take().inspect_err(|error| {
             self.failed = Some(error.clone());
-            self.buffer = Vec::new();
+            self.buffer = Zeroizing::default();
             self.at = 0;
         })
     }
@@ -143,12 +157,14 @@ impl FrameReader {
             return Ok(None);
         };
         let value = serde_json::from_slice(json).map_err(|e| FrameError::Json { why: e.to_string() })?;
-        self.at += LENGTH_BYTES + length;
+        let end = self.at + LENGTH_BYTES + length;
+        self.buffer[self.at..end].zeroize();
+        self.at = end;
         if self.is_empty() {
             self.at = 0;
             self.buffer.clear();
             if self.buffer.capacity() > KEPT_CAPACITY {
-                self.buffer = Vec::new();
+                self.buffer = Zeroizing::default();
             }
         }
         Ok(Some(value))
@@ -225,6 +241,20 @@ mod tests {
         assert!(reader.buffer.capacity() <= KEPT_CAPACITY, "memory of a long frame is kept");
         let longer = "x".repeat(MAX_FRAME - 1);
         assert_eq!(encode(&longer), Err(FrameError::TooLong { announced: MAX_FRAME + 1, most: MAX_FRAME }));
+    }
+
+    #[test]
+    fn a_message_that_was_given_out_is_overwritten() {
+        let secret = "a key that nobody may find";
+        let stream = [encode(&secret).unwrap(), encode(&secret).unwrap(), encode(&"next").unwrap()].concat();
+        let (last, rest) = stream.split_last().unwrap();
+        let mut reader = FrameReader::new();
+        reader.push(rest);
+        assert_eq!(drain(&mut reader), [secret, secret]);
+        assert!(reader.at > 0 && reader.buffer[..reader.at].iter().all(|byte| *byte == 0));
+        // What is held moves to the front and is still whole.
+        reader.push(&[*last]);
+        assert_eq!((reader.at, drain(&mut reader)), (0, vec!["next".to_owned()]));
     }
 
     #[test]

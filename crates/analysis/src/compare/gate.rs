@@ -145,11 +145,11 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
         Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
         // Of cells only what is 0 in every round is the same without a ratio: nothing is hidden in
         // that.
-        Outcome::Same if row.ratio.is_none() && row.search.is_none() => CaseState::Kept,
-        Outcome::Same if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => CaseState::Kept,
+        Outcome::NotDecided if row.ratio.is_none() && row.search.is_none() => CaseState::Kept,
+        Outcome::NotDecided if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => CaseState::Kept,
         Outcome::NoiseFloor if seen(row.noise_floor) => CaseState::Kept,
         Outcome::MinimumEffect if seen(Some(minimum_effect)) => CaseState::Kept,
-        Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect => CaseState::Unseen,
+        Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => CaseState::Unseen,
         Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio => CaseState::Unjudged,
     }
 }

@@ -152,7 +152,7 @@ fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Res
     // What is nothing everywhere, like losses, is the same.
     if a.iter().chain(b).all(|value| *value == 0.0) {
         let text = "no difference seen: 0 in every round".to_owned();
-        return Err(Verdict::plain(Outcome::Same, NO_DIFFERENCE, text));
+        return Err(Verdict::plain(Outcome::NotDecided, NO_DIFFERENCE, text));
     }
     if pair.is_generator_limited() {
         return Err(Verdict::generator());

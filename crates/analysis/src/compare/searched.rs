@@ -222,7 +222,7 @@ fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_e
     // would have been seen.
     let at_the_end = compared.ratio.is_none() && compared.low.is_none_or(|low| low <= 0.0) && compared.high.is_none();
     let (outcome, word) = match compared.verdict.outcome {
-        Outcome::Same if at_the_end => (Outcome::NoRatio, "a search ended at an end of its range"),
+        Outcome::NotDecided if at_the_end => (Outcome::NoRatio, "a search ended at an end of its range"),
         // Whether it is good is for this figure to say.
         Outcome::More | Outcome::Less => (called(better, is_more).0, compared.verdict.word),
         outcome => (outcome, compared.verdict.word),
@@ -259,7 +259,7 @@ fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_e
             .verdict
             .could_have_seen
             .or(hidden)
-            .filter(|_| outcome == Outcome::Same)
+            .filter(|_| outcome == Outcome::NotDecided)
             .map(|share| share.max(0.0)),
         by_run: enough(one) && enough(other),
         outcome,

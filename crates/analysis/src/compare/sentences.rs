@@ -30,7 +30,7 @@ impl Comparison {
         let of = |word: &str| rows.iter().filter(|row| row.outcome.is_called() && row.word == word).count();
         let mut parts: Vec<_> = CALLED.iter().map(|word| (of(word), *word)).filter(|(n, _)| *n > 0).collect();
         let withheld = rows.iter().filter(|row| row.outcome.is_withheld()).count();
-        parts.push((rows.iter().filter(|row| row.outcome == Outcome::Same).count(), NO_DIFFERENCE));
+        parts.push((rows.iter().filter(|row| row.outcome == Outcome::NotDecided).count(), NO_DIFFERENCE));
         parts.push((withheld, "withheld"));
         let parts: Vec<_> = parts.iter().map(|(n, word)| format!("{n} {word}")).collect();
         format!("{}: {}", counted(rows.len() as u64, "comparison", "comparisons"), parts.join(", "))

@@ -5,7 +5,7 @@ use hopbench_stats::Stop;
 
 use super::link::{LINK_RATE, link};
 use super::node::{self, Busy};
-use crate::summary::Spread;
+use crate::summary::{Better, Spread};
 
 /// One figure of a trial.
 #[derive(Debug, Clone, Copy)]
@@ -18,19 +18,6 @@ pub(crate) struct Figure {
     pub(crate) better: Better,
     /// Its source in a record.
     pub(crate) source: Source,
-}
-
-/// The direction that is good, and its word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Better {
-    /// More is faster.
-    Higher,
-    /// Less is faster.
-    Lower,
-    /// Less is cheaper.
-    Cheaper,
-    /// A difference has no word.
-    Neither,
 }
 
 /// The source of a figure in a record.

@@ -2,15 +2,16 @@
 
 use hopbench_model::Record;
 
-use super::figure::Better::{Cheaper, Higher, Lower, Neither};
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Min, P50, P90, P99};
 use super::figure::Source::{Cpu, Latency, LinkShare, Metric, Nodes, Retransmitted};
 use super::figure::Work::{Each, KiB};
-use super::figure::{Better, Figure, Source};
+use super::figure::{Figure, Source};
 use super::kind::Kind;
 use super::node::Busy;
 use super::recorded_job::RecordedJob;
+use crate::summary::Better;
+use crate::summary::Better::{Cheaper, Higher, Lower, Neither};
 
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[

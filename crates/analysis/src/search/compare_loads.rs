@@ -54,7 +54,7 @@ enum RelationKind {
     Higher,
     Lower,
     /// No difference was seen, or what is known of the two overlaps.
-    Same {
+    NotDecided {
         could_have_seen: Option<f64>,
     },
     /// They differ by less than what is of interest.
@@ -77,7 +77,7 @@ impl Relation {
                 let text = self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, ends));
                 Verdict::plain(outcome, word, text)
             }
-            RelationKind::Same { could_have_seen } => Verdict::same(could_have_seen),
+            RelationKind::NotDecided { could_have_seen } => Verdict::not_decided(could_have_seen),
             RelationKind::BelowMinimum => Verdict::below_minimum(),
             RelationKind::TooFew => {
                 let text = format!("too few searches ({FEWEST} needed)");
@@ -134,7 +134,7 @@ fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Re
     let kind = match answer.verdict {
         Judged::Higher => RelationKind::Higher,
         Judged::Lower => RelationKind::Lower,
-        Judged::NoDifference { could_have_seen } => RelationKind::Same { could_have_seen },
+        Judged::NoDifference { could_have_seen } => RelationKind::NotDecided { could_have_seen },
         // There is no floor: the results of several searches show the noise themselves.
         Judged::BelowFloor { .. } | Judged::BelowMinimum => RelationKind::BelowMinimum,
         Judged::TooFewRounds { .. } => return nothing,
@@ -151,7 +151,7 @@ fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Rela
     let low = end(here.bracket.low, base.bracket.high).filter(|_| base.bracket.high.is_finite());
     let high = end(here.bracket.high, base.bracket.low).filter(|_| base.bracket.low > 0.0);
     let kind = if here.bracket.overlaps(base.bracket) {
-        RelationKind::Same { could_have_seen: None }
+        RelationKind::NotDecided { could_have_seen: None }
     } else if ratio.is_some_and(|ratio| (ratio - 1.0).abs() < minimum_effect) {
         RelationKind::BelowMinimum
     } else if here.bracket.low > base.bracket.high {
@@ -215,14 +215,14 @@ pub(crate) mod tests {
             assert!(found.verdict.text.starts_with("lower by 20 % ["), "{}", found.verdict.text);
             // As far apart in the middle, and what one search found another did not.
             let noisy = said(&[950.0, 800.0, 650.0], &[900.0, 1000.0, 1300.0], how, 0.0);
-            assert_eq!(noisy.verdict.outcome, Outcome::Same, "{how:?}");
+            assert_eq!(noisy.verdict.outcome, Outcome::NotDecided, "{how:?}");
             assert!(noisy.verdict.could_have_seen.unwrap() > 0.2);
             assert_eq!(
                 said(&[795.0, 800.0, 806.0], &[995.0, 1000.0, 1003.0], how, 0.3).verdict.outcome,
                 Outcome::MinimumEffect
             );
             // Steps of a search, and nothing else, lie between these.
-            assert_eq!(said(&[1000.0; 3], &[985.0; 3], how, 0.0).verdict.outcome, Outcome::Same, "{how:?}");
+            assert_eq!(said(&[1000.0; 3], &[985.0; 3], how, 0.0).verdict.outcome, Outcome::NotDecided, "{how:?}");
         }
     }
 }

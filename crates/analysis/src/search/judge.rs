@@ -89,7 +89,8 @@ fn one(pair: &Pair, minimum_effect: f64, answer: Option<&Comparison>) -> LoadCom
         _ if apart => Standing::Withheld,
         Outcome::More => Standing::Higher,
         Outcome::Less => Standing::Lower,
-        Outcome::Same | Outcome::MinimumEffect => Standing::Same,
+        Outcome::NotDecided => Standing::NotDecided,
+        Outcome::MinimumEffect => Standing::MinimumEffect,
         _ => Standing::Withheld,
     };
     let text = if apart { OTHER_SESSION.to_owned() } else { found.verdict.text };
@@ -119,8 +120,11 @@ mod tests {
         let text = |standing, text: &str| (standing, text.to_owned());
         assert_eq!(said(&side(1250.0, 1250.0, 1275.0), 0.0), text(Standing::Higher, "higher by 25 % [23, 27]"));
         assert_eq!(said(&side(800.0, 800.0, 816.0), 0.0), text(Standing::Lower, "lower by 20 % [18, 22]"));
-        assert_eq!(said(&side(1020.0, 1020.0, 1040.0), 0.0), text(Standing::Same, "no difference seen"));
-        assert_eq!(said(&side(1030.0, 1030.0, 1050.0), 0.05), text(Standing::Same, "below the minimum effect"));
+        assert_eq!(said(&side(1020.0, 1020.0, 1040.0), 0.0), text(Standing::NotDecided, "no difference seen"));
+        assert_eq!(
+            said(&side(1030.0, 1030.0, 1050.0), 0.05),
+            text(Standing::MinimumEffect, "below the minimum effect")
+        );
     }
 
     #[test]
@@ -133,7 +137,7 @@ mod tests {
         let below = KnownLoad { found: None, ..side(0.0, 0.0, 100.0) };
         assert_eq!(of(&below, &base, 0.0).standing, Standing::Lower);
         let open = KnownLoad { found: None, ..side(0.0, 0.0, f64::INFINITY) };
-        assert_eq!(of(&open, &base, 0.0).standing, Standing::Same);
+        assert_eq!(of(&open, &base, 0.0).standing, Standing::NotDecided);
     }
 
     #[test]
@@ -147,7 +151,7 @@ mod tests {
         let open = KnownLoad { undecided: true, ..side(2000.0, 2000.0, 2040.0) };
         assert_eq!(of(&open, &base, 0.0).text, "no verdict: a step of the search was not decided");
         let open = KnownLoad { undecided: true, ..side(1010.0, 1010.0, 1030.0) };
-        assert_eq!(of(&open, &base, 0.0).standing, Standing::Same);
+        assert_eq!(of(&open, &base, 0.0).standing, Standing::NotDecided);
         let both = KnownLoad { sessions: BTreeSet::from([1, 2]), ..side(2000.0, 2000.0, 2040.0) };
         assert_eq!(of(&both, &base, 0.0).standing, Standing::Higher);
     }

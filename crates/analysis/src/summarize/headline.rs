@@ -2,7 +2,7 @@
 
 use crate::summary::{CellSummary, Finding, Outcome, RatioSummary, Verdict, WorkloadSummary};
 use crate::text::Scale;
-use crate::verdict::{same, within_floor};
+use crate::verdict::{not_decided, within_floor};
 
 /// Paths that are named; the table has the others.
 const MOST_NAMED: usize = 5;
@@ -89,7 +89,7 @@ impl Compared<'_> {
 }
 
 /// The outcomes of a path without a real difference, the most telling first.
-const QUIET: [Outcome; 4] = [Outcome::NoiseFloor, Outcome::MinimumEffect, Outcome::Same, Outcome::TooFewRounds];
+const QUIET: [Outcome; 4] = [Outcome::NoiseFloor, Outcome::MinimumEffect, Outcome::NotDecided, Outcome::TooFewRounds];
 
 /// The findings on the main figure: real differences, furthest first, then paths that show none.
 pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
@@ -130,9 +130,9 @@ fn together(outcome: Outcome, paths: &[&Compared<'_>]) -> Option<Finding> {
     let first = verdicts().next()?;
     let text = match outcome {
         // Of several, what holds of each: the largest.
-        Outcome::Same => {
+        Outcome::NotDecided => {
             let seen = verdicts().map(|(_, verdict)| verdict.could_have_seen);
-            same(seen.reduce(|a, b| Some(a?.max(b?))).flatten())
+            not_decided(seen.reduce(|a, b| Some(a?.max(b?))).flatten())
         }
         Outcome::NoiseFloor => within_floor(verdicts().filter_map(|(ratio, _)| ratio.noise_floor).fold(0.0, f64::max)),
         _ => first.1.text.clone(),

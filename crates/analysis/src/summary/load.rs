@@ -17,9 +17,10 @@ pub enum Standing {
     Higher,
     /// Lower.
     Lower,
-    /// The brackets of the two overlap, or they differ by no more than the noise or than what
-    /// matters.
-    Same,
+    /// Not decided: the brackets of the two overlap, or no difference was seen.
+    NotDecided,
+    /// A difference, but a smaller one than what is of interest.
+    MinimumEffect,
     /// Nothing is said; the text says why.
     Withheld,
 }

@@ -14,8 +14,8 @@ pub enum Outcome {
     More,
     /// Less of what has no direction.
     Less,
-    /// No difference was seen.
-    Same,
+    /// No difference was seen, and none is ruled out.
+    NotDecided,
     /// A difference, but no larger than what the baseline measured twice differed by: withheld.
     NoiseFloor,
     /// A difference, but a smaller one than what is of interest.
@@ -27,6 +27,19 @@ pub enum Outcome {
     /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same
     /// end of their range.
     NoRatio,
+}
+
+/// The direction that is good, and its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// More is faster.
+    Higher,
+    /// Less is faster.
+    Lower,
+    /// Less is cheaper.
+    Cheaper,
+    /// A difference has no word.
+    Neither,
 }
 
 /// A comparison, in a word and a sentence.
@@ -45,6 +58,13 @@ pub struct Verdict {
     pub could_have_seen: Option<f64>,
 }
 
+impl Better {
+    /// Whether less is better.
+    pub fn is_less(self) -> bool {
+        matches!(self, Self::Lower | Self::Cheaper)
+    }
+}
+
 impl Outcome {
     /// Whether a difference is called.
     pub fn is_called(self) -> bool {
@@ -58,6 +78,6 @@ impl Outcome {
 
     /// Whether a difference could not be said, for a reason that is not its size.
     pub fn is_withheld(self) -> bool {
-        !self.is_called() && self != Self::Same
+        !self.is_called() && self != Self::NotDecided
     }
 }

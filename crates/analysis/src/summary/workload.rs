@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::cell::{CellSummary, RatioSummary};
-use super::verdict::Outcome;
+use super::verdict::{Better, Outcome};
 
 /// A workload and its cells.
 #[derive(Debug, Clone, Serialize)]
@@ -49,6 +49,9 @@ pub struct FigureSummary {
     pub name: &'static str,
     /// Its label for people.
     pub label: &'static str,
+    /// The direction that is good.
+    #[serde(skip)]
+    pub better: Better,
     /// Whether it is plotted against a swept parameter.
     pub plotted: bool,
     /// Whether it is CPU time of one end, or of the proxies, for a unit of work: a part of their

@@ -1,4 +1,4 @@
-//! What is left when something of a sandbox dies.
+//! Remains of a sandbox of which something died: there are none.
 
 use std::collections::BTreeSet;
 

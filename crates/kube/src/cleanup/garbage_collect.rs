@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::iter;
 use hopbench_model::Fault;
+use hopbench_model::number::long_time;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use k8s_openapi::jiff::Timestamp;
 use kube::api::ListParams;
@@ -76,11 +77,7 @@ pub enum Outcome {
 /// `namespace hopbench-x: removed (no sign of its run for 3 min)`
 impl fmt::Display for Swept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let silent = match self.silent_for.as_secs() {
-            seconds @ ..120 => format!("{seconds} s"),
-            seconds @ ..7200 => format!("{} min", seconds / 60),
-            seconds => format!("{} h", seconds / 3600),
-        };
+        let silent = long_time(self.silent_for.as_secs());
         write!(f, "namespace {}: ", self.namespace)?;
         match &self.outcome {
             Outcome::Removed => write!(f, "removed (no sign of its run for {silent})"),

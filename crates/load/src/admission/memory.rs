@@ -1,24 +1,76 @@
-//! The bound on the memory that all strangers together may take.
+//! The bounds on the memory that strangers may take: all of them together, and those of one source.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use hopbench_model::Source;
+
+/// One source gets at most this part of the memory. A third of 64 MiB has room for one request of
+/// the largest size, a quarter has not.
+const PARTS: usize = 3;
 
 /// So many bytes over all who share it, and no more.
 #[derive(Debug)]
 pub struct MemoryLimit {
     used: AtomicUsize,
     most: usize,
+    /// The limit of which this is a part; what is taken here is taken there, too.
+    whole: Option<Arc<Self>>,
 }
 
 impl MemoryLimit {
     /// A limit of so many bytes.
     pub fn new(most_bytes: usize) -> Arc<Self> {
-        Arc::new(Self { used: AtomicUsize::new(0), most: most_bytes })
+        Arc::new(Self { used: AtomicUsize::new(0), most: most_bytes, whole: None })
     }
 
     /// Bytes that are taken now.
     pub fn used_bytes(&self) -> usize {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// Whether one who had so many bytes can have `own`, and has them from now on.
+    fn change(&self, had: usize, own: usize) -> bool {
+        let changed = |used: usize| Some(used - had + own).filter(|used| own <= had || *used <= self.most);
+        if self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed).is_err() {
+            return false;
+        }
+        let fits = self.whole.as_ref().is_none_or(|whole| whole.change(had, own));
+        if !fits {
+            // Only more can fail to fit.
+            self.used.fetch_sub(own - had, Ordering::Relaxed);
+        }
+        fits
+    }
+}
+
+/// The limits of sources, which are parts of one limit.
+#[derive(Debug)]
+pub(crate) struct SourceLimits {
+    whole: Arc<MemoryLimit>,
+    parts: Mutex<BTreeMap<Source, Weak<MemoryLimit>>>,
+}
+
+impl SourceLimits {
+    /// So many bytes for all sources together.
+    pub(crate) fn new(most_bytes: usize) -> Self {
+        Self { whole: MemoryLimit::new(most_bytes), parts: Mutex::default() }
+    }
+
+    /// The limit of all connections of a source.
+    pub(crate) fn of(&self, source: Source) -> Arc<MemoryLimit> {
+        // Every statement leaves a whole table.
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = parts.get(&source).and_then(Weak::upgrade) {
+            return part;
+        }
+        // A source without a connection is forgotten.
+        parts.retain(|_, part| part.strong_count() > 0);
+        let (most, whole) = (self.whole.most / PARTS, Some(Arc::clone(&self.whole)));
+        let part = Arc::new(MemoryLimit { used: AtomicUsize::new(0), most, whole });
+        parts.insert(source, Arc::downgrade(&part));
+        part
     }
 }
 
@@ -47,9 +99,7 @@ impl MemoryShare {
     #[must_use]
     pub(crate) fn set(&mut self, own: usize) -> bool {
         let Some(memory) = self.memory.as_ref().filter(|_| own != self.own) else { return true };
-        let had = self.own;
-        let change = |used: usize| Some(used - had + own).filter(|used| own <= had || *used <= memory.most);
-        let fits = memory.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).is_ok();
+        let fits = memory.change(self.own, own);
         if fits {
             self.own = own;
         }
@@ -79,5 +129,26 @@ mod tests {
         assert!(b.set(10) && !b.set(11) && b.set(0));
         assert_eq!(memory.used_bytes(), 0);
         assert!(MemoryShare::default().set(usize::MAX), "nobody bounds it");
+    }
+
+    #[test]
+    fn a_source_gets_a_third_however_many_connections_it_has() {
+        let sources = SourceLimits::new(30);
+        let connection = |source| MemoryShare::of(Some(sources.of(Source::V4(source))));
+        let (mut first, mut second) = (connection(1), connection(1));
+        assert!(first.set(6) && second.set(4) && !second.set(5), "two connections of one source");
+        let (mut other, mut third) = (connection(2), connection(3));
+        assert!(other.set(10) && third.set(10) && !third.set(11));
+        // All is taken; what does not fit in the whole is not taken of the part either.
+        let mut fourth = connection(4);
+        assert!(!fourth.set(1) && sources.of(Source::V4(4)).used_bytes() == 0);
+        assert_eq!(sources.whole.used_bytes(), 30);
+        drop((first, second, other));
+        assert!(fourth.set(10));
+        drop((third, fourth));
+        assert_eq!(sources.whole.used_bytes(), 0);
+        let known = connection(5);
+        assert_eq!(sources.parts.lock().unwrap().len(), 1, "sources that are gone are forgotten");
+        drop(known);
     }
 }

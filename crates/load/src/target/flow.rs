@@ -35,8 +35,6 @@ pub(super) struct TargetSettings {
     pub(super) inline: Arc<[u8]>,
     /// What every request must show; `None`: anybody is answered.
     pub(super) credential: Option<Credential>,
-    /// What all of them together may hold of requests; `None`: as much as they send.
-    pub(super) memory: Option<Arc<MemoryLimit>>,
     pub(super) timeouts: Timeouts,
 }
 
@@ -45,6 +43,8 @@ pub(super) struct TargetFlow {
     settings: Arc<TargetSettings>,
     /// The receiver of signs of life, if anybody wants them.
     activity: Option<Arc<Activity>>,
+    /// What the connections of its source may hold of requests; `None`: as much as they send.
+    memory: Option<Arc<MemoryLimit>>,
     parser: RequestParser,
     responder: Responder,
     /// Received bytes behind the request that is being answered.
@@ -95,10 +95,16 @@ enum End {
 }
 
 impl TargetFlow {
-    pub(super) fn new(settings: Arc<TargetSettings>, activity: Option<Arc<Activity>>) -> Self {
+    /// A new connection.
+    pub(super) fn new(
+        settings: Arc<TargetSettings>,
+        activity: Option<Arc<Activity>>,
+        memory: Option<Arc<MemoryLimit>>,
+    ) -> Self {
         Self {
-            parser: settings.parser(),
-            share: MemoryShare::of(settings.memory.clone()),
+            parser: settings.parser(memory.clone()),
+            share: MemoryShare::of(memory.clone()),
+            memory,
             settings,
             activity,
             responder: Responder::default(),
@@ -209,7 +215,7 @@ impl TargetFlow {
                 refuse(&error, &mut self.head);
                 (self.rest, self.end) = (Rest::Nothing, End::Refused);
                 // What came of it is of no use any more.
-                self.parser = self.settings.parser();
+                self.parser = self.settings.parser(self.memory.clone());
                 self.write(State::Head, now)
             }
         }
@@ -296,8 +302,8 @@ impl TargetFlow {
 }
 
 impl TargetSettings {
-    fn parser(&self) -> RequestParser {
-        RequestParser::with(self.credential.clone(), self.memory.clone())
+    fn parser(&self, memory: Option<Arc<MemoryLimit>>) -> RequestParser {
+        RequestParser::with(self.credential.clone(), memory)
     }
 }
 
@@ -345,10 +351,10 @@ impl Flow for TargetFlow {
 
     fn closing(&mut self, _out: &mut Recorder) {
         // The slot keeps the flow until another takes its place.
-        self.parser = self.settings.parser();
+        self.parser = self.settings.parser(None);
         self.responder = Responder::default();
         (self.surplus, self.head) = (Vec::new(), Vec::new());
-        let _ = self.share.set(0);
+        (self.share, self.memory) = (MemoryShare::default(), None);
         (self.taken, self.sent, self.state) = (0, 0, State::Reading);
     }
 

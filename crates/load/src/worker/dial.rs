@@ -113,8 +113,9 @@ impl SocketOptions {
                 notes.note_setting("not_sent_low_water_bytes", || bytes.to_string());
             }
             if let Some(name) = &self.congestion {
-                let got = socket.set_congestion(name).map_err(|e| {
-                    named(&format!("congestion control `{name}` (see net.ipv4.tcp_available_congestion_control)"), &e)
+                let got = socket.set_congestion(name).map_err(|error| {
+                    let what = format!("congestion control `{name}` (see net.ipv4.tcp_available_congestion_control)");
+                    named(&what, &error)
                 })?;
                 notes.note_setting("congestion", || format!("asked {name}, got {got}"));
             } else {

@@ -280,38 +280,41 @@ impl<F: Flow> EventLoop<F> {
                 continue;
             }
             let now = clock::now();
-            let event = match op {
-                Op::FinishSending => {
-                    if let Some(socket) = &self.slots[slot].socket {
-                        socket.shutdown(Shutdown::Write);
-                    }
-                    Event::FinishedSending
-                }
-                Op::Disconnect => {
-                    self.close(engine, slot);
-                    Event::Disconnected
-                }
-                Op::Wait(until) => {
-                    self.timers.push(Reverse((until, slot, self.slots[slot].generation)));
-                    return Ok(());
-                }
-                Op::Rest => match self.next_assignment(slot, now) {
-                    Some(event) => event,
-                    None => return Ok(()),
-                },
-                Op::End => {
-                    self.end(engine, slot);
-                    return Ok(());
-                }
-                Op::Abort(fault) => {
-                    self.fault.get_or_insert(*fault);
-                    return Ok(());
-                }
-                Op::Connect | Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_) => {
-                    unreachable!("done above")
-                }
-            };
+            let Some(event) = self.without_io(engine, slot, op, now) else { return Ok(()) };
             op = self.slots[slot].flow.on(event, now, &mut self.recorder);
+        }
+    }
+
+    /// Does what a flow wants where that moves no bytes; `None` where it waits or has ended.
+    #[inline]
+    fn without_io<E: Engine>(&mut self, engine: &mut E, slot: usize, op: Op, now: Nanos) -> Option<Event<'static>> {
+        match op {
+            Op::FinishSending => {
+                if let Some(socket) = &self.slots[slot].socket {
+                    socket.shutdown(Shutdown::Write);
+                }
+                Some(Event::FinishedSending)
+            }
+            Op::Disconnect => {
+                self.close(engine, slot);
+                Some(Event::Disconnected)
+            }
+            Op::Wait(until) => {
+                self.timers.push(Reverse((until, slot, self.slots[slot].generation)));
+                None
+            }
+            Op::Rest => self.next_assignment(slot, now),
+            Op::End => {
+                self.end(engine, slot);
+                None
+            }
+            Op::Abort(fault) => {
+                self.fault.get_or_insert(*fault);
+                None
+            }
+            Op::Connect | Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_) => {
+                unreachable!("they move bytes")
+            }
         }
     }
 

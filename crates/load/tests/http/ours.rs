@@ -26,6 +26,11 @@ impl Ours {
 
     /// A target whose strangers may do so much.
     pub(crate) fn with(bounds: StrangerBounds) -> Self {
+        Self::watched(bounds, |_| ())
+    }
+
+    /// The same, with a look at every connection before the target has it.
+    pub(crate) fn watched(bounds: StrangerBounds, look: impl Fn(&TcpStream) + Send + 'static) -> Self {
         let context = TargetContext { bounds, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
         let window = Arc::clone(&context.window);
         let (workers, acceptor) = target(&context).unwrap();
@@ -39,6 +44,7 @@ impl Ours {
                 if seen.load(Ordering::Acquire) {
                     break;
                 }
+                look(&stream);
                 stream.set_nonblocking(true).unwrap();
                 acceptor(Socket::from(OwnedFd::from(stream)));
             }

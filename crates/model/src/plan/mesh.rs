@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::number::counted;
+
 /// The field of an answer's head in which a proxy says by Envoy's flags why it gave the answer
 /// itself: `UF`.
 pub const FLAGS_HEADER: &str = "x-hopbench-flags";
@@ -143,8 +145,8 @@ impl Variant {
             HttpVersion::Http1 => "HTTP/1.1",
             HttpVersion::Http2 => "HTTP/2",
         };
-        let workers = if self.concurrency == 1 { "worker" } else { "workers" };
-        let mut out = format!("{}, {http}, {} {workers}", if self.mtls { "mTLS" } else { "no TLS" }, self.concurrency);
+        let workers = counted(u64::from(self.concurrency), "worker", "workers");
+        let mut out = format!("{}, {http}, {workers}", if self.mtls { "mTLS" } else { "no TLS" });
         for (does, what) in [
             (self.stats, "statistics for each route and peer"),
             (self.access_log, "a log line for each request"),

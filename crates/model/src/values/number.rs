@@ -73,6 +73,12 @@ pub fn percentage(share: f64) -> String {
     }
 }
 
+/// A share in percent like [`percentage`], but with all its digits however large: `1220`.
+pub fn full_percentage(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.is_finite() && percent >= 999.5 { format!("{percent:.0}") } else { percentage(share) }
+}
+
 /// A share in percent with its sign and as many digits as it deserves: `18 %`, `-2.0 %`, `0.25 %`;
 /// above 999 % it says only that.
 pub fn signed_percent(share: f64) -> String {
@@ -118,6 +124,18 @@ pub fn brief_time_ns(ns: u64) -> String {
     let text = format!("{value:.digits$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} {unit}")
+}
+
+/// A long time in its two largest units: `45 s`, `2 min 31 s`, `1 h 5 min`, `2 d 3 h`.
+pub fn long_time(seconds: u64) -> String {
+    let units = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)];
+    let first = units.iter().position(|(_, length)| seconds >= *length).unwrap_or(units.len() - 1);
+    let (unit, length) = units[first];
+    let rest = units.get(first + 1).map(|(unit, small)| (unit, seconds % length / small));
+    match rest.filter(|(_, count)| *count > 0) {
+        Some((small, count)) => format!("{} {unit} {count} {small}", seconds / length),
+        None => format!("{} {unit}", seconds / length),
+    }
 }
 
 /// Something a second as a sentence says it, without its unit: `12.35`, `24765`.
@@ -371,6 +389,8 @@ mod tests {
             assert_eq!(percentage(share), expected, "{share}");
         }
         assert_eq!(percentage(f64::INFINITY), "inf");
+        let full = [0.18, 9.994, 12.2, f64::INFINITY].map(full_percentage);
+        assert_eq!(full, ["18", "999", "1220", "inf"]);
     }
 
     #[test]
@@ -401,6 +421,10 @@ mod tests {
         assert_eq!(
             [0.0123, 0.0994, 0.0996, 0.454, 1.0].map(brief_percent),
             ["1.2 %", "9.9 %", "10 %", "45 %", "100 %"]
+        );
+        assert_eq!(
+            [0, 45, 60, 151, 3900, 183_600].map(long_time),
+            ["0 s", "45 s", "1 min", "2 min 31 s", "1 h 5 min", "2 d 3 h"]
         );
         assert_eq!([cpus(&[3]), cpus(&[0, 1])], ["CPU 3", "CPUs 0,1"]);
     }

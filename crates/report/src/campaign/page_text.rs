@@ -1,29 +1,8 @@
 //! The sentences and labels of pages, read from a summary.
 
+pub(crate) use hopbench_analysis::text::limit_text::long as limit;
 use hopbench_analysis::{CellSummary, Limit, PathSummary, Run, SearchSummary, Summary, WorkloadSummary};
 use hopbench_model::number::{counted, percentage};
-
-/// The limit of a trial in words.
-pub(crate) fn limit(name: &str) -> String {
-    match name {
-        "nic" => "the link was full".to_owned(),
-        "softirq" => "packet processing (softirq) filled a CPU".to_owned(),
-        "socket_buffer" => "socket buffers were too small".to_owned(),
-        "retransmission" => "losses: bytes were sent again".to_owned(),
-        "generator" => "the load generator".to_owned(),
-        "agent_limit" => "a limit that the agent keeps (--max-rate)".to_owned(),
-        "target_rate" => "nothing: the asked rate was reached".to_owned(),
-        "round_trip" => "the round trip at this number of connections".to_owned(),
-        "unknown" => "no single limit was seen".to_owned(),
-        other => match other.strip_prefix("cpu:") {
-            Some("client") => "CPU of the client".to_owned(),
-            Some("server") => "CPU of the server".to_owned(),
-            Some("other") => "a CPU that was full with other work than the two ends".to_owned(),
-            Some(who) => format!("CPU of {who}"),
-            None => other.to_owned(),
-        },
-    }
-}
 
 /// The limits of a cell's trials as records name them: `cpu:client`, `cpu:client 2x, softirq`.
 pub(crate) fn limits(cell: &CellSummary) -> String {

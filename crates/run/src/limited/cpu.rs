@@ -4,7 +4,7 @@ mod owners;
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{EngineKind, Job, NodeCost, Record, SHORTEST_OF_MACHINE_S};
+use hopbench_model::{EngineKind, Job, NodeCost, Record, SHORTEST_OF_MACHINE_S, number};
 
 use super::evidence::{Burden, Evidence, Limit, Process, SERVER, limit};
 use owners::{Owners, cores};
@@ -42,7 +42,7 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
         for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
             let softirq = softirq(node, cpu);
             let owners: Vec<&Burden> = here.iter().copied().filter(|burden| burden.may_use(cpu)).collect();
-            let at = format!("CPU {cpu} was busy {:.0} %, {:.0} % in softirq", busy * 100.0, softirq * 100.0);
+            let at = busy_text(cpu, *busy, softirq);
             let found = match (owners.is_empty(), softirq >= MOSTLY) {
                 (false, true) => return Some(limit("softirq", format!("{at}; {}", Owners::of(&owners).whose(cpu)))),
                 // Packets of the path are forwarded on the CPUs of nodes between its ends, too.
@@ -119,8 +119,12 @@ fn interrupted(burden: &Burden, node: &NodeCost, busy: usize) -> Option<String> 
         all.filter(|(cpu, busy)| **busy >= FULL && burden.may_use(*cpu)).map(|(cpu, _)| cpu).collect();
     let (packets, others): (Vec<usize>, Vec<usize>) = full.into_iter().partition(|cpu| softirq(node, *cpu) >= MOSTLY);
     let cpu = *packets.first().filter(|_| others.len() < busy)?;
-    let share = softirq(node, cpu) * 100.0;
-    Some(format!("CPU {cpu} was busy {:.0} %, {share:.0} % in softirq", node.per_cpu_busy[cpu] * 100.0))
+    Some(busy_text(cpu, node.per_cpu_busy[cpu], softirq(node, cpu)))
+}
+
+/// `CPU 1 was busy 99 %, 20 % in softirq`.
+fn busy_text(cpu: usize, busy: f64, softirq: f64) -> String {
+    format!("CPU {cpu} was busy {}, {} in softirq", number::share(busy), number::share(softirq))
 }
 
 /// Who filled a CPU, of those that may use it; `Err`: none of them did. Where a server is

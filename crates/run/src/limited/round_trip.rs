@@ -57,17 +57,14 @@ impl Law {
 pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Limit> {
     let law = Law::of(job, record).filter(|law| job.is_closed_loop() && law.holds())?;
     let mean = number::brief_time_ns((law.mean_s * 1e9) as u64);
-    let connections = match job.connections {
-        1 => "1 connection".to_owned(),
-        n => format!("{n} connections"),
-    };
+    let connections = number::counted(u64::from(job.connections), "connection", "connections");
     Some(limit(
         "round_trip",
         format!(
-            "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {:.0} %); {else_free}",
+            "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {}); {else_free}",
             number::brief_per_s(law.expected_per_s()),
             number::brief_per_s(law.per_s),
-            law.tolerance * 100.0,
+            number::share(law.tolerance),
         ),
     ))
 }

@@ -40,5 +40,5 @@ pub(in crate::cmd) fn absent(asked: &CpuSet) -> Option<Problem> {
     let allowed = hopbench_sys::cpu::allowed().ok()?;
     let missing: Vec<_> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
     let expected = format!("CPUs of the client, which may use {}", CpuSet(allowed));
-    (!missing.is_empty()).then(|| Problem::new("--cpu", CpuSet(missing), expected))
+    if missing.is_empty() { None } else { Some(Problem::new("--cpu", CpuSet(missing), expected)) }
 }

@@ -3,7 +3,7 @@
 use hopbench_lab::netlink::queue_ns;
 use hopbench_model::units::BitRate;
 use hopbench_model::{LabNode, LabSpec, Nanos, Path, Plan, SearchGoal, TestbedSpec};
-use hopbench_report::number::percent_as_written;
+use hopbench_report::number::{brief_time_ns, percent_as_written};
 
 use super::words::{listed, short};
 
@@ -31,13 +31,13 @@ pub(in crate::cmd) fn too_short(plan: &Plan) -> Vec<String> {
         // Longer than that, not as long.
         let enough = (needed as Nanos).saturating_add(1).div_ceil(STEP_NS).saturating_mul(STEP_NS);
         let why = format!(
-            "warm-up and window are {} together, but the queue of a link of {} holds {:.0} ms, and {} above the link's rate \
-             fills it in {:.1} s: the search can find more than the link carries. Let them be {} or longer",
+            "warm-up and window are {} together, but the queue of a link of {} holds {}, and {} above the link's rate \
+             fills it in {}: the search can find more than the link carries. Let them be {} or longer",
             short(has),
             BitRate(bits_per_s),
-            queue as f64 / 1e6,
+            brief_time_ns(queue),
             percent_as_written(*precision),
-            needed / 1e9,
+            brief_time_ns(needed as Nanos),
             short(enough),
         );
         match found.iter_mut().find(|(workload, known, _)| *workload == point.workload && *known == why) {

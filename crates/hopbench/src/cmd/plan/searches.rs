@@ -3,7 +3,7 @@
 use hopbench_model::units::Span;
 use hopbench_model::{Job, Plan, RateRange, SearchGoal, SearchSpec, point_label};
 use hopbench_report::campaign::rate_text;
-use hopbench_report::number::percent_as_written;
+use hopbench_report::number::{as_written, percent_as_written};
 
 use super::words::listed;
 
@@ -26,7 +26,7 @@ fn goal(search: &SearchSpec, job: &Job) -> String {
         ends if rate_text(job, ends[0]).contains('=') => {
             format!("rates {}", ends.map(|rate| rate_text(job, rate)).join(" to "))
         }
-        [lowest, highest] => format!("rates {} to {} a second", number(lowest), number(highest)),
+        [lowest, highest] => format!("rates {} to {} a second", as_written(lowest), as_written(highest)),
     };
     let what = match &search.goal {
         SearchGoal::Knee { connections, threads, least_growth } => {
@@ -56,9 +56,4 @@ fn goal(search: &SearchSpec, job: &Job) -> String {
 /// A share as scenarios write it: `2%`.
 fn percent(share: f64) -> String {
     percent_as_written(share).replace(' ', "")
-}
-
-/// A rate without digits that nobody reads.
-fn number(rate: f64) -> String {
-    if rate >= 1000.0 { format!("{rate:.0}") } else { format!("{}", (rate * 1000.0).round() / 1000.0) }
 }

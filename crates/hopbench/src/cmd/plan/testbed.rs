@@ -10,7 +10,8 @@ use hopbench_model::{
 
 use super::words::listed;
 
-/// What there is to say of it, by name. `nodes`: the machines that its nodes would be, as far as that is known.
+/// The rows of a testbed, by name. `nodes`: the machines that its nodes would be, as far as that is
+/// known.
 pub(super) fn rows(plan: &Plan, nodes: &BTreeMap<String, String>) -> Vec<(&'static str, String)> {
     match &plan.testbed {
         TestbedSpec::Lab(spec) => vec![("testbed", lab(spec))],
@@ -29,15 +30,17 @@ fn lab(lab: &LabSpec) -> String {
     rates.dedup();
     let mut links = vec![listed(&rates)];
     links.extend(lab.zone_link_bits_per_s.map(|rate| format!("{} between zones", BitRate(rate))));
-    links.extend((lab.zone_delay_ns > 0).then(|| format!("{} later between zones", Span(lab.zone_delay_ns))));
+    if lab.zone_delay_ns > 0 {
+        links.push(format!("{} later between zones", Span(lab.zone_delay_ns)));
+    }
     format!("lab: nodes {}; links {}; MTU {}", listed(&nodes), links.join(", "), lab.mtu)
 }
 
 fn cluster(spec: &ClusterSpec, plan: &Plan, places: &BTreeMap<String, String>) -> Vec<(&'static str, String)> {
-    let context = spec.context.as_ref().map_or_else(
-        || "the current context of the kubeconfig".to_owned(),
-        |c| format!("context {c} of the kubeconfig"),
-    );
+    let context = match &spec.context {
+        Some(context) => format!("context {context} of the kubeconfig"),
+        None => "the current context of the kubeconfig".to_owned(),
+    };
     let nodes: Vec<String> = spec.nodes.iter().map(|wanted| node(wanted, places.get(&wanted.name))).collect();
     let mut networks = vec!["host".to_owned(), "pod".to_owned(), "bridge (as pod)".to_owned()];
     networks.retain(|word| spec.networks.keys().all(|name| word.split(' ').next() != Some(name)));
@@ -50,43 +53,56 @@ fn cluster(spec: &ClusterSpec, plan: &Plan, places: &BTreeMap<String, String>) -
     ];
     let runtimes: Vec<String> =
         spec.runtimes.iter().map(|(name, class)| format!("{name}: RuntimeClass {class}")).collect();
-    rows.extend((!runtimes.is_empty()).then(|| ("runtimes", runtimes.join("; "))));
+    if !runtimes.is_empty() {
+        rows.push(("runtimes", runtimes.join("; ")));
+    }
     let servers: Vec<String> = spec.servers.iter().map(|(name, image)| format!("{name}: {}", server(image))).collect();
-    rows.extend((!servers.is_empty()).then(|| ("servers", servers.join("; "))));
+    if !servers.is_empty() {
+        rows.push(("servers", servers.join("; ")));
+    }
     if plan.paths.iter().any(Path::is_proxied) {
         rows.push(("mesh", mesh(spec)));
     }
-    rows.extend(spec.gateway.as_ref().map(|gateway| {
+    if let Some(gateway) = &spec.gateway {
         let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let pods = gateway.namespace.as_ref().map_or_else(
-            || "pods not known: their CPU is not counted".to_owned(),
-            |space| format!("pods {} of namespace {space}", labels.join(", ")),
-        );
-        ("gateway", format!("{}; {pods}", gateway.address))
-    }));
-    rows.extend(spec.prometheus.as_ref().map(|prometheus| {
-        let at = match prometheus {
-            PrometheusSpec::Url(url) => url.clone(),
-            PrometheusSpec::Service { namespace, name, port } => format!("Service {namespace}/{name}, port {port}"),
+        let pods = match &gateway.namespace {
+            Some(space) => format!("pods {} of namespace {space}", labels.join(", ")),
+            None => "pods not known: their CPU is not counted".to_owned(),
         };
-        ("prometheus", at)
-    }));
-    rows.extend(spec.patch.as_ref().map(|patch| ("patch", format!("of every pod: {patch}"))));
-    let policy = "a NetworkPolicy lets only the run's pods reach each other".to_owned();
-    rows.extend(spec.network_policy.then_some(("policy", policy)));
+        rows.push(("gateway", format!("{}; {pods}", gateway.address)));
+    }
+    match &spec.prometheus {
+        None => {}
+        Some(PrometheusSpec::Url(url)) => rows.push(("prometheus", url.clone())),
+        Some(PrometheusSpec::Service { namespace, name, port }) => {
+            rows.push(("prometheus", format!("Service {namespace}/{name}, port {port}")));
+        }
+    }
+    if let Some(patch) = &spec.patch {
+        rows.push(("patch", format!("of every pod: {patch}")));
+    }
+    if spec.network_policy {
+        rows.push(("policy", "a NetworkPolicy lets only the run's pods reach each other".to_owned()));
+    }
     rows
 }
 
-/// `a is worker-1`, `b with pool=fast in zone z2`, `c any`; where the place is known, `c: worker-3`.
+/// `a is worker-1`, `b with pool=fast in zone z2`, `c any`; where the place is known,
+/// `c: worker-3`.
 fn node(node: &ClusterNode, place: Option<&String>) -> String {
     let mut out = node.name.clone();
-    if let Some(place) = place.filter(|_| node.node.is_none()) {
-        out = format!("{out}: {place}");
+    match (&node.node, place) {
+        (Some(name), _) => out.push_str(&format!(" is {name}")),
+        (None, Some(place)) => out.push_str(&format!(": {place}")),
+        (None, None) => {}
     }
-    let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    out.extend(node.node.as_ref().map(|name| format!(" is {name}")));
-    out.extend((!labels.is_empty()).then(|| format!(" with {}", labels.join(", "))));
-    out.extend(node.zone.as_ref().map(|zone| format!(" in zone {zone}")));
+    if !node.labels.is_empty() {
+        let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        out.push_str(&format!(" with {}", labels.join(", ")));
+    }
+    if let Some(zone) = &node.zone {
+        out.push_str(&format!(" in zone {zone}"));
+    }
     if out == node.name { format!("{out} any") } else { out }
 }
 
@@ -94,11 +110,21 @@ fn network(how: &PodNetwork) -> String {
     let PodNetwork { runtime_class, annotations, labels, interface, patch } = how;
     let keys = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join(", ");
     let mut parts = Vec::new();
-    parts.extend(runtime_class.as_ref().map(|class| format!("RuntimeClass {class}")));
-    parts.extend((!annotations.is_empty()).then(|| format!("annotation {}", keys(annotations))));
-    parts.extend((!labels.is_empty()).then(|| format!("label {}", keys(labels))));
-    parts.extend(patch.as_ref().map(|_| "a patch".to_owned()));
-    parts.extend(interface.as_ref().map(|name| format!("interface {name}")));
+    if let Some(class) = runtime_class {
+        parts.push(format!("RuntimeClass {class}"));
+    }
+    if !annotations.is_empty() {
+        parts.push(format!("annotation {}", keys(annotations)));
+    }
+    if !labels.is_empty() {
+        parts.push(format!("label {}", keys(labels)));
+    }
+    if patch.is_some() {
+        parts.push("a patch".to_owned());
+    }
+    if let Some(name) = interface {
+        parts.push(format!("interface {name}"));
+    }
     if parts.is_empty() { "as pod".to_owned() } else { parts.join(", ") }
 }
 
@@ -122,10 +148,10 @@ fn hosts(spec: &HostsSpec) -> Vec<(&'static str, String)> {
         let token = host.token_file.as_ref().map_or(String::new(), |file| format!(", token in {file}"));
         format!("{} at {}{traffic}{token}", host.name, host.control)
     };
-    let token = spec
-        .token_file
-        .as_ref()
-        .map_or_else(|| "agents that take anybody".to_owned(), |file| format!("token in {file}"));
+    let token = match &spec.token_file {
+        Some(file) => format!("token in {file}"),
+        None => "agents that take anybody".to_owned(),
+    };
     let nodes: Vec<String> = spec.nodes.iter().map(host).collect();
     vec![("testbed", format!("hosts: {token}")), ("nodes", nodes.join("; "))]
 }
@@ -143,8 +169,12 @@ pub(super) fn needs(spec: &TestbedSpec, path: &Path, programs: BTreeSet<&str>) -
 fn of_lab(path: &Path, programs: BTreeSet<&str>) -> BTreeSet<String> {
     let mut needs: BTreeSet<&str> = programs;
     let translated = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
-    needs.extend((translated || !path.mesh.is_none()).then_some("nft"));
-    needs.extend(path.is_proxied().then_some("envoy"));
+    if translated || !path.mesh.is_none() {
+        needs.insert("nft");
+    }
+    if path.is_proxied() {
+        needs.insert("envoy");
+    }
     needs.extend([&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()));
     needs.into_iter().map(str::to_owned).collect()
 }
@@ -157,13 +187,21 @@ fn of_cluster(spec: &ClusterSpec, path: &Path, programs: BTreeSet<&str>) -> BTre
         let classes = [runtime, network.and_then(|network| network.runtime_class.as_ref())];
         needs.extend(classes.into_iter().flatten().map(|class| format!("RuntimeClass {class}")));
         let known = network.is_some() || ["host", "pod", "bridge"].contains(&place.network.as_str());
-        needs.extend((!known).then(|| format!("network {}", place.network)));
-        needs.extend((place.network == "host").then(|| "host network".to_owned()));
+        if !known {
+            needs.insert(format!("network {}", place.network));
+        }
+        if place.network == "host" {
+            needs.insert("host network".to_owned());
+        }
     }
-    needs.extend((!path.mesh.is_none()).then(|| spec.mesh.provider.name().to_owned()));
+    if !path.mesh.is_none() {
+        needs.insert(spec.mesh.provider.name().to_owned());
+    }
     if let Via::Gateway(_) = path.via {
         needs.insert(if spec.gateway.is_some() { "the gateway" } else { "envoy" }.to_owned());
     }
-    needs.extend((path.via == Via::LoadBalancer).then(|| "a load balancer".to_owned()));
+    if path.via == Via::LoadBalancer {
+        needs.insert("a load balancer".to_owned());
+    }
     needs
 }

@@ -71,14 +71,9 @@ fn duration(ns: Range) -> String {
     format!("{} to {} {unit}", tenths(ns.least), tenths(ns.most))
 }
 
-/// A time as people say it.
+/// A time as people say it, in whole seconds.
 fn spoken(ns: u64) -> String {
-    let s = ns.div_ceil(SECOND);
-    match (s / 3600, s / 60 % 60, s % 60) {
-        (0, 0, s) => format!("{s} s"),
-        (0, min, s) => format!("{min} min {s} s"),
-        (h, min, _) => format!("{h} h {min} min"),
-    }
+    number::long_time(ns.div_ceil(SECOND))
 }
 
 /// Texts with commas between; of many the first ones, and how many more there are.

@@ -2,38 +2,24 @@
 
 use hopbench_model::{EQUAL_LOAD, SearchGoal, SearchOutcome, SearchStep};
 use hopbench_report::campaign::broken_text;
-use hopbench_report::number;
+use hopbench_report::campaign::load_text::{self, load};
 
 /// The search of a cell in words: `both web`, with its point where it has one.
 fn cell(path: &str, workload: &str, point: &str) -> String {
     format!("{path} {workload} {point}").trim_end().to_owned()
 }
 
-/// A load: `1600/s`, `64 connections`.
-fn load(parameter: &str, load: f64) -> String {
-    match parameter {
-        "rate" => format!("{}/s", number::plain(load)),
-        "connections" => number::counted(load as u64, "connection", "connections"),
-        "threads" => number::counted(load as u64, "thread", "threads"),
-        _ => format!("{parameter} {}", number::plain(load)),
-    }
-}
-
-/// A figure: `p99 3.10 ms`, `52300 requests/s`, `CPU 48.2 %`, `loss 0.12 %`.
+/// A figure: `response p99 3.10 ms`, `requests 52300/s`, `CPU 48.2 %`, `no response p99`.
 fn figure(name: &str, value: Option<f64>) -> String {
-    let Some(value) = value else { return format!("no {name}") };
-    match name.split_once(' ') {
-        Some((_, percentile)) => format!("{percentile} {}", number::time_ns(value)),
-        None if name == "cpu_share" => format!("CPU {}", number::percent(value)),
-        None if name == "loss" => format!("loss {}", number::percent(value)),
-        None => match name.strip_suffix("_per_s").filter(|what| !what.ends_with("_bits")) {
-            Some(what) => format!("{} {}/s", number::per_s(value), what.trim_start_matches("received_")),
-            None => number::by_name(name, value),
-        },
+    let label = load_text::figure(name);
+    match value {
+        Some(value) => format!("{label} {}", load_text::value(name, value)),
+        None => format!("no {label}"),
     }
 }
 
-/// A trial of a search: `search slo both web: 1600/s, p99 3.10 ms: within, next 3200/s`.
+/// A trial of a search:
+/// `search slo both web: 1600/s, response p99 3.10 ms: within, next 3200/s`.
 pub(super) fn step(
     path: &str,
     workload: &str,
@@ -60,7 +46,7 @@ pub(super) fn step(
     format!("search {} {cell}: {at}, {figure}{verdict}{next}", step.goal)
 }
 
-/// What a search came to: `knee of both web: 64 connections (52300 requests/s)`.
+/// What a search came to: `knee of both web: 64 connections (requests 52300/s)`.
 pub(super) fn done(
     path: &str,
     workload: &str,
@@ -71,9 +57,9 @@ pub(super) fn done(
 ) -> String {
     let at = |value| load(&step.parameter, value);
     let found = match outcome {
-        SearchOutcome::Found { load, .. } => match value {
-            Some(value) => format!("{} ({})", at(load), figure(&step.figure, Some(value))),
-            None => at(load),
+        SearchOutcome::Found { load: found, .. } => match value {
+            Some(value) => format!("{} ({})", at(found), figure(&step.figure, Some(value))),
+            None => at(found),
         },
         SearchOutcome::AboveHighest if step.parameter != "rate" => {
             format!("it still grows at the most {}", step.parameter)
@@ -126,31 +112,31 @@ mod tests {
         let told = |goal: &SearchGoal, one: &SearchStep, next| step("both", "web", "", goal, one, next);
         assert_eq!(
             told(&limit(5_000_000), &slo, Some(3200.0)),
-            "search slo both web: 1600/s, p99 3.10 ms: within, next 3200/s"
+            "search slo both web: 1600/s, response p99 3.10 ms: within, next 3200/s"
         );
         let next = told(&limit(3_000_000), &slo, Some(800.0));
-        assert_eq!(next, "search slo both web: 1600/s, p99 3.10 ms: too high, next 800/s");
+        assert_eq!(next, "search slo both web: 1600/s, response p99 3.10 ms: too high, next 800/s");
         let broken = SearchStep { value: None, within: false, ..slo.clone() };
         assert_eq!(
             step("both", "web", "size=1KiB", &limit(1), &broken, None),
-            "search slo both web size=1KiB: 1600/s, no response_ns p99: too high"
+            "search slo both web size=1KiB: 1600/s, no response p99: too high"
         );
         let equal = SearchStep { goal: EQUAL_LOAD.to_owned(), why: "direct".to_owned(), ..slo };
         let line = told(&limit(5_000_000), &equal, None);
-        assert_eq!(line, "equal-load both web: 1600/s as found on direct, p99 3.10 ms: within");
+        assert_eq!(line, "equal-load both web: 1600/s as found on direct, response p99 3.10 ms: within");
         let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
         let loss = trial("lossless", "rate", 4321.0, "loss", Some(0.0012));
-        assert_eq!(told(&lossless, &loss, None), "search lossless both web: 4321/s, loss 0.12 %: too high");
+        assert_eq!(told(&lossless, &loss, None), "search lossless both web: 4321/s, lost 0.12 %: too high");
         let broken = vec![BrokenBound { bound: SearchBound::NotSent, share: 0.12 }];
         let unsent = SearchStep { value: Some(0.0), within: false, broken, ..loss.clone() };
         let line = step("host", "loss", "", &lossless, &unsent, Some(900.0));
         assert_eq!(
             line,
-            "search lossless host loss: 4321/s, loss 0 %: too high (12.0 % never left the sender), next 900/s"
+            "search lossless host loss: 4321/s, lost 0 %: too high (12.0 % never left the sender), next 900/s"
         );
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         let level = trial("knee", "connections", 1.0, "received_bits_per_s", Some(9.5e9));
-        assert_eq!(told(&knee, &level, None), "search knee both web: 1 connection, 9.500 Gbit/s");
+        assert_eq!(told(&knee, &level, None), "search knee both web: 1 connection, received 9.500 Gbit/s");
         let line = step("server-side", "checkout", "", &lossless, &loss, Some(1131.37));
         assert!(line.len() <= 80, "{line}");
     }
@@ -160,7 +146,7 @@ mod tests {
         let knee = trial("knee", "connections", 256.0, "requests_per_s", Some(1.0));
         let sentence = |outcome, value| done("both", "web", "", &knee, outcome, value);
         let found = SearchOutcome::Found { load: 64.0, low: 32.0, high: Some(128.0) };
-        assert_eq!(sentence(found, Some(52_300.0)), "knee of both web: 64 connections (52300 requests/s)");
+        assert_eq!(sentence(found, Some(52_300.0)), "knee of both web: 64 connections (requests 52300/s)");
         assert_eq!(sentence(found, None), "knee of both web: 64 connections");
         let more = "knee of both web: it still grows at the most connections";
         assert_eq!(sentence(SearchOutcome::AboveHighest, None), more);
@@ -170,9 +156,9 @@ mod tests {
             "knee of both web: not found; it lies between 1 connection and the highest"
         );
         let cpu = trial("cpu", "rate", 900.5, "cpu_share", Some(0.482));
-        let low = "cpu of x web: even 900.5/s is too high (CPU 48.2 %), the lowest that may be asked for";
+        let low = "cpu of x web: even 900/s is too high (CPU 48.2 %), the lowest that may be asked for";
         assert_eq!(done("x", "web", "", &cpu, SearchOutcome::BelowLowest, None), low);
         let found = SearchOutcome::Found { load: 900.5, low: 900.0, high: None };
-        assert_eq!(done("x", "web", "", &cpu, found, Some(0.482)), "cpu of x web: 900.5/s (CPU 48.2 %)");
+        assert_eq!(done("x", "web", "", &cpu, found, Some(0.482)), "cpu of x web: 900/s (CPU 48.2 %)");
     }
 }

@@ -148,10 +148,10 @@ fn the_longest_idle_connection_makes_room() {
     client::until(|| running.total("connections") == 1);
     // Peers that said hello and then nothing, for as long as they like.
     let silent: Vec<_> = (2..=6)
-        .map(|n| {
+        .map(|count| {
             let mut stream = TcpStream::connect(running.address).unwrap();
             stream.write_all(HELLO).unwrap();
-            client::until(|| running.total("connections") == n);
+            client::until(|| running.total("connections") == count);
             // Time is told in milliseconds here.
             pass(Duration::from_millis(5));
             assert_eq!(busy.call(Policy::METHOD, &[&frame(CHECK)]).grpc, Some(0), "who asks is never idle");

@@ -1,24 +1,14 @@
 //! The time between two moments of a run's file, in words.
 
+use crate::number::long_time;
+
 /// Days before each month of a year without a leap day.
 const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 /// The time between two moments as RFC 3339 in UTC: `2 min 31 s`; `None` where one of them is no
 /// such moment.
 pub(super) fn between(start: &str, end: &str) -> Option<String> {
-    Some(words(moment(end)?.checked_sub(moment(start)?)?))
-}
-
-/// A length of time in its two largest units: `45 s`, `2 min 31 s`, `1 h 5 min`, `2 d 3 h`.
-fn words(seconds: u64) -> String {
-    let units = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)];
-    let first = units.iter().position(|(_, length)| seconds >= *length).unwrap_or(units.len() - 1);
-    let (unit, length) = units[first];
-    let rest = units.get(first + 1).map(|(unit, small)| (unit, seconds % length / small));
-    match rest.filter(|(_, count)| *count > 0) {
-        Some((small, count)) => format!("{} {unit} {count} {small}", seconds / length),
-        None => format!("{} {unit}", seconds / length),
-    }
+    Some(long_time(moment(end)?.checked_sub(moment(start)?)?))
 }
 
 /// Whole seconds since the year 0.

@@ -1,14 +1,12 @@
 //! Figures and names in few columns.
 
-use crate::number::{by_name, percentage, si, significant};
+use crate::number::{by_name, full_percentage, si, significant};
 use crate::text::wrap::{columns, plain};
 
 /// The longest figure, columns.
 const LONGEST: usize = 16;
 /// A gain from this factor on is told as a factor.
 const FACTOR: f64 = 100.0;
-/// A difference from this share on has no digits behind the point.
-const LARGE: f64 = 9.0;
 /// A loss from this share on has one: 99.4 % and 99.9 % are not alike.
 const NEARLY_ALL: f64 = 0.985;
 
@@ -35,12 +33,10 @@ pub(super) fn effect(ratio: f64) -> String {
         format!("x{ratio:.0e}")
     } else if ratio >= FACTOR {
         format!("x{}", significant(ratio, 3, true))
-    } else if share >= LARGE {
-        format!("{sign}{:.0} %", share * 100.0)
     } else if ratio < 1.0 && share >= NEARLY_ALL {
         format!("{sign}{:.1} %", (share * 100.0).min(99.9))
     } else {
-        format!("{sign}{} %", percentage(share))
+        format!("{sign}{} %", full_percentage(share))
     };
     cut(&told, LONGEST)
 }

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use hopbench_analysis::Better;
 use hopbench_model::Failure;
-use hopbench_report::campaign::{Details, Outcome, Screen, Summary};
+use hopbench_report::campaign::{Details, Outcome, Screen, Standing, Summary};
 use proptest::prelude::*;
 
 use super::fixture::{self, Made};
@@ -68,7 +69,7 @@ fn a_verdict_keeps_its_meaning_in_short() {
     let outcomes = [
         (Outcome::Better, 1.5, "+50 %"),
         (Outcome::Worse, 0.5, "-50 %"),
-        (Outcome::Same, 0.98, "?"),
+        (Outcome::NotDecided, 0.98, "?"),
         (Outcome::NoiseFloor, 0.9, "?"),
         (Outcome::MinimumEffect, 0.99, "same"),
         (Outcome::TooFewRounds, 0.5, "?"),
@@ -119,6 +120,50 @@ fn what_failed_and_what_was_not_proved_is_told_apart() {
     let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("3 NOT PROVED, 3 FAILED"), "{screen}");
     assert!(words.contains("unproved: the traffic did not take the path"), "{screen}");
+    // Whatever the reason says: the record has the proof.
+    let unproved = |made: &Made| summary(made).failures.iter().filter(|failure| failure.is_unproved).count();
+    assert_eq!(unproved(&made), 3);
+    made.records.iter_mut().for_each(|record| record.error = Some("other words".to_owned()));
+    assert_eq!(unproved(&made), 3);
+}
+
+#[test]
+fn an_arrow_has_the_direction_of_the_number_and_a_word_says_what_is_better() {
+    let page = render(&fixture::quickstart(3), "html");
+    for cell in ["\"n worse\">▼ -30 %<small>worse</small></td>", "\"n worse\">▲ +15 %<small>worse</small></td>"] {
+        assert!(page.contains(cell), "no {cell}");
+    }
+    assert!(!page.contains("▼ +") && !page.contains("▲ -") && !page.contains("▼ slower"));
+}
+
+#[test]
+fn a_figure_says_which_direction_is_better() {
+    let mut said = summary(&fixture::quickstart(3));
+    let legend = |said: &Summary| Screen::default().text(said);
+    assert!(legend(&said).contains("better: higher throughput, packets"));
+    said.workloads[0].figures[0].better = Better::Cheaper;
+    let screen = legend(&said);
+    assert!(screen.contains("better: higher packets") && screen.contains("better: lower throughput"), "{screen}");
+    said.workloads[0].figures[0].better = Better::Neither;
+    assert!(!legend(&said).contains("higher throughput") && !legend(&said).contains("lower throughput"));
+}
+
+#[test]
+fn the_sign_of_a_load_is_that_of_its_standing_and_not_of_its_words() {
+    let mut said = summary(&one_search());
+    for (standing, sign) in [
+        (Standing::MinimumEffect, "same"),
+        (Standing::NotDecided, "?"),
+        (Standing::Withheld, "?"),
+        (Standing::Lower, "lower"),
+    ] {
+        let overlay = said.searches[0].paths.iter_mut().find(|path| path.path == "overlay").unwrap();
+        let comparison = overlay.comparison.as_mut().unwrap();
+        (comparison.standing, comparison.ratio) = (standing, None);
+        comparison.text = "words".to_owned();
+        let screen = Screen::default().text(&said);
+        assert_eq!(row(&screen, "overlay")[1], sign, "{screen}");
+    }
 }
 
 #[test]

@@ -109,11 +109,11 @@ fn rates_differ_where_their_searches_do() {
     assert_eq!(text(&[base, (2, 1250.0, 1250.0, 1275.0)]), said(Standing::Higher, "higher by 25 % [23, 27]", 1.25));
     assert_eq!(
         text(&[base, (2, 1010.0, 1010.0, 1030.0)]),
-        said(Standing::Same, "no difference seen (could have seen 2.0 %)", 1.01)
+        said(Standing::NotDecided, "no difference seen (could have seen 2.0 %)", 1.01)
     );
     assert_eq!(
         text(&[base, (2, 1020.0, 1020.0, 1040.0)]),
-        said(Standing::Same, "no difference seen (could have seen 2.0 %)", 1.02)
+        said(Standing::NotDecided, "no difference seen (could have seen 2.0 %)", 1.02)
     );
     let made = scripted(&[base, (2, 800.0, 800.0, 816.0)]);
     let slo = search(&made, "web", "rate");
@@ -134,7 +134,7 @@ fn rates_differ_where_their_searches_do() {
         *found = found.map(|found| found * by);
     }
     let slo = search(&noisy, "web", "rate");
-    assert_eq!(path(&slo, "overlay").comparison.as_ref().unwrap().standing, Standing::Same);
+    assert_eq!(path(&slo, "overlay").comparison.as_ref().unwrap().standing, Standing::NotDecided);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn what_has_not_ended_and_what_gave_up_is_told() {
     assert!(render(&made, "table").contains("- relay: not ended, after 0 trials"));
     // Between 800 and whatever: it may be as high as the baseline's.
     let comparison = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap();
-    assert_eq!((comparison.standing, comparison.ratio), (Standing::Same, None));
+    assert_eq!((comparison.standing, comparison.ratio), (Standing::NotDecided, None));
     made.records.truncate(4);
     assert_eq!(text(&made, "overlay"), "not ended, after 1 trial");
 }

@@ -60,7 +60,7 @@ fn a_lower_load_is_called_where_the_searches_tell_them_apart() {
     let same = of(&said, "direct", "found_rate_per_s");
     assert_eq!(
         (same.outcome, same.text.as_str(), same.search),
-        (Outcome::Same, "no difference seen (could have seen 2.0 %)", Some("slo"))
+        (Outcome::NotDecided, "no difference seen (could have seen 2.0 %)", Some("slo"))
     );
     assert_eq!(same.could_have_seen, Some(0.02), "a step of the search");
     let worse = of(&said, "overlay", "found_rate_per_s");
@@ -126,7 +126,10 @@ fn what_found_nothing_stands_where_it_must() {
     // What is known of one of them can say something: the other one found the highest load.
     let said = compared(&ended(1, &[(0, found(49_000.0, 50_000.0))]), &above(2), &asked);
     let row = of(&said, "direct", "found_rate_per_s");
-    assert_eq!((row.outcome, row.text.as_str()), (Outcome::Same, "no difference seen: 49000 before, now >= 50000"));
+    assert_eq!(
+        (row.outcome, row.text.as_str()),
+        (Outcome::NotDecided, "no difference seen: 49000 before, now >= 50000")
+    );
     assert_eq!(said.bounds[0].cases[0].state, CaseState::Kept, "it cannot be lower");
 }
 
@@ -218,7 +221,10 @@ fn three_runs_on_a_side_are_compared_as_runs() {
     let (a, b) = (side(1, [800.0, 820.0, 900.0]), side(4, [700.0, 720.0, 840.0]));
     let found = said(&a, &b);
     let row = of(&found, "overlay", "found_rate_per_s");
-    assert_eq!((row.outcome, row.baseline.unwrap().median, row.candidate.unwrap().values), (Outcome::Same, 820.0, 3));
+    assert_eq!(
+        (row.outcome, row.baseline.unwrap().median, row.candidate.unwrap().values),
+        (Outcome::NotDecided, 820.0, 3)
+    );
     assert!(row.by_run && found.by_run);
     let found = said(&a, &side(4, [600.0, 610.0, 620.0]));
     let row = of(&found, "overlay", "found_rate_per_s");
@@ -243,7 +249,7 @@ fn a_knee_is_neither_better_nor_worse_and_its_throughput_is() {
     let [a, b] = sides;
     let said = compared(&a, &b, &bounded(&["at_found_connections_requests_per_s>10%"]));
     let load = of(&said, "overlay", "found_connections");
-    assert_eq!((load.outcome, load.search, load.is_worse), (Outcome::Same, Some("knee"), false));
+    assert_eq!((load.outcome, load.search, load.is_worse), (Outcome::NotDecided, Some("knee"), false));
     let there = of(&said, "overlay", "at_found_connections_requests_per_s");
     assert!(there.outcome == Outcome::Worse && there.text.starts_with("lower by 50 % ["), "{there:?}");
     assert_eq!((said.bounds[0].cases.len(), said.broken().count()), (4, 1));

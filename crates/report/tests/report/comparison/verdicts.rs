@@ -20,7 +20,7 @@ fn a_slower_path_is_called_and_the_other_is_not() {
     assert_eq!(latency.outcome, Outcome::Worse, "{}", latency.text);
     assert!(latency.ratio.unwrap() > 1.08 && latency.text.starts_with("slower by 1"), "{latency:?}");
     let other = row(&found, "host", RATE);
-    assert_eq!(other.outcome, Outcome::Same, "{}", other.text);
+    assert_eq!(other.outcome, Outcome::NotDecided, "{}", other.text);
     let seen = other.could_have_seen.unwrap();
     assert!(
         (0.01..0.06).contains(&seen) && other.text.starts_with("no difference seen (could have seen "),
@@ -52,7 +52,7 @@ fn the_same_thing_twice_is_the_same() {
     assert!((0..20).filter(|salt| calls(*salt) > 0).count() <= 3);
     let one = made(8, 1, |_| 1.0);
     let itself = compared(&one, &one, &Asked::default());
-    assert!(itself.comparisons.iter().all(|row| row.outcome == Outcome::Same), "{:?}", itself.comparisons);
+    assert!(itself.comparisons.iter().all(|row| row.outcome == Outcome::NotDecided), "{:?}", itself.comparisons);
     assert!(itself.differences.is_empty() && itself.not_compared.is_empty());
     // Nothing was sent again: no ratio, and no difference either.
     assert_eq!(row(&itself, "host", "retransmitted_ratio").text, "no difference seen: 0 in every round");
@@ -133,7 +133,10 @@ fn what_cannot_be_used_is_left_out_and_counted() {
     astray.error = astray.contradiction();
     let found = compared(&a, &b, &Asked::default());
     let rate = row(&found, "host", RATE);
-    assert_eq!((rate.baseline.unwrap().values, rate.candidate.unwrap().values, rate.outcome), (10, 6, Outcome::Same));
+    assert_eq!(
+        (rate.baseline.unwrap().values, rate.candidate.unwrap().values, rate.outcome),
+        (10, 6, Outcome::NotDecided)
+    );
     let left_out = &found.candidate[0].left_out;
     assert_eq!((left_out.in_error, left_out.cut_short, left_out.disturbed, left_out.foreign), (2, 1, 1, 0));
     assert_eq!(found.candidate[0].used_trials, 36);
@@ -158,7 +161,7 @@ fn runs_are_compared_where_there_are_enough_of_them() {
     let found = hopbench_report::comparison::compare(&all(&sides.0), &all(&sides.1), &asked).unwrap();
     let rate = row(&found, "host", RATE);
     assert_eq!((found.by_run, rate.baseline.unwrap().values, rate.candidate.unwrap().values), (true, 3, 3));
-    assert_eq!(rate.outcome, Outcome::Same, "{}", rate.text);
+    assert_eq!(rate.outcome, Outcome::NotDecided, "{}", rate.text);
     // One run of each says more than it knows.
     assert_eq!(row(&attempt(&sides.0[1], &sides.1[1], &asked).unwrap(), "host", RATE).outcome, Outcome::Worse);
     // Two of each are pooled.

@@ -1,4 +1,4 @@
-//! When a run without a terminal says how far it is.
+//! The lines of progress of a run without a terminal.
 
 use hopbench_model::{Nanos, SECOND};
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_analysis::Summary;
+use hopbench_analysis::text::limit_text::short;
 
 use super::fact::Fact;
 
@@ -35,22 +36,4 @@ fn most(counted: &BTreeMap<&str, u32>) -> Option<String> {
     let (limit, trials) = counted.iter().filter(|(limit, _)| !limit.is_empty()).max_by_key(|(_, trials)| **trials)?;
     let share = if *trials < all { format!(" ({trials} of {all})") } else { String::new() };
     Some(format!("{}{share}", short(limit)))
-}
-
-/// The name of a limit in one or two words.
-fn short(limit: &str) -> String {
-    match limit {
-        "nic" => "the link".to_owned(),
-        "retransmission" => "losses".to_owned(),
-        "generator" => "the load generator".to_owned(),
-        "target_rate" => "the asked rate".to_owned(),
-        "unknown" => "no limit seen".to_owned(),
-        "cpu:client" => "client CPU".to_owned(),
-        "cpu:server" => "server CPU".to_owned(),
-        "cpu:other" => "CPU of others".to_owned(),
-        other => match other.strip_prefix("cpu:") {
-            Some(who) => format!("CPU of {who}"),
-            None => other.replace('_', " "),
-        },
-    }
 }

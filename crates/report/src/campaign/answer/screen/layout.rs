@@ -221,7 +221,7 @@ fn text<'a>(cell: &'a Cell, unit: &str) -> &'a str {
 fn styled(text: &str, value: &Value, is_styled: bool) -> String {
     let style = match value {
         Value::Effect { is_better: false, .. } | Value::Failed | Value::Unproved => BOLD,
-        Value::Undecided | Value::Absent | Value::Same => DIM,
+        Value::NotDecided | Value::Absent | Value::Same => DIM,
         Value::Effect { .. } | Value::Figure(_) => "",
     };
     if is_styled && !style.is_empty() { format!("{style}{text}{PLAIN}") } else { text.to_owned() }
@@ -229,7 +229,9 @@ fn styled(text: &str, value: &Value, is_styled: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tables::table::{Better, Column};
+    use hopbench_analysis::Better;
+
+    use super::super::super::tables::table::Column;
     use super::*;
 
     fn table(columns: usize, rows: usize) -> Table {
@@ -239,7 +241,10 @@ mod tests {
         };
         let cell = |row: usize| match row {
             0 => Cell { value: Value::Figure("62.0 us".to_owned()), is_doubtful: false },
-            row => Cell { value: Value::Effect { text: format!("+{row} %"), is_better: false }, is_doubtful: row == 2 },
+            row => {
+                let value = Value::Effect { text: format!("+{row} %"), is_higher: true, is_better: false };
+                Cell { value, is_doubtful: row == 2 }
+            }
         };
         let row = |index: usize| Row {
             name: format!("path{index}"),

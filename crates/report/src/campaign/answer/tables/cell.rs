@@ -16,13 +16,15 @@ pub(crate) enum Value {
     Effect {
         /// `+16 %`.
         text: String,
+        /// Whether the figure is above the baseline's.
+        is_higher: bool,
         /// Whether it is a gain.
         is_better: bool,
     },
     /// A difference, but none that matters: the verdict says so.
     Same,
     /// Nothing was decided.
-    Undecided,
+    NotDecided,
     /// It was not measured.
     Absent,
     /// No trial left a figure.
@@ -45,16 +47,22 @@ impl Value {
     pub(super) fn of(ratio: &RatioSummary) -> Self {
         let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
         match outcome {
-            Some(Outcome::Better | Outcome::Worse) => {
-                Self::Effect { text: effect(ratio.spread.median), is_better: outcome == Some(Outcome::Better) }
-            }
+            Some(Outcome::Better | Outcome::Worse) => Self::Effect {
+                text: effect(ratio.spread.median),
+                is_higher: ratio.spread.median > 1.0,
+                is_better: outcome == Some(Outcome::Better),
+            },
             Some(Outcome::MinimumEffect) => Self::Same,
             // What has no direction is neither a gain nor a loss.
             Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),
             Some(
-                Outcome::Same | Outcome::NoiseFloor | Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio,
+                Outcome::NotDecided
+                | Outcome::NoiseFloor
+                | Outcome::TooFewRounds
+                | Outcome::Generator
+                | Outcome::NoRatio,
             )
-            | None => Self::Undecided,
+            | None => Self::NotDecided,
         }
     }
 
@@ -63,7 +71,7 @@ impl Value {
         match self {
             Self::Figure(text) | Self::Effect { text, .. } => text,
             Self::Same => "same",
-            Self::Undecided => "?",
+            Self::NotDecided => "?",
             Self::Absent => ".",
             Self::Failed => "error",
             Self::Unproved => "unproved",

@@ -7,7 +7,7 @@ use hopbench_analysis::{CellSummary, FailureSummary, FigureSummary, Outcome, Sum
 
 use super::super::text::short;
 use super::cell::{Cell, Value};
-use super::table::{Better, Column, Row, Table};
+use super::table::{Column, Row, Table};
 
 /// Figures of a run with one workload.
 const MOST_FIGURES: usize = 3;
@@ -93,10 +93,10 @@ impl Spot<'_> {
 
 /// A column with its cells and how bad each is, by path.
 fn column(summary: &Summary, spot: &Spot<'_>, baseline: Option<usize>) -> (Column, Vec<Cell>, Vec<f64>) {
-    let better = Better::of(spot.figure.name);
+    let better = spot.figure.better;
     let is_judged = spot.is_judged(baseline);
     let values: Vec<Option<f64>> = (0..summary.paths.len()).map(|path| spot.value(path)).collect();
-    let best = values.iter().flatten().copied().reduce(if better == Better::Lower { f64::min } else { f64::max });
+    let best = values.iter().flatten().copied().reduce(if better.is_less() { f64::min } else { f64::max });
     let failures = failures(summary, spot);
     let mut cells = Vec::new();
     let mut ranks = Vec::new();
@@ -111,7 +111,7 @@ fn column(summary: &Summary, spot: &Spot<'_>, baseline: Option<usize>) -> (Colum
             (Some(estimate), _) if !is_judged || baseline == Some(index) => {
                 Value::Figure(short(spot.figure.name, estimate.spread.median))
             }
-            (Some(estimate), _) => estimate.ratio.as_ref().map_or(Value::Undecided, Value::of),
+            (Some(estimate), _) => estimate.ratio.as_ref().map_or(Value::NotDecided, Value::of),
         };
         let ratio = estimate.and_then(|estimate| estimate.ratio.as_ref()).map(|ratio| ratio.spread.median);
         ranks.push(match &value {

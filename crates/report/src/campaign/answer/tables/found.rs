@@ -1,17 +1,15 @@
 //! The tables of searches: the load that was found on each path, and the figures there.
 
-use hopbench_analysis::{LoadComparison, SearchSummary, SearchedPath, Standing, Summary};
+use hopbench_analysis::{Better, LoadComparison, SearchSummary, SearchedPath, Standing, Summary};
 use hopbench_model::SearchOutcome;
 
 use super::super::text::{cut, effect, short};
 use super::cell::{Cell, Value};
-use super::table::{Better, Column, Row, Table};
+use super::table::{Column, Row, Table};
 use crate::number::plain;
 
 /// More searches than this share a table that has their loads only.
 const MOST_ALONE: usize = 2;
-/// How the verdict begins of a difference that does not matter.
-const BELOW_MINIMUM: &str = "below the minimum effect";
 /// Figures beside a load.
 const MOST_FIGURES: usize = 4;
 
@@ -30,7 +28,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
     let baseline = summary.run.baseline.as_deref();
     let head = |first: &str, second: &str| Column {
         heads: [first.to_owned(), second.to_owned(), String::new()],
-        better: Better::Untold,
+        better: Better::Neither,
     };
     let is_knee = search.goal == "knee";
     let compared =
@@ -59,7 +57,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
             let value = match compared(path) {
                 Some(comparison) => standing(&comparison),
                 None if is_baseline => Value::Figure(String::new()),
-                None => Value::Undecided,
+                None => Value::NotDecided,
             };
             cells.push(Cell::plain(value));
         }
@@ -80,7 +78,7 @@ fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
     let column = |search: &&SearchSummary| Column {
         heads: [search.name(), search.parameter.to_owned(), search.goal.to_owned()],
         // More connections until throughput stops growing are neither better nor worse.
-        better: if search.goal == "knee" { Better::Untold } else { Better::Higher },
+        better: if search.goal == "knee" { Better::Neither } else { Better::Higher },
     };
     let mut rows: Vec<Row> = Vec::new();
     for path in summary.paths.iter().filter(|path| !path.is_twin) {
@@ -128,13 +126,16 @@ fn load(search: &SearchSummary, path: &SearchedPath, with_unit: bool) -> Cell {
 
 /// How a load compares with the baseline's.
 fn standing(comparison: &LoadComparison) -> Value {
-    let is_better = comparison.standing == Standing::Higher;
-    match (comparison.standing, comparison.ratio) {
-        (Standing::Higher | Standing::Lower, Some(ratio)) => Value::Effect { text: effect(ratio), is_better },
-        (Standing::Higher, None) => Value::Effect { text: "higher".to_owned(), is_better },
-        (Standing::Lower, None) => Value::Effect { text: "lower".to_owned(), is_better },
-        (Standing::Same, _) if comparison.text.starts_with(BELOW_MINIMUM) => Value::Same,
-        (Standing::Same | Standing::Withheld, _) => Value::Undecided,
+    // A higher load is better.
+    let differs = |is_higher: bool, word: &str| {
+        let text = comparison.ratio.map_or_else(|| word.to_owned(), effect);
+        Value::Effect { text, is_higher, is_better: is_higher }
+    };
+    match comparison.standing {
+        Standing::Higher => differs(true, "higher"),
+        Standing::Lower => differs(false, "lower"),
+        Standing::MinimumEffect => Value::Same,
+        Standing::NotDecided | Standing::Withheld => Value::NotDecided,
     }
 }
 

@@ -1,11 +1,11 @@
 //! The table of hops: the steps from the path without proxies to the one with most of them.
 
-use hopbench_analysis::{Summary, WaterfallStep, WaterfallSummary};
+use hopbench_analysis::{Better, Summary, WaterfallStep, WaterfallSummary};
 use hopbench_model::Variant;
 
 use super::super::text::short;
 use super::cell::{Cell, Value};
-use super::table::{Better, Column, Row, Table};
+use super::table::{Column, Row, Table};
 
 /// A figure: its name, and what people call it.
 type Figure = (&'static str, &'static str);
@@ -38,7 +38,7 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
     let rows: Vec<Row> = labels.iter().enumerate().map(row).collect();
     let column = |(one, (_, label)): &(&WaterfallSummary, Figure)| Column {
         heads: [one.workload.clone(), (*label).to_owned(), one.point_label.clone()],
-        better: Better::Untold,
+        better: Better::Neither,
     };
     let columns: Vec<Column> = figures.iter().map(column).collect();
     let families = families(summary);
@@ -85,7 +85,7 @@ fn cell(waterfall: &WaterfallSummary, label: &str, name: &str) -> Cell {
     let is_sure = added.spread.low.zip(added.spread.high).is_none_or(|(low, high)| low > 0.0 || high < 0.0);
     let value = match (&step.against, is_sure) {
         (None, _) => Value::Figure(told),
-        (Some(_), false) => Value::Undecided,
+        (Some(_), false) => Value::NotDecided,
         (Some(_), true) if added.spread.median >= 0.0 => Value::Figure(format!("+{told}")),
         (Some(_), true) => Value::Figure(told),
     };

@@ -1,5 +1,7 @@
 //! A table of the answer: a row a path, a column a figure.
 
+use hopbench_analysis::Better;
+
 use super::super::text::cut;
 use super::cell::{Cell, DOUBTFUL, Value};
 
@@ -13,19 +15,8 @@ const LONGEST_NAME: usize = 16;
 pub(crate) struct Column {
     /// Its heads from top to bottom: the workload, the figure, the point.
     pub(crate) heads: [String; 3],
-    /// What is better in it.
+    /// The direction that is good in it; `Neither` also where the cells say it.
     pub(crate) better: Better,
-}
-
-/// The better direction of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Better {
-    /// More of it.
-    Higher,
-    /// Less of it.
-    Lower,
-    /// Neither, or it is said elsewhere.
-    Untold,
 }
 
 /// A row.
@@ -50,19 +41,6 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
 }
 
-impl Better {
-    /// The better direction of a figure, by the unit in its name: rates are better high, times low.
-    pub(super) fn of(name: &str) -> Self {
-        if name.ends_with("_per_s") {
-            Self::Higher
-        } else if name.ends_with("_ns") {
-            Self::Lower
-        } else {
-            Self::Untold
-        }
-    }
-}
-
 impl Table {
     /// At most so many rows, the worst, in their order; and how many are left out.
     pub(crate) fn worst(&self, most: usize) -> (Vec<&Row>, usize) {
@@ -81,14 +59,14 @@ impl Table {
         self.rows.iter().flat_map(|row| &row.cells)
     }
 
-    /// The columns of which this is better, by what they are called.
-    fn named(&self, better: Better) -> Vec<&str> {
+    /// The columns in which this direction is good, by what they are called.
+    fn named(&self, is_good: fn(Better) -> bool) -> Vec<&str> {
         // Of a single workload, its figures are told apart.
         let is_single = self.columns.len() > 1 && self.columns.windows(2).all(|two| two[0].heads[0] == two[1].heads[0]);
         let mut names: Vec<&str> = Vec::new();
         for column in &self.columns {
             let name = column.heads[usize::from(is_single)].as_str();
-            if column.better == better && !names.contains(&name) {
+            if is_good(column.better) && !names.contains(&name) {
                 names.push(name);
             }
         }
@@ -98,8 +76,8 @@ impl Table {
 
 /// What is better, and what the signs of these tables mean, as far as they occur.
 pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
-    let named = |better| tables.iter().flat_map(|table| table.named(better)).collect::<Vec<_>>();
-    let (higher, lower) = (named(Better::Higher), named(Better::Lower));
+    let named = |is_good: fn(Better) -> bool| tables.iter().flat_map(|table| table.named(is_good)).collect::<Vec<_>>();
+    let (higher, lower) = (named(|better| better == Better::Higher), named(Better::is_less));
     let mut parts: Vec<String> = Vec::new();
     let direction = |word: &str, names: &[&str]| {
         let shown: Vec<String> = names.iter().take(MOST_NAMED).map(|name| cut(name, LONGEST_NAME)).collect();
@@ -115,7 +93,7 @@ pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
     let has = |value: &Value| tables.iter().flat_map(Table::cells).any(|cell| cell.value == *value);
     let signs = [
         (Value::Same, "same: no difference that matters"),
-        (Value::Undecided, "? not decided"),
+        (Value::NotDecided, "? not decided"),
         (Value::Absent, ". not measured"),
         (Value::Failed, "error: no trial left a figure"),
         (Value::Unproved, "unproved: the traffic did not take the path"),

@@ -70,18 +70,18 @@ fn one(answer: &Table) -> String {
     format!("{}{more}", table("cells answer", caption, &head, &body))
 }
 
-/// A gain or a loss has its sign before the number, too: a colour is never the only difference.
+/// An arrow has the direction of the number. Colour and a word say whether that is better: a colour
+/// is never the only difference.
 fn cell(cell: &Cell) -> String {
-    let class = match cell.value {
-        Value::Effect { is_better: true, .. } => " better",
-        Value::Effect { is_better: false, .. } | Value::Failed | Value::Unproved => " worse",
-        Value::Same | Value::Undecided | Value::Absent => " quiet",
-        Value::Figure(_) => "",
+    let (class, arrow, word) = match cell.value {
+        Value::Effect { is_higher, is_better, .. } => {
+            let arrow = if is_higher { "▲ " } else { "▼ " };
+            let (class, word) = if is_better { (" better", "better") } else { (" worse", "worse") };
+            (class, arrow, format!("<small>{word}</small>"))
+        }
+        Value::Failed | Value::Unproved => (" worse", "", String::new()),
+        Value::Same | Value::NotDecided | Value::Absent => (" quiet", "", String::new()),
+        Value::Figure(_) => ("", "", String::new()),
     };
-    let sign = match cell.value {
-        Value::Effect { is_better: true, .. } => "▲ ",
-        Value::Effect { is_better: false, .. } => "▼ ",
-        _ => "",
-    };
-    format!("<td class=\"n{class}\">{sign}{}{}</td>", esc(cell.value.text()), cell.mark())
+    format!("<td class=\"n{class}\">{arrow}{}{}{word}</td>", esc(cell.value.text()), cell.mark())
 }

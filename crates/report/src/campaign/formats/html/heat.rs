@@ -222,7 +222,7 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> String 
     // Without a verdict there is no colour: what one round shows may be chance.
     let class = match ratio.verdict.as_ref().map(|verdict| verdict.outcome) {
         None | Some(Outcome::TooFewRounds | Outcome::NoRatio) => String::new(),
-        Some(Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect | Outcome::More | Outcome::Less) => {
+        Some(Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect | Outcome::More | Outcome::Less) => {
             " same".to_owned()
         }
         Some(Outcome::Generator) => " doubt".to_owned(),

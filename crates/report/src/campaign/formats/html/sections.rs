@@ -73,12 +73,15 @@ fn list(findings: &[Finding]) -> String {
     }
 }
 
-/// Class and sign of an outcome: a colour is never the only difference.
+/// Class and sign of an outcome. Its text says *slower* or *faster*: a colour is never the only
+/// difference.
 fn look(outcome: Outcome) -> (&'static str, &'static str) {
     match outcome {
-        Outcome::Better => ("better", "▲ "),
-        Outcome::Worse => ("worse", "▼ "),
-        Outcome::More | Outcome::Less | Outcome::Same | Outcome::NoiseFloor | Outcome::MinimumEffect => ("same", ""),
+        Outcome::Better => ("better", ""),
+        Outcome::Worse => ("worse", ""),
+        Outcome::More | Outcome::Less | Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => {
+            ("same", "")
+        }
         Outcome::TooFewRounds | Outcome::NoRatio => ("same", ""),
         Outcome::Generator => ("doubt", "! "),
     }

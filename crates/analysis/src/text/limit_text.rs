@@ -1,0 +1,67 @@
+//! The limits of trials in words: a long form for a sentence, and one or two words for a line.
+
+/// The words of a limit.
+struct Words {
+    /// As records name it.
+    limit: &'static str,
+    /// One or two words.
+    short: &'static str,
+    /// What happened.
+    long: &'static str,
+}
+
+#[rustfmt::skip]
+const LIMITS: &[Words] = &[
+    words("nic", "the link", "the link was full"),
+    words("softirq", "softirq", "packet processing (softirq) filled a CPU"),
+    words("socket_buffer", "socket buffer", "socket buffers were too small"),
+    words("retransmission", "losses", "losses: bytes were sent again"),
+    words("generator", "the load generator", "the load generator"),
+    words("agent_limit", "agent limit", "a limit that the agent keeps (--max-rate)"),
+    words("target_rate", "the asked rate", "nothing: the asked rate was reached"),
+    words("round_trip", "round trip", "the round trip at this number of connections"),
+    words("unknown", "no limit seen", "no single limit was seen"),
+    words("cpu:client", "client CPU", "CPU of the client"),
+    words("cpu:server", "server CPU", "CPU of the server"),
+    words("cpu:other", "CPU of others", "a CPU that was full with other work than the two ends"),
+];
+
+const fn words(limit: &'static str, short: &'static str, long: &'static str) -> Words {
+    Words { limit, short, long }
+}
+
+/// A limit in one or two words: `the link`.
+pub fn short(limit: &str) -> String {
+    text(limit, |words| words.short)
+}
+
+/// A limit as a sentence says it: `the link was full`.
+pub fn long(limit: &str) -> String {
+    text(limit, |words| words.long)
+}
+
+fn text(limit: &str, form: fn(&Words) -> &'static str) -> String {
+    let known = LIMITS.iter().find(|words| words.limit == limit);
+    match (known, limit.strip_prefix("cpu:")) {
+        (Some(words), _) => form(words).to_owned(),
+        (None, Some(who)) => format!("CPU of {who}"),
+        // Of a later version.
+        (None, None) => limit.replace('_', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_has_a_short_and_a_long_form() {
+        let forms = |limit| (short(limit), long(limit));
+        let texts = |short: &str, long: &str| (short.to_owned(), long.to_owned());
+        assert_eq!(forms("nic"), texts("the link", "the link was full"));
+        assert_eq!(forms("round_trip"), texts("round trip", "the round trip at this number of connections"));
+        assert_eq!(forms("cpu:client"), texts("client CPU", "CPU of the client"));
+        assert_eq!(forms("cpu:client-sidecar"), texts("CPU of client-sidecar", "CPU of client-sidecar"));
+        assert_eq!(forms("of_tomorrow"), texts("of tomorrow", "of tomorrow"));
+    }
+}
