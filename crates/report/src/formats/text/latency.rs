@@ -1,7 +1,7 @@
 //! The table of latencies.
 
 use hopbench_analysis::RecordedJob;
-use hopbench_model::{Latency, Pattern, Record, Schedule};
+use hopbench_model::{Latency, Pattern, Record, Schedule, Unit};
 
 use super::page::Page;
 use crate::number::{TIMES, significant, time_ns};
@@ -45,6 +45,8 @@ fn title(record: &Record) -> String {
     let kind = record.kind();
     let mut parts = Vec::new();
     match kind.pattern {
+        // Bytes in bulk have no latency of their own.
+        Pattern::OneWay if kind.unit == Unit::Bits => {}
         Pattern::OneWay => parts.push("one way"),
         // These have more in them than a round trip.
         Pattern::Exchanges if kind.is_http() || kind.connects_for_each() => {}
