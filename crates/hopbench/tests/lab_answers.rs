@@ -7,7 +7,7 @@ mod lab;
 use std::collections::BTreeMap;
 
 use hopbench_model::Record;
-use lab::namespace::outside;
+use lab::namespace::{outside, outside_alone};
 use lab::program::run;
 use lab::records::{metric, states};
 use lab::{Bench, User};
@@ -46,7 +46,7 @@ fn payload(tunnel: f64) -> f64 {
 
 #[test]
 fn a_link_gives_every_kind_the_same_payload() {
-    let Some(_alone) = outside("a_link_gives_every_kind_the_same_payload") else {
+    let Some(_turn) = outside_alone("a_link_gives_every_kind_the_same_payload") else {
         return;
     };
     let bench = Bench::new(User::Caller, GIGABIT);
@@ -100,7 +100,7 @@ workloads:
 
 #[test]
 fn fifty_pods_conserve_what_they_move() {
-    let Some(_alone) = outside("fifty_pods_conserve_what_they_move") else {
+    let Some(_turn) = outside("fifty_pods_conserve_what_they_move") else {
         return;
     };
     let bench = Bench::new(User::Caller, MANY);
@@ -185,7 +185,7 @@ fn differences() -> Vec<(bool, String)> {
 /// a row is one in 400.
 #[test]
 fn a_path_is_no_different_from_itself() {
-    let Some(_alone) = outside("a_path_is_no_different_from_itself") else {
+    let Some(_turn) = outside_alone("a_path_is_no_different_from_itself") else {
         return;
     };
     let wrong = |seen: &[(bool, String)]| seen.iter().any(|(differs, _)| *differs);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hopbench_model::{RunStatus, WarningKind};
 
 use crate::lab::bench::FILES;
-use crate::lab::namespace::outside;
+use crate::lab::namespace::outside_alone;
 use crate::lab::program::run;
 use crate::lab::{Bench, User};
 
@@ -53,7 +53,7 @@ fn contents(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn everything_is_measured_by_whoever_asks() {
-    let Some(_alone) = outside("everything_is_measured_by_whoever_asks") else {
+    let Some(_turn) = outside_alone("everything_is_measured_by_whoever_asks") else {
         return;
     };
     for (user, rounds) in User::all().into_iter().zip([2, 1]) {
