@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md says of the sources, checked against the sources.
+//! Checks of the sources against ARCHITECTURE.md.
 
 #[path = "architecture/layout.rs"]
 mod layout;

@@ -1,4 +1,4 @@
-//! What bad input gets: a clear error, the right exit code, and nothing started.
+//! Bad input on the command line: a clear error, the right exit code, and nothing started.
 
 #[path = "lab/lab.rs"]
 mod lab;

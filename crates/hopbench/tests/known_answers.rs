@@ -1,7 +1,8 @@
-//! What is measured, against what arithmetic, the kernel's counters or the target's own behaviour say it is.
+//! Measurements with known answers: arithmetic, the kernel's counters or the target's own behaviour
+//! gives them.
 //!
-//! These are counts and ratios that hold on a noisy machine; absolute speeds are `make bench`'s business. At
-//! most one of these tests runs at a time.
+//! These are counts and ratios that hold on a noisy machine; absolute speeds are `make bench`'s
+//! business. A test that asserts a time or a rate is alone on the machine.
 
 #[path = "lab/lab.rs"]
 mod lab;

@@ -1,5 +1,5 @@
-//! What a mesh costs, through the binary and real Envoys: every hop counts what was sent, more proxies take longer, and
-//! a proxy that dies costs its own trial.
+//! Meshes through the binary and real Envoys: every hop counts what was sent, more proxies take
+//! longer, and a proxy that dies costs its own trial.
 
 #[path = "lab/lab.rs"]
 mod lab;

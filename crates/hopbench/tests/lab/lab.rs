@@ -1,4 +1,5 @@
-//! What the tests of the binary share: running it, and a lab of network namespaces that needs no rights.
+//! The parts that the tests of the binary share: running it, and a lab of network namespaces that
+//! needs no rights.
 //!
 //! - [`program`]: the binary under test, run to its end;
 //! - [`Agent`]: the binary as a server, killed with its guard;

@@ -1,4 +1,4 @@
-//! What `/proc` knows of a process.
+//! A process, as `/proc` knows it.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What is left when something of a sandbox dies.
+//! Sandboxes of which something dies: nothing is left.
 
 use std::collections::BTreeSet;
 

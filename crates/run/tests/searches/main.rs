@@ -1,4 +1,4 @@
-//! Searches for a load, on systems whose answer is known, one at a time: others would disturb them.
+//! Searches for a load, on systems whose answer is known. Those that measure are alone on the machine.
 
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 #![allow(clippy::print_stderr, reason = "what was found is printed")]

@@ -1,4 +1,4 @@
-//! Which points a workload's keys make, and what becomes of them.
+//! Points of a sweep: those that a workload's keys make.
 
 use hopbench_model::{EngineKind, Point, SECOND, Schedule};
 use serde_json::{Value, json};
