@@ -21,8 +21,8 @@ fn scenario(link: &str) -> String {
 name: gate
 testbed: {{lab: {{nodes: 2, link: {link}}}}}
 rounds: 8
-time: 400ms
-warmup: 400ms
+time: 300ms
+warmup: 200ms
 interval: 100ms
 paths: {{host: host@a -> host@b}}
 workloads:

@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 0.02;
 const GIGABIT: &str = "
 name: gigabit
 testbed: {lab: {nodes: [a, b], link: 1Gbit, mtu: 1500}}
-rounds: 5
+rounds: 3
 time: 400ms
 warmup: 250ms
 interval: 50ms
@@ -135,8 +135,8 @@ const TWICE: &str = "
 name: twice
 testbed: {lab: {nodes: [a, b], link: 1Gbit}}
 rounds: 6
-time: 300ms
-warmup: 100ms
+time: 100ms
+warmup: 50ms
 interval: 50ms
 baseline: first
 a-a: false

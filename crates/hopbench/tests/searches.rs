@@ -161,9 +161,9 @@ const KILLED: &str = "
 name: killed
 testbed: {lab: {nodes: [a, b]}}
 rounds: 1
-time: 60ms
+time: 150ms
 warmup: 20ms
-interval: 20ms
+interval: 50ms
 seed: 4
 paths:
   host:   host@a -> host@b

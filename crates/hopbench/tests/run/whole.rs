@@ -14,8 +14,8 @@ const EVERYTHING: &str = "
 name: everything
 testbed: {lab: {nodes: [a, b, c]}}
 rounds: 3
-time: 200ms
-warmup: 50ms
+time: 100ms
+warmup: 20ms
 interval: 50ms
 seed: 7
 baseline: host
@@ -75,7 +75,7 @@ fn everything_is_measured_by_whoever_asks() {
         for record in &results.records {
             let name = format!("{} {}", record.path, record.workload);
             assert_eq!(record.run_id, results.run.run_id, "{name}");
-            assert!((0.19..0.35).contains(&record.window_s), "{name}: {} s", record.window_s);
+            assert!((0.09..0.25).contains(&record.window_s), "{name}: {} s", record.window_s);
             let wrong =
                 |kind| matches!(kind, WarningKind::Errors | WarningKind::Incomplete | WarningKind::PortExhaustion);
             let warnings: Vec<_> = record.warnings.iter().filter(|warning| wrong(warning.kind)).collect();

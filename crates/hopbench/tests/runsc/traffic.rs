@@ -13,7 +13,7 @@ const SCENARIO: &str = "
 name: sandboxes
 testbed: {lab: {nodes: [a, b]}}
 rounds: 1
-time: 500ms
+time: 300ms
 warmup: 50ms
 interval: 100ms
 seed: 7
