@@ -7,9 +7,9 @@ use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchStep, StopRule};
 use hopbench_run::results::Folder;
 
 use super::{knee, searching, steps, web, workshops};
-use crate::turn::Turn;
 use crate::bed::Bed;
 use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::turn::Turn;
 
 fn bed() -> Bed {
     workshops(&[("one", 1), ("two", 2)])

@@ -4,9 +4,9 @@ use hopbench_model::{RunStatus, Schedule, SearchOutcome};
 use serde_json::json;
 
 use super::{knee, rates, searched, searching, slo, steps, web, workshops};
-use crate::turn::Turn;
 use crate::bed::{Bed, Trouble};
 use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::turn::Turn;
 
 #[test]
 fn a_search_fails_after_three_tries_and_is_made_when_the_path_is_whole_again() {

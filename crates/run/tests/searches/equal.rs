@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchOutcome, SearchStep};
 
 use super::{consistent, knee, searching, steps, web, workshops};
-use crate::turn::Turn;
 use crate::bed::{Bed, Trouble};
 use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::turn::Turn;
 
 const LEVELS: [u32; 5] = [1, 2, 4, 8, 16];
 

@@ -7,10 +7,10 @@ use hopbench_stats::summary::median;
 use serde_json::json;
 
 use super::{MS, consistent, knee, rates, searched, searching, slo, steps, web, workshops};
-use crate::turn::Turn;
 use crate::bed::Bed;
 use crate::onlooker::{Onlooker, contents, run};
 use crate::plans::latency;
+use crate::turn::Turn;
 
 fn outcome(step: &SearchStep) -> (&str, f64) {
     match step.outcome {
