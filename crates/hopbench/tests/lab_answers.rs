@@ -49,14 +49,28 @@ fn a_link_gives_every_kind_the_same_payload() {
     let Some(_turn) = outside_alone("a_link_gives_every_kind_the_same_payload") else {
         return;
     };
-    let bench = Bench::new(User::Caller, GIGABIT);
-    let done = bench.run(&[]);
-    assert_eq!(done.code, Some(0), "{}", done.story());
-    let results = bench.results();
-    results.whole();
-    // What a run reports of a cell is the median of its rounds: one window may meet a stall of the machine.
+    let (mut records, mut wrong) = (Vec::new(), Vec::new());
+    // Where the machine stalled in two of three rounds, as many rounds more decide.
+    for _ in 0..2 {
+        let bench = Bench::new(User::Caller, GIGABIT);
+        let done = bench.run(&[]);
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        let results = bench.results();
+        results.whole();
+        records.extend(results.records);
+        wrong = not_the_links(&records);
+        if wrong.is_empty() {
+            return;
+        }
+    }
+    panic!("{}", wrong.join("\n"));
+}
+
+/// The cells whose median over the rounds is not what the link gives: what a run reports of a cell
+/// is that median, as one window may meet a stall of the machine.
+fn not_the_links(records: &[Record]) -> Vec<String> {
     let mut cells: BTreeMap<(&str, &str), Vec<&Record>> = BTreeMap::new();
-    for record in &results.records {
+    for record in records {
         cells.entry((&record.path, &record.workload)).or_default().push(record);
     }
     assert_eq!(cells.len(), 12);
@@ -79,7 +93,7 @@ fn a_link_gives_every_kind_the_same_payload() {
             ));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    wrong
 }
 
 /// 50 pods: 20 clients of 5 backends, twice.
