@@ -1,5 +1,5 @@
 # A second try for tests that measure and failed: a machine can stall for a moment. Sourced, needs
-# lib.sh.
+# lib.sh and test-groups.sh.
 # shellcheck shell=bash
 
 # More than these failed for another reason.
@@ -20,14 +20,6 @@ failed_tests() {
       for (i = 0; i < count; i++) print argument[2], target, name[i]
       count = 0
     }' "$1"
-}
-
-# Whether measuring-tests.txt has it: measures PACKAGE TARGET TEST
-measures() {
-  awk -v package="$1" -v target="$2" -v test="$3" '
-    /^#/ { next }
-    $1 == package && $2 == target && (NF == 2 || index(test, $3) == 1) { found = 1 }
-    END { exit !found }' scripts/measuring-tests.txt
 }
 
 # Tries what failed once more, where all of it measures; LOG then counts what passed now as passed,

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Tests the scripts that decide what is built, tried again and left out. Fails at the first check
-# that does not hold.
+# Tests the scripts that decide what is built, what runs when, and what is tried again or left out.
+# Fails at the first check that does not hold.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
+# shellcheck source=scripts/test-groups.sh
+source scripts/test-groups.sh
 # shellcheck source=scripts/second-try.sh
 source scripts/second-try.sh
 # shellcheck source=scripts/untested.sh
@@ -19,16 +21,71 @@ check() { # WHAT FOUND EXPECTED
   }
 }
 
-# --- every line of the list is of tests that there are
-while read -r package target name; do
-  tests=crates/${package#hopbench-}/tests
-  files=$(find "$tests/$target" "$tests/$target.rs" -name '*.rs' 2>/dev/null || true)
-  [ -n "$files" ] || check "measuring-tests.txt: $package $target" "no such target" "one in $tests"
-  # shellcheck disable=SC2086
-  [ -z "$name" ] || [[ "$name" == *:: ]] || grep -q "fn ${name##*::}" $files ||
-    check "measuring-tests.txt: $package $target $name" "no such test" "one in $tests"
-  case "$name" in *::) [[ "$files" == *"/${name%::}.rs"* ]] || check "measuring-tests.txt: $name" "no such file" "one" ;; esac
-done < <(grep -v '^#' scripts/measuring-tests.txt)
+# --- what runs beside other work, and what runs alone
+mkdir -p "$work/bin" "$work/tree/scripts"
+cat >"$work/bin/cargo" <<SH
+#!/bin/sh
+cat <<'JSON'
+{"reason":"compiler-artifact","package_id":"path+file:///t/agent#made-agent@0.1.0","manifest_path":"$work/Cargo.toml",\
+"target":{"kind":["test"],"crate_types":["bin"],"name":"mixed","test":true},\
+"profile":{"overflow_checks":true,"test":true},"features":[],"executable":"$work/program"}
+{"reason":"compiler-artifact","package_id":"path+file:///t/made#0.1.0","manifest_path":"$work/made/Cargo.toml",\
+"target":{"kind":["lib"],"name":"made","test":true},\
+"profile":{"overflow_checks":true,"test":true},"features":[],"executable":"$work/program"}
+{"reason":"compiler-artifact","package_id":"path+file:///t/made#0.1.0","manifest_path":"$work/made/Cargo.toml",\
+"target":{"kind":["bin"],"name":"made","test":true},\
+"profile":{"overflow_checks":true,"test":false},"features":[],"executable":"$work/made/program"}
+{"reason":"build-finished","success":true}
+JSON
+SH
+chmod +x "$work/bin/cargo"
+mkdir "$work/made"
+PATH=$work/bin:$PATH test_programs >"$work/programs"
+check "the programs of tests" "$(tr '\t' ' ' <"$work/programs" | paste -sd '|')" \
+  "made-agent mixed $work $work/program|made - $work/made $work/program"
+for target in late whole; do
+  printf 'made\t%s\t%s\t%s\n' "$target" "$work" "$work/program"
+done >>"$work/programs"
+# A program of tests as far as it matters here.
+cat >"$work/program" <<'SH'
+#!/bin/bash
+names=(first timing::second timing::third timings)
+declare -A wanted
+for name in "${names[@]}"; do wanted[$name]=1; done
+case "$*" in
+--list*) printf '%s: test\n' "${names[@]}" && exit ;;
+"--exact --skip"*) for name in "$@"; do unset "wanted[$name]"; done ;;
+--exact*) wanted=() && for name in "${@:2}"; do wanted[$name]=1; done ;;
+esac
+for name in "${names[@]}"; do [ -z "${wanted[$name]-}" ] || echo "test $name ... ok"; done
+echo "test result: ok. ${#wanted[@]} passed; 0 failed; 0 ignored"
+[ "$PWD" = "${0%/*}" ]
+SH
+chmod +x "$work/program"
+cp scripts/test-part.sh "$work/tree/scripts"
+printf '%s\n' "# Both." "made-agent mixed" "made late go" >"$work/tree/scripts/waiting-tests.txt"
+printf '%s\n' "# Some." "made-agent mixed timing::" "made whole" >"$work/tree/scripts/measuring-tests.txt"
+(
+  cd "$work/tree"
+  stale_lines "$work/programs" || check "the lists" "stale" "true"
+  names() { tr '\t' ' ' | cut -d ' ' -f 1,2,5-; }
+  check "what waits" "$(waiting_parts "$work/programs" | names | paste -sd '|')" \
+    "made-agent mixed --exact --skip timing::second --skip timing::third|made -"
+  check "what waits for Go" "$(waiting_parts "$work/programs" go | names | xargs)" "made late"
+  check "what measures" "$(measuring_parts "$work/programs" | names | paste -sd '|')" \
+    "made-agent mixed --exact timing::second timing::third|made whole"
+  # Unit tests run in another folder than the program wants.
+  waiting_parts "$work/programs" | run_parts 2 "$work/waiting" && check "a program that fails" "passed" "failed"
+  measuring_parts "$work/programs" | run_parts 1 "$work/measuring"
+  check "all of it ran, and once" "$(sum "$work/waiting") $(sum "$work/measuring")" "6 0 0 6 0 0"
+  check "who failed" "$(failed_tests "$work/waiting")" "made - -"
+  for line in "waiting made gone" "measuring made-agent mixed fourth" "measuring made gone"; do
+    read -r list line <<<"$line"
+    echo "$line" >>"scripts/$list-tests.txt"
+    ! said=$(stale_lines "$work/programs" 2>&1) || check "$line in $list-tests.txt" "kept" "stale"
+    [[ "$said" == *"$line"* ]] || check "$line in $list-tests.txt" "$said" "named"
+  done
+)
 
 # --- which tests failed, as cargo tells it
 cat >"$work/log" <<'LOG'
@@ -71,7 +128,6 @@ for test in "hopbench hostile limits_are_enforced" "hopbench-load http counts::h
 done
 
 # One that fails at first and passes then, and one that fails for good.
-mkdir "$work/bin"
 cat >"$work/bin/cargo" <<'SH'
 #!/bin/sh
 printf '%s\n' "$*" >"$ASKED"

@@ -11,12 +11,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
+# shellcheck source=scripts/test-groups.sh
+source scripts/test-groups.sh
 # shellcheck source=scripts/second-try.sh
 source scripts/second-try.sh
 # shellcheck source=scripts/untested.sh
 source scripts/untested.sh
-# shellcheck source=scripts/test-groups.sh
-source scripts/test-groups.sh
 
 quick=""
 [ "${1-}" != quick ] || quick=1
@@ -56,7 +56,11 @@ scripts/audit.sh | tee "$work/audit"
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step "the tests are built"
-cargo test --workspace --locked --quiet --no-run
+test_programs >"$work/programs"
+stale_lines "$work/programs"
+waiting_parts "$work/programs" >"$work/waiting"
+waiting_parts "$work/programs" go >"$work/waiting-for-go"
+measuring_parts "$work/programs" >"$work/measuring"
 step "the binary is one static file"
 wait "$build" || {
   cat "$work/build" >&2
@@ -78,17 +82,16 @@ if [ -n "${HOPBENCH_FUZZ_SECONDS-}" ]; then
 fi
 
 step "tests that wait"
-# The parts in Go are built meanwhile, and the fuzzers run.
-tests() { cargo test --workspace --locked --no-fail-fast "$@"; }
-mapfile -t waiting < <(waiting_targets | as_arguments)
+# The parts in Go are built meanwhile, and the fuzzers run. Most of these tests wait for a window:
+# one program more than there are CPUs.
+at_once=$(($(nproc) + 1))
 set -m
-tests --lib --bins >"$log.units" 2>&1 &
-units=$!
+cargo test --workspace --locked --no-fail-fast --doc >"$log.doc" 2>&1 &
+doc=$!
 set +m
-jobs+=("$units")
-tests "${waiting[@]}" >"$log.waiting" 2>&1 || status=$?
-wait "$units" || status=$?
-tests --doc >"$log.doc" 2>&1 || status=$?
+jobs+=("$doc")
+run_parts "$at_once" "$log.waiting" <"$work/waiting" || status=$?
+wait "$doc" || status=$?
 
 step "parts in Go"
 wait "$go" || true
@@ -97,6 +100,7 @@ without_go_parts "$work/go"
 for part in packages kubernetes; do
   [ "$(cat "$work/go.$part.status" 2>/dev/null || echo 0)" -eq 0 ] || why_no_cluster=$(tail -n 1 "$work/go.$part.log")
 done
+run_parts "$at_once" "$log.go" <"$work/waiting-for-go" || status=$?
 found=0
 if [ -n "$fuzz" ]; then
   step "fuzzing, $HOPBENCH_FUZZ_SECONDS s a target"
@@ -108,9 +112,8 @@ jobs=()
 step "tests that measure"
 # Measurements of one machine disturb each other: one test binary's measurements run one after the
 # other, and nothing else runs.
-mapfile -t measuring < <(comm -23 <(test_targets) <(waiting_targets) | as_arguments)
-tests "${measuring[@]}" >"$log.measuring" 2>&1 || status=$?
-cat "$log".{units,waiting,doc,measuring} >"$log"
+run_parts 1 "$log.measuring" <"$work/measuring" || status=$?
+cat "$log".{waiting,doc,go,measuring} >"$log"
 grep -Ev '^(running|test .* ok$|$)' "$log" || true
 [ "$status" -eq 0 ] || ! second_try "$log" || status=0
 [ "$found" -eq 0 ] || status=1

@@ -1,4 +1,4 @@
-//! The sources, checked against what ARCHITECTURE.md says of them.
+//! Checks of the sources against ARCHITECTURE.md.
 
 #[path = "architecture/layout.rs"]
 mod layout;

@@ -1,4 +1,4 @@
-//! Tests of bad input: it gets a clear error, the right exit code, and nothing started.
+//! Bad input on the command line: a clear error, the right exit code, and nothing started.
 
 #[path = "lab/lab.rs"]
 mod lab;
@@ -13,7 +13,7 @@ use lab::namespace::{inside, path};
 use lab::program::{Running, binary, run};
 use lab::records::printed;
 use lab::wait::{MS, pause};
-use lab::{Agent, Alone, Finished, program};
+use lab::{Agent, Finished, Turn, program};
 use table::WRONG;
 
 /// What must be in the error, besides `hopbench` or `error` saying so.
@@ -182,7 +182,7 @@ fn too_few_file_descriptors() {
 
 #[test]
 fn a_server_that_is_killed_midway() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     for (workload, metric) in [("stream", "received_bits_per_s"), ("rr", "requests_per_s"), ("push", "messages_per_s")]
     {
         let agent = Agent::insecure(&[]);
@@ -215,7 +215,7 @@ fn a_server_that_is_killed_midway() {
 
 #[test]
 fn http_whose_server_dies_midway() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/", agent.target());
     let client = Running::start(&mut program(&[
@@ -233,7 +233,7 @@ fn http_whose_server_dies_midway() {
 
 #[test]
 fn ctrl_c_prints_what_was_measured() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/", agent.target());
     let cases: [(&[&str], &str); 4] = [

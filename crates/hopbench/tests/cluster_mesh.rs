@@ -18,7 +18,7 @@ fn measured(test: &str, mesh: &str, rest: &str) -> Option<(Vec<Record>, RunFile)
         return None;
     }
     let testbed = format!("{ANY_THREE}, mesh: {mesh}");
-    let records = ground.measured(test, &testbed, &format!("rounds: 1\ntime: 1s\n{rest}"));
+    let records = ground.measured(test, &testbed, &format!("rounds: 1\ntime: 500ms\n{rest}"));
     let run = ground.run_file();
     Some((records, run))
 }

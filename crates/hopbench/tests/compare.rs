@@ -7,7 +7,7 @@ mod lab;
 
 use std::path::Path;
 
-use lab::namespace::outside;
+use lab::namespace::outside_alone;
 use lab::program::{Finished, run};
 use lab::{Bench, User, program};
 use serde_json::Value;
@@ -21,8 +21,8 @@ fn scenario(link: &str) -> String {
 name: gate
 testbed: {{lab: {{nodes: 2, link: {link}}}}}
 rounds: 8
-time: 400ms
-warmup: 400ms
+time: 300ms
+warmup: 200ms
 interval: 100ms
 paths: {{host: host@a -> host@b}}
 workloads:
@@ -59,7 +59,7 @@ fn compared(a: &Bench, b: &Bench, more: &[&str]) -> Finished {
 
 #[test]
 fn a_slower_link_fails_the_gate_and_the_same_link_does_not() {
-    let Some(_alone) = outside("a_slower_link_fails_the_gate_and_the_same_link_does_not") else {
+    let Some(_turn) = outside_alone("a_slower_link_fails_the_gate_and_the_same_link_does_not") else {
         return;
     };
     let (fast, again, slow) = (measured("100Mbit"), measured("100Mbit"), measured("50Mbit"));
@@ -207,7 +207,7 @@ fn multiplied(of: &Bench, dir: &Path, mut state: u64) {
 #[test]
 #[ignore = "a time: alone on the machine, with a release binary in HOPBENCH_BINARY"]
 fn ten_thousand_records_take_five_seconds() {
-    let Some(_alone) = outside("ten_thousand_records_take_five_seconds") else {
+    let Some(_turn) = outside_alone("ten_thousand_records_take_five_seconds") else {
         return;
     };
     let web =

@@ -17,7 +17,7 @@ use lab::process::{files, resident_bytes, status};
 use lab::program::{Running, binary, run};
 use lab::records::one;
 use lab::wait::{MS, S, pause, until};
-use lab::{Agent, Alone, Relay, program};
+use lab::{Agent, Relay, Turn, program};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -435,7 +435,7 @@ fn spoofed_registrations_open_no_flow_and_gain_no_bytes() {
 /// The client's control session goes silent while its flows are read on: the agent must end the load by itself.
 #[test]
 fn load_stops_when_the_control_session_goes_silent() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let mut agent = Agent::guarded(&[]);
     let relay = Relay::to(agent.address());
     let arguments = [

@@ -1,19 +1,19 @@
-//! Measured figures against known answers: arithmetic, the kernel's counters or the target's own
-//! behaviour say what they have to be.
+//! Measurements with known answers: arithmetic, the kernel's counters or the target's own behaviour
+//! gives them.
 //!
-//! These are counts and ratios that hold on a noisy machine; absolute speeds are `make bench`'s business. At
-//! most one of these tests runs at a time.
+//! These are counts and ratios that hold on a noisy machine; absolute speeds are `make bench`'s
+//! business. A test that asserts a time or a rate is alone on the machine.
 
 #[path = "lab/lab.rs"]
 mod lab;
 
 use hopbench_model::Record;
 use hopbench_stats::Histogram;
-use lab::namespace::inside;
+use lab::namespace::{inside, inside_alone};
 use lab::pair::B;
 use lab::program::run;
 use lab::records::{latency, measured, metric, one, states};
-use lab::{Agent, Alone, Finished, Pair, program};
+use lab::{Agent, Finished, Pair, Turn, program};
 
 const ENGINES: [&str; 4] = ["epoll", "uring", "spin", "threads"];
 
@@ -41,7 +41,7 @@ fn share_above(record: &Record, name: &str, ns: u64) -> f64 {
 /// (the kernel's `qdisc_pkt_len_init`), as long as the packet fits into the burst.
 #[test]
 fn a_shaped_link_carries_the_payload_that_arithmetic_allows() {
-    inside("a_shaped_link_carries_the_payload_that_arithmetic_allows", || {
+    inside_alone("a_shaped_link_carries_the_payload_that_arithmetic_allows", || {
         let lab = Pair::build();
         // A queue that is longer than all send buffers: nothing is ever dropped and sent again. The
         // bucket holds 10 ms, as those of the lab do: what flows in while its timer is late, and
@@ -149,7 +149,7 @@ fn receive_buffer_errors(lab: &Pair) -> u64 {
 
 #[test]
 fn a_target_that_takes_5_ms_takes_5_ms() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/?delay=5ms", agent.target());
     let arguments = ["http", &url, "--json", "--rate", "50", "-t", "3s", "--warmup", "300ms", "-c", "4"];
@@ -179,10 +179,10 @@ fn on_time(measure: impl Fn() -> Record) -> Record {
 /// of these.
 #[test]
 fn a_stall_shows_in_the_response_time_of_all_who_met_it() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/?stall=100ms&every=1s", agent.target());
-    let arguments = ["http", &url, "--json", "--rate", "1000", "-t", "10s", "--warmup", "500ms", "-c", "128"];
+    let arguments = ["http", &url, "--json", "--rate", "1000", "-t", "5s", "--warmup", "500ms", "-c", "128"];
     let record = on_time(|| one(&run(&mut program(&arguments))));
     let p99 = latency(&record, "response_ns").p99 as f64;
     assert!((85.5e6..=94.5e6).contains(&p99), "response p99 {p99} ns, {:?} late", latency(&record, "lateness_ns"));
@@ -192,29 +192,29 @@ fn a_stall_shows_in_the_response_time_of_all_who_met_it() {
     assert!(latency(&record, "service_ns").p50 < 5_000_000);
     assert_eq!(metric(&record, "unsent"), 0.0);
     assert_eq!(metric(&record, "errors"), 0.0);
-    assert_eq!(metric(&record, "requests"), 10_000.0, "every request that was intended is counted");
-    assert_eq!(latency(&record, "response_ns").count, 10_000);
+    assert_eq!(metric(&record, "requests"), 5000.0, "every request that was intended is counted");
+    assert_eq!(latency(&record, "response_ns").count, 5000);
 }
 
 /// With one connection only one request meets each stall; all that were due meanwhile wait for it. The service
 /// time does not show that, the response time must.
 #[test]
 fn waiting_for_a_connection_is_response_time_and_not_service_time() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/?stall=100ms&every=1s", agent.target());
-    let arguments = ["http", &url, "--json", "--rate", "1000", "-t", "4s", "--warmup", "500ms", "-c", "1"];
+    let arguments = ["http", &url, "--json", "--rate", "1000", "-t", "2s", "--warmup", "500ms", "-c", "1"];
     let record = one(&run(&mut program(&arguments)));
     let (response, service) = (latency(&record, "response_ns"), latency(&record, "service_ns"));
     assert!(response.p99 >= 85_000_000, "response p99 {} ns", response.p99);
     assert!(service.p99 < 20_000_000, "service p99 {} ns", service.p99);
     assert!(service.max >= 90_000_000, "service max {} ns: no request met the stall", service.max);
-    assert!(metric(&record, "queued") >= 300.0, "{:?}", record.metrics);
+    assert!(metric(&record, "queued") >= 150.0, "{:?}", record.metrics);
 }
 
 #[test]
 fn every_workload_on_every_engine_accounts_for_all_it_sent() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/?size=1000", agent.target());
     let cases: [(&str, &[&str], &[&str]); 8] = [
@@ -248,7 +248,7 @@ fn every_workload_on_every_engine_accounts_for_all_it_sent() {
 
 #[test]
 fn streams_in_every_form() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&[]);
     let time = ["-t", "300ms", "--warmup", "100ms"];
     for engine in ENGINES {
@@ -276,7 +276,7 @@ fn streams_in_every_form() {
 
 #[test]
 fn a_rate_cap_is_kept() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let agent = Agent::insecure(&[]);
     let record = one(&measure(
         &agent,
@@ -295,7 +295,7 @@ fn a_rate_cap_is_kept() {
 
 #[test]
 fn a_sweep_prints_a_record_a_point() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&[]);
     let time = ["-t", "100ms", "--warmup", "20ms"];
     for workload in ["rr", "stream"] {
@@ -311,7 +311,7 @@ fn a_sweep_prints_a_record_a_point() {
 
 #[test]
 fn two_engines_tell_the_cost_of_the_wake_up() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let agent = Agent::insecure(&[]);
     let run = run(&mut program(&[
         "rr",
@@ -335,7 +335,7 @@ fn two_engines_tell_the_cost_of_the_wake_up() {
 
 #[test]
 fn names_and_both_families_of_addresses() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&[]);
     let time = ["-t", "100ms", "--warmup", "20ms"];
     let to = |target: &str, flags: &[&str]| {

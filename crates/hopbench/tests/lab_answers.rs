@@ -7,7 +7,7 @@ mod lab;
 use std::collections::BTreeMap;
 
 use hopbench_model::Record;
-use lab::namespace::outside;
+use lab::namespace::{outside, outside_alone};
 use lab::program::run;
 use lab::records::{metric, states};
 use lab::{Bench, User};
@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 0.02;
 const GIGABIT: &str = "
 name: gigabit
 testbed: {lab: {nodes: [a, b], link: 1Gbit, mtu: 1500}}
-rounds: 5
+rounds: 3
 time: 400ms
 warmup: 250ms
 interval: 50ms
@@ -46,17 +46,31 @@ fn payload(tunnel: f64) -> f64 {
 
 #[test]
 fn a_link_gives_every_kind_the_same_payload() {
-    let Some(_alone) = outside("a_link_gives_every_kind_the_same_payload") else {
+    let Some(_turn) = outside_alone("a_link_gives_every_kind_the_same_payload") else {
         return;
     };
-    let bench = Bench::new(User::Caller, GIGABIT);
-    let done = bench.run(&[]);
-    assert_eq!(done.code, Some(0), "{}", done.story());
-    let results = bench.results();
-    results.whole();
-    // What a run reports of a cell is the median of its rounds: one window may meet a stall of the machine.
+    let (mut records, mut wrong) = (Vec::new(), Vec::new());
+    // Where the machine stalled in two of three rounds, as many rounds more decide.
+    for _ in 0..2 {
+        let bench = Bench::new(User::Caller, GIGABIT);
+        let done = bench.run(&[]);
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        let results = bench.results();
+        results.whole();
+        records.extend(results.records);
+        wrong = not_the_links(&records);
+        if wrong.is_empty() {
+            return;
+        }
+    }
+    panic!("{}", wrong.join("\n"));
+}
+
+/// The cells whose median over the rounds is not what the link gives: what a run reports of a cell
+/// is that median, as one window may meet a stall of the machine.
+fn not_the_links(records: &[Record]) -> Vec<String> {
     let mut cells: BTreeMap<(&str, &str), Vec<&Record>> = BTreeMap::new();
-    for record in &results.records {
+    for record in records {
         cells.entry((&record.path, &record.workload)).or_default().push(record);
     }
     assert_eq!(cells.len(), 12);
@@ -79,7 +93,7 @@ fn a_link_gives_every_kind_the_same_payload() {
             ));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    wrong
 }
 
 /// 50 pods: 20 clients of 5 backends, twice.
@@ -100,7 +114,7 @@ workloads:
 
 #[test]
 fn fifty_pods_conserve_what_they_move() {
-    let Some(_alone) = outside("fifty_pods_conserve_what_they_move") else {
+    let Some(_turn) = outside("fifty_pods_conserve_what_they_move") else {
         return;
     };
     let bench = Bench::new(User::Caller, MANY);
@@ -135,8 +149,8 @@ const TWICE: &str = "
 name: twice
 testbed: {lab: {nodes: [a, b], link: 1Gbit}}
 rounds: 6
-time: 300ms
-warmup: 100ms
+time: 100ms
+warmup: 50ms
 interval: 50ms
 baseline: first
 a-a: false
@@ -185,7 +199,7 @@ fn differences() -> Vec<(bool, String)> {
 /// a row is one in 400.
 #[test]
 fn a_path_is_no_different_from_itself() {
-    let Some(_alone) = outside("a_path_is_no_different_from_itself") else {
+    let Some(_turn) = outside_alone("a_path_is_no_different_from_itself") else {
         return;
     };
     let wrong = |seen: &[(bool, String)]| seen.iter().any(|(differs, _)| *differs);

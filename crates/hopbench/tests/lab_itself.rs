@@ -22,7 +22,7 @@ fn killing_a_test_leaves_nothing() {
     if is_inside(NAME) {
         return inside(NAME, build_and_stay);
     }
-    let Some(_alone) = outside(NAME) else {
+    let Some(_turn) = outside(NAME) else {
         return;
     };
     let note = note();

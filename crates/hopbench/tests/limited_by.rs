@@ -1,4 +1,4 @@
-//! Tests of a record's limit where the known culprit is real: a generator that is stopped, a server
+//! Tests of `limited_by` where the culprit is known and real: a generator that is stopped, a server
 //! that nobody meters. Shares and orders only; no time is asserted that the machine could change.
 
 #[path = "lab/lab.rs"]
@@ -12,7 +12,7 @@ use lab::namespace::inside;
 use lab::pair::B;
 use lab::program::Running;
 use lab::records::{metric, one};
-use lab::{Agent, Alone, Pair, program};
+use lab::{Agent, Pair, Turn, program};
 
 fn sleep_ms(ms: u64) {
     clock::sleep_until(clock::now() + ms * 1_000_000);
@@ -38,7 +38,7 @@ fn stopped_again_and_again(url: &str) -> Record {
 
 #[test]
 fn a_generator_that_stalls_is_no_lack_of_connections() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/?size=100", agent.target());
     let mut shares = Vec::new();
@@ -60,7 +60,7 @@ fn a_generator_that_stalls_is_no_lack_of_connections() {
 /// By hand an HTTP server is somebody's, and may fill a CPU that the client may not use.
 #[test]
 fn a_client_is_not_blamed_for_a_cpu_that_it_may_not_use() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let cpus = hopbench_sys::cpu::allowed().expect("an affinity");
     let [first, second, ..] = cpus[..] else {
         let skip = "SKIP a_client_is_not_blamed_for_a_cpu_that_it_may_not_use: one CPU only";

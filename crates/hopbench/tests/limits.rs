@@ -14,7 +14,7 @@ use lab::process::status;
 use lab::program::{Running, run};
 use lab::records::{metric, one, printed};
 use lab::wait::{MS, S, pause, until};
-use lab::{Agent, Alone, program};
+use lab::{Agent, Turn, program};
 
 /// The ceiling, bits a second, and as a flag.
 const CEILING: f64 = 50e6;
@@ -55,7 +55,7 @@ fn is_held(agent: &Agent, flags: &[&str], arrived: &[&str]) {
 
 #[test]
 fn a_ceiling_holds_whoever_sends() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&["--max-rate", MAX_RATE, "--http"]);
     let received = ["received_bits_per_s"];
     is_held(&agent, &["stream", "--direction", "from-server", "--rate", "500Mbit"], &received);
@@ -70,7 +70,7 @@ fn a_ceiling_holds_whoever_sends() {
 /// Two clients at once share one ceiling.
 #[test]
 fn a_ceiling_is_the_agents_and_not_a_trials() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let agent = Agent::insecure(&["--max-rate", MAX_RATE]);
     let arguments = ["stream", &agent.target(), "--insecure", "--json", "-t", "3s", "--warmup", "1s"];
     let clients: Vec<_> =

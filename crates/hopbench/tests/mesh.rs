@@ -1,5 +1,5 @@
-//! Tests of the cost of a mesh, through the binary and real Envoys: every hop counts what was sent,
-//! more proxies take longer, and a proxy that dies costs its own trial.
+//! Meshes through the binary and real Envoys: every hop counts what was sent, more proxies take
+//! longer, and a proxy that dies costs its own trial.
 
 #[path = "lab/lab.rs"]
 mod lab;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use hopbench_model::{ProxyCost, Record};
 use lab::bench::Results;
 use lab::envoy::{self, is_envoy};
-use lab::namespace::outside;
+use lab::namespace::{outside, outside_alone};
 use lab::process::try_kill;
 use lab::program::run;
 use lab::wait::{S, until};
@@ -77,7 +77,7 @@ fn was_read_late(record: &Record, proxy: &ProxyCost) -> bool {
 fn every_hop_counts_what_was_sent_and_more_hops_take_longer() {
     const TEST: &str = "every_hop_counts_what_was_sent_and_more_hops_take_longer";
     let Some(envoy) = envoy::program() else { return };
-    let Some(_alone) = outside(TEST) else { return };
+    let Some(_turn) = outside_alone(TEST) else { return };
     for (user, rounds) in User::all().into_iter().zip(["3", "1"]) {
         let folder = user.folder();
         let envoy = within_reach(&envoy, folder.path(), user);
@@ -169,7 +169,7 @@ fn reported(bench: &Bench, complete: bool) {
 #[test]
 fn without_envoy_the_other_paths_are_measured() {
     const TEST: &str = "without_envoy_the_other_paths_are_measured";
-    let Some(_alone) = outside(TEST) else { return };
+    let Some(_turn) = outside(TEST) else { return };
     let bench = Bench::new(User::Caller, MODES);
     // No cache, and a PATH in which there is none.
     let mut command = bench.command(&["run", &bench.scenario(), "--out", &bench.out().to_string_lossy()]);
@@ -223,7 +223,7 @@ fn envoys(run: u32) -> Vec<u32> {
 fn an_envoy_that_dies_costs_its_trial_and_comes_again() {
     const TEST: &str = "an_envoy_that_dies_costs_its_trial_and_comes_again";
     let Some(envoy) = envoy::program() else { return };
-    let Some(_alone) = outside(TEST) else { return };
+    let Some(_turn) = outside(TEST) else { return };
     let bench = Bench::new(User::Caller, TWO);
     let started = bench.start(&["--envoy", &envoy.to_string_lossy(), "--only", "path=both"]);
     let both = until(20 * S, || Some(envoys(started.pid())).filter(|list| list.len() == 2)).expect("two Envoys");

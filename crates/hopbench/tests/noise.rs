@@ -10,7 +10,7 @@ use hopbench_model::{Record, RunFile};
 use hopbench_report::campaign::{Noise, noise_page};
 use hopbench_run::results;
 use hopbench_stats::summary::{mean, median};
-use lab::namespace::outside;
+use lab::namespace::{outside, outside_alone};
 use lab::program::run;
 use lab::{Bench, Finished, User, program};
 use serde_json::Value;
@@ -102,7 +102,7 @@ fn measured(user: User, more: &[&str]) -> (Bench, Finished) {
 
 #[test]
 fn what_it_says_is_what_it_measured() {
-    let Some(_alone) = outside("what_it_says_is_what_it_measured") else {
+    let Some(_turn) = outside_alone("what_it_says_is_what_it_measured") else {
         return;
     };
     let (bench, done) = measured(User::Caller, &["--json"]);
@@ -131,7 +131,7 @@ fn what_it_says_is_what_it_measured() {
 
 #[test]
 fn by_default_it_is_a_page_and_keeps_nothing() {
-    let Some(_alone) = outside("by_default_it_is_a_page_and_keeps_nothing") else {
+    let Some(_turn) = outside("by_default_it_is_a_page_and_keeps_nothing") else {
         return;
     };
     let user = *User::all().last().expect("a user");

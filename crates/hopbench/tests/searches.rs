@@ -11,7 +11,7 @@ use std::fs;
 
 use hopbench_model::{CpuSet, Record, RunStatus, SearchOutcome, SearchStep};
 use lab::bench::{Results, good};
-use lab::namespace::outside;
+use lab::namespace::{outside, outside_alone};
 use lab::process::try_kill;
 use lab::records::metric;
 use lab::wait::{S, until};
@@ -80,7 +80,7 @@ const DATAGRAM_BYTES: f64 = 1400.0 + 8.0 + 20.0 + 14.0;
 
 #[test]
 fn the_rate_of_a_shaped_link_is_found_within_2_percent() {
-    let Some(_alone) = outside("the_rate_of_a_shaped_link_is_found_within_2_percent") else {
+    let Some(_turn) = outside_alone("the_rate_of_a_shaped_link_is_found_within_2_percent") else {
         return;
     };
     attempts(|| {
@@ -132,7 +132,7 @@ fn server_share(record: &Record) -> f64 {
 
 #[test]
 fn a_servers_cpu_is_held_at_half_within_3_points() {
-    let Some(_alone) = outside("a_servers_cpu_is_held_at_half_within_3_points") else {
+    let Some(_turn) = outside_alone("a_servers_cpu_is_held_at_half_within_3_points") else {
         return;
     };
     let search = "search: {cpu: {of: server, ceiling: 50%, rates: 200..100000, repeats: 1}}";
@@ -161,9 +161,9 @@ const KILLED: &str = "
 name: killed
 testbed: {lab: {nodes: [a, b]}}
 rounds: 1
-time: 60ms
+time: 150ms
 warmup: 20ms
-interval: 20ms
+interval: 50ms
 seed: 4
 paths:
   host:   host@a -> host@b
@@ -176,7 +176,7 @@ workloads:
 
 #[test]
 fn a_search_that_is_killed_goes_on_where_it_was() {
-    let Some(_alone) = outside("a_search_that_is_killed_goes_on_where_it_was") else {
+    let Some(_turn) = outside("a_search_that_is_killed_goes_on_where_it_was") else {
         return;
     };
     let bench = Bench::new(User::Caller, KILLED);

@@ -91,7 +91,7 @@ fn clean(folder: &Path) {
 
 #[test]
 fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
-    let Some(_alone) = outside("a_run_keeps_no_secret_and_is_resumed_with_the_scenario") else {
+    let Some(_turn) = outside("a_run_keeps_no_secret_and_is_resumed_with_the_scenario") else {
         return;
     };
     let headers = format!("'Authorization: Bearer {SECRET}', 'X-Open: seen'");
@@ -130,7 +130,7 @@ fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
 
 #[test]
 fn a_reference_is_all_that_a_resumed_run_needs() {
-    let Some(_alone) = outside("a_reference_is_all_that_a_resumed_run_needs") else {
+    let Some(_turn) = outside("a_reference_is_all_that_a_resumed_run_needs") else {
         return;
     };
     let bench = Bench::new(User::all()[0], &scenario("'Cookie: env:HOPBENCH_TEST_SECRET'", "secret"));

@@ -7,10 +7,10 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::alone::Alone;
 use common::inside::inside;
 use common::oracle::{json, output};
 use common::pair::{B, joined};
+use common::turn::Turn;
 use hopbench_lab::namespace::Namespace;
 use hopbench_sys::clock;
 
@@ -52,7 +52,7 @@ fn tc_shows_the_rate_that_was_set() {
 #[test]
 fn tcp_gets_what_arithmetic_gives() {
     const NAME: &str = "tcp_gets_what_arithmetic_gives";
-    let _alone = (std::env::var("HOPBENCH_LAB_TEST_INSIDE").is_err()).then(Alone::new);
+    let _turn = (std::env::var("HOPBENCH_LAB_TEST_INSIDE").is_err()).then(Turn::alone);
     inside(NAME, || {
         for bits_per_s in rates() {
             let (a, mut na, b, mut nb) = joined();

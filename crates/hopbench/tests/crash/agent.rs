@@ -36,19 +36,31 @@ fn an_agent_that_dies_costs_its_trial_and_no_other() {
         for number in 0..KILLS {
             // Half of them for certain inside the window of the first trial, half at any moment of the run.
             let certain = number % 2 == 0;
-            let wait = if certain { random.random_range(100..350) } else { random.random_range(0..1200) };
+            let wait = random.random_range(if certain { 50..300 } else { 0..1200 });
             one_run(&binary, users[number / 2 % users.len()], number / 2 % 2, certain, wait * MS);
         }
     });
 }
 
-/// The agent `which` is killed `wait` ns after both were started.
+/// Whether an agent has a connection in its pod: the load of a trial.
+fn has_flow(agent: u32) -> bool {
+    let table = fs::read_to_string(format!("/proc/{agent}/net/tcp")).unwrap_or_default();
+    let is_established = |line: &str| line.split_whitespace().nth(3) == Some("01");
+    table.lines().skip(1).any(is_established)
+}
+
+/// The agent `which` is killed `wait` ns after both were started, or, to be `certain`, after the
+/// first trial began.
 fn one_run(binary: &Path, user: User, which: usize, certain: bool, wait: u64) {
     let bench = Bench::with(user, SCENARIO, binary);
     let before = World::now(bench.work());
     let started = bench.start(&[]);
     let both = until(20 * S, || Some(agents(started.pid())).filter(|agents| agents.len() == 2));
-    let victim = both.expect("two agents")[which];
+    let both = both.expect("two agents");
+    let victim = both[which];
+    if certain {
+        until(20 * S, || has_flow(both[1]).then_some(())).expect("a trial");
+    }
     pause(wait);
     let at = format!("agent {which} of {user} after {} ms", wait / MS);
     try_kill(victim);

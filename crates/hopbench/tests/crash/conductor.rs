@@ -34,10 +34,12 @@ workloads:
 const SEED: u64 = 20_260_101;
 /// A run is killed this often before it may end.
 const KILLS_EACH: usize = 3;
-const MOST_RUNS: usize = 20;
+/// Kills, and the runs that they may take: where other tests have the CPUs, few kills come late in a
+/// run.
 const KILLS: usize = 33;
+const MOST_RUNS: usize = 60;
 /// By then nothing may be left.
-const PATIENCE: u64 = 2 * S;
+const PATIENCE: u64 = 5 * S;
 
 #[derive(Debug, Clone, Copy)]
 enum Victim {
@@ -73,6 +75,13 @@ struct Seen {
     measuring: usize,
 }
 
+impl Seen {
+    /// Whether there were enough kills at each kind of moment.
+    fn is_enough(&self) -> bool {
+        self.kills >= KILLS && self.early >= 1 && [self.building, self.standing, self.measuring].iter().all(|n| *n >= 5)
+    }
+}
+
 #[test]
 fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
     inside_within(300 * S, "conductor::killed_at_any_moment_nothing_stays_and_nothing_is_lost", || {
@@ -81,15 +90,12 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
         let mut seen = Seen::default();
         let users = User::all();
         for number in 0..MOST_RUNS {
-            if seen.kills >= KILLS {
+            if seen.is_enough() {
                 break;
             }
             one_run(&binary, users[number % users.len()], number, &mut random, &mut seen);
         }
-        assert!(
-            seen.kills >= KILLS && seen.early >= 1 && seen.building >= 5 && seen.standing >= 5 && seen.measuring >= 5,
-            "{seen:?}"
-        );
+        assert!(seen.is_enough(), "{seen:?}");
     });
 }
 

@@ -12,9 +12,10 @@
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
+use std::sync::OnceLock;
 
-use super::alone::Alone;
 use super::program::{PATIENCE, Running, run};
+use super::turn::Turn;
 
 /// Holds the name of the test that is inside.
 const MARK: &str = "HOPBENCH_TEST_INSIDE";
@@ -34,24 +35,33 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0)
 }
 
-/// Runs `body` as the only measuring test of this machine, in namespaces of its own where `lo` is up and
-/// `ip netns` works. `test` is the name of the calling test function.
+/// Runs `body` in namespaces of its own where `lo` is up and `ip netns` works. `test` is the name of
+/// the calling test function.
 ///
-/// Without the right to make namespaces the test is skipped, which is printed; with `HOPBENCH_REQUIRE_NETNS=1`
-/// it fails instead.
+/// Without the right to make namespaces the test is skipped, which is printed; with
+/// `HOPBENCH_REQUIRE_NETNS=1` it fails instead.
 pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     inside_within(PATIENCE, test, body);
 }
 
 /// The same for a body that takes longer than most, but at most `patience` ns.
 pub(crate) fn inside_within(patience: u64, test: &str, body: impl FnOnce()) {
+    inside_with(outside, patience, test, body);
+}
+
+/// The same for a body that measures.
+pub(crate) fn inside_alone(test: &str, body: impl FnOnce()) {
+    inside_with(outside_alone, PATIENCE, test, body);
+}
+
+fn inside_with(outside: fn(&str) -> Option<Turn>, patience: u64, test: &str, body: impl FnOnce()) {
     if is_inside(test) {
         // `/run` becomes ours, so that `ip netns` can keep its files there.
         shell(SET_UP);
         body();
         return;
     }
-    let Some(_alone) = outside(test) else {
+    let Some(_turn) = outside(test) else {
         return;
     };
     let finished = enter(test).finish_within(patience);
@@ -66,12 +76,23 @@ pub(crate) fn is_inside(test: &str) -> bool {
 }
 
 /// The turn of a test that needs namespaces; `None`: it is skipped.
-pub(crate) fn outside(test: &str) -> Option<Alone> {
-    match possible() {
-        Ok(()) => Some(Alone::new()),
+pub(crate) fn outside(test: &str) -> Option<Turn> {
+    if can_enter(test) { Some(Turn::shared()) } else { None }
+}
+
+/// The same for a test that measures: it is alone.
+pub(crate) fn outside_alone(test: &str) -> Option<Turn> {
+    if can_enter(test) { Some(Turn::alone()) } else { None }
+}
+
+/// Whether there can be namespaces for a test; if not, that is said.
+fn can_enter(test: &str) -> bool {
+    static POSSIBLE: OnceLock<Result<(), String>> = OnceLock::new();
+    match POSSIBLE.get_or_init(possible) {
+        Ok(()) => true,
         Err(why) => {
-            skip(test, &why);
-            None
+            skip(test, why);
+            false
         }
     }
 }

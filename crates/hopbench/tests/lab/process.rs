@@ -1,4 +1,4 @@
-//! A process as `/proc` shows it.
+//! A process, as `/proc` knows it.
 
 use std::process::Command;
 

@@ -68,7 +68,7 @@ fn a_folder_that_cannot_be_used_is_refused_before_anything_is_built() {
 /// In the lab the user is root, but only of what belongs to that user.
 #[test]
 fn a_folder_that_may_not_be_written_to_is_told() {
-    let Some(_alone) = outside("a_folder_that_may_not_be_written_to_is_told") else {
+    let Some(_turn) = outside("a_folder_that_may_not_be_written_to_is_told") else {
         return;
     };
     // Root may write anywhere.
@@ -89,7 +89,7 @@ fn a_folder_that_may_not_be_written_to_is_told() {
 
 #[test]
 fn two_runs_do_not_share_a_folder() {
-    let Some(_alone) = outside("two_runs_do_not_share_a_folder") else {
+    let Some(_turn) = outside("two_runs_do_not_share_a_folder") else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -133,7 +133,7 @@ fn a_machine_without_user_namespaces_says_what_forbids_them() {
 
 #[test]
 fn a_folder_whose_run_never_began_is_taken() {
-    let Some(_alone) = outside("a_folder_whose_run_never_began_is_taken") else {
+    let Some(_turn) = outside("a_folder_whose_run_never_began_is_taken") else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -159,7 +159,7 @@ fn what_is_wrong_leaves_nothing() {
 /// A program that the scenario needs and that is not there: told before the lab is built.
 #[test]
 fn what_is_missing_is_told_with_the_remedy() {
-    let Some(_alone) = outside("what_is_missing_is_told_with_the_remedy") else {
+    let Some(_turn) = outside("what_is_missing_is_told_with_the_remedy") else {
         return;
     };
     let bench = Bench::new(User::Caller, "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n");
@@ -187,7 +187,7 @@ fn last_event(done: &Finished) -> serde_json::Value {
 /// A run that ends with a fault reports on what it measured before.
 #[test]
 fn a_run_that_is_broken_off_leaves_its_report() {
-    let Some(_alone) = outside("a_run_that_is_broken_off_leaves_its_report") else {
+    let Some(_turn) = outside("a_run_that_is_broken_off_leaves_its_report") else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -222,7 +222,7 @@ fn results_below_run_are_refused() {
 /// Figures of two builds are not mixed unless somebody wants that.
 #[test]
 fn a_run_of_another_build_goes_on_only_when_told() {
-    let Some(_alone) = outside("a_run_of_another_build_goes_on_only_when_told") else {
+    let Some(_turn) = outside("a_run_of_another_build_goes_on_only_when_told") else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -279,7 +279,7 @@ fn a_full_disk_loses_nothing() {
 /// No trial could ever be in it.
 #[test]
 fn a_run_without_a_cell_that_can_be_measured_leaves_no_folder() {
-    let Some(_alone) = outside("a_run_without_a_cell_that_can_be_measured_leaves_no_folder") else {
+    let Some(_turn) = outside("a_run_without_a_cell_that_can_be_measured_leaves_no_folder") else {
         return;
     };
     let bench = Bench::new(User::Caller, "name: x\ntime: 200ms\npaths: {p: macvlan@a -> host@a}\nworkloads: {w: rr}\n");

@@ -27,7 +27,7 @@ workloads:
 /// To the group of processes, as a terminal does it.
 #[test]
 fn what_is_interrupted_keeps_what_there_is_and_goes_on_later() {
-    let Some(_alone) = outside("what_is_interrupted_keeps_what_there_is_and_goes_on_later") else {
+    let Some(_turn) = outside("what_is_interrupted_keeps_what_there_is_and_goes_on_later") else {
         return;
     };
     for user in User::all() {

@@ -1,4 +1,4 @@
-//! Remains of a sandbox of which something died: there are none.
+//! Sandboxes of which something dies: nothing is left.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +6,7 @@ use hopbench_model::RunStatus;
 
 use super::sandboxed::{Sandboxed, beneath, command_line, turn};
 use crate::lab::User;
+use crate::lab::namespace::outside;
 use crate::lab::process::signal;
 use crate::lab::program::Running;
 use crate::lab::wait::{MS, S, pause, until};
@@ -32,7 +33,7 @@ fn sandbox(sandboxed: &Sandboxed, run: &Running) -> Vec<(u32, String)> {
 
 #[test]
 fn a_conductor_that_is_killed_leaves_no_sandbox() {
-    let Some(_alone) = turn("a_conductor_that_is_killed_leaves_no_sandbox") else {
+    let Some(_turn) = turn("a_conductor_that_is_killed_leaves_no_sandbox", outside) else {
         return;
     };
     for user in User::all() {
@@ -60,7 +61,8 @@ fn left_in_run() -> bool {
 
 #[test]
 fn a_sandbox_that_dies_costs_one_trial_and_comes_back_with_its_address() {
-    let Some(_alone) = turn("a_sandbox_that_dies_costs_one_trial_and_comes_back_with_its_address") else {
+    let test = "a_sandbox_that_dies_costs_one_trial_and_comes_back_with_its_address";
+    let Some(_turn) = turn(test, outside) else {
         return;
     };
     let sandboxed = Sandboxed::new(User::Caller, SCENARIO);

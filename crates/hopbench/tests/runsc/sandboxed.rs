@@ -5,14 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::lab::alone::Alone;
-use crate::lab::namespace::{outside, path};
+use crate::lab::namespace::path;
 use crate::lab::program::Running;
-use crate::lab::{Bench, User};
+use crate::lab::{Bench, Turn, User};
 
-/// The turn of a test that needs namespaces and gVisor; `None`: it is skipped. With
+/// The turn of a test that needs gVisor, as `outside` gives it; `None`: it is skipped. With
 /// `HOPBENCH_REQUIRE_GVISOR=1` it fails instead.
-pub(crate) fn turn(test: &str) -> Option<Alone> {
+pub(crate) fn turn(test: &str, outside: fn(&str) -> Option<Turn>) -> Option<Turn> {
     if runsc().is_none() {
         let required = std::env::var("HOPBENCH_REQUIRE_GVISOR").is_ok_and(|value| value == "1");
         assert!(!required, "{test} needs gVisor (HOPBENCH_REQUIRE_GVISOR=1)");

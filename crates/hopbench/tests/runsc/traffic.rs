@@ -4,6 +4,7 @@ use hopbench_model::{Record, RunStatus};
 
 use super::sandboxed::{Sandboxed, skip, turn};
 use crate::lab::User;
+use crate::lab::namespace::{outside, outside_alone, shell};
 use crate::lab::program::Running;
 use crate::lab::wait::S;
 
@@ -12,7 +13,7 @@ const SCENARIO: &str = "
 name: sandboxes
 testbed: {lab: {nodes: [a, b]}}
 rounds: 1
-time: 500ms
+time: 300ms
 warmup: 50ms
 interval: 100ms
 seed: 7
@@ -45,7 +46,7 @@ fn only<'a>(records: &'a [Record], path: &str, workload: &str) -> &'a Record {
 
 #[test]
 fn sandboxed_pods_are_measured_and_proven_by_whoever_asks() {
-    let Some(_alone) = turn("sandboxed_pods_are_measured_and_proven_by_whoever_asks") else {
+    let Some(_turn) = turn("sandboxed_pods_are_measured_and_proven_by_whoever_asks", outside_alone) else {
         return;
     };
     for user in User::all() {
@@ -112,7 +113,7 @@ fn says_what_is_sandboxed(record: &Record) {
 
 #[test]
 fn without_gvisor_its_paths_are_left_out_and_told() {
-    let Some(_alone) = crate::lab::namespace::outside("without_gvisor_its_paths_are_left_out_and_told") else {
+    let Some(_turn) = outside("without_gvisor_its_paths_are_left_out_and_told") else {
         return;
     };
     let scenario = "
@@ -133,7 +134,7 @@ workloads:
     // Neither HOME nor this has one.
     let empty = User::Caller.folder();
     for tool in ["nft", "ip"] {
-        let found = crate::lab::namespace::shell(&format!("command -v {tool}"));
+        let found = shell(&format!("command -v {tool}"));
         std::os::unix::fs::symlink(found.trim(), empty.path().join(tool)).expect("a link");
     }
     command.env("PATH", empty.path()).env("XDG_CACHE_HOME", empty.path());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use hopbench_control::Channel;
@@ -19,19 +19,33 @@ use kube::api::ListParams;
 use crate::fixture;
 pub(crate) use crate::fixture::path;
 
-/// One test at a time: each has the cluster for itself.
-static ONE: Mutex<()> = Mutex::new(());
+/// The turns on the cluster: tests have namespaces of their own, and most share a turn.
+static TURNS: RwLock<()> = RwLock::new(());
+
+/// The turn of a test.
+enum Turn {
+    Shared { _held: RwLockReadGuard<'static, ()> },
+    Alone { _held: RwLockWriteGuard<'static, ()> },
+}
 
 /// The cluster, for one test.
 pub(crate) struct Ground {
     kubeconfig: PathBuf,
     pub(crate) access: Access,
-    _alone: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
-/// The cluster, or `None`, which is said.
+/// The cluster, beside other tests, or `None`, which is said.
 pub(crate) fn ground(test: &str) -> Option<Ground> {
-    let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    ground_of(test, Turn::Shared { _held: TURNS.read().unwrap_or_else(PoisonError::into_inner) })
+}
+
+/// The same for a test that no run of another test may disturb.
+pub(crate) fn ground_alone(test: &str) -> Option<Ground> {
+    ground_of(test, Turn::Alone { _held: TURNS.write().unwrap_or_else(PoisonError::into_inner) })
+}
+
+fn ground_of(test: &str, turn: Turn) -> Option<Ground> {
     let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
         let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
         assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
@@ -40,7 +54,7 @@ pub(crate) fn ground(test: &str) -> Option<Ground> {
     };
     let kubeconfig = PathBuf::from(kubeconfig);
     let access = Access::open_file(Some(&kubeconfig), None).unwrap();
-    Some(Ground { kubeconfig, access, _alone: alone })
+    Some(Ground { kubeconfig, access, _turn: turn })
 }
 
 /// Says that `test` leaves something out, or fails where `variable` is 1; false.

@@ -1,5 +1,7 @@
 //! Tests of the doctor, on the cluster that the tests made.
 
+use std::sync::{Mutex, PoisonError};
+
 use hopbench_kube::doctor::{Finding, State, examine};
 use hopbench_model::{MeshProvider, PrometheusSpec, Via};
 use hopbench_testbed::Testbed;
@@ -10,10 +12,14 @@ use serde_json::json;
 
 use crate::common::{Ground, ground, path, plan, spec};
 
+/// kube-proxy's configuration: one test looks at it, another one writes it.
+static KUBE_PROXY: Mutex<()> = Mutex::new(());
+
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn the_cluster_is_told_as_it_is() {
     let Some(ground) = ground("doctor") else { return };
+    let _held = KUBE_PROXY.lock().unwrap_or_else(PoisonError::into_inner);
     let mut spec = spec();
     let lines = examine(&ground.access, &spec);
     let of = |name: &str| -> Finding { lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone() };
@@ -66,6 +72,7 @@ impl Drop for Configured<'_> {
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_run_says_how_services_are_translated() {
     let Some(ground) = ground("kube-proxy's mode") else { return };
+    let _held = KUBE_PROXY.lock().unwrap_or_else(PoisonError::into_inner);
     let spec = spec();
     let plan = plan(&spec, vec![path("p", "pod@a", "pod@a", Via::Direct)]);
     let fact = || {

@@ -11,7 +11,7 @@ use kube::Api;
 use kube::api::{DeleteParams, PostParams};
 use serde_json::json;
 
-use crate::common::{Ground, eventually, ground, path, plan, spec};
+use crate::common::{Ground, eventually, ground, ground_alone, path, plan, spec};
 
 /// What is left of a run that was killed: its namespace, with its last sign, which is an old one.
 fn leave(ground: &Ground, name: &str, run: &str) {
@@ -40,7 +40,8 @@ fn outcome(swept: &[Swept], namespace: &str) -> Option<Outcome> {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_run_sweeps_what_dead_runs_left_and_nothing_else() {
-    let Some(ground) = ground("leftovers") else { return };
+    // Any run that began meanwhile would sweep the dead one.
+    let Some(ground) = ground_alone("leftovers") else { return };
     let spec = spec();
     let plan = plan(&spec, vec![path("p", "pod@a", "pod@a", Via::Direct)]);
     let mut living = ground.cluster(&spec);
@@ -53,7 +54,7 @@ fn a_run_sweeps_what_dead_runs_left_and_nothing_else() {
     let now = clean(&ground.access, &Sweep { dry_run: true, ..Sweep::default() }).unwrap();
     assert_eq!(outcome(&now, "hopbench-testdead01"), Some(Outcome::Alive), "{now:?}");
     assert_eq!(outcome(&now, "test-labelled"), None, "{now:?}");
-    std::thread::sleep(DEAD_AFTER + Duration::from_secs(5));
+    std::thread::sleep(DEAD_AFTER + Duration::from_secs(2));
     let now = clean(&ground.access, &Sweep { dry_run: true, ..Sweep::default() }).unwrap();
     assert_eq!(outcome(&now, "hopbench-testdead01"), Some(Outcome::WouldBeRemoved), "{now:?}");
     assert_eq!(outcome(&now, &alive), Some(Outcome::Alive), "{now:?}");

@@ -1,5 +1,5 @@
-//! What the real Envoy does with the bootstraps: two sidecars on one loopback, redirected to as in
-//! pods, and a gateway.
+//! The real Envoy with the bootstraps: two sidecars on one loopback, redirected to as in pods, and
+//! a gateway.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

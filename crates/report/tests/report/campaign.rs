@@ -1,4 +1,4 @@
-//! What the formats make of whole runs.
+//! Formats of whole runs.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! What is said of two runs: made up, nothing was measured.
+//! Comparisons of two runs: made up, nothing was measured.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod bounds;

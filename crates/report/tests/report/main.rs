@@ -1,4 +1,4 @@
-//! What the formats make of whole records.
+//! Formats of records.
 
 mod campaign;
 mod comparison;

@@ -1,4 +1,4 @@
-//! Whatever a record holds, every format prints it.
+//! Property tests of the formats: each of them prints whatever a record holds.
 
 use hopbench_model::{Latency, Record, Warning, WarningKind};
 use hopbench_report::{Context, FORMATS, WIDTH, sweep_table, wakeup_costs};

@@ -7,9 +7,9 @@ use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchStep, StopRule};
 use hopbench_run::results::Folder;
 
 use super::{knee, searching, steps, web, workshops};
-use crate::alone::Alone;
 use crate::bed::Bed;
 use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::turn::Turn;
 
 fn bed() -> Bed {
     workshops(&[("one", 1), ("two", 2)])
@@ -40,7 +40,7 @@ fn loads(steps: &[&SearchStep]) -> Vec<(u32, String, f64)> {
 
 #[test]
 fn a_crash_at_any_trial_loses_that_trial_and_the_search_goes_on_as_it_would_have() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let whole = whole();
     let bytes = fs::read(whole.path().join("records.jsonl")).unwrap();
     let all = contents(whole.path()).1;
@@ -82,7 +82,7 @@ fn a_crash_at_any_trial_loses_that_trial_and_the_search_goes_on_as_it_would_have
 
 #[test]
 fn a_user_who_has_enough_keeps_what_was_measured() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let plan = searching(&["one", "two"], vec![web(80, knee(&[1, 2, 4, 8], &[]))], 1);
     // Each trial has ticks of both of its ends every 20 ms.
@@ -106,7 +106,7 @@ fn a_user_who_has_enough_keeps_what_was_measured() {
 
 #[test]
 fn a_search_that_cannot_be_finished_any_more_has_failed_and_one_that_was_finished_has_not() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let whole = whole();
     let bytes = fs::read(whole.path().join("records.jsonl")).unwrap();
     // Each path has had a trial or more.
@@ -133,7 +133,7 @@ fn a_search_that_cannot_be_finished_any_more_has_failed_and_one_that_was_finishe
 
 #[test]
 fn searches_end_with_the_time_and_each_session_makes_a_pass() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let mut point = web(40, knee(&[1], &[]));
     point.search.as_mut().unwrap().equal_load = true;

@@ -4,13 +4,13 @@ use hopbench_model::{BrokenBound, RunStatus, Schedule, SearchBound, SearchOutcom
 use serde_json::json;
 
 use super::{knee, rates, searched, searching, slo, steps, web, workshops};
-use crate::alone::Alone;
 use crate::bed::{Bed, Trouble};
 use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::turn::Turn;
 
 #[test]
 fn a_search_fails_after_three_tries_and_is_made_when_the_path_is_whole_again() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let plan = searching(&["gone", "astray", "good"], vec![web(40, knee(&[1, 2], &[]))], 1);
     let trouble = [("gone", Trouble::NoRoute), ("astray", Trouble::NoProof)];
@@ -52,7 +52,7 @@ fn a_search_fails_after_three_tries_and_is_made_when_the_path_is_whole_again() {
 
 #[test]
 fn a_load_that_no_trial_can_have_is_told_at_once() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let mut web = web(40, knee(&[1, 2], &[]));
     web.job.threads = 2;
@@ -66,7 +66,7 @@ fn a_load_that_no_trial_can_have_is_told_at_once() {
 /// The answers take longer than the client waits: every exchange of every load fails.
 #[test]
 fn a_load_under_which_exchanges_fail_is_too_high_and_no_error() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let mut web = searched("http", json!({"url": "http://127.0.0.1/"}), 60, slo(99.0, 1000, rates(50.0, 200.0)));
     (web.job.schedule, web.job.connections) = (Schedule::Rate(50.0), 8);

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchOutcome, SearchStep};
 
 use super::{consistent, knee, searching, steps, web, workshops};
-use crate::alone::Alone;
 use crate::bed::{Bed, Trouble};
 use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::turn::Turn;
 
 const LEVELS: [u32; 5] = [1, 2, 4, 8, 16];
 
@@ -27,7 +27,7 @@ fn found(records: &[Record], path: &str) -> f64 {
 
 #[test]
 fn each_path_is_measured_at_the_load_of_the_other() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let dir = tempfile::tempdir().unwrap();
     let mut point = web(200, knee(&LEVELS, &[]));
     point.search.as_mut().unwrap().equal_load = true;
@@ -85,7 +85,7 @@ fn each_path_is_measured_at_the_load_of_the_other() {
 /// Two paths with one load; trials of one of them at it fail, whichever path it was found on.
 #[test]
 fn what_fails_at_one_load_found_on_two_paths_are_two_trials() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let mut point = web(40, knee(&[1], &[]));
     point.search.as_mut().unwrap().equal_load = true;
@@ -123,7 +123,7 @@ fn compared(threads: &[u32]) -> (tempfile::TempDir, Vec<String>) {
 /// The number of connections is that of the search, the number of threads is not.
 #[test]
 fn a_trial_at_an_equal_load_counts_only_with_all_that_was_found() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let (dir, mut lines) = compared(&[1]);
     let visit = lines.iter_mut().find(|line| line.contains(EQUAL_LOAD)).unwrap();
     let mut record: Record = serde_json::from_str(visit).unwrap();
@@ -142,7 +142,7 @@ fn a_trial_at_an_equal_load_counts_only_with_all_that_was_found() {
 /// A path whose search was over, but which was not measured yet at what was found.
 #[test]
 fn a_path_that_is_gone_misses_the_loads_that_were_found_and_the_others_have_its_load() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let (dir, lines) = compared(&[]);
     let kept: String = lines.into_iter().filter(|line| !line.contains(EQUAL_LOAD)).collect();
     std::fs::write(dir.path().join("records.jsonl"), kept).unwrap();
@@ -168,7 +168,7 @@ fn a_path_that_is_gone_misses_the_loads_that_were_found_and_the_others_have_its_
 /// A record of a path that is no longer there must not pass for a trial of a search that is open.
 #[test]
 fn a_trial_at_an_equal_load_is_no_trial_of_a_search() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let bed = || workshops(&[("one", 1)]);
     let plan = searching(&["one"], vec![web(40, knee(&[1, 2], &[]))], 1);

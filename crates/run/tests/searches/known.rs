@@ -7,10 +7,10 @@ use hopbench_stats::summary::median;
 use serde_json::json;
 
 use super::{MS, consistent, knee, rates, searched, searching, slo, steps, web, workshops};
-use crate::alone::Alone;
 use crate::bed::Bed;
 use crate::onlooker::{Onlooker, contents, run};
 use crate::plans::latency;
+use crate::turn::Turn;
 
 fn outcome(step: &SearchStep) -> (&str, f64) {
     match step.outcome {
@@ -21,7 +21,7 @@ fn outcome(step: &SearchStep) -> (&str, f64) {
 
 #[test]
 fn the_knee_of_a_server_is_where_all_its_workers_have_something_to_do() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     let dir = tempfile::tempdir().unwrap();
     let points = vec![web(200, knee(&[1, 2, 4, 8, 16], &[1, 2]))];
     let plan = searching(&["three", "four"], points, 1);
@@ -56,7 +56,7 @@ fn the_knee_of_a_server_is_where_all_its_workers_have_something_to_do() {
 
 #[test]
 fn searches_follow_the_rounds_and_are_in_none() {
-    let _alone = Alone::new();
+    let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
     let mut points = latency(&[1]);
     points.push(web(40, knee(&[1, 2], &[])));
@@ -119,7 +119,7 @@ fn found(plan: Plan) -> (f64, f64, Vec<Record>) {
 
 #[test]
 fn a_service_level_agrees_with_queueing_theory() {
-    let _alone = Alone::new();
+    let _turn = Turn::alone();
     // The service is the delay and what a timer, a round trip and two programs add to it: six fit into the limit. Then four of
     // five requests wait, and 98 % of simulated searches are within 5 % of theory.
     let limit_ns = 14 * MS;

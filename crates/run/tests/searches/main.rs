@@ -1,12 +1,10 @@
-//! Searches for a load, on systems whose answer is known, one at a time: others would disturb them.
+//! Searches for a load, on systems whose answer is known. Those that measure are alone on the machine.
 
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 #![allow(clippy::print_stderr, reason = "what was found is printed")]
 #![allow(dead_code, reason = "campaigns in rounds, whose bed this is, need more of it")]
 
 mod again;
-#[path = "../../../hopbench/tests/lab/alone.rs"]
-mod alone;
 #[path = "../campaign/bed.rs"]
 mod bed;
 mod broken;
@@ -18,6 +16,8 @@ mod onlooker;
 mod plans;
 #[path = "../campaign/relay.rs"]
 mod relay;
+#[path = "../../../hopbench/tests/lab/turn.rs"]
+mod turn;
 mod workshop;
 
 use hopbench_model::{Job, Path, Plan, Point, RateRange, Record, Schedule, SearchGoal, SearchStep, fixture};

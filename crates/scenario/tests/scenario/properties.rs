@@ -1,4 +1,5 @@
-//! Whatever the input is, the reader ends and does not panic; and what it accepts makes sense.
+//! Property tests of the reader: it ends and does not panic, whatever the input is; and what it
+//! accepts makes sense.
 
 mod scale;
 

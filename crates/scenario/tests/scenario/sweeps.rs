@@ -1,4 +1,4 @@
-//! Tests of the points that a workload's keys make.
+//! Points of a sweep: those that a workload's keys make.
 
 use hopbench_model::{EngineKind, Point, SECOND, Schedule};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! How often comparisons err, and what they find.
+//! The errors of comparisons, and their power.
 
 use std::time::Instant;
 

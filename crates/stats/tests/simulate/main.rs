@@ -1,6 +1,6 @@
-//! What the methods say of themselves, shown by simulation: seeded, so that each run gives the same
-//! numbers, and with bounds on both sides, so that a method that says too much fails as well as one
-//! that says too little.
+//! Simulations of the statistical methods. They are seeded, so that each run gives the same
+//! numbers. Bounds are on both sides, so that a method that says too much fails as well as one that
+//! says too little.
 //!
 //! `cargo test -p hopbench-stats --test simulate -- --nocapture` prints the tables that
 //! docs/method.md quotes.

@@ -1,4 +1,4 @@
-//! What is compared with what, what is not and why, and that every page says so.
+//! Comparisons of paths in reports: what is left out and why, and that every page says so.
 
 use hopbench_model::{Failure, Record, Warning, WarningKind, point_label};
 use hopbench_report::campaign::Summary;

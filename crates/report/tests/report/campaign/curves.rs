@@ -1,4 +1,4 @@
-//! What proxies spend over the load, with known answers.
+//! The cost of proxies over the load, with known answers.
 
 use hopbench_model::{Schedule, Via};
 use hopbench_report::campaign::{CurveSummary, Resource, Summary};

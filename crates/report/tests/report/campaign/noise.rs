@@ -1,4 +1,4 @@
-//! What a path measured twice says of the noise.
+//! The noise of a path that was measured twice.
 
 use hopbench_model::{Record, Via};
 use hopbench_report::campaign::{Noise, noise_page};

@@ -1,4 +1,4 @@
-//! What proxies add and spend, with known answers.
+//! The cost of proxies in reports, with known answers.
 
 use hopbench_model::Record;
 use hopbench_report::campaign::{Summary, WaterfallStep, WaterfallSummary};

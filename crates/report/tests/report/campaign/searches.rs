@@ -1,4 +1,4 @@
-//! What searches came to, with known answers.
+//! Results of searches in reports, with known answers.
 
 use hopbench_model::{Record, SearchGoal, SearchOutcome, SearchSpec};
 use hopbench_report::campaign::{SearchSummary, SearchedPath, Standing};

@@ -1,4 +1,4 @@
-//! How sure figures are and which differences are real, with known answers.
+//! Intervals and differences in reports, with known answers.
 
 use hopbench_model::{Cell, NodeCost, Record, Schedule, SearchStep, StopRule, StopWhy, Stopped, Via, point_label};
 use hopbench_report::campaign::{Estimate, Outcome, RunData, Summary};

@@ -1,5 +1,5 @@
-//! What reports say of a search beside its load: that it was not decided, why loads were too high,
-//! and in bits what was asked in bits.
+//! Notes of reports on a search: that it was not decided, why loads were too high, and in bits what
+//! was asked in bits.
 
 use hopbench_model::{BrokenBound, NodeCost, Record, SearchBound, SearchGoal, SearchOutcome};
 use hopbench_report::campaign::Standing;

@@ -1,4 +1,4 @@
-//! What people and programs read.
+//! Formats of comparisons, for people and for programs.
 
 use hopbench_report::comparison::{Asked, COMPARISON_FORMATS, Comparison, comparison_format};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What is said of loads that searches found in two runs.
+//! Loads that searches found in two runs, compared.
 
 use hopbench_model::{Failure, SearchGoal, SearchOutcome};
 use hopbench_report::comparison::{Asked, CaseState, Comparison, Outcome, Row, compare, comparison_format};

@@ -1,4 +1,4 @@
-//! Which differences are called.
+//! Verdicts on the differences of two runs.
 
 use hopbench_report::comparison::{Asked, Outcome};
 

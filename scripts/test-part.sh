@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs a program of tests, or some of its tests, and says what `cargo test` would say. Usage:
+# test-part.sh FOLDER PART. A part is a line of `waiting_parts` or `measuring_parts`
+# (test-groups.sh). The output goes to a file of its own in FOLDER.
+set -euo pipefail
+IFS=$'\t' read -r package target folder program arguments <<<"$2"
+read -ra arguments <<<"$arguments"
+log=$(mktemp "$1/$package.$target.XXXXXX")
+status=0
+{
+  echo "     Running $package $target ($program)"
+  (cd "$folder" && exec "$program" "${arguments[@]}") || status=$?
+  if [ "$status" -ne 0 ]; then
+    [ "$target" = - ] && target=--lib || target="--test $target"
+    echo "error: test failed, to rerun pass \`-p $package $target\`"
+  fi
+} >"$log" 2>&1
+# xargs gives up at 255.
+[ "$status" -eq 0 ]
