@@ -174,7 +174,7 @@ fn the_tables_of_one_workload_are_those_of_all_without_the_others() {
 fn the_other_pages_begin_with_the_same_answer() {
     let made = fixture::quickstart(3);
     let markdown = render(&made, "markdown");
-    let (answer, details) = markdown.split_once("\n## Details\n").unwrap();
+    let (answer, details) = markdown.split_once("\n## How to read it\n").unwrap();
     assert!(answer.contains("| host | 9.") && details.contains("## throughput (stream)"), "{answer}");
     let html = render(&made, "html");
     let at = |part: &str| html.find(part).unwrap_or_else(|| panic!("no {part}"));
