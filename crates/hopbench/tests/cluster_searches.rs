@@ -178,7 +178,7 @@ fn what_the_cable_of_a_node_carries_is_found() {
         let loads: Vec<f64> = steps(&records, wanted.workload).iter().map(|step| step.load).collect();
         assert_eq!(trace, loads, "{}", wanted.workload);
         let (title, value) =
-            (format!("search, {} ({})", wanted.workload, wanted.goal), format!("{low:.0} [{low:.0}, {high:.0}]"));
+            (format!("{} ({} over ", wanted.workload, wanted.goal), format!("{low:.0} [{low:.0}, {high:.0}]"));
         assert!(table.contains(&title) && table.contains(&value), "`{title}`, `{value}`: {table}");
     }
     assert_eq!(reported(&ground, "searches").lines().count(), 1 + records.len(), "a row a trial, below a head");

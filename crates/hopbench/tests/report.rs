@@ -21,7 +21,7 @@ fn a_folder_is_reported_in_every_format() {
     let table = report(&["--details"]);
     assert_eq!(table.code, Some(0), "{}", table.story());
     assert_eq!(report(&["--format", "table"]).stdout, table.stdout);
-    assert!(table.stdout.contains("made-up: complete, 4 of 4 trials used"), "{}", table.stdout);
+    assert!(table.stdout.contains("made-up\nstatus: complete; trials: 4 of 4 trials used; "), "{}", table.stdout);
     // Both rounds have the ratio 0.5, whatever the round was like; the median is the mean of 4 and 5 Gbit/s. Of two rounds the
     // interval is Student's t of the logarithms with 1 degree of freedom: a factor of exp(12.706 x ln(5 / 4) / 2) = 4.127.
     assert!(table.stdout.contains("4.500 [1.084, 18.458]  0.500 [0.500, 0.500]"), "{}", table.stdout);

@@ -1,9 +1,11 @@
 //! A whole run as pages, tables and data: its summary in a format.
 //!
-//! The figures, comparisons and sentences come from `hopbench_analysis`. A format only lays them
-//! out. The formats are in `formats/`: one file and one line each.
+//! The figures, comparisons and sentences come from `hopbench_analysis`. The parts of pages are in
+//! `topics/`, which make one document of them. The formats are in `formats/`: one file and one
+//! line each.
 
 mod answer;
+mod details;
 mod format;
 mod formats;
 mod layout;
@@ -11,10 +13,9 @@ mod noise_page;
 mod page_text;
 mod plot;
 mod point;
-mod search_lines;
 mod search_table;
 mod table_model;
-mod waterfall_table;
+mod topics;
 
 pub use hopbench_analysis::text::{broken_text, load_text, rate_text};
 pub use hopbench_analysis::{
@@ -27,8 +28,9 @@ pub use hopbench_analysis::{
 };
 
 pub use self::answer::Screen;
+pub use self::details::Details;
 pub use self::format::SummaryFormat;
-pub use self::formats::{Details, SUMMARY_FORMATS, summary_format};
+pub use self::formats::{SUMMARY_FORMATS, summary_format};
 pub use self::noise_page::noise_page;
 
 /// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has

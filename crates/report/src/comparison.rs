@@ -2,6 +2,7 @@
 
 mod format;
 mod formats;
+mod page;
 
 pub use hopbench_analysis::Outcome;
 pub use hopbench_analysis::compare::{

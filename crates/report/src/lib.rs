@@ -13,6 +13,7 @@
 
 pub mod campaign;
 pub mod comparison;
+mod document;
 pub mod export;
 mod format;
 mod formats;

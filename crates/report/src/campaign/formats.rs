@@ -8,7 +8,6 @@ mod screen;
 mod searches;
 mod table;
 
-pub use self::table::Details;
 use super::format::SummaryFormat;
 
 /// Every format of whole runs, in the order in which `hopbench list` prints them.

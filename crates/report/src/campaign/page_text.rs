@@ -94,6 +94,23 @@ pub(crate) fn how_to_read(summary: &Summary) -> String {
     format!("Figures are medians over rounds with 95 % intervals{looks}; ratios are paired, round by round.")
 }
 
+/// When a difference is named; `None` where none can be.
+pub(crate) fn named(summary: &Summary) -> Option<String> {
+    let run = &summary.run;
+    if !is_measured(summary) || run.comparisons == 0 {
+        return None;
+    }
+    let floor = if run.twin.is_some() {
+        ", and where it is larger than what the baseline measured twice differs by"
+    } else {
+        ""
+    };
+    Some(format!(
+        "A difference is named where the interval of the ratio excludes 1 and its p-value, corrected for all \
+         comparisons, is at most 5 %{floor}."
+    ))
+}
+
 /// Why trials are in no figure, as far as they did not fail; empty where all others are there.
 pub(crate) fn missing(run: &Run, failed: usize) -> String {
     let missing = run.planned_trials.saturating_sub(run.used_trials);
@@ -107,17 +124,17 @@ pub(crate) fn missing(run: &Run, failed: usize) -> String {
     disturbed.into_iter().chain(unmeasured).collect::<Vec<_>>().join(" ")
 }
 
-/// Whose CPUs worked on what the nodes received, for the head of a page; `None` where the testbed
-/// does not say.
+/// Whether receive steering spread the nodes' packet processing; `None` where the testbed does not
+/// say.
 pub(crate) fn receive(summary: &Summary) -> Option<String> {
     let fact = summary.testbed.get("receive")?;
     if fact.starts_with("steered") {
-        return Some("receive: steered".to_owned());
+        return Some("steered".to_owned());
     }
     let why = fact.split_once(": ").map_or("", |(_, why)| why);
     let why = if why.contains("needs root") { "needs root" } else { sentence(why) };
     let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-    Some(format!("receive: not steered{why}"))
+    Some(format!("not steered{why}"))
 }
 
 /// A text without its full stop, which the caller adds.
@@ -126,14 +143,14 @@ pub(crate) fn sentence(text: &str) -> &str {
 }
 
 /// Where a path begins and where it ends, with how many are there: `pod@a x 3`, `pod@b x 2`.
-pub(crate) fn ends(path: &PathSummary) -> [String; 2] {
+fn ends(path: &PathSummary) -> [String; 2] {
     let end = |place: &str, count: u32| if count > 1 { format!("{place} x {count}") } else { place.to_owned() };
     [end(&path.from, path.clients), end(&path.to, path.backends)]
 }
 
-/// From where to where: `host@a → bridge@b via node-port@c`, `bridge@a x 3 → bridge@b, mesh both`.
+/// From where to where: `host@a to bridge@b via node-port@c`, `bridge@a x 3 to bridge@b, mesh both`.
 pub(crate) fn way(path: &PathSummary) -> String {
-    let way = ends(path).join(" → ");
+    let way = ends(path).join(" to ");
     match path.way.strip_prefix("direct") {
         Some(rest) => format!("{way}{rest}"),
         None => format!("{way} via {}", path.way),

@@ -11,9 +11,8 @@ mod waterfall;
 
 use hopbench_analysis::{Summary, WorkloadSummary};
 
-pub(crate) use self::chart::Chart;
-
 use super::table_model;
+use crate::document::Chart;
 
 /// The charts of a workload: its swept parameters, or bars where nothing is swept; and its
 /// distributions.

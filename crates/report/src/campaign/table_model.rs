@@ -1,5 +1,4 @@
-//! The table of a workload, whatever prints it: its columns, their units, and the text of every
-//! value.
+//! The figures of a workload as texts: its columns, their units, and every value.
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{
@@ -8,7 +7,7 @@ use hopbench_analysis::{
 use hopbench_model::BYPASSES_PROXY;
 use hopbench_model::number::{counted, percentage, ratio as ratio_text};
 
-use super::page_text;
+use crate::document::{Cell, grouped};
 
 /// A column of figures.
 #[derive(Debug)]
@@ -27,20 +26,21 @@ impl Column {
         cell.figure(self.name)
     }
 
-    /// The median as text; empty where the cell has no such figure.
-    pub(crate) fn median(&self, cell: &CellSummary) -> String {
-        self.of(cell).map(|figure| self.scale.text(figure.spread.median)).unwrap_or_default()
-    }
-
-    /// The mark of a figure one of whose rounds is far from the others; empty where none is.
-    pub(crate) fn mark(&self, cell: &CellSummary) -> &'static str {
-        if self.of(cell).is_some_and(|figure| !figure.outliers.is_empty()) { OUTLIER_MARK } else { "" }
-    }
-
-    /// The ends of the interval as texts.
-    pub(crate) fn interval(&self, cell: &CellSummary) -> Option<[String; 2]> {
-        let Spread { median, low, high, .. } = self.of(cell)?.spread;
-        Some(interval_text::of_figure(self.name, median, low?, high?, |value| self.scale.text(value)))
+    /// The median with its interval, and with a mark where a round is far from the others.
+    pub(crate) fn cell(&self, cell: &CellSummary) -> Cell {
+        let Some(figure) = self.of(cell) else {
+            return Cell::default();
+        };
+        let Spread { median, low, high, .. } = figure.spread;
+        let text = |value| self.scale.text(value);
+        let ends = low.zip(high).map(|(low, high)| interval_text::of_figure(self.name, median, low, high, text));
+        let shown = Cell::with_ends(text(median), ends);
+        if figure.outliers.is_empty() {
+            return shown;
+        }
+        let rounds: Vec<String> = figure.outliers.iter().map(u32::to_string).collect();
+        let hint = format!("far from the others: round {}", rounds.join(", "));
+        Cell { mark: OUTLIER_MARK, hint: hint.into(), ..shown }
     }
 }
 
@@ -53,14 +53,10 @@ pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
     workload.figures.iter().map(column).collect()
 }
 
-/// A ratio as text: `0.620 [0.580, 0.660]`.
-pub(crate) fn ratio(ratio: &RatioSummary) -> String {
+/// A ratio with its interval: `0.620 [0.580, 0.660]`.
+pub(crate) fn ratio(ratio: &RatioSummary) -> Cell {
     let Spread { median, low, high, .. } = ratio.spread;
-    let told = ratio_text(median);
-    match low.zip(high) {
-        Some((low, high)) => format!("{told} [{}]", interval_text::of_ratio(median, low, high).join(", ")),
-        None => told,
-    }
+    Cell::with_ends(ratio_text(median), low.zip(high).map(|(low, high)| interval_text::of_ratio(median, low, high)))
 }
 
 /// Whether any cell is compared with a baseline, or should have been.
@@ -98,12 +94,6 @@ pub(crate) fn verdict(workload: &WorkloadSummary, cell: &CellSummary) -> String 
     floor(cell, figure).or_else(|| verdict.map(|verdict| verdict.text.clone())).unwrap_or_default()
 }
 
-/// The verdict on a cell's main figure and what is missing from the comparison, as one text.
-pub(crate) fn said(workload: &WorkloadSummary, cell: &CellSummary) -> String {
-    let parts = [verdict(workload, cell), note(workload, cell).to_owned()];
-    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
-}
-
 /// What the heads of columns and rows call a point: its value alone where one parameter varies.
 pub(crate) fn point<'a>(workload: &WorkloadSummary, label: &'a str) -> &'a str {
     match workload.parameters.as_slice() {
@@ -122,7 +112,7 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
 
 /// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is
 /// left out or not compared, and what failed, how often.
-pub(crate) fn remark(cell: &CellSummary) -> String {
+fn remark(cell: &CellSummary) -> String {
     let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
     let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
     let short = cell.figures.iter().any(|figure| figure.note == CONNECTING_ENDS).then(|| CONNECTING_ENDS.to_owned());
@@ -133,46 +123,16 @@ pub(crate) fn remark(cell: &CellSummary) -> String {
     bypasses.into_iter().chain(short).chain(left_out).chain(errors).collect::<Vec<_>>().join(", ")
 }
 
-/// The remark with how sure the cell is, where it is not as sure as it was to be: that is another
-/// for each cell.
+/// The remark with how sure the cell is, where it is not as sure as it was to be.
 pub(crate) fn full_remark(cell: &CellSummary) -> String {
     let width = cell.stop.as_ref().map(|stop| stop.remark()).unwrap_or_default();
     [remark(cell), width].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The remarks of a workload's cells, a line a text: `bypasses proxy (server, both)`.
-pub(crate) fn remarks(workload: &WorkloadSummary) -> Vec<String> {
-    let mut out = grouped(workload, remark);
-    out.extend(page_text::marks(workload).map(str::to_owned));
-    out
-}
-
-/// More cells than this are counted, not named.
-const MOST_NAMED: usize = 5;
-
 /// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round
 /// 2 (eni, overlay)`.
 pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
-    let lines = grouped(workload, |cell| note(workload, cell).to_owned());
+    let name = |cell: &CellSummary| [cell.path.as_str(), &cell.point_label].join(" ").trim_end().to_owned();
+    let lines = grouped(workload.cells.iter().map(|cell| (note(workload, cell).to_owned(), name(cell))));
     lines.into_iter().map(|line| format!("{}: {line}", workload.name)).collect()
-}
-
-/// A line a text, with the cells that have it.
-fn grouped(workload: &WorkloadSummary, text: impl Fn(&CellSummary) -> String) -> Vec<String> {
-    let mut out: Vec<(String, Vec<String>)> = Vec::new();
-    for cell in &workload.cells {
-        let text = text(cell);
-        let name = [cell.path.as_str(), cell.point_label.as_str()].join(" ").trim_end().to_owned();
-        match out.iter_mut().find(|(known, _)| *known == text) {
-            _ if text.is_empty() => {}
-            Some((_, cells)) => cells.push(name),
-            None => out.push((text, vec![name])),
-        }
-    }
-    let line = |(text, cells): &(String, Vec<String>)| {
-        let more = cells.len().saturating_sub(MOST_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{text} ({}{more})", cells[..cells.len().min(MOST_NAMED)].join(", "))
-    };
-    out.iter().map(line).collect()
 }

@@ -1,21 +1,20 @@
-//! Markdown: rows of tables, and texts of others in them.
+//! Texts of others in markdown.
 
 use crate::text::wrap::plain;
-
-/// A row of a table.
-pub(crate) fn row(out: &mut String, texts: &[String]) {
-    out.push_str(&format!("| {} |\n", texts.join(" | ")));
-}
 
 /// A text that neither ends a table's cell nor is taken for markup.
 pub(crate) fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
+    let text = plain(text);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
         match c {
+            // Brackets are a link only before one of these.
+            ']' if matches!(chars.peek(), Some('(' | '[' | ':')) => out.push_str("\\]"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '|' | '*' | '`' | '[' | ']' | '\\' | '#' => out.extend(['\\', c]),
+            '|' | '*' | '`' | '\\' | '#' => out.extend(['\\', c]),
             other => out.push(other),
         }
     }

@@ -1,19 +1,11 @@
 //! The tables of a run for a terminal. Columns that do not fit come in a further block.
 
-mod block;
-mod details;
-mod mesh;
-mod out;
-mod page;
-mod searches;
-
-pub use self::details::Details;
-
 use hopbench_analysis::Summary;
 
-use self::page::text;
 use crate::WIDTH;
 use crate::campaign::format::SummaryFormat;
+use crate::campaign::topics;
+use crate::document::terminal;
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -29,6 +21,6 @@ impl SummaryFormat for Table {
     }
 
     fn render(&self, summary: &Summary) -> String {
-        text(summary, WIDTH)
+        terminal(&topics::document(summary), WIDTH)
     }
 }

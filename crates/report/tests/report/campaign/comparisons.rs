@@ -110,7 +110,9 @@ fn notes_of_the_run_stand_at_the_head_of_every_page() {
     made.run
         .notes
         .push("the baseline base was skipped (runsc is not installed): nothing is compared with it".to_owned());
-    for (format, before) in [("table", "bulk (stream)"), ("markdown", "## bulk"), ("html", "class=\"cards\"")] {
+    for (format, before) in
+        [("table", "bulk (stream)"), ("markdown", "## bulk"), ("html", "<section id=\"workload-0\"")]
+    {
         let page = render(&made, format);
         let page = page.split(before).next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains("the baseline base was skipped (runsc is not installed)"), "{format}");
@@ -242,7 +244,7 @@ fn the_head_says_whose_cpus_received() {
     let mut made = made(&[(8e9, 4e9)]);
     let head = |made: &fixture::Made, before: &str, format: &str| {
         let page = render(made, format);
-        page.split(before).next().unwrap().to_owned()
+        page.split(before).next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
     };
     for (fact, said) in [
         ("steered to the node's CPUs", "steered"),
@@ -250,10 +252,10 @@ fn the_head_says_whose_cpus_received() {
         ("not steered: no node has CPUs of its own", "not steered (no node has CPUs of its own)"),
     ] {
         made.run.testbed.insert("receive".to_owned(), fact.to_owned());
-        assert!(head(&made, "bulk (stream)", "table").contains(&format!("\nreceive: {said}\n")), "{said}");
+        assert!(head(&made, "bulk (stream)", "table").contains(&format!("; receive: {said}; ")), "{said}");
         assert!(head(&made, "## bulk", "markdown").contains(&format!("receive: {said}")), "{said}");
         let html = head(&made, "<main>", "html");
-        assert!(html.contains(&format!("<dt>Receive</dt><dd>{said}</dd>")), "{said}: {html}");
+        assert!(html.contains(&format!("<dt>receive</dt><dd>{said}</dd>")), "{said}: {html}");
     }
     made.run.testbed.clear();
     assert!(!head(&made, "bulk (stream)", "table").contains("receive: "));

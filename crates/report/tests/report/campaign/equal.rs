@@ -49,7 +49,7 @@ fn every_path_is_shown_at_the_loads_of_the_others() {
     let p99 = on_overlay.paths[0].figure("response_p99_ns").unwrap().spread.median;
     assert!((p99 / searched::p99_ns(20_000.0, on_overlay.load) / 1.02 - 1.0).abs() < 1e-6, "{p99}");
     let markdown = render(&made, "markdown");
-    assert!(markdown.contains("/s, found on overlay | "), "{markdown}");
+    assert!(markdown.contains("/s, found on overlay:\n"), "{markdown}");
     assert!(search(&made, "half", "rate").equal_load.is_empty());
 }
 

@@ -61,15 +61,6 @@ const RATES: &[Row] = &[
     ("echo", &["none", "both"]),
 ];
 
-/// The same over connections.
-const POOL: &[Row] = &[
-    ("web rate=100", &["none", "server", "client", "both", "both-stats", "gateway", "gateway-server"]),
-    ("pool connections=8", &["both"]),
-    ("pool connections=32", &["both"]),
-    ("pool connections=128", &["none", "both"]),
-    ("echo", &["none", "both"]),
-];
-
 const ISTIO: &[Row] = &[
     ("web rate=1000", &["none", "server", "client", "both", "both-stats", "gateway", "gateway-server"]),
     ("pool connections=8", &["both"]),
@@ -114,8 +105,7 @@ fn pages() -> Vec<(&'static str, String)> {
     let workload = only(quickstart.clone(), ONE_WORKLOAD);
     let quickstart = only(quickstart, QUICKSTART);
     let sidecars = mesh::mesh(6);
-    let rates = only(sidecars.clone(), RATES);
-    let pool = only(sidecars, POOL);
+    let rates = only(sidecars, RATES);
     let searches = searched::searched();
     let trials = brief(only(searches.clone(), TRIALS));
     let searches = only(searches, SEARCHES);
@@ -131,7 +121,6 @@ fn pages() -> Vec<(&'static str, String)> {
         ("quickstart.json", folded(&render(&workload, "json"))),
         ("one_round.txt", render(&only(fixture::quickstart(1), ONE_ROUND), "table")),
         ("mesh.txt", render(&rates, "table")),
-        ("mesh.md", render(&pool, "markdown")),
         ("istio.csv", export::text(&only(mesh::mesh(1), ISTIO), "istio-csv")),
         ("fortio.json", export::text(&few, "fortio")),
         ("searches.txt", render(&searches, "table")),
@@ -139,7 +128,6 @@ fn pages() -> Vec<(&'static str, String)> {
         ("searches.csv", render(&trials, "searches")),
         ("found.csv", render(&trials, "csv")),
         ("sure.txt", render(&sure, "table")),
-        ("sure.md", render(&sure, "markdown")),
         ("hostile.txt", render(&hostile, "table")),
         ("hostile.md", render(&hostile, "markdown")),
     ]

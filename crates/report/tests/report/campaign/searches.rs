@@ -369,7 +369,7 @@ fn searches_at_other_points_are_apart() {
     let found = summary(&made).searches;
     let loads: Vec<_> = found.iter().map(|search| (search.point["size"].clone(), search.paths[0].found())).collect();
     assert_eq!(loads, [("1KiB".into(), Some(1000.0)), ("1MiB".into(), Some(100.0))]);
-    assert!(render(&made, "table").contains("search, web size=1MiB (slo): "));
+    assert!(render(&made, "table").contains("\nweb size=1MiB (slo over rate)\n"));
 }
 
 #[test]

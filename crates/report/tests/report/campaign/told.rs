@@ -156,19 +156,19 @@ fn errors_are_a_reason() {
 }
 
 #[test]
-fn what_searches_found_is_among_the_findings() {
+fn what_searches_found_stands_before_their_tables() {
     let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0), (1, 1001.0, 1001.0, 1021.0), (2, 800.0, 800.0, 816.0)]);
     made.run.plan.points[0].search.as_mut().unwrap().repeats = 1;
     let html = render(&made, "html");
-    let (_, findings) = html.split_once("<section id=\"findings\">").unwrap();
-    let (findings, _) = findings.split_once("</section>").unwrap();
+    let (_, findings) = html.split_once("<section id=\"search-0\">").unwrap();
+    let (findings, _) = findings.split_once("<table").unwrap();
     let compared = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap().text;
     for text in
-        ["<strong>direct</strong> 1000/s [1000, 1020]", "<strong>overlay</strong> 800/s [800, 816] <span", &compared]
+        ["<strong>direct</strong> 1000/s [1000, 1020]", "<strong>overlay</strong> 800/s [800, 816]<span", &compared]
     {
         assert!(findings.contains(text), "{text}: {findings}");
     }
-    assert!(findings.contains("href=\"#search-0\"") && html.contains("id=\"search-0\""));
+    assert!(findings.contains("href=\"#search-0\"") && html.contains("href=\"#searches\""));
     let table = flat(&render(&made, "table"));
     assert!(table.contains(&format!("- overlay: 800/s [800, 816]; against the baseline: {compared}")), "{table}");
     // No round was made, and nothing is a median over rounds.
@@ -176,7 +176,7 @@ fn what_searches_found_is_among_the_findings() {
     for format in ["table", "markdown", "html"] {
         let page = render(&made, format);
         assert!(
-            !page.contains("3 rounds") && !page.contains("over rounds") && !page.contains("<dt>Rounds"),
+            !page.contains("3 rounds") && !page.contains("over rounds") && !page.contains("<dt>rounds"),
             "{format}"
         );
         assert!(flat(&page).contains("Each load stands with the loads between which it lies"), "{format}");

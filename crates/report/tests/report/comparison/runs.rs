@@ -224,7 +224,7 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
     );
     assert!(found.differences.iter().all(|difference| !difference.matters), "A and B agree: {:?}", found.differences);
     for (format, head) in
-        [("table", "runs of one side are not alike\n! "), ("markdown", "**Runs of one side are not alike:**")]
+        [("table", "\nRuns of one side are not alike\n  - "), ("markdown", "\n#### Runs of one side are not alike\n")]
     {
         let text = comparison_format(format).unwrap().render(&found, false);
         assert!(text.contains(head) && text.contains("Linux 6.19.0 here"), "{text}");

@@ -166,7 +166,7 @@ fn a_bound_on_a_search_is_no_input_error_whatever_its_outcome() {
 }
 
 #[test]
-fn found_loads_have_a_line_where_no_column_is_left_for_them() {
+fn found_loads_stand_in_a_block_of_their_own_where_there_is_no_room() {
     let long = "a-path-whose-name-is-long-and-tells-everything";
     let renamed = |mut made: Made| {
         made.run.plan.paths[2].name = long.to_owned();
@@ -183,7 +183,8 @@ fn found_loads_have_a_line_where_no_column_is_left_for_them() {
     let both = "123456/s -> 640.5/s";
     assert!(short.contains(" A -> B ") && short.matches(both).count() == 1, "{short}");
     let cut = table(&renamed(a()), &renamed(b()));
-    assert!(!cut.contains(" A -> B ") && cut.contains(&format!("\n    found rate: {both}\n")), "{cut}");
+    assert!(cut.contains(" A -> B") && cut.contains(both), "{cut}");
+    assert!(cut.matches("found rate  ").count() > short.matches("found rate  ").count(), "another block: {cut}");
 }
 
 #[test]
@@ -254,10 +255,9 @@ fn a_knee_is_neither_better_nor_worse_and_its_throughput_is() {
     assert!(there.outcome == Outcome::Worse && there.text.starts_with("lower by 50 % ["), "{there:?}");
     assert_eq!((said.bounds[0].cases.len(), said.broken().count()), (4, 1));
     assert_eq!(said.searches, 0);
-    // The loads have a line of their own where names are short and verdicts long, too.
+    // Both throughputs stand there, however long names and verdicts are.
     let page = render(&said, "table");
-    let there = page.lines().find(|line| line.starts_with("    requests at connections: ") || line.contains(" -> "));
-    assert!(there.is_some_and(|line| line.contains(" -> ") && line.ends_with("/s")), "{page}");
+    assert!(page.lines().any(|line| line.contains("/s -> ")), "{page}");
     // The whole page fits, whatever was found.
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
 }

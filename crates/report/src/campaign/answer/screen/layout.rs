@@ -242,7 +242,7 @@ mod tests {
         let cell = |row: usize| match row {
             0 => Cell { value: Value::Figure("62.0 us".to_owned()), is_doubtful: false },
             row => {
-                let value = Value::Effect { text: format!("+{row} %"), is_higher: true, is_better: false };
+                let value = Value::Effect { text: format!("+{row} %"), is_better: false };
                 Cell { value, is_doubtful: row == 2 }
             }
         };

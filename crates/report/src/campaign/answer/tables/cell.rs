@@ -16,8 +16,6 @@ pub(crate) enum Value {
     Effect {
         /// `+16 %`.
         text: String,
-        /// Whether the figure is above the baseline's.
-        is_higher: bool,
         /// Whether it is a gain.
         is_better: bool,
     },
@@ -47,11 +45,9 @@ impl Value {
     pub(super) fn of(ratio: &RatioSummary) -> Self {
         let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
         match outcome {
-            Some(Outcome::Better | Outcome::Worse) => Self::Effect {
-                text: effect(ratio.spread.median),
-                is_higher: ratio.spread.median > 1.0,
-                is_better: outcome == Some(Outcome::Better),
-            },
+            Some(Outcome::Better | Outcome::Worse) => {
+                Self::Effect { text: effect(ratio.spread.median), is_better: outcome == Some(Outcome::Better) }
+            }
             Some(Outcome::MinimumEffect) => Self::Same,
             // What has no direction is neither a gain nor a loss.
             Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),

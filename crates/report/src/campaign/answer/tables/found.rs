@@ -129,7 +129,7 @@ fn standing(comparison: &LoadComparison) -> Value {
     // A higher load is better.
     let differs = |is_higher: bool, word: &str| {
         let text = comparison.ratio.map_or_else(|| word.to_owned(), effect);
-        Value::Effect { text, is_higher, is_better: is_higher }
+        Value::Effect { text, is_better: is_higher }
     };
     match comparison.standing {
         Standing::Higher => differs(true, "higher"),

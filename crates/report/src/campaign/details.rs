@@ -2,8 +2,9 @@
 
 use hopbench_analysis::Summary;
 
-use super::page::text;
+use super::topics;
 use crate::WIDTH;
+use crate::document::terminal;
 
 /// The choice of tables, and their width.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +20,8 @@ impl Details<'_> {
     pub fn text(&self, summary: &Summary) -> Option<String> {
         let width = self.width.max(WIDTH);
         match self.workload {
-            None => Some(text(summary, width)),
-            Some(name) => Some(text(&only(summary, name)?, width)),
+            None => Some(terminal(&topics::document(summary), width)),
+            Some(name) => Some(terminal(&topics::document(&only(summary, name)?), width)),
         }
     }
 

@@ -1,0 +1,32 @@
+//! The parts of a run's document, one file each.
+
+mod answer;
+mod evidence;
+mod head;
+mod nodes;
+mod overview;
+mod percentiles;
+mod proxies;
+mod reading;
+mod searches;
+mod workloads;
+
+use hopbench_analysis::Summary;
+
+use crate::document::{Block, Document};
+
+/// What a part says of a run; no blocks where there is nothing to say.
+type Topic = fn(&Summary) -> Vec<Block>;
+
+/// Every part, in the order of pages.
+const TOPICS: &[Topic] =
+    &[answer::blocks, reading::blocks, overview::blocks, workloads::blocks, searches::blocks, evidence::blocks];
+
+/// A run as a document.
+pub(super) fn document(summary: &Summary) -> Document {
+    Document {
+        title: summary.run.name.clone(),
+        facts: head::facts(summary),
+        blocks: TOPICS.iter().flat_map(|topic| topic(summary)).collect(),
+    }
+}

@@ -1,0 +1,69 @@
+//! The answer: each path beside the baseline, costs, limits and notes.
+
+use hopbench_analysis::Summary;
+
+use crate::campaign::answer::{self, Answer, Value};
+use crate::campaign::page_text;
+use crate::document::{Block, Cell, Column, Kind, Line, Part, Reach, Row, Table, Tone};
+
+/// Rows of one table; more are counted.
+const MOST_ROWS: usize = 60;
+/// Notes; more are counted.
+const MOST_NOTES: usize = 12;
+
+/// The part; a terminal has a screen of its own.
+pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
+    let answer = Answer::of(summary);
+    let mut head = answer.head.parts.clone();
+    head.push(answer.head.place.clone());
+    let mut blocks = vec![Block::Paragraph(head.join(", ").into())];
+    answer.tables.iter().for_each(|one| blocks.extend(table(one)));
+    if !answer.legend.is_empty() {
+        blocks.push(Block::Note(answer.legend.join("; ").into()));
+    }
+    let mut lines: Vec<Line> = answer.facts.iter().map(|fact| Line::named(fact.label, &fact.text)).collect();
+    // Those of the run as a whole stand in the next part.
+    let is_of_run = |note: &&String| summary.run.notes.iter().any(|own| page_text::sentence(own) == *note);
+    let notes: Vec<&String> = answer.notes.iter().filter(|note| !is_of_run(note)).collect();
+    lines.extend(notes.iter().take(MOST_NOTES).map(|note| Line::from(*note)));
+    let more = notes.len().saturating_sub(MOST_NOTES);
+    if more > 0 {
+        lines.push(format!("{more} more notes").into());
+    }
+    if !lines.is_empty() {
+        blocks.push(Block::List(lines));
+    }
+    vec![Part::open("answer", "Answer", blocks).only(Reach::Written).into()]
+}
+
+fn table(one: &answer::Table) -> Vec<Block> {
+    let heads = one.columns.iter().map(|column| &column.heads);
+    let heads = heads.map(|[workload, figure, point]| Column::number(workload, format!("{figure} {point}").trim()));
+    let (rows, left_out) = one.worst(MOST_ROWS);
+    let row = |row: &&answer::Row| Row::of([Cell::from(&row.name)].into_iter().chain(row.cells.iter().map(cell)));
+    let table = Table {
+        caption: if one.title.is_empty() { "Each path beside the baseline" } else { &one.title }.to_owned(),
+        is_titled: !one.title.is_empty(),
+        kind: Kind::Figures,
+        columns: [Column::name("path")].into_iter().chain(heads).collect(),
+        rows: rows.iter().map(row).collect(),
+    };
+    let mut blocks = vec![Block::Table(table)];
+    if left_out > 0 {
+        blocks.push(Block::Note(format!("{left_out} more rows, no worse than these.").into()));
+    }
+    blocks
+}
+
+/// The number has its sign. Colour and a word say whether that is better: a colour is never the only
+/// difference.
+fn cell(cell: &answer::Cell) -> Cell {
+    let (tone, word) = match cell.value {
+        Value::Effect { is_better: true, .. } => (Tone::Better, "better"),
+        Value::Effect { is_better: false, .. } => (Tone::Worse, "worse"),
+        Value::Failed | Value::Unproved => (Tone::Worse, ""),
+        Value::Same | Value::NotDecided | Value::Absent => (Tone::Quiet, ""),
+        Value::Figure(_) => (Tone::Plain, ""),
+    };
+    Cell { mark: cell.mark(), small: word.into(), ..Cell::toned(tone, cell.value.text()) }
+}

@@ -1,0 +1,184 @@
+//! The overview of all cells: figures on colours that say how far they are from the baseline.
+
+use std::collections::HashMap;
+
+use hopbench_analysis::{CellSummary, Outcome, PathSummary, Summary, WorkloadSummary};
+use hopbench_model::number::ratio as ratio_text;
+
+use crate::campaign::layout::{Matrix, matrices};
+use crate::campaign::{page_text, table_model};
+use crate::document::{Block, Cell, Column, Kind, Part, Reach, Row, Table, Tone};
+
+/// More columns than this do not fit beside each other: then each workload has a map of its own.
+const MOST_COLUMNS: usize = 8;
+/// Columns of one map, at most.
+const MOST_POINTS: usize = 12;
+/// Factors from the baseline at which the colour gets stronger.
+const STEPS: [f64; 4] = [1.0, 1.1, 1.25, 1.5];
+
+/// A workload with what every map of it needs, found once.
+struct View<'a> {
+    workload: &'a WorkloadSummary,
+    /// The main figure.
+    column: table_model::Column,
+    points: Vec<&'a str>,
+    /// By path and point.
+    cells: HashMap<(usize, &'a str), &'a CellSummary>,
+}
+
+impl<'a> View<'a> {
+    /// `None` when no trial left a figure.
+    fn of(workload: &'a WorkloadSummary) -> Option<Self> {
+        let cells = workload.cells.iter().map(|cell| ((cell.path_index, cell.point_label.as_str()), cell));
+        Some(Self {
+            workload,
+            column: table_model::columns(workload).into_iter().next()?,
+            points: workload.points(),
+            cells: cells.collect(),
+        })
+    }
+}
+
+/// The part, for pages; nothing of a run that only searched.
+pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
+    if summary.workloads.is_empty() {
+        return Vec::new();
+    }
+    let baseline = summary.run.baseline.as_deref().unwrap_or_default();
+    let mut blocks: Vec<Block> = Vec::new();
+    if summary.workloads.iter().any(table_model::judged) {
+        let text = "is better, orange is worse, the stronger the further; grey is no difference seen, or one too small \
+                    to count; ! is no verdict: the load generator was the limit.";
+        blocks.push(Block::Note(format!("Against {baseline}, blue {text}").into()));
+    } else if summary.workloads.iter().any(table_model::compared) {
+        let why = if summary.run.rounds < 2 { "One round shows no verdict" } else { "No comparison has a verdict" };
+        blocks.push(Block::Note(format!("Factors are to {baseline}. {why}: nothing is coloured.").into()));
+    }
+    let views: Vec<View<'_>> = summary.workloads.iter().filter_map(View::of).collect();
+    let matrices = matrices(summary);
+    let maps = if matrices.is_empty() { lists(summary, &views) } else { squares(summary, &views, &matrices) };
+    blocks.extend(maps.into_iter().map(Block::Table));
+    vec![Part::open("overview", "Overview", blocks).only(Reach::Page).into()]
+}
+
+/// A matrix a workload and point.
+fn squares(summary: &Summary, views: &[View<'_>], matrices: &[Matrix]) -> Vec<Table> {
+    let mut out = Vec::new();
+    for view in views {
+        for point in &view.points {
+            out.extend(matrices.iter().map(|matrix| square(summary, view, point, matrix)));
+        }
+    }
+    out
+}
+
+/// Paths as rows, workloads and their points as columns.
+fn lists(summary: &Summary, views: &[View<'_>]) -> Vec<Table> {
+    let views: Vec<&View<'_>> = views.iter().collect();
+    let columns: usize = views.iter().map(|view| view.points.len()).sum();
+    if columns <= MOST_COLUMNS {
+        return vec![list(summary, &views, "The main figure of every workload by path".to_owned())];
+    }
+    // Those without points of their own go together.
+    let (single, swept): (Vec<_>, Vec<_>) = views.into_iter().partition(|view| view.points.len() == 1);
+    let together = "The main figure of every workload without a sweep";
+    let mut out: Vec<Table> =
+        single.chunks(MOST_COLUMNS).map(|group| list(summary, group, together.to_owned())).collect();
+    out.extend(swept.into_iter().map(|view| {
+        let caption = format!("{}: {}", view.workload.name, view.column.label);
+        list(summary, &[view], caption)
+    }));
+    out
+}
+
+fn list(summary: &Summary, views: &[&View<'_>], caption: String) -> Table {
+    let mut columns = vec![Column::name("path")];
+    let mut shown: Vec<(&View<'_>, &str)> = Vec::new();
+    for view in views {
+        let labels = thinned(&view.points);
+        let name = &view.workload.name;
+        let figure = [view.column.label, view.column.scale.head()].join(" ").trim_end().to_owned();
+        for label in &labels {
+            columns.push(if labels.len() == 1 {
+                Column { unit: figure.clone(), ..Column::words(name) }
+            } else {
+                let group = format!("{name}: {figure} by {}", table_model::point_head(view.workload));
+                Column { group, ..Column::words(table_model::point(view.workload, label)) }
+            });
+        }
+        shown.extend(labels.into_iter().map(|label| (*view, label)));
+    }
+    let row = |(index, path): (usize, &PathSummary)| {
+        let name = Cell { small: page_text::way(path).into(), ..Cell::from(&path.name) };
+        let cells = shown.iter().map(|(view, label)| heat(summary, view, index, label));
+        Row::of([name].into_iter().chain(cells))
+    };
+    let rows = summary.paths.iter().enumerate().map(row).collect();
+    Table { caption, is_titled: true, kind: Kind::Map, columns, rows }
+}
+
+/// A map with the clients' places as rows and the servers' places as columns.
+fn square(summary: &Summary, view: &View<'_>, point: &str, matrix: &Matrix) -> Table {
+    let row = |(from, paths): (&String, &Vec<usize>)| {
+        let cells = paths.iter().map(|path| heat(summary, view, *path, point));
+        Row::of([Cell::from(from)].into_iter().chain(cells))
+    };
+    let at = if point.is_empty() { String::new() } else { format!(" {point}") };
+    let unit = view.column.scale.head();
+    let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+    Table {
+        caption: format!("{}{at}: {}{unit}, {}", view.workload.name, view.column.label, matrix.title),
+        is_titled: true,
+        kind: Kind::Map,
+        columns: [Column::name("from \\ to")].into_iter().chain(matrix.to.iter().map(Column::words)).collect(),
+        rows: matrix.from.iter().zip(&matrix.paths).map(row).collect(),
+    }
+}
+
+/// At most so many labels, spread evenly, the last among them.
+fn thinned<'a>(labels: &[&'a str]) -> Vec<&'a str> {
+    let n = labels.len();
+    if n <= MOST_POINTS {
+        return labels.to_vec();
+    }
+    (0..MOST_POINTS).map(|i| labels[i * (n - 1) / (MOST_POINTS - 1)]).collect()
+}
+
+fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
+    let Some(cell) = view.cells.get(&(path, point)) else {
+        return Cell::toned(Tone::Quiet, "not measured");
+    };
+    let Some(figure) = view.column.of(cell) else {
+        return Cell::toned(Tone::Quiet, "no figure");
+    };
+    let shown =
+        |tone, small: Box<str>| Cell { small, ..Cell::toned(tone, view.column.scale.text(figure.spread.median)) };
+    if summary.run.baseline.as_deref() == Some(cell.path.as_str()) {
+        return shown(Tone::Base, "baseline".into());
+    }
+    if let Some(floor) = table_model::floor(cell, Some(figure)) {
+        return shown(Tone::Base, floor.into());
+    }
+    let Some(ratio) = view.workload.comparison(cell) else {
+        return shown(Tone::Plain, Box::default());
+    };
+    // Without a verdict there is no colour: what one round shows may be chance.
+    let tone = match ratio.verdict.as_ref().map(|verdict| verdict.outcome) {
+        None | Some(Outcome::TooFewRounds | Outcome::NoRatio) => Tone::Plain,
+        Some(Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect | Outcome::More | Outcome::Less) => {
+            Tone::Same
+        }
+        Some(Outcome::Generator) => Tone::Doubt,
+        Some(Outcome::Worse) => Tone::Worse,
+        Some(Outcome::Better) => Tone::Better,
+    };
+    let doubt = if tone == Tone::Doubt { " !" } else { "" };
+    let small = format!("×{}{doubt}", ratio_text(ratio.spread.median));
+    Cell { strength: strength(ratio.spread.median), ..shown(tone, small.into()) }
+}
+
+/// How strong the colour is for a ratio: 1 to 4.
+fn strength(ratio: f64) -> u8 {
+    let factor = ratio.max(1.0 / ratio);
+    STEPS.iter().map(|step| u8::from(factor >= *step)).sum::<u8>().max(1)
+}

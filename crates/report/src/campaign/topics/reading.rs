@@ -1,0 +1,29 @@
+//! How figures are to be read, and what a reader must know of the run as a whole.
+
+use hopbench_analysis::Summary;
+
+use crate::campaign::page_text;
+use crate::document::{Block, Line, Part, Tone};
+
+/// The part.
+pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
+    let mut blocks = vec![Block::Paragraph(page_text::how_to_read(summary).into())];
+    let further = page_text::named(summary).into_iter().chain(page_text::chance(summary));
+    blocks.extend(further.map(|text| Block::Paragraph(text.into())));
+    blocks.extend(missing(summary).map(Block::Alert));
+    blocks.extend(summary.run.notes.iter().map(|note| Block::Alert(page_text::sentence(note).into())));
+    vec![Part::open("reading", "How to read it", blocks).into()]
+}
+
+/// Trials that are in no figure, and why.
+fn missing(summary: &Summary) -> Option<Line> {
+    let run = &summary.run;
+    let missing = run.planned_trials.checked_sub(run.used_trials).filter(|missing| *missing > 0)?;
+    let failed = summary.failures.len();
+    let whys =
+        [if failed > 0 { format!("{failed} of them failed.") } else { String::new() }, page_text::missing(run, failed)];
+    let told = format!("{missing} of {} trials are in no figure.", run.planned_trials);
+    let line = Line::default().with(Tone::Strong, told);
+    let why = whys.into_iter().filter(|why| !why.is_empty());
+    Some(why.fold(line, |line, why| line.with(Tone::Plain, format!(" {why}"))))
+}

@@ -1,0 +1,103 @@
+//! The workloads: of each the headline, plots and the table of its figures.
+
+use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
+
+use super::{nodes, percentiles, proxies};
+use crate::campaign::{page_text, plot, table_model};
+use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table, Tone};
+
+/// A part a workload.
+pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
+    let all = summary.workloads.iter().enumerate();
+    all.map(|(number, workload)| one(summary, number, workload)).collect()
+}
+
+fn one(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Block {
+    let own = format!("workload-{number}");
+    let title = Line::from(&workload.name).with(Tone::Quiet, format!(" ({})", workload.kind));
+    let mut blocks = vec![Block::Note((&workload.setting).into()), Block::Paragraph((&workload.headline).into())];
+    for chart in plot::charts(summary, number, workload) {
+        let spoken = plot::spoken(&chart, workload);
+        blocks.push(Block::Chart(chart.into(), spoken));
+    }
+    if !workload.cells.is_empty() && !workload.figures.is_empty() {
+        let count = crate::number::counted(workload.cells.len() as u64, "cell", "cells");
+        let mut tables = vec![figures(summary, workload).into()];
+        tables.extend(page_text::marks(workload).map(|mark| Block::Note(mark.into())));
+        let title = format!("Figures of {count}");
+        blocks.push(Part::new(Form::Tables, format!("{own}-cells"), title, tables).into());
+    }
+    blocks.extend(percentiles::part(&own, workload));
+    blocks.extend(proxies::blocks(&own, summary, workload));
+    blocks.extend(nodes::part(&own, workload));
+    Part::open(own, title, blocks).into()
+}
+
+/// A row a cell.
+fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
+    let baseline = summary.run.baseline.as_deref();
+    let is_swept = !workload.parameters.is_empty();
+    let is_compared = table_model::compared(workload);
+    let is_warned = workload.cells.iter().any(|cell| cell.warnings > 0);
+    let figures = table_model::columns(workload);
+    let mut columns = vec![Column::name("path")];
+    if is_swept {
+        columns.push(Column::name("point"));
+    }
+    for (index, figure) in figures.iter().enumerate() {
+        let column = Column::number(figure.label, figure.scale.head());
+        // Of the other figures a terminal has no room for the intervals.
+        columns.push(if index == 0 { column } else { column.short() });
+        if index == 0 && is_compared {
+            columns.push(Column::number(format!("ratio to {}", baseline.unwrap_or_default()), ""));
+            columns.push(Column::words("verdict"));
+        }
+    }
+    columns.push(Column::words("limited by").short());
+    if is_warned {
+        columns.push(Column::number("warnings", ""));
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for (index, cell) in workload.cells.iter().enumerate() {
+        let mut cells: Vec<Cell> = vec![(&cell.path).into()];
+        if is_swept {
+            cells.push((&cell.point_label).into());
+        }
+        for (index, figure) in figures.iter().enumerate() {
+            cells.push(figure.cell(cell));
+            if index == 0 && is_compared {
+                cells.push(workload.comparison(cell).map(table_model::ratio).unwrap_or_default());
+                cells.push(Cell::toned(tone(workload, cell), table_model::verdict(workload, cell)));
+            }
+        }
+        cells.push(page_text::marked_limits(cell).into());
+        if is_warned {
+            cells.push(if cell.warnings > 0 { cell.warnings.to_string() } else { String::new() }.into());
+        }
+        rows.push(Row {
+            remark: remark(workload, cell),
+            is_base: baseline == Some(cell.path.as_str()),
+            begins: is_swept && index > 0 && workload.cells[index - 1].point_label != cell.point_label,
+            ..Row::of(cells)
+        });
+    }
+    let caption = format!("{}: figures of every cell, median over rounds with its interval", workload.name);
+    Table { caption, is_titled: false, kind: Kind::Figures, columns, rows }
+}
+
+/// What a reader must know of a cell, with what is missing from its comparison.
+fn remark(workload: &WorkloadSummary, cell: &CellSummary) -> String {
+    let parts = [table_model::full_remark(cell), table_model::note(workload, cell).to_owned()];
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// How the verdict on a cell's main figure is to be taken.
+fn tone(workload: &WorkloadSummary, cell: &CellSummary) -> Tone {
+    let verdict = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
+    match verdict.map(|verdict| verdict.outcome) {
+        Some(Outcome::Better) => Tone::Better,
+        Some(Outcome::Worse) => Tone::Worse,
+        Some(Outcome::Generator) => Tone::Doubt,
+        _ => Tone::Same,
+    }
+}
