@@ -148,7 +148,8 @@ fn ends(path: &PathSummary) -> [String; 2] {
     [end(&path.from, path.clients), end(&path.to, path.backends)]
 }
 
-/// From where to where: `host@a to bridge@b via node-port@c`, `bridge@a x 3 to bridge@b, mesh both`.
+/// From where to where: `host@a to bridge@b via node-port@c`, `bridge@a x 3 to bridge@b, mesh
+/// both`.
 pub(crate) fn way(path: &PathSummary) -> String {
     let way = ends(path).join(" to ");
     match path.way.strip_prefix("direct") {
