@@ -1,4 +1,4 @@
-//! The sources, checked against what ARCHITECTURE.md says of them.
+//! What ARCHITECTURE.md says of the sources, checked against the sources.
 
 #[path = "architecture/layout.rs"]
 mod layout;

@@ -1,4 +1,4 @@
-//! Tests of bad input: it gets a clear error, the right exit code, and nothing started.
+//! What bad input gets: a clear error, the right exit code, and nothing started.
 
 #[path = "lab/lab.rs"]
 mod lab;

@@ -1,5 +1,4 @@
-//! Measured figures against known answers: arithmetic, the kernel's counters or the target's own
-//! behaviour say what they have to be.
+//! What is measured, against what arithmetic, the kernel's counters or the target's own behaviour say it is.
 //!
 //! These are counts and ratios that hold on a noisy machine; absolute speeds are `make bench`'s business. At
 //! most one of these tests runs at a time.

@@ -1,4 +1,4 @@
-//! Tests of a record's limit where the known culprit is real: a generator that is stopped, a server
+//! What a record says of who limited its trial, where the known culprit is real: a generator that is stopped, a server
 //! that nobody meters. Shares and orders only; no time is asserted that the machine could change.
 
 #[path = "lab/lab.rs"]

@@ -1,5 +1,5 @@
-//! Tests of the cost of a mesh, through the binary and real Envoys: every hop counts what was sent,
-//! more proxies take longer, and a proxy that dies costs its own trial.
+//! What a mesh costs, through the binary and real Envoys: every hop counts what was sent, more proxies take longer, and
+//! a proxy that dies costs its own trial.
 
 #[path = "lab/lab.rs"]
 mod lab;

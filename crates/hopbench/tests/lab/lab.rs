@@ -1,5 +1,4 @@
-//! The parts that tests of the binary share: running it, and a lab of network namespaces that needs
-//! no rights.
+//! What the tests of the binary share: running it, and a lab of network namespaces that needs no rights.
 //!
 //! - [`Alone`]: at most one measuring test at a time on this machine;
 //! - [`program`]: the binary under test, run to its end;

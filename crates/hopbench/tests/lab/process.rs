@@ -1,4 +1,4 @@
-//! A process as `/proc` shows it.
+//! What `/proc` knows of a process.
 
 use std::process::Command;
 

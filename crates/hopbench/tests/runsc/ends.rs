@@ -1,4 +1,4 @@
-//! Remains of a sandbox of which something died: there are none.
+//! What is left when something of a sandbox dies.
 
 use std::collections::BTreeSet;
 

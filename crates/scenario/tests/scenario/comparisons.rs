@@ -1,4 +1,4 @@
-//! Tests of the keys that say how sure figures are to be: `stop`, `a-a`, `minimum-effect`.
+//! How sure figures are to be: `stop`, `a-a`, `minimum-effect`.
 
 use hopbench_model::{Plan, SECOND, StopRule};
 use hopbench_scenario::Overrides;

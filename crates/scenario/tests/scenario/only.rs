@@ -1,4 +1,4 @@
-//! Tests of what the command line changes: `--only`, `--rounds`, `--time`, `--seed`.
+//! What the command line changes: `--only`, `--rounds`, `--time`, `--seed`.
 
 use hopbench_model::units::Span;
 use hopbench_model::{Plan, SECOND};

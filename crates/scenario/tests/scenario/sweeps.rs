@@ -1,4 +1,4 @@
-//! Tests of the points that a workload's keys make.
+//! Which points a workload's keys make, and what becomes of them.
 
 use hopbench_model::{EngineKind, Point, SECOND, Schedule};
 use serde_json::{Value, json};
