@@ -1,4 +1,4 @@
-//! The user who runs the binary: the caller, or somebody without any right.
+//! Who runs the binary: the caller, or somebody without any right.
 
 use std::fmt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

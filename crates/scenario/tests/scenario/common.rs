@@ -1,4 +1,4 @@
-//! The parts that the tests share.
+//! What the tests share.
 
 use hopbench_model::Plan;
 use hopbench_scenario::{

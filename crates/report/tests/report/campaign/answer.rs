@@ -88,6 +88,12 @@ fn a_verdict_keeps_its_meaning_in_short() {
         let mark = if *outcome == Outcome::Generator { "!" } else { "" };
         assert_eq!(marked, format!("{text}{mark}"), "{outcome:?}:\n{screen}");
     }
+    // In JSON no outcome has the name of a sign that means something else.
+    let names = outcomes.map(|(outcome, ..)| serde_json::to_value(outcome).unwrap());
+    let agreed = ["better", "worse", "not_decided", "noise_floor", "minimum_effect", "too_few_rounds", "generator"];
+    assert_eq!(names, agreed);
+    let standings = [Standing::NotDecided, Standing::MinimumEffect].map(|one| serde_json::to_value(one).unwrap());
+    assert_eq!(standings, ["not_decided", "minimum_effect"]);
     for legend in ["better: higher throughput", "? not decided", "same: no difference that matters", "! doubtful"] {
         assert!(screen.contains(legend), "no `{legend}`:\n{screen}");
     }
