@@ -278,6 +278,7 @@ fn every_workload_has_the_figures_that_it_names() {
     let mut points = Vec::new();
     for workload in hopbench_load::WORKLOADS {
         let mut job = job(workload.name(), params(workload.name()), 1, 300);
+        job.kind = workload.kind().carried(workload.name());
         workload.settle(&mut job);
         if workload.kind().is_of_exchanges() {
             let paced = hopbench_model::Job { schedule: Schedule::Rate(100.0), ..job.clone() };
