@@ -82,9 +82,9 @@ if [ -n "${HOPBENCH_FUZZ_SECONDS-}" ]; then
 fi
 
 step "tests that wait"
-# The parts in Go are built meanwhile, and the fuzzers run. Most of these tests wait for a window:
-# one program more than there are CPUs.
-at_once=$(($(nproc) + 1))
+# The parts in Go are built meanwhile, and the fuzzers run. As many programs at once as there are
+# CPUs, each with as many tests: most of them wait for a window.
+at_once=$(nproc)
 set -m
 cargo test --workspace --locked --no-fail-fast --doc >"$log.doc" 2>&1 &
 doc=$!
