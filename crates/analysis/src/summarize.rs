@@ -27,6 +27,11 @@ impl RunData {
     pub fn summary(&self) -> Summary {
         summary(self)
     }
+
+    /// The summary; what was kept of the records is let go.
+    pub fn into_summary(self) -> Summary {
+        summary(&self)
+    }
 }
 
 fn summary(data: &RunData) -> Summary {

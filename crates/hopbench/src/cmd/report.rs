@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
-use hopbench_report::campaign::{Details, RunData, SUMMARY_FORMATS, Screen, render};
+use hopbench_report::campaign::{Details, RunData, SUMMARY_FORMATS, Screen, Summary, summary_format};
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
@@ -70,10 +70,11 @@ impl Subcommand for Report {
             campaign.add(&record?);
         }
         records.notes().iter().for_each(tell);
+        let summary = campaign.into_summary();
         let text = match output.format {
-            SCREEN => Some(answer(&campaign, dir, output)),
-            TABLE => Some(tables(&campaign, workload, output)?),
-            other => render(&campaign, other),
+            SCREEN => Some(answer(&summary, dir, output)),
+            TABLE => Some(tables(&summary, workload, output)?),
+            other => summary_format(other).map(|format| format.render(&summary)),
         };
         output.write(&text.ok_or_else(|| output.unknown())?)
     }
@@ -88,20 +89,19 @@ fn room<'a>(folder: &'a str, has_report: bool, output: Output<'_>) -> Screen<'a>
 }
 
 /// The answer on one screen.
-fn answer(campaign: &RunData, dir: &Path, output: Output<'_>) -> String {
+fn answer(summary: &Summary, dir: &Path, output: Output<'_>) -> String {
     let folder = dir.to_string_lossy();
-    room(&folder, dir.join("report.html").is_file(), output).text(&campaign.summary())
+    room(&folder, dir.join("report.html").is_file(), output).text(summary)
 }
 
 /// All tables, or those of one workload.
 ///
 /// # Errors
 /// The run has no such workload.
-fn tables(campaign: &RunData, workload: Option<&str>, output: Output<'_>) -> Result<String, Fault> {
-    let summary = campaign.summary();
+fn tables(summary: &Summary, workload: Option<&str>, output: Output<'_>) -> Result<String, Fault> {
     let details = Details { width: room("", false, output).width, workload };
-    details.text(&summary).ok_or_else(|| {
-        let known = Details::workloads(&summary).join(", ");
+    details.text(summary).ok_or_else(|| {
+        let known = Details::workloads(summary).join(", ");
         Fault::input(format!("--workload: found `{}`, expected one of {known}", workload.unwrap_or_default()))
     })
 }

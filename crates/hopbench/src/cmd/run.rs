@@ -153,7 +153,7 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
         report.add(&record?);
     }
     records.notes().iter().for_each(tell);
-    let summary = report.summary();
+    let summary = report.into_summary();
     for (format, name) in LEFT {
         let known = summary_format(format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
         folder.add(name, known.render(&summary).as_bytes())?;
