@@ -13,7 +13,7 @@ failed_tests() {
     /^failures:$/ { count = 0; listed = 1; next }
     listed && /^    [^ ]+$/ { name[count++] = $1 }
     /^test result:/ { listed = 0 }
-    /^error: test failed, to rerun pass `-p / {
+    /^error: (doc)?test failed, to rerun pass `-p / {
       split($0, word, "`"); fields = split(word[2], argument, " ")
       target = fields == 4 && argument[3] == "--test" ? argument[4] : "-"
       if (count == 0) name[count++] = "-"

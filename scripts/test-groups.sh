@@ -46,7 +46,7 @@ part() {
   if [ "$1" = waiting ]; then
     printf '%s\t%s\n' "$2" "${measuring:+--exact --skip ${measuring// / --skip }}"
   elif [ -n "$measuring" ]; then
-    printf '%s\t%s\n' "$2" "--exact $measuring"
+    printf '%s\t%s\n' "$2" "--exact $measuring --test-threads 1"
   fi
 }
 
@@ -92,11 +92,20 @@ line_of() { awk -F '\t' -v package="$2" -v target="$3" '$1 == package && $2 == t
 # stale_lines PROGRAMS
 stale_lines() {
   local package target name folder program status=0
-  while read -r package target _; do
+  while read -r package target name; do
+    if [ -n "$name" ] && [ "$name" != go ]; then
+      echo "waiting-tests.txt: $package $target: found \`$name\`, expected \`go\` or nothing" >&2
+      status=1
+    fi
     [ -n "$(line_of "$1" "$package" "$target")" ] && continue
     echo "waiting-tests.txt: $package $target: no such target" >&2
     status=1
   done < <(grep -v '^#' scripts/waiting-tests.txt)
+  # What stands twice would run twice.
+  while read -r package target; do
+    echo "waiting-tests.txt: $package $target: it stands there twice" >&2
+    status=1
+  done < <(grep -v '^#' scripts/waiting-tests.txt | awk '{ print $1, $2 }' | sort | uniq -d)
   while read -r package target name; do
     IFS=$'\t' read -r _ _ folder program < <(line_of "$1" "$package" "$target") &&
       [ -n "$(tests_of "$folder" "$program" | grep "^$name")" ] && continue

@@ -12,7 +12,8 @@ status=0
   (cd "$folder" && exec "$program" "${arguments[@]}") || status=$?
   if [ "$status" -ne 0 ]; then
     [ "$target" = - ] && target=--lib || target="--test $target"
-    echo "error: test failed, to rerun pass \`-p $package $target\`"
+    # What a program that crashed wrote last may be no whole line.
+    printf '\nerror: test failed, to rerun pass `-p %s %s`\n' "$package" "$target"
   fi
 } >"$log" 2>&1
 # xargs gives up at 255.

@@ -72,6 +72,13 @@ binary=$(realpath "${CARGO_TARGET_DIR:-target}")/$host/$PROFILE/hopbench
 scripts/check-binary.sh "$binary"
 export HOPBENCH_BINARY=$binary
 status=0
+broken=""
+# Keeps how a group of tests ended. 123 is what xargs says of tests that failed, and they may get a
+# second try; anything else may not.
+ended() {
+  status=$1
+  [ "$1" -eq 123 ] || broken=1
+}
 fuzz=""
 if [ -n "${HOPBENCH_FUZZ_SECONDS-}" ]; then
   set -m
@@ -90,8 +97,8 @@ cargo test --workspace --locked --no-fail-fast --doc >"$log.doc" 2>&1 &
 doc=$!
 set +m
 jobs+=("$doc")
-run_parts "$at_once" "$log.waiting" <"$work/waiting" || status=$?
-wait "$doc" || status=$?
+run_parts "$at_once" "$log.waiting" <"$work/waiting" || ended $?
+wait "$doc" || ended 1
 
 step "parts in Go"
 wait "$go" || true
@@ -100,7 +107,7 @@ without_go_parts "$work/go"
 for part in packages kubernetes; do
   [ "$(cat "$work/go.$part.status" 2>/dev/null || echo 0)" -eq 0 ] || why_no_cluster=$(tail -n 1 "$work/go.$part.log")
 done
-run_parts "$at_once" "$log.go" <"$work/waiting-for-go" || status=$?
+run_parts "$at_once" "$log.go" <"$work/waiting-for-go" || ended $?
 found=0
 if [ -n "$fuzz" ]; then
   step "fuzzing, $HOPBENCH_FUZZ_SECONDS s a target"
@@ -112,11 +119,12 @@ jobs=()
 step "tests that measure"
 # Measurements of one machine disturb each other: one test binary's measurements run one after the
 # other, and nothing else runs.
-run_parts 1 "$log.measuring" <"$work/measuring" || status=$?
+run_parts 1 "$log.measuring" <"$work/measuring" || ended $?
 cat "$log".{waiting,doc,go,measuring} >"$log"
 grep -Ev '^(running|test .* ok$|$)' "$log" || true
 [ "$status" -eq 0 ] || ! second_try "$log" || status=0
 [ "$found" -eq 0 ] || status=1
+[ -z "$broken" ] || status=1
 read -r passed failed ignored < <(sum "$log")
 # A target that ends without a result counts as one failure.
 [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
@@ -139,6 +147,7 @@ if [ -z "$quick" ]; then
   fi
 fi
 
+[ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 printf '\n'
 [ "$status" -eq 0 ] ||
   { cat "$log" "$work/cluster" 2>/dev/null || true; } | failed_tests - | sed 's/^/FAILED /; s/ -$//; s/ -$//'

@@ -172,10 +172,11 @@ impl RunData {
         self.searches.iter().collect()
     }
 
-    /// Lists a record that is in no figure. A trial is listed once: what `run.json` says of it was
-    /// said with its record at hand, and of several records the first reason counts.
+    /// Lists a record that is in no figure. A trial is listed once, with the first reason: that of
+    /// `run.json`, or of its first record. Only records know whether a proof is missing.
     fn fail(&mut self, record: &Record, reason: String) {
         let is_unproved = record.error.is_some() && record.proof.iter().any(|proof| !proof.ok);
-        self.failures.entry(TrialKey::of(record)).or_insert(Unused { reason, is_unproved });
+        let unused = || Unused { reason, is_unproved: false };
+        self.failures.entry(TrialKey::of(record)).or_insert_with(unused).is_unproved |= is_unproved;
     }
 }

@@ -88,9 +88,9 @@ impl Replacement {
         Ok(Self { file: fresh(&part)?, to: to.to_owned(), part: Some(part) })
     }
 
-    /// Puts it in its place. A link that has the name is replaced, and not followed. Its bytes are on
-    /// the disk before it has the name: after a crash the name leads to all of them, or to the old
-    /// file.
+    /// Puts it in its place. A link that has the name is replaced, and not followed. Its bytes are
+    /// on the disk before it has the name. So after a crash the name leads to all of them, or to
+    /// the old file.
     ///
     /// # Errors
     /// What the file system refuses; the old file is still there.

@@ -2,7 +2,7 @@
 //! of the mesh that these meet. Pure data, which knows neither addresses nor machines.
 //!
 //! ```text
-//!   Plan, Rules ─► Placement: paths ─► Endpoints: clients, servers, gateway, services that proxies ask
+//!   Plan, Rules ─► Placement: paths ─► Endpoints: clients, servers, gateway, services
 //!                             pods, sidecars ─► MeshProcess ─► Met: those that a path meets
 //! ```
 //!

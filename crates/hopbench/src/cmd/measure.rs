@@ -217,7 +217,7 @@ impl Session {
                 break;
             }
             self.print(&record, &notes)?;
-            failed = outcome.fault.or_else(|| record.contradiction().map(Fault::measuring));
+            failed = outcome.fault.or_else(|| record.inconsistency().map(Fault::measuring));
             if failed.is_none() {
                 failed = failed_exchanges(&record).map(Fault::measuring);
             }

@@ -36,12 +36,11 @@ fn verdict(comparison: &Comparison) -> Vec<Block> {
         return Vec::new();
     };
     let mut blocks = vec![Block::Paragraph(Line::default().with(Tone::Strong, format!("{headline}.")))];
-    let mut lines: Vec<Line> = Vec::new();
+    // A list each: a long one is cut, and hides no other bound.
     for bound in &comparison.bounds {
-        lines.extend(bound.broken().iter().map(|line| Line::from(format!("BROKEN {line}"))));
-        lines.push(bound.kept().into());
+        let broken = bound.broken().into_iter().map(|line| Line::from(format!("BROKEN {line}")));
+        blocks.push(Block::List(std::iter::once(bound.kept().into()).chain(broken).collect()));
     }
-    blocks.push(Block::List(lines));
     blocks.extend(comparison.warnings().into_iter().map(|text| Block::Alert(text.into())));
     blocks
 }

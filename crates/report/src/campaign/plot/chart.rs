@@ -1,4 +1,4 @@
-//! What every chart is made of.
+//! The parts of every chart.
 
 use hopbench_analysis::{Estimate, Spread};
 

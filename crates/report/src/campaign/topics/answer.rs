@@ -55,8 +55,8 @@ fn table(one: &answer::Table) -> Vec<Block> {
     blocks
 }
 
-/// The number has its sign. Colour and a word say whether that is better: a colour is never the only
-/// difference.
+/// The number has its sign. Colour and a word say whether that is better: a colour is never the
+/// only difference.
 fn cell(cell: &answer::Cell) -> Cell {
     let (tone, word) = match cell.value {
         Value::Effect { is_better: true, .. } => (Tone::Better, "better"),
