@@ -15,7 +15,7 @@ pub(super) fn facts(summary: &Summary) -> Vec<[String; 2]> {
     let mut out: Vec<[String; 2]> = Vec::new();
     let mut fact = |name: &str, value: String| out.push([name.to_owned(), value]);
     fact("status", status(run.status).to_owned());
-    fact("used", page_text::trials(summary));
+    fact("trials", page_text::trials(summary));
     if page_text::is_measured(summary) {
         fact("rounds", run.stop.clone().unwrap_or_else(|| run.rounds.to_string()));
     }
