@@ -1,4 +1,4 @@
-//! Who runs the binary: the caller, or somebody without any right.
+//! The users that run the binary: the caller, or somebody without any right.
 
 use std::fmt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! The parts that the tests share.
 
 use hopbench_model::Plan;
 use hopbench_scenario::{

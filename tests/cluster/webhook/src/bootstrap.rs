@@ -1,4 +1,4 @@
-//! What a pod's Envoy does: a bootstrap of the crate `mesh`, and around it what Istio's sidecars have.
+//! The bootstrap of a pod's Envoy: that of the crate `mesh`, with what Istio's sidecars add.
 //!
 //! ```text
 //!   15006 inbound   declared ports by what they carry; others: bytes        ─► where it was meant to go

@@ -1,4 +1,4 @@
-//! What a pod says of itself.
+//! A pod, as its own manifest describes it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a pod's annotations ask of its sidecar, in Istio's words.
+//! The wishes that a pod's annotations have for its sidecar, in Istio's words.
 
 use std::collections::{BTreeMap, BTreeSet};
 

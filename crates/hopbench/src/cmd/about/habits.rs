@@ -2,7 +2,7 @@
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use hopbench_model::{Unit, WorkloadKind};
+use hopbench_model::Unit;
 
 /// Flags of iperf3 that are called something else here, or are something else: what they are, and the tip.
 const IPERF3: &[(&[&str], &str)] = &[
@@ -24,7 +24,7 @@ const IPERF3: &[(&[&str], &str)] = &[
 
 /// Whether the command measures what iperf3 does: bits or packets.
 fn is_like_iperf3(command: &str) -> bool {
-    matches!(WorkloadKind::of(command).unit, Unit::Bits | Unit::Packets)
+    hopbench_load::workload(command).is_some_and(|workload| matches!(workload.kind().unit, Unit::Bits | Unit::Packets))
 }
 
 /// The same error; where a flag is not known here and iperf3 has it, with a tip.
