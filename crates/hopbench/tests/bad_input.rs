@@ -64,14 +64,17 @@ fn every_problem_is_told_at_once() {
 
 #[test]
 fn a_port_in_use() {
-    let agent = Agent::insecure(&["--bind", "127.0.0.1"]);
-    let port = agent.port.to_string();
-    let taken = run(&mut program(&["serve", "--bind", "127.0.0.1", "--port", &port]));
-    assert_says(&taken, 2, &["--port", &port, "in use", "another"], "TCP");
-    let udp = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-    let port = udp.local_addr().expect("its address").port().to_string();
-    let taken = run(&mut program(&["serve", "--bind", "127.0.0.1", "--port", &port]));
-    assert_says(&taken, 2, &["--port", "UDP", &port, "in use"], "UDP");
+    // Nobody else takes a port there: the one of UDP is to be free for TCP.
+    inside("a_port_in_use", || {
+        let agent = Agent::insecure(&["--bind", "127.0.0.1"]);
+        let port = agent.port.to_string();
+        let taken = run(&mut program(&["serve", "--bind", "127.0.0.1", "--port", &port]));
+        assert_says(&taken, 2, &["--port", &port, "in use", "another"], "TCP");
+        let udp = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        let port = udp.local_addr().expect("its address").port().to_string();
+        let taken = run(&mut program(&["serve", "--bind", "127.0.0.1", "--port", &port]));
+        assert_says(&taken, 2, &["--port", "UDP", &port, "in use"], "UDP");
+    });
 }
 
 #[test]
