@@ -4,7 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_wire::udp::{self, CookieJar, RegistrationReply};
-use hopbench_wire::{FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES, Token, classify};
+use hopbench_wire::{
+    FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES, Token, classify,
+};
 use libfuzzer_sys::fuzz_target;
 
 const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4242);
@@ -34,7 +36,9 @@ fn header(bytes: &[u8; FLOW_HEADER_BYTES], key: &FlowKey) {
 fn registration(datagram: &[u8], key: &FlowKey, jar: &CookieJar) {
     match udp::answer(datagram, PEER, LOCAL, |_| Some(key), jar) {
         RegistrationReply::Ignore => {}
-        RegistrationReply::Challenge(answer) => assert!(answer.len() < datagram.len(), "amplification"),
+        RegistrationReply::Challenge(answer) => {
+            assert!(answer.len() < datagram.len(), "amplification")
+        }
         RegistrationReply::Accept(header, answer) => {
             assert!(answer.len() < datagram.len(), "amplification");
             let cookie = jar.cookie(PEER, LOCAL, &header);
@@ -43,7 +47,10 @@ fn registration(datagram: &[u8], key: &FlowKey, jar: &CookieJar) {
     }
     // Nobody is answered under a key that the datagram was not made with.
     let other = FlowKey::new([0xa5; 32]);
-    assert_eq!(udp::answer(datagram, PEER, LOCAL, |_| Some(&other), jar), RegistrationReply::Ignore);
+    assert_eq!(
+        udp::answer(datagram, PEER, LOCAL, |_| Some(&other), jar),
+        RegistrationReply::Ignore
+    );
     let _ = udp::Answer::parse(datagram);
 }
 

@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Every message that comes out, and how it ends.
-fn all<'a, T: DeserializeOwned>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<T>, Option<FrameError>) {
+fn all<'a, T: DeserializeOwned>(
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> (Vec<T>, Option<FrameError>) {
     let (mut reader, mut messages) = (FrameReader::new(), Vec::new());
     for piece in pieces {
         reader.push(piece);

@@ -10,7 +10,8 @@ use libfuzzer_sys::fuzz_target;
 type Said = (Vec<u8>, Option<RequestError>, bool);
 
 fn talk<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Said {
-    let (mut parser, mut responder, mut said) = (RequestParser::new(), Responder::default(), Vec::new());
+    let (mut parser, mut responder, mut said) =
+        (RequestParser::new(), Responder::default(), Vec::new());
     for mut piece in pieces {
         while !piece.is_empty() {
             let step = match parser.feed(piece) {
@@ -25,7 +26,9 @@ fn talk<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Said {
             assert!(step.consumed <= piece.len());
             piece = &piece[step.consumed..];
             match step.state {
-                RequestState::NeedMore => assert!(piece.is_empty(), "{} bytes were left", piece.len()),
+                RequestState::NeedMore => {
+                    assert!(piece.is_empty(), "{} bytes were left", piece.len())
+                }
                 // Whether a client waits depends on what has come already.
                 RequestState::Continue => {}
                 RequestState::Complete => {

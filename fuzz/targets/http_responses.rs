@@ -6,7 +6,8 @@ use hopbench_load::http::{ResponseEnd, ResponseError, ResponseParser, ResponseSt
 use libfuzzer_sys::fuzz_target;
 
 /// Every answer, why reading ended, and what the end of the connection means.
-type Heard = (Vec<ResponseEnd>, Option<ResponseError>, Option<Result<Option<ResponseEnd>, ResponseError>>);
+type Heard =
+    (Vec<ResponseEnd>, Option<ResponseError>, Option<Result<Option<ResponseEnd>, ResponseError>>);
 
 fn listen<'a>(pieces: impl Iterator<Item = &'a [u8]>, head: bool) -> Heard {
     let (mut parser, mut answers) = (ResponseParser::new(head), Vec::new());
@@ -19,7 +20,9 @@ fn listen<'a>(pieces: impl Iterator<Item = &'a [u8]>, head: bool) -> Heard {
             assert!(step.consumed <= piece.len());
             piece = &piece[step.consumed..];
             match step.state {
-                ResponseState::NeedMore => assert!(piece.is_empty(), "{} bytes were left", piece.len()),
+                ResponseState::NeedMore => {
+                    assert!(piece.is_empty(), "{} bytes were left", piece.len())
+                }
                 ResponseState::Complete(end) => {
                     assert!((200..=999).contains(&end.status), "{}", end.status);
                     answers.push(end);
@@ -50,7 +53,8 @@ fn same(one: &Heard, other: &Heard) -> bool {
 
 fuzz_target!(|input: &[u8]| {
     for head in [false, true] {
-        let (whole, pieces) = (listen(input.get(1..).into_iter(), head), listen(Pieces::of(input), head));
+        let (whole, pieces) =
+            (listen(input.get(1..).into_iter(), head), listen(Pieces::of(input), head));
         assert!(same(&whole, &pieces), "{whole:?}\n{pieces:?}");
     }
 });

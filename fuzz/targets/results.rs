@@ -25,7 +25,8 @@ fn folder() -> tempfile::TempDir {
 
 fuzz_target!(|input: &[u8]| {
     let cut = input.windows(CUT.len()).position(|bytes| bytes == CUT);
-    let (run, records) = cut.map_or((input, &[][..]), |at| (&input[..at], &input[at + CUT.len()..]));
+    let (run, records) =
+        cut.map_or((input, &[][..]), |at| (&input[..at], &input[at + CUT.len()..]));
     FOLDER.with(|cell| {
         let dir = cell.get_or_init(folder).path();
         std::fs::write(dir.join("run.json"), run).expect("run.json");

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 use hopbench_wire::{
-    AgentSession, AgentState, Build, ConductorSession, ConductorState, FromAgent, Hello, PROTOCOL, ToAgent,
+    AgentSession, AgentState, Build, ConductorSession, ConductorState, FromAgent, Hello, PROTOCOL,
+    ToAgent,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -48,11 +49,14 @@ static FROM_AGENT: LazyLock<Vec<FromAgent>> = LazyLock::new(|| {
 /// One that sends whatever it likes: the other end must neither panic nor come back from `Closed`.
 fn alone(input: &[u8]) {
     let build = Build::of(&hello(PROTOCOL));
-    let (mut agent, mut conductor) = (AgentSession::new(build.clone()), ConductorSession::new(build));
+    let (mut agent, mut conductor) =
+        (AgentSession::new(build.clone()), ConductorSession::new(build));
     for &byte in input {
         let number = usize::from(byte >> 1);
-        let (to, from) = (&TO_AGENT[number % TO_AGENT.len()], &FROM_AGENT[number % FROM_AGENT.len()]);
-        let closed = (agent.state() == AgentState::Closed, conductor.state() == ConductorState::Closed);
+        let (to, from) =
+            (&TO_AGENT[number % TO_AGENT.len()], &FROM_AGENT[number % FROM_AGENT.len()]);
+        let closed =
+            (agent.state() == AgentState::Closed, conductor.state() == ConductorState::Closed);
         if byte & 1 == 0 {
             let heard = agent.receive(to).is_ok();
             let said = conductor.send(to).is_ok();
@@ -71,7 +75,8 @@ fn alone(input: &[u8]) {
 /// rules.
 fn together(input: &[u8]) {
     let build = Build::of(&hello(PROTOCOL));
-    let (mut agent, mut conductor) = (AgentSession::new(build.clone()), ConductorSession::new(build));
+    let (mut agent, mut conductor) =
+        (AgentSession::new(build.clone()), ConductorSession::new(build));
     let (mut down, mut up) = (VecDeque::new(), VecDeque::new());
     for &byte in input {
         let number = usize::from(byte >> 2);
@@ -87,7 +92,8 @@ fn together(input: &[u8]) {
             }
             1 => {
                 let message = &FROM_AGENT[number % FROM_AGENT.len()];
-                let other = matches!(message, FromAgent::Hello(hello) if hello.protocol != PROTOCOL);
+                let other =
+                    matches!(message, FromAgent::Hello(hello) if hello.protocol != PROTOCOL);
                 if !other && agent.clone().send(message).is_ok() {
                     agent.send(message).expect("its twin could");
                     up.push_back(message);
@@ -104,7 +110,11 @@ fn together(input: &[u8]) {
                 let closed = conductor.state() == ConductorState::Closed;
                 if let Some(message) = up.pop_front().filter(|_| !closed) {
                     let state = conductor.state();
-                    assert!(conductor.receive(message).is_ok(), "{message:?} while {}", state.name());
+                    assert!(
+                        conductor.receive(message).is_ok(),
+                        "{message:?} while {}",
+                        state.name()
+                    );
                 }
             }
         }

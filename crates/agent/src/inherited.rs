@@ -33,13 +33,24 @@ impl Inherited {
     /// # Errors
     /// A port in use, an address that this namespace does not have, no right to either: of kind
     /// `Environment`.
-    pub fn open(listen: Option<SocketAddr>, limits: Limits, run: Option<RunKey>) -> Result<Self, Fault> {
+    pub fn open(
+        listen: Option<SocketAddr>,
+        limits: Limits,
+        run: Option<RunKey>,
+    ) -> Result<Self, Fault> {
         let shared = Shared::of_run(limits, true, run);
         let serve = |listen| {
-            Bound::to(listen, FLAGS)?.serve(Arc::clone(&shared.flow_router), Arc::clone(&shared.http_acceptor), None)
+            Bound::to(listen, FLAGS)?.serve(
+                Arc::clone(&shared.flow_router),
+                Arc::clone(&shared.http_acceptor),
+                None,
+            )
         };
         // Whoever started the agent chose the address, not whoever wrote the scenario.
-        let port = listen.map(serve).transpose().map_err(|fault| Fault { kind: FaultKind::Environment, ..fault })?;
+        let port = listen
+            .map(serve)
+            .transpose()
+            .map_err(|fault| Fault { kind: FaultKind::Environment, ..fault })?;
         Ok(Self { shared, port })
     }
 

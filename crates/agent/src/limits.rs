@@ -82,7 +82,9 @@ impl Limits {
     /// What a trial gets less of than it asked for, in words.
     pub(crate) fn cuts(&self) -> Vec<String> {
         self.bits_per_s
-            .map(|rate| format!("the agent moves at most {}/s over all trials (--max-rate)", BitRate(rate)))
+            .map(|rate| {
+                format!("the agent moves at most {}/s over all trials (--max-rate)", BitRate(rate))
+            })
             .into_iter()
             .collect()
     }
@@ -102,7 +104,8 @@ pub(crate) const OPEN_FILES: u64 = 4096;
 /// Makes room for the sockets of a trial.
 pub(crate) fn make_room(job: &Job) -> Result<(), Fault> {
     // Besides the sockets: an epoll and an eventfd a worker, and what the process has open anyway.
-    let needed = u64::from(job.connections) * if job.engine == hopbench_model::EngineKind::Threads { 3 } else { 1 }
+    let needed = u64::from(job.connections)
+        * if job.engine == hopbench_model::EngineKind::Threads { 3 } else { 1 }
         + 2 * u64::from(job.threads)
         + 128;
     // Where there are more to be had, strangers at the port take none of them.

@@ -65,7 +65,8 @@ impl Port {
         while !self.stop.load(Ordering::Relaxed) {
             let now = clock::now();
             let expiry = pending.expire(now, self.flow_router.may_rest());
-            let until = [expiry, retry_at].into_iter().flatten().min().unwrap_or(now + 3600 * SECOND);
+            let until =
+                [expiry, retry_at].into_iter().flatten().min().unwrap_or(now + 3600 * SECOND);
             let busy = reads || (accepts && retry_at.is_none());
             epoll.wait(&mut events, Some(if busy { 0 } else { until.saturating_sub(now) }))?;
             let ready: Vec<u64> = events.iter().filter(|e| e.readable).map(|e| e.token).collect();
@@ -113,7 +114,9 @@ impl Port {
             let (socket, peer) = match self.listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) if errno::too_many_files(&error) || errno::no_memory(&error) => return Err(error),
+                Err(error) if errno::too_many_files(&error) || errno::no_memory(&error) => {
+                    return Err(error);
+                }
                 // ECONNABORTED and the like concern one connection, which is gone.
                 Err(_) => continue,
             };

@@ -72,27 +72,41 @@ impl Server {
         let bound = Bound::to(options.listen, FLAGS)?;
         let beside = |port: &u16| Bound::to(SocketAddr::new(options.listen.ip(), *port), FLAGS);
         let also: Vec<Bound> = also.iter().map(beside).collect::<Result<_, _>>()?;
-        let other = |error: &dyn std::fmt::Display| Fault::environment(format!("cannot start the agent: {error}"));
+        let other = |error: &dyn std::fmt::Display| {
+            Fault::environment(format!("cannot start the agent: {error}"))
+        };
         let config = tls::server_config(&options.credentials).map_err(|e| other(&e))?;
         let shared = Shared::of_run(options.limits, options.both_ends, options.credentials.run());
-        let http = if options.http { Some(Http::open(&shared).map_err(|e| other(&e))?) } else { None };
-        let (flow_router, http_acceptor) = (Arc::clone(&shared.flow_router), Arc::clone(&shared.http_acceptor));
-        let also =
-            also.into_iter().map(|bound| bound.serve(Arc::clone(&flow_router), Arc::clone(&http_acceptor), None));
+        let http =
+            if options.http { Some(Http::open(&shared).map_err(|e| other(&e))?) } else { None };
+        let (flow_router, http_acceptor) =
+            (Arc::clone(&shared.flow_router), Arc::clone(&shared.http_acceptor));
+        let also = also
+            .into_iter()
+            .map(|bound| bound.serve(Arc::clone(&flow_router), Arc::clone(&http_acceptor), None));
         let also = also.collect::<Result<_, _>>()?;
         let sessions = Arc::new(SessionTable::default());
         let known = move |channel: Channel, hello: ToAgent| {
             let Some(guard) = sessions.enter() else { return };
             let shared = Arc::clone(&shared);
             // Who breaks the protocol is told by the closed connection.
-            let body = move || drop(session::serve(channel, &shared, Over::Tls, Some(Admitted { guard, hello })));
+            let body = move || {
+                drop(session::serve(channel, &shared, Over::Tls, Some(Admitted { guard, hello })))
+            };
             // Without a thread the connection is closed, and its place is free again.
-            let _ = std::thread::Builder::new().name("hb-control".to_owned()).stack_size(512 * 1024).spawn(body);
+            let _ = std::thread::Builder::new()
+                .name("hb-control".to_owned())
+                .stack_size(512 * 1024)
+                .spawn(body);
         };
         let accept = move |stream| Channel::accept(stream, Arc::clone(&config));
         let handshakes = Handshakes::start(Box::new(accept), Box::new(known))?;
         let queue = handshakes.queue();
-        let port = bound.serve(flow_router, http_acceptor, Some(Box::new(move |newcomer| queue.enter(newcomer))))?;
+        let port = bound.serve(
+            flow_router,
+            http_acceptor,
+            Some(Box::new(move |newcomer| queue.enter(newcomer))),
+        )?;
         Ok(Self { port, _also: also, _handshakes: handshakes, _http: http })
     }
 
@@ -119,7 +133,11 @@ impl Http {
             ..TargetContext::new(Arc::new(waker))
         };
         let (workers, acceptor) = target(&context)?;
-        Ok(Self { workers: Some(workers), window: context.window, _route: shared.http_acceptor.open(acceptor) })
+        Ok(Self {
+            workers: Some(workers),
+            window: context.window,
+            _route: shared.http_acceptor.open(acceptor),
+        })
     }
 }
 

@@ -11,7 +11,8 @@ use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, Nanos};
 use hopbench_sys::{Waker, clock};
 use hopbench_wire::{
-    AgentSession, BOTH_ENDS, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError, ToAgent,
+    AgentSession, BOTH_ENDS, Build, FromAgent, HANDSHAKE_LIMIT, Heed, SILENCE_LIMIT, SessionError,
+    ToAgent,
 };
 
 use crate::limits::Limits;
@@ -149,7 +150,8 @@ fn follow(
                 channel.send(&answer)?;
             }
         }
-        let silent_at = if over == Over::Tls || trial.is_some() { heard + SILENCE_LIMIT } else { Nanos::MAX };
+        let silent_at =
+            if over == Over::Tls || trial.is_some() { heard + SILENCE_LIMIT } else { Nanos::MAX };
         if clock::now() >= silent_at {
             return Err(Ended::Silence);
         }
@@ -210,7 +212,10 @@ fn obey(
             if let Some(trial) = trial.take() {
                 trial.abort();
             }
-            Some(FromAgent::Failed { fault: Fault::measuring("aborted by the conductor"), report: None })
+            Some(FromAgent::Failed {
+                fault: Fault::measuring("aborted by the conductor"),
+                report: None,
+            })
         }
     }
 }

@@ -10,9 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hopbench_load::{Context, FlowGuard, FlowLimit, HandshakeCodec, REFUSED_FLOWS, SocketSet, Window, Workers};
+use hopbench_load::{
+    Context, FlowGuard, FlowLimit, HandshakeCodec, REFUSED_FLOWS, SocketSet, Window, Workers,
+};
 use hopbench_model::units::Span;
-use hopbench_model::{CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick, Transport};
+use hopbench_model::{
+    CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick, Transport,
+};
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{Prepare, Role};
 
@@ -106,7 +110,11 @@ const EARLIEST_ORDER: Nanos = 60 * SECOND;
 
 impl ActiveTrial {
     /// Makes ready for a trial; workers of a client connect from here on.
-    pub(crate) fn prepare(prepare: &Prepare, shared: &Arc<Shared>, notify: &Arc<Waker>) -> Result<Self, Fault> {
+    pub(crate) fn prepare(
+        prepare: &Prepare,
+        shared: &Arc<Shared>,
+        notify: &Arc<Waker>,
+    ) -> Result<Self, Fault> {
         let (workload, target) = order::check(prepare, shared)?;
         let (job, kind) = (prepare.job.clone(), workload.kind());
         let window = Arc::new(Window::default());
@@ -126,13 +134,19 @@ impl ActiveTrial {
         };
         let flow_limit = registration::flow_limit(shared, workload, job.connections);
         // What processes spend is no business of whoever only sends load.
-        let program = observer::watch(&prepare.watch, shared.may_be_client || shared.permits.is_some())?;
-        let flow_guards =
-            if prepare.role == Role::Client { shared.flow_router.flow_guards(job.connections)? } else { Vec::new() };
+        let program =
+            observer::watch(&prepare.watch, shared.may_be_client || shared.permits.is_some())?;
+        let flow_guards = if prepare.role == Role::Client {
+            shared.flow_router.flow_guards(job.connections)?
+        } else {
+            Vec::new()
+        };
         // Who looks on counts, too: a session with a trial makes no room for another.
         let threads = shared.threads.take(&job, registration::looks_on(workload, prepare))?;
         let (expected, started) = match prepare.role {
-            Role::Client => (None, workload.client(&context).map(|workers| (workers, Registration::Closed))),
+            Role::Client => {
+                (None, workload.client(&context).map(|workers| (workers, Registration::Closed)))
+            }
             Role::Server => (
                 Some(shared.flow_router.expect(job.connections, kind.is_http())),
                 registration::open(shared, workload, &context, prepare, &flow_limit),
@@ -140,13 +154,18 @@ impl ActiveTrial {
         };
         // Of several workers some may run where the others could not be started.
         let (workers, registration) = started.inspect_err(|_| window.stop())?;
-        let endless = kind.is_http() || (kind.is_of_exchanges() && job.transport() == Transport::Udp);
+        let endless =
+            kind.is_http() || (kind.is_of_exchanges() && job.transport() == Transport::Udp);
         shared.trials.fetch_add(1, Ordering::AcqRel);
         let timing = job.timing;
-        let patience = timing.timeout_ns.max(5 * SECOND).saturating_add(u64::from(job.connections) * 1_000_000);
+        let patience = timing
+            .timeout_ns
+            .max(5 * SECOND)
+            .saturating_add(u64::from(job.connections) * 1_000_000);
         let prepared = clock::now();
         let ready_by = prepared.saturating_add(patience);
-        let must_end = prepared.saturating_add(START_LIMIT).max(ready_by.saturating_add(START_MARGIN));
+        let must_end =
+            prepared.saturating_add(START_LIMIT).max(ready_by.saturating_add(START_MARGIN));
         Ok(Self {
             shared: Arc::clone(shared),
             patience: if endless { CLOSING_ENDLESS } else { CLOSING },
@@ -180,18 +199,23 @@ impl ActiveTrial {
         let timing = self.job.timing;
         let latest = clock::now().saturating_add(timing.warmup_ns).saturating_add(EARLIEST_ORDER);
         if window_start > latest {
-            self.refused = Some(Fault::input("the window starts later than 60 s after its warm-up could begin"));
+            self.refused = Some(Fault::input(
+                "the window starts later than 60 s after its warm-up could begin",
+            ));
             return;
         }
         let end = window_start.saturating_add(timing.window_ns);
         let load_start = window_start.saturating_sub(timing.warmup_ns);
         self.window.open(load_start, window_start, end);
-        self.must_end = end.max(clock::now()).saturating_add(timing.timeout_ns).saturating_add(LATENESS);
+        self.must_end =
+            end.max(clock::now()).saturating_add(timing.timeout_ns).saturating_add(LATENESS);
         self.report.start_late_ns = clock::now().saturating_sub(load_start);
         self.report.window_start_ns = window_start;
         self.phase = Phase::WarmUp;
-        self.next_tick =
-            window_start.saturating_sub(timing.warmup_ns).saturating_add(timing.interval_ns).min(window_start);
+        self.next_tick = window_start
+            .saturating_sub(timing.warmup_ns)
+            .saturating_add(timing.interval_ns)
+            .min(window_start);
         if let Some(workers) = &self.workers {
             workers.wake();
         }
@@ -199,7 +223,8 @@ impl ActiveTrial {
 
     /// Ends the window now, if it is not over, and lets the flows end.
     pub(crate) fn finish(&mut self, now: Nanos) {
-        // This thread may be late where workers spin: a window that is over by the clock was not cut short.
+        // This thread may be late where workers spin: a window that is over by the clock was not
+        // cut short.
         let over = now >= self.window.end();
         match self.phase {
             Phase::WarmUp | Phase::Measuring if over => {}
@@ -213,7 +238,8 @@ impl ActiveTrial {
         if self.role == Role::Server {
             self.registration = Registration::Closed;
             self.closing_until = Some(now + self.patience);
-            // Only a client that came to the end of the window by itself has certainly sent everything.
+            // Only a client that came to the end of the window by itself has certainly sent
+            // everything.
             if over {
                 self.window.all_sent(now);
             }
@@ -233,10 +259,11 @@ impl ActiveTrial {
             Phase::Ready => Nanos::MAX,
             Phase::WarmUp => self.next_tick.min(self.window.start()),
             Phase::Measuring => self.next_tick.min(end),
-            // A server waits for the word that the client is done; a client's flows have their own grace.
-            Phase::Draining => self
-                .closing_until
-                .unwrap_or_else(|| end.saturating_add(self.job.timing.timeout_ns).saturating_add(LATENESS)),
+            // A server waits for the word that the client is done; a client's flows have their own
+            // grace.
+            Phase::Draining => self.closing_until.unwrap_or_else(|| {
+                end.saturating_add(self.job.timing.timeout_ns).saturating_add(LATENESS)
+            }),
         };
         next.min(self.must_end)
     }
@@ -246,7 +273,8 @@ impl ActiveTrial {
         let refused = self.refused.take();
         let workers = self.workers.as_ref()?;
         let running = workers.running();
-        // After the workers: one that had ended before would seem to have ended inside a window that is over.
+        // After the workers: one that had ended before would seem to have ended inside a window
+        // that is over.
         let now = clock::now();
         if workers.fault().is_some() {
             return Some(self.conclude());
@@ -295,12 +323,16 @@ impl ActiveTrial {
                 self.last_tick(now)
             }
             Phase::WarmUp | Phase::Measuring if now >= self.next_tick => self.due_tick(now),
-            Phase::WarmUp | Phase::Measuring if self.closing_until.is_some_and(|until| now >= until) => {
+            Phase::WarmUp | Phase::Measuring
+                if self.closing_until.is_some_and(|until| now >= until) =>
+            {
                 self.window.stop();
                 Some(self.conclude())
             }
             _ if running == 0 && self.role == Role::Client => Some(self.conclude()),
-            Phase::Draining if self.closing_until.is_some() && running == 0 => Some(self.conclude()),
+            Phase::Draining if self.closing_until.is_some() && running == 0 => {
+                Some(self.conclude())
+            }
             Phase::Draining if now >= self.next_look() => {
                 self.window.stop();
                 Some(self.conclude())
@@ -353,7 +385,8 @@ impl ActiveTrial {
 
     fn tick(&self, now: Nanos) -> Tick {
         Tick {
-            t_ns: i64::try_from(i128::from(now) - i128::from(self.window.start())).unwrap_or(i64::MIN),
+            t_ns: i64::try_from(i128::from(now) - i128::from(self.window.start()))
+                .unwrap_or(i64::MIN),
             counts: self.workers.as_ref().map(Workers::counts).unwrap_or_default(),
             tcp: None,
             readings: BTreeMap::new(),
@@ -384,7 +417,8 @@ impl ActiveTrial {
             Phase::WarmUp => {
                 self.report.start = self.edge(now);
                 self.report.end = self.report.start.clone();
-                self.report.incomplete.get_or_insert_with(|| "ended before the window began".to_owned());
+                let why = "ended before the window began";
+                self.report.incomplete.get_or_insert_with(|| why.to_owned());
             }
             Phase::Measuring => {
                 self.last_edge(now);
@@ -405,10 +439,11 @@ impl ActiveTrial {
             report.extra.insert(REFUSED_FLOWS.to_owned(), self.flow_limit.refused() as f64);
         }
         report.settings = self.sockets.settings();
-        report
-            .settings
-            .extend(self.shared.limits.bits_per_s.map(|most| (MAX_RATE_SETTING.to_owned(), most.to_string())));
-        report.settings.extend(cpus::confined(&report.end).map(|cpus| (CPUS_SETTING.to_owned(), cpus.to_string())));
+        let most = self.shared.limits.bits_per_s;
+        report.settings.extend(most.map(|most| (MAX_RATE_SETTING.to_owned(), most.to_string())));
+        report.settings.extend(
+            cpus::confined(&report.end).map(|cpus| (CPUS_SETTING.to_owned(), cpus.to_string())),
+        );
         for (name, why) in self.observer.unavailable() {
             report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
         }
@@ -419,7 +454,9 @@ impl ActiveTrial {
         let opened = self.phase != Phase::Opening && self.phase != Phase::Ready;
         match fault {
             // A trial that was not started has nothing to report, and must not say that it is done.
-            None if !opened => News::Failed(Fault::measuring("the trial ended before it was started"), None),
+            None if !opened => {
+                News::Failed(Fault::measuring("the trial ended before it was started"), None)
+            }
             None => News::Done(Box::new(std::mem::take(report))),
             Some(fault) if opened => {
                 report.incomplete = Some(fault.text.clone());

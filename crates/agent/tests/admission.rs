@@ -48,15 +48,20 @@ const FILES: u64 = 20_000;
 /// Whether a handshake through `way` comes to its end, the agent's hello included.
 fn gets_in(way: SocketAddr) -> bool {
     let Ok(stream) = TcpStream::connect_timeout(&way, Duration::from_secs(5)) else { return false };
-    let mut channel = Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
+    let mut channel =
+        Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
     channel.send(&ToAgent::Hello(hello())).is_ok()
-        && matches!(channel.receive_until::<FromAgent>(clock::now() + 5 * SECOND), Ok(Some(FromAgent::Hello(_))))
+        && matches!(
+            channel.receive_until::<FromAgent>(clock::now() + 5 * SECOND),
+            Ok(Some(FromAgent::Hello(_)))
+        )
 }
 
 /// What a client of ours says first: a whole TLS record.
 fn client_hello() -> Vec<u8> {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
-    let mut channel = Channel::open_forwarded(ours, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
+    let mut channel =
+        Channel::open_forwarded(ours, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
     // Only the beginning of it leaves: the rest needs an answer.
     assert!(channel.send_now(&ToAgent::Ping).is_err());
     let mut record = vec![0; 16 << 10];
@@ -87,7 +92,11 @@ fn strangers_break_no_handshake_whatever_they_say() {
     for (what, words) in sayings() {
         let flood = Flood::start(server.address(), STRANGER, words, 1000, 100);
         for n in 0..3 {
-            assert!(gets_in(way.address), "{what}: handshake {n} was broken after {} strangers", flood.came());
+            assert!(
+                gets_in(way.address),
+                "{what}: handshake {n} was broken after {} strangers",
+                flood.came()
+            );
         }
         assert!(flood.came() > 1300, "{what}: only {} strangers came", flood.came());
     }
@@ -129,7 +138,8 @@ fn a_burst_of_flows_that_a_run_expects_is_not_cut() {
     assert!(matches!(conductor.answer(10), Some(FromAgent::Ready { .. })));
     // Strangers elsewhere displace none of them.
     let flood = Flood::start(server.address(), STRANGER, Vec::new(), 1500, 100);
-    let mut streams: Vec<TcpStream> = (0..FLOWS).map(|_| connect_from(OURS, server.address()).unwrap()).collect();
+    let mut streams: Vec<TcpStream> =
+        (0..FLOWS).map(|_| connect_from(OURS, server.address()).unwrap()).collect();
     clock::sleep_until(clock::now() + 500 * MS);
     for (flow, stream) in streams.iter_mut().enumerate() {
         let header = flows::header("rr", FlowKind::Tcp, 7, flow as u32);
@@ -157,7 +167,8 @@ fn connections_of_an_http_trial_may_rest_and_strangers_may_not() {
     let mut conductor = Conductor::of(&server);
     let timing = Timing { window_ns: 60 * SECOND, ..job().timing };
     let params = json!({"url": format!("http://{}/", server.address())});
-    conductor.send(&prepare(Role::Server, Job { workload: "http".to_owned(), params, timing, ..job() }));
+    conductor
+        .send(&prepare(Role::Server, Job { workload: "http".to_owned(), params, timing, ..job() }));
     assert!(matches!(conductor.answer(10), Some(FromAgent::Ready { .. })));
     let resting = connect_from(OURS, server.address()).unwrap();
     assert!(conductor.answer(7).is_none());
@@ -183,9 +194,11 @@ fn a_full_agent_drops_the_session_that_was_idle_the_longest() {
     let mut idle: Vec<Conductor> = (0..127).map(|_| Conductor::of(&server)).collect();
     let mut newcomer = Conductor::of(&server);
     assert!(!idle[0].lives(), "the longest idle had to go");
-    for (who, conductor) in
-        [("the last but one", &mut idle[1]), ("one with a trial", &mut working), ("the newcomer", &mut newcomer)]
-    {
+    for (who, conductor) in [
+        ("the last but one", &mut idle[1]),
+        ("one with a trial", &mut working),
+        ("the newcomer", &mut newcomer),
+    ] {
         assert!(conductor.lives(), "{who} had to go");
     }
     let header = flows::header("rr", FlowKind::Tcp, 7, 0);
@@ -199,12 +212,20 @@ fn a_peer_that_trickles_a_frame_is_cut() {
     let server = server(Limits::default());
     let (mut channel, mut raw) = session_over_pipe(server.address());
     channel.send(&ToAgent::Hello(hello())).unwrap();
-    assert!(matches!(channel.receive_until(clock::now() + 5 * SECOND), Ok(Some(FromAgent::Hello(_)))));
+    assert!(matches!(
+        channel.receive_until(clock::now() + 5 * SECOND),
+        Ok(Some(FromAgent::Hello(_)))
+    ));
     // A message of 8 kB, of which a record is let through now and then.
     raw.trickle();
     let mut silent = Conductor::of(&server);
     let before = clock::now();
-    drop(channel.send_now(&ToAgent::Hello(hopbench_wire::Hello { version: "x".repeat(8000), ..hello() })));
+    drop(
+        channel.send_now(&ToAgent::Hello(hopbench_wire::Hello {
+            version: "x".repeat(8000),
+            ..hello()
+        })),
+    );
     while !raw.is_over() && clock::now() < before + 10 * SECOND {
         clock::sleep_until(clock::now() + 20 * MS);
     }
@@ -215,7 +236,12 @@ fn a_peer_that_trickles_a_frame_is_cut() {
 
     let (mut channel, raw) = session_over_pipe(server.address());
     let before = clock::now();
-    drop(channel.send(&ToAgent::Hello(hopbench_wire::Hello { version: "x".repeat(1 << 20), ..hello() })));
+    drop(
+        channel.send(&ToAgent::Hello(hopbench_wire::Hello {
+            version: "x".repeat(1 << 20),
+            ..hello()
+        })),
+    );
     while !raw.is_over() && clock::now() < before + 10 * SECOND {
         clock::sleep_until(clock::now() + 20 * MS);
     }
@@ -225,6 +251,7 @@ fn a_peer_that_trickles_a_frame_is_cut() {
 /// A session whose bytes cross this process, which can slow them down.
 fn session_over_pipe(agent: SocketAddr) -> (Channel, relay::Pipe) {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let channel = Channel::open_forwarded(ours, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
+    let channel =
+        Channel::open_forwarded(ours, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
     (channel, relay::Pipe::between(theirs, TcpStream::connect(agent).unwrap()))
 }

@@ -22,8 +22,14 @@ const MS: Nanos = 1_000_000;
 /// An agent that may be both ends.
 fn both(limits: Limits) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options { listen, credentials: Secret::insecure().into(), limits, http: true, both_ends: true })
-        .unwrap()
+    Server::start(&Options {
+        listen,
+        credentials: Secret::insecure().into(),
+        limits,
+        http: true,
+        both_ends: true,
+    })
+    .unwrap()
 }
 
 /// The order to make ready as the client of run `run` against `target`.
@@ -34,7 +40,8 @@ fn client_of(run: u32, target: SocketAddr, job: Job) -> ToAgent {
 
 /// The order to look on while these processes serve.
 fn watching(pids: Vec<u32>) -> ToAgent {
-    let job = Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
+    let job =
+        Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
     let ToAgent::Prepare(order) = prepare(Role::Server, job) else { unreachable!() };
     ToAgent::Prepare(Box::new(Prepare { watch: pids, looks_on: true, ..*order }))
 }
@@ -119,7 +126,8 @@ fn without_the_flag_no_session_makes_it_connect_anywhere() {
     }
     // A target smuggled into a server's orders is no order to connect.
     let ToAgent::Prepare(order) = prepare(Role::Server, short(100)) else { unreachable!() };
-    let smuggled = ToAgent::Prepare(Box::new(Prepare { target: Some(target.to_string()), ..*order }));
+    let smuggled =
+        ToAgent::Prepare(Box::new(Prepare { target: Some(target.to_string()), ..*order }));
     ready(&mut conductor, &smuggled).unwrap();
     conductor.send(&ToAgent::Start { window_start_ns: clock::now() });
     assert!(is_left_alone(&victim), "it connected to somebody else");
@@ -130,20 +138,28 @@ fn with_it_two_agents_are_the_two_ends() {
     let (client, server) = (both(Limits::default()), both(Limits::default()));
     assert_eq!(Conductor::of(&client).hello.machine[BOTH_ENDS], "yes");
     let http = json!({"url": format!("http://{}/healthz", server.address())});
-    for (workload, params) in
-        [("rr", json!({"size": "1B"})), ("udp", json!({"rate": "1000pps", "size": "100B", "gso": 1})), ("http", http)]
-    {
-        let (report, limited) = measure(&client, &server, &Job { workload: workload.to_owned(), params, ..short(200) });
+    for (workload, params) in [
+        ("rr", json!({"size": "1B"})),
+        ("udp", json!({"rate": "1000pps", "size": "100B", "gso": 1})),
+        ("http", http),
+    ] {
+        let (report, limited) =
+            measure(&client, &server, &Job { workload: workload.to_owned(), params, ..short(200) });
         assert!(limited.is_empty());
         let sent = report.end.counts.since(&report.start.counts).of(Counter::SentBytes);
-        assert!(sent > 0 && report.errors.is_empty(), "{workload}: {sent} bytes, {:?}", report.errors);
+        assert!(
+            sent > 0 && report.errors.is_empty(),
+            "{workload}: {sent} bytes, {:?}",
+            report.errors
+        );
     }
 }
 
 #[test]
 fn flows_and_times_of_a_client_are_limited_like_a_servers() {
     let server = both(Limits::default());
-    let client = both(Limits { flows: Some(4), duration_ns: Some(2 * SECOND), ..Limits::default() });
+    let client =
+        both(Limits { flows: Some(4), duration_ns: Some(2 * SECOND), ..Limits::default() });
     let (mut first, mut second) = (Conductor::of(&client), Conductor::of(&client));
     let mut theirs = Conductor::of(&server);
     let with = |connections: u32| Job { connections, ..short(200) };
@@ -174,9 +190,13 @@ fn flows_and_times_of_a_client_are_limited_like_a_servers() {
 
 #[test]
 fn the_rate_of_a_client_is_limited_like_a_servers() {
-    let (client, server) = (both(Limits { bits_per_s: Some(8_000_000), ..Limits::default() }), both(Limits::default()));
+    let (client, server) = (
+        both(Limits { bits_per_s: Some(8_000_000), ..Limits::default() }),
+        both(Limits::default()),
+    );
     let params: Value = json!({"size": "16KiB", "direction": "to-server", "receive": "copy"});
-    let (report, limited) = measure(&client, &server, &Job { workload: "stream".to_owned(), params, ..short(1000) });
+    let (report, limited) =
+        measure(&client, &server, &Job { workload: "stream".to_owned(), params, ..short(1000) });
     assert!(limited.iter().any(|text| text.contains("--max-rate")), "{limited:?}");
     let bits = 8 * report.end.counts.since(&report.start.counts).of(Counter::SentBytes);
     // What a bucket holds when the window begins comes on top of what flows in.

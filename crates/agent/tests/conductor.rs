@@ -15,7 +15,8 @@ use session::{Conductor, job, prepare, server};
 fn an_agent_behind_a_port_opens_no_connections() {
     let server = server(Limits::default());
     let mut conductor = Conductor::of(&server);
-    let job = Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
+    let job =
+        Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
     conductor.send(&prepare(Role::Client, job));
     let (kind, text) = conductor.refusal(5);
     assert_eq!(kind, FaultKind::Environment);
@@ -69,7 +70,10 @@ fn limits_bind_who_has_the_token() {
     let mut conductor = Conductor::of(&server);
     conductor.send(&prepare(Role::Server, Job { connections: 5, ..job() }));
     let (kind, text) = conductor.refusal(5);
-    assert!(kind == FaultKind::Environment && text.contains("4 flows") && text.contains("--max-flows"), "{text}");
+    assert!(
+        kind == FaultKind::Environment && text.contains("4 flows") && text.contains("--max-flows"),
+        "{text}"
+    );
     let timing = Timing { warmup_ns: SECOND, window_ns: 3 * SECOND / 2, ..job().timing };
     conductor.send(&prepare(Role::Server, Job { timing, ..job() }));
     let (kind, text) = conductor.refusal(5);

@@ -28,8 +28,14 @@ const MS: Nanos = 1_000_000;
 fn http_server(flows: Option<u32>) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
     let limits = Limits { flows, ..Limits::default() };
-    Server::start(&Options { listen, credentials: Secret::insecure().into(), limits, http: true, both_ends: false })
-        .unwrap()
+    Server::start(&Options {
+        listen,
+        credentials: Secret::insecure().into(),
+        limits,
+        http: true,
+        both_ends: false,
+    })
+    .unwrap()
 }
 
 fn at_most(flows: u32) -> Limits {
@@ -109,7 +115,8 @@ fn sessions_that_prepare_at_once_are_not_promised_the_same_places() {
             let ask = |run| {
                 let mut conductor = Conductor::of(&server);
                 together.wait();
-                let ready = make_ready(&mut conductor, run, Job { connections: 3, ..job() }).is_ok();
+                let ready =
+                    make_ready(&mut conductor, run, Job { connections: 3, ..job() }).is_ok();
                 // Held until all have asked.
                 together.wait();
                 if ready {
@@ -163,12 +170,15 @@ fn flows_are_given_back_however_their_trial_ends() {
         // Opens both flows and keeps them open: it is the agent that must end them.
         let take_all = |conductor: &mut Conductor, other: &mut Conductor| {
             make_ready(conductor, 1, job.clone()).unwrap_or_else(|why| panic!("{engine}: {why}"));
-            let flows = [0, 1].map(|flow| welcomed(agent, &rr_header(FlowKind::Tcp, 1, flow)).unwrap());
+            let flows =
+                [0, 1].map(|flow| welcomed(agent, &rr_header(FlowKind::Tcp, 1, flow)).unwrap());
             let refusal = make_ready(other, 2, Job { connections: 1, ..job.clone() }).unwrap_err();
             assert!(refusal.contains("2 are taken"), "{engine}: {refusal}");
             flows
         };
-        let ended = |flows: [TcpStream; 2]| until("the agent closes the flows", || flows.iter().all(is_closed));
+        let ended = |flows: [TcpStream; 2]| {
+            until("the agent closes the flows", || flows.iter().all(is_closed))
+        };
 
         // Aborted.
         let mut conductor = Conductor::of(&server);
@@ -195,7 +205,8 @@ fn flows_are_given_back_however_their_trial_ends() {
         drop(conductor);
         ended(flows);
         until("the places are free", || make_ready(&mut other, 3, job.clone()).is_ok());
-        let _flows = [0, 1].map(|flow| welcomed(agent, &rr_header(FlowKind::Tcp, 3, flow)).unwrap());
+        let _flows =
+            [0, 1].map(|flow| welcomed(agent, &rr_header(FlowKind::Tcp, 3, flow)).unwrap());
     }
 }
 
@@ -217,14 +228,18 @@ fn a_flow_of_the_wrong_transport_opens_nothing() {
     make_ready(&mut conductor, 7, job).unwrap();
     assert!(welcomed(agent, &tcp).is_none(), "a connection for a job over UDP");
     let datagrams = Datagrams::to(agent);
-    assert!(!datagrams.is_answered(&register(&tcp, &key(), &NO_COOKIE)), "a header for a connection in a datagram");
+    assert!(
+        !datagrams.is_answered(&register(&tcp, &key(), &NO_COOKIE)),
+        "a header for a connection in a datagram"
+    );
     assert!(datagrams.register(&udp, 10), "none of them used up the number");
     conductor.send(&ToAgent::Abort);
     conductor.refusal(5);
 
     // A workload that is datagrams by its traits, not by its parameters.
     let params = json!({"size": "100B", "rate": "1000pps", "gso": 1});
-    make_ready(&mut conductor, 7, Job { workload: "udp".to_owned(), params, ..self::job() }).unwrap();
+    make_ready(&mut conductor, 7, Job { workload: "udp".to_owned(), params, ..self::job() })
+        .unwrap();
     assert!(welcomed(agent, &header("udp", FlowKind::Tcp, 7, 0)).is_none());
     assert!(Datagrams::to(agent).register(&header("udp", FlowKind::Udp, 7, 0), 10));
 }
@@ -273,7 +288,12 @@ fn is_over(stream: &mut TcpStream) -> bool {
 /// minute.
 #[test]
 fn a_trial_that_is_never_started_ends_by_itself() {
-    let server = server(Limits { flows: Some(1), duration_ns: Some(SECOND), threads: Some(1), ..Limits::default() });
+    let server = server(Limits {
+        flows: Some(1),
+        duration_ns: Some(SECOND),
+        threads: Some(1),
+        ..Limits::default()
+    });
     let agent = server.address();
     let mut conductor = Conductor::of(&server);
     let timing = Timing { timeout_ns: 10 * MS, ..fixture::timing(100 * MS) };
@@ -319,7 +339,9 @@ fn worker_threads_are_bounded_over_all_trials() {
     let with = |threads: u32| Job { connections: 16, threads, ..job() };
     let why = make_ready(&mut first, 7, with(9)).unwrap_err();
     assert!(
-        why.contains("8 worker threads") && why.contains("9 were asked for") && why.contains("--max-threads"),
+        why.contains("8 worker threads")
+            && why.contains("9 were asked for")
+            && why.contains("--max-threads"),
         "{why}"
     );
     let a_thread_each = Job { engine: EngineKind::Threads, ..with(1) };
@@ -345,8 +367,13 @@ fn worker_threads_are_bounded_over_all_trials() {
 fn who_looks_on_takes_a_thread() {
     let server = server(Limits { threads: Some(2), ..Limits::default() });
     let looks_on = |conductor: &mut Conductor, run| {
-        let job = Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
-        let ToAgent::Prepare(mut order) = prepare_run(run, Role::Server, Job { threads: 4, connections: 4, ..job })
+        let job = Job {
+            workload: "http".to_owned(),
+            params: json!({"url": "http://127.0.0.1:9/"}),
+            ..job()
+        };
+        let ToAgent::Prepare(mut order) =
+            prepare_run(run, Role::Server, Job { threads: 4, connections: 4, ..job })
         else {
             unreachable!()
         };
@@ -373,7 +400,10 @@ fn spent_by(name: &str) -> u64 {
     let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
     let of_name = tasks.filter(|task| read(task.join("comm")).trim() == name);
-    of_name.filter_map(|task| read(task.join("schedstat")).split(' ').next()?.parse::<u64>().ok()).sum::<u64>() / MS
+    of_name
+        .filter_map(|task| read(task.join("schedstat")).split(' ').next()?.parse::<u64>().ok())
+        .sum::<u64>()
+        / MS
 }
 
 /// Workers that spin do so while there is load, at both ends. An order to start may never come.
@@ -384,7 +414,9 @@ fn workers_that_spin_sleep_until_the_load_begins() {
     let timing = Timing { interval_ns: 100 * MS, ..fixture::timing(300 * MS) };
     let job = Job { engine: EngineKind::Spin, connections: 32, threads: 32, timing, ..job() };
     make_ready(&mut conductor, 7, job).unwrap();
-    let flows: Vec<_> = (0..32).map(|flow| welcomed(server.address(), &rr_header(FlowKind::Tcp, 7, flow))).collect();
+    let flows: Vec<_> = (0..32)
+        .map(|flow| welcomed(server.address(), &rr_header(FlowKind::Tcp, 7, flow)))
+        .collect();
     assert!(flows.iter().all(Option::is_some));
     clock::sleep_until(clock::now() + 50 * MS);
     let before = spent_by("hb-spin");

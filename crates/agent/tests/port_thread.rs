@@ -39,7 +39,8 @@ fn wakeups() -> u64 {
         let read = |name: &str| fs::read_to_string(task.path().join(name)).unwrap_or_default();
         let number = |line: &str| line.rsplit(char::is_whitespace).next()?.parse::<u64>().ok();
         let status = read("status");
-        let switches = status.lines().filter(|line| line.contains("_ctxt_switches:")).filter_map(number);
+        let switches =
+            status.lines().filter(|line| line.contains("_ctxt_switches:")).filter_map(number);
         if read("comm").trim() == "hb-port" { switches.sum() } else { 0 }
     };
     fs::read_dir("/proc/self/task").unwrap().flatten().map(of_task).sum()
@@ -70,17 +71,21 @@ fn a_window_wakes_the_ports_thread_a_handful_of_times() {
         let workload = name.trim_end_matches("-udp");
         // Datagrams and echoes go by the relay, which knows TCP only.
         let over_tcp = !matches!(name, "rr-udp" | "udp" | "ping");
-        for target in [Some(server.address), over_tcp.then_some(late.address)].into_iter().flatten() {
+        for target in [Some(server.address), over_tcp.then_some(late.address)].into_iter().flatten()
+        {
             run += 1;
             let trial = TestTrial::new(job(workload, params(name, target), 4), target);
             let (outcome, woken) = woken(&trial, run, &mut client, &mut server);
             let counts = outcome.clients[0].drained;
             let connections = if name == "crr" { counts.of(Counter::Connects) } else { 0 };
-            let (sent, received) = (counts.of(Counter::SentBytes), counts.of(Counter::ReceivedBytes));
+            let (sent, received) =
+                (counts.of(Counter::SentBytes), counts.of(Counter::ReceivedBytes));
             assert!(sent + received > 0, "{name}: nothing was sent");
             if woken > HANDFUL + EACH_CONNECTION * connections {
                 let way = if target == late.address { ", headers late" } else { "" };
-                busy.push(format!("{name}{way}: {woken} wake-ups, {connections} connections, {sent} B sent"));
+                busy.push(format!(
+                    "{name}{way}: {woken} wake-ups, {connections} connections, {sent} B sent"
+                ));
             }
         }
     }

@@ -33,7 +33,8 @@ impl Agent {
     fn of(conductor: &Conductor, limits: Limits) -> Self {
         let keys = KeyPair::random().unwrap();
         // As a pod finds them in its file.
-        let credentials: Credentials = Credentials::text(&keys, &conductor.run_key()).parse().unwrap();
+        let credentials: Credentials =
+            Credentials::text(&keys, &conductor.run_key()).parse().unwrap();
         let listen = "127.0.0.1:0".parse().unwrap();
         let options = Options { listen, credentials, limits, http: false, both_ends: true };
         Self { server: Server::start(&options).unwrap(), keys }
@@ -41,7 +42,8 @@ impl Agent {
 
     /// A session with it, opened with the keys `own`; `Err`: it lets nobody in who has these.
     fn session(&self, own: &KeyPair) -> Result<Channel, ChannelError> {
-        let stream = TcpStream::connect_timeout(&self.server.address(), Duration::from_secs(5)).unwrap();
+        let stream =
+            TcpStream::connect_timeout(&self.server.address(), Duration::from_secs(5)).unwrap();
         let config = tls::conductor_config(own, &self.keys.public()).unwrap();
         let mut channel = Channel::open(stream, config)?;
         channel.send(&ToAgent::Hello(hello()))?;
@@ -65,7 +67,11 @@ fn permit(conductor: &mut Conductor, targets: &[SocketAddr]) -> SignedPermit {
 /// The order to connect to `target`, with this permit.
 fn client_of(target: SocketAddr, job: Job, permit: Option<&SignedPermit>) -> ToAgent {
     let ToAgent::Prepare(order) = prepare(Role::Client, job) else { unreachable!() };
-    ToAgent::Prepare(Box::new(Prepare { target: Some(target.to_string()), permit: permit.cloned(), ..*order }))
+    ToAgent::Prepare(Box::new(Prepare {
+        target: Some(target.to_string()),
+        permit: permit.cloned(),
+        ..*order
+    }))
 }
 
 /// What comes of an order: `Ok` when the agent got ready, or why it did not. The trial is ended
@@ -103,7 +109,9 @@ impl Peer {
                 count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                 std::thread::spawn(move || {
                     let mut header = [0; hopbench_wire::FLOW_HEADER_BYTES];
-                    let _ = stream.read_exact(&mut header).and_then(|()| stream.write_all(&FLOW_ACCEPTED));
+                    let _ = stream
+                        .read_exact(&mut header)
+                        .and_then(|()| stream.write_all(&FLOW_ACCEPTED));
                     let _ = stream.read(&mut header);
                 });
             }
@@ -159,7 +167,11 @@ fn it_connects_to_the_targets_of_its_permit_and_nowhere_else() {
     let text = first.text.replace(&port(listed.address), &port(victim.address));
     assert_ne!(text, first.text);
     let changed = SignedPermit { text, ..first.clone() };
-    for bad in [&SignedPermit { signature: foreign.signature.clone(), ..first.clone() }, &foreign, &changed] {
+    for bad in [
+        &SignedPermit { signature: foreign.signature.clone(), ..first.clone() },
+        &foreign,
+        &changed,
+    ] {
         refused(victim.address, Some(bad), "not that of the run's conductor");
         refused(listed.address, Some(bad), "not that of the run's conductor");
     }
@@ -179,15 +191,22 @@ fn it_connects_to_the_targets_of_its_permit_and_nowhere_else() {
 #[test]
 fn the_plans_bounds_hold_beside_its_own_limits() {
     let mut conductor = Conductor::new().unwrap();
-    let agent = Agent::of(&conductor, Limits { flows: Some(2), duration_ns: Some(2 * SECOND), ..Limits::default() });
+    let agent = Agent::of(
+        &conductor,
+        Limits { flows: Some(2), duration_ns: Some(2 * SECOND), ..Limits::default() },
+    );
     let mut channel = agent.session(conductor.keys()).unwrap();
     let peer = Peer::start();
     let wide = Bounds { trial_ns: 3600 * SECOND, connections: 1000, threads: 64 };
-    let [narrow, wide] = [bounds(), wide].map(|bounds| conductor.permit(BTreeSet::from([peer.address]), bounds));
+    let [narrow, wide] =
+        [bounds(), wide].map(|bounds| conductor.permit(BTreeSet::from([peer.address]), bounds));
     let with = |connections, threads| Job { connections, threads, ..job() };
-    let longer = |window_ns| Job { timing: hopbench_model::Timing { window_ns, ..job().timing }, ..job() };
+    let longer =
+        |window_ns| Job { timing: hopbench_model::Timing { window_ns, ..job().timing }, ..job() };
     let mut order = |role: Role, job: Job, permit: &SignedPermit| {
-        let ToAgent::Prepare(order) = client_of(peer.address, job, Some(permit)) else { unreachable!() };
+        let ToAgent::Prepare(order) = client_of(peer.address, job, Some(permit)) else {
+            unreachable!()
+        };
         ordered(&mut channel, &ToAgent::Prepare(Box::new(Prepare { role, ..*order })))
     };
     assert_eq!(order(Role::Client, job(), &narrow), Ok(()));
@@ -216,7 +235,9 @@ fn tokens_of_one_trial_are_refused_in_the_next() {
     let mut conductor = session::Conductor::of(&agent);
     let keys = [FlowKey::new([7; 32]), FlowKey::new([8; 32])];
     let mut trial = |run: u32, key: &FlowKey| {
-        let ToAgent::Prepare(order) = session::prepare_run(run, Role::Server, job()) else { unreachable!() };
+        let ToAgent::Prepare(order) = session::prepare_run(run, Role::Server, job()) else {
+            unreachable!()
+        };
         conductor.send(&ToAgent::Prepare(Box::new(Prepare { key: key.clone(), ..*order })));
         let answer = conductor.answer(5);
         assert!(matches!(answer, Some(FromAgent::Ready { .. })), "{answer:?}");

@@ -23,7 +23,13 @@ const MS: Nanos = 1_000_000;
 
 fn http(connections: u32) -> Job {
     let timing = Timing { interval_ns: SECOND, ..fixture::timing(60 * SECOND) };
-    Job { workload: "http".to_owned(), params: json!({"url": "http://agent/"}), connections, timing, ..session::job() }
+    Job {
+        workload: "http".to_owned(),
+        params: json!({"url": "http://agent/"}),
+        connections,
+        timing,
+        ..session::job()
+    }
 }
 
 /// A session that has made a server of this run ready and started it.
@@ -31,7 +37,9 @@ fn serving(server: &Server, run: u32, connections: u32) -> Conductor {
     let mut conductor = Conductor::of(server);
     conductor.send(&prepare_run(run, Role::Server, http(connections)));
     match conductor.answer(10) {
-        Some(FromAgent::Ready { .. }) => conductor.send(&ToAgent::Start { window_start_ns: clock::now() }),
+        Some(FromAgent::Ready { .. }) => {
+            conductor.send(&ToAgent::Start { window_start_ns: clock::now() })
+        }
         other => panic!("not ready: {other:?}"),
     }
     conductor
@@ -66,7 +74,15 @@ fn exchange(stream: &mut TcpStream, request: &str) -> Option<usize> {
         said.push(byte[0]);
     }
     let head = String::from_utf8(said).unwrap();
-    let length = head.split_once("Content-Length: ").unwrap().1.split("\r\n").next().unwrap().parse().unwrap();
+    let length = head
+        .split_once("Content-Length: ")
+        .unwrap()
+        .1
+        .split("\r\n")
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     let mut body = vec![0; length];
     stream.read_exact(&mut body).ok()?;
     if !head.starts_with("HTTP/1.1 200 ") {
@@ -108,7 +124,10 @@ fn only_participants_are_answered_and_only_they_are_counted() {
                 );
             }
         }
-        let post = format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999\r\n\r\n{}", "x".repeat(99_999));
+        let post = format!(
+            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999\r\n\r\n{}",
+            "x".repeat(99_999)
+        );
         assert!(told(agent, post.as_bytes()).starts_with("HTTP/1.1 401 "));
     };
     strangers();
@@ -132,7 +151,11 @@ fn only_participants_are_answered_and_only_they_are_counted() {
     // connection.
     assert_eq!(exchange(&mut one, &request("/?size=1000", None)), None);
     assert_eq!(one.read(&mut [0; 16]).unwrap(), 0, "it is closed");
-    assert_eq!(exchange(&mut other, &request("/?size=10", Some(&of_seven))), None, "not this trial's");
+    assert_eq!(
+        exchange(&mut other, &request("/?size=10", Some(&of_seven))),
+        None,
+        "not this trial's"
+    );
     // Cut in the middle of the credential, a head is one all the same; its bytes are counted once
     // it is whole.
     let mut cut = connect(agent);
@@ -141,7 +164,9 @@ fn only_participants_are_answered_and_only_they_are_counted() {
     cut.write_all(first.as_bytes()).unwrap();
     clock::sleep_until(clock::now() + 50 * MS);
     answered[0] += exchange(&mut cut, rest).unwrap();
-    for (conductor, requests, request, answered) in [(seven, 7, &ours, answered[0]), (eight, 5, &theirs, answered[1])] {
+    for (conductor, requests, request, answered) in
+        [(seven, 7, &ours, answered[0]), (eight, 5, &theirs, answered[1])]
+    {
         let report = finish(conductor);
         let of = |counter| report.drained.of(counter);
         assert_eq!((of(Counter::Completed), of(Counter::Errors)), (requests, 0));
@@ -171,7 +196,11 @@ fn no_number_of_strangers_keeps_a_participant_out() {
             }
             let mut stream = connect(agent);
             let half = b"GET / HTTP/1.1\r\nHost: h\r\n";
-            let _ = if i % 8 == 0 { stream.write_all(request("/", None).as_bytes()) } else { stream.write_all(half) };
+            let _ = if i % 8 == 0 {
+                stream.write_all(request("/", None).as_bytes())
+            } else {
+                stream.write_all(half)
+            };
             stream
         })
         .collect();

@@ -73,12 +73,14 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
     if asked.strict {
         refuse(&differences, &unlike)?;
     }
-    let planned = a.iter().chain(b).map(|values| values.run.plan.minimum_effect).fold(0.0, f64::max);
+    let planned =
+        a.iter().chain(b).map(|values| values.run.plan.minimum_effect).fold(0.0, f64::max);
     let minimum_effect = asked.minimum_effect.unwrap_or(planned);
     let cells = pairs::all(a, b);
     let mut searches = searched::all(a, b, minimum_effect);
     let left_out = searches.not_compared.len() as u64;
-    let mut not_compared: Vec<NotCompared> = cells.not_compared.iter().chain(&searches.not_compared).cloned().collect();
+    let mut not_compared: Vec<NotCompared> =
+        cells.not_compared.iter().chain(&searches.not_compared).cloned().collect();
     // With bounds a candidate in which every cell failed has broken them.
     let gone = !cells.gone.is_empty() || !searches.gone.is_empty();
     if cells.pairs.is_empty() && searches.rows.is_empty() && (!gone || asked.bounds.is_empty()) {
@@ -91,7 +93,9 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
     for cell in not_compared.iter_mut().filter(|cell| gate_result::has(&searches, asked, cell)) {
         cell.is_unbound = false;
     }
-    rows.sort_by(|one, other| rank(one).cmp(&rank(other)).then(badness(other).total_cmp(&badness(one))));
+    rows.sort_by(|one, other| {
+        rank(one).cmp(&rank(other)).then(badness(other).total_cmp(&badness(one)))
+    });
     let summary = |values: &Values| RunSummary {
         folder: values.label.clone(),
         run_id: values.run.run_id.clone(),
@@ -140,7 +144,8 @@ fn badness(row: &Row) -> f64 {
 fn refuse(differences: &[Difference], unlike: &[Unlike]) -> Result<(), Fault> {
     let telling = differences.iter().filter(|difference| difference.matters);
     let within = unlike.iter().map(|unlike| format!("- {}", unlike.text()));
-    let lines: Vec<_> = telling.map(|difference| format!("- {}", difference.text())).chain(within).collect();
+    let lines: Vec<_> =
+        telling.map(|difference| format!("- {}", difference.text())).chain(within).collect();
     if lines.is_empty() {
         return Ok(());
     }

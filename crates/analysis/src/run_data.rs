@@ -68,33 +68,62 @@ impl RunData {
             }
             workload_of.push(known);
         }
-        let skipped: BTreeSet<_> = run.skipped.iter().map(|s| (&s.path, &s.workload, &s.point)).collect();
+        let skipped: BTreeSet<_> =
+            run.skipped.iter().map(|s| (&s.path, &s.workload, &s.point)).collect();
         let measured = |cell: &&hopbench_model::Cell| {
             let (path, at) = plan.at(**cell);
-            let skipped = !skipped.is_empty() && skipped.contains(&(&path.name, &at.workload, &point_label(&at.point)));
+            let skipped = !skipped.is_empty()
+                && skipped.contains(&(&path.name, &at.workload, &point_label(&at.point)));
             !skipped && at.search.is_none()
         };
-        let planned: BTreeSet<_> = plan.cells.iter().filter(measured).map(|cell| (cell.path, cell.point)).collect();
-        let shown = workloads.iter().filter(|workload| workload.kind.distribution.is_some()).flat_map(|workload| {
-            let ends: BTreeSet<usize> =
-                workload.points.first().into_iter().chain(workload.points.last()).copied().collect();
-            ends.into_iter().flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
-        });
+        let planned: BTreeSet<_> =
+            plan.cells.iter().filter(measured).map(|cell| (cell.path, cell.point)).collect();
+        let shown = workloads
+            .iter()
+            .filter(|workload| workload.kind.distribution.is_some())
+            .flat_map(|workload| {
+                let ends: BTreeSet<usize> = workload
+                    .points
+                    .first()
+                    .into_iter()
+                    .chain(workload.points.last())
+                    .copied()
+                    .collect();
+                ends.into_iter()
+                    .flat_map(|point| (0..plan.paths.len()).map(move |path| (path, point)))
+            });
         let empty = |(path, point): (usize, usize)| {
             let path = &plan.paths[path];
             Cell::new(path.is_bypassed_by(&plan.points[point].job))
         };
         let failed = |failure: &Failure| {
-            (TrialKey::of_failure(failure), Unused { reason: failure.reason.clone(), is_unproved: false })
+            (
+                TrialKey::of_failure(failure),
+                Unused { reason: failure.reason.clone(), is_unproved: false },
+            )
         };
-        let point_name = |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
+        let point_name =
+            |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
         Self {
             distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
             workload_of,
-            twin: plan.twin.as_ref().and_then(|twin| plan.paths.iter().position(|path| path.name == *twin)),
+            twin: plan
+                .twin
+                .as_ref()
+                .and_then(|twin| plan.paths.iter().position(|path| path.name == *twin)),
             rule: Rule::of(run),
-            path_names: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
-            point_names: plan.points.iter().enumerate().map(|(index, point)| (point_name(point), index)).collect(),
+            path_names: plan
+                .paths
+                .iter()
+                .enumerate()
+                .map(|(index, path)| (path.name.clone(), index))
+                .collect(),
+            point_names: plan
+                .points
+                .iter()
+                .enumerate()
+                .map(|(index, point)| (point_name(point), index))
+                .collect(),
             links: vec![LinkFacts::default(); plan.paths.len()],
             cells: planned.into_iter().map(|cell| (cell, empty(cell))).collect(),
             warnings: Warnings::default(),

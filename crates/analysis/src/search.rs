@@ -19,7 +19,9 @@ mod too_high;
 mod trials;
 mod undecided;
 
-use hopbench_model::{EQUAL_LOAD, Point, Record, SearchGoal, SearchOutcome, SearchSpec, point_label};
+use hopbench_model::{
+    EQUAL_LOAD, Point, Record, SearchGoal, SearchOutcome, SearchSpec, point_label,
+};
 
 pub(crate) use self::judge::What;
 pub(crate) use self::runs::{ENOUGH_RUNS, Runs};
@@ -36,8 +38,11 @@ pub(crate) fn all(data: &RunData) -> Vec<SearchSummary> {
     let searched = points.filter_map(|(at, point)| Some((at, point, point.search.as_ref()?)));
     let mut out: Vec<SearchSummary> = searched
         .flat_map(|(at, point, spec)| {
-            let own: Vec<&Record> = data.searches().into_iter().filter(|record| trials::is_of(record, point)).collect();
-            parameters(&spec.goal).into_iter().map(move |parameter| one(data, at, (point, spec), parameter, &own))
+            let own: Vec<&Record> =
+                data.searches().into_iter().filter(|record| trials::is_of(record, point)).collect();
+            parameters(&spec.goal)
+                .into_iter()
+                .map(move |parameter| one(data, at, (point, spec), parameter, &own))
         })
         .collect();
     let plan = &data.run.plan;
@@ -50,7 +55,9 @@ fn parameters(goal: &SearchGoal) -> Vec<&'static str> {
     match goal {
         SearchGoal::Knee { threads, .. } if threads.is_empty() => vec!["connections"],
         SearchGoal::Knee { .. } => vec!["connections", "threads"],
-        SearchGoal::Slo { .. } | SearchGoal::Cpu { .. } | SearchGoal::Lossless { .. } => vec!["rate"],
+        SearchGoal::Slo { .. } | SearchGoal::Cpu { .. } | SearchGoal::Lossless { .. } => {
+            vec!["rate"]
+        }
     }
 }
 
@@ -62,27 +69,37 @@ fn one(
     records: &[&Record],
 ) -> SearchSummary {
     let plan = &data.run.plan;
-    let first = records.iter().find(|record| record.search.as_ref().is_some_and(|step| step.parameter == parameter));
-    let kind = first
-        .and_then(|record| kinds::of_record(record))
-        .unwrap_or_else(|| kinds::of(&point.job.workload, parameter == "rate" || point.job.schedule.per_s().is_some()));
+    let first = records
+        .iter()
+        .find(|record| record.search.as_ref().is_some_and(|step| step.parameter == parameter));
+    let kind = first.and_then(|record| kinds::of_record(record)).unwrap_or_else(|| {
+        kinds::of(&point.job.workload, parameter == "rate" || point.job.schedule.per_s().is_some())
+    });
     let goal = &spec.goal;
     let unit = LoadUnit::of(parameter, &point.job);
     let skipped = |path: usize| {
         let (name, label) = (&plan.paths[path].name, point_label(&point.point));
-        data.run.skipped.iter().any(|s| s.path == *name && s.workload == point.workload && s.point == label)
+        data.run
+            .skipped
+            .iter()
+            .any(|s| s.path == *name && s.workload == point.workload && s.point == label)
     };
-    let planned =
-        |path: &usize| plan.cells.iter().any(|cell| cell.path == *path && cell.point == at) && !skipped(*path);
+    let planned = |path: &usize| {
+        plan.cells.iter().any(|cell| cell.path == *path && cell.point == at) && !skipped(*path)
+    };
     let searched = |path: usize| {
         let trials = of_search(records, &plan.paths[path].name, parameter);
-        (planned(&path) || !trials.is_empty()).then(|| on_path(data, path, (point, spec), unit, kind, &trials))
+        (planned(&path) || !trials.is_empty())
+            .then(|| on_path(data, path, (point, spec), unit, kind, &trials))
     };
     let paths: Vec<SearchedPath> = (0..plan.paths.len()).filter_map(searched).collect();
     let figure = |record: &&Record| Some(record.search.as_ref()?.figure.clone());
     let equal_load = equal_load::all(data, point, unit, kind, records);
     let steps = records.iter().filter(|record| {
-        record.search.as_ref().is_some_and(|step| step.parameter == parameter && step.goal != EQUAL_LOAD)
+        record
+            .search
+            .as_ref()
+            .is_some_and(|step| step.parameter == parameter && step.goal != EQUAL_LOAD)
     });
     SearchSummary {
         workload: point.workload.clone(),
@@ -106,7 +123,9 @@ fn shown(kind: &Kind) -> Vec<&'static str> {
     let names = || kind.figures.iter().map(|figure| figure.name);
     let throughput = names().find(|name| name.ends_with("_per_s"));
     let latency = kind.latency(Percentile::P99).map(|index| kind.figures[index].name);
-    let rest = names().filter(|name| *name == "lost_ratio" || name.starts_with("cpu_per_") || *name == "proxy_cores");
+    let rest = names().filter(|name| {
+        *name == "lost_ratio" || name.starts_with("cpu_per_") || *name == "proxy_cores"
+    });
     throughput.into_iter().chain(latency).chain(rest).collect()
 }
 
@@ -124,10 +143,13 @@ fn on_path(
     let at = match outcome {
         Some(SearchOutcome::Found { load, .. }) => Some(load),
         // The highest that there is stands for it.
-        Some(SearchOutcome::AboveHighest) => trials.iter().map(|trial| trial.step.load).reduce(f64::max),
+        Some(SearchOutcome::AboveHighest) => {
+            trials.iter().map(|trial| trial.step.load).reduce(f64::max)
+        }
         _ => None,
     };
-    let there = trials::counted(trials.iter().filter(|trial| at.is_some_and(|load| trial.is_at(load))));
+    let there =
+        trials::counted(trials.iter().filter(|trial| at.is_some_and(|load| trial.is_at(load))));
     let records: Vec<&Record> = there.iter().map(|trial| trial.record).collect();
     let bracket = outcome.map(|outcome| bracket::of(outcome, spec, parameter, trials));
     let knee = matches!(spec.goal, SearchGoal::Knee { .. });
@@ -135,8 +157,18 @@ fn on_path(
     let undecided = if ended.is_some() { undecided::of(&spec.goal, trials) } else { Vec::new() };
     let above = bracket.map(|bracket| bracket.high).filter(|high| !knee && high.is_finite());
     let seen = above.map(|load| too_high::at(trials, spec, load)).unwrap_or_default();
-    let text = outcome_text::text(ended, &spec.goal, unit, trials.len(), &undecided_text(&undecided, parameter), &seen);
-    let too_high = at.filter(|_| !knee).map(|load| too_high::beyond(trials, spec, unit, load)).unwrap_or_default();
+    let text = outcome_text::text(
+        ended,
+        &spec.goal,
+        unit,
+        trials.len(),
+        &undecided_text(&undecided, parameter),
+        &seen,
+    );
+    let too_high = at
+        .filter(|_| !knee)
+        .map(|load| too_high::beyond(trials, spec, unit, load))
+        .unwrap_or_default();
     SearchedPath {
         path: path.name.clone(),
         path_index,
@@ -156,7 +188,8 @@ fn on_path(
         too_high,
         trials: trials.len(),
         trials_s: trials.iter().map(SearchTrial::length_s).sum(),
-        generator_limited: bracket.is_some_and(|bracket| trials::is_generator_limited(trials, bracket, at)),
+        generator_limited: bracket
+            .is_some_and(|bracket| trials::is_generator_limited(trials, bracket, at)),
         trace: trials.iter().map(|trial| too_high::trace(trial, spec)).collect(),
     }
 }

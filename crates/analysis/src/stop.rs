@@ -34,8 +34,11 @@ impl Rule {
             let (path, point) = plan.at(*cell);
             (path.name.clone(), point.workload.clone(), point_label(&point.point))
         };
-        let places: HashMap<_, _> = plan.cells.iter().map(|cell| (name(cell), (cell.path, cell.point))).collect();
-        let place = |one: &Stopped| places.get(&(one.path.clone(), one.workload.clone(), one.point.clone())).copied();
+        let places: HashMap<_, _> =
+            plan.cells.iter().map(|cell| (name(cell), (cell.path, cell.point))).collect();
+        let place = |one: &Stopped| {
+            places.get(&(one.path.clone(), one.workload.clone(), one.point.clone())).copied()
+        };
         Some(Self {
             stop: Stop {
                 half_width_share: rule.half_width_share,
@@ -45,7 +48,11 @@ impl Rule {
             metric: rule.metric.clone(),
             budget: rule.budget_ns.map(|ns| Span(ns).brief()),
             max_rounds: plan.rounds,
-            stopped: run.stopped.iter().filter_map(|one| Some((place(one)?, one.clone()))).collect(),
+            stopped: run
+                .stopped
+                .iter()
+                .filter_map(|one| Some((place(one)?, one.clone())))
+                .collect(),
         })
     }
 
@@ -67,8 +74,10 @@ impl Rule {
 
     /// How the rounds of a cell ended; `None` where they have not.
     pub(crate) fn ended(&self, cell: (usize, usize), kind: &Kind) -> Option<StopSummary> {
-        let Stopped { why, rounds, half_width_share, figure, instead, .. } = self.stopped.get(&cell)?;
-        let label = || kind.recorded_as(figure).map_or(figure.as_str(), |index| kind.figures[index].label);
+        let Stopped { why, rounds, half_width_share, figure, instead, .. } =
+            self.stopped.get(&cell)?;
+        let label =
+            || kind.recorded_as(figure).map_or(figure.as_str(), |index| kind.figures[index].label);
         // In the rule's own words where it is what the rule asks for.
         let figure = if *instead { label() } else { self.metric.as_str() };
         let (why, rounds, half_width_share) = (*why, *rounds, *half_width_share);
@@ -77,7 +86,8 @@ impl Rule {
 
     /// In words: `until p99 is within +-2 %: 3 to 20, in at most 10m`.
     pub(crate) fn text(&self) -> String {
-        let budget = self.budget.as_ref().map_or(String::new(), |span| format!(", in at most {span}"));
+        let budget =
+            self.budget.as_ref().map_or(String::new(), |span| format!(", in at most {span}"));
         format!("{}: {} to {}{budget}", self.until(), self.stop.min_rounds, self.max_rounds)
     }
 
@@ -86,8 +96,13 @@ impl Rule {
     }
 
     /// Notes on the cells that are not as sure as they were to be.
-    pub(crate) fn notes<'a>(&self, cells: impl Iterator<Item = (&'a str, &'a CellSummary)>) -> Vec<String> {
-        let ended: Vec<_> = cells.filter_map(|(workload, cell)| Some((workload, cell, cell.stop.as_ref()?))).collect();
+    pub(crate) fn notes<'a>(
+        &self,
+        cells: impl Iterator<Item = (&'a str, &'a CellSummary)>,
+    ) -> Vec<String> {
+        let ended: Vec<_> = cells
+            .filter_map(|(workload, cell)| Some((workload, cell, cell.stop.as_ref()?)))
+            .collect();
         let all = counted(ended.len() as u64, "cell", "cells");
         let asked_share = self.stop.half_width_share;
         // By what was looked at: it is not the same of all workloads.

@@ -17,8 +17,8 @@ use crate::run_data::{RunData, Workload};
 use crate::search;
 use crate::stop::Rule;
 use crate::summary::{
-    CellSummary, DistributionSummary, Estimate, FigureSummary, Outcome, PathSummary, RatioSummary, Run, SUMMARY_SCHEMA,
-    SkippedSummary, StopSummary, Summary, WorkloadSummary,
+    CellSummary, DistributionSummary, Estimate, FigureSummary, Outcome, PathSummary, RatioSummary,
+    Run, SUMMARY_SCHEMA, SkippedSummary, StopSummary, Summary, WorkloadSummary,
 };
 use crate::verdict::Questions;
 
@@ -46,8 +46,9 @@ fn summary(data: &RunData) -> Summary {
     for workload in &workloads {
         comparisons.extend(workload.cells.iter().filter_map(|cell| workload.comparison(cell)));
     }
-    let is_withheld =
-        |ratio: &&&RatioSummary| ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::NoiseFloor);
+    let is_withheld = |ratio: &&&RatioSummary| {
+        ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::NoiseFloor)
+    };
     let spared = |rule: &Rule| data.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
     let spared = data.rule.as_ref().map_or(0, spared);
     Summary {
@@ -176,14 +177,23 @@ fn paths(data: &RunData) -> Vec<PathSummary> {
 }
 
 /// A workload without what its comparisons say: they are `open` yet.
-fn workload(data: &RunData, workload: &Workload, baseline: Option<usize>, open: &mut Open) -> WorkloadSummary {
+fn workload(
+    data: &RunData,
+    workload: &Workload,
+    baseline: Option<usize>,
+    open: &mut Open,
+) -> WorkloadSummary {
     let plan = &data.run.plan;
     let mut cells = Vec::new();
     for point in &workload.points {
-        let side = |path: usize| Some(PathCell { path: &plan.paths[path], cell: data.cells.get(&(path, *point))? });
+        let side = |path: usize| {
+            Some(PathCell { path: &plan.paths[path], cell: data.cells.get(&(path, *point))? })
+        };
         let base = baseline.and_then(side);
         let twin = data.twin.and_then(side);
-        let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell, plan.seed));
+        let floors = base
+            .zip(twin)
+            .map(|(base, twin)| floors(workload.kind, twin.cell, base.cell, plan.seed));
         let floors = floors.unwrap_or_default();
         let rule = data.rule.as_ref();
         for path in 0..plan.paths.len() {
@@ -199,17 +209,31 @@ fn workload(data: &RunData, workload: &Workload, baseline: Option<usize>, open: 
             let mut figures = Vec::new();
             for (index, figure) in workload.kind.figures.iter().enumerate() {
                 let stop = rule.filter(|_| looked_at == Some(index)).map(Rule::stop);
-                let Some(OpenEstimate { estimate, question }) = asked(figure, index, here, against, stop) else {
+                let Some(OpenEstimate { estimate, question }) =
+                    asked(figure, index, here, against, stop)
+                else {
                     continue;
                 };
                 if let Some((better, question)) = question {
-                    let place = Place { workload: open.workload, cell: cells.len(), figure: figures.len(), better };
+                    let place = Place {
+                        workload: open.workload,
+                        cell: cells.len(),
+                        figure: figures.len(),
+                        better,
+                    };
                     open.questions.ask(place, question);
                 }
                 figures.push(estimate);
             }
             let stop = rule.and_then(|rule| rule.ended((path, *point), workload.kind));
-            cells.push(cell(data, (path, *point), here.cell, base.map(|base| base.cell), figures, stop));
+            cells.push(cell(
+                data,
+                (path, *point),
+                here.cell,
+                base.map(|base| base.cell),
+                figures,
+                stop,
+            ));
         }
     }
     WorkloadSummary {
@@ -229,7 +253,8 @@ fn workload(data: &RunData, workload: &Workload, baseline: Option<usize>, open: 
 /// The columns that at least one cell has.
 fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
     let columns = workload.kind.figures.iter().enumerate();
-    let used = columns.filter(|(_, figure)| cells.iter().any(|cell| cell.figure(figure.name).is_some()));
+    let used =
+        columns.filter(|(_, figure)| cells.iter().any(|cell| cell.figure(figure.name).is_some()));
     used.map(|(index, figure)| FigureSummary {
         name: figure.name,
         label: figure.label,
@@ -282,9 +307,17 @@ fn distributions(data: &RunData, workload: &Workload) -> Vec<DistributionSummary
         for (index, path) in plan.paths.iter().enumerate() {
             let Some(cell) = data.cells.get(&(index, *at)) else { continue };
             let rounds: Vec<u32> = cell.counted().map(|round| round.round).collect();
-            if let Some(Distribution { curve, pooled }) = data.distributions.over((index, *at), &rounds, plan.seed) {
+            if let Some(Distribution { curve, pooled }) =
+                data.distributions.over((index, *at), &rounds, plan.seed)
+            {
                 let point = point_label(&plan.points[*at].point);
-                out.push(DistributionSummary { path: path.name.clone(), point, latency, curve, pooled });
+                out.push(DistributionSummary {
+                    path: path.name.clone(),
+                    point,
+                    latency,
+                    curve,
+                    pooled,
+                });
             }
         }
     }

@@ -16,7 +16,8 @@ pub use self::cell::{CONNECTING_ENDS, CellSummary, Estimate, Limit, NodeSummary,
 pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
 pub(crate) use self::load::Bracket;
 pub use self::load::{
-    EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, Standing, UNDECIDED_MARK, Undecided, undecided_text,
+    EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, Standing, UNDECIDED_MARK, Undecided,
+    undecided_text,
 };
 pub use self::path::{PathSummary, ProofSummary};
 pub use self::run::{FailureSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary};
@@ -26,4 +27,6 @@ pub use self::stop::StopSummary;
 pub use self::verdict::{Better, Outcome, Verdict};
 pub(crate) use self::waterfall::WHOLE;
 pub use self::waterfall::{Added, ProxyShare, WaterfallStep, WaterfallSummary};
-pub use self::workload::{DistributionSummary, FigureSummary, Finding, PooledSummary, WorkloadSummary};
+pub use self::workload::{
+    DistributionSummary, FigureSummary, Finding, PooledSummary, WorkloadSummary,
+};

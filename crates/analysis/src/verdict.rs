@@ -24,7 +24,10 @@ impl Verdict {
 
     /// No difference was seen.
     pub(crate) fn not_decided(could_have_seen: Option<f64>) -> Self {
-        Self { could_have_seen, ..Self::plain(Outcome::NotDecided, NO_DIFFERENCE, not_decided(could_have_seen)) }
+        Self {
+            could_have_seen,
+            ..Self::plain(Outcome::NotDecided, NO_DIFFERENCE, not_decided(could_have_seen))
+        }
     }
 
     /// A difference that is too small to be of interest.
@@ -39,7 +42,9 @@ impl Verdict {
 
     /// The verdict of a comparison, of a figure of which this is better.
     pub(crate) fn of(better: Better, comparison: &Comparison) -> Self {
-        use hopbench_stats::Verdict::{BelowFloor, BelowMinimum, Higher, Lower, NoDifference, TooFewRounds};
+        use hopbench_stats::Verdict::{
+            BelowFloor, BelowMinimum, Higher, Lower, NoDifference, TooFewRounds,
+        };
         match comparison.verdict {
             Higher | Lower => {
                 let grew = comparison.verdict == Higher;
@@ -50,9 +55,11 @@ impl Verdict {
             NoDifference { could_have_seen } => Self::not_decided(could_have_seen),
             BelowFloor { floor } => Self::below_floor(within_floor(floor)),
             BelowMinimum => Self::below_minimum(),
-            TooFewRounds { needed } => {
-                Self::plain(Outcome::TooFewRounds, "too few rounds", format!("too few rounds ({needed} needed)"))
-            }
+            TooFewRounds { needed } => Self::plain(
+                Outcome::TooFewRounds,
+                "too few rounds",
+                format!("too few rounds ({needed} needed)"),
+            ),
         }
     }
 }
@@ -141,7 +148,15 @@ mod tests {
 
     fn comparison(ratio: f64, low: f64, high: f64, verdict: Judged) -> Comparison {
         let interval = Some(Interval { low, high });
-        Comparison { ratio, interval, rounds: 6, p: Some(0.001), q: Some(0.01), test: Test::Student, verdict }
+        Comparison {
+            ratio,
+            interval,
+            rounds: 6,
+            p: Some(0.001),
+            q: Some(0.01),
+            test: Test::Student,
+            verdict,
+        }
     }
 
     #[test]
@@ -156,13 +171,31 @@ mod tests {
             (Outcome::Worse, "slower by 18 % [15, 21]".to_owned()),
             "the smaller loss comes first"
         );
-        assert_eq!(text(Better::Higher, 1.05, 1.02, 1.12), (Outcome::Better, "faster by 5.0 % [2.0, 12]".to_owned()));
-        assert_eq!(text(Better::Lower, 1.5, 1.4, 1.6), (Outcome::Worse, "slower by 50 % [40, 60]".to_owned()));
-        assert_eq!(text(Better::Lower, 0.5, 0.4, 0.6), (Outcome::Better, "faster by 50 % [40, 60]".to_owned()));
-        assert_eq!(text(Better::Cheaper, 2.0, 1.9, 2.1), (Outcome::Worse, "dearer by 100 % [90, 110]".to_owned()));
+        assert_eq!(
+            text(Better::Higher, 1.05, 1.02, 1.12),
+            (Outcome::Better, "faster by 5.0 % [2.0, 12]".to_owned())
+        );
+        assert_eq!(
+            text(Better::Lower, 1.5, 1.4, 1.6),
+            (Outcome::Worse, "slower by 50 % [40, 60]".to_owned())
+        );
+        assert_eq!(
+            text(Better::Lower, 0.5, 0.4, 0.6),
+            (Outcome::Better, "faster by 50 % [40, 60]".to_owned())
+        );
+        assert_eq!(
+            text(Better::Cheaper, 2.0, 1.9, 2.1),
+            (Outcome::Worse, "dearer by 100 % [90, 110]".to_owned())
+        );
         // What is far beyond the median has no number.
-        assert_eq!(text(Better::Lower, 2.0, 1.5, 4e7), (Outcome::Worse, "slower by 100 % [50, > 1900]".to_owned()));
-        assert_eq!(text(Better::Neither, 2.0, 1.9, 2.1), (Outcome::More, "higher by 100 % [90, 110]".to_owned()));
+        assert_eq!(
+            text(Better::Lower, 2.0, 1.5, 4e7),
+            (Outcome::Worse, "slower by 100 % [50, > 1900]".to_owned())
+        );
+        assert_eq!(
+            text(Better::Neither, 2.0, 1.9, 2.1),
+            (Outcome::More, "higher by 100 % [90, 110]".to_owned())
+        );
     }
 
     #[test]
@@ -173,16 +206,32 @@ mod tests {
                 Outcome::NotDecided,
                 "no difference seen (could have seen 3.0 %)",
             ),
-            (Judged::NoDifference { could_have_seen: None }, Outcome::NotDecided, "no difference seen"),
+            (
+                Judged::NoDifference { could_have_seen: None },
+                Outcome::NotDecided,
+                "no difference seen",
+            ),
             (
                 Judged::NoDifference { could_have_seen: Some(10_649.91) },
                 Outcome::NotDecided,
                 "no difference seen (could have seen > 999 %)",
             ),
-            (Judged::BelowFloor { floor: 104.33 }, Outcome::NoiseFloor, "within the noise floor (> 999 %)"),
-            (Judged::BelowFloor { floor: 0.02 }, Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
+            (
+                Judged::BelowFloor { floor: 104.33 },
+                Outcome::NoiseFloor,
+                "within the noise floor (> 999 %)",
+            ),
+            (
+                Judged::BelowFloor { floor: 0.02 },
+                Outcome::NoiseFloor,
+                "within the noise floor (2.0 %)",
+            ),
             (Judged::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
-            (Judged::TooFewRounds { needed: 3 }, Outcome::TooFewRounds, "too few rounds (3 needed)"),
+            (
+                Judged::TooFewRounds { needed: 3 },
+                Outcome::TooFewRounds,
+                "too few rounds (3 needed)",
+            ),
         ] {
             let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.0, found));
             assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));

@@ -121,8 +121,16 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
-        let cli =
-            Cli::try_parse_from(["hopbench-bench", "--only", "udp", "--peer", "wrk=/x/wrk", "--time", "1"]).unwrap();
+        let cli = Cli::try_parse_from([
+            "hopbench-bench",
+            "--only",
+            "udp",
+            "--peer",
+            "wrk=/x/wrk",
+            "--time",
+            "1",
+        ])
+        .unwrap();
         assert_eq!(cli.options.only, ["udp"]);
         assert_eq!(cli.options.peer, [("wrk".to_owned(), PathBuf::from("/x/wrk"))]);
         assert_eq!((cli.options.pairs, cli.options.time), (5, 1));

@@ -64,13 +64,18 @@ impl Lab {
         ip(&["-n", &fabric, "link", "set", "br0", "up"])?;
         for (end, address) in [(End::Client, CLIENT_ADDRESS), (End::Server, SERVER_ADDRESS)] {
             let (port, name) = (format!("port-{}", end.letter()), lab.name(end));
-            ip(&["-n", &fabric, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &name])?;
+            ip(&[
+                "-n", &fabric, "link", "add", &port, "type", "veth", "peer", "name", "eth0",
+                "netns", &name,
+            ])?;
             ip(&["-n", &fabric, "link", "set", &port, "master", "br0", "up"])?;
             ip(&["-n", &name, "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
             ip(&["-n", &name, "link", "set", "eth0", "up"])?;
             // Pairs of 10 000 connections follow each other faster than closed ones are forgotten
             // (60 s), and come faster than they are accepted.
-            for (file, value) in [("ipv4/ip_local_port_range", "1024 65535"), ("core/somaxconn", "16384")] {
+            for (file, value) in
+                [("ipv4/ip_local_port_range", "1024 65535"), ("core/somaxconn", "16384")]
+            {
                 let command = format!("echo {value} > /proc/sys/net/{file}");
                 ip(&["netns", "exec", &name, "sh", "-c", &command])?;
             }

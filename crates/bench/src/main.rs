@@ -37,7 +37,10 @@ const MEASURING: u8 = 4;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.part {
-        Some(part) => part::run(part).and_then(|text| print(&text)).map(|()| 0).map_err(|error| (MEASURING, error)),
+        Some(part) => part::run(part)
+            .and_then(|text| print(&text))
+            .map(|()| 0)
+            .map_err(|error| (MEASURING, error)),
         None => run(&cli.options),
     };
     match done {
@@ -53,14 +56,18 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let input = |error| (INPUT, error);
     let environment = |error| (ENVIRONMENT, error);
     let rows = session::chosen(&options.only).map_err(input)?;
-    let hopbench = options.hopbench.clone().map_or_else(tools::default_hopbench, Ok).map_err(environment)?;
     let hopbench =
-        hopbench.canonicalize().with_context(|| format!("--hopbench {}", hopbench.display())).map_err(input)?;
+        options.hopbench.clone().map_or_else(tools::default_hopbench, Ok).map_err(environment)?;
+    let hopbench = hopbench
+        .canonicalize()
+        .with_context(|| format!("--hopbench {}", hopbench.display()))
+        .map_err(input)?;
     let tools = Tools::find(hopbench, peer::PEERS, &options.peer).map_err(input)?;
     if options.list {
         for row in rows {
             let state = session::obstacle(row, &tools).unwrap_or_else(|| "can run".to_owned());
-            print(&format!("{:<30} {:<66} {state}", row.name(), row.what())).map_err(environment)?;
+            print(&format!("{:<30} {:<66} {state}", row.name(), row.what()))
+                .map_err(environment)?;
         }
         return Ok(0);
     }
@@ -68,7 +75,9 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let cpus = lab::machine::two_cpus().map_err(environment)?;
     lab::become_root_somewhere().map_err(environment)?;
     if cfg!(debug_assertions) {
-        say("warning: a debug build of this program makes the plain epoll loop slower than it is; use --release");
+        say(
+            "warning: a debug build of this program makes the plain epoll loop slower than it is; use --release",
+        );
     }
     interrupt::install().map_err(environment)?;
     let lab = lab::Lab::build()
@@ -80,9 +89,11 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let progress = |what: &str| {
         // One line that is overwritten on a terminal, a line each in a log.
         let (start, end) = if live { ("\r\x1b[K", "") } else { ("", "\n") };
-        let _ = write!(std::io::stderr(), "{start}[{:>4} s] {what}{end}", begun.elapsed().as_secs());
+        let _ =
+            write!(std::io::stderr(), "{start}[{:>4} s] {what}{end}", begun.elapsed().as_secs());
     };
-    let report = session::measure(&bench, &rows, &files, progress).map_err(|error| (MEASURING, error))?;
+    let report =
+        session::measure(&bench, &rows, &files, progress).map_err(|error| (MEASURING, error))?;
     if live {
         say("");
     }

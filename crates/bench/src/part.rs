@@ -16,11 +16,15 @@ use crate::cli::Part;
 /// # Errors
 /// When it fails.
 pub(crate) fn run(part: Part) -> Result<String> {
-    let listen = |port| TcpListener::bind(("0.0.0.0", port)).with_context(|| format!("TCP port {port}"));
+    let listen =
+        |port| TcpListener::bind(("0.0.0.0", port)).with_context(|| format!("TCP port {port}"));
     match part {
-        Part::PlainSend { target, connections, size } => plain::send(target, connections, size).map(|()| String::new()),
+        Part::PlainSend { target, connections, size } => {
+            plain::send(target, connections, size).map(|()| String::new())
+        }
         Part::PlainReceive { port, connections, size, warmup_ms, window_ms } => {
-            let (warmup, window) = (Duration::from_millis(warmup_ms), Duration::from_millis(window_ms));
+            let (warmup, window) =
+                (Duration::from_millis(warmup_ms), Duration::from_millis(window_ms));
             let received = plain::receive(&listen(port)?, connections, size, warmup, window)?;
             Ok(serde_json::to_string(&received)?)
         }

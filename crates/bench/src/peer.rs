@@ -34,7 +34,11 @@ mod tests {
         let cases: &[(&Peer, &str, &str)] = &[
             (&iperf3::PEER, "iperf 3.12 (cJSON 1.7.15)\nLinux\n", "3.12"),
             (&qperf::PEER, "qperf 0.4.11\n", "0.4.11"),
-            (&sockperf::PEER, "sockperf, version 3.7-no.git\n   compiled 2021-08-23 12:14:23\n", "3.7-no.git"),
+            (
+                &sockperf::PEER,
+                "sockperf, version 3.7-no.git\n   compiled 2021-08-23 12:14:23\n",
+                "3.7-no.git",
+            ),
             (
                 &wrk::PEER,
                 "wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012 Will Glozer\nUsage: wrk",
@@ -47,7 +51,9 @@ mod tests {
             (&nginx::PEER, "nginx version: nginx/1.22.1\n", "1.22.1"),
         ];
         for (peer, printed, version) in cases {
-            let Version::Printed(_, find) = peer.version else { panic!("{} prints no version", peer.name) };
+            let Version::Printed(_, find) = peer.version else {
+                panic!("{} prints no version", peer.name)
+            };
             assert_eq!(find(printed).as_deref(), Some(*version), "{}", peer.name);
         }
     }

@@ -65,8 +65,10 @@ impl Task {
     /// # Errors
     /// When it cannot be started.
     pub(crate) fn start(&self, scratch: &Path) -> Result<Running> {
-        let out = tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
-        let err = tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
+        let out =
+            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
+        let err =
+            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
         let writer = |file: &tempfile::NamedTempFile| -> Result<File> { Ok(file.reopen()?) };
         let child = Command::new(&self.words[0])
             .args(&self.words[1..])
@@ -75,7 +77,9 @@ impl Task {
             .stdout(writer(&out)?)
             .stderr(writer(&err)?)
             .spawn()
-            .with_context(|| format!("`{}` (package util-linux) cannot be started", self.words[0]))?;
+            .with_context(|| {
+                format!("`{}` (package util-linux) cannot be started", self.words[0])
+            })?;
         Ok(Running::new(self.shown.clone(), child, out, err))
     }
 
@@ -98,7 +102,11 @@ fn shown(words: &[String]) -> String {
                 _ => word,
             };
             let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%+".contains(c);
-            if !short.is_empty() && short.chars().all(plain) { short.to_owned() } else { format!("'{short}'") }
+            if !short.is_empty() && short.chars().all(plain) {
+                short.to_owned()
+            } else {
+                format!("'{short}'")
+            }
         })
         .collect();
     quoted.join(" ")
@@ -141,7 +149,8 @@ mod tests {
         assert_eq!(finished.stdout.trim(), "done");
         assert!(finished.usage.total_s() > 0.001, "{:?}", finished.usage);
 
-        let task = Task::new("client", None, None, None, &words(&["sh", "-c", "echo broken >&2; exit 3"]));
+        let task =
+            Task::new("client", None, None, None, &words(&["sh", "-c", "echo broken >&2; exit 3"]));
         let error = task.run(scratch.path(), Duration::from_secs(60)).unwrap_err().to_string();
         assert!(error.contains("broken"), "{error}");
     }

@@ -63,7 +63,9 @@ mod tests {
     /// name only lists it.
     fn stems(directory: &Path, prefix: &str) -> BTreeSet<String> {
         let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-        let of = |file: &Path| format!("{prefix}{}", file.file_stem().unwrap().to_string_lossy().replace('_', "-"));
+        let of = |file: &Path| {
+            format!("{prefix}{}", file.file_stem().unwrap().to_string_lossy().replace('_', "-"))
+        };
         let found = entries.flat_map(|entry| match entry.is_dir() {
             true => stems(&entry, &format!("{}-", of(&entry))),
             false if entry.with_extension("").is_dir() => BTreeSet::new(),
@@ -76,8 +78,9 @@ mod tests {
     fn every_file_has_a_row_and_every_row_a_file() {
         let stems = stems(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rows"), "");
         assert!(stems.contains("http-closed") && !stems.contains("http"), "{stems:?}");
-        let of =
-            |stem: &str, name: &str| name == stem || name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'));
+        let of = |stem: &str, name: &str| {
+            name == stem || name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'))
+        };
         for stem in &stems {
             assert!(ROWS.iter().any(|row| of(stem, &row.name())), "{stem} is in no row");
         }
@@ -91,7 +94,11 @@ mod tests {
         let names: BTreeSet<String> = ROWS.iter().map(|row| row.name()).collect();
         assert_eq!(names.len(), ROWS.len());
         for row in ROWS {
-            assert!(row.goals().iter().any(|g| g.reach.met_by(0.0).is_some()), "{} has no goal", row.name());
+            assert!(
+                row.goals().iter().any(|g| g.reach.met_by(0.0).is_some()),
+                "{} has no goal",
+                row.name()
+            );
         }
     }
 }

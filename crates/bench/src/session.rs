@@ -28,14 +28,20 @@ pub(crate) fn chosen(only: &[String]) -> Result<Vec<&'static dyn Row>> {
             bail!("--only `{name}` fits no row; rows are {}", known.join(", "));
         }
     }
-    let wanted = |row: &&dyn Row| only.is_empty() || only.iter().any(|name| row.name().starts_with(name.as_str()));
+    let wanted = |row: &&dyn Row| {
+        only.is_empty() || only.iter().any(|name| row.name().starts_with(name.as_str()))
+    };
     Ok(ROWS.iter().copied().filter(wanted).collect())
 }
 
 /// The reason why a row cannot run here, if there is one.
 pub(crate) fn obstacle(row: &dyn Row, tools: &Tools) -> Option<String> {
-    let errors: Vec<String> =
-        row.needs().iter().filter_map(|peer| tools.peer(peer).err()).map(|e| e.to_string()).collect();
+    let errors: Vec<String> = row
+        .needs()
+        .iter()
+        .filter_map(|peer| tools.peer(peer).err())
+        .map(|e| e.to_string())
+        .collect();
     if errors.is_empty() { None } else { Some(errors.join("; ")) }
 }
 
@@ -58,12 +64,15 @@ impl<'a> Files<'a> {
                 opened.with_context(|| format!("{flag} {}", file.display()))?;
             }
         }
-        let sections: Result<Vec<Section>> = options.into.iter().cloned().map(Section::find).collect();
+        let sections: Result<Vec<Section>> =
+            options.into.iter().cloned().map(Section::find).collect();
         Ok(Self { options, sections: sections.context("--into")? })
     }
 
     fn save(&self, report: &Report) -> Result<()> {
-        let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
+        let write = |file: &Path, text: String| {
+            std::fs::write(file, text).with_context(|| file.display().to_string())
+        };
         if let Some(file) = &self.options.markdown {
             write(file, report::markdown(report))?;
         }
@@ -115,9 +124,14 @@ pub(crate) fn measure(
 fn versions(tools: &Tools) -> BTreeMap<String, String> {
     let mut versions = tools.versions();
     let printed = Command::new(tools.hopbench()).arg("--version").output().ok();
-    let text = printed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    let ours =
-        text.lines().next().map(|line| line.trim_start_matches("hopbench ").trim()).filter(|line| !line.is_empty());
+    let text = printed
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default();
+    let ours = text
+        .lines()
+        .next()
+        .map(|line| line.trim_start_matches("hopbench ").trim())
+        .filter(|line| !line.is_empty());
     versions.insert("hopbench".to_owned(), ours.unwrap_or("unknown").to_owned());
     versions
 }
@@ -136,11 +150,14 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_is_found_out_early() {
-        let options = |file: &str| Cli::try_parse_from(["hopbench-bench", "--json", file]).unwrap().options;
+        let options =
+            |file: &str| Cli::try_parse_from(["hopbench-bench", "--json", file]).unwrap().options;
         let error = Files::open(&options("/nonexistent/x.json")).unwrap_err().to_string();
         assert!(error.contains("--json /nonexistent/x.json"), "{error}");
         let directory = tempfile::tempdir().unwrap();
-        assert!(Files::open(&options(&directory.path().join("x.json").display().to_string())).is_ok());
+        assert!(
+            Files::open(&options(&directory.path().join("x.json").display().to_string())).is_ok()
+        );
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use hopbench_model::Fault;
 use rcgen::{
-    BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
-    KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType,
+    BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256,
+    SanType,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -12,7 +13,8 @@ const BEFORE: Duration = Duration::DAY;
 /// No testbed stands longer, a lab that was built by hand neither.
 const AFTER: Duration = Duration::days(365);
 
-/// An authority that only the proxies of one run believe. Its key is in this process' memory and nowhere else.
+/// An authority that only the proxies of one run believe. Its key is in this process' memory and
+/// nowhere else.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: Certificate,
@@ -52,7 +54,8 @@ impl Authority {
         let made = || {
             let mut params = params("authority");
             params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-            params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+            params.key_usages =
+                vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
             let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
             let certificate = params.self_signed(&key)?;
             Ok(Self { issuer: Issuer::new(params, key), certificate })
@@ -70,11 +73,16 @@ impl Authority {
             params.subject_alt_names = vec![SanType::URI(uri.try_into()?)];
             params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
             // A proxy is both: the server of its peers, and the client of the next proxy.
-            params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+            params.extended_key_usages =
+                vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
             params.use_authority_key_identifier_extension = true;
             let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
             let certificate = params.signed_by(&key, &self.issuer)?;
-            Ok(Issued { certificate: certificate.pem(), key: key.serialize_pem(), authority: self.certificate.pem() })
+            Ok(Issued {
+                certificate: certificate.pem(),
+                key: key.serialize_pem(),
+                authority: self.certificate.pem(),
+            })
         };
         made().map_err(|error| failed(&format!("a certificate for {uri}"), &error))
     }

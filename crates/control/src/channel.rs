@@ -53,7 +53,8 @@ enum Stream {
     Unix(UnixStream),
 }
 
-/// How long a send may take. As a whole: an end that takes a byte now and then would hold up its peer for ever.
+/// How long a send may take. As a whole: an end that takes a byte now and then would hold up its
+/// peer for ever.
 const PATIENCE: Nanos = 5 * SECOND;
 const STREAM: u64 = 0;
 const WAKER: u64 = 1;
@@ -74,15 +75,24 @@ impl Channel {
     /// What the kernel or the TLS library refuses; nothing is exchanged yet.
     pub fn open(stream: TcpStream, config: Arc<ClientConfig>) -> Result<Self, ChannelError> {
         stream.set_nodelay(true)?;
-        Self::new(Stream::Tcp(stream), Some(ClientConnection::new(config, tls::server_name())?.into()))
+        Self::new(
+            Stream::Tcp(stream),
+            Some(ClientConnection::new(config, tls::server_name())?.into()),
+        )
     }
 
     /// The conductor's end of a session over a stream that others carry to the agent's port.
     ///
     /// # Errors
     /// What the kernel or the TLS library refuses; nothing is exchanged yet.
-    pub fn open_forwarded(stream: UnixStream, config: Arc<ClientConfig>) -> Result<Self, ChannelError> {
-        Self::new(Stream::Unix(stream), Some(ClientConnection::new(config, tls::server_name())?.into()))
+    pub fn open_forwarded(
+        stream: UnixStream,
+        config: Arc<ClientConfig>,
+    ) -> Result<Self, ChannelError> {
+        Self::new(
+            Stream::Unix(stream),
+            Some(ClientConnection::new(config, tls::server_name())?.into()),
+        )
     }
 
     /// Either end of a session over a socket pair, which is private to the two ends.
@@ -105,7 +115,14 @@ impl Channel {
                 epoll.add(unix, STREAM)?;
             }
         }
-        Ok(Self { stream, tls, frames: FrameReader::new(), epoll, events: Events::with_capacity(4), ended: false })
+        Ok(Self {
+            stream,
+            tls,
+            frames: FrameReader::new(),
+            epoll,
+            events: Events::with_capacity(4),
+            ended: false,
+        })
     }
 
     /// Takes messages of at most `most` bytes from here on.
@@ -126,12 +143,14 @@ impl Channel {
         self.tls.is_some()
     }
 
-    /// A file that becomes readable when something may have come: for waiting on several channels at once.
+    /// A file that becomes readable when something may have come: for waiting on several channels
+    /// at once.
     pub fn readiness(&self) -> &impl AsFd {
         &self.epoll
     }
 
-    /// Waits until something may have come, `waker` was woken, or `until` (monotonic ns) has passed.
+    /// Waits until something may have come, `waker` was woken, or `until` (monotonic ns) has
+    /// passed.
     ///
     /// # Errors
     /// What the kernel says.
@@ -149,7 +168,8 @@ impl Channel {
     /// Sends one message; returns when the kernel has all of it.
     ///
     /// # Errors
-    /// A broken session; [`ChannelError::Stuck`] when the other end has not taken all of it within 5 s.
+    /// A broken session; [`ChannelError::Stuck`] when the other end has not taken all of it within
+    /// 5 s.
     pub fn send<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
         self.send_until(message, Some(clock::now() + PATIENCE))
     }
@@ -157,21 +177,26 @@ impl Channel {
     /// Sends one message without waiting for the other end.
     ///
     /// # Errors
-    /// A broken session; [`ChannelError::Stuck`] when the kernel does not take all of it at once. Part of it may be under
-    /// way then: nothing else can be sent.
+    /// A broken session; [`ChannelError::Stuck`] when the kernel does not take all of it at once.
+    /// Part of it may be under way then: nothing else can be sent.
     pub fn send_now<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
         self.send_until(message, None)
     }
 
     /// Sends with patience until a moment; `None`: as long as something moves.
-    fn send_until<T: Serialize>(&mut self, message: &T, until: Option<Nanos>) -> Result<(), ChannelError> {
+    fn send_until<T: Serialize>(
+        &mut self,
+        message: &T,
+        until: Option<Nanos>,
+    ) -> Result<(), ChannelError> {
         // It may carry a key.
         let bytes = Zeroizing::new(encode(message)?);
         let mut rest = &bytes[..];
         loop {
             let moved = match &mut self.tls {
                 Some(tls) => {
-                    // The library buffers a bounded amount; what it does not take waits for the next turn.
+                    // The library buffers a bounded amount; what it does not take waits for the
+                    // next turn.
                     let taken = if rest.is_empty() { 0 } else { tls.writer().write(rest)? };
                     rest = &rest[taken..];
                     let written = flush(tls, &mut self.stream)?;
@@ -225,7 +250,10 @@ impl Channel {
     ///
     /// # Errors
     /// As [`Channel::receive`].
-    pub fn receive_until<T: DeserializeOwned>(&mut self, until: Nanos) -> Result<Option<T>, ChannelError> {
+    pub fn receive_until<T: DeserializeOwned>(
+        &mut self,
+        until: Nanos,
+    ) -> Result<Option<T>, ChannelError> {
         loop {
             if let Some(message) = self.receive()? {
                 return Ok(Some(message));
@@ -237,8 +265,9 @@ impl Channel {
         }
     }
 
-    /// Takes some of what has come; returns the number of bytes taken from the stream, 0 when none are there. One read
-    /// at a time: frames are looked at in between, so that no sender can make this end buffer more than one of them.
+    /// Takes some of what has come; returns the number of bytes taken from the stream, 0 when none
+    /// are there. One read at a time: frames are looked at in between, so that no sender can make
+    /// this end buffer more than one of them.
     fn pull(&mut self) -> Result<usize, ChannelError> {
         let mut buffer = [0; 16 * 1024];
         loop {

@@ -73,7 +73,11 @@ impl Conductor {
     /// When the system gives no random bytes.
     pub fn new() -> Result<Self, SecretError> {
         let [a, b, c, d, e, f, g, h, ..] = random_bytes()?;
-        Ok(Self { run: u64::from_be_bytes([a, b, c, d, e, f, g, h]), keys: KeyPair::random()?, last: None })
+        Ok(Self {
+            run: u64::from_be_bytes([a, b, c, d, e, f, g, h]),
+            keys: KeyPair::random()?,
+            last: None,
+        })
     }
 
     /// What its sessions are opened with.
@@ -90,7 +94,9 @@ impl Conductor {
     /// same, otherwise the next, so that agents tell a later permit from an earlier one.
     pub fn permit(&mut self, targets: BTreeSet<SocketAddr>, bounds: Bounds) -> SignedPermit {
         let sequence = match &self.last {
-            Some((last, signed)) if last.targets == targets && last.bounds == bounds => return signed.clone(),
+            Some((last, signed)) if last.targets == targets && last.bounds == bounds => {
+                return signed.clone();
+            }
             Some((last, _)) => last.sequence + 1,
             None => 1,
         };
@@ -209,7 +215,10 @@ mod tests {
         assert_eq!(error, PermitError::Run { found: known.run ^ 1, expected: known.run });
         let text = "{}".to_owned();
         let signature = hex::write(&conductor.keys.sign(&signed(&text)));
-        assert!(matches!(known.read(&SignedPermit { text, signature }), Err(PermitError::Unreadable(_))));
+        assert!(matches!(
+            known.read(&SignedPermit { text, signature }),
+            Err(PermitError::Unreadable(_))
+        ));
     }
 
     #[test]

@@ -108,7 +108,9 @@ impl FromStr for Credentials {
 
     fn from_str(text: &str) -> Result<Self, CredentialsError> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let [key, run] = words[..] else { return Err(CredentialsError::Words { found: words.len() }) };
+        let [key, run] = words[..] else {
+            return Err(CredentialsError::Words { found: words.len() });
+        };
         let keys = key.parse().map_err(CredentialsError::Key)?;
         Ok(Self::of_run(keys, run.parse().map_err(CredentialsError::Conductor)?))
     }
@@ -124,9 +126,17 @@ mod tests {
         let (keys, run) = (KeyPair::random().unwrap(), Conductor::new().unwrap().run_key());
         let text = Credentials::text(&keys, &run);
         let read: Credentials = text.parse().unwrap();
-        assert_eq!((read.keys.seed(), read.conductor, read.run()), (keys.seed(), run.key(), Some(run)));
+        assert_eq!(
+            (read.keys.seed(), read.conductor, read.run()),
+            (keys.seed(), run.key(), Some(run))
+        );
         let seed = crate::hex::write(keys.seed());
-        for bad in [seed.clone(), format!("{seed}0 {run}"), format!("{seed} {run}0"), format!("{run} {seed}")] {
+        for bad in [
+            seed.clone(),
+            format!("{seed}0 {run}"),
+            format!("{seed} {run}0"),
+            format!("{run} {seed}"),
+        ] {
             let said = bad.parse::<Credentials>().unwrap_err().to_string();
             assert!(!said.contains(&seed[..8]), "{said}");
         }

@@ -69,7 +69,8 @@ pub fn random_bytes() -> Result<[u8; 32], SecretError> {
 }
 
 fn signer(seed: &[u8; BYTES]) -> Ed25519KeyPair {
-    Ed25519KeyPair::from_seed_unchecked(seed).unwrap_or_else(|_| unreachable!("32 bytes are a seed"))
+    Ed25519KeyPair::from_seed_unchecked(seed)
+        .unwrap_or_else(|_| unreachable!("32 bytes are a seed"))
 }
 
 /// Reads the seed: 64 hex digits of either case.
@@ -126,10 +127,17 @@ mod tests {
     /// RFC 8032, section 7.1, test 1.
     #[test]
     fn signatures_are_those_of_the_standard() {
-        let keys: KeyPair = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60".parse().unwrap();
-        assert_eq!(keys.public().to_string(), "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
+        let keys: KeyPair =
+            "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60".parse().unwrap();
+        assert_eq!(
+            keys.public().to_string(),
+            "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+        );
         let signature = keys.sign(b"");
-        assert!(hex::write(&signature).starts_with("e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155"));
+        assert!(
+            hex::write(&signature)
+                .starts_with("e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155")
+        );
         assert!(keys.public().verifies(b"", &signature));
         assert!(!keys.public().verifies(b"x", &signature));
         assert!(!KeyPair::random().unwrap().public().verifies(b"", &signature));

@@ -36,7 +36,11 @@ fn unreachable(address: SocketAddr, error: &std::io::Error) -> Fault {
 ///
 /// # Errors
 /// Nobody answers within 5 s, another token, another protocol, no agent (environment).
-pub fn greet(channel: &mut Channel, ours: &Hello, who: &str) -> Result<(ConductorSession, Hello), Fault> {
+pub fn greet(
+    channel: &mut Channel,
+    ours: &Hello,
+    who: &str,
+) -> Result<(ConductorSession, Hello), Fault> {
     let mut session = ConductorSession::new(Build::of(ours));
     let until = clock::now() + HANDSHAKE_LIMIT;
     let message = ToAgent::Hello(ours.clone());
@@ -47,7 +51,9 @@ pub fn greet(channel: &mut Channel, ours: &Hello, who: &str) -> Result<(Conducto
         .map_err(|e| refused(who, &e))?
         .ok_or_else(|| Fault::environment(format!("{who} did not answer within 5 s")))?;
     // It repeats the words of whoever answered.
-    session.receive(&answer).map_err(|e| Fault::environment(format!("{who}: {}", line(&e.to_string()))))?;
+    session
+        .receive(&answer)
+        .map_err(|e| Fault::environment(format!("{who}: {}", line(&e.to_string()))))?;
     match answer {
         FromAgent::Hello(hello) => Ok((session, hello)),
         _ => Err(Fault::environment(format!("{who} did not say hello"))),
@@ -67,7 +73,9 @@ pub fn refused(who: &str, error: &ChannelError) -> Fault {
             Refusal::Broken { why } => format!("{who}: the TLS session broke: {}", line(&why)),
         },
         ChannelError::Stuck => {
-            format!("{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs")
+            format!(
+                "{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs"
+            )
         }
         ChannelError::Closed => closed(who),
         ChannelError::Io(error) if error.kind() == ErrorKind::ConnectionReset => closed(who),
@@ -77,5 +85,7 @@ pub fn refused(who: &str, error: &ChannelError) -> Fault {
 }
 
 fn closed(who: &str) -> String {
-    format!("{who} closed the connection at once: it is no hopbench agent, or it has too many sessions")
+    format!(
+        "{who} closed the connection at once: it is no hopbench agent, or it has too many sessions"
+    )
 }

@@ -15,8 +15,8 @@ pub struct Target {
     pub others: Vec<SocketAddr>,
 }
 
-/// Finds the address of `HOST`, `HOST:PORT`, `ADDRESS`, `[V6]:PORT` or a bare IPv6 address. The first address
-/// that the resolver gives is used, with `family` (4 or 6) the first of that family.
+/// Finds the address of `HOST`, `HOST:PORT`, `ADDRESS`, `[V6]:PORT` or a bare IPv6 address. The
+/// first address that the resolver gives is used, with `family` (4 or 6) the first of that family.
 ///
 /// # Errors
 /// A text that is none of these (input), a name that has no such address (environment).
@@ -65,7 +65,9 @@ fn split(text: &str, default_port: u16) -> Result<(String, u16), Fault> {
     }
     match text.split_once(':') {
         None => Ok((text.to_owned(), default_port)),
-        Some((host, digits)) if !host.is_empty() && !digits.contains(':') => Ok((host.to_owned(), port(digits)?)),
+        Some((host, digits)) if !host.is_empty() && !digits.contains(':') => {
+            Ok((host.to_owned(), port(digits)?))
+        }
         // More than one colon: an IPv6 address with a zone, which the resolver understands.
         Some(_) if text.contains('%') => Ok((text.to_owned(), default_port)),
         Some(_) => Err(wrong()),
@@ -84,7 +86,9 @@ mod tests {
         assert_eq!(address("::1").unwrap(), "[::1]:7474");
         assert_eq!(address("[::1]").unwrap(), "[::1]:7474");
         assert_eq!(address("[::1]:80").unwrap(), "[::1]:80");
-        for bad in ["", "a b", "h:", "h:0", "h:99999", "[::1", "[::1]x", "1:2:3", ":80", "http://x/"] {
+        for bad in
+            ["", "a b", "h:", "h:0", "h:99999", "[::1", "[::1]x", "1:2:3", ":80", "http://x/"]
+        {
             assert_eq!(address(bad).unwrap_err().kind, hopbench_model::FaultKind::Input, "{bad}");
         }
         assert!(resolve("127.0.0.1", 1, Some(6)).is_err());

@@ -132,7 +132,10 @@ mod tests {
         assert_eq!(refused(""), "token has 0 characters, expected 64 hex digits");
         assert_eq!(refused(&"a".repeat(63)), "token has 63 characters, expected 64 hex digits");
         let typo = format!("{}O{}", "0".repeat(9), "0".repeat(54));
-        assert_eq!(refused(&typo), "token has no hex digit at character 10, expected 64 hex digits");
+        assert_eq!(
+            refused(&typo),
+            "token has no hex digit at character 10, expected 64 hex digits"
+        );
         assert!(!refused("correct horse").contains("horse"));
         assert_eq!(format!("{:?}", Secret::insecure()), "Secret(..)");
     }
@@ -166,7 +169,11 @@ mod tests {
         let (a, b) = (Secret::insecure(), Secret::random().unwrap());
         let keys = [&a, &b].map(|secret| {
             let pairs = [secret.server_keys(), secret.client_keys()];
-            pairs.map(|pair| hex::write(pair.seed())).into_iter().chain([secret.to_text()]).collect::<Vec<_>>()
+            pairs
+                .map(|pair| hex::write(pair.seed()))
+                .into_iter()
+                .chain([secret.to_text()])
+                .collect::<Vec<_>>()
         });
         let distinct: std::collections::BTreeSet<_> = keys.iter().flatten().collect();
         assert_eq!(distinct.len(), 6);

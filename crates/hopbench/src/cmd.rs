@@ -47,12 +47,16 @@ const COMMANDS: &[&dyn Subcommand] = &[
 pub(crate) fn run() -> Result<ExitCode, Fault> {
     let asked = std::env::args_os().nth(1).unwrap_or_default();
     // To clap these are names of commands.
-    if asked == "help" && std::env::args_os().nth(2).is_some_and(|next| next == "--help" || next == "-h") {
+    if asked == "help"
+        && std::env::args_os().nth(2).is_some_and(|next| next == "--help" || next == "-h")
+    {
         return print(command().render_help()).map(|()| ExitCode::SUCCESS);
     }
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return Ok(ExitCode::from(usage(&habits::with_tip(error, &asked.to_string_lossy())))),
+        Err(error) => {
+            return Ok(ExitCode::from(usage(&habits::with_tip(error, &asked.to_string_lossy()))));
+        }
     };
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Fault::input("a command is needed; see `hopbench --help`"));

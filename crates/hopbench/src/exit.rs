@@ -1,5 +1,5 @@
-//! Exit codes: 0 measured, 1 a comparison or limit failed, 2 the input is wrong, 3 the environment cannot do
-//! it, 4 something failed while measuring.
+//! Exit codes: 0 measured, 1 a comparison or limit failed, 2 the input is wrong, 3 the environment
+//! cannot do it, 4 something failed while measuring.
 
 use std::process::ExitCode;
 

@@ -44,7 +44,11 @@ pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Fault> {
 /// is no error.
 pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
     let text = text.to_string();
-    let shown = if stdout().is_terminal() { printable::styled(&text).into() } else { printable::lines(&text) };
+    let shown = if stdout().is_terminal() {
+        printable::styled(&text).into()
+    } else {
+        printable::lines(&text)
+    };
     written(stdout().lock().write_all(shown.as_bytes()))
 }
 
@@ -70,9 +74,13 @@ pub(crate) fn say(text: impl Display) -> Result<(), Fault> {
 ///
 /// # Errors
 /// Standard output is a terminal; what `write` says.
-pub(crate) fn print_bytes<T>(write: impl FnOnce(&mut dyn Write) -> Result<T, Fault>) -> Result<T, Fault> {
+pub(crate) fn print_bytes<T>(
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     if stdout().is_terminal() {
-        return Err(Fault::input("--output: found `-` with a terminal, expected a pipe or a file: it is an archive"));
+        return Err(Fault::input(
+            "--output: found `-` with a terminal, expected a pipe or a file: it is an archive",
+        ));
     }
     let mut out = io::BufWriter::new(stdout().lock());
     let done = write(&mut out)?;
@@ -83,7 +91,9 @@ pub(crate) fn print_bytes<T>(write: impl FnOnce(&mut dyn Write) -> Result<T, Fau
 fn written(result: io::Result<()>) -> Result<(), Fault> {
     match result.and_then(|()| stdout().flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.map_err(|error| Fault::environment(format!("cannot write to standard output: {error}"))),
+        written => written.map_err(|error| {
+            Fault::environment(format!("cannot write to standard output: {error}"))
+        }),
     }
 }
 
@@ -95,7 +105,11 @@ pub(crate) fn tell(text: impl Display) {
 
 /// As [`tell`], without our name.
 pub(crate) fn remark(text: impl Display) {
-    let _ = writeln!(stderr(), "{}", printable::lines(&text.to_string().trim_end().replace('\n', "\n  ")));
+    let _ = writeln!(
+        stderr(),
+        "{}",
+        printable::lines(&text.to_string().trim_end().replace('\n', "\n  "))
+    );
 }
 
 /// Prints what the parser of the command line has to say: help and versions as they are, and of

@@ -42,7 +42,10 @@ fn lab() -> Vocabulary {
         Server { name, summary, request: format!("/bytes/{}", Server::BYTES) }
     };
     Vocabulary {
-        networks: KINDS.iter().map(|kind| network(kind.name(), kind.summary(), kind.reach() != Reach::Node)).collect(),
+        networks: KINDS
+            .iter()
+            .map(|kind| network(kind.name(), kind.summary(), kind.reach() != Reach::Node))
+            .collect(),
         runtimes: RUNTIMES.iter().map(|r| (r.name().to_owned(), r.summary().to_owned())).collect(),
         any_runtime: false,
         sidecars_in_runtimes: false,
@@ -50,8 +53,9 @@ fn lab() -> Vocabulary {
     }
 }
 
-/// What is the lab's only is a word here, too, so that its scenarios can be read: what such a kind or server is on a
-/// cluster a scenario says under `networks:` or `servers:`, and without that the testbed says so of each path.
+/// What is the lab's only is a word here, too, so that its scenarios can be read: what such a kind
+/// or server is on a cluster a scenario says under `networks:` or `servers:`, and without that the
+/// testbed says so of each path.
 fn kubernetes() -> Vocabulary {
     let lab = lab();
     let mut networks = vec![
@@ -61,10 +65,15 @@ fn kubernetes() -> Vocabulary {
     ];
     for kind in lab.networks {
         if networks.iter().all(|known| known.name != kind.name) {
-            networks.push(network(&kind.name, "what `networks:` says it is; nothing without that", kind.pod));
+            networks.push(network(
+                &kind.name,
+                "what `networks:` says it is; nothing without that",
+                kind.pod,
+            ));
         }
     }
-    let unmapped = |server: Server| Server { summary: "the image that `servers:` says".to_owned(), ..server };
+    let unmapped =
+        |server: Server| Server { summary: "the image that `servers:` says".to_owned(), ..server };
     Vocabulary {
         networks,
         runtimes: vec![(
@@ -79,7 +88,11 @@ fn kubernetes() -> Vocabulary {
 
 fn hosts() -> Vocabulary {
     Vocabulary {
-        networks: vec![network("host", "the machine's own network, where its agent listens", false)],
+        networks: vec![network(
+            "host",
+            "the machine's own network, where its agent listens",
+            false,
+        )],
         runtimes: Vec::new(),
         any_runtime: false,
         sidecars_in_runtimes: false,
@@ -87,8 +100,9 @@ fn hosts() -> Vocabulary {
     }
 }
 
-/// A testbed, not built yet. What its agents say goes to `log`. Where building it may take long, it ends early when
-/// `wanted` says that the user wants to stop; what it does meanwhile it says to `tell`, a line each.
+/// A testbed, not built yet. What its agents say goes to `log`. Where building it may take long, it
+/// ends early when `wanted` says that the user wants to stop; what it does meanwhile it says to
+/// `tell`, a line each.
 pub(crate) fn open(
     spec: &TestbedSpec,
     log: Option<File>,
@@ -113,14 +127,24 @@ mod tests {
     #[test]
     fn a_cluster_knows_every_word_of_the_lab_once() {
         let all = vocabularies();
-        let names: BTreeSet<&str> = all.kubernetes.networks.iter().map(|network| network.name.as_str()).collect();
+        let names: BTreeSet<&str> =
+            all.kubernetes.networks.iter().map(|network| network.name.as_str()).collect();
         assert_eq!(names.len(), all.kubernetes.networks.len());
         for network in &all.lab.networks {
             let same = all.kubernetes.network(&network.name).expect("a word");
-            assert_eq!((same.pod, same.both_ends), (network.pod, network.both_ends), "{}", network.name);
+            assert_eq!(
+                (same.pod, same.both_ends),
+                (network.pod, network.both_ends),
+                "{}",
+                network.name
+            );
         }
         let servers = |vocabulary: &Vocabulary| {
-            vocabulary.servers.iter().map(|server| (server.name.clone(), server.request.clone())).collect::<Vec<_>>()
+            vocabulary
+                .servers
+                .iter()
+                .map(|server| (server.name.clone(), server.request.clone()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(servers(&all.lab), servers(&all.kubernetes));
     }

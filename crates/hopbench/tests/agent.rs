@@ -94,7 +94,10 @@ fn both_families_are_served_on_the_wildcard_of_ipv6() {
     let port = free_address().port();
     let agent = Started::new(&format!("[::]:{port}"));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
-    assert!(TcpStream::connect(("::1", port)).is_ok() || !std::path::Path::new("/proc/net/if_inet6").exists());
+    assert!(
+        TcpStream::connect(("::1", port)).is_ok()
+            || !std::path::Path::new("/proc/net/if_inet6").exists()
+    );
     assert_eq!(agent.code(drop), Some(4));
 }
 

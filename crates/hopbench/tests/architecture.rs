@@ -15,14 +15,15 @@ use std::collections::BTreeSet;
 
 use manifest::Manifest;
 use source::{
-    BESIDE, code, crate_names, crates, folder, read, rust_files, shipped_files, shipped_text, stems, workspace,
+    BESIDE, code, crate_names, crates, folder, read, rust_files, shipped_files, shipped_text,
+    stems, workspace,
 };
 
 /// A crate, its tier, and the crates that it may be linked with.
 ///
-/// Arrows go to a lower tier. Three do not, and all are one-way: `stats` fills in the model's words.
-/// In the upper half of tier 2, `control` carries the messages of `wire`, and `testbed` places the
-/// proxies of `mesh`.
+/// Arrows go to a lower tier. Three do not, and all are one-way: `stats` fills in the model's
+/// words. In the upper half of tier 2, `control` carries the messages of `wire`, and `testbed`
+/// places the proxies of `mesh`.
 const CRATES: &[(&str, u8, &[&str])] = &[
     ("model", 1, &[]),
     ("stats", 1, &["model"]),
@@ -48,8 +49,8 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         "hopbench",
         4,
         &[
-            "agent", "hosts", "kube", "lab", "run", "report", "scenario", "policy", "control", "load", "meter",
-            "testbed", "wire", "model", "stats", "sys",
+            "agent", "hosts", "kube", "lab", "run", "report", "scenario", "policy", "control",
+            "load", "meter", "testbed", "wire", "model", "stats", "sys",
         ],
     ),
     // A tool for developers: it drives the binary from outside, like any user.
@@ -62,16 +63,27 @@ const SIDEWAYS: [(&str, &str); 3] = [("stats", "model"), ("control", "wire"), ("
 
 fn tier(krate: &str) -> u8 {
     let found = CRATES.iter().find(|(name, ..)| *name == krate);
-    found.unwrap_or_else(|| panic!("crate {krate} has no tier: enter it here and in ARCHITECTURE.md")).1
+    found
+        .unwrap_or_else(|| {
+            panic!("crate {krate} has no tier: enter it here and in ARCHITECTURE.md")
+        })
+        .1
 }
 
 #[test]
 fn arrows_go_down() {
     let known: BTreeSet<_> = CRATES.iter().map(|(name, ..)| (*name).to_owned()).collect();
-    assert_eq!(known, crate_names().into_iter().collect(), "crates with a tier, and crates that are there");
+    assert_eq!(
+        known,
+        crate_names().into_iter().collect(),
+        "crates with a tier, and crates that are there"
+    );
     let members = BESIDE.iter().map(|(_, path)| format!(", \"{path}\"")).collect::<String>();
     let members = format!("members = [\"crates/*\"{members}]");
-    assert!(workspace().contains(&members), "the workspace has members that nobody looks at here; not `{members}`");
+    assert!(
+        workspace().contains(&members),
+        "the workspace has members that nobody looks at here; not `{members}`"
+    );
     for (krate, own, allowed) in CRATES {
         let manifest = Manifest::of(krate);
         for other in Manifest::ours(&manifest.linked) {
@@ -80,13 +92,16 @@ fn arrows_go_down() {
             assert!(down, "{krate} (tier {own}) must not depend on {other} (tier {})", tier(other));
         }
         for other in Manifest::ours(&manifest.for_tests) {
-            assert!(tier(other) <= *own, "the tests of {krate} (tier {own}) must not depend on {other}");
+            assert!(
+                tier(other) <= *own,
+                "the tests of {krate} (tier {own}) must not depend on {other}"
+            );
         }
     }
 }
 
-/// `policy` is a peer that proxies talk to, and `test-webhook` one that an API server does, each in a process of its own:
-/// they measure nothing.
+/// `policy` is a peer that proxies talk to, and `test-webhook` one that an API server does, each in
+/// a process of its own: they measure nothing.
 #[test]
 fn no_async_runtime_below_the_conductor() {
     for krate in crate_names() {
@@ -128,8 +143,8 @@ fn only_sys_has_unsafe_code() {
     }
 }
 
-/// `model`, `stats`, `wire`, `mesh`, `analysis` and the placement in `testbed` do no I/O and read no
-/// clock.
+/// `model`, `stats`, `wire`, `mesh`, `analysis` and the placement in `testbed` do no I/O and read
+/// no clock.
 #[test]
 fn pure_crates_are_pure() {
     const IMPURE: [&str; 10] = [
@@ -174,7 +189,9 @@ fn pure_crates_are_pure() {
 fn reports_never_measure() {
     for file in shipped_files("report").into_iter().chain(shipped_files("analysis")) {
         let code = code(&shipped_text(&file));
-        for word in ["Instant", "SystemTime", "std::net", "hopbench_sys", "hopbench_load", "hopbench_meter"] {
+        for word in
+            ["Instant", "SystemTime", "std::net", "hopbench_sys", "hopbench_load", "hopbench_meter"]
+        {
             assert!(!code.contains(word), "{} has {word}", file.display());
         }
     }
@@ -185,21 +202,30 @@ fn reports_never_measure() {
 #[test]
 fn only_the_output_prints() {
     // The last is a test in a file of its own.
-    const PRINT: [&str; 3] =
-        ["hopbench/src/output.rs", "hopbench/src/output/bar.rs", "kube/src/objects/patch/oracle.rs"];
-    for krate in crate_names().into_iter().filter(|krate| !["bench", "test-webhook"].contains(&krate.as_str())) {
+    const PRINT: [&str; 3] = [
+        "hopbench/src/output.rs",
+        "hopbench/src/output/bar.rs",
+        "kube/src/objects/patch/oracle.rs",
+    ];
+    for krate in crate_names()
+        .into_iter()
+        .filter(|krate| !["bench", "test-webhook"].contains(&krate.as_str()))
+    {
         for file in shipped_files(&krate) {
-            let name = file.strip_prefix(crates()).expect("a file of ours").to_string_lossy().into_owned();
+            let name =
+                file.strip_prefix(crates()).expect("a file of ours").to_string_lossy().into_owned();
             if PRINT.contains(&name.as_str()) {
                 continue;
             }
             let code = code(&shipped_text(&file));
-            let bytes = ["hopbench/src/cmd/serving/relay.rs", "hopbench/src/cmd/lab.rs"].contains(&name.as_str());
+            let bytes = ["hopbench/src/cmd/serving/relay.rs", "hopbench/src/cmd/lab.rs"]
+                .contains(&name.as_str());
             for word in ["println!", "print!(", "ProgressBar", "stderr().lock"] {
                 assert!(!code.contains(word), "{name} has {word}");
             }
-            let writes =
-                code.contains("stdout().lock()") || code.contains("io::stdout(), ") || code.contains("stderr(), ");
+            let writes = code.contains("stdout().lock()")
+                || code.contains("io::stdout(), ")
+                || code.contains("stderr(), ");
             assert!(bytes || !writes, "{name} writes to the terminal");
         }
     }
@@ -233,7 +259,8 @@ fn files_are_short() {
 #[test]
 fn registries_hold_what_the_folders_hold() {
     let workloads: Vec<_> = hopbench_load::WORKLOADS.iter().map(|w| w.name()).collect();
-    let engines: Vec<_> = hopbench_load::engines::ENGINES.iter().map(|(kind, _)| kind.name()).collect();
+    let engines: Vec<_> =
+        hopbench_load::engines::ENGINES.iter().map(|(kind, _)| kind.name()).collect();
     let meters: Vec<_> = hopbench_meter::METERS.iter().map(|m| m.name()).collect();
     let formats: Vec<_> = hopbench_report::FORMATS.iter().map(|f| f.name()).collect();
     let trials: Vec<_> = hopbench_report::export::TRIAL_FORMATS.iter().map(|f| f.name()).collect();
@@ -244,7 +271,8 @@ fn registries_hold_what_the_folders_hold() {
         ("meter/src/meters", meters),
         ("report/src/formats", formats),
     ] {
-        let registered: BTreeSet<String> = names.iter().map(|name| name.replace('-', "_")).collect();
+        let registered: BTreeSet<String> =
+            names.iter().map(|name| name.replace('-', "_")).collect();
         assert_eq!(registered.len(), names.len(), "{folder}: something is registered twice");
         let mut there = stems(&crates().join(folder));
         there.remove("tests");

@@ -45,7 +45,11 @@ fn wrong_command_lines_are_told_and_start_nothing() {
             .collect();
         let run = run(&mut program(&arguments));
         let missing: Vec<_> = parts.iter().filter(|part| !run.stderr.contains(**part)).collect();
-        if run.code != Some(2) || !missing.is_empty() || !run.stdout.is_empty() || run.stderr.contains("panicked") {
+        if run.code != Some(2)
+            || !missing.is_empty()
+            || !run.stdout.is_empty()
+            || run.stderr.contains("panicked")
+        {
             wrong.push(format!("`{line}`: nothing about {missing:?}; {}", run.story()));
         }
         match silent.accept() {
@@ -81,7 +85,8 @@ fn a_port_in_use() {
 fn a_cpu_that_an_end_does_not_have() {
     let agent = Agent::insecure(&[]);
     for (cpus, end) in [("4000", "client"), ("/4000", "server")] {
-        let run = run(&mut program(&["rr", &agent.target(), "--insecure", "--cpu", cpus, "-t", "1s"]));
+        let run =
+            run(&mut program(&["rr", &agent.target(), "--insecure", "--cpu", cpus, "-t", "1s"]));
         assert_says(&run, 2, &["--cpu", "4000", end, "may use 0"], cpus);
     }
 }
@@ -89,16 +94,24 @@ fn a_cpu_that_an_end_does_not_have() {
 #[test]
 fn an_end_that_cannot_be_reached() {
     // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let port =
+        TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
     let target = format!("127.0.0.1:{port}");
     let refused = run(&mut program(&["stream", &target, "--insecure"]));
     assert_says(&refused, 3, &[&target, "refused", "hopbench serve"], "an agent");
     let refused = run(&mut program(&["http", &format!("http://{target}/")]));
     assert_says(&refused, 3, &[&target, "refused"], "a web server");
-    for arguments in
-        [["stream", "no-such-host.invalid"], ["http", "http://no-such-host.invalid/"], ["ping", "no-such-host.invalid"]]
-    {
-        assert_says(&run(&mut program(&arguments)), 3, &["no-such-host.invalid", "no address"], arguments[0]);
+    for arguments in [
+        ["stream", "no-such-host.invalid"],
+        ["http", "http://no-such-host.invalid/"],
+        ["ping", "no-such-host.invalid"],
+    ] {
+        assert_says(
+            &run(&mut program(&arguments)),
+            3,
+            &["no-such-host.invalid", "no address"],
+            arguments[0],
+        );
     }
     let v6 = run(&mut program(&["stream", "127.0.0.1", "-6"]));
     assert_says(&v6, 3, &["127.0.0.1", "IPv6"], "a family that the host does not have");
@@ -115,7 +128,10 @@ fn a_wrong_token() {
     ] {
         let run = run(program(&["rr", &agent.target(), "-t", "100ms"]).args(token));
         assert_says(&run, 3, &[&agent.target(), why, "--token"], "a token");
-        assert!(!run.stderr.contains(&agent.token) && !run.stderr.contains(&other), "a token was printed");
+        assert!(
+            !run.stderr.contains(&agent.token) && !run.stderr.contains(&other),
+            "a token was printed"
+        );
     }
     // The right one, by flag, by environment and by file.
     let arguments = ["rr", &agent.target(), "--json", "-t", "100ms", "--warmup", "0"];
@@ -128,10 +144,13 @@ fn a_wrong_token() {
 
 #[test]
 fn something_that_is_no_agent() {
-    let nginx = "HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nConnection: close\r\n\r\n<html>400</html>";
-    for (what, answer) in
-        [("a web server", nginx), ("an SSH server", "SSH-2.0-OpenSSH_9.2\r\n"), ("one that hangs up", "")]
-    {
+    let nginx =
+        "HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nConnection: close\r\n\r\n<html>400</html>";
+    for (what, answer) in [
+        ("a web server", nginx),
+        ("an SSH server", "SSH-2.0-OpenSSH_9.2\r\n"),
+        ("one that hangs up", ""),
+    ] {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let target = listener.local_addr().expect("its address").to_string();
         let server = std::thread::spawn(move || {
@@ -156,10 +175,15 @@ fn one_that_never_answers() {
 #[test]
 fn no_right_to_send_icmp() {
     inside("no_right_to_send_icmp", || {
-        // In a new network namespace `ping_group_range` is empty: nobody may have ICMP datagram sockets.
+        // In a new network namespace `ping_group_range` is empty: nobody may have ICMP datagram
+        // sockets.
         let arguments = ["ping", "127.0.0.1", "--count", "3", "--every", "10ms", "--json"];
         let allowed = run(&mut program(&arguments));
-        assert_eq!(lab::records::one(&allowed).metrics["lost"], 0.0, "the raw socket of who has the right");
+        assert_eq!(
+            lab::records::one(&allowed).metrics["lost"],
+            0.0,
+            "the raw socket of who has the right"
+        );
         let mut bare = Command::new("setpriv");
         bare.env("PATH", path()).args(["--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]);
         let refused = run(bare.arg(binary()).args(arguments));
@@ -179,14 +203,21 @@ fn too_few_file_descriptors() {
         exec \"$@\"";
     let mut command = Command::new("sh");
     command.args(["-c", line, "sh"]).arg(&binary).env("PATH", path());
-    let run = run(command.args(["stream", &agent.target(), "--insecure", "-c", "500", "-t", "100ms"]));
-    assert_says(&run, 3, &["500 connections", "630 open files", "200", "ulimit -n 630"], "open files");
+    let run =
+        run(command.args(["stream", &agent.target(), "--insecure", "-c", "500", "-t", "100ms"]));
+    assert_says(
+        &run,
+        3,
+        &["500 connections", "630 open files", "200", "ulimit -n 630"],
+        "open files",
+    );
 }
 
 #[test]
 fn a_server_that_is_killed_midway() {
     let _turn = Turn::shared();
-    for (workload, metric) in [("stream", "received_bits_per_s"), ("rr", "requests_per_s"), ("push", "messages_per_s")]
+    for (workload, metric) in
+        [("stream", "received_bits_per_s"), ("rr", "requests_per_s"), ("push", "messages_per_s")]
     {
         let agent = Agent::insecure(&[]);
         let client = Running::start(&mut program(&[
@@ -207,7 +238,11 @@ fn a_server_that_is_killed_midway() {
         assert_eq!(records.len(), 1, "{workload}: what was measured is printed: {}", run.story());
         let record = &records[0];
         assert!(record.incomplete.is_some(), "{workload}: not marked");
-        assert!(record.window_s > 0.3 && record.window_s < 10.0, "{workload}: window {} s", record.window_s);
+        assert!(
+            record.window_s > 0.3 && record.window_s < 10.0,
+            "{workload}: window {} s",
+            record.window_s
+        );
         // Of a stream, what was received is the server's to know, which is gone.
         let name = if workload == "stream" { "sent_bits_per_s" } else { metric };
         let value = record.metrics.get(name).copied();
@@ -247,7 +282,8 @@ fn ctrl_c_prints_what_was_measured() {
     ];
     for (arguments, metric) in cases {
         let what = arguments[0];
-        let client = Running::start(program(arguments).args(["--json", "-t", "20s", "--warmup", "100ms"]));
+        let client =
+            Running::start(program(arguments).args(["--json", "-t", "20s", "--warmup", "100ms"]));
         pause(900 * MS);
         client.signal("INT");
         let run = client.finish();
@@ -255,8 +291,16 @@ fn ctrl_c_prints_what_was_measured() {
         assert_eq!(records.len(), 1, "{what}: {}", run.story());
         let record = &records[0];
         assert_eq!(record.incomplete.as_deref(), Some("interrupted"), "{what}");
-        assert!(record.window_s > 0.3 && record.window_s < 5.0, "{what}: window {} s", record.window_s);
-        assert!(record.metrics.get(metric).is_some_and(|v| *v > 0.0), "{what} has no {metric}: {:?}", record.metrics);
+        assert!(
+            record.window_s > 0.3 && record.window_s < 5.0,
+            "{what}: window {} s",
+            record.window_s
+        );
+        assert!(
+            record.metrics.get(metric).is_some_and(|v| *v > 0.0),
+            "{what} has no {metric}: {:?}",
+            record.metrics
+        );
         let broken: Vec<_> = record.invariants.iter().filter(|i| !i.ok).collect();
         assert!(broken.is_empty(), "{what}: {broken:?}");
         assert_eq!(run.code, Some(4), "{what}: {}", run.story());
@@ -267,14 +311,23 @@ fn ctrl_c_prints_what_was_measured() {
 #[test]
 fn ctrl_c_before_there_is_anything_to_print() {
     let agent = Agent::insecure(&[]);
-    let client =
-        Running::start(&mut program(&["stream", &agent.target(), "--insecure", "-t", "20s", "--warmup", "20s"]));
+    let client = Running::start(&mut program(&[
+        "stream",
+        &agent.target(),
+        "--insecure",
+        "-t",
+        "20s",
+        "--warmup",
+        "20s",
+    ]));
     pause(700 * MS);
     client.signal("INT");
     let run = client.finish();
     assert_eq!(run.code, Some(4), "{}", run.story());
     assert!(
-        run.stdout.contains("incomplete") || run.stdout.contains("cut short") || run.stderr.contains("interrupted"),
+        run.stdout.contains("incomplete")
+            || run.stdout.contains("cut short")
+            || run.stderr.contains("interrupted"),
         "{}",
         run.story()
     );

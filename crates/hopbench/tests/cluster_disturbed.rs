@@ -1,5 +1,11 @@
-//! Runs on a real cluster in which something breaks: what it costs, what is told, and that nothing is left.
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods, reason = "all of this file is test")]
+//! Runs on a real cluster in which something breaks: what it costs, what is told, and that nothing
+//! is left.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "all of this file is test"
+)]
 
 #[path = "cluster/ground.rs"]
 mod ground;
@@ -38,7 +44,9 @@ fn an_api_server_that_restarts_costs_the_trial_under_way() {
     assert!(failed.len() <= 2, "{failed:?}");
     let good = over.good("near").len() + over.good("far").len();
     assert!(good >= 8 - failed.len(), "{good} good, {failed:?}");
-    for record in over.good("near").iter().chain(&over.good("far")).filter(|record| record.round == 4) {
+    for record in
+        over.good("near").iter().chain(&over.good("far")).filter(|record| record.round == 4)
+    {
         // Whoever watches the cluster is back, too.
         assert_eq!(record.settings.get("changes"), None, "{}", record.path);
         assert!(record.proof.iter().all(|proof| proof.ok), "{:#?}", record.proof);
@@ -52,7 +60,10 @@ struct Cable(&'static str);
 
 impl Cable {
     fn set(&self, how: &str) {
-        let ended = Command::new("ip").args(["-n", "hbc-fabric", "link", "set", self.0, how]).status().unwrap();
+        let ended = Command::new("ip")
+            .args(["-n", "hbc-fabric", "link", "set", self.0, how])
+            .status()
+            .unwrap();
         assert!(ended.success(), "{} {how}", self.0);
     }
 }
@@ -81,7 +92,8 @@ fn a_node_that_is_lost_costs_its_own_cells() {
     println!("{took:?}: {failed:#?}\n{}", over.log);
     assert!((3..=4).contains(&failed.len()), "the rest of round 2, and round 3: {failed:?}");
     // As soon as the cluster knows it, its words are the reason.
-    let told = |text: &String| text.contains("node n3 is not ready: Kubelet stopped posting node status");
+    let told =
+        |text: &String| text.contains("node n3 is not ready: Kubelet stopped posting node status");
     assert!(told(failed.last().unwrap()), "{failed:?}");
     assert_eq!((over.good("near").len(), over.failures("near")), (6, Vec::new()));
     assert_eq!(over.code, Some(4), "{}", over.said);
@@ -109,14 +121,24 @@ fn pods_that_are_evicted_or_deleted_cost_their_own_trial() {
         ("deleted", 3, "pod-c", "pod-c of node n3 is being deleted"),
     ] {
         let failed = over.failures(path);
-        let again: Vec<(u32, &String)> =
-            over.good(path).iter().filter_map(|one| Some((one.round, one.settings.get("measured_again")?))).collect();
-        // It was measured again with another pod, and not for nothing; the other trials had nothing to do with it.
+        let again: Vec<(u32, &String)> = over
+            .good(path)
+            .iter()
+            .filter_map(|one| Some((one.round, one.settings.get("measured_again")?)))
+            .collect();
+        // It was measured again with another pod, and not for nothing; the other trials had nothing
+        // to do with it.
         assert_eq!((failed, again.len()), (Vec::new(), 1), "{path}: {again:?}");
         assert!(again[0].0 == round && again[0].1.contains(words), "{path}: {again:?}");
         assert_eq!(over.good(path).len(), 4, "{path}");
-        assert!(over.good(path).iter().all(|record| record.proof.iter().all(|proof| proof.ok)), "{path}");
-        let gone = [format!("container agent of pod {pod} is being deleted"), format!("pod {pod} is gone")];
+        assert!(
+            over.good(path).iter().all(|record| record.proof.iter().all(|proof| proof.ok)),
+            "{path}"
+        );
+        let gone = [
+            format!("container agent of pod {pod} is being deleted"),
+            format!("pod {pod} is gone"),
+        ];
         assert!(gone.iter().any(|words| over.log.contains(words)), "{pod}: {}", over.log);
     }
     assert_eq!(over.code, Some(0), "{}", over.said);
@@ -136,15 +158,21 @@ fn an_agent_that_crashes_leaves_its_last_words() {
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     let (run, over) = run.over();
     println!("{:#?}\n{}{}", over.events, over.said, over.log);
-    let told = over.log.lines().find(|line| line.contains("container agent of pod pod-b ended with code 137"));
+    let told = over
+        .log
+        .lines()
+        .find(|line| line.contains("container agent of pod pod-b ended with code 137"));
     assert!(told.is_some_and(|line| !line.contains("cannot be read")), "{}", over.log);
-    // Its session may end before anybody knows why: then the trial has failed. Else it is measured again. The next trial
-    // finds the agent started again.
+    // Its session may end before anybody knows why: then the trial has failed. Else it is measured
+    // again. The next trial finds the agent started again.
     let (good, failed) = (over.good("p"), over.failures("p"));
     match (good.as_slice(), failed.len()) {
         ([second], 1) => assert_eq!(second.round, 2),
         ([first, second], 0) => {
-            let why = first.settings.get("measured_again").or_else(|| second.settings.get("measured_again"));
+            let why = first
+                .settings
+                .get("measured_again")
+                .or_else(|| second.settings.get("measured_again"));
             assert!(why.is_some_and(|why| why.contains("pod-b")), "{good:?}");
         }
         _ => panic!("{good:?} {failed:?}"),
@@ -155,17 +183,19 @@ fn an_agent_that_crashes_leaves_its_last_words() {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn who_stops_a_run_whose_pods_wait_need_not_wait() {
-    // One has no room anywhere, the other runs and never counts as ready: the run would wait for a minute.
-    let huge = "{patch: {spec: {containers: [{name: agent, resources: {requests: {cpu: \"1000\"}}}]}}}";
+    // One has no room anywhere, the other runs and never counts as ready: the run would wait for a
+    // minute.
+    let huge =
+        "{patch: {spec: {containers: [{name: agent, resources: {requests: {cpu: \"1000\"}}}]}}}";
     let never = "{patch: {spec: {readinessGates: [{conditionType: hopbench.test/never}]}}}";
     let more = format!(", networks: {{huge: {huge}, never: {never}}}");
-    let rest =
-        "rounds: 1\ntime: 1s\npaths: {huge: pod@a -> huge@b, never: pod@a -> never@c}\nworkloads: {rr: {rr: {}}}\n";
+    let rest = "rounds: 1\ntime: 1s\npaths: {huge: pod@a -> huge@b, never: pod@a -> never@c}\nworkloads: {rr: {rr: {}}}\n";
     let Some(run) = start("stopped", &more, rest) else { return };
     let pods = run.pods();
     let began = Instant::now();
     loop {
-        let found = run.access.ask("pods", pods.list(&kube::api::ListParams::default())).unwrap().items;
+        let found =
+            run.access.ask("pods", pods.list(&kube::api::ListParams::default())).unwrap().items;
         if found.len() >= 3 {
             break;
         }

@@ -1,4 +1,5 @@
-//! Ways into a real cluster from outside, through the binary: a load balancer's address, and one that somebody names.
+//! Ways into a real cluster from outside, through the binary: a load balancer's address, and one
+//! that somebody names.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is test")]
 
 #[path = "cluster/ground.rs"]
@@ -18,15 +19,17 @@ const BALANCER: &str = "10.199.0.50";
 /// A node's address, and a port of all nodes.
 const OUTSIDE: (&str, u16) = ("10.199.0.13", 30777);
 
-/// Does what a cloud does for a Service, and what the owner of a cluster does who opens a port: for the first run that
-/// asks for a load balancer within a minute.
+/// Does what a cloud does for a Service, and what the owner of a cluster does who opens a port: for
+/// the first run that asks for a load balancer within a minute.
 fn open(access: &Access) {
     let until = clock::now() + 60_000_000_000;
     let all: Api<Service> = Api::all(access.client.clone());
     let ours = ListParams::default().labels(&labels::of_all());
     let balanced = loop {
         let found = access.ask("services", all.list(&ours)).unwrap().items;
-        let is = |service: &Service| service.spec.as_ref().unwrap().type_.as_deref() == Some("LoadBalancer");
+        let is = |service: &Service| {
+            service.spec.as_ref().unwrap().type_.as_deref() == Some("LoadBalancer")
+        };
         if let Some(service) = found.into_iter().find(is) {
             break service;
         }
@@ -36,7 +39,9 @@ fn open(access: &Access) {
     let (namespace, name) = (balanced.metadata.namespace.unwrap(), balanced.metadata.name.unwrap());
     let services: Api<Service> = Api::namespaced(access.client.clone(), &namespace);
     let status = Patch::Merge(json!({"status": {"loadBalancer": {"ingress": [{"ip": BALANCER}]}}}));
-    access.ask("an address", services.patch_status(&name, &PatchParams::default(), &status)).unwrap();
+    access
+        .ask("an address", services.patch_status(&name, &PatchParams::default(), &status))
+        .unwrap();
     let port: Service = serde_json::from_value(json!({
         "metadata": {"name": "outside"},
         "spec": {
@@ -69,8 +74,15 @@ fn load_balancers_and_addresses_of_others_lead_to_the_servers() {
             println!("{what}: {}: {}", proof.hop, proof.evidence);
         }
         assert_sound(record);
-        let target = if record.path == "balanced" { format!("{BALANCER}:7474") } else { format!("{address}:{port}") };
+        let target = if record.path == "balanced" {
+            format!("{BALANCER}:7474")
+        } else {
+            format!("{address}:{port}")
+        };
         let led = |evidence: &str| evidence.ends_with(&format!("to {target}"));
-        assert!(record.proof.iter().any(|proof| proof.hop == "client" && led(&proof.evidence)), "{what}: {target}");
+        assert!(
+            record.proof.iter().any(|proof| proof.hop == "client" && led(&proof.evidence)),
+            "{what}: {target}"
+        );
     }
 }

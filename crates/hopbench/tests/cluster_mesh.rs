@@ -1,4 +1,5 @@
-//! Meshes on a real cluster, through the binary: every way and mode takes the proxies that it names, and no others.
+//! Meshes on a real cluster, through the binary: every way and mode takes the proxies that it
+//! names, and no others.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is test")]
 
 #[path = "cluster/ground.rs"]
@@ -10,8 +11,8 @@ use hopbench_model::{Record, RunFile};
 
 use ground::{ANY_THREE, assert_sound, ground};
 
-/// The records of a run of this scenario's paths and workloads, and what it says of itself; `None`: there is no
-/// cluster or no Envoy on it, which is said.
+/// The records of a run of this scenario's paths and workloads, and what it says of itself; `None`:
+/// there is no cluster or no Envoy on it, which is said.
 fn measured(test: &str, mesh: &str, rest: &str) -> Option<(Vec<Record>, RunFile)> {
     let ground = ground(test)?;
     if !ground.has_envoy(test) {
@@ -31,11 +32,14 @@ fn taking(record: &Record) -> BTreeSet<&str> {
         !still.iter().any(|words| evidence.starts_with(words))
     });
     let names = ["client-sidecar", "gateway", "server-sidecar", "policy", "telemetry"];
-    let found = moved.filter_map(|proof| names.into_iter().find(|name| proof.hop.split('#').next() == Some(name)));
+    let found = moved.filter_map(|proof| {
+        names.into_iter().find(|name| proof.hop.split('#').next() == Some(name))
+    });
     found.collect()
 }
 
-/// Every trial was proved and is sound, and those proxies took its traffic that its path and variant name.
+/// Every trial was proved and is sound, and those proxies took its traffic that its path and
+/// variant name.
 fn assert_all(records: &[Record], wanted: &BTreeMap<&str, &[&str]>, each: usize) {
     assert_eq!(records.len(), wanted.len() * each);
     for record in records {
@@ -56,11 +60,16 @@ const BOTH: &[&str] = &["client-sidecar", "server-sidecar"];
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn every_way_and_mode_passes_the_sidecars_that_it_names() {
     let ways = [("direct", ""), ("svc", " via cluster-ip"), ("np", " via node-port@c")];
-    let modes: [(&str, &[&str]); 4] = [("none", &[]), ("client", CLIENT), ("server", SERVER), ("both", BOTH)];
+    let modes: [(&str, &[&str]); 4] =
+        [("none", &[]), ("client", CLIENT), ("server", SERVER), ("both", BOTH)];
     let mut wanted: Vec<(String, String, &[&str])> = Vec::new();
     for (way, via) in ways {
         for (mode, proxies) in modes {
-            wanted.push((format!("{way}-{mode}"), format!("pod@a -> pod@b{via} mesh {mode}"), proxies));
+            wanted.push((
+                format!("{way}-{mode}"),
+                format!("pod@a -> pod@b{via} mesh {mode}"),
+                proxies,
+            ));
         }
     }
     wanted.push(("gw".into(), "pod@a -> pod@b via gateway@c".into(), &["gateway"]));
@@ -70,7 +79,8 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
         &["gateway", "server-sidecar"],
     ));
     wanted.push(("to-host".into(), "pod@a -> host@b mesh client".into(), CLIENT));
-    let paths: String = wanted.iter().map(|(name, path, _)| format!("  {name}: {path}\n")).collect();
+    let paths: String =
+        wanted.iter().map(|(name, path, _)| format!("  {name}: {path}\n")).collect();
     let rest = format!(
         "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, http: {{http: {{connections: 2}}}}}}\n"
     );
@@ -119,8 +129,14 @@ fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
                 both: pod@a -> pod@b mesh both\n  svc: pod@a -> pod@b via cluster-ip mesh both\n  \
                 np: pod@a -> pod@b via node-port@c mesh server\nworkloads: {rr: {rr: {}}, http: {http: {connections: 2}}}\n";
     let Some((records, run)) = measured("istio", "{provider: istio}", rest) else { return };
-    let wanted: [(&str, &[&str]); 6] =
-        [("none", &[]), ("client", CLIENT), ("server", SERVER), ("both", BOTH), ("svc", BOTH), ("np", SERVER)];
+    let wanted: [(&str, &[&str]); 6] = [
+        ("none", &[]),
+        ("client", CLIENT),
+        ("server", SERVER),
+        ("both", BOTH),
+        ("svc", BOTH),
+        ("np", SERVER),
+    ];
     assert_all(&records, &wanted.into(), 2);
     // One pod serves all modes, and says what was put into it.
     let text = serde_json::to_string(&run.testbed).unwrap();

@@ -1,4 +1,5 @@
-//! Searches on a real cluster, through the binary: what the cable of a node carries, and one for which there is no time.
+//! Searches on a real cluster, through the binary: what the cable of a node carries, and one for
+//! which there is no time.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is test")]
 
 #[path = "cluster/ground.rs"]
@@ -12,7 +13,8 @@ use serde_json::Value;
 
 use ground::{ANY_THREE, Ground, assert_sound, ground};
 
-/// The cable of a node's second NIC, which only its `eni` pod uses: control and probes of others go by the first.
+/// The cable of a node's second NIC, which only its `eni` pod uses: control and probes of others go
+/// by the first.
 struct Cable;
 
 /// Its name in the fabric, and what it carries from now on.
@@ -23,7 +25,9 @@ impl Cable {
     /// What goes to the pod gets this rate, with a bucket of 10 ms and a queue of 40 ms.
     fn shaped() -> Self {
         let (rate, bucket, queue) = (format!("{CABLE_BITS_PER_S}bit"), "12500", "50000");
-        assert!(qdisc(&["add", "dev", CABLE, "root", "tbf", "rate", &rate, "burst", bucket, "limit", queue]));
+        assert!(qdisc(&[
+            "add", "dev", CABLE, "root", "tbf", "rate", &rate, "burst", bucket, "limit", queue
+        ]));
         Self
     }
 }
@@ -36,7 +40,12 @@ impl Drop for Cable {
 }
 
 fn qdisc(arguments: &[&str]) -> bool {
-    Command::new("tc").args(["-n", "hbc-fabric", "qdisc"]).args(arguments).status().unwrap().success()
+    Command::new("tc")
+        .args(["-n", "hbc-fabric", "qdisc"])
+        .args(arguments)
+        .status()
+        .unwrap()
+        .success()
 }
 
 /// What a search is about.
@@ -51,9 +60,9 @@ struct Wanted {
     full_per_s: f64,
 }
 
-/// A datagram of 1400 B has 8 B of UDP, 20 B of IP and 14 B of Ethernet more. Between the loads that are tried those next to
-/// the full cable are 0.94 and 1.08 times as high: the one leaves stalls of 50 ms without loss, the other overflows queue and
-/// bucket in 0.7 s of the 1.3 s.
+/// A datagram of 1400 B has 8 B of UDP, 20 B of IP and 14 B of Ethernet more. Between the loads
+/// that are tried those next to the full cable are 0.94 and 1.08 times as high: the one leaves
+/// stalls of 50 ms without loss, the other overflows queue and bucket in 0.7 s of the 1.3 s.
 const FLOOD: Wanted = Wanted {
     workload: "flood",
     goal: "lossless",
@@ -62,8 +71,9 @@ const FLOOD: Wanted = Wanted {
     precision: 0.16,
     full_per_s: CABLE_BITS_PER_S / 8.0 / (1400.0 + 8.0 + 20.0 + 14.0),
 };
-/// A request of 4 KiB is three segments, each with 32 B of TCP, 20 B of IP and 14 B of Ethernet. The loads next to the full
-/// cable are 0.92 and 1.1 times as high: beyond it each request waits for all that came too early before it.
+/// A request of 4 KiB is three segments, each with 32 B of TCP, 20 B of IP and 14 B of Ethernet.
+/// The loads next to the full cable are 0.92 and 1.1 times as high: beyond it each request waits
+/// for all that came too early before it.
 const ASK: Wanted = Wanted {
     workload: "ask",
     goal: "slo",
@@ -95,14 +105,29 @@ fn steps<'r>(records: &'r [Record], workload: &str) -> Vec<&'r SearchStep> {
 fn assert_trace(records: &[Record], wanted: &Wanted) {
     let Wanted { workload, goal, figure, .. } = wanted;
     let numbers: Vec<u32> = steps(records, workload).iter().map(|step| step.step).collect();
-    assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<_>>(), "{workload}: no gap, none twice");
+    assert_eq!(
+        numbers,
+        (1..=numbers.len() as u32).collect::<Vec<_>>(),
+        "{workload}: no gap, none twice"
+    );
     for record in records.iter().filter(|record| record.workload == *workload) {
         let step = record.search.as_ref().unwrap();
-        assert_eq!((step.goal.as_str(), step.figure.as_str(), step.parameter.as_str()), (*goal, *figure, "rate"));
-        assert_eq!((record.round, record.point["rate"].as_f64()), (step.step, Some(step.load)), "{workload}");
+        assert_eq!(
+            (step.goal.as_str(), step.figure.as_str(), step.parameter.as_str()),
+            (*goal, *figure, "rate")
+        );
+        assert_eq!(
+            (record.round, record.point["rate"].as_f64()),
+            (step.step, Some(step.load)),
+            "{workload}"
+        );
         assert!(step.value.is_some(), "{workload} {}: no value", step.load);
         let asked = record.metrics["intended_per_s"];
-        assert!((asked / step.load - 1.0).abs() < 0.02, "{workload}: {asked}/s, {} is the step's", step.load);
+        assert!(
+            (asked / step.load - 1.0).abs() < 0.02,
+            "{workload}: {asked}/s, {} is the step's",
+            step.load
+        );
     }
 }
 
@@ -127,11 +152,21 @@ fn assert_found(records: &[Record], wanted: &Wanted) -> (f64, f64) {
     let (last, before) = steps.split_last().unwrap();
     assert!(before.iter().all(|step| step.outcome.is_none()), "{workload} goes on after its end");
     let (low, high) = bracket(&steps, *limit);
-    println!("{workload}: {low} to {high}/s, {full_per_s:.0}/s fill the cable, in {} trials", steps.len());
-    assert_eq!(last.outcome, Some(SearchOutcome::Found { load: low, low, high: Some(high) }), "{workload}");
+    println!(
+        "{workload}: {low} to {high}/s, {full_per_s:.0}/s fill the cable, in {} trials",
+        steps.len()
+    );
+    assert_eq!(
+        last.outcome,
+        Some(SearchOutcome::Found { load: low, low, high: Some(high) }),
+        "{workload}"
+    );
     assert!(high / low <= 1.0 + precision, "{workload}: {low} to {high} is wider than {precision}");
     // Acknowledgements of their own fill the cable, too: up to 2 %.
-    assert!(low <= *full_per_s && high >= full_per_s * 0.98, "{workload}: {low} to {high}, not {full_per_s}");
+    assert!(
+        low <= *full_per_s && high >= full_per_s * 0.98,
+        "{workload}: {low} to {high}, not {full_per_s}"
+    );
     (low, high)
 }
 
@@ -158,9 +193,16 @@ fn what_the_cable_of_a_node_carries_is_found() {
     let run = ground.run_file();
     assert_eq!((run.status, run.failures.len()), (RunStatus::Complete, 0), "{:?}", run.failures);
     // A trial of each in turn, as long as both search.
-    let shortest = [FLOOD, ASK].map(|wanted| steps(&records, wanted.workload).len()).into_iter().min().unwrap();
+    let shortest = [FLOOD, ASK]
+        .map(|wanted| steps(&records, wanted.workload).len())
+        .into_iter()
+        .min()
+        .unwrap();
     for pass in records.chunks(2).take(shortest) {
-        assert_eq!(pass.iter().map(|record| record.workload.as_str()).collect::<BTreeSet<_>>().len(), 2);
+        assert_eq!(
+            pass.iter().map(|record| record.workload.as_str()).collect::<BTreeSet<_>>().len(),
+            2
+        );
     }
     let summary: Value = serde_json::from_str(&reported(&ground, "json")).unwrap();
     let table = reported(&ground, "table");
@@ -169,19 +211,33 @@ fn what_the_cable_of_a_node_carries_is_found() {
         let (low, high) = assert_found(&records, &wanted);
         let searches = summary["searches"].as_array().unwrap();
         let own = searches.iter().find(|search| search["workload"] == wanted.workload).unwrap();
-        assert_eq!((&own["goal"], &own["limit"]), (&Value::from(wanted.goal), &Value::from(wanted.limit)));
+        assert_eq!(
+            (&own["goal"], &own["limit"]),
+            (&Value::from(wanted.goal), &Value::from(wanted.limit))
+        );
         let path = &own["paths"][0];
         let said = ["at", "low", "high"].map(|key| path[key].as_f64());
         assert_eq!(said, [Some(low), Some(low), Some(high)], "{path}");
-        let trace: Vec<f64> =
-            path["trace"].as_array().unwrap().iter().map(|step| step["load"].as_f64().unwrap()).collect();
-        let loads: Vec<f64> = steps(&records, wanted.workload).iter().map(|step| step.load).collect();
+        let trace: Vec<f64> = path["trace"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| step["load"].as_f64().unwrap())
+            .collect();
+        let loads: Vec<f64> =
+            steps(&records, wanted.workload).iter().map(|step| step.load).collect();
         assert_eq!(trace, loads, "{}", wanted.workload);
-        let (title, value) =
-            (format!("{} ({} over ", wanted.workload, wanted.goal), format!("{low:.0} [{low:.0}, {high:.0}]"));
+        let (title, value) = (
+            format!("{} ({} over ", wanted.workload, wanted.goal),
+            format!("{low:.0} [{low:.0}, {high:.0}]"),
+        );
         assert!(table.contains(&title) && table.contains(&value), "`{title}`, `{value}`: {table}");
     }
-    assert_eq!(reported(&ground, "searches").lines().count(), 1 + records.len(), "a row a trial, below a head");
+    assert_eq!(
+        reported(&ground, "searches").lines().count(),
+        1 + records.len(),
+        "a row a trial, below a head"
+    );
 }
 
 /// A level takes three trials of 0.8 s, and there are six.
@@ -209,7 +265,11 @@ fn a_search_begins_no_trial_when_its_time_is_over() {
     assert!(steps.iter().all(|step| step.load == 1.0 && step.outcome.is_none()), "{steps:?}");
     assert_eq!((run.status, run.failures.len()), (RunStatus::Incomplete, 1), "{:?}", run.failures);
     let failure = &run.failures[0];
-    assert!(failure.reason.contains("`budget`") && failure.reason.contains("--resume"), "{}", failure.reason);
+    assert!(
+        failure.reason.contains("`budget`") && failure.reason.contains("--resume"),
+        "{}",
+        failure.reason
+    );
     assert_eq!(failure.round, records.len() as u32 + 1, "the trial that comes next");
     let table = reported(&ground, "table");
     let words = format!("not ended, after {} trial", records.len());

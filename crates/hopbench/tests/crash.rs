@@ -1,4 +1,5 @@
-//! `kill -9` of any process of a run, at any moment: nothing of it stays, and `--resume` measures what is missing.
+//! `kill -9` of any process of a run, at any moment: nothing of it stays, and `--resume` measures
+//! what is missing.
 
 #[path = "crash/agent.rs"]
 mod agent;

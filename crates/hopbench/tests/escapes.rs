@@ -35,10 +35,12 @@ const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2028}\u{
 /// Nothing in what a program said steers, and no line of it was made by somebody else.
 fn harmless(done: &Finished, what: &str) {
     for (stream, text) in [("stdout", &done.stdout), ("stderr", &done.stderr)] {
-        let found: Vec<char> = text.chars().filter(|c| steers(*c) && !matches!(c, '\n' | '\t')).collect();
+        let found: Vec<char> =
+            text.chars().filter(|c| steers(*c) && !matches!(c, '\n' | '\t')).collect();
         assert!(found.is_empty(), "{what}: {stream} has {found:?}: {}", done.story());
         // In a page a line feed is a space; scenarios stand in it with theirs.
-        let forged = what != "html" && text.lines().any(|line| line.starts_with("hopbench: all is well"));
+        let forged =
+            what != "html" && text.lines().any(|line| line.starts_with("hopbench: all is well"));
         assert!(!forged, "{what}: {}", done.story());
     }
 }
@@ -57,7 +59,8 @@ fn has(value: &Value, text: &str) -> bool {
 fn hostile(dir: &Path) {
     folder(dir);
     let file = dir.join("run.json");
-    let mut run: Value = serde_json::from_str(&fs::read_to_string(&file).expect("run.json")).expect("JSON");
+    let mut run: Value =
+        serde_json::from_str(&fs::read_to_string(&file).expect("run.json")).expect("JSON");
     run["plan"]["points"][0]["workload"] = HOSTILE.into();
     run["plan"]["paths"][0]["name"] = HOSTILE.into();
     run["plan"]["baseline"] = HOSTILE.into();
@@ -125,7 +128,11 @@ fn a_results_folder_of_another_version_or_damaged() {
         ("run.json", "hopbench.plan/1", HOSTILE),
         ("records.jsonl", "hopbench.record/1", HOSTILE),
         ("records.jsonl", "\"r1\"", &serde_json::to_string(HOSTILE).unwrap()),
-        ("records.jsonl", "\"window_s\":1.0", &format!("\"window_s\":{}", serde_json::to_string(HOSTILE).unwrap())),
+        (
+            "records.jsonl",
+            "\"window_s\":1.0",
+            &format!("\"window_s\":{}", serde_json::to_string(HOSTILE).unwrap()),
+        ),
     ] {
         folder(dir.path());
         let path = dir.path().join(file);
@@ -141,7 +148,11 @@ fn a_results_folder_of_another_version_or_damaged() {
             let done = run(program(command).arg(dir.path()));
             assert_eq!(done.code, Some(2), "{}", done.story());
             harmless(&done, file);
-            assert!(command[0] == "run" || done.stderr.contains("\\u"), "it is spelled out: {}", done.story());
+            assert!(
+                command[0] == "run" || done.stderr.contains("\\u"),
+                "it is spelled out: {}",
+                done.story()
+            );
         }
     }
     let named = dir.path().join(HOSTILE.replace('\n', ""));
@@ -156,7 +167,9 @@ fn a_scenario() {
     let quoted = serde_json::to_string(HOSTILE).unwrap();
     for text in [
         format!("name: {quoted}\npaths: {{a: bridge@a -> bridge@b}}\nworkloads: {{w: rr}}\n"),
-        format!("name: x\npaths: {{{quoted}: {quoted}}}\nworkloads: {{{quoted}: {{{quoted}: {quoted}}}}}\n"),
+        format!(
+            "name: x\npaths: {{{quoted}: {quoted}}}\nworkloads: {{{quoted}: {{{quoted}: {quoted}}}}}\n"
+        ),
         format!(
             "name: x\n{quoted}: 1\npaths: {{a: bridge@a -> bridge@b}}\nworkloads: {{w: {{http: {{header: {quoted}}}}}}}\n"
         ),
@@ -209,7 +222,9 @@ fn the_banner_of_a_target() {
         let address = banner(text);
         for format in ["text", "json"] {
             let url = format!("http://{address}/");
-            let done = run(&mut program(&["http", &url, "-t", "100ms", "--warmup", "0", "--format", format]));
+            let done = run(&mut program(&[
+                "http", &url, "-t", "100ms", "--warmup", "0", "--format", format,
+            ]));
             assert_eq!(done.code, Some(4), "{}", done.story());
             harmless(&done, "http");
         }
@@ -224,7 +239,8 @@ fn agent(version: &'static str, fault: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("its address");
     thread::spawn(move || {
-        let config = server_config(&Credentials::of_token(&Secret::insecure())).expect("a configuration");
+        let config =
+            server_config(&Credentials::of_token(&Secret::insecure())).expect("a configuration");
         let (stream, _) = listener.accept().expect("a client");
         let mut channel = Channel::accept(stream, config).expect("a session");
         while let Ok(Some(message)) = channel.receive_until::<ToAgent>(clock::now() + 10 * S) {
@@ -239,7 +255,9 @@ fn agent(version: &'static str, fault: bool) -> SocketAddr {
                     FromAgent::Hello(ours)
                 }
                 ToAgent::Clock => FromAgent::Clock { now_ns: clock::now() },
-                ToAgent::Prepare(_) => FromAgent::Failed { fault: Fault::environment(HOSTILE), report: None },
+                ToAgent::Prepare(_) => {
+                    FromAgent::Failed { fault: Fault::environment(HOSTILE), report: None }
+                }
                 _ => continue,
             };
             if channel.send(&answer).is_err() {
@@ -254,7 +272,8 @@ fn agent(version: &'static str, fault: bool) -> SocketAddr {
 fn the_words_of_an_agent() {
     for (version, fault, code) in [("0.1.0", true, 3), (HOSTILE, true, 3), (HOSTILE, false, 3)] {
         let target = agent(version, fault).to_string();
-        let done = run(&mut program(&["rr", &target, "--insecure", "-t", "100ms", "--warmup", "0"]));
+        let done =
+            run(&mut program(&["rr", &target, "--insecure", "-t", "100ms", "--warmup", "0"]));
         assert_eq!(done.code, Some(code), "{}", done.story());
         harmless(&done, "an agent");
         assert!(done.stderr.contains("\\u001b[2J"), "its words are told: {}", done.story());

@@ -10,7 +10,8 @@ use lab::program;
 use lab::program::run;
 use lab::records::{metric, printed};
 
-/// A server that answers so many of ten requests well, and the others with 503. It lives as long as the test.
+/// A server that answers so many of ten requests well, and the others with 503. It lives as long as
+/// the test.
 fn server(good: usize) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("its address");
@@ -43,13 +44,20 @@ fn mostly_failed_is_no_success() {
         assert_eq!(done.code, Some(code), "{good} of 10: {}", done.story());
         let record = printed(&done).remove(0);
         let failed = metric(&record, "error_ratio");
-        assert!((failed - (1.0 - good as f64 / 10.0)).abs() < 0.09, "{good} of 10: {failed} failed");
+        assert!(
+            (failed - (1.0 - good as f64 / 10.0)).abs() < 0.09,
+            "{good} of 10: {failed} failed"
+        );
         let said = match good {
             0 => "not one exchange succeeded: ",
             4 => " % of the exchanges failed: ",
             _ => "",
         };
-        assert!(done.stderr.contains(said) && done.stderr.is_empty() == said.is_empty(), "{}", done.story());
+        assert!(
+            done.stderr.contains(said) && done.stderr.is_empty() == said.is_empty(),
+            "{}",
+            done.story()
+        );
     }
 }
 
@@ -67,7 +75,16 @@ fn an_agent_that_does_not_answer_http_is_told_how_it_would() {
 fn help_of_help_is_help() {
     for arguments in [&["help", "--help"][..], &["help", "-h"], &["help"]] {
         let done = run(&mut program(arguments));
-        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{arguments:?}: {}", done.story());
-        assert!(done.stdout.contains("Usage: hopbench <COMMAND>"), "{arguments:?}: {}", done.story());
+        assert_eq!(
+            (done.code, done.stderr.as_str()),
+            (Some(0), ""),
+            "{arguments:?}: {}",
+            done.story()
+        );
+        assert!(
+            done.stdout.contains("Usage: hopbench <COMMAND>"),
+            "{arguments:?}: {}",
+            done.story()
+        );
     }
 }

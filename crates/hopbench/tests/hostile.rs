@@ -1,5 +1,5 @@
-//! An agent among people who mean no good: it stays up, serves no flow without a token, says nothing to
-//! strangers, sends no more than it got, and stays small.
+//! An agent among people who mean no good: it stays up, serves no flow without a token, says
+//! nothing to strangers, sends no more than it got, and stays small.
 
 #[path = "lab/lab.rs"]
 mod lab;
@@ -29,8 +29,17 @@ fn assert_serves(agent: &mut Agent) {
     assert!(agent.runs(), "the agent is gone");
     for flags in [&["rr"][..], &["rr", "--udp"], &["stream"]] {
         let (workload, flags) = flags.split_first().expect("a workload");
-        let arguments =
-            [*workload, &agent.target(), "--token", &agent.token, "--json", "-t", "100ms", "--warmup", "20ms"];
+        let arguments = [
+            *workload,
+            &agent.target(),
+            "--token",
+            &agent.token,
+            "--json",
+            "-t",
+            "100ms",
+            "--warmup",
+            "20ms",
+        ];
         let record = one(&run(program(&arguments).args(flags)));
         assert!(record.metrics.values().any(|v| *v > 0.0), "{workload}: {:?}", record.metrics);
     }
@@ -136,7 +145,10 @@ fn garbage_over_udp_is_told_nothing() {
     pause(300 * MS);
     let mut buffer = [0; 2048];
     let said = socket.recv(&mut buffer);
-    assert!(said.as_ref().is_err_and(|e| e.kind() == ErrorKind::WouldBlock), "it answered: {said:?}");
+    assert!(
+        said.as_ref().is_err_and(|e| e.kind() == ErrorKind::WouldBlock),
+        "it answered: {said:?}"
+    );
     assert_serves(&mut agent);
     assert_stays_small(&agent, before);
 }
@@ -149,24 +161,33 @@ fn assert_stays_small(agent: &Agent, (memory, open): (u64, usize)) {
     assert!(now <= memory + (16 << 20), "{now} bytes of memory, {memory} were before");
 }
 
-/// Connections that say nothing, or a byte a second, or half of a TLS greeting, are closed after 5 s; there
-/// are never more than a bounded number of them, and who has the token gets in meanwhile.
+/// Connections that say nothing, or a byte a second, or half of a TLS greeting, are closed after 5
+/// s; there are never more than a bounded number of them, and who has the token gets in meanwhile.
 #[test]
 fn silent_and_slow_connections_are_cut() {
     limits::raise_open_files(4096).expect("the limit of open files");
     // With as few files as a login usually gives: strangers must not use them up.
     let usual = ["-c", "ulimit -S -n 1024; exec \"$@\"", "sh"];
-    let mut agent = Agent::start(Command::new("sh").args(usual).arg(binary()).args(["serve", "--port", "0"]));
+    let mut agent =
+        Agent::start(Command::new("sh").args(usual).arg(binary()).args(["serve", "--port", "0"]));
     assert_serves(&mut agent);
     let before = (resident_bytes(agent.pid()), files(agent.pid()));
     let silent: Vec<_> = (0..2000).map(|_| connect(agent.address())).collect();
     let mut slow: Vec<_> = (0..50).map(|_| connect(agent.address())).collect();
     let began = clock::now();
     assert_serves(&mut agent);
-    assert!(clock::now() - began < 3 * S, "who has the token had to wait {} ms", (clock::now() - began) / MS);
+    assert!(
+        clock::now() - began < 3 * S,
+        "who has the token had to wait {} ms",
+        (clock::now() - began) / MS
+    );
     let open = files(agent.pid());
     assert!(open <= before.1 + 1200, "{open} open files");
-    assert!(resident_bytes(agent.pid()) <= before.0 + (16 << 20), "{} bytes", resident_bytes(agent.pid()));
+    assert!(
+        resident_bytes(agent.pid()) <= before.0 + (16 << 20),
+        "{} bytes",
+        resident_bytes(agent.pid())
+    );
     // A flow header of 32 bytes that would take 32 s.
     for byte in b"HOPB\x01\x01\x00" {
         let turn = clock::now();
@@ -182,7 +203,11 @@ fn silent_and_slow_connections_are_cut() {
     for mut stream in silent.into_iter().chain(slow) {
         assert_eq!(listen(&mut stream), b"", "a stranger was told something");
     }
-    assert!(clock::now() < began + PATIENCE + 2 * S, "connections were kept for {} s", (clock::now() - began) / S);
+    assert!(
+        clock::now() < began + PATIENCE + 2 * S,
+        "connections were kept for {} s",
+        (clock::now() - began) / S
+    );
     assert_serves(&mut agent);
     assert_stays_small(&agent, before);
 }
@@ -255,7 +280,8 @@ fn unfinished_posts_hold_no_more_than_64_mib() {
     drop(posts);
     let url = format!("http://{}/?size=1kB", agent.target());
     let free = until(5 * S, || {
-        let record = one(&run(&mut program(&["http", &url, "--json", "-t", "100ms", "--warmup", "10ms"])));
+        let record =
+            one(&run(&mut program(&["http", &url, "--json", "-t", "100ms", "--warmup", "10ms"])));
         record.errors.is_empty().then_some(())
     });
     assert!(free.is_some(), "the room was not given back");
@@ -284,12 +310,24 @@ fn http_needs_a_session_where_the_target_is_not_for_everybody() {
     assert!(record.metrics["requests"] > 10.0 && record.errors.is_empty(), "{}", done.story());
     let counted = record.invariants.iter().find(|i| i.name == "answered_le_served");
     assert!(counted.is_some_and(|i| i.ok), "{:?}", record.invariants);
-    assert!(!done.stdout.to_lowercase().contains("x-hopbench-run"), "the credential is in the record");
+    assert!(
+        !done.stdout.to_lowercase().contains("x-hopbench-run"),
+        "the credential is in the record"
+    );
     // To somebody who is no agent nothing is shown.
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", stranger.local_addr().expect("its address"));
-    let client =
-        Running::start(&mut program(&["http", &url, "--json", "-t", "100ms", "--warmup", "10ms", "--timeout", "1s"]));
+    let client = Running::start(&mut program(&[
+        "http",
+        &url,
+        "--json",
+        "-t",
+        "100ms",
+        "--warmup",
+        "10ms",
+        "--timeout",
+        "1s",
+    ]));
     let mut asked = Vec::new();
     // The first connection is a look whether anybody is there.
     let seen = until(5 * S, || {
@@ -302,12 +340,16 @@ fn http_needs_a_session_where_the_target_is_not_for_everybody() {
     });
     assert!(seen.is_some(), "it was never asked");
     let asked = String::from_utf8_lossy(&asked).to_lowercase();
-    assert!(asked.contains("user-agent: hopbench/") && !asked.contains("x-hopbench-run"), "{asked}");
+    assert!(
+        asked.contains("user-agent: hopbench/") && !asked.contains("x-hopbench-run"),
+        "{asked}"
+    );
     drop(client);
     assert!(agent.runs());
 }
 
-/// Who holds a session breaks the protocol: frames that are too long, empty, no JSON, JSON without end.
+/// Who holds a session breaks the protocol: frames that are too long, empty, no JSON, JSON without
+/// end.
 #[test]
 fn sessions_that_break_the_protocol_are_closed() {
     let mut agent = Agent::insecure(&[]);
@@ -325,14 +367,16 @@ fn sessions_that_break_the_protocol_are_closed() {
     ];
     for (what, bytes) in &bad {
         let config = tls::client_config(&Secret::insecure()).expect("a TLS configuration");
-        let session = rustls::ClientConnection::new(config, tls::server_name()).expect("a TLS session");
+        let session =
+            rustls::ClientConnection::new(config, tls::server_name()).expect("a TLS session");
         let mut tls = rustls::StreamOwned::new(session, connect(agent.address()));
         let began = clock::now();
         let _ = tls.write_all(bytes);
         let _ = tls.flush();
         let mut said = Vec::new();
         let end = tls.read_to_end(&mut said);
-        let timeout = end.is_err_and(|e| matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
+        let timeout =
+            end.is_err_and(|e| matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
         assert!(!timeout, "{what}: the session goes on");
         assert!(clock::now() - began < 2 * S, "{what}: it was closed late");
         assert!(said.is_empty(), "{what}: {}", String::from_utf8_lossy(&said));
@@ -343,19 +387,33 @@ fn sessions_that_break_the_protocol_are_closed() {
 
 fn assert_insecure_serves(agent: &mut Agent) {
     assert!(agent.runs(), "the agent is gone");
-    let arguments = ["rr", &agent.target(), "--insecure", "--json", "-t", "100ms", "--warmup", "20ms"];
+    let arguments =
+        ["rr", &agent.target(), "--insecure", "--json", "-t", "100ms", "--warmup", "20ms"];
     one(&run(&mut program(&arguments)));
 }
 
-/// Headers with a token that was made up, and headers that were seen on the wire: while the run is on, and after it.
+/// Headers with a token that was made up, and headers that were seen on the wire: while the run is
+/// on, and after it.
 #[test]
 fn forged_and_replayed_headers_open_no_flow() {
     let mut agent = Agent::guarded(&[]);
     let relay = Relay::to(agent.address());
-    let arguments =
-        ["rr", &relay.target(), "--token", &agent.token, "--json", "-c", "2", "-t", "2s", "--warmup", "100ms"];
+    let arguments = [
+        "rr",
+        &relay.target(),
+        "--token",
+        &agent.token,
+        "--json",
+        "-c",
+        "2",
+        "-t",
+        "2s",
+        "--warmup",
+        "100ms",
+    ];
     let client = Running::start(&mut program(&arguments));
-    let headers = until(5 * S, || Some(relay.headers()).filter(|h| h.len() == 2)).expect("two flows");
+    let headers =
+        until(5 * S, || Some(relay.headers()).filter(|h| h.len() == 2)).expect("two flows");
     pause(300 * MS);
     let mut random = StdRng::seed_from_u64(3);
     let told = |header: &[u8]| {
@@ -385,17 +443,28 @@ fn forged_and_replayed_headers_open_no_flow() {
     assert_serves(&mut agent);
 }
 
-/// Registrations that were seen on the wire, sent from another address: a challenge is all they get, which is
-/// shorter than what was sent; with the cookie of another address they get a challenge again. Forged ones get nothing.
+/// Registrations that were seen on the wire, sent from another address: a challenge is all they
+/// get, which is shorter than what was sent; with the cookie of another address they get a
+/// challenge again. Forged ones get nothing.
 #[test]
 fn spoofed_registrations_open_no_flow_and_gain_no_bytes() {
     let mut agent = Agent::guarded(&[]);
     let relay = Relay::to(agent.address());
-    let arguments =
-        ["rr", &relay.target(), "--udp", "--token", &agent.token, "--json", "-t", "2s", "--warmup", "100ms"];
+    let arguments = [
+        "rr",
+        &relay.target(),
+        "--udp",
+        "--token",
+        &agent.token,
+        "--json",
+        "-t",
+        "2s",
+        "--warmup",
+        "100ms",
+    ];
     let client = Running::start(&mut program(&arguments));
-    let seen =
-        until(5 * S, || Some(relay.registrations()).filter(|r| r.len() >= 2)).expect("a registration with its cookie");
+    let seen = until(5 * S, || Some(relay.registrations()).filter(|r| r.len() >= 2))
+        .expect("a registration with its cookie");
     let (bare, with_cookie) = (seen[0].clone(), seen[1].clone());
     assert!(bare[32..48] == [0; 16] && with_cookie[32..48] != [0; 16], "{seen:?}");
     let stranger = UdpSocket::bind("127.0.0.1:0").expect("a socket");
@@ -413,7 +482,12 @@ fn spoofed_registrations_open_no_flow_and_gain_no_bytes() {
     for (what, datagram) in [("without a cookie", &bare), ("with another's cookie", &with_cookie)] {
         let said = ask(datagram);
         assert!(said.len() == 1 && said[0].starts_with(b"HOPC"), "{what}: {said:?}");
-        assert!(said[0].len() < datagram.len(), "{what}: {} bytes for {}", said[0].len(), datagram.len());
+        assert!(
+            said[0].len() < datagram.len(),
+            "{what}: {} bytes for {}",
+            said[0].len(),
+            datagram.len()
+        );
     }
     // Data without a registration, and registrations that are not whole or not right.
     assert!(ask(&[7; 100]).is_empty());
@@ -432,7 +506,8 @@ fn spoofed_registrations_open_no_flow_and_gain_no_bytes() {
     assert_serves(&mut agent);
 }
 
-/// The client's control session goes silent while its flows are read on: the agent must end the load by itself.
+/// The client's control session goes silent while its flows are read on: the agent must end the
+/// load by itself.
 #[test]
 fn load_stops_when_the_control_session_goes_silent() {
     let _turn = Turn::shared();
@@ -452,7 +527,10 @@ fn load_stops_when_the_control_session_goes_silent() {
         "100Mbit",
     ];
     let client = Running::start(&mut program(&arguments));
-    assert!(until(5 * S, || (relay.sent_by_agent() > 1 << 20).then_some(())).is_some(), "no load came");
+    assert!(
+        until(5 * S, || (relay.sent_by_agent() > 1 << 20).then_some(())).is_some(),
+        "no load came"
+    );
     relay.withhold_control();
     let silent = clock::now();
     clock::sleep_until(silent + 2 * S);
@@ -488,12 +566,17 @@ fn flows_are_closed_when_the_client_is_stopped() {
         "50Mbit",
     ];
     let mut client = Running::start(&mut program(&arguments));
-    assert!(until(5 * S, || (files(agent.pid()) >= before.1 + 8).then_some(())).is_some(), "no flows");
+    assert!(
+        until(5 * S, || (files(agent.pid()) >= before.1 + 8).then_some(())).is_some(),
+        "no flows"
+    );
     pause(500 * MS);
     client.signal("STOP");
     let stopped = clock::now();
     let closed = until(PATIENCE, || (files(agent.pid()) <= before.1).then(clock::now));
-    let after = closed.unwrap_or_else(|| panic!("{} files are open, {} were before", files(agent.pid()), before.1));
+    let after = closed.unwrap_or_else(|| {
+        panic!("{} files are open, {} were before", files(agent.pid()), before.1)
+    });
     assert!(
         after - stopped >= 3 * S,
         "its flows were cut after {} ms, before there was reason to",
@@ -508,14 +591,18 @@ fn flows_are_closed_when_the_client_is_stopped() {
 /// Limits are the agent's, whatever a client asks.
 #[test]
 fn limits_are_enforced() {
-    let agent = Agent::insecure(&["--max-flows", "4", "--max-duration", "2s", "--max-threads", "2"]);
+    let agent =
+        Agent::insecure(&["--max-flows", "4", "--max-duration", "2s", "--max-threads", "2"]);
     let measure = |flags: &[&str]| {
-        run(program(&["stream", &agent.target(), "--insecure", "--json", "--warmup", "50ms"]).args(flags))
+        run(program(&["stream", &agent.target(), "--insecure", "--json", "--warmup", "50ms"])
+            .args(flags))
     };
     one(&measure(&["-t", "100ms", "-c", "4"]));
     let many = measure(&["-t", "100ms", "-c", "5"]);
     assert!(
-        many.code == Some(3) && many.stderr.contains("4 flows") && many.stderr.contains("--max-flows"),
+        many.code == Some(3)
+            && many.stderr.contains("4 flows")
+            && many.stderr.contains("--max-flows"),
         "{}",
         many.story()
     );
@@ -529,7 +616,9 @@ fn limits_are_enforced() {
     );
     let long = measure(&["-t", "2s"]);
     assert!(
-        long.code == Some(3) && long.stderr.contains("2s") && long.stderr.contains("--max-duration"),
+        long.code == Some(3)
+            && long.stderr.contains("2s")
+            && long.stderr.contains("--max-duration"),
         "{}",
         long.story()
     );

@@ -57,12 +57,14 @@ testbed: {{hosts: {{token-file: {}, nodes: {{a: {A}, b: {{control: '{B}:7474', a
     }
 }
 
-/// The whole of it: four workloads both ways, proved, with costs of each host and the agents' clocks.
+/// The whole of it: four workloads both ways, proved, with costs of each host and the agents'
+/// clocks.
 #[test]
 fn a_scenario_runs_between_agents_that_somebody_started() {
     inside_within(120 * S, "a_scenario_runs_between_agents_that_somebody_started", || {
         let machines = Machines::build();
-        let mut agents = [machines.agent("a", &["--both-ends"]), machines.agent("b", &["--both-ends"])];
+        let mut agents =
+            [machines.agent("a", &["--both-ends"]), machines.agent("b", &["--both-ends"])];
         let bench = machines.bench(
             "rounds: 2
 time: 300ms
@@ -89,15 +91,24 @@ workloads:
         results.whole();
         for record in &results.records {
             let name = format!("{} {}", record.path, record.workload);
-            let hop =
-                |hop: &str| record.proof.iter().find(|proof| proof.hop == hop).map(|proof| proof.evidence.clone());
+            let hop = |hop: &str| {
+                record
+                    .proof
+                    .iter()
+                    .find(|proof| proof.hop == hop)
+                    .map(|proof| proof.evidence.clone())
+            };
             let peer = hop("peer").unwrap_or_else(|| panic!("{name}: {:?}", record.proof));
             let client = if record.path == "there" { A } else { B };
             assert!(peer.contains(client), "{name}: {peer}");
-            assert!(hop("hosts").is_some_and(|said| said.contains("two network namespaces")), "{name}");
+            assert!(
+                hop("hosts").is_some_and(|said| said.contains("two network namespaces")),
+                "{name}"
+            );
             let skew: i64 = record.settings["start_skew_ns"].parse().expect("a number");
             assert!((0..5_000_000_000).contains(&skew), "{name}: {skew}");
-            let nodes: Vec<&str> = record.cost.nodes.iter().map(|node| node.name.as_str()).collect();
+            let nodes: Vec<&str> =
+                record.cost.nodes.iter().map(|node| node.name.as_str()).collect();
             assert_eq!(nodes.len(), 2, "{name}: {nodes:?}");
         }
         assert!(results.run.testbed.contains_key("node b boot_id"), "{:?}", results.run.testbed);
@@ -119,41 +130,55 @@ paths: {there: host@a -> host@b}
 workloads: {ask: {rr: {size: 1B}}}
 ";
 
-/// Nothing is measured where an agent is not there, has another token, or only serves; the error says which and what to
-/// do. Where the other way is possible, that is measured.
+/// Nothing is measured where an agent is not there, has another token, or only serves; the error
+/// says which and what to do. Where the other way is possible, that is measured.
 #[test]
 fn what_is_missing_is_told_before_anything_is_measured() {
     inside_within(120 * S, "what_is_missing_is_told_before_anything_is_measured", || {
         let machines = Machines::build();
         let bench = machines.bench(SHORT);
         let _b = machines.agent("b", &[]);
-        failed(&bench.run(&[]), &["the agent of a is missing", "refused", "hopbench serve --both-ends"]);
+        failed(
+            &bench.run(&[]),
+            &["the agent of a is missing", "refused", "hopbench serve --both-ends"],
+        );
         {
             let _a = machines.agent("a", &[]);
-            failed(&bench.run(&[]), &["an agent for both ends on a is missing", "only serves", "--both-ends"]);
+            failed(
+                &bench.run(&[]),
+                &["an agent for both ends on a is missing", "only serves", "--both-ends"],
+            );
         }
         {
             let other = Machines { pair: Pair, folder: tempfile::tempdir().expect("a folder") };
-            std::fs::write(other.folder.path().join("token"), TOKEN.replace('0', "1")).expect("a token file");
+            std::fs::write(other.folder.path().join("token"), TOKEN.replace('0', "1"))
+                .expect("a token file");
             let _a = other.agent("a", &["--both-ends"]);
             failed(&bench.run(&[]), &["the agent of a is missing", "has another token"]);
         }
         assert!(!Path::new(&bench.out()).exists(), "a folder in which nothing can ever be");
         // b only serves, which is all that `there` asks of it.
         let _a = machines.agent("a", &["--both-ends"]);
-        let both = machines
-            .bench(&SHORT.replace("there: host@a -> host@b", "there: host@a -> host@b, back: host@b -> host@a"));
+        let both =
+            machines.bench(&SHORT.replace(
+                "there: host@a -> host@b",
+                "there: host@a -> host@b, back: host@b -> host@a",
+            ));
         let done = both.run(&[]);
         assert_eq!(done.code, Some(0), "{}", done.story());
         let results = both.results();
         assert_eq!(results.records.len(), 1);
         good(&results.records[0]);
-        assert!(results.run.skipped[0].reason.contains("both ends on b"), "{:?}", results.run.skipped);
+        assert!(
+            results.run.skipped[0].reason.contains("both ends on b"),
+            "{:?}",
+            results.run.skipped
+        );
     });
 }
 
-/// An agent dies in the middle of a trial: that trial and those that need it fail, the others are measured; once it is
-/// back, `--resume` measures what is missing.
+/// An agent dies in the middle of a trial: that trial and those that need it fail, the others are
+/// measured; once it is back, `--resume` measures what is missing.
 #[test]
 fn an_agent_that_is_killed_fails_its_trials_only() {
     inside_within(180 * S, "an_agent_that_is_killed_fails_its_trials_only", || {
@@ -174,7 +199,8 @@ workloads: {ask: {rr: {size: 1B}}}
         let running: Running = bench.start(&[]);
         // The first trial between the two is under way when b has flows of it.
         let begun = until(30 * S, || {
-            let sockets = machines.pair.shell("b", "ss -Htn state established 'sport = :7474' | wc -l");
+            let sockets =
+                machines.pair.shell("b", "ss -Htn state established 'sport = :7474' | wc -l");
             // One of them is the control session.
             (sockets.trim().parse::<u32>().ok()? >= 2).then_some(())
         });
@@ -184,9 +210,18 @@ workloads: {ask: {rr: {size: 1B}}}
         let done = running.finish_within(90 * S);
         assert_eq!(done.code, Some(4), "{}", done.story());
         let results = bench.results();
-        let whole: Vec<&str> =
-            results.records.iter().filter(|r| r.incomplete.is_none()).map(|r| r.path.as_str()).collect();
-        assert_eq!(whole.iter().filter(|path| **path == "here").count(), 2, "{whole:?} {}", done.story());
+        let whole: Vec<&str> = results
+            .records
+            .iter()
+            .filter(|r| r.incomplete.is_none())
+            .map(|r| r.path.as_str())
+            .collect();
+        assert_eq!(
+            whole.iter().filter(|path| **path == "here").count(),
+            2,
+            "{whole:?} {}",
+            done.story()
+        );
         let reasons: Vec<String> = results
             .records
             .iter()

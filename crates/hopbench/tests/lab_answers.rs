@@ -1,5 +1,5 @@
-//! Answers of the lab that are known beforehand: the rate of a link, the sum of what many pods moved, and that a path is
-//! no different from itself.
+//! Answers of the lab that are known beforehand: the rate of a link, the sum of what many pods
+//! moved, and that a path is no different from itself.
 
 #[path = "lab/lab.rs"]
 mod lab;
@@ -38,8 +38,9 @@ workloads:
   back:  {stream: {connections: 4, direction: from-server}}
 ";
 
-/// A full frame has 14 bytes of Ethernet, 1500 of IP; of those, IP takes 20 and TCP with time stamps 32. A tunnel adds
-/// 50 (Ethernet 14, IP 20, UDP 8, VXLAN 8) and its pods have an MTU that is as much smaller, so the frame stays as long.
+/// A full frame has 14 bytes of Ethernet, 1500 of IP; of those, IP takes 20 and TCP with time
+/// stamps 32. A tunnel adds 50 (Ethernet 14, IP 20, UDP 8, VXLAN 8) and its pods have an MTU that
+/// is as much smaller, so the frame stays as long.
 fn payload(tunnel: f64) -> f64 {
     LINK * (1500.0 - tunnel - 20.0 - 32.0) / 1514.0
 }
@@ -125,12 +126,16 @@ fn fifty_pods_conserve_what_they_move() {
     results.whole();
     for record in &results.records {
         let name = format!("{} {}", record.path, record.workload);
-        // 20 x 2 connections to backends that are chosen at random: one that gets none has a chance of 5 x 0.8^40.
+        // 20 x 2 connections to backends that are chosen at random: one that gets none has a chance
+        // of 5 x 0.8^40.
         let hits = backends(record);
         assert!(hits.len() == 5 && hits.iter().all(|hits| *hits >= 1), "{name}: {hits:?}");
         assert!(hits.iter().sum::<u64>() >= 40, "{name}: {hits:?}");
         // Of all 20 clients and all 5 backends together; that it holds has been seen above.
-        states(record, if record.workload == "bulk" { "received_le_sent" } else { "served_le_sent" });
+        states(
+            record,
+            if record.workload == "bulk" { "received_le_sent" } else { "served_le_sent" },
+        );
         assert!(record.errors.is_empty(), "{name}: {:?}", record.errors);
     }
 }
@@ -139,9 +144,14 @@ fn fifty_pods_conserve_what_they_move() {
 fn backends(record: &Record) -> Vec<u64> {
     let proof = record.proof.iter().find(|proof| proof.hop.starts_with("dnat on "));
     let evidence = proof.map_or("", |proof| proof.evidence.as_str());
-    let inside = evidence.split_once('(').and_then(|(_, rest)| rest.split_once(" to the backends")).map(|(sum, _)| sum);
+    let inside = evidence
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(" to the backends"))
+        .map(|(sum, _)| sum);
     let hits = inside.unwrap_or_else(|| panic!("no connections in `{evidence}`"));
-    hits.split(" + ").map(|n| n.parse().unwrap_or_else(|_| panic!("`{n}` in `{evidence}`"))).collect()
+    hits.split(" + ")
+        .map(|n| n.parse().unwrap_or_else(|_| panic!("`{n}` in `{evidence}`")))
+        .collect()
 }
 
 /// The same path by two names, and ten workloads that are five times the same two.
@@ -170,33 +180,38 @@ workloads:
   bulk-5: {stream: {connections: 2}}
 ";
 
-/// What the report says of the path and its double: for each workload whether there is a difference in the figure that
-/// comes first, and in words.
+/// What the report says of the path and its double: for each workload whether there is a difference
+/// in the figure that comes first, and in words.
 fn differences() -> Vec<(bool, String)> {
     let bench = Bench::new(User::Caller, TWICE);
     let done = bench.run(&[]);
     assert_eq!(done.code, Some(0), "{}", done.story());
     bench.results().whole();
-    let report = run(&mut bench.command(&["report", &bench.out().to_string_lossy(), "--format", "json"]));
-    let summary: Value = serde_json::from_str(&report.stdout).unwrap_or_else(|e| panic!("{e}: {}", report.story()));
+    let report =
+        run(&mut bench.command(&["report", &bench.out().to_string_lossy(), "--format", "json"]));
+    let summary: Value =
+        serde_json::from_str(&report.stdout).unwrap_or_else(|e| panic!("{e}: {}", report.story()));
     let of = |workload: &Value| {
         let cells = workload["cells"].as_array().expect("cells");
         let double = cells.iter().find(|cell| cell["path"] == "second").expect("the double");
         let figure = &double["figures"][0];
         let (ratio, verdict) = (&figure["ratio"], &figure["ratio"]["verdict"]);
-        // On a machine that is very busy a window may pass without a single exchange, and its round without a ratio.
+        // On a machine that is very busy a window may pass without a single exchange, and its round
+        // without a ratio.
         assert!(ratio["rounds"].as_u64().is_some_and(|rounds| rounds >= 4), "{double}");
-        let ends = [&ratio["low"], &ratio["median"], &ratio["high"]].map(|end| end.as_f64().expect("a ratio"));
+        let ends = [&ratio["low"], &ratio["median"], &ratio["high"]]
+            .map(|end| end.as_f64().expect("a ratio"));
         assert!(ends[0] <= ends[1] && ends[1] <= ends[2], "{ends:?}");
-        let text = format!("{} {} {}: {ends:.3?}", workload["name"], figure["name"], verdict["text"]);
+        let text =
+            format!("{} {} {}: {ends:.3?}", workload["name"], figure["name"], verdict["text"]);
         (verdict["outcome"] != "not_decided", text)
     };
     summary["workloads"].as_array().expect("workloads").iter().map(of).collect()
 }
 
-/// All comparisons of a run are judged together: where nothing differs, at most one run in 20 calls a difference anywhere,
-/// whatever else runs on the machine, since the order in a round is random. Whoever is unlucky is asked once more: twice in
-/// a row is one in 400.
+/// All comparisons of a run are judged together: where nothing differs, at most one run in 20 calls
+/// a difference anywhere, whatever else runs on the machine, since the order in a round is random.
+/// Whoever is unlucky is asked once more: twice in a row is one in 400.
 #[test]
 fn a_path_is_no_different_from_itself() {
     let Some(_turn) = outside_alone("a_path_is_no_different_from_itself") else {

@@ -14,7 +14,8 @@ struct Hand {
 impl Hand {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).expect("a mode");
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700))
+            .expect("a mode");
         Self { folder }
     }
 
@@ -43,7 +44,8 @@ fn text(bytes: &[u8]) -> String {
 
 /// The process that `lab ls` names.
 fn holder(listing: &str) -> u32 {
-    let number = listing.split_once("(process ").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+    let number =
+        listing.split_once("(process ").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
     number.unwrap_or_else(|| panic!("no process in {listing}"))
 }
 
@@ -69,7 +71,10 @@ fn a_lab_by_hand_is_walked_around_in() {
     }
     let listing = hand.says(&["ls"]);
     for place in ["a", "b", "c", "overlay@a", "overlay@b", "eni@b"] {
-        assert!(listing.lines().any(|line| line.split_whitespace().next() == Some(place)), "{place} in {listing}");
+        assert!(
+            listing.lines().any(|line| line.split_whitespace().next() == Some(place)),
+            "{place} in {listing}"
+        );
     }
     // Inside a pod there are the pod's links, and processes see their own tree.
     let links = hand.says(&["exec", "overlay@b", "--", "ip", "-o", "link"]);
@@ -79,7 +84,10 @@ fn a_lab_by_hand_is_walked_around_in() {
     assert!(node.contains("vxlan0"), "{node}");
     assert_eq!(hand.says(&["exec", "b", "--", "cat", "/proc/1/comm"]).lines().count(), 1);
     assert_eq!(hand.lab(&["exec", "a", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
-    assert_eq!(hand.lab(&["exec", "a", "--", "sh", "-c", "kill -TERM $$"]).status.code(), Some(143));
+    assert_eq!(
+        hand.lab(&["exec", "a", "--", "sh", "-c", "kill -TERM $$"]).status.code(),
+        Some(143)
+    );
     let wrong = hand.lab(&["exec", "bridge@z", "--", "true"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("`bridge@z`; it has a, b, c"), "{}", text(&wrong.stderr));
@@ -90,7 +98,10 @@ fn a_lab_by_hand_is_walked_around_in() {
     // Whoever inherited it may not have collected it yet; what is dead has no program.
     assert!(std::fs::read_link(format!("/proc/{holder}/exe")).is_err());
     assert_eq!(hand.says(&["ls"]), "");
-    assert!(text(&hand.lab(&["ls"]).stderr).contains("no lab stands"), "people see that it was looked");
+    assert!(
+        text(&hand.lab(&["ls"]).stderr).contains("no lab stands"),
+        "people see that it was looked"
+    );
     assert_eq!(hand.lab(&["down"]).status.code(), Some(2));
 }
 
@@ -121,7 +132,9 @@ fn nothing_is_left_of_a_lab_whose_holder_was_killed() {
 /// Processes of the labs whose folder this is.
 fn processes(hand: &Hand) -> Vec<u32> {
     let mark = format!("XDG_RUNTIME_DIR={}", hand.folder.path().display());
-    let pids = std::fs::read_dir("/proc").expect("proc").filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+    let pids = std::fs::read_dir("/proc")
+        .expect("proc")
+        .filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
     let ours = |pid: &u32| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
@@ -167,7 +180,10 @@ fn an_up_that_is_killed_leaves_no_lab_that_nobody_finds() {
             } else if left.is_empty() {
                 break;
             }
-            assert!(Instant::now() < end, "step {step}: processes {left:?} are left, and no lab is listed");
+            assert!(
+                Instant::now() < end,
+                "step {step}: processes {left:?} are left, and no lab is listed"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(!hand.folder.path().join("hopbench").exists(), "step {step}");
@@ -194,7 +210,11 @@ fn a_holder_whose_lab_nobody_keeps_ends() {
     let done = holder.wait_with_output().expect("its words");
     assert!(text(&done.stdout).contains("\"overlay@a\""), "the lab stood: {}", text(&done.stdout));
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
-    assert!(text(&done.stderr).contains("cannot say that the lab stands"), "{}", text(&done.stderr));
+    assert!(
+        text(&done.stderr).contains("cannot say that the lab stands"),
+        "{}",
+        text(&done.stderr)
+    );
 }
 
 #[test]
@@ -207,7 +227,11 @@ fn of_two_labs_of_one_name_one_stands() {
     let start = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
         command.args(["lab", "up"]).env("XDG_RUNTIME_DIR", hand.folder.path());
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("the program")
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program")
     };
     let both = [start(), start()].map(|up| up.wait_with_output().expect("its end"));
     let codes: std::collections::BTreeSet<_> = both.iter().map(|done| done.status.code()).collect();
@@ -230,9 +254,15 @@ fn a_state_file_that_cannot_be_read_stays() {
     let listed = hand.lab(&["ls"]);
     assert_eq!(listed.status.code(), Some(3));
     assert!(text(&listed.stdout).starts_with("lab (process "), "{}", text(&listed.stdout));
-    for told in [&listed, &hand.lab(&["down", "--name", "other"]), &hand.lab(&["up", "--name", "other"])] {
+    for told in
+        [&listed, &hand.lab(&["down", "--name", "other"]), &hand.lab(&["up", "--name", "other"])]
+    {
         assert_eq!(told.status.code(), Some(3));
-        assert!(text(&told.stderr).contains("other.json: not the state of a lab"), "{}", text(&told.stderr));
+        assert!(
+            text(&told.stderr).contains("other.json: not the state of a lab"),
+            "{}",
+            text(&told.stderr)
+        );
     }
     hand.says(&["down"]);
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), "{\"name\": 7}");

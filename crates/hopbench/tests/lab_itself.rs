@@ -28,7 +28,9 @@ fn killing_a_test_leaves_nothing() {
     let note = note();
     let _ = std::fs::remove_file(&note);
     let test = enter(NAME);
-    let text = until(20 * S, || std::fs::read_to_string(&note).ok().filter(|text| text.ends_with("done\n")));
+    let text = until(20 * S, || {
+        std::fs::read_to_string(&note).ok().filter(|text| text.ends_with("done\n"))
+    });
     let text = text.expect("a lab");
     let spaces: BTreeSet<&str> = text.lines().filter(|line| line.starts_with("net:")).collect();
     assert_eq!(spaces.len(), 3, "{spaces:?}");
@@ -52,7 +54,9 @@ fn build_and_stay() {
 /// Processes in one of these network namespaces.
 fn users_of(spaces: &BTreeSet<&str>) -> usize {
     let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
-    let space = |path: &Path| std::fs::read_link(path.join("ns/net")).ok().map(|l| l.to_string_lossy().into_owned());
+    let space = |path: &Path| {
+        std::fs::read_link(path.join("ns/net")).ok().map(|l| l.to_string_lossy().into_owned())
+    };
     processes.filter(|p| space(&p.path()).is_some_and(|s| spaces.contains(s.as_str()))).count()
 }
 

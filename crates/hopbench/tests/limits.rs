@@ -1,6 +1,8 @@
-//! `serve` with limits: what arrives is never more than they say, and the record tells that they were met.
+//! `serve` with limits: what arrives is never more than they say, and the record tells that they
+//! were met.
 //!
-//! A ceiling is a ratio that holds on a slow machine: it may be missed from below, never from above.
+//! A ceiling is a ratio that holds on a slow machine: it may be missed from below, never from
+//! above.
 
 #[path = "lab/lab.rs"]
 mod lab;
@@ -30,7 +32,11 @@ fn says_limited(record: &Record, by: &str) -> bool {
 #[track_caller]
 fn is_held(agent: &Agent, flags: &[&str], arrived: &[&str]) {
     let (workload, flags) = flags.split_first().expect("a workload");
-    let target = if *workload == "http" { format!("http://{}{}", agent.target(), flags[0]) } else { agent.target() };
+    let target = if *workload == "http" {
+        format!("http://{}{}", agent.target(), flags[0])
+    } else {
+        agent.target()
+    };
     let flags = if *workload == "http" { &flags[1..] } else { flags };
     let mut command = program(&[workload, target.as_str(), "--json", "-t", "3s", "--warmup", "1s"]);
     if *workload != "http" {
@@ -59,7 +65,11 @@ fn a_ceiling_holds_whoever_sends() {
     let agent = Agent::insecure(&["--max-rate", MAX_RATE, "--http"]);
     let received = ["received_bits_per_s"];
     is_held(&agent, &["stream", "--direction", "from-server", "--rate", "500Mbit"], &received);
-    is_held(&agent, &["stream", "--direction", "from-server", "-c", "4", "--engine", "threads"], &received);
+    is_held(
+        &agent,
+        &["stream", "--direction", "from-server", "-c", "4", "--engine", "threads"],
+        &received,
+    );
     is_held(&agent, &["stream", "--direction", "to-server", "--rate", "500Mbit"], &received);
     // 8 x 100 x 25 kB: 160 Mbit/s.
     is_held(&agent, &["push", "-c", "8", "--rate", "100", "--size", "25kB"], &received);
@@ -72,9 +82,11 @@ fn a_ceiling_holds_whoever_sends() {
 fn a_ceiling_is_the_agents_and_not_a_trials() {
     let _turn = Turn::shared();
     let agent = Agent::insecure(&["--max-rate", MAX_RATE]);
-    let arguments = ["stream", &agent.target(), "--insecure", "--json", "-t", "3s", "--warmup", "1s"];
-    let clients: Vec<_> =
-        ["from-server", "to-server"].map(|way| Running::start(program(&arguments).args(["--direction", way]))).into();
+    let arguments =
+        ["stream", &agent.target(), "--insecure", "--json", "-t", "3s", "--warmup", "1s"];
+    let clients: Vec<_> = ["from-server", "to-server"]
+        .map(|way| Running::start(program(&arguments).args(["--direction", way])))
+        .into();
     let rates: Vec<f64> = clients
         .into_iter()
         .map(|client| {
@@ -91,7 +103,8 @@ fn a_ceiling_is_the_agents_and_not_a_trials() {
 fn new_connections_that_follow_each_other_find_their_places_free() {
     let agent = Agent::insecure(&["--max-flows", "4"]);
     for engine in ["epoll", "uring", "threads"] {
-        let arguments = ["crr", &agent.target(), "--insecure", "--json", "-t", "500ms", "--warmup", "50ms"];
+        let arguments =
+            ["crr", &agent.target(), "--insecure", "--json", "-t", "500ms", "--warmup", "50ms"];
         let record = one(&run(program(&arguments).args(["-c", "4", "--engine", engine])));
         assert!(metric(&record, "requests") > 20.0, "{:?}", record.metrics);
         assert_eq!(metric(&record, "errors"), 0.0, "{engine}: {:?}", record.errors);
@@ -103,11 +116,25 @@ fn new_connections_that_follow_each_other_find_their_places_free() {
 #[test]
 fn connections_that_find_no_place_are_failures_that_the_record_explains() {
     let agent = Agent::insecure(&["--max-flows", "2", "--http"]);
-    let arguments = ["crr", &agent.target(), "--insecure", "--json", "-t", "2s", "--warmup", "200ms", "-c", "2"];
+    let arguments = [
+        "crr",
+        &agent.target(),
+        "--insecure",
+        "--json",
+        "-t",
+        "2s",
+        "--warmup",
+        "200ms",
+        "-c",
+        "2",
+    ];
     let threads = status(agent.pid(), "Threads");
     let client = Running::start(&mut program(&arguments));
-    // Its session and its worker are there, so the trial has been, or is just being, promised both places.
-    assert!(until(10 * S, || (status(agent.pid(), "Threads") >= threads + 2).then_some(())).is_some());
+    // Its session and its worker are there, so the trial has been, or is just being, promised both
+    // places.
+    assert!(
+        until(10 * S, || (status(agent.pid(), "Threads") >= threads + 2).then_some(())).is_some()
+    );
     pause(300 * MS);
     // Between two of the trial's connections.
     let held = until(10 * S, || healthy(agent.address()));
@@ -115,7 +142,11 @@ fn connections_that_find_no_place_are_failures_that_the_record_explains() {
     let done = client.finish();
     assert_eq!(done.code, Some(0), "{}", done.story());
     let record = printed(&done).remove(0);
-    assert!(metric(&record, "refused_flows") > 0.0 && metric(&record, "errors") > 0.0, "{:?}", record.metrics);
+    assert!(
+        metric(&record, "refused_flows") > 0.0 && metric(&record, "errors") > 0.0,
+        "{:?}",
+        record.metrics
+    );
     assert!(metric(&record, "requests") > 0.0, "one place was left: {:?}", record.metrics);
     assert!(says_limited(&record, "refused"), "{:?}", record.warnings);
     assert!(record.invariants.iter().all(|i| i.ok), "{:?}", record.invariants);
@@ -123,7 +154,11 @@ fn connections_that_find_no_place_are_failures_that_the_record_explains() {
     let after = ["rr", &agent.target(), "--insecure", "--json", "-t", "100ms", "--warmup", "20ms"];
     one(&run(&mut program(&after)));
     let refused = run(program(&after).args(["-c", "2"]));
-    assert!(refused.code == Some(3) && refused.stderr.contains("1 are taken"), "{}", refused.story());
+    assert!(
+        refused.code == Some(3) && refused.stderr.contains("1 are taken"),
+        "{}",
+        refused.story()
+    );
     drop(held);
 }
 

@@ -50,18 +50,21 @@ fn variation(values: &[f64]) -> f64 {
 /// Recomputes what the answer says of each figure.
 fn figures_are_the_records(said: &Value, records: &[Record]) {
     let figures = said["figures"].as_array().expect("figures");
-    let workloads: Vec<_> = figures.iter().map(|figure| figure["workload"].as_str().expect("a name")).collect();
+    let workloads: Vec<_> =
+        figures.iter().map(|figure| figure["workload"].as_str().expect("a name")).collect();
     for workload in ["stream", "rr", "http"] {
         assert!(workloads.contains(&workload), "{workloads:?}");
     }
     for known in figures {
-        let (workload, name) = (known["workload"].as_str().expect("a name"), known["name"].as_str().expect("a name"));
+        let (workload, name) =
+            (known["workload"].as_str().expect("a name"), known["name"].as_str().expect("a name"));
         let of = |path: &str| -> BTreeMap<u32, f64> {
             let own = records.iter().filter(|r| r.path == path && r.workload == workload);
             own.filter_map(|record| Some((record.round, figure(record, name)?))).collect()
         };
         let (first, second) = (of("once"), of("once again"));
-        let pairs: Vec<(f64, f64)> = second.iter().filter_map(|(round, s)| Some((*s, *first.get(round)?))).collect();
+        let pairs: Vec<(f64, f64)> =
+            second.iter().filter_map(|(round, s)| Some((*s, *first.get(round)?))).collect();
         let ratios: Vec<f64> = pairs.iter().map(|(second, first)| second / first).collect();
         let (seconds, firsts): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let what = format!("{workload} {name}: {known}");
@@ -70,8 +73,12 @@ fn figures_are_the_records(said: &Value, records: &[Record]) {
         assert!(close(&known["noise_floor"], ratio.max(1.0 / ratio) - 1.0), "{what}");
         let vary = ((variation(&firsts).powi(2) + variation(&seconds).powi(2)) / 2.0).sqrt();
         assert!(close(&known["variation"], vary), "{what}, not {vary}");
-        assert!(close(&known["median"], median(&[firsts, seconds].concat()).expect("rounds")), "{what}");
-        let (low, high) = (known["low"].as_f64().expect("an end"), known["high"].as_f64().expect("an end"));
+        assert!(
+            close(&known["median"], median(&[firsts, seconds].concat()).expect("rounds")),
+            "{what}"
+        );
+        let (low, high) =
+            (known["low"].as_f64().expect("an end"), known["high"].as_f64().expect("an end"));
         assert!(low <= ratio && ratio <= high, "{what}");
         // With 5 rounds it is Student's t interval of the logarithms.
         if ratios.len() == 5 {
@@ -79,8 +86,12 @@ fn figures_are_the_records(said: &Value, records: &[Record]) {
             let centre = mean(&logs).expect("rounds");
             let squares: f64 = logs.iter().map(|log| (log - centre).powi(2)).sum();
             let reach = 2.776_445 * (squares / 4.0 / 5.0).sqrt();
-            let (least, most) = ((centre - reach).exp().min(ratio), (centre + reach).exp().max(ratio));
-            assert!((low / least - 1.0).abs() < 1e-6 && (high / most - 1.0).abs() < 1e-6, "{what}: {least} {most}");
+            let (least, most) =
+                ((centre - reach).exp().min(ratio), (centre + reach).exp().max(ratio));
+            assert!(
+                (low / least - 1.0).abs() < 1e-6 && (high / most - 1.0).abs() < 1e-6,
+                "{what}: {least} {most}"
+            );
         }
         let seen = known["could_have_seen"].as_f64().expect("what could be seen");
         for (rounds, scaled) in known["with_rounds"].as_object().expect("other rounds") {
@@ -106,25 +117,45 @@ fn what_it_says_is_what_it_measured() {
         return;
     };
     let (bench, done) = measured(User::Caller, &["--json"]);
-    let said: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {}", done.story()));
+    let said: Value =
+        serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {}", done.story()));
     let (run, records) = read(&bench.out());
-    assert_eq!((run.plan.baseline.as_deref(), run.plan.twin.as_deref()), (Some("once"), Some("once again")));
+    assert_eq!(
+        (run.plan.baseline.as_deref(), run.plan.twin.as_deref()),
+        (Some("once"), Some("once again"))
+    );
     assert_eq!(records.len(), 5 * 6, "the least: 5 rounds of three workloads on both");
-    assert_eq!((said["schema"].as_str(), said["rounds"].as_u64()), (Some("hopbench.noise/1"), Some(5)));
+    assert_eq!(
+        (said["schema"].as_str(), said["rounds"].as_u64()),
+        (Some("hopbench.noise/1"), Some(5))
+    );
     figures_are_the_records(&said, &records);
     let steal = records.iter().map(|record| {
         let node = &record.cost.nodes[0];
         node.steal_cores / node.per_cpu_busy.len() as f64
     });
-    assert!(close(&said["machine"]["steal_share"], median(&steal.collect::<Vec<_>>()).expect("records")), "{said}");
+    assert!(
+        close(
+            &said["machine"]["steal_share"],
+            median(&steal.collect::<Vec<_>>()).expect("records")
+        ),
+        "{said}"
+    );
     let cpus = std::thread::available_parallelism().expect("CPUs").get() as u64;
     assert!(said["machine"]["cpus"].as_u64().is_some_and(|found| found >= cpus), "{said}");
     let ends = records.iter().map(|record| {
         let node = &record.cost.nodes[0];
-        (node.busy_cores - node.steal_cores - record.cost.client["cores"] - record.cost.server["cores"]).max(0.0)
+        (node.busy_cores
+            - node.steal_cores
+            - record.cost.client["cores"]
+            - record.cost.server["cores"])
+            .max(0.0)
     });
     assert!(
-        close(&said["machine"]["others_most_cores"], median(&ends.collect::<Vec<_>>()).expect("records")),
+        close(
+            &said["machine"]["others_most_cores"],
+            median(&ends.collect::<Vec<_>>()).expect("records")
+        ),
         "{said}"
     );
 }
@@ -139,11 +170,13 @@ fn by_default_it_is_a_page_and_keeps_nothing() {
     let (file, records) = read(&bench.out());
     let noise = Noise::of(&file, &records).expect("figures");
     assert_eq!(done.stdout, noise_page(&noise), "{}", done.stderr);
-    // What is not asked to be kept is not: the working directory and the one for temporary files are as before.
+    // What is not asked to be kept is not: the working directory and the one for temporary files
+    // are as before.
     let plain = Bench::new(user, "");
     let scenario = plain.scenario();
     let home = Path::new(&scenario).parent().expect("a folder");
-    let left = || [home, plain.work()].map(|folder| std::fs::read_dir(folder).expect("a folder").count());
+    let left =
+        || [home, plain.work()].map(|folder| std::fs::read_dir(folder).expect("a folder").count());
     let before = left();
     let done = run(&mut plain.command(&["doctor", "--noise", "--time", "1s"]));
     assert_eq!(done.code, Some(0), "{}", done.story());
@@ -155,7 +188,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_built() {
     let folder = tempfile::tempdir().expect("a folder");
     let taken = folder.path().to_string_lossy().into_owned();
     let hosts = folder.path().join("hosts.yaml").to_string_lossy().into_owned();
-    std::fs::write(&hosts, "hosts: {nodes: {a: 127.0.0.1:7474, b: 127.0.0.1:7475}}").expect("a file");
+    std::fs::write(&hosts, "hosts: {nodes: {a: 127.0.0.1:7474, b: 127.0.0.1:7475}}")
+        .expect("a file");
     for (arguments, words) in [
         (&["doctor", "--time", "9s"][..], "--noise"),
         (&["doctor", "--json"], "--noise"),

@@ -10,14 +10,25 @@ use lab::program::run;
 use lab::{Finished, program};
 use serde_json::Value;
 
-const SHIPPED: [&str; 7] =
-    ["quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix", "max-throughput"];
+const SHIPPED: [&str; 7] = [
+    "quickstart",
+    "tcp-fanout",
+    "message-size-sweep",
+    "mesh-latency",
+    "mesh-variants",
+    "cni-matrix",
+    "max-throughput",
+];
 
 fn ran(arguments: &[&str]) -> Finished {
     let run = run(&mut program(arguments));
     // Where a program is not installed that all of a scenario needs, its plan says so at the end.
     if run.code == Some(3) && arguments[0] == "plan" {
-        assert!(run.stderr.contains("no cell can be measured here"), "{arguments:?}: {}", run.story());
+        assert!(
+            run.stderr.contains("no cell can be measured here"),
+            "{arguments:?}: {}",
+            run.story()
+        );
         return run;
     }
     assert_eq!(run.code, Some(0), "{arguments:?}: {}", run.story());
@@ -29,14 +40,22 @@ fn count(planned: &Value, key: &str) -> usize {
     planned[key].as_u64().unwrap_or_else(|| panic!("no {key}")) as usize
 }
 
-/// How long a shipped scenario takes, as its first comment says: `About 3 minutes` or `4 to 6 minutes`.
+/// How long a shipped scenario takes, as its first comment says: `About 3 minutes` or `4 to 6
+/// minutes`.
 fn promised(name: &str) -> [f64; 2] {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.yaml"));
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("../../scenarios/{name}.yaml"));
     let text = fs::read_to_string(file).expect("a scenario");
-    let comment: Vec<&str> =
-        text.lines().map_while(|line| line.strip_prefix('#')).flat_map(str::split_whitespace).collect();
-    let at = comment.iter().position(|word| word.starts_with("minutes")).expect("how long it takes");
-    let number = |at: usize| comment[at].parse::<f64>().unwrap_or_else(|_| panic!("{} minutes", comment[at]));
+    let comment: Vec<&str> = text
+        .lines()
+        .map_while(|line| line.strip_prefix('#'))
+        .flat_map(str::split_whitespace)
+        .collect();
+    let at =
+        comment.iter().position(|word| word.starts_with("minutes")).expect("how long it takes");
+    let number = |at: usize| {
+        comment[at].parse::<f64>().unwrap_or_else(|_| panic!("{} minutes", comment[at]))
+    };
     [number(if comment[at - 2] == "to" { at - 3 } else { at - 1 }), number(at - 1)]
 }
 
@@ -56,30 +75,50 @@ fn every_shipped_scenario_has_a_page() {
         let searched = |cell: &&Cell| plan.points[cell.point].search.is_some();
         let (cells, searches) = (count(&planned, "cells"), count(&planned, "searches"));
         let impossible = plan.cells.len() - cells - searches;
-        let more = format!("\n{impossible} {} more cannot run here", if impossible == 1 { "cell" } else { "cells" });
+        let more = format!(
+            "\n{impossible} {} more cannot run here",
+            if impossible == 1 { "cell" } else { "cells" }
+        );
         assert_eq!(page.contains(&more), impossible > 0, "{page}");
         let [least, most] = ["least_trials", "trials"].map(|key| count(&planned, key));
         let [shortest_s, longest_s] =
             ["least_estimated_s", "estimated_s"].map(|key| planned[key].as_f64().expect("seconds"));
         if plan.cells.iter().any(|cell| searched(&cell)) {
             assert!(
-                cells == 0 && page.starts_with(&format!("{name}: {searches} searches of {least} to {most} ")),
+                cells == 0
+                    && page
+                        .starts_with(&format!("{name}: {searches} searches of {least} to {most} ")),
                 "{page}"
             );
             // Each path at the best of each, besides the searches.
             assert!(least > 9 * searches && most > least, "{least} to {most} trials");
         } else {
             let min = plan.stop.as_ref().map_or(plan.rounds, |stop| stop.min_rounds) as usize;
-            let rounds = if plan.stop.is_some() { format!("{min} to {}", most / cells) } else { min.to_string() };
-            let trials = if least == most { most.to_string() } else { format!("{least} to {most}") };
-            let first = format!("{name}: {cells} cells in {rounds} rounds = {trials} trials, about ");
-            assert!(page.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(&first), "{first}: {page}");
+            let rounds = if plan.stop.is_some() {
+                format!("{min} to {}", most / cells)
+            } else {
+                min.to_string()
+            };
+            let trials =
+                if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let first =
+                format!("{name}: {cells} cells in {rounds} rounds = {trials} trials, about ");
+            assert!(
+                page.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(&first),
+                "{first}: {page}"
+            );
             assert_eq!(least, cells * min);
             // No round begins after the budget.
             let round_s = longest_s / (most / cells) as f64;
-            let budget_s =
-                plan.stop.as_ref().and_then(|stop| stop.budget_ns).map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
-            assert!(longest_s < budget_s + round_s && most <= cells * plan.rounds as usize, "{longest_s} s");
+            let budget_s = plan
+                .stop
+                .as_ref()
+                .and_then(|stop| stop.budget_ns)
+                .map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
+            assert!(
+                longest_s < budget_s + round_s && most <= cells * plan.rounds as usize,
+                "{longest_s} s"
+            );
             assert!((shortest_s - round_s * min as f64).abs() < 1e-6, "{shortest_s} s");
             let trial_s = |cell: &Cell| {
                 let timing = plan.points[cell.point].job.timing;
@@ -95,10 +134,17 @@ fn every_shipped_scenario_has_a_page() {
         if impossible == 0 {
             let [least, most] = promised(name);
             let near = |promised: f64, s: f64| (promised - s / 60.0).abs() <= 0.5;
-            assert!(near(least, shortest_s) && near(most, longest_s), "{name}: {shortest_s} to {longest_s} s");
+            assert!(
+                near(least, shortest_s) && near(most, longest_s),
+                "{name}: {shortest_s} to {longest_s} s"
+            );
         }
         for path in &plan.paths {
-            assert!(page.lines().any(|line| line.starts_with(&format!("{} ", path.name))), "{name}: no {}", path.name);
+            assert!(
+                page.lines().any(|line| line.starts_with(&format!("{} ", path.name))),
+                "{name}: no {}",
+                path.name
+            );
         }
         assert_eq!(plan.seed, 7);
     }
@@ -114,8 +160,18 @@ fn what_cannot_be_measured_is_told_with_the_reason() {
     fs::write(&file, text).expect("a file");
     let whole = run(&mut program(&["plan", &file.to_string_lossy()]));
     let page = &whole.stdout;
-    assert!(page.contains("cannot run here\n  w on p\n    CPU 8000 of the client: this process may use "), "{page}");
-    assert!(page.starts_with("x: 0 cells in 3 rounds = 0 trials, about 0 s\n1 cell more cannot run here"), "{page}");
+    assert!(
+        page.contains(
+            "cannot run here\n  w on p\n    CPU 8000 of the client: this process may use "
+        ),
+        "{page}"
+    );
+    assert!(
+        page.starts_with(
+            "x: 0 cells in 3 rounds = 0 trials, about 0 s\n1 cell more cannot run here"
+        ),
+        "{page}"
+    );
     assert_eq!(whole.code, Some(3), "{}", whole.story());
     assert!(whole.stderr.contains("no cell can be measured here"), "{}", whole.story());
 }
@@ -134,7 +190,8 @@ fn a_seed_that_a_run_would_choose_is_not_told() {
 #[test]
 fn a_page_shows_meshes_and_what_their_proxies_do() {
     // As lines are wrapped nobody needs to know.
-    let page = ran(&["plan", "max-throughput"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page =
+        ran(&["plan", "max-throughput"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "service bridge@a -> bridge@b via cluster-ip nft, nginx gateway.plain ",
         "gateway.plain bridge@a -> bridge@b via gateway@c, mesh ",
@@ -172,13 +229,20 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
 #[test]
 fn rules_pairs_and_searches_have_their_lines() {
     let page = ran(&["plan", "mesh-latency", "--seed", "1"]).stdout;
-    let line =
-        |name: &str| page.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{page}")).trim();
+    let line = |name: &str| {
+        page.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .unwrap_or_else(|| panic!("{page}"))
+            .trim()
+    };
     assert_eq!(line("rounds "), "3 to 7 rounds in 5m (of 12 at most), until p99 is known to 5 %");
     assert_eq!(line("A/A "), "none again: the baseline once more; what they differ by is noise");
     let page = ran(&["plan", "mesh-latency", "--rounds", "2", "--only", "path=both"]).stdout;
     assert!(page.starts_with("mesh-latency: 5 cells in 2 rounds = 10 trials, about "), "{page}");
-    assert!(!page.contains("\nrounds ") && !page.contains("A/A"), "neither a rule nor a pair: {page}");
+    assert!(
+        !page.contains("\nrounds ") && !page.contains("A/A"),
+        "neither a rule nor a pair: {page}"
+    );
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("searches.yaml");
     let text = "name: x\nrounds: 3\nminimum-effect: 2%\ntime: 850ms\nwarmup: 0s\nbaseline: a\n\
@@ -190,7 +254,8 @@ fn rules_pairs_and_searches_have_their_lines() {
     fs::write(&file, text).expect("a scenario");
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Two paths and the twin; three searches for a knee, and three at each of three results; one a path for the others.
+    // Two paths and the twin; three searches for a knee, and three at each of three results; one a
+    // path for the others.
     assert!(words.starts_with("x: 3 cells in 3 rounds = 9 trials and 7 searches of "), "{words}");
     for told in [
         " baseline a A/A a again: the baseline once more; what they differ by is noise effect differences below 2 % are of no interest seed ",
@@ -202,7 +267,8 @@ fn rules_pairs_and_searches_have_their_lines() {
         " left out workloads.node.search.cpu on a, b: no node c there",
     ] {
         // Columns of a table are mixed where their lines are wrapped.
-        let missing: Vec<&str> = told.split_whitespace().filter(|word| !words.contains(word)).collect();
+        let missing: Vec<&str> =
+            told.split_whitespace().filter(|word| !words.contains(word)).collect();
         assert!(missing.is_empty(), "{missing:?} of `{told}`: {words}");
     }
     let planned = json(&["plan", file, "--json"]);
@@ -212,7 +278,10 @@ fn rules_pairs_and_searches_have_their_lines() {
     assert!((seconds - count(&planned, "least_trials") as f64).abs() < 1e-6, "{seconds}");
     assert_eq!(planned["plan"]["twin"], "a again");
     assert_eq!(planned["plan"]["minimum_effect"], 0.02);
-    assert_eq!(planned["plan"]["points"][1]["search"]["goal"]["knee"]["connections"], serde_json::json!([1, 2]));
+    assert_eq!(
+        planned["plan"]["points"][1]["search"]["goal"]["knee"]["connections"],
+        serde_json::json!([1, 2])
+    );
 }
 
 #[test]
@@ -227,7 +296,10 @@ fn a_rule_says_what_it_looks_at_and_how_far_the_time_goes() {
     assert!(words.starts_with("x: 2 cells in 1 round = 2 trials, "), "{words}");
     let rule = "rounds 1 round in 1s, no more begin then: too few to say whether p99 is known to 5 %, which takes 3 to 500 rounds";
     assert!(words.contains(rule), "{words}");
-    assert!(words.contains("bulk: it has no p99: its rounds end when its received_bits_per_s is sure"), "{words}");
+    assert!(
+        words.contains("bulk: it has no p99: its rounds end when its received_bits_per_s is sure"),
+        "{words}"
+    );
     let instead = json(&["plan", file, "--json"])["looked_at_instead"].clone();
     assert_eq!(instead.as_array().map(Vec::len), Some(1), "{instead}");
     let wrong = fs::read_to_string(file).expect("the scenario").replace("p99", "foo_bar");
@@ -262,7 +334,16 @@ fn a_search_whose_trials_end_before_the_queue_is_full_is_told() {
 
 #[test]
 fn the_command_line_changes_the_plan() {
-    let arguments = ["plan", "quickstart", "--only", "path=overlay,workload=rr", "--rounds", "5", "--time", "2s"];
+    let arguments = [
+        "plan",
+        "quickstart",
+        "--only",
+        "path=overlay,workload=rr",
+        "--rounds",
+        "5",
+        "--time",
+        "2s",
+    ];
     let page = ran(&arguments).stdout;
     assert!(page.starts_with("quickstart: 1 cell in 5 rounds = 5 trials, about 13 s\n"), "{page}");
 }
@@ -272,8 +353,11 @@ fn what_is_wrong_is_told_at_once_and_nothing_is_printed() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("bad.yaml");
     let name = file.to_string_lossy().into_owned();
-    fs::write(&file, "name: x\nrounds: 0\npaths: {p: hots@a -> host@b}\nworkloads: {w: {rr: {siez: 1}}}\n")
-        .expect("a file");
+    fs::write(
+        &file,
+        "name: x\nrounds: 0\npaths: {p: hots@a -> host@b}\nworkloads: {w: {rr: {siez: 1}}}\n",
+    )
+    .expect("a file");
     let run = run(&mut program(&["plan", &name]));
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{}", run.story());
     let expected = [
@@ -285,7 +369,8 @@ fn what_is_wrong_is_told_at_once_and_nothing_is_printed() {
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(lines[..2], expected);
     assert!(
-        lines[2].contains(":4:22: workloads.w.rr.siez: found `siez`") && lines[2].ends_with("did you mean `size`?")
+        lines[2].contains(":4:22: workloads.w.rr.siez: found `siez`")
+            && lines[2].ends_with("did you mean `size`?")
     );
     assert_eq!(lines.len(), 3);
 }
@@ -307,7 +392,11 @@ fn files_that_cannot_be_scenarios() {
     ] {
         let run = run(&mut program(&["plan", &name]));
         assert_eq!(run.code, Some(2), "{name}: {}", run.story());
-        assert!(run.stderr.contains(&format!("found `{name}`")) && run.stderr.contains(expected), "{}", run.story());
+        assert!(
+            run.stderr.contains(&format!("found `{name}`")) && run.stderr.contains(expected),
+            "{}",
+            run.story()
+        );
     }
 }
 
@@ -328,7 +417,9 @@ fn the_schema_knows_this_programs_words() {
 fn mesh_modes_and_variants_are_listed() {
     let names = |kind: &str| {
         let list = ran(&["list", kind]).stdout;
-        let rows = list.lines().map(|line| line.trim().split_once(' ').unwrap_or_else(|| panic!("no summary: {line}")));
+        let rows = list.lines().map(|line| {
+            line.trim().split_once(' ').unwrap_or_else(|| panic!("no summary: {line}"))
+        });
         let about: std::collections::BTreeSet<String> =
             rows.clone().map(|(_, about)| about.trim().to_owned()).collect();
         assert_eq!(about.len(), list.lines().count(), "each has a line of its own: {list}");
@@ -336,7 +427,9 @@ fn mesh_modes_and_variants_are_listed() {
     };
     assert_eq!(names("mesh"), ["none", "server", "client", "both"]);
     let variants = names("variants");
-    for name in ["plain", "stats", "access-log", "policy-check", "policy-report", "no-mtls", "http2"] {
+    for name in
+        ["plain", "stats", "access-log", "policy-check", "policy-report", "no-mtls", "http2"]
+    {
         assert!(variants.iter().any(|known| known == name), "{variants:?}");
     }
 }

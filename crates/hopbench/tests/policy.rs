@@ -46,7 +46,13 @@ impl Service {
     /// Starts its process, at the same address.
     fn start_again(&mut self) {
         let listen = self.listen.to_string();
-        self.running = Some(Running::start(&mut program(&[self.word, "--listen", &listen, "--admin", &self.admin])));
+        self.running = Some(Running::start(&mut program(&[
+            self.word,
+            "--listen",
+            &listen,
+            "--admin",
+            &self.admin,
+        ])));
         let up = until(10 * S, || self.try_totals());
         let word = self.word;
         assert!(up.is_some(), "{word} does not come up: {}", self.stop("KILL").story());
@@ -100,7 +106,10 @@ impl Rig {
         pause(200 * MS);
         let found = self.telemetry.total("reports");
         let (log, totals) = (self.envoy.log(), self.telemetry.try_totals());
-        assert!(came.is_some() && found == expected, "{found} reports of {expected}: {totals:?}; envoy: {log}");
+        assert!(
+            came.is_some() && found == expected,
+            "{found} reports of {expected}: {totals:?}; envoy: {log}"
+        );
     }
 }
 
@@ -137,7 +146,11 @@ fn each_request_is_checked_and_reported() {
             (&label["kind"], &label["peer"], &label["path"]),
             (&"http".into(), &"127.0.0.1".into(), &"/a".into())
         );
-        (label["code"].as_u64().unwrap_or(0), series["reports"].as_u64().unwrap_or(0), series.clone())
+        (
+            label["code"].as_u64().unwrap_or(0),
+            series["reports"].as_u64().unwrap_or(0),
+            series.clone(),
+        )
     };
     let (code, reports, answered) = series(0);
     assert_eq!((code, reports), (200, 15));
@@ -228,7 +241,11 @@ fn they_end_when_they_are_told_to() {
         pause(100 * MS);
         assert!(service.try_totals().is_some(), "{word} goes on");
         let finished = service.stop("TERM");
-        assert_eq!((finished.code, &*finished.stdout, &*finished.stderr), (Some(0), "", ""), "{word}");
+        assert_eq!(
+            (finished.code, &*finished.stdout, &*finished.stderr),
+            (Some(0), "", ""),
+            "{word}"
+        );
     }
 }
 
@@ -244,12 +261,24 @@ fn they_are_small() {
 
 #[test]
 fn threads_serve_together() {
-    let (listen, admin) = (free_address(), format!("@hopbench-test-{}-threads", std::process::id()));
-    let running =
-        Running::start(&mut program(&["policy", "--listen", &listen.to_string(), "--admin", &admin, "--threads", "3"]));
+    let (listen, admin) =
+        (free_address(), format!("@hopbench-test-{}-threads", std::process::id()));
+    let running = Running::start(&mut program(&[
+        "policy",
+        "--listen",
+        &listen.to_string(),
+        "--admin",
+        &admin,
+        "--threads",
+        "3",
+    ]));
     let service = Service { word: "policy", running: Some(running), listen, admin };
     assert!(until(10 * S, || service.try_totals()).is_some());
-    assert_eq!(process::status(service.pid(), "Threads"), 4, "3 and the one that waits for the signal");
+    assert_eq!(
+        process::status(service.pid(), "Threads"),
+        4,
+        "3 and the one that waits for the signal"
+    );
 }
 
 #[test]
@@ -266,7 +295,11 @@ fn what_cannot_be_is_said() {
                 3,
                 &*format!("cannot listen on {taken_address}: Address already in use"),
             ),
-            (vec!["--listen", &free, "--admin", &policy.admin], 3, &*format!("cannot listen on {}", policy.admin)),
+            (
+                vec!["--listen", &free, "--admin", &policy.admin],
+                3,
+                &*format!("cannot listen on {}", policy.admin),
+            ),
             (vec!["--listen", &free, "--admin", "name"], 2, "--admin: found `name`, expected `@`"),
             (vec!["--listen", "nowhere"], 2, "--listen"),
             (vec!["--listen", &free, "--threads", "0"], 2, "--threads"),
@@ -285,6 +318,8 @@ fn they_are_a_testbeds_and_not_in_the_help() {
     let help = run(&mut program(&["--help"])).stdout;
     for word in ["policy", "telemetry"] {
         assert!(!help.contains(word), "{help}");
-        assert!(run(&mut program(&[word, "--help"])).stdout.contains("--admin <@NAME|127.0.0.1:PORT>"));
+        assert!(
+            run(&mut program(&[word, "--help"])).stdout.contains("--admin <@NAME|127.0.0.1:PORT>")
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The promises of the pages, checked: the tests that SECURITY.md names, links and headings, the size of the pages,
-//! and the reference of scenarios.
+//! The promises of the pages, checked: the tests that SECURITY.md names, links and headings, the
+//! size of the pages, and the reference of scenarios.
 
 #[path = "promises/links.rs"]
 mod links;
@@ -26,10 +26,17 @@ fn each_promise_has_its_test() {
     let named = named(&text);
     assert!(named.len() > 20, "the tables of SECURITY.md have another form: {named:?}");
     for (file, name) in named {
-        let source = std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let at = source.find(&format!("fn {name}()")).unwrap_or_else(|| panic!("{file} has no test {name}"));
+        let source = std::fs::read_to_string(root.join(file))
+            .unwrap_or_else(|error| panic!("{file}: {error}"));
+        let at = source
+            .find(&format!("fn {name}()"))
+            .unwrap_or_else(|| panic!("{file} has no test {name}"));
         let before = &source[..at];
-        let above = before.lines().rev().take(3).any(|line| line.contains("test]") || line.contains("::test("));
+        let above = before
+            .lines()
+            .rev()
+            .take(3)
+            .any(|line| line.contains("test]") || line.contains("::test("));
         assert!(above, "{file}: {name} is no test");
     }
 }

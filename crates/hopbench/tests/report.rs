@@ -21,20 +21,32 @@ fn a_folder_is_reported_in_every_format() {
     let table = report(&["--details"]);
     assert_eq!(table.code, Some(0), "{}", table.story());
     assert_eq!(report(&["--format", "table"]).stdout, table.stdout);
-    assert!(table.stdout.contains("made-up\nstatus: complete; trials: 4 of 4 trials used; "), "{}", table.stdout);
-    // Both rounds have the ratio 0.5, whatever the round was like; the median is the mean of 4 and 5 Gbit/s. Of two rounds the
-    // interval is Student's t of the logarithms with 1 degree of freedom: a factor of exp(12.706 x ln(5 / 4) / 2) = 4.127.
-    assert!(table.stdout.contains("4.500 [1.084, 18.458]  0.500 [0.500, 0.500]"), "{}", table.stdout);
+    assert!(
+        table.stdout.contains("made-up\nstatus: complete; trials: 4 of 4 trials used; "),
+        "{}",
+        table.stdout
+    );
+    // Both rounds have the ratio 0.5, whatever the round was like; the median is the mean of 4 and
+    // 5 Gbit/s. Of two rounds the interval is Student's t of the logarithms with 1 degree of
+    // freedom: a factor of exp(12.706 x ln(5 / 4) / 2) = 4.127.
+    assert!(
+        table.stdout.contains("4.500 [1.084, 18.458]  0.500 [0.500, 0.500]"),
+        "{}",
+        table.stdout
+    );
     let json: Value = serde_json::from_str(&report(&["--format", "json"]).stdout).unwrap();
     assert_eq!(json["schema"], "hopbench.summary/1");
     assert_eq!(json["workloads"][0]["cells"][1]["figures"][0]["median"], 4.5e9);
-    assert!(report(&["-f", "csv"]).stdout.starts_with("path,from,to,via,workload,kind,figure,median,"));
+    assert!(
+        report(&["-f", "csv"]).stdout.starts_with("path,from,to,via,workload,kind,figure,median,")
+    );
     assert!(report(&["-f", "markdown"]).stdout.starts_with("# made-up\n"));
     let file = dir.path().join("page.html");
     let written = report(&["-f", "html", "-o", file.to_str().unwrap()]);
     assert_eq!((written.code, written.stdout.as_str()), (Some(0), ""), "{}", written.story());
     assert!(fs::read_to_string(&file).unwrap().starts_with("<!DOCTYPE html>"));
-    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "a part of a file was left: {left:?}");
 }
 
@@ -49,22 +61,46 @@ fn the_answer_comes_first() {
     let lines: Vec<&str> = answer.stdout.lines().collect();
     assert!(lines.len() <= 40, "{}", answer.stdout);
     // Two rounds show no verdict: every path has its figure.
-    let row = |name: &str| lines.iter().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}"));
-    assert!(row("host").ends_with("9.00 Gbit/s") && row("bridge").ends_with("4.50 Gbit/s"), "{}", answer.stdout);
+    let row = |name: &str| {
+        lines.iter().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}"))
+    };
+    assert!(
+        row("host").ends_with("9.00 Gbit/s") && row("bridge").ends_with("4.50 Gbit/s"),
+        "{}",
+        answer.stdout
+    );
     let named = dir.path().to_str().unwrap();
-    assert_eq!(lines.last(), Some(&format!("details          hopbench report {named} --details").as_str()));
+    assert_eq!(
+        lines.last(),
+        Some(&format!("details          hopbench report {named} --details").as_str())
+    );
     assert!(!answer.stdout.contains("report.html"), "there is none");
     fs::write(dir.path().join("report.html"), "").unwrap();
     assert!(report(&[]).stdout.contains(&format!("\nreport           {named}/report.html\n")));
 
     let one = report(&["--workload", "bulk"]);
-    assert_eq!((one.code, &one.stdout), (Some(0), &report(&["--details"]).stdout), "{}", one.story());
+    assert_eq!(
+        (one.code, &one.stdout),
+        (Some(0), &report(&["--details"]).stdout),
+        "{}",
+        one.story()
+    );
     let none = report(&["--workload", "web"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(2), ""), "{}", none.story());
-    assert!(none.stderr.contains("--workload: found `web`, expected one of bulk"), "{}", none.stderr);
-    for both in [&["--details", "--format", "csv"][..], &["--workload", "bulk", "--format", "csv"]] {
+    assert!(
+        none.stderr.contains("--workload: found `web`, expected one of bulk"),
+        "{}",
+        none.stderr
+    );
+    for both in [&["--details", "--format", "csv"][..], &["--workload", "bulk", "--format", "csv"]]
+    {
         let refused = report(both);
-        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{both:?}: {}", refused.story());
+        assert_eq!(
+            (refused.code, refused.stdout.as_str()),
+            (Some(2), ""),
+            "{both:?}: {}",
+            refused.story()
+        );
     }
 }
 
@@ -91,14 +127,25 @@ fn a_dash_is_standard_output() {
         let usual = run(program(arguments).current_dir(work.path()));
         for flag in [&["--output", "-"][..], &["-o", "-"], &["--out", "-"]] {
             let dashed = run(program(&[arguments, flag].concat()).current_dir(work.path()));
-            assert_eq!((dashed.code, &dashed.stdout), (usual.code, &usual.stdout), "{}", dashed.story());
+            assert_eq!(
+                (dashed.code, &dashed.stdout),
+                (usual.code, &usual.stdout),
+                "{}",
+                dashed.story()
+            );
         }
     }
     // A folder is none.
-    for arguments in [&["run", "quickstart", "--output", "-"][..], &["doctor", "--noise", "--output", "-"]] {
+    for arguments in
+        [&["run", "quickstart", "--output", "-"][..], &["doctor", "--noise", "--output", "-"]]
+    {
         let refused = run(program(arguments).current_dir(work.path()));
         assert_eq!(refused.code, Some(2), "{}", refused.story());
-        assert!(refused.stderr.contains("--output: found `-`, expected a folder"), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("--output: found `-`, expected a folder"),
+            "{}",
+            refused.stderr
+        );
     }
     assert_eq!(fs::read_dir(work.path()).unwrap().count(), 0, "no file named `-`");
 }
@@ -115,7 +162,11 @@ fn a_report_follows_no_link() {
     let written = run(program(&["report", "-o"]).arg(&page).arg(dir.path()));
     assert_eq!(written.code, Some(0), "{}", written.story());
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
-    assert!(fs::read_to_string(&page).unwrap().starts_with("made-up  2 paths x 1 workload, 2 rounds, 4 trials"));
+    assert!(
+        fs::read_to_string(&page)
+            .unwrap()
+            .starts_with("made-up  2 paths x 1 workload, 2 rounds, 4 trials")
+    );
 }
 
 /// Cells that a spreadsheet would take for formulas are text.
@@ -138,10 +189,15 @@ fn no_cell_is_a_formula() {
     {
         let done = run(program(&["report", "-f", format]).arg(dir.path()));
         assert_eq!(done.code, Some(0), "{}", done.story());
-        let formula =
-            |cell: &str| cell.starts_with(['=', '+', '-', '@']) && cell != "-" && cell.parse::<f64>().is_err();
+        let formula = |cell: &str| {
+            cell.starts_with(['=', '+', '-', '@']) && cell != "-" && cell.parse::<f64>().is_err()
+        };
         let cells = done.stdout.split(['\n', ',', '"']);
-        assert_eq!(cells.filter(|cell| formula(cell)).collect::<Vec<_>>(), Vec::<&str>::new(), "{format}");
+        assert_eq!(
+            cells.filter(|cell| formula(cell)).collect::<Vec<_>>(),
+            Vec::<&str>::new(),
+            "{format}"
+        );
         assert!(done.stdout.contains(first), "{format}: {}", done.stdout);
     }
 }
@@ -154,7 +210,11 @@ fn what_cannot_be_reported_is_told() {
     assert!(none.stderr.contains("run.json"), "{}", none.stderr);
     let gone = run(program(&["report"]).arg(dir.path().join("gone")));
     assert_eq!(gone.code, Some(2), "{}", gone.story());
-    assert!(gone.stderr.contains("gone does not exist") && !gone.stderr.contains("run.json"), "{}", gone.stderr);
+    assert!(
+        gone.stderr.contains("gone does not exist") && !gone.stderr.contains("run.json"),
+        "{}",
+        gone.stderr
+    );
     fs::write(dir.path().join("file"), "").unwrap();
     let file = run(program(&["report"]).arg(dir.path().join("file")));
     assert_eq!(file.code, Some(2), "{}", file.story());
@@ -176,17 +236,30 @@ fn a_report_takes_the_place_of_nothing_that_was_measured() {
     let link = dir.path().join("page.html");
     std::os::unix::fs::symlink(dir.path().join("records.jsonl"), &link).unwrap();
     let before = ["run.json", "records.jsonl"].map(|name| fs::read(dir.path().join(name)).unwrap());
-    for name in ["run.json", "records.jsonl", "superseded.jsonl", "agents.log", "trials.log", "page.html", "./run.json"]
-    {
+    for name in [
+        "run.json",
+        "records.jsonl",
+        "superseded.jsonl",
+        "agents.log",
+        "trials.log",
+        "page.html",
+        "./run.json",
+    ] {
         let refused = run(program(&["report", ".", "-o", name]).current_dir(dir.path()));
         assert_eq!(refused.code, Some(2), "{name}: {}", refused.story());
         assert!(refused.stderr.contains("part of what was measured"), "{name}: {}", refused.stderr);
     }
-    assert_eq!(["run.json", "records.jsonl"].map(|name| fs::read(dir.path().join(name)).unwrap()), before);
+    assert_eq!(
+        ["run.json", "records.jsonl"].map(|name| fs::read(dir.path().join(name)).unwrap()),
+        before
+    );
     assert!(!dir.path().join("agents.log").exists());
     // Elsewhere these are names like others.
     let elsewhere = tempfile::tempdir().unwrap();
-    let written = run(program(&["report"]).arg(dir.path()).arg("-o").arg(elsewhere.path().join("agents.log")));
+    let written = run(program(&["report"])
+        .arg(dir.path())
+        .arg("-o")
+        .arg(elsewhere.path().join("agents.log")));
     assert_eq!(written.code, Some(0), "{}", written.story());
 }
 
@@ -194,7 +267,8 @@ fn a_report_takes_the_place_of_nothing_that_was_measured() {
 fn folder_of_http(dir: &Path) {
     folder(dir);
     let file = dir.join("run.json");
-    let mut run: Value = serde_json::from_str(&fs::read_to_string(&file).expect("run.json")).expect("JSON");
+    let mut run: Value =
+        serde_json::from_str(&fs::read_to_string(&file).expect("run.json")).expect("JSON");
     run["plan"]["points"][0]["job"]["workload"] = json!("http");
     run["plan"]["points"][0]["job"]["schedule"] = json!({"rate": 500.0});
     fs::write(&file, run.to_string()).expect("written");
@@ -223,9 +297,14 @@ fn trials_are_written_for_other_tools() {
     assert_eq!(rows.len(), 3, "{}", csv.stdout);
     assert!(rows[1].starts_with("2026-03-01T12:00:00Z,1,1_qps_500_c_1_0_none_"), "{}", rows[1]);
     assert!(rows[1].ends_with("_no_istio,1,3,2000,4001,4001,4001,-,-,-,-,-,-"), "{}", rows[1]);
-    assert!(csv.stderr.contains("2 trials left out: in no figure, or without an answer"), "{}", csv.stderr);
+    assert!(
+        csv.stderr.contains("2 trials left out: in no figure, or without an answer"),
+        "{}",
+        csv.stderr
+    );
     let fortio = report(&["--format", "fortio"]);
-    let objects: Vec<Value> = fortio.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let objects: Vec<Value> =
+        fortio.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(objects.len(), 2);
     assert_eq!(objects[0]["DurationHistogram"]["Count"], 3);
     // A file is written as a whole, a folder gets a file a trial, by the result's name.

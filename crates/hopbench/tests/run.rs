@@ -1,4 +1,5 @@
-//! `hopbench run` in the lab, through the binary: to its end, in bad circumstances, and interrupted.
+//! `hopbench run` in the lab, through the binary: to its end, in bad circumstances, and
+//! interrupted.
 
 #[path = "run/bad.rs"]
 mod bad;

@@ -1,5 +1,5 @@
-//! Searches in the lab whose answers are known: the rate of a link, and a CPU that is to be half busy; and one that is killed
-//! in the middle.
+//! Searches in the lab whose answers are known: the rate of a link, and a CPU that is to be half
+//! busy; and one that is killed in the middle.
 
 #![allow(clippy::print_stderr, reason = "what was found is printed")]
 
@@ -39,7 +39,12 @@ fn steps<'r>(results: &'r Results, path: &str) -> Vec<&'r SearchStep> {
 
 /// The load that the only search of a run found.
 fn found(results: &Results) -> f64 {
-    match results.records.last().and_then(|record| record.search.as_ref()).and_then(|step| step.outcome) {
+    match results
+        .records
+        .last()
+        .and_then(|record| record.search.as_ref())
+        .and_then(|step| step.outcome)
+    {
         Some(SearchOutcome::Found { load, .. }) => load,
         other => panic!("{other:?} after {} trials", results.records.len()),
     }
@@ -59,7 +64,8 @@ fn attempts(one: impl Fn() -> (bool, String)) {
     panic!("{told:?}");
 }
 
-/// Trials of 2.5 s: what is above the link's rate by 1.3 % then overflows its queue of 21 ms and its bucket of 10 ms.
+/// Trials of 2.5 s: what is above the link's rate by 1.3 % then overflows its queue of 21 ms and
+/// its bucket of 10 ms.
 const SHAPED: &str = "
 name: shaped
 testbed: {lab: {nodes: [a, b], link: 100Mbit, mtu: 1500}}
@@ -87,7 +93,8 @@ fn the_rate_of_a_shaped_link_is_found_within_2_percent() {
         let results = measured(SHAPED);
         let (found, expected) = (found(&results), LINK_BITS_PER_S / 8.0 / DATAGRAM_BYTES);
         let steps = steps(&results, "link");
-        // It begins at the highest rate, where all that is beyond the link's is lost, but for what its queue holds.
+        // It begins at the highest rate, where all that is beyond the link's is lost, but for what
+        // its queue holds.
         assert!((steps[0].load - 120e6 / 8.0 / 1400.0).abs() < 1.0, "{}", steps[0].load);
         let (beyond, lost) = (1.0 - expected / steps[0].load, steps[0].value.unwrap_or_default());
         assert!((lost - beyond).abs() < 0.03, "{lost} lost, {beyond} is beyond the link");
@@ -96,11 +103,19 @@ fn the_rate_of_a_shaped_link_is_found_within_2_percent() {
             assert_eq!((step.parameter.as_str(), step.figure.as_str()), ("rate", "loss"));
             assert_eq!(step.value, Some(metric(record, "lost_ratio")));
             let asked = metric(record, "intended_per_s");
-            assert!((asked / step.load - 1.0).abs() < 0.005, "{asked}/s were asked for, {} is the step's", step.load);
+            assert!(
+                (asked / step.load - 1.0).abs() < 0.005,
+                "{asked}/s were asked for, {} is the step's",
+                step.load
+            );
             assert_eq!(record.job["params"]["rate"], format!("{}pps", step.load));
         }
         let off = found / expected - 1.0;
-        let what = format!("{found}/s, {:+.2} % of {expected:.0}/s, in {} trials", 100.0 * off, steps.len());
+        let what = format!(
+            "{found}/s, {:+.2} % of {expected:.0}/s, in {} trials",
+            100.0 * off,
+            steps.len()
+        );
         (off.abs() <= 0.02, what)
     });
 }
@@ -123,7 +138,8 @@ const CEILING: f64 = 0.5;
 
 /// What the server used of its CPUs, as the record's own figures say it.
 fn server_share(record: &Record) -> f64 {
-    let allowed = record.settings.get("server_cpus_allowed").or_else(|| record.settings.get("cpus_allowed"));
+    let allowed =
+        record.settings.get("server_cpus_allowed").or_else(|| record.settings.get("cpus_allowed"));
     let cpus = allowed.map_or(record.cost.nodes[0].per_cpu_busy.len(), |cpus| {
         cpus.parse::<CpuSet>().expect("a list of CPUs").0.len()
     });
@@ -142,17 +158,22 @@ fn a_servers_cpu_is_held_at_half_within_3_points() {
         for record in &results.records {
             let (step, share) = (record.search.as_ref().expect("a search"), server_share(record));
             assert!(
-                step.figure == "cpu_share" && step.value.is_some_and(|value| (value - share).abs() < 1e-9),
+                step.figure == "cpu_share"
+                    && step.value.is_some_and(|value| (value - share).abs() < 1e-9),
                 "{step:?}"
             );
         }
         // The same rate without a search.
-        let again = measured(&HALF.replace(" WANTED", &format!(", rate: {rate}")).replace("SEARCH", ""));
+        let again =
+            measured(&HALF.replace(" WANTED", &format!(", rate: {rate}")).replace("SEARCH", ""));
         let mut shares: Vec<f64> = again.records.iter().map(server_share).collect();
         shares.sort_by(f64::total_cmp);
         let off = shares[1] - CEILING;
-        let what =
-            format!("{rate}/s in {} trials; then {shares:.3?}, {:+.1} points", results.records.len(), 100.0 * off);
+        let what = format!(
+            "{rate}/s in {} trials; then {shares:.3?}, {:+.1} points",
+            results.records.len(),
+            100.0 * off
+        );
         (off.abs() <= 0.03, what)
     });
 }
@@ -180,7 +201,9 @@ fn a_search_that_is_killed_goes_on_where_it_was() {
         return;
     };
     let bench = Bench::new(User::Caller, KILLED);
-    let lines = || fs::read_to_string(bench.out().join("records.jsonl")).map_or(0, |text| text.lines().count());
+    let lines = || {
+        fs::read_to_string(bench.out().join("records.jsonl")).map_or(0, |text| text.lines().count())
+    };
     let mut before: Vec<String> = Vec::new();
     for (number, least) in [(0, 5), (1, 12)] {
         let running = if number == 0 { bench.start(&[]) } else { bench.start_resume(&[]) };
@@ -189,7 +212,8 @@ fn a_search_that_is_killed_goes_on_where_it_was() {
         let ended = running.finish_within(PATIENCE);
         assert_eq!(ended.code, None, "it was killed before its end: {}", ended.story());
         // Whoever it left behind lets go of the folder.
-        until(5 * S, || fs::File::open(bench.out()).ok()?.try_lock().ok()).expect("the folder's lock");
+        until(5 * S, || fs::File::open(bench.out()).ok()?.try_lock().ok())
+            .expect("the folder's lock");
         let results = bench.results();
         assert_ne!(results.run.status, RunStatus::Complete);
         assert_eq!(results.lines[..before.len()], before, "what was there stays");
@@ -198,7 +222,10 @@ fn a_search_that_is_killed_goes_on_where_it_was() {
     let done = bench.start_resume(&[]).finish_within(PATIENCE);
     assert_eq!(done.code, Some(0), "{}", done.story());
     let results = bench.results();
-    assert_eq!((results.run.status, results.run.session, results.run.failures.len()), (RunStatus::Complete, 3, 0));
+    assert_eq!(
+        (results.run.status, results.run.session, results.run.failures.len()),
+        (RunStatus::Complete, 3, 0)
+    );
     assert_eq!(results.lines[..before.len()], before, "what was there stays");
     results.records.iter().for_each(good);
     for path in ["host", "bridge"] {
@@ -209,12 +236,20 @@ fn a_search_that_is_killed_goes_on_where_it_was() {
             (1..=u32::try_from(steps.len()).expect("few")).collect::<Vec<_>>(),
             "{path}: no gap, none twice"
         );
-        let ends: Vec<_> = steps.iter().filter(|step| step.outcome.is_some()).map(|step| &*step.parameter).collect();
+        let ends: Vec<_> = steps
+            .iter()
+            .filter(|step| step.outcome.is_some())
+            .map(|step| &*step.parameter)
+            .collect();
         assert_eq!(ends, ["connections", "threads"], "{path}");
         assert!(steps.last().is_some_and(|step| step.outcome.is_some()), "{path}");
     }
     // The passes go on as they would have: both paths in each, as long as both search.
     let order: Vec<&str> = results.records.iter().map(|record| record.path.as_str()).collect();
-    let shortest = ["host", "bridge"].map(|path| steps(&results, path).len()).into_iter().min().expect("two");
-    assert!(order.chunks(2).take(shortest).all(|pass| pass.iter().collect::<BTreeSet<_>>().len() == 2), "{order:?}");
+    let shortest =
+        ["host", "bridge"].map(|path| steps(&results, path).len()).into_iter().min().expect("two");
+    assert!(
+        order.chunks(2).take(shortest).all(|pass| pass.iter().collect::<BTreeSet<_>>().len() == 2),
+        "{order:?}"
+    );
 }

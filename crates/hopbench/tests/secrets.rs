@@ -29,7 +29,8 @@ fn target() -> (SocketAddr, Arc<Mutex<String>>) {
                 let mut bytes = [0; 4096];
                 while let Ok(count @ 1..) = stream.read(&mut bytes) {
                     kept.lock().expect("alone").push_str(&String::from_utf8_lossy(&bytes[..count]));
-                    if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
+                    if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err()
+                    {
                         break;
                     }
                 }
@@ -48,13 +49,17 @@ fn headers_by_hand_are_sent_and_not_shown() {
     let literal = format!("Authorization: Bearer {SECRET}");
     for (header, shown) in [
         (literal.as_str(), "Authorization: <redacted>"),
-        ("Authorization: Bearer env:HOPBENCH_TEST_SECRET", "Authorization: Bearer env:HOPBENCH_TEST_SECRET"),
+        (
+            "Authorization: Bearer env:HOPBENCH_TEST_SECRET",
+            "Authorization: Bearer env:HOPBENCH_TEST_SECRET",
+        ),
         ("X-Api-Key: env:HOPBENCH_TEST_SECRET", "X-Api-Key: env:HOPBENCH_TEST_SECRET"),
     ] {
         let (address, heard) = target();
         let url = format!("http://{address}/");
         for format in ["json", "text"] {
-            let arguments = ["http", &url, "-H", header, "-t", "100ms", "--warmup", "0", "--format", format];
+            let arguments =
+                ["http", &url, "-H", header, "-t", "100ms", "--warmup", "0", "--format", format];
             let done = run(program(&arguments).env("HOPBENCH_TEST_SECRET", SECRET));
             assert_eq!(done.code, Some(0), "{}", done.story());
             silent(&done);
@@ -68,8 +73,17 @@ fn headers_by_hand_are_sent_and_not_shown() {
     let unset = ["http", "http://127.0.0.1:1/", "-H", "Authorization: env:HOPBENCH_TEST_UNSET"];
     let done = run(program(&unset).env_remove("HOPBENCH_TEST_UNSET"));
     assert_eq!(done.code, Some(2), "{}", done.story());
-    assert!(done.stderr.contains("variable HOPBENCH_TEST_UNSET, which is not set"), "{}", done.story());
-    let wrong = run(&mut program(&["http", "http://127.0.0.1:1/", "-H", &format!("Authorization {SECRET}")]));
+    assert!(
+        done.stderr.contains("variable HOPBENCH_TEST_UNSET, which is not set"),
+        "{}",
+        done.story()
+    );
+    let wrong = run(&mut program(&[
+        "http",
+        "http://127.0.0.1:1/",
+        "-H",
+        &format!("Authorization {SECRET}"),
+    ]));
     assert_eq!(wrong.code, Some(2), "{}", wrong.story());
     silent(&wrong);
 }
@@ -85,7 +99,11 @@ fn scenario(headers: &str, name: &str) -> String {
 fn clean(folder: &Path) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("a file").path();
-        assert!(!fs::read_to_string(&path).expect("a text").contains(SECRET), "{} has it", path.display());
+        assert!(
+            !fs::read_to_string(&path).expect("a text").contains(SECRET),
+            "{} has it",
+            path.display()
+        );
     }
 }
 
@@ -106,7 +124,11 @@ fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
         assert!(text.contains("redacted"), "{name}");
     }
     let run_file = bench.results().run;
-    assert!(run_file.scenario.contains("'Authorization: <redacted>', 'X-Open: seen'"), "{}", run_file.scenario);
+    assert!(
+        run_file.scenario.contains("'Authorization: <redacted>', 'X-Open: seen'"),
+        "{}",
+        run_file.scenario
+    );
     silent(&run(&mut bench.command(&["plan", &bench.scenario(), "--format", "json"])));
 
     // Its last record is lost: there is something to measure again.
@@ -120,7 +142,11 @@ fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
     fs::write(&other, scenario(&headers, "another")).expect("written");
     let refused = bench.resume(&[&other.to_string_lossy()]);
     assert_eq!(refused.code, Some(2), "{}", refused.story());
-    assert!(refused.stderr.contains("expected the scenario with which this run began"), "{}", refused.story());
+    assert!(
+        refused.stderr.contains("expected the scenario with which this run began"),
+        "{}",
+        refused.story()
+    );
     let resumed = bench.resume(&[&bench.scenario()]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.story());
     silent(&resumed);
@@ -133,12 +159,18 @@ fn a_reference_is_all_that_a_resumed_run_needs() {
     let Some(_turn) = outside("a_reference_is_all_that_a_resumed_run_needs") else {
         return;
     };
-    let bench = Bench::new(User::all()[0], &scenario("'Cookie: env:HOPBENCH_TEST_SECRET'", "secret"));
+    let bench =
+        Bench::new(User::all()[0], &scenario("'Cookie: env:HOPBENCH_TEST_SECRET'", "secret"));
     let refused = bench.run(&[]);
     assert_eq!(refused.code, Some(2), "{}", refused.story());
-    assert!(refused.stderr.contains("variable HOPBENCH_TEST_SECRET, which is not set"), "{}", refused.story());
+    assert!(
+        refused.stderr.contains("variable HOPBENCH_TEST_SECRET, which is not set"),
+        "{}",
+        refused.story()
+    );
     assert!(!bench.out().exists());
-    let with = |arguments: &[&str]| run(bench.command(arguments).env("HOPBENCH_TEST_SECRET", SECRET));
+    let with =
+        |arguments: &[&str]| run(bench.command(arguments).env("HOPBENCH_TEST_SECRET", SECRET));
     let out = bench.out().to_string_lossy().into_owned();
     let done = with(&["run", &bench.scenario(), "--output", &out]);
     assert_eq!(done.code, Some(0), "{}", done.story());
@@ -153,7 +185,10 @@ fn a_reference_is_all_that_a_resumed_run_needs() {
 #[test]
 fn the_hint_of_a_server_is_no_argument() {
     let agent = Agent::guarded(&["--bind", "127.0.0.1"]);
-    assert!(!agent.token.is_empty(), "the harness reads the token from `HOPBENCH_TOKEN=... hopbench stream`");
+    assert!(
+        !agent.token.is_empty(),
+        "the harness reads the token from `HOPBENCH_TOKEN=... hopbench stream`"
+    );
     let quick = ["-t", "50ms", "--warmup", "0"];
     let client = |token: &str| {
         let target = agent.target();
@@ -169,7 +204,9 @@ fn the_hint_of_a_server_is_no_argument() {
     let other = Agent::start(command.env("HOPBENCH_TOKEN", &agent.token));
     assert_eq!(other.token, "", "it does not say what its user knows");
     let target = other.target();
-    let ask = |token: &str| run(program(&[&["rr", target.as_str()][..], &quick].concat()).env("HOPBENCH_TOKEN", token));
+    let ask = |token: &str| {
+        run(program(&[&["rr", target.as_str()][..], &quick].concat()).env("HOPBENCH_TOKEN", token))
+    };
     assert_eq!(ask(&agent.token).code, Some(0));
     let stranger = ask(&"0".repeat(agent.token.len()));
     assert_eq!(stranger.code, Some(3), "{}", stranger.story());

@@ -1,4 +1,5 @@
-//! `--testbed`, `hopbench list`, `kube` and `doctor` as far as they go without a cluster: none is reached here.
+//! `--testbed`, `hopbench list`, `kube` and `doctor` as far as they go without a cluster: none is
+//! reached here.
 
 #[path = "lab/lab.rs"]
 mod lab;
@@ -13,8 +14,15 @@ use lab::program::{binary, run};
 use lab::{Finished, program};
 use serde_json::Value;
 
-const SHIPPED: [&str; 7] =
-    ["quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix", "max-throughput"];
+const SHIPPED: [&str; 7] = [
+    "quickstart",
+    "tcp-fanout",
+    "message-size-sweep",
+    "mesh-latency",
+    "mesh-variants",
+    "cni-matrix",
+    "max-throughput",
+];
 
 /// The program where kubectl would find no cluster.
 fn alone(arguments: &[&str]) -> Command {
@@ -31,7 +39,12 @@ fn ran(arguments: &[&str]) -> Finished {
 fn planned(arguments: &[&str]) -> String {
     let run = ran(arguments);
     assert_eq!(run.code, Some(3), "{arguments:?}: {}", run.story());
-    assert_eq!(run.stderr, "hopbench: no cell can be measured here; the reasons are above\n", "{}", run.story());
+    assert_eq!(
+        run.stderr,
+        "hopbench: no cell can be measured here; the reasons are above\n",
+        "{}",
+        run.story()
+    );
     run.stdout
 }
 
@@ -56,27 +69,45 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
         let there = json(&["plan", name, "--seed", "7", "--testbed", "kubernetes"]);
         let plan = plan_of(&there);
         assert_eq!(plan.testbed.name(), "kubernetes");
-        assert_eq!(Plan { testbed: here.testbed.clone(), ..plan.clone() }, here, "{name}: only the testbed differs");
+        assert_eq!(
+            Plan { testbed: here.testbed.clone(), ..plan.clone() },
+            here,
+            "{name}: only the testbed differs"
+        );
         assert_eq!(there["cells"], 0);
         let page = planned(&["plan", name, "--seed", "7", "--testbed", "kubernetes"]);
         for line in page.lines() {
             assert!(line.chars().count() <= 80, "{name}: {} columns: {line}", line.chars().count());
         }
         for path in &plan.paths {
-            assert!(page.lines().any(|line| line.starts_with(&format!("{} ", path.name))), "{name}: no {}", path.name);
+            assert!(
+                page.lines().any(|line| line.starts_with(&format!("{} ", path.name))),
+                "{name}: no {}",
+                path.name
+            );
         }
         let page = words(&page);
-        assert!(page.contains("testbed kubernetes: the current context of the kubeconfig nodes "), "{page}");
+        assert!(
+            page.contains("testbed kubernetes: the current context of the kubeconfig nodes "),
+            "{page}"
+        );
         let missing = there["missing"].as_array().expect("needs");
-        assert!(missing[0]["path"].is_null() && page.contains("cannot run here everything "), "{page}");
-        assert_eq!(page.contains(" mesh envoy: our own, image "), plan.paths.iter().any(|path| path.is_proxied()));
+        assert!(
+            missing[0]["path"].is_null() && page.contains("cannot run here everything "),
+            "{page}"
+        );
+        assert_eq!(
+            page.contains(" mesh envoy: our own, image "),
+            plan.paths.iter().any(|path| path.is_proxied())
+        );
     }
 }
 
 #[test]
 fn what_only_a_lab_has_is_told() {
     let arguments = ["plan", "cni-matrix", "--testbed", "kubernetes"];
-    let note = "link, zone-link of the lab: not on the testbed kubernetes, whose network is as it is";
+    let note =
+        "link, zone-link of the lab: not on the testbed kubernetes, whose network is as it is";
     let page = words(&planned(&arguments));
     assert!(page.ends_with(&format!("left out {note}")), "{page}");
     assert!(page.contains("nodes a in zone one; b in zone one; c in zone two "), "{page}");
@@ -125,8 +156,14 @@ lab:
     let other = json(&["plan", "mesh-latency", "--testbed", file, "--context", "prod"]);
     let TestbedSpec::Kubernetes(spec) = plan_of(&other).testbed else { panic!("no cluster") };
     assert_eq!(spec.context.as_deref(), Some("prod"), "the command line's counts more");
-    let sweep =
-        words(&planned(&["plan", "message-size-sweep", "--testbed", file, "--only", "path=host-bridge+runsc.*"]));
+    let sweep = words(&planned(&[
+        "plan",
+        "message-size-sweep",
+        "--testbed",
+        file,
+        "--only",
+        "path=host-bridge+runsc.*",
+    ]));
     assert!(sweep.contains(" RuntimeClass sandbox, ") && !sweep.contains(" mesh istio"), "{sweep}");
     fs::write(file, "kubernetes: {nodes: 3}\n").expect("a file");
     let wrong = ran(&["plan", "mesh-latency", "--testbed", file]);
@@ -142,9 +179,18 @@ lab:
 fn wrong_testbeds_are_told() {
     let rows: &[(&[&str], &str)] = &[
         (&["plan", "quickstart", "--testbed", "kubernets"], "did you mean `kubernetes`?"),
-        (&["run", "quickstart", "--testbed", "/no/such.yaml"], "--testbed: found `/no/such.yaml`, expected a file"),
-        (&["plan", "quickstart", "--testbed", "hosts"], "--testbed: found `hosts`, expected a scenario that says"),
-        (&["plan", "quickstart", "--context", "x"], "--context: found `x`, expected the testbed kubernetes"),
+        (
+            &["run", "quickstart", "--testbed", "/no/such.yaml"],
+            "--testbed: found `/no/such.yaml`, expected a file",
+        ),
+        (
+            &["plan", "quickstart", "--testbed", "hosts"],
+            "--testbed: found `hosts`, expected a scenario that says",
+        ),
+        (
+            &["plan", "quickstart", "--context", "x"],
+            "--context: found `x`, expected the testbed kubernetes",
+        ),
         (&["run", "--resume", "x", "--testbed", "lab"], "--testbed"),
         (&["run", "--resume", "x", "--context", "y"], "--context"),
         (&["list", "networks", "--testbed", "kubernets"], "kubernetes"),
@@ -158,9 +204,18 @@ fn wrong_testbeds_are_told() {
     ];
     for (arguments, part) in rows {
         let run = ran(arguments);
-        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", run.story());
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (Some(2), ""),
+            "{arguments:?}: {}",
+            run.story()
+        );
         assert!(run.stderr.contains(part), "{arguments:?}: no {part}: {}", run.story());
-        assert!(run.stderr.matches("found `").count() <= 1, "one mistake, one problem: {}", run.story());
+        assert!(
+            run.stderr.matches("found `").count() <= 1,
+            "one mistake, one problem: {}",
+            run.story()
+        );
     }
 }
 
@@ -183,21 +238,25 @@ fn words_are_listed_by_testbed() {
     assert_eq!(names(&list(&["networks", "--testbed", "hosts"])), ["host"]);
     assert_eq!(names(&list(&["runtimes", "--testbed", "lab"])), ["runsc"]);
     assert_eq!(names(&list(&["servers", "--testbed", "lab"])), ["nginx"]);
-    assert_eq!(names(&list(&["providers"])), ["envoy", "istio", "istio-ambient", "linkerd", "cilium"]);
+    assert_eq!(
+        names(&list(&["providers"])),
+        ["envoy", "istio", "istio-ambient", "linkerd", "cilium"]
+    );
     assert!(names(&list(&["vias"])).contains(&"load-balancer".to_owned()));
     let all = list(&["networks"]);
     let headings: Vec<&str> = all.lines().filter(|line| line.ends_with(':')).collect();
     assert_eq!(headings, ["networks of lab:", "networks of kubernetes:", "networks of hosts:"]);
     let everything = list(&[]);
     assert!(
-        everything.starts_with("workloads:\n") && everything.contains("\n\nruntimes of kubernetes:\n"),
+        everything.starts_with("workloads:\n")
+            && everything.contains("\n\nruntimes of kubernetes:\n"),
         "{everything}"
     );
     assert!(!everything.contains("runtimes of hosts:"), "there are none: {everything}");
 }
 
-/// A run on a cluster is no lab: it enters no sandbox, whose `/run` would hide the results, and leaves no folder where it
-/// could not begin.
+/// A run on a cluster is no lab: it enters no sandbox, whose `/run` would hide the results, and
+/// leaves no folder where it could not begin.
 #[test]
 fn a_run_on_a_cluster_that_cannot_be_reached() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -210,7 +269,8 @@ fn a_run_on_a_cluster_that_cannot_be_reached() {
         assert!(!run.stderr.contains("is lost there"), "{}", run.story());
         assert!(!std::path::Path::new(out).exists(), "{out}");
     }
-    let lab = ran(&["run", "quickstart", "--testbed", "lab", "--out", "/run/hopbench-no-such-folder"]);
+    let lab =
+        ran(&["run", "quickstart", "--testbed", "lab", "--out", "/run/hopbench-no-such-folder"]);
     assert!(lab.code == Some(2) && lab.stderr.contains("is lost there"), "{}", lab.story());
 }
 
@@ -218,7 +278,8 @@ fn a_run_on_a_cluster_that_cannot_be_reached() {
 fn a_run_on_a_cluster_is_resumed_there() {
     let dir = tempfile::tempdir().expect("a folder");
     let results = dir.path().join("results");
-    let plan = plan_of(&json(&["plan", "mesh-latency", "--testbed", "kubernetes", "--context", "then"]));
+    let plan =
+        plan_of(&json(&["plan", "mesh-latency", "--testbed", "kubernetes", "--context", "then"]));
     let ours = hopbench_agent::hello();
     let made = new_run(plan, "as it was written".to_owned(), &ours).expect("a run");
     drop(Folder::create(&results, made).expect("a folder"));
@@ -234,7 +295,14 @@ fn a_run_on_a_cluster_is_resumed_there() {
 fn what_a_cluster_needs_before_a_run() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("image.tar");
-    let written = ran(&["kube", "image", "-o", file.to_str().expect("a path"), "--tag", "tools/hopbench:dev"]);
+    let written = ran(&[
+        "kube",
+        "image",
+        "-o",
+        file.to_str().expect("a path"),
+        "--tag",
+        "tools/hopbench:dev",
+    ]);
     assert_eq!(written.code, Some(0), "{}", written.story());
     assert!(written.stdout.starts_with("tools/hopbench:dev for "), "{}", written.story());
     let archive = fs::read(&file).expect("the archive");
@@ -244,7 +312,12 @@ fn what_a_cluster_needs_before_a_run() {
 
     let rights = ran(&["kube", "manifests", "--name", "bench", "--namespace", "tools"]);
     assert_eq!((rights.code, rights.stderr.as_str()), (Some(0), ""), "{}", rights.story());
-    for part in ["kind: ClusterRole\n", "name: bench, namespace: tools}", "resources: [pods]", "networkpolicies"] {
+    for part in [
+        "kind: ClusterRole\n",
+        "name: bench, namespace: tools}",
+        "resources: [pods]",
+        "networkpolicies",
+    ] {
         assert!(rights.stdout.contains(part), "no {part}: {}", rights.story());
     }
     let least = ran(&["kube", "manifests", "--least"]).stdout;
@@ -256,8 +329,16 @@ fn without_a_cluster_there_is_nothing_to_look_at() {
     let doctor = ran(&["doctor", "--testbed", "kubernetes"]);
     assert_eq!(doctor.code, Some(3), "{}", doctor.story());
     let page = words(&doctor.stdout);
-    assert!(page.starts_with("cluster missing ") && page.contains("/no/such/kubeconfig"), "{}", doctor.story());
-    assert!(page.contains("-> ") && doctor.stdout.lines().all(|line| line.chars().count() <= 80), "{}", doctor.story());
+    assert!(
+        page.starts_with("cluster missing ") && page.contains("/no/such/kubeconfig"),
+        "{}",
+        doctor.story()
+    );
+    assert!(
+        page.contains("-> ") && doctor.stdout.lines().all(|line| line.chars().count() <= 80),
+        "{}",
+        doctor.story()
+    );
     let clean = ran(&["kube", "clean"]);
     assert_eq!((clean.code, clean.stdout.as_str()), (Some(3), ""), "{}", clean.story());
     assert!(clean.stderr.contains("/no/such/kubeconfig"), "{}", clean.story());

@@ -27,21 +27,28 @@ impl Hosts {
 
     /// Asks the agents that these paths need, all at once.
     fn ask(&self, paths: &[Path]) -> Answers {
-        let needed: BTreeSet<&String> = paths.iter().flat_map(|path| [&path.from.node, &path.to.node]).collect();
-        let hosts: Vec<&Host> = self.spec.nodes.iter().filter(|host| needed.contains(&host.name)).collect();
+        let needed: BTreeSet<&String> =
+            paths.iter().flat_map(|path| [&path.from.node, &path.to.node]).collect();
+        let hosts: Vec<&Host> =
+            self.spec.nodes.iter().filter(|host| needed.contains(&host.name)).collect();
         let ask = |host| Machine::ask(host, tls_of(host, &self.spec)?, &self.ours);
         std::thread::scope(|scope| {
-            let asked: Vec<_> = hosts.into_iter().map(|host| (host, scope.spawn(move || ask(host)))).collect();
+            let asked: Vec<_> =
+                hosts.into_iter().map(|host| (host, scope.spawn(move || ask(host)))).collect();
             let panicked = || Err(Fault::measuring("a thread that asked an agent panicked"));
             asked
                 .into_iter()
-                .map(|(host, thread)| (host.name.clone(), thread.join().unwrap_or_else(|_| panicked())))
+                .map(|(host, thread)| {
+                    (host.name.clone(), thread.join().unwrap_or_else(|_| panicked()))
+                })
                 .collect()
         })
     }
 
     fn machine(&self, node: &str) -> Result<&Machine, Fault> {
-        self.machines.get(node).ok_or_else(|| Fault::environment(format!("the machine {node} was not asked for")))
+        self.machines
+            .get(node)
+            .ok_or_else(|| Fault::environment(format!("the machine {node} was not asked for")))
     }
 }
 
@@ -56,7 +63,8 @@ impl Testbed for Hosts {
     }
 
     fn missing(&mut self, plan: &Plan) -> Vec<Need> {
-        let mut out: Vec<Need> = plan.paths.iter().filter_map(|path| needs::of_path(path, &self.spec)).collect();
+        let mut out: Vec<Need> =
+            plan.paths.iter().filter_map(|path| needs::of_path(path, &self.spec)).collect();
         let not = |path: &Path| out.iter().any(|need| need.path.as_deref() == Some(&path.name));
         let possible: Vec<Path> = plan.paths.iter().filter(|path| !not(path)).cloned().collect();
         let unreadable = self.spec.nodes.iter().find_map(|host| tls_of(host, &self.spec).err());
@@ -83,13 +91,17 @@ impl Testbed for Hosts {
         if point.server.is_agent() {
             return None;
         }
-        Some(format!("nobody starts {program} on hosts: let the agent answer, or take the testbed lab or kubernetes"))
+        Some(format!(
+            "nobody starts {program} on hosts: let the agent answer, or take the testbed lab or kubernetes"
+        ))
     }
 
     fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
         let answers = self.ask(&plan.paths);
-        self.machines =
-            answers.into_iter().map(|(node, machine)| Ok((node, machine?))).collect::<Result<_, Fault>>()?;
+        self.machines = answers
+            .into_iter()
+            .map(|(node, machine)| Ok((node, machine?)))
+            .collect::<Result<_, Fault>>()?;
         self.paths = plan.paths.iter().map(|path| (path.name.clone(), path.clone())).collect();
         Ok(())
     }
@@ -107,7 +119,10 @@ impl Testbed for Hosts {
         };
         Ok(Route {
             path: path.name.clone(),
-            nodes: vec![(client.clone(), path.from.node.clone()), (server.clone(), path.to.node.clone())],
+            nodes: vec![
+                (client.clone(), path.from.node.clone()),
+                (server.clone(), path.to.node.clone()),
+            ],
             clients: vec![client],
             servers: vec![server],
             cpus: BTreeMap::new(),
@@ -125,7 +140,9 @@ impl Testbed for Hosts {
         let node = agent.0.strip_prefix("host@").unwrap_or(&agent.0);
         let address = self.machine(node)?.control;
         let host = self.spec.nodes.iter().find(|host| host.name == node);
-        let host = host.ok_or_else(|| Fault::input(format!("the machine {node} is not part of the testbed")))?;
+        let host = host.ok_or_else(|| {
+            Fault::input(format!("the machine {node} is not part of the testbed"))
+        })?;
         Ok(Control::Address { address, tls: tls_of(host, &self.spec)? })
     }
 
@@ -140,10 +157,12 @@ impl Testbed for Hosts {
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
-        const TOLD: &[&str] = &["hostname", "kernel", "cpu_model", "cpu_count", "memory_bytes", "cpu_governor"];
+        const TOLD: &[&str] =
+            &["hostname", "kernel", "cpu_model", "cpu_count", "memory_bytes", "cpu_governor"];
         let mut facts = BTreeMap::new();
         for (node, machine) in &self.machines {
-            let mut put = |name: &str, value: String| facts.insert(format!("node {node} {name}"), value);
+            let mut put =
+                |name: &str, value: String| facts.insert(format!("node {node} {name}"), value);
             put("control", machine.control.to_string());
             put("address", machine.target.to_string());
             put("boot_id", machine.hello.boot_id.clone());

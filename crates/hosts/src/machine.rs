@@ -58,7 +58,8 @@ impl Machine {
 /// The addresses of sessions and of traffic: the same port unless the scenario says otherwise.
 fn addresses(host: &Host) -> Result<(SocketAddr, SocketAddr), Fault> {
     let of = |text: &str, port: u16| {
-        let found = resolve(text, port, None).map_err(|fault| Fault { kind: FaultKind::Environment, ..fault })?;
+        let found = resolve(text, port, None)
+            .map_err(|fault| Fault { kind: FaultKind::Environment, ..fault })?;
         Ok(found.address)
     };
     let control = of(&host.control, DEFAULT_PORT)?;

@@ -11,21 +11,27 @@ const HOST: &str = "host";
 
 /// The reason why a path cannot be on machines with agents. `None`: it can be.
 pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
-    let need = |what: &str, why: String, remedy: &str| Some(Need::new(Some(path), what, why, remedy));
+    let need =
+        |what: &str, why: String, remedy: &str| Some(Need::new(Some(path), what, why, remedy));
     let impossible = |why: String, remedy: &str| need(Need::IMPOSSIBLE, why, remedy);
     for place in [&path.from, &path.to] {
         let Place { network, node, runtime } = place;
         if network != HOST {
-            let why =
-                format!("`{place}` is the place of a pod, and on hosts there are the machines' own networks only");
-            return impossible(why, &format!("say host@{node}, or take the testbed lab or kubernetes"));
+            let why = format!(
+                "`{place}` is the place of a pod, and on hosts there are the machines' own networks only"
+            );
+            return impossible(
+                why,
+                &format!("say host@{node}, or take the testbed lab or kubernetes"),
+            );
         }
         if let Some(runtime) = runtime {
             let why = format!("nobody puts the agent of {node} into the runtime {runtime}");
             return impossible(why, "leave the runtime out, or take the testbed lab or kubernetes");
         }
         if !spec.nodes.iter().any(|host| host.name == *node) {
-            let listed = spec.nodes.iter().map(|host| host.name.as_str()).collect::<Vec<_>>().join(", ");
+            let listed =
+                spec.nodes.iter().map(|host| host.name.as_str()).collect::<Vec<_>>().join(", ");
             return need(
                 &format!("the machine {node}"),
                 format!("`nodes:` of the testbed has {listed}"),
@@ -34,16 +40,28 @@ pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
         }
     }
     if !matches!(path.via, Via::Direct | Via::Address(_)) {
-        let why = format!("`{}` is what a lab or a cluster makes, and hosts are taken as they are", path.via);
-        return impossible(why, "take `via: {address: ...}` for an address that leads to the server already");
+        let why = format!(
+            "`{}` is what a lab or a cluster makes, and hosts are taken as they are",
+            path.via
+        );
+        return impossible(
+            why,
+            "take `via: {address: ...}` for an address that leads to the server already",
+        );
     }
     if path.is_proxied() {
         let why = "nobody starts proxies on hosts".to_owned();
         return impossible(why, "leave the mesh out, or take the testbed lab or kubernetes");
     }
     if path.clients != 1 || path.backends != 1 {
-        let why = format!("{} clients and {} backends; a machine has one agent", path.clients, path.backends);
-        return impossible(why, "take one of each with more connections, or the testbed lab or kubernetes");
+        let why = format!(
+            "{} clients and {} backends; a machine has one agent",
+            path.clients, path.backends
+        );
+        return impossible(
+            why,
+            "take one of each with more connections, or the testbed lab or kubernetes",
+        );
     }
     None
 }
@@ -70,14 +88,18 @@ pub(crate) fn of_agents(plan: &Plan, answers: &Answers, ours: &Hello) -> Vec<Nee
                 )),
                 Some(Ok(_)) => None,
             };
-            out.extend(need.map(|(what, why, remedy)| Need { path: Some(path.name.clone()), what, why, remedy }));
+            out.extend(need.map(|(what, why, remedy)| Need {
+                path: Some(path.name.clone()),
+                what,
+                why,
+                remedy,
+            }));
         }
     }
     out
 }
 
 fn silent(node: &str, fault: &Fault) -> (String, String, String) {
-    let remedy =
-        "see that `hopbench serve --both-ends --token-file FILE` runs there, with the token that its `token-file:` has";
+    let remedy = "see that `hopbench serve --both-ends --token-file FILE` runs there, with the token that its `token-file:` has";
     (format!("the agent of {node}"), fault.text.clone(), remedy.to_owned())
 }

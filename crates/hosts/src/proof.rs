@@ -9,10 +9,16 @@ use hopbench_testbed::{AgentId, Seen};
 use crate::machine::Machine;
 
 /// Evidence for a path between machines.
-pub(crate) fn prove(path: &Path, machines: &BTreeMap<String, Machine>, seen: &Seen<'_>) -> Vec<Proof> {
+pub(crate) fn prove(
+    path: &Path,
+    machines: &BTreeMap<String, Machine>,
+    seen: &Seen<'_>,
+) -> Vec<Proof> {
     let ends = [("client", &path.from.node, seen.clients), ("server", &path.to.node, seen.servers)];
-    let mut out: Vec<Proof> =
-        ends.iter().map(|(end, node, side)| placed(end, node, machines.get(*node), side, seen)).collect();
+    let mut out: Vec<Proof> = ends
+        .iter()
+        .map(|(end, node, side)| placed(end, node, machines.get(*node), side, seen))
+        .collect();
     out.push(apart(path, machines, seen));
     out.extend(peer(path, seen));
     out
@@ -24,12 +30,21 @@ fn fact<'a>(seen: &'a Seen<'_>, side: &[(AgentId, EndReport)], name: &str) -> Op
 }
 
 /// Whether the agent that took part is on the machine that answered when the run began.
-fn placed(end: &str, node: &str, machine: Option<&Machine>, side: &[(AgentId, EndReport)], seen: &Seen<'_>) -> Proof {
+fn placed(
+    end: &str,
+    node: &str,
+    machine: Option<&Machine>,
+    side: &[(AgentId, EndReport)],
+    seen: &Seen<'_>,
+) -> Proof {
     let said = |name| fact(seen, side, name);
-    let known = machine.and_then(|machine| machine.hello.machine.get("hostname").map(String::as_str));
+    let known =
+        machine.and_then(|machine| machine.hello.machine.get("hostname").map(String::as_str));
     let (host, pid) = (said("hostname"), said("pid").unwrap_or("?"));
     let (evidence, ok) = match (host, known) {
-        (Some(host), Some(known)) if host == known => (format!("agent {pid} of {host}, which is {node}"), true),
+        (Some(host), Some(known)) if host == known => {
+            (format!("agent {pid} of {host}, which is {node}"), true)
+        }
         (Some(host), Some(known)) => {
             (format!("agent {pid} is on {host}, and {node} was {known} when the run began"), false)
         }
@@ -41,21 +56,31 @@ fn placed(end: &str, node: &str, machine: Option<&Machine>, side: &[(AgentId, En
 /// Whether the two ends are two machines, or at least two network stacks; of a path from a machine
 /// to itself, one.
 fn apart(path: &Path, machines: &BTreeMap<String, Machine>, seen: &Seen<'_>) -> Proof {
-    let boot =
-        |node: &str| machines.get(node).map(|machine| machine.hello.boot_id.as_str()).filter(|id| !id.is_empty());
+    let boot = |node: &str| {
+        machines.get(node).map(|machine| machine.hello.boot_id.as_str()).filter(|id| !id.is_empty())
+    };
     let netns = |side| fact(seen, side, "netns");
     let (from, to) = (&path.from.node, &path.to.node);
     let (evidence, ok) = match (boot(from), boot(to), netns(seen.clients), netns(seen.servers)) {
-        (Some(one), Some(other), ..) if one != other => {
-            (format!("{from} and {to} are two machines: they booted apart ({one}, {other})"), from != to)
+        (Some(one), Some(other), ..) if one != other => (
+            format!("{from} and {to} are two machines: they booted apart ({one}, {other})"),
+            from != to,
+        ),
+        (Some(_), Some(_), Some(one), Some(other)) if one != other => (
+            format!(
+                "{from} and {to} are one machine with two network namespaces, {one} and {other}"
+            ),
+            from != to,
+        ),
+        (Some(_), Some(_), Some(_), Some(_)) if from == to => {
+            (format!("both ends are on {from}"), true)
         }
-        (Some(_), Some(_), Some(one), Some(other)) if one != other => {
-            (format!("{from} and {to} are one machine with two network namespaces, {one} and {other}"), from != to)
-        }
-        (Some(_), Some(_), Some(_), Some(_)) if from == to => (format!("both ends are on {from}"), true),
-        (Some(_), Some(_), Some(ns), Some(_)) => {
-            (format!("{from} and {to} are one machine and one network namespace, {ns}: nothing left it"), false)
-        }
+        (Some(_), Some(_), Some(ns), Some(_)) => (
+            format!(
+                "{from} and {to} are one machine and one network namespace, {ns}: nothing left it"
+            ),
+            false,
+        ),
         _ => (format!("{from} and {to} did not say which machines they are"), false),
     };
     Proof { hop: "hosts".to_owned(), evidence, ok }
@@ -64,15 +89,21 @@ fn apart(path: &Path, machines: &BTreeMap<String, Machine>, seen: &Seen<'_>) -> 
 /// Whether the servers saw the clients' own addresses. An address outside may translate on the way.
 /// Without flows that a server's agent accepted, as with `ping`, there is no evidence.
 fn peer(path: &Path, seen: &Seen<'_>) -> Option<Proof> {
-    let address = |text: &String| text.parse::<SocketAddr>().ok().map(|address| address.ip().to_canonical());
-    let all = |side: &[(AgentId, EndReport)], of: fn(&hopbench_model::FlowReport) -> &String| -> BTreeSet<IpAddr> {
+    let address =
+        |text: &String| text.parse::<SocketAddr>().ok().map(|address| address.ip().to_canonical());
+    let all = |side: &[(AgentId, EndReport)],
+               of: fn(&hopbench_model::FlowReport) -> &String|
+     -> BTreeSet<IpAddr> {
         side.iter().flat_map(|(_, end)| &end.flows).filter_map(|flow| address(of(flow))).collect()
     };
-    let (peers, own) = (all(seen.servers, |flow| &flow.peer), all(seen.clients, |flow| &flow.local));
+    let (peers, own) =
+        (all(seen.servers, |flow| &flow.peer), all(seen.clients, |flow| &flow.local));
     if peers.is_empty() {
         return None;
     }
-    let list = |all: &mut dyn Iterator<Item = &IpAddr>| all.map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let list = |all: &mut dyn Iterator<Item = &IpAddr>| {
+        all.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
     let saw = list(&mut peers.iter());
     let proof = |evidence, ok| Some(Proof { hop: "peer".to_owned(), evidence, ok });
     if peers.is_subset(&own) {

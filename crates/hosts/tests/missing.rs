@@ -102,15 +102,29 @@ fn agents_that_do_not_do_are_told_apart() {
             path("dead", "host@a", "host@gone"),
         ],
     );
-    let told: Vec<(&str, &str)> =
-        needs.iter().map(|need| (need.path.as_deref().unwrap_or("all"), need.what.as_str())).collect();
+    let told: Vec<(&str, &str)> = needs
+        .iter()
+        .map(|need| (need.path.as_deref().unwrap_or("all"), need.what.as_str()))
+        .collect();
     assert_eq!(
         told,
-        [("back", "an agent for both ends on b"), ("stranger", "the agent of other"), ("dead", "the agent of gone")]
+        [
+            ("back", "an agent for both ends on b"),
+            ("stranger", "the agent of other"),
+            ("dead", "the agent of gone")
+        ]
     );
-    assert!(needs[0].why.contains("only serves") && needs[0].remedy.contains("--both-ends"), "{:?}", needs[0]);
+    assert!(
+        needs[0].why.contains("only serves") && needs[0].remedy.contains("--both-ends"),
+        "{:?}",
+        needs[0]
+    );
     assert!(needs[1].why.contains("has another token"), "{:?}", needs[1]);
-    assert!(needs[2].why.contains("refused") && needs[2].remedy.contains("token-file"), "{:?}", needs[2]);
+    assert!(
+        needs[2].why.contains("refused") && needs[2].remedy.contains("token-file"),
+        "{:?}",
+        needs[2]
+    );
 }
 
 #[test]
@@ -118,7 +132,8 @@ fn paths_that_machines_are_not_are_refused_each_with_its_reason() {
     let (folder, secret) = (tempfile::tempdir().unwrap(), Secret::random().unwrap());
     let file = token(&folder, &secret);
     let good = agent(&secret, true);
-    let spec = spec(&[("a", good.address().to_string()), ("b", good.address().to_string())], Some(&file));
+    let spec =
+        spec(&[("a", good.address().to_string()), ("b", good.address().to_string())], Some(&file));
     let direct = || path("p", "host@a", "host@b");
     let with = |change: fn(&mut Path)| {
         let mut path = direct();
@@ -140,7 +155,10 @@ fn paths_that_machines_are_not_are_refused_each_with_its_reason() {
         assert!(needs[0].why.contains(word), "{word}: {needs:?}");
         assert!(needs[0].path.as_deref() == Some("p") && !needs[0].remedy.is_empty(), "{needs:?}");
     }
-    assert_eq!(missing(&spec, &[direct(), with(|path| path.via = Via::Address("127.0.0.1".to_owned()))]), []);
+    assert_eq!(
+        missing(&spec, &[direct(), with(|path| path.via = Via::Address("127.0.0.1".to_owned()))]),
+        []
+    );
 }
 
 #[test]
@@ -166,7 +184,8 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
     let (folder, secret) = (tempfile::tempdir().unwrap(), Secret::random().unwrap());
     let file = token(&folder, &secret);
     let (one, other) = (agent(&secret, true), agent(&secret, true));
-    let mut spec = spec(&[("a", one.address().to_string()), ("b", other.address().to_string())], Some(&file));
+    let mut spec =
+        spec(&[("a", one.address().to_string()), ("b", other.address().to_string())], Some(&file));
     spec.nodes[1].address = Some("127.0.0.7".to_owned());
     let paths = [path("p", "host@a", "host@b")];
     let mut hosts = Hosts::new(&spec, hello());
@@ -191,7 +210,10 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
     assert_eq!((route.clients[0].0.as_str(), route.servers[0].0.as_str()), ("host@a", "host@b"));
     // Another address, and the port of the control sessions.
     assert_eq!(route.target, format!("127.0.0.7:{}", other.address().port()).parse().unwrap());
-    let Control::Address { address, tls } = hosts.control(&AgentId("host@b".to_owned())).unwrap() else { panic!() };
+    let Control::Address { address, tls } = hosts.control(&AgentId("host@b".to_owned())).unwrap()
+    else {
+        panic!()
+    };
     assert_eq!(address, other.address());
     let mut channel = Channel::open(std::net::TcpStream::connect(address).unwrap(), tls).unwrap();
     greet(&mut channel, &hello(), "b").unwrap();
@@ -208,10 +230,12 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
 /// other.
 #[test]
 fn each_machine_can_have_a_token_of_its_own() {
-    let (folder, own, common) = (tempfile::tempdir().unwrap(), Secret::random().unwrap(), Secret::random().unwrap());
+    let (folder, own, common) =
+        (tempfile::tempdir().unwrap(), Secret::random().unwrap(), Secret::random().unwrap());
     let (one, other) = (agent(&own, true), agent(&common, true));
     let file = token(&folder, &common);
-    let mut spec = spec(&[("a", one.address().to_string()), ("b", other.address().to_string())], Some(&file));
+    let mut spec =
+        spec(&[("a", one.address().to_string()), ("b", other.address().to_string())], Some(&file));
     let paths = [path("p", "host@a", "host@b")];
     assert!(missing(&spec, &paths)[0].why.contains("has another token"));
     let of_a = folder.path().join("a");
@@ -221,11 +245,19 @@ fn each_machine_can_have_a_token_of_its_own() {
     let mut hosts = Hosts::new(&spec, hello());
     hosts.up(&plan(&spec, &paths)).unwrap();
     for (agent, opens) in [("host@a", &one), ("host@b", &other)] {
-        let Control::Address { tls, .. } = hosts.control(&AgentId(agent.to_owned())).unwrap() else { panic!() };
+        let Control::Address { tls, .. } = hosts.control(&AgentId(agent.to_owned())).unwrap()
+        else {
+            panic!()
+        };
         for server in [&one, &other] {
             let stream = std::net::TcpStream::connect(server.address()).unwrap();
             let greeted = greet(&mut Channel::open(stream, tls.clone()).unwrap(), &hello(), agent);
-            assert_eq!(greeted.is_ok(), server.address() == opens.address(), "{agent}: {:?}", greeted.err());
+            assert_eq!(
+                greeted.is_ok(),
+                server.address() == opens.address(),
+                "{agent}: {:?}",
+                greeted.err()
+            );
         }
     }
 }

@@ -26,7 +26,8 @@ pub fn examine(access: &Access, spec: &ClusterSpec) -> Vec<Line> {
         Err(fault) => return unreachable(&fault),
     };
     let cluster = Finding::works(format!("Kubernetes {} at {}", inventory.version, access.server));
-    let checks = CHECKS.iter().map(|check| (check.name, check.needed_for, (check.judge)(&inventory)));
+    let checks =
+        CHECKS.iter().map(|check| (check.name, check.needed_for, (check.judge)(&inventory)));
     std::iter::once((CLUSTER.0, CLUSTER.1, cluster)).chain(checks).collect()
 }
 

@@ -47,8 +47,9 @@ pub fn default_tag() -> String {
 /// A tag that is no name of an image; a program that is not one static file; a file that cannot be
 /// written.
 pub fn write(output: &Path, tag: &str) -> Result<Written, Fault> {
-    let failed =
-        |what: &str, e: io::Error| Fault::environment(format!("cannot {what} the image {}: {e}", output.display()));
+    let failed = |what: &str, e: io::Error| {
+        Fault::environment(format!("cannot {what} the image {}: {e}", output.display()))
+    };
     let mut file = BufWriter::new(Replacement::of(output).map_err(|e| failed("create", e))?);
     let written = write_to(&mut file, tag)?;
     let file = file.into_inner().map_err(|e| failed("write", e.into_error()))?;
@@ -62,7 +63,8 @@ pub fn write(output: &Path, tag: &str) -> Result<Written, Fault> {
 /// As [`write()`].
 pub fn write_to(out: &mut dyn Write, tag: &str) -> Result<Written, Fault> {
     let running = "/proc/self/exe";
-    let program = fs::read(running).map_err(|e| Fault::environment(format!("cannot read {running}: {e}")))?;
+    let program =
+        fs::read(running).map_err(|e| Fault::environment(format!("cannot read {running}: {e}")))?;
     write_program(program, tag, out)
 }
 
@@ -75,7 +77,12 @@ pub fn write_program(program: Vec<u8>, tag: &str, out: &mut dyn Write) -> Result
     let program = Program::parse(program)?;
     let archive = Archive::new(&program, &reference).map_err(|e| unwritable(&e))?;
     let bytes = archive.write(out).map_err(|e| unwritable(&e))?;
-    Ok(Written { tag: reference.short(), digest: archive.digest(), architecture: program.architecture, bytes })
+    Ok(Written {
+        tag: reference.short(),
+        digest: archive.digest(),
+        architecture: program.architecture,
+        bytes,
+    })
 }
 
 fn unwritable(error: &io::Error) -> Fault {

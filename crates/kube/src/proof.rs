@@ -24,7 +24,8 @@ pub(crate) fn prove(known: &Known<'_>, seen: &Seen<'_>) -> Vec<Proof> {
         agents::placed(known, "client", &known.ends.clients, seen),
         agents::placed(known, "server", known.servers, seen),
     ];
-    let sandboxed = known.ends.clients.iter().chain(known.servers).filter(|pod| pod.place.runtime.is_some());
+    let sandboxed =
+        known.ends.clients.iter().chain(known.servers).filter(|pod| pod.place.runtime.is_some());
     let sandboxed: BTreeSet<&PodId> = sandboxed.collect();
     proofs.extend(sandboxed.into_iter().map(|pod| agents::contained(known, pod, seen)));
     proofs.extend(peer::peer(known, seen));

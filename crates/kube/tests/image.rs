@@ -22,10 +22,14 @@ fn contents(bytes: &[u8]) -> Contents {
         let path = entry.path().unwrap().to_string_lossy().into_owned();
         let header = entry.header();
         let (kind, mode) = (header.entry_type(), header.mode().unwrap());
-        let (owner, time) = (header.uid().unwrap() + header.gid().unwrap(), header.mtime().unwrap());
+        let (owner, time) =
+            (header.uid().unwrap() + header.gid().unwrap(), header.mtime().unwrap());
         let mut read = Vec::new();
         entry.read_to_end(&mut read).unwrap();
-        assert!(found.insert(path.clone(), (kind, mode, owner, time, read)).is_none(), "{path} twice");
+        assert!(
+            found.insert(path.clone(), (kind, mode, owner, time, read)).is_none(),
+            "{path} twice"
+        );
     }
     found
 }
@@ -68,14 +72,20 @@ fn the_same_program_gives_the_same_bytes() {
 fn blobs_have_the_digests_that_are_their_names() {
     let (_, bytes) = image("hopbench:x");
     let files = contents(&bytes);
-    let blobs: Vec<_> =
-        files.iter().filter(|(path, (kind, ..))| path.starts_with("blobs/") && kind.is_file()).collect();
+    let blobs: Vec<_> = files
+        .iter()
+        .filter(|(path, (kind, ..))| path.starts_with("blobs/") && kind.is_file())
+        .collect();
     assert_eq!(blobs.len(), 3, "config, layer, manifest");
     for (path, (.., bytes)) in blobs {
-        let hex: String = digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String =
+            digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(path, &format!("blobs/sha256/{hex}"));
     }
-    assert!(files.values().all(|(.., owner, time, _)| *owner == 0 && *time == 0), "an owner or a time");
+    assert!(
+        files.values().all(|(.., owner, time, _)| *owner == 0 && *time == 0),
+        "an owner or a time"
+    );
 }
 
 #[test]
@@ -94,7 +104,8 @@ fn both_ways_into_the_archive_lead_to_the_same_image() {
     let config: Value = serde_json::from_slice(followed(&files, &manifest["config"])).unwrap();
     followed(&files, &manifest["layers"][0]);
     let docker = &json(&files, "manifest.json")[0];
-    let blob = |value: &Value| value["digest"].as_str().unwrap().replace("sha256:", "blobs/sha256/");
+    let blob =
+        |value: &Value| value["digest"].as_str().unwrap().replace("sha256:", "blobs/sha256/");
     assert_eq!(docker["Config"].as_str(), Some(blob(&manifest["config"]).as_str()));
     assert_eq!(docker["Layers"][0].as_str(), Some(blob(&manifest["layers"][0]).as_str()));
     assert_eq!(docker["RepoTags"][0], "tools/hopbench:x");
@@ -127,8 +138,11 @@ fn a_file_is_there_as_a_whole_or_not_at_all() {
     assert_eq!(written.bytes, std::fs::metadata(&output).unwrap().len());
     let other = folder.path().join("other.tar");
     assert!(write(&other, "No Name").unwrap_err().text.contains("--tag"));
-    assert!(write(&folder.path().join("none/x.tar"), "x").unwrap_err().text.contains("cannot create"));
-    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(
+        write(&folder.path().join("none/x.tar"), "x").unwrap_err().text.contains("cannot create")
+    );
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left, [output]);
 }
 
@@ -137,7 +151,10 @@ fn a_file_is_there_as_a_whole_or_not_at_all() {
 #[test]
 fn containerd_imports_it() {
     let Some(containerd) = containerd::Containerd::start() else {
-        assert!(std::env::var_os("HOPBENCH_REQUIRE_CLUSTER").is_none_or(|set| set != "1"), "no containerd");
+        assert!(
+            std::env::var_os("HOPBENCH_REQUIRE_CLUSTER").is_none_or(|set| set != "1"),
+            "no containerd"
+        );
         let why = "no containerd that this user may run";
         let _ = writeln!(std::io::stdout(), "\nSKIP containerd_imports_it: {why}");
         return;
@@ -146,15 +163,30 @@ fn containerd_imports_it() {
     let written = write(&archive, "hopbench:x").unwrap();
     containerd.ctr(&["images", "import", "--snapshotter", "native", archive.to_str().unwrap()]);
     let listed = containerd.ctr(&["images", "ls"]);
-    let line = listed.lines().find(|line| line.starts_with("docker.io/library/hopbench:x ")).expect(&listed);
-    assert!(line.contains(&written.digest) && line.contains(&format!("linux/{}", written.architecture)), "{line}");
+    let line = listed
+        .lines()
+        .find(|line| line.starts_with("docker.io/library/hopbench:x "))
+        .expect(&listed);
+    assert!(
+        line.contains(&written.digest) && line.contains(&format!("linux/{}", written.architecture)),
+        "{line}"
+    );
     let checked = containerd.ctr(&["images", "check", "--snapshotter", "native"]);
-    let whole = checked.lines().any(|line| line.contains("complete (2/2)") && line.trim_end().ends_with("true"));
+    let whole = checked
+        .lines()
+        .any(|line| line.contains("complete (2/2)") && line.trim_end().ends_with("true"));
     assert!(whole, "{checked}");
     let mounted = containerd.folder().join("mounted");
     std::fs::create_dir(&mounted).unwrap();
     let at = mounted.to_str().unwrap();
-    containerd.ctr(&["images", "mount", "--snapshotter", "native", "docker.io/library/hopbench:x", at]);
+    containerd.ctr(&[
+        "images",
+        "mount",
+        "--snapshotter",
+        "native",
+        "docker.io/library/hopbench:x",
+        at,
+    ]);
     let found = std::fs::read(mounted.join("hopbench"));
     containerd.ctr(&["images", "unmount", "--rm", "--snapshotter", "native", at]);
     assert!(found.unwrap() == program(), "another program");

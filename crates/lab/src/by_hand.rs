@@ -53,18 +53,25 @@ pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
     }
     // Building takes its time; whoever else wants this name is told when the file is there.
     drop(folder);
-    let failed = |what: &str, error: std::io::Error| Fault::environment(format!("lab `{name}`: {what}: {error}"));
+    let failed = |what: &str, error: std::io::Error| {
+        Fault::environment(format!("lab `{name}`: {what}: {error}"))
+    };
     holder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = holder.spawn().map_err(|e| failed("cannot start its holder", e))?;
     let ours = child.stdin.take();
     let mut line = String::new();
     if let Some(output) = child.stdout.take() {
-        BufReader::new(output).read_line(&mut line).map_err(|e| failed("cannot hear its holder", e))?;
+        BufReader::new(output)
+            .read_line(&mut line)
+            .map_err(|e| failed("cannot hear its holder", e))?;
     }
     let places: Result<Vec<Spot>, _> = serde_json::from_str(&line);
-    let (Ok(places), Some(holder), Some(keeper)) = (places, Process::now(child.id()), keeper_of(child.id())) else {
+    let (Ok(places), Some(holder), Some(keeper)) =
+        (places, Process::now(child.id()), keeper_of(child.id()))
+    else {
         let _ = child.kill();
-        let output = child.wait_with_output().map_err(|e| failed("cannot wait for its holder", e))?;
+        let output =
+            child.wait_with_output().map_err(|e| failed("cannot wait for its holder", e))?;
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(Fault::environment(format!(
             "lab `{name}` could not be built ({}): {}",
@@ -95,7 +102,9 @@ fn keep(standing: &Standing) -> Result<(), Fault> {
 fn taken(folder: &Folder, name: &str) -> Fault {
     match folder.read(name) {
         Found::Unreadable(why) => Fault::environment(why),
-        _ => Fault::input(format!("a lab `{name}` stands already; `hopbench lab down --name {name}` removes it")),
+        _ => Fault::input(format!(
+            "a lab `{name}` stands already; `hopbench lab down --name {name}` removes it"
+        )),
     }
 }
 
@@ -132,7 +141,9 @@ pub fn find(name: &str) -> Result<Standing, Fault> {
     }
     let known: Vec<&str> = labs.iter().map(|lab| lab.name.as_str()).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    Err(Fault::input(format!("no lab `{name}` stands (standing: {known}); `hopbench lab up` makes one")))
+    Err(Fault::input(format!(
+        "no lab `{name}` stands (standing: {known}); `hopbench lab up` makes one"
+    )))
 }
 
 /// Takes a lab down; it is gone when this returns.
@@ -144,8 +155,9 @@ pub fn down(name: &str) -> Result<(), Fault> {
     let pid = lab.holder.pid;
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         if lab.holder.is_alive() {
-            send(lab.holder, signal)
-                .map_err(|e| Fault::environment(format!("cannot end lab `{name}` (process {pid}): {e}")))?;
+            send(lab.holder, signal).map_err(|e| {
+                Fault::environment(format!("cannot end lab `{name}` (process {pid}): {e}"))
+            })?;
         }
         let end = clock::now() + MOST_END_NS;
         while lab.holder.is_alive() || lab.keeper.is_alive() {
@@ -180,11 +192,14 @@ fn send(process: Process, signal: Signal) -> std::io::Result<()> {
 }
 
 fn check(name: &str) -> Result<(), Fault> {
-    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let plain = !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     if plain {
         return Ok(());
     }
-    Err(Fault::input(format!("`{name}` cannot be the name of a lab: letters, digits, `-` and `_` can")))
+    Err(Fault::input(format!(
+        "`{name}` cannot be the name of a lab: letters, digits, `-` and `_` can"
+    )))
 }
 
 #[cfg(test)]
@@ -211,12 +226,15 @@ mod tests {
     #[test]
     fn a_state_file_is_not_believed() {
         let mut living = Command::new("sleep").arg("60").spawn().unwrap();
-        let (ours, child) = (Process::now(std::process::id()).unwrap(), Process::now(living.id()).unwrap());
-        let lab = |holder, keeper| Standing { name: "x".to_owned(), holder, keeper, places: Vec::new() };
+        let (ours, child) =
+            (Process::now(std::process::id()).unwrap(), Process::now(living.id()).unwrap());
+        let lab =
+            |holder, keeper| Standing { name: "x".to_owned(), holder, keeper, places: Vec::new() };
         assert!(lab(ours, child).hold_keeper().is_ok());
         let stranger = lab(child, ours).hold_keeper().unwrap_err();
         assert!(stranger.text.contains("none of the lab's"), "{stranger}");
-        let reused = lab(ours, Process { started: child.started - 1, ..child }).hold_keeper().unwrap_err();
+        let reused =
+            lab(ours, Process { started: child.started - 1, ..child }).hold_keeper().unwrap_err();
         assert!(reused.text.contains("has ended"), "{reused}");
         let place = [std::ffi::OsString::from("true")];
         let lab = lab(child, ours);

@@ -82,7 +82,11 @@ mod tests {
         assert!(lines.len() > 3);
         for (name, needed_for, finding) in lines {
             assert!(!finding.found.is_empty() && !needed_for.is_empty(), "{name}");
-            assert_eq!(finding.state == State::Works, finding.remedy.is_empty(), "{name}: {finding:?}");
+            assert_eq!(
+                finding.state == State::Works,
+                finding.remedy.is_empty(),
+                "{name}: {finding:?}"
+            );
         }
     }
 }

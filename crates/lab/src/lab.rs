@@ -100,7 +100,8 @@ impl Lab {
         needs::open_files(&self.spec, &placement).map_err(Fault::environment)?;
         let mut built = Built::build(&self.spec, &placement)?;
         self.steering = self.give_cpus(&mut built, plan);
-        self.read_back = readback::links(&self.spec, &mut built).map_err(refused("cannot read back what was set"))?;
+        self.read_back = readback::links(&self.spec, &mut built)
+            .map_err(refused("cannot read back what was set"))?;
         self.read_back.extend(readback::programs(&named, &placement));
         self.mesh.build(&placement, &built)?;
         let conductor = Conductor::new().map_err(Fault::environment)?;
@@ -117,9 +118,13 @@ impl Lab {
     fn give_cpus(&self, built: &mut Built, plan: &Plan) -> Result<(), String> {
         let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
         let number = |name: &str| built.nodes.iter().position(|node| node.spec.name == name);
-        let ends: Vec<(usize, usize)> =
-            plan.paths.iter().filter_map(|path| Some((number(&path.from.node)?, number(&path.to.node)?))).collect();
-        let gateway = |path: &Path| if let Via::Gateway(node) = &path.via { number(node) } else { None };
+        let ends: Vec<(usize, usize)> = plan
+            .paths
+            .iter()
+            .filter_map(|path| Some((number(&path.from.node)?, number(&path.to.node)?)))
+            .collect();
+        let gateway =
+            |path: &Path| if let Via::Gateway(node) = &path.via { number(node) } else { None };
         let with = |path: &Path, end: &str| Some((number(end)?, gateway(path)?));
         let between: Vec<(usize, usize)> = plan
             .paths
@@ -133,9 +138,11 @@ impl Lab {
         }
         for node in &built.nodes {
             let cpus = node.cpus.as_deref().unwrap_or_default();
-            let pods = built.pods.keys().filter(|pod| pod.place.node == node.spec.name && !pod.is_host());
+            let pods =
+                built.pods.keys().filter(|pod| pod.place.node == node.spec.name && !pod.is_host());
             for stack in pods.filter_map(|pod| built.stack(pod)).chain([&node.stack]) {
-                receive_steering::steer(stack, cpus).map_err(|e| format!("node {}: {e}", node.spec.name))?;
+                receive_steering::steer(stack, cpus)
+                    .map_err(|e| format!("node {}: {e}", node.spec.name))?;
             }
         }
         Ok(())
@@ -178,8 +185,13 @@ impl Lab {
     /// Nodes, and pods with their addresses.
     pub fn places(&self) -> Vec<(String, Ipv4Addr)> {
         let Some(built) = &self.built else { return Vec::new() };
-        let nodes = built.nodes.iter().map(|node| (node.spec.name.clone(), addresses::node(node.number)));
-        let pods = built.pods.iter().filter(|(id, _)| !id.is_host()).map(|(id, pod)| (id.to_string(), pod.address));
+        let nodes =
+            built.nodes.iter().map(|node| (node.spec.name.clone(), addresses::node(node.number)));
+        let pods = built
+            .pods
+            .iter()
+            .filter(|(id, _)| !id.is_host())
+            .map(|(id, pod)| (id.to_string(), pod.address));
         nodes.chain(pods).collect()
     }
 
@@ -299,7 +311,13 @@ impl Testbed for Lab {
         self.mesh.gauges(&met)
     }
 
-    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+    fn prove(
+        &self,
+        route: &Route,
+        before: &Counters,
+        after: &Counters,
+        seen: &Seen<'_>,
+    ) -> Vec<Proof> {
         let (Ok(endpoints), Ok(built)) = (self.endpoints(&route.path), self.standing()) else {
             let evidence = format!("path `{}` is not part of the lab", route.path);
             return vec![Proof { hop: "lab".to_owned(), evidence, ok: false }];
@@ -308,7 +326,11 @@ impl Testbed for Lab {
         let inode = |pod| built.stack(pod).map(|stack| (pod, stack.namespace.inode()));
         let in_runtime = |pod: &&PodId| pod.place.runtime.is_some();
         let networks = |pod: &PodId| -> BTreeSet<u64> {
-            self.agents.beneath(&pod.agent()).into_iter().filter_map(process_table::network_of).collect()
+            self.agents
+                .beneath(&pod.agent())
+                .into_iter()
+                .filter_map(process_table::network_of)
+                .collect()
         };
         // Only those that were started: without agents there is nobody to hold.
         let held = |pod: &'_ PodId| {
@@ -319,7 +341,11 @@ impl Testbed for Lab {
         let known = Known {
             tunnels: &built.tunnels,
             held: endpoints.ends().filter_map(|pod| Some((pod, held(pod)?))).collect(),
-            sandboxes: endpoints.ends().filter(in_runtime).map(|pod| (pod, networks(pod))).collect(),
+            sandboxes: endpoints
+                .ends()
+                .filter(in_runtime)
+                .map(|pod| (pod, networks(pod)))
+                .collect(),
             kernel: own_kernel(),
             endpoints,
             packet_path: &PacketPath::of(endpoints, &self.spec),
@@ -343,15 +369,13 @@ impl Testbed for Lab {
         facts.extend(self.read_back.clone());
         facts.extend(self.placement.facts());
         let helpers = self.placement.pods.iter().filter(|pod| !pod.has_agent());
-        facts.extend(
-            helpers.filter_map(|pod| Some((format!("pod {pod} shares CPUs with"), facts::beside(built, pod)?))),
-        );
+        facts.extend(helpers.filter_map(|pod| {
+            Some((format!("pod {pod} shares CPUs with"), facts::beside(built, pod)?))
+        }));
         let wider = self.named.cpus.keys().filter_map(|pod| Some((pod, self.agent_cpus(pod)?)));
-        facts.extend(
-            wider.map(|(pod, cpus)| {
-                (format!("agent {pod} cpus"), format!("{}: a workload names its CPUs", CpuSet(cpus)))
-            }),
-        );
+        facts.extend(wider.map(|(pod, cpus)| {
+            (format!("agent {pod} cpus"), format!("{}: a workload names its CPUs", CpuSet(cpus)))
+        }));
         facts
     }
 
@@ -390,8 +414,11 @@ fn seat<'a>(built: &'a Built, pod: &PodId, cpus: Option<&'a [usize]>) -> Result<
         None => None,
         Some(name) => {
             let layout = built.pods.get(pod).and_then(|pod| pod.layout.as_ref());
-            let around = runtime(name).zip(layout).map(|(runtime, layout)| Around { runtime, layout });
-            Some(around.ok_or_else(|| Fault::input(format!("{}: the lab has no such pod in a runtime", pod.place)))?)
+            let around =
+                runtime(name).zip(layout).map(|(runtime, layout)| Around { runtime, layout });
+            Some(around.ok_or_else(|| {
+                Fault::input(format!("{}: the lab has no such pod in a runtime", pod.place))
+            })?)
         }
     };
     Ok(Seat { stack, port: agent_port(pod), cpus, around })
@@ -404,9 +431,20 @@ fn hops(endpoints: &Endpoints, way: &[Hop], bypassed: bool) -> Vec<String> {
         pods.first().filter(|_| takes && !bypassed).map(|pod| format!("sidecar of {}", pod.place))
     };
     let by_sidecar = endpoints.is_routed_by_sidecar() && !bypassed;
-    let way = way.iter().filter(|hop| !by_sidecar || !matches!(hop, Hop::Translation(_))).map(Hop::to_string);
-    let client = endpoints.path.from.runtime.clone().into_iter().chain(sidecar(&endpoints.clients, mode.has_client()));
-    let server = sidecar(&endpoints.servers, mode.has_server()).into_iter().chain(endpoints.path.to.runtime.clone());
+    let way = way
+        .iter()
+        .filter(|hop| !by_sidecar || !matches!(hop, Hop::Translation(_)))
+        .map(Hop::to_string);
+    let client = endpoints
+        .path
+        .from
+        .runtime
+        .clone()
+        .into_iter()
+        .chain(sidecar(&endpoints.clients, mode.has_client()));
+    let server = sidecar(&endpoints.servers, mode.has_server())
+        .into_iter()
+        .chain(endpoints.path.to.runtime.clone());
     client.chain(way).chain(server).collect()
 }
 

@@ -22,7 +22,12 @@ use growth::Grown;
 use load::Load;
 
 /// Evidence for every hop of a path.
-pub(crate) fn prove(known: &Known<'_>, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+pub(crate) fn prove(
+    known: &Known<'_>,
+    before: &Counters,
+    after: &Counters,
+    seen: &Seen<'_>,
+) -> Vec<Proof> {
     let load = Load::of(known.endpoints, seen);
     let grown = Grown { before, after };
     let mut proofs = vec![
@@ -33,7 +38,13 @@ pub(crate) fn prove(known: &Known<'_>, before: &Counters, after: &Counters, seen
     proofs.extend(known.sandboxes.keys().map(|pod| agents::contained(known, pod, seen)));
     proofs.extend(agents::peer(known, seen));
     proofs.extend(links::translated(known, &grown, load, seen.job.bypasses_proxies()));
-    proofs.extend(hopbench_testbed::proxy_proofs(&known.endpoints.path, known.proxies, before, after, seen));
+    proofs.extend(hopbench_testbed::proxy_proofs(
+        &known.endpoints.path,
+        known.proxies,
+        before,
+        after,
+        seen,
+    ));
     proofs.extend(links::carried(known.packet_path, &grown, load));
     proofs.push(links::still(known, &grown, load, seen.job.bypasses_proxies()));
     proofs

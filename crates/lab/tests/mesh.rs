@@ -26,10 +26,15 @@ use traffic::{Trial, echo, echo_of, echo_to, once_each, watched};
 fn inside(test: &str, body: impl FnOnce()) {
     let spec = spec();
     let meshed = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
-    let needs = Lab::new(&spec, None).missing(&plan(&spec, vec![meshed], vec![point("rr", agent())]));
+    let needs =
+        Lab::new(&spec, None).missing(&plan(&spec, vec![meshed], vec![point("rr", agent())]));
     match needs.iter().find(|need| ["envoy", "nft"].contains(&need.what.as_str())) {
         Some(need) => {
-            let variable = if need.what == "envoy" { "HOPBENCH_REQUIRE_ENVOY" } else { "HOPBENCH_REQUIRE_NETNS" };
+            let variable = if need.what == "envoy" {
+                "HOPBENCH_REQUIRE_ENVOY"
+            } else {
+                "HOPBENCH_REQUIRE_NETNS"
+            };
             let why = format!("{} is missing: {}; {}", need.what, need.why, need.remedy);
             common::inside::skip_unless(variable, test, &why);
         }
@@ -50,7 +55,9 @@ fn built(paths: &[Path]) -> Lab {
 /// Requests over a path.
 fn ask(lab: &mut Lab, path: &Path, connections: u32, requests: u32) -> Result<Trial, String> {
     let route = lab.route(path, &point("http", agent())).map_err(|e| e.to_string())?;
-    watched(lab, route, job("http", connections), |lab, route| http::http(lab, route, connections, requests))
+    watched(lab, route, job("http", connections), |lab, route| {
+        http::http(lab, route, connections, requests)
+    })
 }
 
 const NODE_PORT: fn() -> Via = || Via::NodePort("c".to_owned());
@@ -88,7 +95,10 @@ fn every_mode_carries_both_protocols_every_way_and_proves_it() {
                         assert_eq!(named as u32, clients + servers + gateway, "{}", path.name);
                     }
                     Ok((doubts, trial)) => {
-                        failures.push(format!("{} http {http}: {:?} {doubts:#?}", path.name, trial.route.hops));
+                        failures.push(format!(
+                            "{} http {http}: {:?} {doubts:#?}",
+                            path.name, trial.route.hops
+                        ));
                     }
                     Err(error) => failures.push(format!("{} http {http}: {error}", path.name)),
                 }
@@ -113,7 +123,10 @@ fn sidecars_are_up_and_proved_soon() {
             let route = lab.route(&both, &point("rr", agent())).expect("a route");
             let gauges = lab.gauges(&route).expect("gauges");
             assert_eq!(gauges.keys().collect::<Vec<_>>(), ["client-sidecar", "server-sidecar"]);
-            assert!(gauges.values().all(|of_proxy| of_proxy["allocated_bytes"] > 1e6), "{gauges:?}");
+            assert!(
+                gauges.values().all(|of_proxy| of_proxy["allocated_bytes"] > 1e6),
+                "{gauges:?}"
+            );
         }
         eprintln!("a lab with two sidecars, up and proved: {times:?}");
         assert!(times.iter().any(|time| *time < Duration::from_millis(1500)), "{times:?}");
@@ -126,7 +139,11 @@ fn one_byte_and_much_in_one_direction_pass_the_sidecars() {
         let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
         let mut lab = built(std::slice::from_ref(&both));
         for bytes in [1, 3_000_000] {
-            assert_eq!(echo_of(&mut lab, &both, 2, bytes).expect("traffic").doubts(&lab), [], "{bytes}");
+            assert_eq!(
+                echo_of(&mut lab, &both, 2, bytes).expect("traffic").doubts(&lab),
+                [],
+                "{bytes}"
+            );
         }
     });
 }
@@ -135,25 +152,40 @@ fn one_byte_and_much_in_one_direction_pass_the_sidecars() {
 fn a_server_program_is_reached_through_every_proxy() {
     let test = "a_server_program_is_reached_through_every_proxy";
     if hopbench_lab::find("nginx").is_none() {
-        return common::inside::skip_unless("HOPBENCH_REQUIRE_TOOLS", test, "`nginx` is not installed");
+        return common::inside::skip_unless(
+            "HOPBENCH_REQUIRE_TOOLS",
+            test,
+            "`nginx` is not installed",
+        );
     }
     inside(test, || {
         let plain = Variant::plain();
-        let mut paths = vec![meshed("bridge@a", "bridge@b", Via::Gateway("c".to_owned()), MeshMode::Server, &plain)];
+        let mut paths = vec![meshed(
+            "bridge@a",
+            "bridge@b",
+            Via::Gateway("c".to_owned()),
+            MeshMode::Server,
+            &plain,
+        )];
         for mode in [MeshMode::Server, MeshMode::Client, MeshMode::Both] {
             paths.extend(
-                [Via::Direct, Via::ClusterIp, NODE_PORT()].map(|via| meshed("bridge@a", "bridge@b", via, mode, &plain)),
+                [Via::Direct, Via::ClusterIp, NODE_PORT()]
+                    .map(|via| meshed("bridge@a", "bridge@b", via, mode, &plain)),
             );
         }
-        let nginx =
-            ServerSpec { program: "nginx".to_owned(), request: "/bytes/5000".to_owned(), response_bytes: Some(5000) };
+        let nginx = ServerSpec {
+            program: "nginx".to_owned(),
+            request: "/bytes/5000".to_owned(),
+            response_bytes: Some(5000),
+        };
         let spec = spec();
         let mut lab = Lab::new(&spec, None);
         lab.build(&plan(&spec, paths.clone(), vec![point("http", nginx.clone())])).expect("a lab");
         for path in &paths {
             let route = lab.route(path, &point("http", nginx.clone())).expect("a route");
             assert!(!route.programs.is_empty());
-            let trial = watched(&mut lab, route, job("http", 2), |lab, route| http::http(lab, route, 2, 5));
+            let trial =
+                watched(&mut lab, route, job("http", 2), |lab, route| http::http(lab, route, 2, 5));
             assert_eq!(trial.expect("traffic").doubts(&lab), [], "{}", path.name);
         }
     });
@@ -163,7 +195,8 @@ fn a_server_program_is_reached_through_every_proxy() {
 fn every_kind_of_network_takes_sidecars_and_gateways() {
     inside("every_kind_of_network_takes_sidecars_and_gateways", || {
         let plain = Variant::plain();
-        let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.name()).filter(|name| *name != "host").collect();
+        let kinds: Vec<&str> =
+            KINDS.iter().map(|kind| kind.name()).filter(|name| *name != "host").collect();
         let mut paths = Vec::new();
         for kind in kinds {
             let (from, to) = (format!("{kind}@a"), format!("{kind}@b"));
@@ -197,7 +230,13 @@ fn variants_have_pods_of_their_own_and_all_carry_the_same() {
         let mut paths = Vec::new();
         for variant in Variant::known() {
             paths.push(meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &variant));
-            paths.push(meshed("bridge@a", "bridge@b", Via::Gateway("c".to_owned()), MeshMode::Server, &variant));
+            paths.push(meshed(
+                "bridge@a",
+                "bridge@b",
+                Via::Gateway("c".to_owned()),
+                MeshMode::Server,
+                &variant,
+            ));
             paths.push(meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Client, &variant));
         }
         let spec = spec();
@@ -212,12 +251,20 @@ fn variants_have_pods_of_their_own_and_all_carry_the_same() {
                 let trial = trial.unwrap_or_else(|error| panic!("{}: {error}", path.name));
                 assert_eq!(trial.doubts(&lab), [], "{}", path.name);
                 pods.insert((variant.name.clone(), trial.route.clients[0].clone()));
-                let proxies = |name: &str| trial.route.proxies.iter().any(|proxy| proxy.name == name && proxy.named);
+                let proxies = |name: &str| {
+                    trial.route.proxies.iter().any(|proxy| proxy.name == name && proxy.named)
+                };
                 let asks = variant.policy_check && path.mesh != MeshMode::Client;
-                assert_eq!((proxies("policy"), proxies("telemetry")), (asks, variant.policy_report), "{}", path.name);
+                assert_eq!(
+                    (proxies("policy"), proxies("telemetry")),
+                    (asks, variant.policy_report),
+                    "{}",
+                    path.name
+                );
                 let all = |counter: &str| -> u64 {
-                    let of =
-                        |proxy: &Proxy| proxy_growth(&trial.before, &trial.after, &proxy.name).get(counter).copied();
+                    let of = |proxy: &Proxy| {
+                        proxy_growth(&trial.before, &trial.after, &proxy.name).get(counter).copied()
+                    };
                     trial.route.proxies.iter().filter_map(of).sum()
                 };
                 let carriers = if path.mesh == MeshMode::Client {
@@ -229,21 +276,31 @@ fn variants_have_pods_of_their_own_and_all_carry_the_same() {
                 };
                 let each = if http { 12 } else { 3 };
                 let checks = if variant.policy_check { carriers * each } else { 0 };
-                assert_eq!((all("policy_checks"), all("checks"), all("denied")), (checks, checks, 0), "{}", path.name);
+                assert_eq!(
+                    (all("policy_checks"), all("checks"), all("denied")),
+                    (checks, checks, 0),
+                    "{}",
+                    path.name
+                );
                 let handshakes = path.mesh != MeshMode::Client && variant.mtls;
                 // An HTTP connection between proxies is kept and may stand already.
                 assert!(http || (all("tls_handshakes") > 0) == handshakes, "{}", path.name);
             }
         }
         let facts = lab.facts();
-        let gateways = |text: &str| text.split(", ").filter(|pod| pod.contains("bridge@c/gateway")).count();
+        let gateways =
+            |text: &str| text.split(", ").filter(|pod| pod.contains("bridge@c/gateway")).count();
         let beside: Vec<usize> = facts
             .iter()
             .filter(|(name, _)| name.ends_with("shares CPUs with") && gateways(name) == 1)
             .map(|(_, pods)| gateways(pods))
             .collect();
         let all = if facts["node c cpus"] == "shared" { 0 } else { Variant::known().len() };
-        assert_eq!(beside, vec![all.saturating_sub(1); all], "each gateway with the others on its node: {facts:?}");
+        assert_eq!(
+            beside,
+            vec![all.saturating_sub(1); all],
+            "each gateway with the others on its node: {facts:?}"
+        );
         assert_eq!(pods.len(), Variant::known().len(), "a client pod for each variant: {pods:?}");
         let names: BTreeSet<_> = pods.into_iter().map(|(_, pod)| pod).collect();
         assert_eq!(names.len(), Variant::known().len(), "{names:?}");
@@ -255,7 +312,12 @@ fn variants_have_pods_of_their_own_and_all_carry_the_same() {
 fn whoever_asks_can_get_there_and_it_is_proved() {
     let Some(program) = program() else { return };
     inside("whoever_asks_can_get_there_and_it_is_proved", || {
-        let asks = Variant { name: "asks".to_owned(), policy_check: true, policy_report: true, ..Variant::plain() };
+        let asks = Variant {
+            name: "asks".to_owned(),
+            policy_check: true,
+            policy_report: true,
+            ..Variant::plain()
+        };
         // A node's bridge and a pod on its NIC cannot talk, and a node port is reached over another
         // node.
         let paths = [
@@ -271,7 +333,9 @@ fn whoever_asks_can_get_there_and_it_is_proved() {
         assert_eq!(lab.missing(&plan), []);
         lab.build(&plan).expect("a lab");
         for path in &paths {
-            for trial in [echo(&mut lab, path, 3), ask(&mut lab, path, 3, 4), once_each(&mut lab, path, 3)] {
+            for trial in
+                [echo(&mut lab, path, 3), ask(&mut lab, path, 3, 4), once_each(&mut lab, path, 3)]
+            {
                 let trial = trial.unwrap_or_else(|error| panic!("{}: {error}", path.name));
                 assert_eq!(trial.doubts(&lab), [], "{}", path.name);
             }
@@ -286,18 +350,25 @@ fn connections_that_carry_something_are_checked_and_it_is_proved() {
     let Some(program) = program() else { return };
     inside("connections_that_carry_something_are_checked_and_it_is_proved", || {
         let checks = Variant { name: "checks".to_owned(), policy_check: true, ..Variant::plain() };
-        let paths =
-            [MeshMode::Server, MeshMode::Both].map(|mode| meshed("bridge@a", "bridge@b", Via::Direct, mode, &checks));
+        let paths = [MeshMode::Server, MeshMode::Both]
+            .map(|mode| meshed("bridge@a", "bridge@b", Via::Direct, mode, &checks));
         let spec = spec();
         let mut lab = Lab::with_agent(&spec, None, program);
         lab.build(&plan(&spec, paths.to_vec(), vec![point("crr", agent())])).expect("a lab");
         for path in &paths {
-            let trial = once_each(&mut lab, path, 5).unwrap_or_else(|error| panic!("{}: {error}", path.name));
+            let trial = once_each(&mut lab, path, 5)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.name));
             assert_eq!(trial.doubts(&lab), [], "{}", path.name);
-            let of = |proxy: &str, counter: &str| proxy_growth(&trial.before, &trial.after, proxy)[counter];
+            let of = |proxy: &str, counter: &str| {
+                proxy_growth(&trial.before, &trial.after, proxy)[counter]
+            };
             // A client's sidecar may not have passed the one on that was closed at once.
             let least = if path.mesh == MeshMode::Server { 6 } else { 5 };
-            assert!((least..=6).contains(&of("server-sidecar", "downstream_connections")), "{:?}", trial.after);
+            assert!(
+                (least..=6).contains(&of("server-sidecar", "downstream_connections")),
+                "{:?}",
+                trial.after
+            );
             // The end of a connection may be asked about as its first bytes would be.
             assert!((5..=6).contains(&of("policy", "checks")), "{}: {:?}", path.name, trial.after);
         }
@@ -311,7 +382,8 @@ fn a_sidecar_that_cannot_run_is_no_harm_to_paths_without_it() {
         let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
         let mut lab = built(&[plain.clone(), both.clone()]);
         let route = lab.route(&plain, &point("rr", agent())).expect("a route");
-        let sidecar = route.proxies.iter().find(|proxy| proxy.name == "server-sidecar").expect("a sidecar");
+        let sidecar =
+            route.proxies.iter().find(|proxy| proxy.name == "server-sidecar").expect("a sidecar");
         let pid = nix::unistd::Pid::from_raw(sidecar.pids[0] as i32);
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).expect("a kill");
         // Somebody else has its port.
@@ -324,10 +396,15 @@ fn a_sidecar_that_cannot_run_is_no_harm_to_paths_without_it() {
                 }
             }
         };
-        let taken = lab.namespace("bridge@b").expect("a pod").run(take).expect("a namespace to enter");
+        let taken =
+            lab.namespace("bridge@b").expect("a pod").run(take).expect("a namespace to enter");
         let trial = echo(&mut lab, &plain, 2).expect("traffic");
         assert_eq!(trial.doubts(&lab), []);
-        let idle = trial.proofs(&lab).into_iter().find(|proof| proof.hop == "server-sidecar").expect("a proof");
+        let idle = trial
+            .proofs(&lab)
+            .into_iter()
+            .find(|proof| proof.hop == "server-sidecar")
+            .expect("a proof");
         assert_eq!(idle.evidence, "no proxy is on this path: does not run, it took nothing");
         assert!(echo(&mut lab, &both, 2).is_err_and(|error| error.contains("bridge@b sidecar")));
         drop(taken);
@@ -359,19 +436,41 @@ fn traffic_through_the_wrong_proxies_fails_the_proof() {
         let meshed = modes.map(|mode| meshed("bridge@a", "bridge@b", Via::Direct, mode, &plain));
         let paths: Vec<Path> = [direct].into_iter().chain(meshed).collect();
         let mut lab = built(&paths);
-        let routes: Vec<Route> =
-            paths.iter().map(|path| lab.route(path, &point("rr", agent())).expect("a route")).collect();
+        let routes: Vec<Route> = paths
+            .iter()
+            .map(|path| lab.route(path, &point("rr", agent())).expect("a route"))
+            .collect();
         let passed = |mode: MeshMode| (mode.has_client(), mode.has_server());
         for (path, route) in paths.iter().zip(&routes) {
-            for (other, way) in paths.iter().zip(&routes).filter(|(other, _)| other.name != path.name) {
+            for (other, way) in
+                paths.iter().zip(&routes).filter(|(other, _)| other.name != path.name)
+            {
                 let trial = echo_to(&mut lab, route.clone(), way.target, 3).expect("traffic");
                 let doubts = trial.doubts(&lab);
                 let hops: BTreeSet<&str> = doubts.iter().map(|proof| proof.hop.as_str()).collect();
-                let ((client, server), (by_client, by_server)) = (passed(path.mesh), passed(other.mesh));
-                assert_eq!(hops.contains("client-sidecar"), client != by_client, "{} as {}", other.mesh, path.mesh);
+                let ((client, server), (by_client, by_server)) =
+                    (passed(path.mesh), passed(other.mesh));
+                assert_eq!(
+                    hops.contains("client-sidecar"),
+                    client != by_client,
+                    "{} as {}",
+                    other.mesh,
+                    path.mesh
+                );
                 // Behind the client's sidecar nothing was passed on, and nothing came.
-                assert!(server == by_server || hops.contains("server-sidecar"), "{} as {}", other.mesh, path.mesh);
-                assert_eq!(hops.contains("peer"), server != by_server, "{} as {}", other.mesh, path.mesh);
+                assert!(
+                    server == by_server || hops.contains("server-sidecar"),
+                    "{} as {}",
+                    other.mesh,
+                    path.mesh
+                );
+                assert_eq!(
+                    hops.contains("peer"),
+                    server != by_server,
+                    "{} as {}",
+                    other.mesh,
+                    path.mesh
+                );
             }
         }
     });
@@ -384,11 +483,21 @@ fn a_sidecar_that_died_comes_again_and_one_that_dies_is_told() {
         let mut lab = built(std::slice::from_ref(&both));
         let kill = |lab: &mut Lab| {
             let route = lab.route(&both, &point("rr", agent())).expect("a route");
-            let proxy = route.proxies.iter().find(|proxy| proxy.name == "server-sidecar").expect("a sidecar");
+            let proxy = route
+                .proxies
+                .iter()
+                .find(|proxy| proxy.name == "server-sidecar")
+                .expect("a sidecar");
             let pid = proxy.pids[0];
-            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::SIGKILL).expect("a kill");
+            nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(pid as i32),
+                nix::sys::signal::SIGKILL,
+            )
+            .expect("a kill");
             let end = Instant::now() + Duration::from_secs(2);
-            while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+            while std::fs::read_to_string(format!("/proc/{pid}/stat"))
+                .is_ok_and(|stat| !stat.contains(") Z "))
+            {
                 assert!(Instant::now() < end, "process {pid} lives");
             }
             (route, pid)
@@ -398,11 +507,20 @@ fn a_sidecar_that_died_comes_again_and_one_that_dies_is_told() {
         assert!(fault.text.contains("bridge@b sidecar"), "{fault}");
         let trial = echo(&mut lab, &both, 2).expect("traffic");
         assert_eq!(trial.doubts(&lab), []);
-        let again = trial.route.proxies.iter().find(|proxy| proxy.name == "server-sidecar").expect("a sidecar").pids[0];
+        let again = trial
+            .route
+            .proxies
+            .iter()
+            .find(|proxy| proxy.name == "server-sidecar")
+            .expect("a sidecar")
+            .pids[0];
         assert_ne!(again, pid);
         lab.down();
         for pid in [pid, again] {
-            assert!(!std::fs::exists(format!("/proc/{pid}")).expect("proc"), "process {pid} is left");
+            assert!(
+                !std::fs::exists(format!("/proc/{pid}")).expect("proc"),
+                "process {pid} is left"
+            );
         }
     });
 }
@@ -419,21 +537,34 @@ fn datagrams_and_echoes_pass_by_the_proxies_and_say_so() {
         for path in &paths {
             let route = lab.route(path, &point("udp", agent())).expect("a route");
             assert!(
-                route.proxies.iter().all(|proxy| !proxy.named) && !route.hops.iter().any(|hop| hop.contains("sidecar"))
+                route.proxies.iter().all(|proxy| !proxy.named)
+                    && !route.hops.iter().any(|hop| hop.contains("sidecar"))
             );
             let before = lab.counters(&route).expect("counters");
             let (answers, servers) = traffic::datagrams(&lab, &route, 60);
             assert_eq!((answers, servers), (60, path.backends as usize), "{}", path.name);
             let after = lab.counters(&route).expect("counters");
             let trial = Trial { job: job("udp", 1), before, after, ..Trial::nothing(route) };
-            let sidecars: Vec<_> =
-                trial.proofs(&lab).into_iter().filter(|proof| proof.hop.contains("sidecar")).collect();
+            let sidecars: Vec<_> = trial
+                .proofs(&lab)
+                .into_iter()
+                .filter(|proof| proof.hop.contains("sidecar"))
+                .collect();
             assert_eq!(sidecars.len(), 1 + path.backends as usize);
-            assert!(sidecars.iter().all(|proof| proof.ok && proof.evidence.starts_with("bypasses proxy: not TCP")));
+            assert!(
+                sidecars
+                    .iter()
+                    .all(|proof| proof.ok && proof.evidence.starts_with("bypasses proxy: not TCP"))
+            );
         }
-        let gateway = meshed("bridge@a", "bridge@b", Via::Gateway("c".to_owned()), MeshMode::None, &plain);
+        let gateway =
+            meshed("bridge@a", "bridge@b", Via::Gateway("c".to_owned()), MeshMode::None, &plain);
         let why = |workload: &str| lab.unsupported(&gateway, &point(workload, agent()));
-        assert!(["udp", "ping"].iter().all(|name| why(name).is_some_and(|why| why.contains("TCP only"))));
+        assert!(
+            ["udp", "ping"]
+                .iter()
+                .all(|name| why(name).is_some_and(|why| why.contains("TCP only")))
+        );
         assert_eq!((why("rr"), why("http")), (None, None));
     });
 }
@@ -451,7 +582,8 @@ fn what_cannot_have_a_sidecar_is_said() {
         meshed("host@a", "host@b", Via::Direct, MeshMode::None, &plain),
     ];
     paths[4].to.runtime = Some("runsc".to_owned());
-    let needs = Lab::new(&spec, None).missing(&plan(&spec, paths.clone(), vec![point("rr", agent())]));
+    let needs =
+        Lab::new(&spec, None).missing(&plan(&spec, paths.clone(), vec![point("rr", agent())]));
     // Programs that this machine may not have are another matter.
     let of = |path: &Path| -> Vec<&Need> {
         let of_path = needs.iter().filter(|need| need.path.as_deref() == Some(&path.name));
@@ -478,7 +610,10 @@ fn program() -> Option<PathBuf> {
     let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("hopbench"));
     let program = named.or_else(beside).filter(|program| program.is_file());
     if program.is_none() {
-        common::inside::skip("variants", "there is no `hopbench` beside the tests: `cargo build -p hopbench`");
+        common::inside::skip(
+            "variants",
+            "there is no `hopbench` beside the tests: `cargo build -p hopbench`",
+        );
     }
     program
 }

@@ -20,12 +20,16 @@ fn a_new_namespace_has_lo_and_nothing_else() {
         assert_eq!(links[0]["ifname"], "lo");
         assert!(links[0]["flags"].as_array().unwrap().contains(&"UP".into()), "{links}");
         let own = na.links().unwrap();
-        assert_eq!((own.len(), own[0].name.as_str(), own[0].up, own[0].kind.as_deref()), (1, "lo", true, None));
+        assert_eq!(
+            (own.len(), own[0].name.as_str(), own[0].up, own[0].kind.as_deref()),
+            (1, "lo", true, None)
+        );
         assert_ne!(a.inode(), b.inode());
         for namespace in [&a, &b] {
             let expected = format!("net:[{}]", namespace.inode());
             assert_eq!(output(namespace, "readlink /proc/self/ns/net").trim(), expected);
-            let seen = namespace.run(|| std::fs::read_link("/proc/thread-self/ns/net").unwrap()).unwrap();
+            let seen =
+                namespace.run(|| std::fs::read_link("/proc/thread-self/ns/net").unwrap()).unwrap();
             assert_eq!(seen.to_string_lossy(), expected);
         }
         let current = Namespace::current("here").unwrap();
@@ -60,7 +64,10 @@ fn veth_joins_two_namespaces() {
 
         let listed = na.links().unwrap();
         let va = listed.iter().find(|l| l.name == "va").unwrap();
-        assert_eq!((va.kind.as_deref(), va.mtu_bytes, va.up, va.master), (Some("veth"), 8000, true, None));
+        assert_eq!(
+            (va.kind.as_deref(), va.mtu_bytes, va.up, va.master),
+            (Some("veth"), 8000, true, None)
+        );
         assert_eq!(va.mac, [2, 0, 0, 0, 0, 7]);
 
         na.delete_link("va").unwrap();
@@ -94,7 +101,10 @@ fn bridges_have_ports() {
         assert_eq!(link(&a, "br0")["linkinfo"]["info_kind"], "bridge");
         assert_eq!(link(&a, "port")["master"], "br0");
         let bridge = na.index("br0").unwrap();
-        assert_eq!(na.links().unwrap().iter().find(|l| l.name == "port").unwrap().master, Some(bridge));
+        assert_eq!(
+            na.links().unwrap().iter().find(|l| l.name == "port").unwrap().master,
+            Some(bridge)
+        );
     });
 }
 
@@ -123,7 +133,11 @@ fn vxlan_is_told_where_to_send() {
         );
         assert_eq!((&data["port"], &data["learning"]), (&8472.into(), &false.into()), "{seen}");
         let fdb = json(&a, "bridge -j fdb show dev vx");
-        assert_eq!((&fdb[0]["mac"], &fdb[0]["dst"]), (&"00:00:00:00:00:00".into(), &"10.1.0.2".into()), "{fdb}");
+        assert_eq!(
+            (&fdb[0]["mac"], &fdb[0]["dst"]),
+            (&"00:00:00:00:00:00".into(), &"10.1.0.2".into()),
+            "{fdb}"
+        );
         // Frames for a station of its own, and traffic through the tunnel.
         na.add_fdb("vx", [2, 0, 0, 0, 0, 9], Ipv4Addr::new(10, 1, 0, 3)).unwrap();
         let fdb = output(&a, "bridge fdb show dev vx");
@@ -155,8 +169,13 @@ fn addresses_routes_and_neighbours() {
     inside("addresses_routes_and_neighbours", || {
         let (a, mut na, _b, _nb) = joined();
         let address = json(&a, "ip -d -j addr show dev va");
-        let address =
-            address[0]["addr_info"].as_array().unwrap().iter().find(|i| i["family"] == "inet").unwrap().clone();
+        let address = address[0]["addr_info"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|i| i["family"] == "inet")
+            .unwrap()
+            .clone();
         assert_eq!((&address["local"], &address["prefixlen"]), (&"10.1.0.1".into(), &24.into()));
         assert_eq!(address["broadcast"], "10.1.0.255");
 
@@ -165,20 +184,31 @@ fn addresses_routes_and_neighbours() {
         na.add_route((Ipv4Addr::new(10, 3, 0, 7), 32), None, Some("va")).unwrap();
         na.add_route((Ipv4Addr::UNSPECIFIED, 0), Some(far), Some("va")).unwrap();
         let routes = json(&a, "ip -d -j route");
-        let route = |to: &str| routes.as_array().unwrap().iter().find(|r| r["dst"] == to).unwrap().clone();
+        let route =
+            |to: &str| routes.as_array().unwrap().iter().find(|r| r["dst"] == to).unwrap().clone();
         assert_eq!(
             (&route("10.2.0.0/16")["gateway"], &route("10.2.0.0/16")["dev"]),
             (&"10.1.0.2".into(), &"va".into())
         );
-        assert_eq!((&route("10.3.0.7")["scope"], &route("10.3.0.7")["dev"]), (&"link".into(), &"va".into()));
+        assert_eq!(
+            (&route("10.3.0.7")["scope"], &route("10.3.0.7")["dev"]),
+            (&"link".into(), &"va".into())
+        );
         assert!(route("10.3.0.7").get("gateway").is_none());
         let default = route("default");
-        assert_eq!((&default["gateway"], &default["flags"]), (&"169.254.1.1".into(), &serde_json::json!(["onlink"])));
+        assert_eq!(
+            (&default["gateway"], &default["flags"]),
+            (&"169.254.1.1".into(), &serde_json::json!(["onlink"]))
+        );
 
         na.add_neighbour("va", far, [2, 0, 0, 0, 0, 1]).unwrap();
         let neighbours = json(&a, "ip -d -j neigh");
-        let one = neighbours.as_array().unwrap().iter().find(|n| n["dst"] == "169.254.1.1").unwrap();
-        assert_eq!((&one["lladdr"], &one["state"]), (&"02:00:00:00:00:01".into(), &serde_json::json!(["PERMANENT"])));
+        let one =
+            neighbours.as_array().unwrap().iter().find(|n| n["dst"] == "169.254.1.1").unwrap();
+        assert_eq!(
+            (&one["lladdr"], &one["state"]),
+            (&"02:00:00:00:00:01".into(), &serde_json::json!(["PERMANENT"]))
+        );
     });
 }
 
@@ -196,7 +226,10 @@ fn counters_are_those_of_ip() {
         let stats = &ip[0]["stats64"];
         let now = nb.counters("vb").unwrap();
         assert_eq!(stats["rx"]["bytes"], now.rx_bytes);
-        assert_eq!((&stats["tx"]["bytes"], &stats["tx"]["packets"]), (&now.tx_bytes.into(), &now.tx_packets.into()));
+        assert_eq!(
+            (&stats["tx"]["bytes"], &stats["tx"]["packets"]),
+            (&now.tx_bytes.into(), &now.tx_packets.into())
+        );
     });
 }
 
@@ -222,13 +255,29 @@ fn errors_say_what_where_and_why() {
         let (a, mut na, b, _) = two();
         na.add_bridge("br0").unwrap();
         let told = |result: std::io::Result<()>| result.unwrap_err().to_string();
-        assert_eq!(told(na.set_up("nic9")), "cannot find link nic9 in namespace a: No such device (os error 19)");
-        assert_eq!(told(na.add_bridge("br0")), "cannot add bridge br0 in namespace a: File exists (os error 17)");
+        assert_eq!(
+            told(na.set_up("nic9")),
+            "cannot find link nic9 in namespace a: No such device (os error 19)"
+        );
+        assert_eq!(
+            told(na.add_bridge("br0")),
+            "cannot add bridge br0 in namespace a: File exists (os error 17)"
+        );
         let long = told(na.add_veth("a-name-of-sixteen", "x", &b));
-        assert_eq!(long, "a link cannot be called \"a-name-of-sixteen\": 1 to 15 bytes are allowed");
-        let error = told(na.add_route((Ipv4Addr::new(10, 0, 0, 0), 8), Some(Ipv4Addr::new(10, 7, 7, 7)), None));
+        assert_eq!(
+            long,
+            "a link cannot be called \"a-name-of-sixteen\": 1 to 15 bytes are allowed"
+        );
+        let error = told(na.add_route(
+            (Ipv4Addr::new(10, 0, 0, 0), 8),
+            Some(Ipv4Addr::new(10, 7, 7, 7)),
+            None,
+        ));
         // The kernel's own words follow its number.
-        assert!(error.starts_with("cannot add route to 10.0.0.0/8 via 10.7.7.7 in namespace a: "), "{error}");
+        assert!(
+            error.starts_with("cannot add route to 10.0.0.0/8 via 10.7.7.7 in namespace a: "),
+            "{error}"
+        );
         assert!(error.contains("gateway") && error.contains("os error"), "{error}");
         // After an error the socket is still good.
         assert_eq!(na.links().unwrap().len(), json(&a, "ip -j link").as_array().unwrap().len());
@@ -261,9 +310,13 @@ fn commands_see_their_own_devices() {
     inside("commands_see_their_own_devices", || {
         let (a, _na, b, _nb) = joined();
         for (namespace, nic) in [(&a, "va"), (&b, "vb")] {
-            assert_eq!(output(namespace, "ls /sys/class/net").split_whitespace().collect::<Vec<_>>(), ["lo", nic]);
+            assert_eq!(
+                output(namespace, "ls /sys/class/net").split_whitespace().collect::<Vec<_>>(),
+                ["lo", nic]
+            );
         }
-        let own: Vec<_> = std::fs::read_dir("/sys/class/net").unwrap().flatten().map(|e| e.file_name()).collect();
+        let own: Vec<_> =
+            std::fs::read_dir("/sys/class/net").unwrap().flatten().map(|e| e.file_name()).collect();
         assert_eq!(own, ["lo"]);
         // The mount is the command's own.
         output(&a, "mount -t tmpfs tmpfs /sys/class");
@@ -305,9 +358,12 @@ fn building_is_quick() {
 
 /// Sends this many bytes over TCP and checks that they arrive.
 fn send(from: &Namespace, to: &Namespace, address: Ipv4Addr, bytes: usize) {
-    let listener = to.run(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port")).expect("a way in");
+    let listener = to
+        .run(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port"))
+        .expect("a way in");
     let port = listener.local_addr().expect("its address").port();
-    let mut client = from.run(|| TcpStream::connect((address, port)).expect("a connection")).expect("a way in");
+    let mut client =
+        from.run(|| TcpStream::connect((address, port)).expect("a connection")).expect("a way in");
     let mut server = listener.accept().expect("a client").0;
     let writer = std::thread::spawn(move || client.write_all(&vec![7; bytes]).expect("a reader"));
     let mut got = vec![];

@@ -24,7 +24,9 @@ const PAYLOAD_SHARE: f64 = (MTU - 52) as f64 / (MTU + 14) as f64;
 fn tc_shows_the_rate_that_was_set() {
     inside("tc_shows_the_rate_that_was_set", || {
         let (a, mut na, _b, _nb) = joined();
-        for bits_per_s in [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 40_000_000_000_u64] {
+        for bits_per_s in
+            [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 40_000_000_000_u64]
+        {
             na.shape("va", bits_per_s, MTU).unwrap();
             let seen = json(&a, "tc -s -j qdisc show dev va");
             let root = &seen[0];
@@ -32,15 +34,23 @@ fn tc_shows_the_rate_that_was_set() {
             assert_eq!(root["options"]["rate"], bits_per_s / 8, "{seen}");
             // A frame must fit, and what waits must not be dropped before a burst of it has gone.
             let burst = root["options"]["burst"].as_u64().unwrap();
-            let limit = root["options"]["limit"].as_u64().or_else(|| root["options"]["lat"].as_u64()).unwrap();
+            let limit = root["options"]["limit"]
+                .as_u64()
+                .or_else(|| root["options"]["lat"].as_u64())
+                .unwrap();
             assert!(burst >= u64::from(MTU) + 18 && limit > 0, "{seen}");
             assert_eq!(na.rate("va").unwrap(), Some(bits_per_s));
             // What somebody made of it since is what counts.
-            output(&a, "tc qdisc change dev va root handle 1: tbf rate 7mbit burst 100k limit 300k");
+            output(
+                &a,
+                "tc qdisc change dev va root handle 1: tbf rate 7mbit burst 100k limit 300k",
+            );
             assert_eq!(na.rate("va").unwrap(), Some(7_000_000));
             let again = na.shape("va", bits_per_s, MTU).unwrap_err().to_string();
             assert!(
-                again.starts_with(&format!("cannot limit link va to {bits_per_s} bits/s in namespace a: ")),
+                again.starts_with(&format!(
+                    "cannot limit link va to {bits_per_s} bits/s in namespace a: "
+                )),
                 "{again}"
             );
             output(&a, "tc qdisc del dev va root");
@@ -65,8 +75,14 @@ fn tcp_gets_what_arithmetic_gives() {
             while measured.len() < 5 && !measured.iter().any(|share| (share - 1.0).abs() < 0.02) {
                 measured.push(payload_rate(&a, &b, 2 * S) / expected);
             }
-            let _ = writeln!(std::io::stderr(), "{bits_per_s} bits/s: {measured:.4?} of what is expected");
-            assert!(measured.last().is_some_and(|share| (share - 1.0).abs() < 0.02), "{bits_per_s}: {measured:?}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "{bits_per_s} bits/s: {measured:.4?} of what is expected"
+            );
+            assert!(
+                measured.last().is_some_and(|share| (share - 1.0).abs() < 0.02),
+                "{bits_per_s}: {measured:?}"
+            );
             let dropped = na.counters("va").unwrap().tx_dropped;
             assert_eq!(dropped, 0, "one flow does not overflow the queue");
         }
@@ -83,9 +99,12 @@ fn rates() -> Vec<u64> {
 /// Payload bits/s of one TCP flow, as its receiver sees them within a window of this length, after
 /// a start of half a second.
 fn payload_rate(from: &Namespace, to: &Namespace, window_ns: u64) -> f64 {
-    let listener = to.run(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port")).expect("a way in");
+    let listener = to
+        .run(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port"))
+        .expect("a way in");
     let port = listener.local_addr().expect("its address").port();
-    let mut client = from.run(|| TcpStream::connect((B, port)).expect("a connection")).expect("a way in");
+    let mut client =
+        from.run(|| TcpStream::connect((B, port)).expect("a connection")).expect("a way in");
     let mut server = listener.accept().expect("a client").0;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -116,12 +135,17 @@ fn payload_rate(from: &Namespace, to: &Namespace, window_ns: u64) -> f64 {
 fn delays_are_there_where_the_kernel_has_netem() {
     inside("delays_are_there_where_the_kernel_has_netem", || {
         let (a, mut na, _b, mut nb) = joined();
-        let known =
-            output(&a, "if tc qdisc add dev lo root netem delay 1ms 2>/dev/null; then echo yes; else echo no; fi");
+        let known = output(
+            &a,
+            "if tc qdisc add dev lo root netem delay 1ms 2>/dev/null; then echo yes; else echo no; fi",
+        );
         let made = na.delay("va", 20_000_000);
         if known.trim() == "no" {
             let error = made.unwrap_err().to_string();
-            assert!(error.starts_with("cannot delay link va by 20000000 ns in namespace a: "), "{error}");
+            assert!(
+                error.starts_with("cannot delay link va by 20000000 ns in namespace a: "),
+                "{error}"
+            );
             assert!(error.contains("qdisc kind is unknown"), "{error}");
             return;
         }

@@ -40,7 +40,8 @@ fn main() -> ExitCode {
         return code;
     }
     with_default_signals();
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let mut out = std::io::stdout();
     for (name, test) in TESTS {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part)) {
@@ -69,7 +70,10 @@ fn with_default_signals() {
     if u64::from_str_radix(ignored.trim(), 16).expect("a number") & 0b111 == 0 {
         return;
     }
-    assert!(std::env::var_os(ONCE).is_none(), "`env --default-signal` left HUP, INT or QUIT ignored: {ignored}");
+    assert!(
+        std::env::var_os(ONCE).is_none(),
+        "`env --default-signal` left HUP, INT or QUIT ignored: {ignored}"
+    );
     let mut again = Command::new("env");
     again.arg("--default-signal=HUP,INT,QUIT").arg(std::env::current_exe().expect("this program"));
     let error = again.args(std::env::args_os().skip(1)).env(ONCE, "1").exec();
@@ -77,22 +81,34 @@ fn with_default_signals() {
 }
 
 fn exit_codes_come_through(user: &User) {
-    for (script, code) in
-        [("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -KILL $$", 128 + 9), ("kill -TERM $$", 128 + 15)]
-    {
+    for (script, code) in [
+        ("exit 0", 0),
+        ("exit 7", 7),
+        ("exit 255", 255),
+        ("kill -KILL $$", 128 + 9),
+        ("kill -TERM $$", 128 + 15),
+    ] {
         let done = Started::script(user, script).finish();
         assert_eq!(done.code, Some(code), "{script}: {}", done.err);
     }
 }
 
 fn what_the_program_had_it_keeps(user: &User) {
-    let mut started =
-        Started::with(user, "read line; echo \"got $line\"; pwd; echo \"$GIVEN\"; echo trouble >&2", |c| {
+    let mut started = Started::with(
+        user,
+        "read line; echo \"got $line\"; pwd; echo \"$GIVEN\"; echo trouble >&2",
+        |c| {
             c.current_dir("/usr").env("GIVEN", "a b  c");
-        });
+        },
+    );
     started.say("words\n");
     let done = started.finish();
-    assert_eq!((done.code, done.out.as_str()), (Some(0), "got words\n/usr\na b  c\n"), "{}", done.err);
+    assert_eq!(
+        (done.code, done.out.as_str()),
+        (Some(0), "got words\n/usr\na b  c\n"),
+        "{}",
+        done.err
+    );
     assert_eq!(done.err, "trouble\n");
 }
 
@@ -110,18 +126,26 @@ fn inside_is_a_world_of_its_own(user: &User) {
     let expected = ["0", "2", "init", "PPid:\t0", "lo", "0", "unknown", "1", "here"];
     assert_eq!(lines[..9], expected, "{}", done.out);
     let own = |name: &str| {
-        std::fs::read_link(format!("/proc/self/ns/{name}")).expect("a namespace").to_string_lossy().into_owned()
+        std::fs::read_link(format!("/proc/self/ns/{name}"))
+            .expect("a namespace")
+            .to_string_lossy()
+            .into_owned()
     };
     for (name, seen) in ["net", "mnt", "pid"].into_iter().zip(&lines[9..]) {
         assert_ne!(own(name), *seen);
     }
-    assert_eq!(own("user") == lines[12], user.is_root_enough(), "a user namespace where, and only where, it is needed");
+    assert_eq!(
+        own("user") == lines[12],
+        user.is_root_enough(),
+        "a user namespace where, and only where, it is needed"
+    );
     assert!(!std::path::Path::new("/mnt/here").exists(), "a mount came out");
 }
 
 fn signals_come_through(user: &User) {
     for (signal, number, code) in [("TERM", "TERM", 9), ("HUP", "HUP", 9)] {
-        let script = format!("trap 'exit {code}' {number}; echo ready; while :; do sleep 0.02; done");
+        let script =
+            format!("trap 'exit {code}' {number}; echo ready; while :; do sleep 0.02; done");
         let mut started = Started::script(user, &script);
         started.wait_for("ready");
         tree::signal(started.pid(), signal);
@@ -135,8 +159,7 @@ fn signals_come_through(user: &User) {
 }
 
 fn signals_of_a_terminal_reach_the_program_once(user: &User) {
-    let script =
-        "n=0; trap 'n=$((n+1))' INT QUIT; echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; exit $n";
+    let script = "n=0; trap 'n=$((n+1))' INT QUIT; echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; exit $n";
     for signal in ["INT", "QUIT"] {
         // To the whole group, as a terminal does it.
         let mut started = Started::with(user, script, |command| {
@@ -169,7 +192,8 @@ fn sandboxes_nest(user: &User) {
     let inner = "readlink /proc/self/ns/net; id -u; exit 4";
     let this = user.program.display();
     for way in ["", "unshare -n", "unshare -Urnm", "setsid -w"] {
-        let script = format!("readlink /proc/self/ns/net; HOPBENCH_LAB_TEST_SCRIPT='{inner}' {way} {this}");
+        let script =
+            format!("readlink /proc/self/ns/net; HOPBENCH_LAB_TEST_SCRIPT='{inner}' {way} {this}");
         let done = Started::script(user, &script).finish();
         assert_eq!(done.code, Some(4), "{way}: {}", done.err);
         let lines: Vec<&str> = done.out.lines().collect();
@@ -185,16 +209,25 @@ fn what_forbids_it_is_named(user: &User) {
         ("max_user_namespaces", weak, "user.max_user_namespaces = 0 forbids user namespaces"),
         ("max_net_namespaces", "env", "user.max_net_namespaces"),
     ] {
-        let script = format!("unshare -Ur sh -c 'echo 0 > /proc/sys/user/{setting}; exec {way} {this}'");
+        let script =
+            format!("unshare -Ur sh -c 'echo 0 > /proc/sys/user/{setting}; exec {way} {this}'");
         let done = Started::outside(user, &script, "exit 0").finish();
         assert_eq!(done.code, Some(3), "{setting}: {}{}", done.out, done.err);
-        assert!(done.err.starts_with("cannot make namespaces for the lab: No space left"), "{}", done.err);
+        assert!(
+            done.err.starts_with("cannot make namespaces for the lab: No space left"),
+            "{}",
+            done.err
+        );
         assert!(done.err.contains(expected) && done.err.contains("sudo hopbench"), "{}", done.err);
     }
     let script = format!("unshare -Ur {weak} {this}");
     let done = Started::outside(user, &script, "exit 0").finish();
     assert_eq!(done.code, Some(3), "{}{}", done.out, done.err);
-    assert!(done.err.starts_with("cannot become root in the lab's user namespace: "), "{}", done.err);
+    assert!(
+        done.err.starts_with("cannot become root in the lab's user namespace: "),
+        "{}",
+        done.err
+    );
     assert!(done.err.contains("CAP_SETFCAP"), "{}", done.err);
 }
 
@@ -213,7 +246,11 @@ fn what_is_masked_stays_masked(user: &User) {
     assert_eq!((done.code, done.out.trim()), (Some(0), "0"), "{}", done.err);
     let done = masked("/proc/irq");
     assert_eq!(done.code, Some(3), "{}{}", done.out, done.err);
-    assert!(done.err.starts_with("the lab cannot mount /proc in its own mount namespace: EPERM"), "{}", done.err);
+    assert!(
+        done.err.starts_with("the lab cannot mount /proc in its own mount namespace: EPERM"),
+        "{}",
+        done.err
+    );
     assert!(done.err.contains("systempaths=unconfined"), "{}", done.err);
 }
 

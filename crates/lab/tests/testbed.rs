@@ -45,7 +45,11 @@ fn run(lab: &Lab, place: &str, line: &str) -> String {
     let program = hopbench_lab::find(words.next().expect("a program")).expect("a tool");
     let mut command = lab.namespace(place).expect("a place").command(program).expect("a command");
     let output = command.args(words).output().expect("a program");
-    assert!(output.status.success(), "{place}: {line}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{place}: {line}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -57,7 +61,9 @@ fn can_be(from: &str, to: &str, same_node: bool, via: &Via, nodes: (&str, &str))
         Via::Direct | Via::Gateway(_) => !(same_node && apart(from, to)),
         Via::ClusterIp => routed(from) && !(same_node && to == "macvlan"),
         Via::LoadBalancer | Via::Address(_) => false,
-        Via::NodePort(node) => !(from == "macvlan" && node == nodes.0 || to == "macvlan" && node == nodes.1),
+        Via::NodePort(node) => {
+            !(from == "macvlan" && node == nodes.0 || to == "macvlan" && node == nodes.1)
+        }
     }
 }
 
@@ -69,9 +75,18 @@ fn every_kind_reaches_every_kind_and_proves_it() {
         for from in KINDS.iter().map(|kind| kind.name()) {
             for to in KINDS.iter().map(|kind| kind.name()) {
                 for node in ["a", "b"] {
-                    for via in [Via::Direct, Via::ClusterIp, node_port("a"), node_port("b"), node_port("c")] {
+                    for via in [
+                        Via::Direct,
+                        Via::ClusterIp,
+                        node_port("a"),
+                        node_port("b"),
+                        node_port("c"),
+                    ] {
                         let path = path(&format!("{from}@a"), &format!("{to}@{node}"), via.clone());
-                        possible.insert(path.name.clone(), can_be(from, to, node == "a", &via, ("a", node)));
+                        possible.insert(
+                            path.name.clone(),
+                            can_be(from, to, node == "a", &via, ("a", node)),
+                        );
                         paths.push(path);
                     }
                 }
@@ -80,7 +95,8 @@ fn every_kind_reaches_every_kind_and_proves_it() {
         let spec = spec();
         let mut lab = Lab::new(&spec, None);
         let plan = plan(&spec, paths.clone(), vec![point("rr", agent())]);
-        let refused: BTreeSet<String> = lab.missing(&plan).into_iter().filter_map(|need| need.path).collect();
+        let refused: BTreeSet<String> =
+            lab.missing(&plan).into_iter().filter_map(|need| need.path).collect();
         for (path, possible) in &possible {
             assert_eq!(refused.contains(path), !possible, "{path}");
         }
@@ -100,7 +116,11 @@ fn every_kind_reaches_every_kind_and_proves_it() {
                 }
             }
         }
-        eprintln!("{worked} of {} paths worked, {:?} each", paths.len(), start.elapsed() / worked.max(1));
+        eprintln!(
+            "{worked} of {} paths worked, {:?} each",
+            paths.len(),
+            start.elapsed() / worked.max(1)
+        );
         assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     });
 }
@@ -115,12 +135,15 @@ fn what_is_said_to_be_impossible_is() {
             path("eni@a", "bridge@b", Via::ClusterIp),
         ];
         let mut lab = built(&paths);
-        let target = |lab: &mut Lab, path: &Path| lab.route(path, &point("rr", agent())).expect("a route").target;
+        let target = |lab: &mut Lab, path: &Path| {
+            lab.route(path, &point("rr", agent())).expect("a route").target
+        };
         for path in &paths {
             let target = target(&mut lab, path);
             let client = lab.namespace(&path.from.to_string()).expect("a place");
-            let connected =
-                client.run(move || TcpStream::connect_timeout(&target, Duration::from_millis(300))).expect("inside");
+            let connected = client
+                .run(move || TcpStream::connect_timeout(&target, Duration::from_millis(300)))
+                .expect("inside");
             let error = connected.expect_err(&path.name);
             // Refused would mean that the packet got there: nobody listens.
             assert_ne!(error.kind(), std::io::ErrorKind::ConnectionRefused, "{}", path.name);
@@ -145,17 +168,25 @@ fn a_way_past_the_tunnel_fails_the_proof() {
 #[test]
 fn a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof() {
     inside("a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof", || {
-        let (bridge, overlay) =
-            (path("bridge@a", "bridge@b", Via::Direct), path("overlay@a", "overlay@b", Via::Direct));
+        let (bridge, overlay) = (
+            path("bridge@a", "bridge@b", Via::Direct),
+            path("overlay@a", "overlay@b", Via::Direct),
+        );
         let mut lab = built(&[bridge.clone(), overlay]);
         assert_eq!(echo(&mut lab, &bridge, 2).expect("traffic").doubts(&lab), []);
         let server = lab.route(&bridge, &point("rr", agent())).expect("a route").target.ip();
         let ends = run(&lab, "b", "ip -4 -o address show dev vxlan0");
-        let end = ends.split_whitespace().find_map(|word| word.strip_suffix("/32")).expect("an address").to_owned();
+        let end = ends
+            .split_whitespace()
+            .find_map(|word| word.strip_suffix("/32"))
+            .expect("an address")
+            .to_owned();
         run(&lab, "a", &format!("ip route add {server}/32 via {end} dev vxlan0 onlink"));
         let doubts = echo(&mut lab, &bridge, 2).expect("traffic still flows").doubts(&lab);
         assert!(
-            doubts.iter().any(|proof| proof.hop == "no other way" && proof.evidence.contains("a/vxlan0 tx")),
+            doubts
+                .iter()
+                .any(|proof| proof.hop == "no other way" && proof.evidence.contains("a/vxlan0 tx")),
             "{doubts:#?}"
         );
     });
@@ -173,7 +204,9 @@ fn a_way_over_another_node_fails_the_proof() {
         run(&lab, "a", &format!("ip route add {}/32 via 10.10.0.2 dev eth0 table 77", target.ip()));
         let doubts = echo(&mut lab, &local, 2).expect("traffic still flows").doubts(&lab);
         assert!(
-            doubts.iter().any(|proof| proof.hop == "no other way" && proof.evidence.contains("a/eth0")),
+            doubts
+                .iter()
+                .any(|proof| proof.hop == "no other way" && proof.evidence.contains("a/eth0")),
             "{doubts:#?}"
         );
     });
@@ -185,7 +218,10 @@ fn a_connection_past_its_service_fails_the_proof() {
         let service = path("bridge@a", "bridge@b", node_port("c"));
         let mut lab = built(std::slice::from_ref(&service));
         // The servers of a Service are pods of their own.
-        let past = lab.places().into_iter().find(|(name, _)| *name == format!("bridge@b/{}", service.name));
+        let past = lab
+            .places()
+            .into_iter()
+            .find(|(name, _)| *name == format!("bridge@b/{}", service.name));
         let past = std::net::SocketAddr::from((past.expect("a pod").1, 7474));
         let route = lab.route(&service, &point("rr", agent())).expect("a route");
         let doubts = echo_to(&mut lab, route, past, 2).expect("traffic").doubts(&lab);
@@ -204,9 +240,15 @@ fn an_agent_that_is_elsewhere_fails_the_proof() {
         let elsewhere = lab.namespace("a").expect("a node").inode().to_string();
         let server = AgentId("bridge@b".to_owned());
         trial.machines.insert(server.clone(), BTreeMap::from([("netns".to_owned(), elsewhere)]));
-        assert_eq!(trial.doubts(&lab).iter().map(|p| p.hop.as_str()).collect::<Vec<_>>(), ["server"]);
+        assert_eq!(
+            trial.doubts(&lab).iter().map(|p| p.hop.as_str()).collect::<Vec<_>>(),
+            ["server"]
+        );
         trial.machines.remove(&server);
-        assert_eq!(trial.doubts(&lab).iter().map(|p| p.hop.as_str()).collect::<Vec<_>>(), ["server"]);
+        assert_eq!(
+            trial.doubts(&lab).iter().map(|p| p.hop.as_str()).collect::<Vec<_>>(),
+            ["server"]
+        );
     });
 }
 
@@ -244,7 +286,10 @@ fn links_are_as_the_plan_says() {
         spec.nodes[1].zone = "far".to_owned();
         spec.zone_link_bits_per_s = Some(500_000_000);
         spec.nodes[0].link_bits_per_s = Some(1_000_000_000);
-        let paths = vec![path("eni@a", "overlay@b", Via::Direct), path("overlay@b", "overlay@c", Via::Direct)];
+        let paths = vec![
+            path("eni@a", "overlay@b", Via::Direct),
+            path("overlay@b", "overlay@c", Via::Direct),
+        ];
         let mut lab = Lab::new(&spec, None);
         lab.build(&plan(&spec, paths.clone(), vec![point("rr", agent())])).expect("a lab");
         let facts = lab.facts();
@@ -262,18 +307,30 @@ fn links_are_as_the_plan_says() {
         assert!(facts["node a nic"].starts_with("veth, GSO to "), "{facts:?}");
         for (place, rate) in [("a", "1Gbit"), ("b", "10Gbit"), ("eni@a", "1Gbit")] {
             let shown = run(&lab, place, "tc qdisc show dev eth0");
-            assert!(shown.contains("tbf") && shown.contains(&format!("rate {rate} ")), "{place}: {shown}");
+            assert!(
+                shown.contains("tbf") && shown.contains(&format!("rate {rate} ")),
+                "{place}: {shown}"
+            );
         }
-        for (place, link, mtu) in
-            [("a", "eth0", 1500), ("a", "vxlan0", 1450), ("overlay@b", "eth0", 1450), ("eni@a", "eth0", 1500)]
-        {
+        for (place, link, mtu) in [
+            ("a", "eth0", 1500),
+            ("a", "vxlan0", 1450),
+            ("overlay@b", "eth0", 1450),
+            ("eni@a", "eth0", 1500),
+        ] {
             let shown = run(&lab, place, &format!("ip link show dev {link}"));
             assert!(shown.contains(&format!("mtu {mtu} ")), "{place}: {shown}");
         }
         let route = lab.route(&paths[0], &point("rr", agent())).expect("a route");
-        assert_eq!((route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes), (Some(500_000_000), 1450, 0));
+        assert_eq!(
+            (route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes),
+            (Some(500_000_000), 1450, 0)
+        );
         let route = lab.route(&paths[1], &point("rr", agent())).expect("a route");
-        assert_eq!((route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes), (Some(500_000_000), 1450, 50));
+        assert_eq!(
+            (route.link_bits_per_s, route.mtu_bytes, route.tunnel_bytes),
+            (Some(500_000_000), 1450, 50)
+        );
         for path in &paths {
             assert_eq!(echo(&mut lab, path, 2).expect("traffic").doubts(&lab), [], "{}", path.name);
         }
@@ -289,9 +346,16 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
             request: format!("/bytes/{size}"),
             response_bytes: Some(size),
         };
-        let paths = vec![path("bridge@a", "bridge@b", Via::Direct), path("host@a", "host@b", node_port("c"))];
+        let paths = vec![
+            path("bridge@a", "bridge@b", Via::Direct),
+            path("host@a", "host@b", node_port("c")),
+        ];
         let mut lab = Lab::new(&spec, None);
-        let plan = plan(&spec, paths.clone(), vec![point("http", nginx(1024)), point("http", nginx(300_000))]);
+        let plan = plan(
+            &spec,
+            paths.clone(),
+            vec![point("http", nginx(1024)), point("http", nginx(300_000))],
+        );
         assert_eq!(lab.missing(&plan), []);
         lab.build(&plan).expect("a lab");
         let facts = lab.facts();
@@ -305,35 +369,59 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
                 for pid in &route.programs {
                     let group = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(*pid as i32)));
                     // Ctrl-C goes to the whole group of the conductor.
-                    assert_ne!(group, Ok(nix::unistd::getpgrp()), "process {pid} hears the terminal");
+                    assert_ne!(
+                        group,
+                        Ok(nix::unistd::getpgrp()),
+                        "process {pid} hears the terminal"
+                    );
                 }
                 pids.extend(route.programs.clone());
                 let get = move || -> std::io::Result<Vec<u8>> {
-                    let mut stream = TcpStream::connect_timeout(&route.target, Duration::from_secs(3))?;
+                    let mut stream =
+                        TcpStream::connect_timeout(&route.target, Duration::from_secs(3))?;
                     stream.set_read_timeout(Some(Duration::from_secs(3)))?;
-                    write!(stream, "GET /bytes/{size} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
+                    write!(
+                        stream,
+                        "GET /bytes/{size} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+                    )?;
                     let mut answer = Vec::new();
                     stream.read_to_end(&mut answer).map(|_| answer)
                 };
                 let place = lab.namespace(&path.from.to_string()).expect("a place");
                 let answer = place.run(get).expect("inside").expect("an answer");
-                assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&answer[..100]));
-                let head = answer.windows(4).position(|end| end == b"\r\n\r\n").expect("a head") + 4;
+                assert!(
+                    answer.starts_with(b"HTTP/1.1 200 OK\r\n"),
+                    "{}",
+                    String::from_utf8_lossy(&answer[..100])
+                );
+                let head =
+                    answer.windows(4).position(|end| end == b"\r\n\r\n").expect("a head") + 4;
                 assert_eq!(answer.len() - head, size, "{}", path.name);
             }
         }
         assert_eq!(pids.len(), 4, "one nginx a server pod, however often it is asked for");
         // A worker, then a master that crash: the next trial has those of then.
         let mut crash = |at: usize| {
-            let before = lab.route(&paths[0], &point("http", nginx(1024))).expect("a route").programs;
+            let before =
+                lab.route(&paths[0], &point("http", nginx(1024))).expect("a route").programs;
             let pid = before[at];
-            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::SIGKILL).expect("a kill");
+            nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(pid as i32),
+                nix::sys::signal::SIGKILL,
+            )
+            .expect("a kill");
             let end = Instant::now() + Duration::from_secs(2);
-            while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+            while fs::read_to_string(format!("/proc/{pid}/stat"))
+                .is_ok_and(|stat| !stat.contains(") Z "))
+            {
                 assert!(Instant::now() < end, "process {pid} lives");
             }
             let route = lab.route(&paths[0], &point("http", nginx(1024))).expect("a route");
-            assert!(route.programs.len() == 2 && !route.programs.contains(&pid), "{before:?} {:?}", route.programs);
+            assert!(
+                route.programs.len() == 2 && !route.programs.contains(&pid),
+                "{before:?} {:?}",
+                route.programs
+            );
             let place = lab.namespace("bridge@a").expect("a place");
             place.run(move || TcpStream::connect(route.target)).expect("inside").expect("a server");
             pids.extend(route.programs);
@@ -352,20 +440,32 @@ fn without_nginx_the_cells_that_want_it_are_left_out() {
     inside("without_nginx_the_cells_that_want_it_are_left_out", || {
         let direct = path("bridge@a", "bridge@b", Via::Direct);
         let spec = spec();
-        let nginx = ServerSpec { program: "nginx".to_owned(), request: "/".to_owned(), response_bytes: None };
-        let plan = plan(&spec, vec![direct.clone()], vec![point("rr", agent()), point("http", nginx)]);
+        let nginx = ServerSpec {
+            program: "nginx".to_owned(),
+            request: "/".to_owned(),
+            response_bytes: None,
+        };
+        let plan =
+            plan(&spec, vec![direct.clone()], vec![point("rr", agent()), point("http", nginx)]);
         let mut lab = Lab::new(&spec, None);
         let [agents, programs] = [0, 1].map(|at| plan.points[at].clone());
-        assert_eq!((lab.unsupported(&direct, &agents), lab.unsupported(&direct, &programs)), (None, None));
+        assert_eq!(
+            (lab.unsupported(&direct, &agents), lab.unsupported(&direct, &programs)),
+            (None, None)
+        );
         while let Some(program) = hopbench_lab::find("nginx") {
             // In this mount namespace only.
             let flags = nix::mount::MsFlags::MS_BIND;
-            nix::mount::mount(Some("/dev/null"), &program, None::<&str>, flags, None::<&str>).expect("a mount");
+            nix::mount::mount(Some("/dev/null"), &program, None::<&str>, flags, None::<&str>)
+                .expect("a mount");
         }
         assert_eq!(lab.missing(&plan), [], "the rest of the plan can run");
         assert_eq!(lab.unsupported(&direct, &agents), None);
         let why = lab.unsupported(&direct, &programs).expect("a reason");
-        assert!(why.starts_with("nginx is missing: ") && why.contains("apt-get install nginx"), "{why}");
+        assert!(
+            why.starts_with("nginx is missing: ") && why.contains("apt-get install nginx"),
+            "{why}"
+        );
     });
 }
 
@@ -395,10 +495,15 @@ fn a_lab_has_as_many_open_files_as_it_needs() {
         // Root of the machine may raise the hard limit, too; whoever else is told.
         limit(64, "64");
         match lab.build(&plan) {
-            Ok(()) => assert!(hopbench_sys::limits::raise_open_files(65).is_ok_and(|limit| limit > 64)),
+            Ok(()) => {
+                assert!(hopbench_sys::limits::raise_open_files(65).is_ok_and(|limit| limit > 64))
+            }
             Err(fault) => {
                 let told = fault.to_string();
-                assert!(told.contains("41 pods needs 480 open files; the limit is 64: raise"), "{told}");
+                assert!(
+                    told.contains("41 pods needs 480 open files; the limit is 64: raise"),
+                    "{told}"
+                );
                 assert!(lab.missing(&plan).iter().any(|need| need.what == "open files"));
             }
         }
@@ -410,7 +515,8 @@ fn cpus_that_a_workload_names_win_over_the_nodes() {
     inside("cpus_that_a_workload_names_win_over_the_nodes", || {
         let cpus = hopbench_sys::cpu::allowed().expect("CPUs");
         let [first, .., last] = cpus[..] else { return };
-        let folder = std::path::Path::new("/tmp").join(format!("hopbench-lab-cpus-{}", std::process::id()));
+        let folder =
+            std::path::Path::new("/tmp").join(format!("hopbench-lab-cpus-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let script = folder.join("agent");
         fs::write(&script, "#!/bin/sh\nexec cat >&0\n").expect("a script");
@@ -423,12 +529,18 @@ fn cpus_that_a_workload_names_win_over_the_nodes() {
         named.job.client_cpus = Some(CpuSet(vec![last]));
         let mut lab = Lab::with_agent(&spec, None, script);
         assert_eq!(lab.unsupported(&across, &named), None);
-        lab.up(&plan(&spec, vec![across.clone()], vec![point("rr", agent()), named])).expect("a lab");
+        lab.up(&plan(&spec, vec![across.clone()], vec![point("rr", agent()), named]))
+            .expect("a lab");
         let [client, server] = ["bridge@a", "bridge@b"].map(|name| AgentId(name.to_owned()));
         let _sessions = [&client, &server].map(|id| lab.control(id).expect("a session"));
         let allowed = |id: &AgentId| -> Vec<usize> {
-            let status = fs::read_to_string(format!("/proc/{}/status", lab.pid(id).expect("a process"))).expect("proc");
-            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a list");
+            let status =
+                fs::read_to_string(format!("/proc/{}/status", lab.pid(id).expect("a process")))
+                    .expect("proc");
+            let list = status
+                .lines()
+                .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+                .expect("a list");
             list.trim().parse::<CpuSet>().expect("CPUs").0
         };
         let (of_client, of_server) = (allowed(&client), allowed(&server));
@@ -445,7 +557,9 @@ fn cpus_that_a_workload_names_win_over_the_nodes() {
             trial.proofs(lab).into_iter().find(|proof| proof.hop == "CPUs").expect("a proof")
         };
         assert!(proof(&lab).ok, "{:?}", proof(&lab));
-        let pid = nix::unistd::Pid::from_raw(lab.pid(&AgentId("bridge@b".to_owned())).expect("a process") as i32);
+        let pid = nix::unistd::Pid::from_raw(
+            lab.pid(&AgentId("bridge@b".to_owned())).expect("a process") as i32,
+        );
         let mut elsewhere = nix::sched::CpuSet::new();
         elsewhere.set(first).expect("a CPU");
         nix::sched::sched_setaffinity(pid, &elsewhere).expect("an affinity");
@@ -460,8 +574,8 @@ fn cpus_that_a_workload_names_win_over_the_nodes() {
 fn a_lab_comes_and_goes() {
     inside("a_lab_comes_and_goes", || {
         let spec = spec();
-        let paths =
-            ["bridge", "overlay", "eni"].map(|kind| path(&format!("{kind}@a"), &format!("{kind}@b"), node_port("c")));
+        let paths = ["bridge", "overlay", "eni"]
+            .map(|kind| path(&format!("{kind}@a"), &format!("{kind}@b"), node_port("c")));
         let plan = plan(&spec, paths.to_vec(), vec![point("rr", agent())]);
         let open = || fs::read_dir("/proc/self/fd").expect("proc").count();
         let before = open();
@@ -485,7 +599,8 @@ fn a_lab_comes_and_goes() {
 fn agents_are_started_in_their_places_and_again_when_they_died() {
     inside("agents_are_started_in_their_places_and_again_when_they_died", || {
         // Stands in for the agent: says where it is, then gives back what it gets.
-        let folder = std::path::Path::new("/tmp").join(format!("hopbench-lab-test-{}", std::process::id()));
+        let folder =
+            std::path::Path::new("/tmp").join(format!("hopbench-lab-test-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let (script, log) = (folder.join("agent"), folder.join("log"));
         fs::write(&script, "#!/bin/sh\necho \"$@\" $(readlink /proc/self/ns/net) $(grep Cpus_allowed_list /proc/self/status) >&2\nexec cat >&0\n")
@@ -497,10 +612,13 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
         let paths = vec![path("bridge@a", "bridge@b", Via::Direct), both];
         let mut lab = Lab::with_agent(&spec, Some(fs::File::create(&log).expect("a log")), script);
         lab.up(&plan(&spec, paths, vec![point("rr", agent())])).expect("a lab");
-        let agents = ["bridge@a", "bridge@b", "host@a", "host@a#2", "host@a#3"].map(|name| AgentId(name.to_owned()));
+        let agents = ["bridge@a", "bridge@b", "host@a", "host@a#2", "host@a#3"]
+            .map(|name| AgentId(name.to_owned()));
         let mut pids = BTreeSet::new();
         for id in &agents {
-            let Control::Pair(mut stream) = lab.control(id).expect("a session") else { panic!("no socket pair") };
+            let Control::Pair(mut stream) = lab.control(id).expect("a session") else {
+                panic!("no socket pair")
+            };
             stream.write_all(b"hello").expect("a message");
             let mut answer = [0; 5];
             stream.read_exact(&mut answer).expect("an answer");
@@ -517,7 +635,9 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
             assert!(said.lines().any(said_so), "{begin}...{end}\nnot in\n{said}");
         }
         // A second session is a new agent; the one before is gone.
-        let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session") else { panic!("no socket pair") };
+        let Control::Pair(mut stream) = lab.control(&agents[0]).expect("a session") else {
+            panic!("no socket pair")
+        };
         stream.write_all(b"again").expect("a message");
         let mut answer = [0; 5];
         stream.read_exact(&mut answer).expect("an answer");
@@ -551,11 +671,17 @@ fn the_permit_has_the_targets_of_all_paths() {
         let routes = plan.paths.iter().map(|path| lab.route(path, &rr).expect("a route").target);
         assert_eq!(permit.targets, routes.collect::<BTreeSet<_>>());
         assert_eq!((permit.targets.len(), permit.bounds, permit.sequence), (3, bounds, 1));
-        assert_eq!(lab.permit(&bounds).expect("a lab that stands"), Some(signed), "nothing has changed");
+        assert_eq!(
+            lab.permit(&bounds).expect("a lab that stands"),
+            Some(signed),
+            "nothing has changed"
+        );
         // Another lab is another run, and has its own paths only.
         plan.cells.truncate(1);
         lab.up(&plan).expect("a lab");
-        let other = Permit::from_text(&lab.permit(&bounds).expect("a lab that stands").expect("a permit").text);
+        let other = Permit::from_text(
+            &lab.permit(&bounds).expect("a lab that stands").expect("a permit").text,
+        );
         let other = other.expect("a permit");
         assert!(other.run != permit.run && other.targets.len() == 1, "{other:?}");
     });
@@ -567,7 +693,8 @@ fn nodes_have_cpus_of_their_own_where_there_are_enough() {
         let cpus = std::thread::available_parallelism().expect("CPUs").get();
         let mut spec = spec();
         spec.nodes.truncate(2);
-        let plan = plan(&spec, vec![path("bridge@a", "eni@b", Via::Direct)], vec![point("rr", agent())]);
+        let plan =
+            plan(&spec, vec![path("bridge@a", "eni@b", Via::Direct)], vec![point("rr", agent())]);
         let mut lab = Lab::new(&spec, None);
         lab.build(&plan).expect("a lab");
         let facts = lab.facts();
@@ -590,21 +717,32 @@ fn nodes_have_cpus_of_their_own_where_there_are_enough() {
         // The doctor knows it before.
         let lines = hopbench_lab::doctor::inside();
         let (_, _, rps) = lines.into_iter().find(|(name, ..)| *name == "RPS").expect("a line");
-        assert_eq!(rps.state == State::Works, facts["receive"] == "steered to the node's CPUs", "{rps:?} {facts:?}");
+        assert_eq!(
+            rps.state == State::Works,
+            facts["receive"] == "steered to the node's CPUs",
+            "{rps:?} {facts:?}"
+        );
         assert!(
-            rps.state == State::Works || rps.found.contains("needs root") && rps.remedy.contains("sudo"),
+            rps.state == State::Works
+                || rps.found.contains("needs root") && rps.remedy.contains("sudo"),
             "{rps:?}"
         );
         if facts["receive"] == "steered to the node's CPUs" {
             assert_eq!((mask("a"), mask("b")), (mask("bridge@a"), mask("eni@b")));
-            assert!(mask("a") & mask("b") == 0 && mask("a") != 0 && mask("b") != 0, "{:x} {:x}", mask("a"), mask("b"));
+            assert!(
+                mask("a") & mask("b") == 0 && mask("a") != 0 && mask("b") != 0,
+                "{:x} {:x}",
+                mask("a"),
+                mask("b")
+            );
         } else {
             assert!(facts["receive"].contains("rps_cpus needs root"), "{facts:?}");
             assert_eq!((mask("a"), mask("b")), (0, 0));
         }
         // One more node than there are CPUs.
-        spec.nodes =
-            (0..=cpus).map(|n| hopbench_model::LabNode { name: format!("n{n}"), ..spec.nodes[0].clone() }).collect();
+        spec.nodes = (0..=cpus)
+            .map(|n| hopbench_model::LabNode { name: format!("n{n}"), ..spec.nodes[0].clone() })
+            .collect();
         let facts = |paths: Vec<Path>| {
             let mut lab = Lab::new(&spec, None);
             lab.build(&plans::plan(&spec, paths, vec![point("rr", agent())])).expect("a lab");
@@ -612,7 +750,10 @@ fn nodes_have_cpus_of_their_own_where_there_are_enough() {
         };
         let across = path("bridge@n0", "eni@n1", Via::Direct);
         let apart = facts(vec![across.clone()]);
-        assert_ne!(apart["node n0 cpus"], apart["node n1 cpus"], "the ends of a path do not share a CPU");
+        assert_ne!(
+            apart["node n0 cpus"], apart["node n1 cpus"],
+            "the ends of a path do not share a CPU"
+        );
         // One CPU for both ends of a path would be another measurement.
         let inside = facts(vec![across, path("bridge@n0", "ptp@n0", Via::Direct)]);
         assert_eq!(inside["node n0 cpus"], "shared", "{inside:?}");

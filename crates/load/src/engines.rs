@@ -18,7 +18,10 @@ pub use uring::UringEngine;
 pub const ENGINES: &[(EngineKind, &str)] = &[
     (EngineKind::Epoll, "non-blocking sockets and edge-triggered epoll; the default"),
     (EngineKind::Uring, "io_uring completions"),
-    (EngineKind::Spin, "non-blocking sockets, polled without sleeping: latency without the wake-up, a CPU per thread"),
+    (
+        EngineKind::Spin,
+        "non-blocking sockets, polled without sleeping: latency without the wake-up, a CPU per thread",
+    ),
     (EngineKind::Threads, "blocking sockets, a thread a connection"),
 ];
 

@@ -24,10 +24,12 @@ pub use chunked::ChunkError;
 pub use credential::{CREDENTIAL_FIELD, Credential};
 pub use framing::FramingError;
 pub use request::{RequestSpec, RequestTemplate};
-pub use response::{Flags, ResponseEnd, ResponseError, ResponseParser, ResponseState, ResponseStep};
+pub use response::{
+    Flags, ResponseEnd, ResponseError, ResponseParser, ResponseState, ResponseStep,
+};
 pub use target::{
-    Answer, Body, CONTINUE, Glance, Method, Request, RequestError, RequestParser, RequestState, RequestStep, Responder,
-    glance, refuse,
+    Answer, Body, CONTINUE, Glance, Method, Request, RequestError, RequestParser, RequestState,
+    RequestStep, Responder, glance, refuse,
 };
 pub use url::{Url, UrlError};
 

@@ -25,7 +25,13 @@ impl Arrivals {
     /// The share of worker `worker` of `workers` in `schedule`, from `start` on; `None` for a
     /// closed loop. Evenly spaced arrivals go to the workers in turn, so that all workers together
     /// are evenly spaced.
-    pub fn new(schedule: Schedule, worker: u32, workers: u32, start: Nanos, seed: u64) -> Option<Self> {
+    pub fn new(
+        schedule: Schedule,
+        worker: u32,
+        workers: u32,
+        start: Nanos,
+        seed: u64,
+    ) -> Option<Self> {
         let rate = schedule.per_s()?;
         let gap = SECOND as f64 / rate;
         let step = gap * f64::from(workers);
@@ -33,7 +39,9 @@ impl Arrivals {
             Schedule::Poisson(_) => Gaps::Exponential {
                 mean: step,
                 at: start as f64,
-                rng: Box::new(StdRng::seed_from_u64(seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15))),
+                rng: Box::new(StdRng::seed_from_u64(
+                    seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                )),
             },
             _ => Gaps::Even { origin: start as f64 + gap * f64::from(worker), step, index: 0 },
         };
@@ -84,7 +92,8 @@ mod tests {
 
     #[test]
     fn even_workers_interleave_without_drift() {
-        let mut all: Vec<_> = (0..3).flat_map(|w| times(Schedule::Rate(7000.0), w, 3, 10 * SECOND, 1)).collect();
+        let mut all: Vec<_> =
+            (0..3).flat_map(|w| times(Schedule::Rate(7000.0), w, 3, 10 * SECOND, 1)).collect();
         all.sort_unstable();
         assert_eq!(all.len(), 70_000);
         for pair in all.windows(2) {
@@ -100,7 +109,10 @@ mod tests {
         let gaps: Vec<f64> = at.windows(2).map(|p| (p[1] - p[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let var = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!((var.sqrt() / mean - 1.0).abs() < 0.03, "an exponential's deviation equals its mean");
+        assert!(
+            (var.sqrt() / mean - 1.0).abs() < 0.03,
+            "an exponential's deviation equals its mean"
+        );
     }
 
     proptest! {

@@ -12,7 +12,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hopbench_model::{CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Source, Timing};
+use hopbench_model::{
+    CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Source, Timing,
+};
 use hopbench_sys::{Socket, Waker, clock};
 
 use self::connection_table::ConnectionTable;
@@ -102,8 +104,11 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
     context.window.open(clock::now(), 0, Nanos::MAX);
     // Connections come and go for as long as the agent runs; nobody reads their figures.
     let bounds = context.bounds;
-    let settings =
-        TargetSettings { inline: workers::filler(flow::INLINE_BYTES), credential: None, timeouts: bounds.timeouts };
+    let settings = TargetSettings {
+        inline: workers::filler(flow::INLINE_BYTES),
+        credential: None,
+        timeouts: bounds.timeouts,
+    };
     let strangers = Strangers {
         connections: ConnectionTable::new(bounds.connections),
         memory: SourceLimits::new(bounds.memory_bytes),
@@ -120,7 +125,10 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
 ///
 /// # Errors
 /// Threads that could not be started.
-pub(crate) fn workers(context: &Context, watch_sockets: bool) -> Result<(Workers, Acceptor), Fault> {
+pub(crate) fn workers(
+    context: &Context,
+    watch_sockets: bool,
+) -> Result<(Workers, Acceptor), Fault> {
     let settings = TargetSettings {
         inline: workers::filler(flow::INLINE_BYTES),
         credential: context.credential.clone(),
@@ -172,7 +180,13 @@ pub fn admit(acceptor: Acceptor, flow_limit: Arc<FlowLimit>) -> TargetAcceptor {
     Arc::new(move |socket| {
         if let Some(flow_guard) = flow_limit.take() {
             let flow = next.fetch_add(1, Ordering::Relaxed);
-            acceptor(Accepted { flow, from_server: false, socket: Arc::new(socket), registration: None, flow_guard });
+            acceptor(Accepted {
+                flow,
+                from_server: false,
+                socket: Arc::new(socket),
+                registration: None,
+                flow_guard,
+            });
         }
     })
 }
@@ -190,7 +204,12 @@ fn trial(context: &TargetContext) -> Context {
         pacing: Pacing::Sleep,
         client_cpus: None,
         server_cpus: context.cpus.clone(),
-        timing: Timing { warmup_ns: 0, window_ns: Nanos::MAX, interval_ns: SECOND, timeout_ns: SECOND },
+        timing: Timing {
+            warmup_ns: 0,
+            window_ns: Nanos::MAX,
+            interval_ns: SECOND,
+            timeout_ns: SECOND,
+        },
         seed: 0,
     };
     Context {

@@ -5,7 +5,9 @@ pub(crate) mod figures;
 
 use clap::{ArgMatches, Command};
 use hopbench_model::units::Bytes;
-use hopbench_model::{EndReport, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind};
+use hopbench_model::{
+    EndReport, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -36,7 +38,11 @@ pub trait Workload: Sync {
 
     /// The latency of a job that matters most; `None`: it measures none.
     fn latency(&self, job: &Job) -> Option<LatencyKind> {
-        Some(if job.schedule.per_s().is_some() { LatencyKind::Response } else { LatencyKind::Service })
+        Some(if job.schedule.per_s().is_some() {
+            LatencyKind::Response
+        } else {
+            LatencyKind::Service
+        })
     }
 
     /// Adds the workload's own flags to a command.
@@ -59,7 +65,8 @@ pub trait Workload: Sync {
 
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
     fn problems(&self, job: &Job) -> Vec<Problem> {
-        self.check(job).unwrap_or_else(|fault| vec![Problem::new(self.name(), "its parameters", fault.text)])
+        self.check(job)
+            .unwrap_or_else(|fault| vec![Problem::new(self.name(), "its parameters", fault.text)])
     }
 
     /// What is wrong with the values of its parameters.

@@ -94,14 +94,24 @@ mod tests {
                 let listed = metrics(&job);
                 assert_eq!(listed[0], workload.kind().unit.metric());
                 for proxied in [false, true] {
-                    let trial =
-                        TrialReports { job: &job, client: &end, server: Some(&end), shared_clock: true, proxied };
+                    let trial = TrialReports {
+                        job: &job,
+                        client: &end,
+                        server: Some(&end),
+                        shared_clock: true,
+                        proxied,
+                    };
                     let made = workload.figures(&trial).metrics;
                     let more: Vec<_> = made.keys().filter(|name| !listed.contains(name)).collect();
                     assert!(more.is_empty(), "{}: {more:?} not in {listed:?}", workload.name());
                     assert!(made.len() >= 4, "{}: {made:?}", workload.name());
                 }
-                assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "{}", workload.name());
+                assert_eq!(
+                    listed.iter().collect::<BTreeSet<_>>().len(),
+                    listed.len(),
+                    "{}",
+                    workload.name()
+                );
             }
         }
         assert!(metrics(&job("dns", json!({}), Schedule::Closed)).is_empty());
@@ -110,7 +120,8 @@ mod tests {
     /// A flow says by one byte which workload it is of.
     #[test]
     fn codes_are_of_one_workload() {
-        let codes: Vec<u8> = WORKLOADS.iter().map(|workload| workload.code()).filter(|code| *code > 0).collect();
+        let codes: Vec<u8> =
+            WORKLOADS.iter().map(|workload| workload.code()).filter(|code| *code > 0).collect();
         assert_eq!(codes.iter().collect::<BTreeSet<_>>().len(), codes.len(), "{codes:?}");
         for workload in WORKLOADS {
             assert_eq!(workload.kind().needs_agent, workload.code() > 0, "{}", workload.name());

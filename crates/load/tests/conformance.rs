@@ -27,11 +27,15 @@ fn conserved(outcome: &Measured) {
     use Counter::{ReceivedBytes, SentBytes};
     let job = &outcome.job;
     assert_eq!(outcome.client(SentBytes), outcome.server(ReceivedBytes), "to the server: {job:?}");
-    // Over UDP anybody may send to a client's port; what is no answer to its last request is counted apart.
+    // Over UDP anybody may send to a client's port; what is no answer to its last request is
+    // counted apart.
     let stale = outcome.client(Counter::Stale);
     let (sent, received) = (outcome.server(SentBytes), outcome.client(ReceivedBytes));
     let strays = received.saturating_sub(sent);
-    assert!(strays <= stale && received >= sent, "{sent} sent, {received} received, {stale} stale: {job:?}");
+    assert!(
+        strays <= stale && received >= sent,
+        "{sent} sent, {received} received, {stale} stale: {job:?}"
+    );
 }
 
 /// Every request was answered once, by the server and in the counts.
@@ -90,11 +94,20 @@ fn stream_conserves_bytes_in_each_direction() {
                 let to_server = both || !flags.contains(&"from-server");
                 let from_server = both || !to_server;
                 assert_eq!(outcome.client(Counter::SentBytes) > 0, to_server, "{engine} {flags:?}");
-                assert_eq!(outcome.server(Counter::SentBytes) > 0, from_server, "{engine} {flags:?}");
+                assert_eq!(
+                    outcome.server(Counter::SentBytes) > 0,
+                    from_server,
+                    "{engine} {flags:?}"
+                );
                 if flags.contains(&"--rate") {
-                    // 130 ms of load (warm-up, window, run-out) at 10 MB/s, and one more write of each connection.
+                    // 130 ms of load (warm-up, window, run-out) at 10 MB/s, and one more write of
+                    // each connection.
                     let most = 1_300_000 + 1000 * u64::from(connections);
-                    assert!(outcome.client(Counter::SentBytes) <= most, "{}", outcome.client(Counter::SentBytes));
+                    assert!(
+                        outcome.client(Counter::SentBytes) <= most,
+                        "{}",
+                        outcome.client(Counter::SentBytes)
+                    );
                 }
             }
         }
@@ -121,8 +134,16 @@ fn requests_are_answered_whatever_their_size() {
                 answered(outcome.clean());
                 conserved(&outcome);
                 let sent = outcome.client(Counter::Sent);
-                assert_eq!(outcome.client(Counter::SentBytes), sent * request, "{engine} {flags:?}");
-                assert_eq!(outcome.client(Counter::ReceivedBytes), sent * response, "{engine} {flags:?}");
+                assert_eq!(
+                    outcome.client(Counter::SentBytes),
+                    sent * request,
+                    "{engine} {flags:?}"
+                );
+                assert_eq!(
+                    outcome.client(Counter::ReceivedBytes),
+                    sent * response,
+                    "{engine} {flags:?}"
+                );
             }
         }
     }
@@ -136,7 +157,11 @@ fn connections_are_opened_and_closed_for_each_request() {
             (trial.connections, trial.threads, trial.window) = (4, 2, 100 * MS);
             let outcome = trial.run();
             answered(outcome.clean());
-            assert_eq!(outcome.client(Counter::Connects), outcome.client(Counter::Sent), "{engine}");
+            assert_eq!(
+                outcome.client(Counter::Connects),
+                outcome.client(Counter::Sent),
+                "{engine}"
+            );
         }
     }
 }
@@ -144,9 +169,11 @@ fn connections_are_opened_and_closed_for_each_request() {
 #[test]
 fn an_open_loop_sends_exactly_what_is_due() {
     for engine in EngineKind::ALL {
-        for (flags, connections, threads) in
-            [(&["--size", "1"][..], 1, 1), (&["--size", "1"], 6, 2), (&["--udp", "--size", "64"], 6, 2)]
-        {
+        for (flags, connections, threads) in [
+            (&["--size", "1"][..], 1, 1),
+            (&["--size", "1"], 6, 2),
+            (&["--udp", "--size", "64"], 6, 2),
+        ] {
             let mut trial = TestTrial::new("rr", flags, *engine);
             (trial.connections, trial.threads, trial.window) = (connections, threads, 200 * MS);
             trial.schedule = Schedule::Rate(1000.0);
@@ -154,14 +181,22 @@ fn an_open_loop_sends_exactly_what_is_due() {
             answered(outcome.clean());
             // One each millisecond: 50 in the warm-up, 200 in the window.
             let counts = [Counter::Sent, Counter::Intended, Counter::Counted, Counter::Unsent];
-            assert_eq!(counts.map(|c| outcome.client(c)), [250, 200, 200, 0], "{engine} {connections}");
+            assert_eq!(
+                counts.map(|c| outcome.client(c)),
+                [250, 200, 200, 0],
+                "{engine} {connections}"
+            );
             assert_eq!(outcome.samples(LatencyKind::Response), 200);
             assert_eq!(outcome.samples(LatencyKind::Lateness), 200);
 
             trial.schedule = Schedule::Poisson(1000.0);
             let outcome = trial.run();
             answered(outcome.clean());
-            assert_eq!(outcome.client(Counter::Counted), outcome.client(Counter::Intended), "{engine}");
+            assert_eq!(
+                outcome.client(Counter::Counted),
+                outcome.client(Counter::Intended),
+                "{engine}"
+            );
             assert!(outcome.client(Counter::Intended) > 100, "{engine}");
         }
     }
@@ -175,10 +210,14 @@ fn more_arrivals_than_can_be_served_are_all_accounted_for() {
         trial.timeout = 400 * MS;
         let outcome = trial.run();
         outcome.clean();
-        let [sent, unsent, queued] = [Counter::Sent, Counter::Unsent, Counter::Queued].map(|c| outcome.client(c));
+        let [sent, unsent, queued] =
+            [Counter::Sent, Counter::Unsent, Counter::Queued].map(|c| outcome.client(c));
         // 200 ms of warm-up and window.
         assert_eq!(sent + unsent, 40_000, "{engine}");
-        assert!(queued > 0 && outcome.client(Counter::Intended) == 30_000, "{engine}: {queued} queued");
+        assert!(
+            queued > 0 && outcome.client(Counter::Intended) == 30_000,
+            "{engine}: {queued} queued"
+        );
         assert!(outcome.client(Counter::Completed) <= outcome.server(Counter::Completed) + 1);
         assert!(outcome.client(Counter::Completed) <= sent);
     }
@@ -187,9 +226,12 @@ fn more_arrivals_than_can_be_served_are_all_accounted_for() {
 #[test]
 fn a_window_that_is_shut_early_ends_cleanly() {
     for engine in EngineKind::ALL {
-        for (workload, flags) in
-            [("stream", &["--direction", "both"][..]), ("rr", &["--size", "1"]), ("rr", &["--udp"]), ("crr", &[])]
-        {
+        for (workload, flags) in [
+            ("stream", &["--direction", "both"][..]),
+            ("rr", &["--size", "1"]),
+            ("rr", &["--udp"]),
+            ("crr", &[]),
+        ] {
             let mut trial = TestTrial::new(workload, flags, *engine);
             (trial.connections, trial.threads, trial.window) = (4, 2, 3600 * 1000 * MS);
             let running = trial.start();
@@ -230,7 +272,9 @@ fn stopping_ends_workers_that_wait() {
                 }
                 let before = clock::now();
                 running.stop();
-                until("all workers have ended", || running.client.running() + running.server.running() == 0);
+                until("all workers have ended", || {
+                    running.client.running() + running.server.running() == 0
+                });
                 let took = (clock::now() - before) / MS;
                 assert!(took < 1000, "{engine} {workload} {flags:?}: {took} ms");
                 // One end may have seen the other go first.
@@ -248,7 +292,8 @@ fn a_server_that_never_answers_is_given_up() {
         (trial.silent, trial.window, trial.timeout) = (true, 300 * MS, 30 * MS);
         let outcome = trial.run();
         outcome.clean();
-        let [sent, lost, completed] = [Counter::Sent, Counter::Timeouts, Counter::Completed].map(|c| outcome.client(c));
+        let [sent, lost, completed] =
+            [Counter::Sent, Counter::Timeouts, Counter::Completed].map(|c| outcome.client(c));
         // 350 ms hold 11 timeouts a flow; a blocking call notices each up to 20 ms late.
         assert!((9..=36).contains(&sent), "{engine}: {sent} sent");
         assert_eq!((lost, completed), (sent, 0), "{engine}");
@@ -266,11 +311,15 @@ fn more_connections_than_are_opened_at_once_all_come_up() {
     for engine in EngineKind::ALL {
         let mut trial = TestTrial::new("rr", &["--size", "1"], *engine);
         // One worker opens 256 at once; with a thread each, threads are the dearer part.
-        (trial.connections, trial.window) = (if *engine == EngineKind::Threads { 100 } else { 600 }, 100 * MS);
+        (trial.connections, trial.window) =
+            (if *engine == EngineKind::Threads { 100 } else { 600 }, 100 * MS);
         let outcome = trial.run();
         answered(outcome.clean());
         conserved(&outcome);
-        assert!(outcome.client(Counter::Sent) >= u64::from(outcome.job.connections), "{engine}: not all took part");
+        assert!(
+            outcome.client(Counter::Sent) >= u64::from(outcome.job.connections),
+            "{engine}: not all took part"
+        );
     }
 }
 

@@ -12,7 +12,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hopbench_load::workload;
-use hopbench_model::{Counter, EndReport, EngineKind, FaultKind, LatencyKind, SECOND, Schedule, WarningKind};
+use hopbench_model::{
+    Counter, EndReport, EngineKind, FaultKind, LatencyKind, SECOND, Schedule, WarningKind,
+};
 use pair::run_both;
 use serde_json::json;
 use trial::{job, run_client};
@@ -96,7 +98,9 @@ fn a_schedule_is_kept_to_the_exchange() {
     assert_eq!(outcome.faults, []);
     assert_eq!(of(&outcome.client, Counter::Intended), 100);
     assert_eq!(of(&outcome.client, Counter::Counted), 100);
-    for kind in [LatencyKind::Response, LatencyKind::Service, LatencyKind::Reply, LatencyKind::Lateness] {
+    for kind in
+        [LatencyKind::Response, LatencyKind::Service, LatencyKind::Reply, LatencyKind::Lateness]
+    {
         assert_eq!(outcome.histogram_count(kind), 100, "{}", kind.name());
     }
 }
@@ -105,9 +109,15 @@ fn a_schedule_is_kept_to_the_exchange() {
 fn nobody_there_is_the_environments_fault() {
     let _turn = alone();
     let free = TcpListener::bind(loopback(0)).unwrap().local_addr().unwrap();
-    let fault = run_client(&job("crr", EngineKind::Epoll, json!({"size": ["1B"]})), free).map(|_| ()).unwrap_err();
+    let fault = run_client(&job("crr", EngineKind::Epoll, json!({"size": ["1B"]})), free)
+        .map(|_| ())
+        .unwrap_err();
     assert_eq!(fault.kind, FaultKind::Environment);
-    assert!(fault.text.contains(&free.to_string()) && fault.text.contains("refused"), "{}", fault.text);
+    assert!(
+        fault.text.contains(&free.to_string()) && fault.text.contains("refused"),
+        "{}",
+        fault.text
+    );
 }
 
 #[test]
@@ -137,19 +147,25 @@ fn a_server_that_hangs_up_is_told_from_one_that_is_silent() {
     let _turn = alone();
     let listener = TcpListener::bind(loopback(0)).unwrap();
     let target = listener.local_addr().unwrap();
-    // Each connection is closed unread: an end of stream if the request was not there yet, a reset if it was.
+    // Each connection is closed unread: an end of stream if the request was not there yet, a reset
+    // if it was.
     let rude = std::thread::spawn(move || {
         let mut turned_away = 0u64;
         for stream in listener.incoming().flatten() {
-            // The client's last word: the stopping test's own connection comes from a port of its choice.
-            if stream.peer_addr().is_ok_and(|peer| peer.ip() == std::net::Ipv4Addr::new(127, 0, 0, 2)) {
+            // The client's last word: the stopping test's own connection comes from a port of its
+            // choice.
+            if stream
+                .peer_addr()
+                .is_ok_and(|peer| peer.ip() == std::net::Ipv4Addr::new(127, 0, 0, 2))
+            {
                 break;
             }
             turned_away += 1;
         }
         turned_away
     });
-    let outcome = run_client(&job("crr", EngineKind::Epoll, json!({"size": ["1B"]})), target).unwrap();
+    let outcome =
+        run_client(&job("crr", EngineKind::Epoll, json!({"size": ["1B"]})), target).unwrap();
     let stop = hopbench_sys::Socket::tcp(target).unwrap();
     stop.bind(SocketAddr::from(([127, 0, 0, 2], 0))).unwrap();
     stop.connect(target).unwrap();
@@ -161,7 +177,11 @@ fn a_server_that_hangs_up_is_told_from_one_that_is_silent() {
     assert_eq!(of(client, Counter::Completed), 0);
     assert_eq!(of(client, Counter::Connects), errors, "every failure was a connection of its own");
     assert_eq!(turned_away, errors + 1, "one more: the look whether anybody is there");
-    assert!(client.errors.keys().all(|reason| reason == "closed_early" || reason == "reset"), "{:?}", client.errors);
+    assert!(
+        client.errors.keys().all(|reason| reason == "closed_early" || reason == "reset"),
+        "{:?}",
+        client.errors
+    );
 }
 
 #[test]
@@ -174,12 +194,18 @@ fn ports_that_run_out_are_reported_as_such() {
         let outcome = run_both(&job, loopback(7474)).unwrap();
         assert_eq!(outcome.faults, []);
         let (client, server) = (&outcome.client, outcome.server.as_ref().unwrap());
-        assert_eq!(client.errors.keys().collect::<Vec<_>>(), ["no_local_port"], "{:?}", client.errors);
+        assert_eq!(
+            client.errors.keys().collect::<Vec<_>>(),
+            ["no_local_port"],
+            "{:?}",
+            client.errors
+        );
         assert!(of(client, Counter::Completed) > 10, "ports are used again: {:?}", client.drained);
         assert_eq!(of(client, Counter::Completed), of(server, Counter::Completed));
         let figures = outcome.figures();
         assert!(figures.metrics["no_local_port"] >= 20.0, "{:?}", figures.metrics);
-        let warning = figures.warnings.iter().find(|w| w.kind == WarningKind::PortExhaustion).unwrap();
+        let warning =
+            figures.warnings.iter().find(|w| w.kind == WarningKind::PortExhaustion).unwrap();
         assert!(warning.next.contains("net.ipv4.ip_local_port_range"), "{}", warning.next);
         assert!(figures.invariants.iter().all(|i| i.ok), "{:?}", figures.invariants);
     });
@@ -189,13 +215,19 @@ fn ports_that_run_out_are_reported_as_such() {
 fn two_ports_serve_many_connections_because_the_server_closes_first() {
     // The client's look whether anybody is there holds one of them for a minute.
     let setup = "echo '40000 40001' > /proc/sys/net/ipv4/ip_local_port_range";
-    netns::inside("two_ports_serve_many_connections_because_the_server_closes_first", setup, || {
-        let outcome = run_both(&job("crr", EngineKind::Epoll, json!({"size": ["1B"]})), loopback(7474)).unwrap();
-        assert_eq!(outcome.faults, []);
-        let client = &outcome.client;
-        assert!(of(client, Counter::Completed) > 10, "{:?}", client.drained);
-        assert!(!client.errors.contains_key("no_local_port"), "{:?}", client.errors);
-    });
+    netns::inside(
+        "two_ports_serve_many_connections_because_the_server_closes_first",
+        setup,
+        || {
+            let outcome =
+                run_both(&job("crr", EngineKind::Epoll, json!({"size": ["1B"]})), loopback(7474))
+                    .unwrap();
+            assert_eq!(outcome.faults, []);
+            let client = &outcome.client;
+            assert!(of(client, Counter::Completed) > 10, "{:?}", client.drained);
+            assert!(!client.errors.contains_key("no_local_port"), "{:?}", client.errors);
+        },
+    );
 }
 
 #[test]
@@ -203,5 +235,8 @@ fn sizes_out_of_range_are_named() {
     let crr = workload("crr").unwrap();
     let job = job("crr", EngineKind::Epoll, json!({"size": ["0B", "1B"], "response": "2GiB"}));
     let problems: Vec<_> = crr.problems(&job).into_iter().map(|p| (p.at, p.found)).collect();
-    assert_eq!(problems, [("--size".to_owned(), "0B".to_owned()), ("--response".to_owned(), "2GiB".to_owned())]);
+    assert_eq!(
+        problems,
+        [("--size".to_owned(), "0B".to_owned()), ("--response".to_owned(), "2GiB".to_owned())]
+    );
 }

@@ -25,7 +25,11 @@ const EMPTY_NETWORK: &str = "ip link add v0 type veth peer name v1\n\
     ip link set v0 up";
 
 fn ping_job(engine: EngineKind, count: u64, every: &str, size: u64, timeout_ns: u64) -> Job {
-    let mut job = trial::job("ping", engine, json!({"count": count, "every": every, "size": [size.to_string()]}));
+    let mut job = trial::job(
+        "ping",
+        engine,
+        json!({"count": count, "every": every, "size": [size.to_string()]}),
+    );
     job.timing.timeout_ns = timeout_ns;
     workload("ping").unwrap().settle(&mut job);
     job
@@ -80,10 +84,20 @@ fn all_sizes(kind: &str) {
             assert_eq!(job.connections, 64);
             let outcome = ping(&job, host);
             assert_eq!(outcome.client.settings["icmp_socket"], kind);
-            assert_eq!(outcome.client.errors.len(), 0, "{host} {size}: {:?}", outcome.client.errors);
+            assert_eq!(
+                outcome.client.errors.len(),
+                0,
+                "{host} {size}: {:?}",
+                outcome.client.errors
+            );
             assert_eq!(outcome.client.drained.of(Counter::Counted), 40, "{host} {size}");
             for counter in [Counter::SentBytes, Counter::ReceivedBytes] {
-                assert_eq!(outcome.client.drained.of(counter), 40 * size, "{host} {size} {}", counter.name());
+                assert_eq!(
+                    outcome.client.drained.of(counter),
+                    40 * size,
+                    "{host} {size} {}",
+                    counter.name()
+                );
             }
         }
     }
@@ -107,12 +121,17 @@ fn echoes_that_nobody_answers_are_lost_after_the_timeout() {
         for host in ["10.9.0.2", "fd09::2"] {
             for &engine in EngineKind::ALL {
                 let outcome = ping(&ping_job(engine, 5, "20ms", 56, 100 * MS), host);
-                let errors: Vec<_> = outcome.client.errors.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
+                let errors: Vec<_> =
+                    outcome.client.errors.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
                 assert_eq!(errors, [("lost", 5)], "{engine} {host}");
                 assert_eq!(outcome.client.drained.of(Counter::Timeouts), 5, "{engine} {host}");
                 let figures = outcome.figures();
                 assert_eq!(figures.metrics["lost_ratio"], 1.0, "{engine} {host}");
-                assert!(figures.invariants.iter().all(|i| i.ok), "{engine} {host}: {:?}", figures.invariants);
+                assert!(
+                    figures.invariants.iter().all(|i| i.ok),
+                    "{engine} {host}: {:?}",
+                    figures.invariants
+                );
                 assert!(figures.warnings[0].detail.contains("5 of 5"), "{:?}", figures.warnings);
             }
         }
@@ -123,7 +142,8 @@ fn echoes_that_nobody_answers_are_lost_after_the_timeout() {
 fn reported_as_unreachable() {
     for host in ["10.9.0.2", "fd09::2"] {
         let outcome = ping(&ping_job(EngineKind::Epoll, 3, "20ms", 56, 8 * SECOND), host);
-        let errors: Vec<_> = outcome.client.errors.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
+        let errors: Vec<_> =
+            outcome.client.errors.iter().map(|(reason, n)| (reason.as_str(), *n)).collect();
         assert_eq!(errors, [("host_unreachable", 3)], "{host}");
         assert_eq!(outcome.client.drained.of(Counter::Timeouts), 0, "{host}");
     }
@@ -131,13 +151,21 @@ fn reported_as_unreachable() {
 
 #[test]
 fn an_unreachable_host_is_told_from_loss_by_raw_sockets() {
-    netns::inside("an_unreachable_host_is_told_from_loss_by_raw_sockets", EMPTY_NETWORK, reported_as_unreachable);
+    netns::inside(
+        "an_unreachable_host_is_told_from_loss_by_raw_sockets",
+        EMPTY_NETWORK,
+        reported_as_unreachable,
+    );
 }
 
 #[test]
 fn an_unreachable_host_is_told_from_loss_by_datagram_sockets() {
     let setup = format!("{EMPTY_NETWORK}\n{DATAGRAMS}");
-    netns::inside("an_unreachable_host_is_told_from_loss_by_datagram_sockets", &setup, reported_as_unreachable);
+    netns::inside(
+        "an_unreachable_host_is_told_from_loss_by_datagram_sockets",
+        &setup,
+        reported_as_unreachable,
+    );
 }
 
 #[test]
@@ -146,7 +174,11 @@ fn an_address_without_a_route_is_the_environments_fault() {
         let job = ping_job(EngineKind::Epoll, 1, "20ms", 56, SECOND);
         let fault = run_client(&job, "192.0.2.1:0".parse().unwrap()).map(|_| ()).unwrap_err();
         assert_eq!(fault.kind, FaultKind::Environment);
-        assert!(fault.text.contains("192.0.2.1") && fault.text.contains("unreachable"), "{}", fault.text);
+        assert!(
+            fault.text.contains("192.0.2.1") && fault.text.contains("unreachable"),
+            "{}",
+            fault.text
+        );
     });
 }
 
@@ -172,7 +204,8 @@ fn times_and_sockets_follow_from_the_flags() {
     assert_eq!(job.connections, 6);
     assert_eq!((job.timing.warmup_ns, job.timing.window_ns), (0, 200 * MS - 100));
     assert_eq!(ping_job(EngineKind::Epoll, 1, "1ms", 56, SECOND).connections, 64);
-    let mut open_end = trial::job("ping", EngineKind::Epoll, json!({"every": "1s", "size": ["56B"]}));
+    let mut open_end =
+        trial::job("ping", EngineKind::Epoll, json!({"every": "1s", "size": ["56B"]}));
     (open_end.timing.warmup_ns, open_end.timing.window_ns) = (SECOND, 7 * SECOND);
     workload("ping").unwrap().settle(&mut open_end);
     assert_eq!((open_end.timing.warmup_ns, open_end.timing.window_ns), (SECOND, 7 * SECOND));

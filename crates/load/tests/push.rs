@@ -11,29 +11,41 @@ use pair::{job, run, samples, total};
 fn the_schedule_is_what_is_counted() {
     // Any second holds exactly 50 messages of a connection, wherever its phase lies.
     for (engine, stagger) in [(EngineKind::Epoll, "spread"), (EngineKind::Threads, "together")] {
-        let mut job = job("push", &["--size", "25kB", "--rate", "50", "--stagger", stagger], 4, 200, 1000);
+        let mut job =
+            job("push", &["--size", "25kB", "--rate", "50", "--stagger", stagger], 4, 200, 1000);
         job.engine = engine;
         let outcome = run(&job, true);
         let (client, server) = (&outcome.client, &outcome.server);
         assert_eq!(total(server, Counter::Intended), 200);
-        // A machine without a free CPU at the end of the window may leave something unsent, but not unsaid.
+        // A machine without a free CPU at the end of the window may leave something unsent, but not
+        // unsaid.
         assert_eq!(total(server, Counter::Counted) + total(server, Counter::Unsent), 200);
         assert_eq!(total(client, Counter::Counted), total(server, Counter::Counted));
         assert_eq!(total(client, Counter::Completed), total(server, Counter::Sent));
         assert_eq!(total(client, Counter::ReceivedBytes), 25_000 * total(server, Counter::Sent));
-        assert!(total(server, Counter::Sent) > total(server, Counter::Counted), "messages of the warm-up are sent too");
+        assert!(
+            total(server, Counter::Sent) > total(server, Counter::Counted),
+            "messages of the warm-up are sent too"
+        );
         for kind in [LatencyKind::Delay, LatencyKind::Gap] {
             assert_eq!(samples(client, kind), total(client, Counter::Counted), "{kind:?}");
         }
         assert_eq!(samples(server, LatencyKind::Lateness), total(server, Counter::Counted));
 
         let figures = outcome.figures;
-        assert!(figures.invariants.iter().any(|i| i.name == "received_eq_sent_at_close"), "connections closed cleanly");
+        assert!(
+            figures.invariants.iter().any(|i| i.name == "received_eq_sent_at_close"),
+            "connections closed cleanly"
+        );
         assert_eq!(figures.metrics["intended_per_s"], 200.0);
         assert_eq!(figures.metrics["messages_per_s"] + figures.metrics["unsent"], 200.0);
         assert_eq!(figures.metrics["max_messages_per_connection"], 50.0);
         assert!(figures.metrics["min_messages_per_connection"] <= 50.0);
-        assert!(figures.warnings.iter().all(|w| w.kind != WarningKind::RelativeClock), "{:?}", figures.warnings);
+        assert!(
+            figures.warnings.iter().all(|w| w.kind != WarningKind::RelativeClock),
+            "{:?}",
+            figures.warnings
+        );
     }
 }
 
@@ -43,7 +55,9 @@ fn without_a_common_clock_delays_are_relative_and_said_to_be() {
     let outcome = run(&job, false);
     assert!(outcome.figures.warnings.iter().any(|w| w.kind == WarningKind::RelativeClock));
     // The fastest message is the measure: a delay of nothing is there, whatever the clocks say.
-    let delays = hopbench_stats::Histogram::from_base64(&outcome.client.latency[&LatencyKind::Delay]).unwrap();
+    let delays =
+        hopbench_stats::Histogram::from_base64(&outcome.client.latency[&LatencyKind::Delay])
+            .unwrap();
     assert_eq!(delays.count(), total(&outcome.client, Counter::Counted));
     assert_eq!(delays.min(), 0);
 }

@@ -68,7 +68,10 @@ fn segments_count_as_datagrams() {
     assert_eq!(total(&outcome.client, Counter::Intended), 50, "sends");
     assert_eq!(sent + 8 * total(&outcome.client, Counter::Unsent), 400);
     assert_eq!(total(&outcome.client, Counter::SentBytes), 20 * sent);
-    assert_eq!((total(&outcome.server, Counter::Completed), total(&outcome.server, Counter::Duplicates)), (sent, 0));
+    assert_eq!(
+        (total(&outcome.server, Counter::Completed), total(&outcome.server, Counter::Duplicates)),
+        (sent, 0)
+    );
     assert_eq!(outcome.client.settings["segment_bytes"], "20");
     assert_eq!(outcome.figures.metrics["gso_segments"], 8.0);
     assert_eq!(outcome.figures.metrics["intended_per_s"], 800.0);
@@ -105,8 +108,11 @@ fn known_faults_are_counted_exactly() {
         datagram[8..16].copy_from_slice(&clock::now().to_le_bytes());
         socket.send(&datagram).unwrap();
         arrivals += 1;
-        // Never more on their way than a socket buffer holds, so that the script's losses are the only ones.
-        wait_for("the server keeps up", || server.workers.counts().of(Counter::Completed) + 50 > arrivals);
+        // Never more on their way than a socket buffer holds, so that the script's losses are the
+        // only ones.
+        wait_for("the server keeps up", || {
+            server.workers.counts().of(Counter::Completed) + 50 > arrivals
+        });
     }
     // Neither is of this test: another length, and the registration once more.
     socket.send(&[0; 31]).unwrap();

@@ -34,10 +34,13 @@ impl Proxy {
     /// What the description needs and does not have is left empty: an identity where a route
     /// encrypts, a service where the variant asks one. Envoy then refuses the file.
     pub fn bootstrap(&self) -> Value {
-        let mut clusters: Vec<Value> =
-            self.routes().map(|route| cluster::of(route, &self.variant, self.identity.as_ref())).collect();
+        let mut clusters: Vec<Value> = self
+            .routes()
+            .map(|route| cluster::of(route, &self.variant, self.identity.as_ref()))
+            .collect();
         clusters.extend(services::clusters(self));
-        let mut listeners: Vec<Value> = self.listeners.iter().map(|one| listener::of(one, self)).collect();
+        let mut listeners: Vec<Value> =
+            self.listeners.iter().map(|one| listener::of(one, self)).collect();
         // The last one to be bound.
         listeners.extend(self.ready.map(listener::ready));
         let admin = match &self.admin {
@@ -75,7 +78,8 @@ impl Proxy {
     /// warnings only, and no shared memory with other Envoys of this machine.
     pub fn arguments(&self) -> Vec<String> {
         let concurrency = self.variant.concurrency.to_string();
-        let arguments = ["--disable-hot-restart", "--concurrency", &concurrency, "--log-level", "warning"];
+        let arguments =
+            ["--disable-hot-restart", "--concurrency", &concurrency, "--log-level", "warning"];
         arguments.map(str::to_owned).to_vec()
     }
 

@@ -14,6 +14,9 @@ mod proxy;
 mod stats;
 
 pub use offer::Offer;
-pub use ports::{ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, POLICY_PORT, READY, TAKEN, TELEMETRY_PORT, exposed};
+pub use ports::{
+    ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, POLICY_PORT, READY, TAKEN, TELEMETRY_PORT,
+    exposed,
+};
 pub use proxy::{Admin, Identity, Listener, Protocol, Proxy, Route, SPIFFE, Upstream};
 pub use stats::{STATS, counters, gauges, untold};

@@ -64,7 +64,9 @@ const FIRST: u16 = 17_000;
 impl Exposed {
     /// Its number.
     pub fn port(self) -> u16 {
-        let service = EXPOSED.iter().position(|(app, protocol)| (*app, *protocol) == (self.app, self.protocol));
+        let service = EXPOSED
+            .iter()
+            .position(|(app, protocol)| (*app, *protocol) == (self.app, self.protocol));
         let mode = MODES.iter().position(|mode| *mode == self.mode);
         FIRST + 10 * service.unwrap_or(EXPOSED.len()) as u16 + mode.unwrap_or(MODES.len()) as u16
     }
@@ -72,7 +74,9 @@ impl Exposed {
 
 /// Every exposed port.
 pub fn exposed() -> impl Iterator<Item = Exposed> {
-    EXPOSED.into_iter().flat_map(|(app, protocol)| MODES.map(|mode| Exposed { app, protocol, mode }))
+    EXPOSED
+        .into_iter()
+        .flat_map(|(app, protocol)| MODES.map(|mode| Exposed { app, protocol, mode }))
 }
 
 #[cfg(test)]
@@ -85,6 +89,11 @@ mod tests {
     fn every_exposed_port_is_another_one() {
         let ports: BTreeSet<u16> = exposed().map(Exposed::port).collect();
         assert_eq!(ports.len(), exposed().count());
-        assert!(ports.iter().all(|port| *port < 32_768 && *port != OUTBOUND && *port != INBOUND && *port < TAKEN));
+        assert!(
+            ports.iter().all(|port| *port < 32_768
+                && *port != OUTBOUND
+                && *port != INBOUND
+                && *port < TAKEN)
+        );
     }
 }

@@ -103,8 +103,10 @@ fn metered() -> Vec<Value> {
 pub fn counters(body: &[u8]) -> Result<BTreeMap<String, u64>, String> {
     let lines = envoys(body)?;
     // Envoy counts a TCP connection that it passes on as a request, too.
-    let http: BTreeSet<&str> = lines.iter().filter_map(|line| line.label("envoy_http_conn_manager_prefix")).collect();
-    let mut sums: BTreeMap<String, f64> = COUNTERS.iter().map(|name| ((*name).to_owned(), 0.0)).collect();
+    let http: BTreeSet<&str> =
+        lines.iter().filter_map(|line| line.label("envoy_http_conn_manager_prefix")).collect();
+    let mut sums: BTreeMap<String, f64> =
+        COUNTERS.iter().map(|name| ((*name).to_owned(), 0.0)).collect();
     for line in &lines {
         let (names, value) = adds_to(line, &http);
         for name in names {
@@ -118,7 +120,8 @@ pub fn counters(body: &[u8]) -> Result<BTreeMap<String, u64>, String> {
 /// counters do not tell yet: see [`STATS`].
 pub fn untold(counters: &BTreeMap<String, u64>) -> u64 {
     let of = |counter: &str| counters.get(counter).copied().unwrap_or(0);
-    of("upstream_connections").saturating_sub(of("upstream_connects") + of("upstream_connect_failures"))
+    of("upstream_connections")
+        .saturating_sub(of("upstream_connects") + of("upstream_connect_failures"))
 }
 
 /// What a proxy is at the moment, from its answer to [`STATS`]. Every name is always there.
@@ -130,7 +133,8 @@ pub fn untold(counters: &BTreeMap<String, u64>) -> u64 {
 /// # Errors
 /// The answer cannot be read, or is not Envoy's.
 pub fn gauges(body: &[u8]) -> Result<BTreeMap<String, f64>, String> {
-    let mut sums: BTreeMap<String, f64> = GAUGES.iter().map(|(_, name)| ((*name).to_owned(), 0.0)).collect();
+    let mut sums: BTreeMap<String, f64> =
+        GAUGES.iter().map(|(_, name)| ((*name).to_owned(), 0.0)).collect();
     for line in envoys(body)?.iter().filter(|line| !is_of_service(line)) {
         if let Some((_, name)) = GAUGES.iter().find(|(theirs, _)| *theirs == line.name) {
             *sums.entry((*name).to_owned()).or_default() += line.value;
@@ -177,7 +181,9 @@ fn envoys(body: &[u8]) -> Result<Vec<Line<'_>>, String> {
     let lines = lines(body)?;
     match lines.iter().any(|line| line.name == ALWAYS) {
         true => Ok(lines),
-        false => Err(format!("the proxy's answer is not the statistics of an Envoy: {ALWAYS} is not among them")),
+        false => Err(format!(
+            "the proxy's answer is not the statistics of an Envoy: {ALWAYS} is not among them"
+        )),
     }
 }
 
@@ -192,15 +198,21 @@ fn adds_to(line: &Line<'_>, http: &BTreeSet<&str>) -> (&'static [&'static str], 
         // The admin endpoint's listener has another name.
         "envoy_listener_downstream_cx_total" => &["downstream_connections"],
         "envoy_http_downstream_rq_total" => &["requests"],
-        "envoy_http_downstream_rq_xx" if line.label("envoy_response_code_class") == Some("5") => &["responses_5xx"],
+        "envoy_http_downstream_rq_xx" if line.label("envoy_response_code_class") == Some("5") => {
+            &["responses_5xx"]
+        }
         "envoy_cluster_upstream_cx_total" => &["upstream_connections"],
         "envoy_cluster_upstream_cx_connect_fail" => &["upstream_connect_failures"],
         "envoy_cluster_upstream_cx_connect_ms_count" => &["upstream_connects"],
-        "envoy_cluster_upstream_cx_connect_ms_sum" => return (&["upstream_connect_us_total"], line.value * 1000.0),
+        "envoy_cluster_upstream_cx_connect_ms_sum" => {
+            return (&["upstream_connect_us_total"], line.value * 1000.0);
+        }
         "envoy_cluster_upstream_cx_overflow" => &["upstream_overflows"],
         "envoy_cluster_upstream_rq_total" if is_http => &["upstream_requests"],
         "envoy_cluster_upstream_rq_rx_reset" => &["upstream_resets"],
-        "envoy_cluster_upstream_cx_destroy_remote_with_active_rq" if is_http => &["upstream_resets"],
+        "envoy_cluster_upstream_cx_destroy_remote_with_active_rq" if is_http => {
+            &["upstream_resets"]
+        }
         "envoy_cluster_upstream_rq_retry" => &["retries"],
         "envoy_listener_ssl_handshake" | "envoy_cluster_ssl_handshake" => &["tls_handshakes"],
         "envoy_http_ext_authz_ok" | "envoy_ext_authz_policy_total" => &["policy_checks"],
@@ -219,10 +231,13 @@ fn adds_to(line: &Line<'_>, http: &BTreeSet<&str>) -> (&'static [&'static str], 
 
 /// Whether a line is about the connections to the policy and telemetry services.
 fn is_of_service(line: &Line<'_>) -> bool {
-    line.label("envoy_cluster_name").is_some_and(|name| name == POLICY || name.starts_with(TELEMETRY))
+    line.label("envoy_cluster_name")
+        .is_some_and(|name| name == POLICY || name.starts_with(TELEMETRY))
 }
 
 fn is_tls_failure(name: &str) -> bool {
-    let end = name.strip_prefix("envoy_listener_ssl_").or_else(|| name.strip_prefix("envoy_cluster_ssl_"));
+    let end = name
+        .strip_prefix("envoy_listener_ssl_")
+        .or_else(|| name.strip_prefix("envoy_cluster_ssl_"));
     end.is_some_and(|end| end == "connection_error" || end.starts_with("fail_verify_"))
 }

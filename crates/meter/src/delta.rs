@@ -38,7 +38,8 @@ pub fn split_exactly(window: &mut Reading, end: &Reading) {
         let [user, system] = names.map(|name| of.get(name).copied());
         user.zip(system).filter(|(user, system)| user + system > 0.0)
     };
-    let ticks = pair(window, ["user_s", "system_s"]).or_else(|| pair(end, ["user_s_total", "system_s_total"]));
+    let ticks = pair(window, ["user_s", "system_s"])
+        .or_else(|| pair(end, ["user_s_total", "system_s_total"]));
     if let Some((user, system)) = ticks {
         window.insert("user_s".to_owned(), cpu_s * user / (user + system));
         window.insert("system_s".to_owned(), cpu_s * system / (user + system));
@@ -125,7 +126,10 @@ mod tests {
         };
         let ticks = |user, system| [("cpu_s", 0.012), ("user_s", user), ("system_s", system)];
         let near = |(user, system): (Option<f64>, Option<f64>), expected: [f64; 2]| {
-            let off = [user, system].into_iter().zip(expected).map(|(got, want)| (got.unwrap() - want).abs());
+            let off = [user, system]
+                .into_iter()
+                .zip(expected)
+                .map(|(got, want)| (got.unwrap() - want).abs());
             assert!(off.fold(0.0, f64::max) < 1e-12, "{user:?} {system:?}, not {expected:?}");
         };
         near(split(&ticks(0.01, 0.02)), [0.004, 0.008]);
@@ -155,7 +159,8 @@ mod tests {
             ("entries", 5.0),
             ("new_level", 1.0),
         ]);
-        let expected = reading(&[("rx_bytes", 150.0), ("still", 0.0), ("entries", 5.0), ("new_level", 1.0)]);
+        let expected =
+            reading(&[("rx_bytes", 150.0), ("still", 0.0), ("entries", 5.0), ("new_level", 1.0)]);
         assert_eq!(window(&start, &end), expected);
     }
 
@@ -221,7 +226,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_computed_stays_empty() {
-        let end = BTreeMap::from([("cpu".to_owned(), reading(&[("busy_s_total", 3.0), ("cpu0_busy_s_total", 3.0)]))]);
+        let end = BTreeMap::from([(
+            "cpu".to_owned(),
+            reading(&[("busy_s_total", 3.0), ("cpu0_busy_s_total", 3.0)]),
+        )]);
         let empty = NodeCost { name: "a".to_owned(), ..NodeCost::default() };
         assert_eq!(node_cost("a", &BTreeMap::new(), &end, 1.0), empty, "no reading at the start");
         for window_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -232,8 +240,10 @@ mod tests {
 
     #[test]
     fn a_cpu_number_beyond_reason_takes_no_memory() {
-        let start = BTreeMap::from([("cpu".to_owned(), reading(&[("cpu4000000000_busy_s_total", 0.0)]))]);
-        let end = BTreeMap::from([("cpu".to_owned(), reading(&[("cpu4000000000_busy_s_total", 1.0)]))]);
+        let start =
+            BTreeMap::from([("cpu".to_owned(), reading(&[("cpu4000000000_busy_s_total", 0.0)]))]);
+        let end =
+            BTreeMap::from([("cpu".to_owned(), reading(&[("cpu4000000000_busy_s_total", 1.0)]))]);
         assert!(node_cost("a", &start, &end, 1.0).per_cpu_busy.is_empty());
     }
 }

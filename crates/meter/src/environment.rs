@@ -35,8 +35,8 @@ const FILES: &[(&str, &str)] = &[
 
 /// Facts of this machine by name, as text. What cannot be read is absent.
 ///
-/// Names carry their unit. `cpu_governor` is CPU 0's. However large the machine, less than a hundred
-/// small files are read.
+/// Names carry their unit. `cpu_governor` is CPU 0's. However large the machine, less than a
+/// hundred small files are read.
 pub fn machine() -> BTreeMap<String, String> {
     machine_at(Path::new("/"), nic::offloads)
 }
@@ -58,8 +58,8 @@ fn machine_at(root: &Path, offloads: impl Fn(&str) -> Option<String>) -> Facts {
     facts
 }
 
-/// The inode of the calling thread's network namespace, as `lsns` and `stat` tell it: threads and processes with one
-/// number share their interfaces.
+/// The inode of the calling thread's network namespace, as `lsns` and `stat` tell it: threads and
+/// processes with one number share their interfaces.
 fn netns(root: &Path) -> Option<String> {
     let link = fs::read_link(root.join("proc/thread-self/ns/net")).ok()?;
     Some(link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.to_owned())
@@ -95,7 +95,8 @@ mod tests {
             ("memory_bytes", "25281843200"),
             ("tcp_rmem_bytes", "4096 131072 6291456"),
         ];
-        let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let expected: Facts =
+            expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         assert_eq!(machine_at(root.path(), |_| None), expected, "an empty file is no fact");
     }
 
@@ -106,7 +107,8 @@ mod tests {
         assert_eq!(machine()["netns"], inode.to_string());
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("proc/thread-self/ns")).unwrap();
-        std::os::unix::fs::symlink("uts:[4026531838]", root.path().join("proc/thread-self/ns/net")).unwrap();
+        std::os::unix::fs::symlink("uts:[4026531838]", root.path().join("proc/thread-self/ns/net"))
+            .unwrap();
         assert!(!machine_at(root.path(), |_| None).contains_key("netns"));
     }
 

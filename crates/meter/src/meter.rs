@@ -90,7 +90,8 @@ pub enum ValueKind {
 /// One value of a meter, as data for lists, documents and checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueDef {
-    /// The key in a reading. `{n}` stands for a CPU's number, `{interface}` for an interface's name.
+    /// The key in a reading. `{n}` stands for a CPU's number, `{interface}` for an interface's
+    /// name.
     pub name: &'static str,
     /// What it counts: `s`, `bytes`, `packets`, ...
     pub unit: &'static str,
@@ -145,7 +146,11 @@ mod tests {
             ("broken{n", "broken0", false),
         ];
         for (name, key, expected) in cases {
-            assert_eq!(ValueDef::level(name, "", "").matches(key), expected, "{name} against {key}");
+            assert_eq!(
+                ValueDef::level(name, "", "").matches(key),
+                expected,
+                "{name} against {key}"
+            );
         }
     }
 

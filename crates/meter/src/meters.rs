@@ -35,10 +35,13 @@ mod tests {
 
     #[test]
     fn the_folder_holds_exactly_the_registered_meters() {
-        let files: BTreeSet<String> = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/meters"))
-            .unwrap()
-            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
-            .collect();
+        let files: BTreeSet<String> =
+            fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/meters"))
+                .unwrap()
+                .map(|entry| {
+                    entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()
+                })
+                .collect();
         let names: Vec<String> = METERS.iter().map(|meter| meter.name().to_owned()).collect();
         assert_eq!(names.iter().cloned().collect::<BTreeSet<_>>(), files);
         assert_eq!(names.len(), files.len(), "a meter is registered twice");

@@ -46,7 +46,10 @@ impl ProcFile {
                 Ok(n) => length += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    return Err(io::Error::new(error.kind(), format!("cannot read {}: {error}", self.path)));
+                    return Err(io::Error::new(
+                        error.kind(),
+                        format!("cannot read {}: {error}", self.path),
+                    ));
                 }
             }
         }

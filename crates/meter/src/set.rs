@@ -44,7 +44,8 @@ impl ReadCost {
 }
 
 impl MeterSet {
-    /// Opens every registered meter. `now` is the monotonic clock, ns, that the costs are taken with.
+    /// Opens every registered meter. `now` is the monotonic clock, ns, that the costs are taken
+    /// with.
     ///
     /// Each meter is read once and the reading dropped: one that opens but cannot be read is
     /// unavailable too (pressure information that was switched off at boot), and the first reading
@@ -198,21 +199,31 @@ mod tests {
             &Target::itself(),
             now,
         );
-        let unavailable = [("absent", "not here".to_owned()), ("dead", "reading 1 failed".to_owned())];
+        let unavailable =
+            [("absent", "not here".to_owned()), ("dead", "reading 1 failed".to_owned())];
         assert_eq!(set.unavailable(), unavailable);
 
         let row = |n: f64| Reading::from([("n_total".to_owned(), n)]);
         // Reading 1 was the one at the opening.
-        assert_eq!(set.read(), [("good".to_owned(), row(2.0)), ("flaky".to_owned(), row(2.0))].into());
+        assert_eq!(
+            set.read(),
+            [("good".to_owned(), row(2.0)), ("flaky".to_owned(), row(2.0))].into()
+        );
         assert_eq!(set.read(), [("good".to_owned(), row(3.0))].into());
-        assert_eq!(set.read(), [("good".to_owned(), row(4.0)), ("flaky".to_owned(), row(4.0))].into());
+        assert_eq!(
+            set.read(),
+            [("good".to_owned(), row(4.0)), ("flaky".to_owned(), row(4.0))].into()
+        );
 
         let costs: Vec<&ReadCost> = set.costs().collect();
         let good = ReadCost { reads: 3, total_ns: 90, max_ns: 40, ..ReadCost::new("good") };
         assert_eq!(costs[0], &good);
         assert_eq!(costs[0].mean_ns(), 30);
         let failure = Some("reading 3 failed".to_owned());
-        assert_eq!(costs[1], &ReadCost { name: "flaky", failures: 1, last_failure: failure, ..good });
+        assert_eq!(
+            costs[1],
+            &ReadCost { name: "flaky", failures: 1, last_failure: failure, ..good }
+        );
         assert_eq!(ReadCost::new("new").mean_ns(), 0);
     }
 }

@@ -17,20 +17,24 @@ impl Watched {
     /// # Errors
     /// A process that is not there, or may not be looked at.
     pub fn open(pids: &[u32]) -> Result<Self, Unavailable> {
-        pids.iter().map(|pid| Ok((*pid, Process.open(&Target::process(*pid))?))).collect::<Result<_, _>>().map(Self)
+        pids.iter()
+            .map(|pid| Ok((*pid, Process.open(&Target::process(*pid))?)))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
-    /// The sums over all of them: the values of the meter `process`, `cpu_s_total`, which is user and kernel together and
-    /// comes in nanoseconds where the kernel tells, not in clock ticks (`delta::split_exactly`
-    /// splits it), and how many `processes` there are. Of each by itself `process1_cpu_s_total` and
-    /// `process1_threads`, numbered from 1 in the order of the ids: a sum does not show that one of
-    /// them never waited.
+    /// The sums over all of them: the values of the meter `process`, `cpu_s_total`, which is user
+    /// and kernel together and comes in nanoseconds where the kernel tells, not in clock ticks
+    /// (`delta::split_exactly` splits it), and how many `processes` there are. Of each by itself
+    /// `process1_cpu_s_total` and `process1_threads`, numbered from 1 in the order of the ids: a
+    /// sum does not show that one of them never waited.
     ///
-    /// `max_rss_bytes` is the sum of each one's own peak, and `rss_bytes` counts memory that they share once for each:
-    /// both are upper bounds.
+    /// `max_rss_bytes` is the sum of each one's own peak, and `rss_bytes` counts memory that they
+    /// share once for each: both are upper bounds.
     ///
     /// # Errors
-    /// A process that has ended, whether or not its parent knows: its CPU time went with it, and a sum without it would be wrong.
+    /// A process that has ended, whether or not its parent knows: its CPU time went with it, and a
+    /// sum without it would be wrong.
     pub fn read(&mut self) -> io::Result<Reading> {
         let mut sum = Reading::from([("processes".to_owned(), self.0.len() as f64)]);
         for (number, (pid, source)) in (1..).zip(&mut self.0) {
@@ -40,7 +44,9 @@ impl Watched {
             if value("rss_bytes").is_none() {
                 return Err(io::Error::other(format!("process {pid} has ended")));
             }
-            let ticks = value("user_s_total").zip(value("system_s_total")).map(|(user, system)| user + system);
+            let ticks = value("user_s_total")
+                .zip(value("system_s_total"))
+                .map(|(user, system)| user + system);
             let threads = value("threads");
             if let Some(cpu_s) = usage::of_process(*pid).ok().map(|ns| ns as f64 / 1e9).or(ticks) {
                 sum.insert(format!("process{number}_cpu_s_total"), cpu_s);
@@ -94,7 +100,10 @@ mod tests {
         while both.read().is_ok() && hopbench_sys::clock::now() < patience {
             std::thread::yield_now();
         }
-        assert!(both.read().is_err_and(|e| e.to_string().contains(&pids[0].to_string())), "it is still in /proc");
+        assert!(
+            both.read().is_err_and(|e| e.to_string().contains(&pids[0].to_string())),
+            "it is still in /proc"
+        );
         children[0].wait().unwrap();
         let told = both.read();
         let reopened = Watched::open(&pids);

@@ -53,5 +53,8 @@ fn process_time_grows_by_what_was_burnt() {
     assert!((spent_s - burnt_s).abs() <= TICKS_S, "{spent_s} s were read, {burnt_s} s were burnt");
     assert!(window["user_s"] >= 0.5 * burnt_s, "arithmetic is user time: {window:?}");
     let threads = window["threads"] + 1.0;
-    assert!(spent_s <= wall_s * threads + TICKS_S, "{spent_s} s in {wall_s} s of {threads} threads");
+    assert!(
+        spent_s <= wall_s * threads + TICKS_S,
+        "{spent_s} s in {wall_s} s of {threads} threads"
+    );
 }

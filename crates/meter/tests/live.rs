@@ -25,7 +25,10 @@ fn read(target: &Target) -> Rows {
 fn assert_between(what: &str, before: f64, ours: f64, after: f64) {
     // The product and the quotient of a tick differ in the last binary digit.
     let slack = 1e-6;
-    assert!(before - slack <= ours && ours <= after + slack, "{what}: {before} <= {ours} <= {after}");
+    assert!(
+        before - slack <= ours && ours <= after + slack,
+        "{what}: {before} <= {ours} <= {after}"
+    );
 }
 
 /// A value's name, and how the oracle has it, in ticks.
@@ -51,8 +54,10 @@ fn cpu_agrees_with_procfs() {
     assert_between("context switches", before.ctxt as f64, switches, after.ctxt as f64);
 
     // The oracle knows a CPU by its place among those online, we by its number.
-    let mut numbers: Vec<u32> =
-        ours.keys().filter_map(|key| key.strip_prefix("cpu")?.strip_suffix("_busy_s_total")?.parse().ok()).collect();
+    let mut numbers: Vec<u32> = ours
+        .keys()
+        .filter_map(|key| key.strip_prefix("cpu")?.strip_suffix("_busy_s_total")?.parse().ok())
+        .collect();
     numbers.sort_unstable();
     assert_eq!(numbers.len(), before.cpu_time.len(), "{ours:?}");
     let compare = |prefix: &str, before: &procfs::CpuTime, after: &procfs::CpuTime| {
@@ -195,7 +200,13 @@ struct Waiting(Child);
 
 impl Waiting {
     fn start() -> Self {
-        Self(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat starts"))
+        Self(
+            Command::new("cat")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("cat starts"),
+        )
     }
 
     fn end(&mut self) {

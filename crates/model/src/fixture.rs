@@ -7,8 +7,9 @@
 use serde_json::{Value, json};
 
 use crate::{
-    Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos, PLAN_SCHEMA, Pacing, Path, Place,
-    Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule, SearchGoal, SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
+    Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos, PLAN_SCHEMA,
+    Pacing, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule, SearchGoal,
+    SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
 };
 
 /// A closed loop of one connection for 1 s, on one thread with epoll.
@@ -72,7 +73,11 @@ pub fn search(goal: SearchGoal) -> SearchSpec {
 
 /// A lab with these nodes, all in one zone.
 pub fn lab(nodes: &[&str]) -> LabSpec {
-    let node = |name: &&str| LabNode { name: (*name).to_owned(), zone: "zone".to_owned(), link_bits_per_s: None };
+    let node = |name: &&str| LabNode {
+        name: (*name).to_owned(),
+        zone: "zone".to_owned(),
+        link_bits_per_s: None,
+    };
     let nodes = nodes.iter().map(node).collect();
     LabSpec { nodes, mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0 }
 }

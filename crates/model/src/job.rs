@@ -203,7 +203,11 @@ impl Job {
 
     /// What carries it: some workloads can be told to use UDP.
     pub fn transport(&self) -> Transport {
-        if self.params["udp"].as_bool() == Some(true) { Transport::Udp } else { self.kind().transport }
+        if self.params["udp"].as_bool() == Some(true) {
+            Transport::Udp
+        } else {
+            self.kind().transport
+        }
     }
 
     /// Whether proxies do not take part whatever the path has of them: they take TCP only.
@@ -310,10 +314,20 @@ impl Job {
         }
         let t = &self.timing;
         unless(t.window_ns >= 1_000_000, "--time", span(t.window_ns), "at least 1ms");
-        unless(t.window_ns <= 24 * 3600 * crate::SECOND, "--time", span(t.window_ns), "at most 24h");
+        unless(
+            t.window_ns <= 24 * 3600 * crate::SECOND,
+            "--time",
+            span(t.window_ns),
+            "at most 24h",
+        );
         unless(t.warmup_ns <= 3600 * crate::SECOND, "--warmup", span(t.warmup_ns), "at most 1h");
         unless(t.interval_ns >= 1_000_000, "--interval", span(t.interval_ns), "at least 1ms");
-        unless(t.interval_ns <= 24 * 3600 * crate::SECOND, "--interval", span(t.interval_ns), "at most 24h");
+        unless(
+            t.interval_ns <= 24 * 3600 * crate::SECOND,
+            "--interval",
+            span(t.interval_ns),
+            "at most 24h",
+        );
         unless(
             t.window_ns / t.interval_ns.max(1) <= Self::MOST_INTERVALS,
             "--interval",
@@ -351,12 +365,25 @@ mod tests {
             (job.is_paced(), job.is_closed_loop())
         };
         let nothing = || serde_json::json!({});
-        assert_eq!(is("stream", nothing(), Schedule::Closed), (false, false), "it waits for no answer");
-        assert_eq!(is("stream", serde_json::json!({"rate": "1Gbit"}), Schedule::Closed), (true, false));
-        assert_eq!(is("stream", serde_json::json!({"rate": null}), Schedule::Closed), (false, false));
+        assert_eq!(
+            is("stream", nothing(), Schedule::Closed),
+            (false, false),
+            "it waits for no answer"
+        );
+        assert_eq!(
+            is("stream", serde_json::json!({"rate": "1Gbit"}), Schedule::Closed),
+            (true, false)
+        );
+        assert_eq!(
+            is("stream", serde_json::json!({"rate": null}), Schedule::Closed),
+            (false, false)
+        );
         assert_eq!(is("push", serde_json::json!({"rate": 20.0}), Schedule::Closed), (true, false));
         assert_eq!(is("udp", serde_json::json!({"rate": "max"}), Schedule::Closed), (false, false));
-        assert_eq!(is("udp", serde_json::json!({"rate": "50000pps"}), Schedule::Rate(5e4)), (true, false));
+        assert_eq!(
+            is("udp", serde_json::json!({"rate": "50000pps"}), Schedule::Rate(5e4)),
+            (true, false)
+        );
         assert_eq!(is("ping", nothing(), Schedule::Rate(5.0)), (true, false));
         assert_eq!(is("http", nothing(), Schedule::Closed), (false, true));
         assert_eq!(is("rr", nothing(), Schedule::Poisson(9.0)), (true, false));
@@ -367,7 +394,10 @@ mod tests {
         let job = |size: serde_json::Value| fixture::job("rr", serde_json::json!({"size": size}));
         let (one, two) = (job("1KiB".into()), job(serde_json::json!(["1B", "1KiB"])));
         assert_eq!((one.size(), two.size()), (Some(Bytes(1024)), None));
-        assert_eq!(two.sizes().map(|sizes| sizes.values().to_vec()), Some(vec![Bytes(1), Bytes(1024)]));
+        assert_eq!(
+            two.sizes().map(|sizes| sizes.values().to_vec()),
+            Some(vec![Bytes(1), Bytes(1024)])
+        );
         assert_eq!(two.with_size(Bytes(1024)), one);
         assert_eq!(fixture::job("http", serde_json::json!({})).sizes(), None);
     }

@@ -29,23 +29,28 @@ pub mod secret;
 mod values;
 
 pub use access::{Bounds, Permit, SignedPermit, Source, makes_room};
-pub use end_report::{CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick};
+pub use end_report::{
+    CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick,
+};
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
 pub use job::{Pattern, Transport, Unit, WorkloadKind};
-pub use plan::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role};
+pub use plan::{
+    BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role,
+};
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};
 pub use plan::{
-    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec, ServerImage,
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec,
+    ServerImage,
 };
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
 pub use plan::{SearchOutcome, SearchSpec, SearchStep};
 pub use record::{
-    Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost, RECORD_SCHEMA, Record,
-    SHORTEST_OF_MACHINE_S, TrialOutcome,
+    Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
+    RECORD_SCHEMA, Record, SHORTEST_OF_MACHINE_S, TrialOutcome,
 };
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};

@@ -16,7 +16,8 @@ use serde_json::Value;
 use crate::Job;
 
 pub use cluster::{
-    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec, ServerImage,
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec,
+    ServerImage,
 };
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Path, Place, Via};
@@ -167,7 +168,10 @@ mod tests {
 
     #[test]
     fn a_point_is_written_as_it_was_given() {
-        let point = BTreeMap::from([("size".to_owned(), json!("4KiB")), ("connections".to_owned(), json!(8))]);
+        let point = BTreeMap::from([
+            ("size".to_owned(), json!("4KiB")),
+            ("connections".to_owned(), json!(8)),
+        ]);
         assert_eq!(point_label(&point), "connections=8 size=4KiB");
         assert_eq!(point_label(&BTreeMap::new()), "");
     }

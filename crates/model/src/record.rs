@@ -133,7 +133,8 @@ impl Record {
     /// that into [`error`](Self::error).
     pub fn contradiction(&self) -> Option<String> {
         let unproven = self.proof.iter().filter(|proof| !proof.ok);
-        let unproven: Vec<_> = unproven.map(|proof| format!("{}: {}", proof.hop, proof.evidence)).collect();
+        let unproven: Vec<_> =
+            unproven.map(|proof| format!("{}: {}", proof.hop, proof.evidence)).collect();
         if !unproven.is_empty() {
             return Some(format!("the traffic did not take the path: {}", unproven.join("; ")));
         }
@@ -144,8 +145,13 @@ impl Record {
     /// an address when a socket connects, and then the proof by addresses fails on a sound path.
     pub fn inconsistency(&self) -> Option<String> {
         let broken = self.invariants.iter().filter(|invariant| !invariant.ok);
-        let broken: Vec<_> = broken.map(|invariant| format!("{}: {}", invariant.name, invariant.detail)).collect();
-        if broken.is_empty() { None } else { Some(format!("the figures contradict each other: {}", broken.join("; "))) }
+        let broken: Vec<_> =
+            broken.map(|invariant| format!("{}: {}", invariant.name, invariant.detail)).collect();
+        if broken.is_empty() {
+            None
+        } else {
+            Some(format!("the figures contradict each other: {}", broken.join("; ")))
+        }
     }
 
     /// The traits of its workload, by its job; by its own name where another version wrote the job.
@@ -158,7 +164,8 @@ impl Record {
     /// Whether the load generator was the limit, or so late that a warning says so: then the
     /// figures are not the path's alone.
     pub fn is_generator_limited(&self) -> bool {
-        self.limited_by == "generator" || self.warnings.iter().any(|w| w.kind == WarningKind::GeneratorLimited)
+        self.limited_by == "generator"
+            || self.warnings.iter().any(|w| w.kind == WarningKind::GeneratorLimited)
     }
 }
 
@@ -336,7 +343,10 @@ mod tests {
     #[test]
     fn the_worst_that_a_trial_came_to_is_its_outcome() {
         let mut trial = record(&[]);
-        assert_eq!((trial.outcome(), trial.is_usable(), trial.is_disturbed()), (TrialOutcome::Good, true, false));
+        assert_eq!(
+            (trial.outcome(), trial.is_usable(), trial.is_disturbed()),
+            (TrialOutcome::Good, true, false)
+        );
         trial.testbed_changed = Some("a pod moved".to_owned());
         assert_eq!(trial.outcome(), TrialOutcome::Disturbed("a pod moved"));
         assert!(trial.is_usable() && trial.is_disturbed());
@@ -359,15 +369,18 @@ mod tests {
     #[test]
     fn evidence_that_does_not_hold_is_a_contradiction() {
         let mut trial = record(&[]);
-        let proof = |ok| Proof { hop: "server".to_owned(), evidence: "it saw nothing".to_owned(), ok };
-        let invariant = |ok| Invariant { name: "served_le_sent".to_owned(), ok, detail: "2 of 1".to_owned() };
+        let proof =
+            |ok| Proof { hop: "server".to_owned(), evidence: "it saw nothing".to_owned(), ok };
+        let invariant =
+            |ok| Invariant { name: "served_le_sent".to_owned(), ok, detail: "2 of 1".to_owned() };
         (trial.proof, trial.invariants) = (vec![proof(true)], vec![invariant(true)]);
         assert_eq!(trial.contradiction(), None);
         trial.invariants.push(invariant(false));
         let broken = "the figures contradict each other: served_le_sent: 2 of 1";
         assert_eq!(trial.contradiction().as_deref(), Some(broken));
         trial.proof.extend([proof(false), proof(false)]);
-        let astray = "the traffic did not take the path: server: it saw nothing; server: it saw nothing";
+        let astray =
+            "the traffic did not take the path: server: it saw nothing; server: it saw nothing";
         assert_eq!(trial.contradiction().as_deref(), Some(astray));
         assert_eq!(trial.inconsistency().as_deref(), Some(broken));
     }

@@ -43,25 +43,39 @@ const WORDS: &[&str] = &[
 ];
 
 /// Ends of words that do: `X-Auth-Token`, `X-AccessToken`, `PHPSESSID`.
-const ENDINGS: &[&str] = &["token", "secret", "password", "apikey", "authkey", "accesskey", "sessionid", "sessid"];
+const ENDINGS: &[&str] =
+    &["token", "secret", "password", "apikey", "authkey", "accesskey", "sessionid", "sessid"];
 
 /// Words that make `key` secret behind them: `X-Api-Key`.
-const KEYS: &[&str] =
-    &["api", "access", "private", "auth", "subscription", "functions", "customer", "master", "admin", "signing"];
+const KEYS: &[&str] = &[
+    "api",
+    "access",
+    "private",
+    "auth",
+    "subscription",
+    "functions",
+    "customer",
+    "master",
+    "admin",
+    "signing",
+];
 
 /// Whether the value of a header is secret, by its name alone, in any case: `Authorization`,
 /// `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Auth-Token`, `X-Api-Key` and alike.
 pub fn is_secret(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let words: Vec<&str> = name.split(['-', '_', '.']).collect();
-    let is_telling = |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(*ending));
-    words.iter().any(is_telling) || words.windows(2).any(|pair| KEYS.contains(&pair[0]) && pair[1] == "key")
+    let is_telling =
+        |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(*ending));
+    words.iter().any(is_telling)
+        || words.windows(2).any(|pair| KEYS.contains(&pair[0]) && pair[1] == "key")
 }
 
 /// A header as it may be shown: `Authorization: <redacted>`. A reference stays.
 pub fn redacted(header: &str) -> Cow<'_, str> {
     // A header without its colon is a mistake, and may hold a secret all the same.
-    let (name, value) = header.split_once(':').or_else(|| header.split_once(' ')).unwrap_or((header, ""));
+    let (name, value) =
+        header.split_once(':').or_else(|| header.split_once(' ')).unwrap_or((header, ""));
     if !is_secret(name) || matches!(value.trim(), "" | REDACTED) || reference(value).is_some() {
         return Cow::Borrowed(header);
     }
@@ -125,7 +139,12 @@ impl SecretHeaders {
     /// # Errors
     /// A value that is not here (it was redacted when a run began), or a variable that is not set
     /// (input).
-    pub fn restored(&self, workload: &str, job: &Job, variable: impl Fn(&str) -> Option<String>) -> Result<Job, Fault> {
+    pub fn restored(
+        &self,
+        workload: &str,
+        job: &Job,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Job, Fault> {
         let mut job = job.clone();
         for (index, header) in headers_mut(&mut job) {
             let Some((name, value)) = header.split_once(':') else { continue };
@@ -144,7 +163,8 @@ impl SecretHeaders {
                          {variable_name}, which is not set"
                     )));
                 };
-                *header = format!("{name}: {scheme}{}{found}", if scheme.is_empty() { "" } else { " " });
+                *header =
+                    format!("{name}: {scheme}{}{found}", if scheme.is_empty() { "" } else { " " });
             }
         }
         Ok(job)
@@ -203,7 +223,8 @@ fn without_comments(text: &str) -> String {
         let colon = begin.and_then(|begin| {
             let mut colons = line[begin..].match_indices(':').map(|(at, _)| begin + at);
             colons.find(|at| {
-                let name = line[begin..*at].rsplit([' ', '\t', '"', '\'', '#', '[', '{', ',']).next();
+                let name =
+                    line[begin..*at].rsplit([' ', '\t', '"', '\'', '#', '[', '{', ',']).next();
                 name.is_some_and(is_secret) && !line[at + 1..].trim().is_empty()
             })
         });

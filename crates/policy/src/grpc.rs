@@ -6,7 +6,8 @@ use prost::Message;
 
 /// The largest message that is taken, bytes; Envoy's own limit for one is the same.
 pub(crate) const MOST_MESSAGE_BYTES: usize = 4 << 20;
-/// In front of each message: whether it is compressed (1 byte), and how long it is (4 bytes, the highest first).
+/// In front of each message: whether it is compressed (1 byte), and how long it is (4 bytes, the
+/// highest first).
 const PREFIX_BYTES: usize = 5;
 
 /// How a call ended.
@@ -48,8 +49,11 @@ impl Status {
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         headers.insert("grpc-status", HeaderValue::from(u16::from(self.code)));
         // The text travels percent-encoded; what would need that is not worth it.
-        let text: String =
-            self.message.chars().map(|c| if matches!(c, ' '..='~') && c != '%' { c } else { '?' }).collect();
+        let text: String = self
+            .message
+            .chars()
+            .map(|c| if matches!(c, ' '..='~') && c != '%' { c } else { '?' })
+            .collect();
         if let Ok(text) = HeaderValue::from_str(&text) {
             headers.insert("grpc-message", text);
         }
@@ -108,12 +112,18 @@ impl Frames {
         match compressed {
             0 => {}
             1 => return Err(Status::unimplemented("compressed messages are not taken")),
-            flag => return Err(Status::internal(format!("a message is compressed (1) or not (0), and not {flag}"))),
+            flag => {
+                return Err(Status::internal(format!(
+                    "a message is compressed (1) or not (0), and not {flag}"
+                )));
+            }
         }
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if length > MOST_MESSAGE_BYTES {
             let most = MOST_MESSAGE_BYTES;
-            return Err(Status::exhausted(format!("a message of {length} bytes; at most {most} are taken")));
+            return Err(Status::exhausted(format!(
+                "a message of {length} bytes; at most {most} are taken"
+            )));
         }
         if self.bytes.len() < PREFIX_BYTES + length {
             return Ok(None);

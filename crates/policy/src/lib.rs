@@ -1,6 +1,7 @@
-//! The two services that proxies ask and tell about requests: a *policy* service, which says whether a request may
-//! pass (Envoy's `ext_authz` filters), and a *telemetry* service, which is told of each request afterwards (Envoy's
-//! access log service). Each is a process of its own, so that what it costs is seen beside what proxies spend on it.
+//! The two services that proxies ask and tell about requests: a *policy* service, which says
+//! whether a request may pass (Envoy's `ext_authz` filters), and a *telemetry* service, which is
+//! told of each request afterwards (Envoy's access log service). Each is a process of its own, so
+//! that what it costs is seen beside what proxies spend on it.
 //!
 //! ```text
 //!   proxy ── Check ────────────► policy      a table of rules, first match, otherwise allowed
@@ -8,7 +9,8 @@
 //!   anybody in the network namespace ── connects to the admin socket ─► one JSON object of totals
 //! ```
 //!
-//! Both are gRPC over plaintext HTTP/2 on an async runtime: peers that a scenario measures, and not its data plane.
+//! Both are gRPC over plaintext HTTP/2 on an async runtime: peers that a scenario measures, and not
+//! its data plane.
 
 mod grpc;
 mod messages;
@@ -21,8 +23,8 @@ use hopbench_model::Fault;
 
 pub use server::Options;
 
-/// Runs the policy service until `SIGTERM`. Its totals: `checks`, of these `http_checks` and `tcp_checks`, `denied`;
-/// `connections`, `dropped_connections`, `failed_calls`.
+/// Runs the policy service until `SIGTERM`. Its totals: `checks`, of these `http_checks` and
+/// `tcp_checks`, `denied`; `connections`, `dropped_connections`, `failed_calls`.
 ///
 /// # Errors
 /// An address or a name that cannot be listened on, an admin name that is none.
@@ -30,11 +32,11 @@ pub fn policy(options: &Options) -> Result<(), Fault> {
     server::run(options, policy::Policy::new())
 }
 
-/// Runs the telemetry service until `SIGTERM`. Its totals: `reports`, of these `http_reports` and `tcp_reports`,
-/// `intermediate_reports` (of connections that are not over, in no other figure), `received_bytes` and `sent_bytes` as
-/// the proxies report them, `connections`, `dropped_connections`, `failed_calls`. All of these only
-/// grow; `series` is an object: how many are `told_apart`, and the `busiest` of them, those with
-/// the most reports.
+/// Runs the telemetry service until `SIGTERM`. Its totals: `reports`, of these `http_reports` and
+/// `tcp_reports`, `intermediate_reports` (of connections that are not over, in no other figure),
+/// `received_bytes` and `sent_bytes` as the proxies report them, `connections`,
+/// `dropped_connections`, `failed_calls`. All of these only grow; `series` is an object: how many
+/// are `told_apart`, and the `busiest` of them, those with the most reports.
 ///
 /// # Errors
 /// An address or a name that cannot be listened on, an admin name that is none.

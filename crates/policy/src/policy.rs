@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::grpc::{Status, framed};
 use crate::messages::check::{
-    AttributeContext, CheckRequest, CheckResponse, DeniedHttpResponse, HeaderValue, HeaderValueOption, HttpStatus,
-    OkHttpResponse, RpcStatus,
+    AttributeContext, CheckRequest, CheckResponse, DeniedHttpResponse, HeaderValue,
+    HeaderValueOption, HttpStatus, OkHttpResponse, RpcStatus,
 };
 use crate::service::{Count, Service};
 use rules::{Http, Question, Rule, denied};
@@ -46,8 +46,11 @@ impl Service for Policy {
     const STREAMS: bool = false;
 
     fn take(&self, message: Bytes) -> Result<Bytes, Status> {
-        let request = CheckRequest::decode(message).map_err(|error| Status::invalid(error.to_string()))?;
-        let attributes = request.attributes.ok_or_else(|| Status::invalid("a check of nothing: no attributes"))?;
+        let request =
+            CheckRequest::decode(message).map_err(|error| Status::invalid(error.to_string()))?;
+        let attributes = request
+            .attributes
+            .ok_or_else(|| Status::invalid("a check of nothing: no attributes"))?;
         let question = question(&attributes);
         match &question.http {
             Some(_) => self.http_checks.one(),
@@ -68,8 +71,12 @@ impl Service for Policy {
 
     fn totals(&self) -> Map<String, Value> {
         let (http, tcp) = (self.http_checks.get(), self.tcp_checks.get());
-        let totals =
-            [("checks", http + tcp), ("http_checks", http), ("tcp_checks", tcp), ("denied", self.denied.get())];
+        let totals = [
+            ("checks", http + tcp),
+            ("http_checks", http),
+            ("tcp_checks", tcp),
+            ("denied", self.denied.get()),
+        ];
         totals.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
     }
 }
@@ -80,11 +87,11 @@ fn question(attributes: &AttributeContext) -> Question<'_> {
         source: source.and_then(|peer| peer.address.as_ref()?.ip()),
         principal: source.map_or("", |peer| &peer.principal),
         port: destination.and_then(|peer| peer.address.as_ref()?.port()),
-        http: attributes.request.as_ref().and_then(|request| request.http.as_ref()).map(|http| Http {
-            method: &http.method,
-            path: &http.path,
-            headers: &http.headers,
-        }),
+        http: attributes
+            .request
+            .as_ref()
+            .and_then(|request| request.http.as_ref())
+            .map(|http| Http { method: &http.method, path: &http.path, headers: &http.headers }),
     }
 }
 

@@ -31,8 +31,9 @@ use connection_table::ConnectionTable;
 pub struct Options {
     /// Where proxies connect to, plaintext HTTP/2.
     pub listen: SocketAddr,
-    /// What answers every connection with the totals as one JSON object in one line: a Unix socket, by a name in the
-    /// network namespace that begins with `@`, or a TCP port of the loopback, like `127.0.0.1:9000`; absent: nothing.
+    /// What answers every connection with the totals as one JSON object in one line: a Unix socket,
+    /// by a name in the network namespace that begins with `@`, or a TCP port of the loopback, like
+    /// `127.0.0.1:9000`; absent: nothing.
     pub admin: Option<String>,
     /// Threads that serve connections, at least 1.
     pub threads: usize,
@@ -91,7 +92,8 @@ pub(crate) struct Server<S> {
 pub(crate) fn run<S: Service>(options: &Options, service: S) -> Result<(), Fault> {
     let listener = listen(options)?;
     let admin = options.admin.as_deref().map(admin::listen).transpose()?;
-    let runtime = runtime(options.threads).map_err(|e| Fault::environment(format!("cannot start threads: {e}")))?;
+    let runtime = runtime(options.threads)
+        .map_err(|e| Fault::environment(format!("cannot start threads: {e}")))?;
     let server = Arc::new(Server::new(service, Limits::default()));
     let result = runtime.block_on(async {
         let mut terminated = signal(SignalKind::terminate())?;
@@ -178,7 +180,8 @@ async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, sourc
         .initial_window_size(CALL_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
     let mut given_away = pin!(guard.given_away());
-    let mut handshake = pin!(timeout(server.limits.patience, protocol.handshake::<_, Bytes>(stream)));
+    let mut handshake =
+        pin!(timeout(server.limits.patience, protocol.handshake::<_, Bytes>(stream)));
     let begun = poll_fn(|context| match given_away.as_mut().poll(context) {
         Poll::Ready(()) => Poll::Ready(None),
         Poll::Pending => handshake.as_mut().poll(context).map(Some),
@@ -193,7 +196,9 @@ async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, sourc
             }
             match connection.poll_accept(context) {
                 // A connection that breaks the rules of HTTP/2 was told so, and ends.
-                Poll::Ready(call) => Poll::Ready(call.and_then(Result::ok).map_or(Next::Over, Next::Call)),
+                Poll::Ready(call) => {
+                    Poll::Ready(call.and_then(Result::ok).map_or(Next::Over, Next::Call))
+                }
                 Poll::Pending => idle.as_mut().poll(context).map(|()| Next::Idle),
             }
         });

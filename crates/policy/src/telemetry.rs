@@ -1,4 +1,5 @@
-//! The telemetry service: proxies tell it of each request and each connection, in batches, on streams that never end.
+//! The telemetry service: proxies tell it of each request and each connection, in batches, on
+//! streams that never end.
 
 mod aggregate;
 mod latencies;
@@ -10,7 +11,9 @@ use prost::Message;
 use serde_json::{Map, Value, json};
 
 use crate::grpc::{Status, framed};
-use crate::messages::access_log::{Common, HttpEntry, StreamAccessLogsMessage, StreamAccessLogsResponse, TcpEntry};
+use crate::messages::access_log::{
+    Common, HttpEntry, StreamAccessLogsMessage, StreamAccessLogsResponse, TcpEntry,
+};
 use crate::messages::address::Address;
 use crate::service::{Count, Service};
 use aggregate::{Aggregate, Label, Report};
@@ -118,8 +121,14 @@ mod tests {
         let telemetry = Telemetry::default();
         for (intermediate, bytes) in [(true, 10), (true, 20), (false, 30)] {
             let entry = TcpEntry {
-                common_properties: Some(Common { intermediate_log_entry: intermediate, ..Common::default() }),
-                connection_properties: Some(ConnectionProperties { received_bytes: bytes, sent_bytes: 0 }),
+                common_properties: Some(Common {
+                    intermediate_log_entry: intermediate,
+                    ..Common::default()
+                }),
+                connection_properties: Some(ConnectionProperties {
+                    received_bytes: bytes,
+                    sent_bytes: 0,
+                }),
             };
             let tcp_logs = Some(Entries { log_entry: vec![entry.encode_to_vec().into()] });
             let message = StreamAccessLogsMessage { http_logs: None, tcp_logs };

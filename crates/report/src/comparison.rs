@@ -6,8 +6,8 @@ mod page;
 
 pub use hopbench_analysis::Outcome;
 pub use hopbench_analysis::compare::{
-    Asked, Bound, BoundSummary, COMPARISON_SCHEMA, Case, CaseState, Comparison, Difference, LeftOut, Median,
-    NotCompared, Row, RunSummary, Unlike, Values, compare, share_of,
+    Asked, Bound, BoundSummary, COMPARISON_SCHEMA, Case, CaseState, Comparison, Difference,
+    LeftOut, Median, NotCompared, Row, RunSummary, Unlike, Values, compare, share_of,
 };
 
 pub use self::format::ComparisonFormat;

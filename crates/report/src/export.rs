@@ -91,7 +91,8 @@ impl<'a> Export<'a> {
             self.other += 1;
             return None;
         }
-        let trial = Trial { run: self.run, record, path, point, label: self.labels.text(path, point) };
+        let trial =
+            Trial { run: self.run, record, path, point, label: self.labels.text(path, point) };
         let usable = record.run_id == self.run.run_id && unusable(record).is_none();
         if !usable || trial.calls() == 0 || trial.histogram().is_none() {
             self.unusable += 1;
@@ -106,7 +107,11 @@ impl<'a> Export<'a> {
         let trials = |n| crate::number::counted(n, "trial", "trials");
         let mut out = Vec::new();
         if self.other > 0 {
-            out.push(format!("{} left out: {} is for HTTP only", trials(self.other), self.format.name()));
+            out.push(format!(
+                "{} left out: {} is for HTTP only",
+                trials(self.other),
+                self.format.name()
+            ));
         }
         if self.unusable > 0 {
             let why = "in no figure, or without an answer; `hopbench report` says why";
@@ -118,7 +123,8 @@ impl<'a> Export<'a> {
     fn cell(&self, record: &Record) -> Option<(&'a Path, &'a Point)> {
         let plan = &self.run.plan;
         let path = plan.paths.iter().find(|path| path.name == record.path)?;
-        let of_it = |point: &&Point| point.workload == record.workload && point.point == record.point;
+        let of_it =
+            |point: &&Point| point.workload == record.workload && point.point == record.point;
         Some((path, plan.points.iter().find(of_it)?))
     }
 

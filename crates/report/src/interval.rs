@@ -46,7 +46,9 @@ pub fn live_line(unit: Unit, client: Step<'_>, server: Option<Step<'_>>) -> Stri
     let rate = match unit {
         Unit::Bits | Unit::Messages | Unit::Packets => payload(client, server),
         Unit::Echoes => format!("{} echoes/s", per_s(client.rate(Counter::Completed))),
-        Unit::Requests | Unit::Connections => format!("{} requests/s", per_s(client.rate(Counter::Completed))),
+        Unit::Requests | Unit::Connections => {
+            format!("{} requests/s", per_s(client.rate(Counter::Completed)))
+        }
     };
     clip(format!("{time:>12}  {rate:<28}  errors {}", errors(client)))
 }
@@ -89,8 +91,14 @@ mod tests {
         let client = [tick(1000, &[]), tick(2000, &[(Counter::SentBytes, 1_200_000_000)])];
         let server = [tick(1100, &[]), tick(2100, &[(Counter::ReceivedBytes, 1_176_500_000)])];
         let [c, s] = [&client, &server].map(|t| Step { before: &t[0], now: &t[1] });
-        assert_eq!(live_line(Unit::Bits, c, Some(s)), "       2.0 s  9.412 Gbit/s received         errors 0");
-        assert_eq!(live_line(Unit::Bits, c, None), "       2.0 s  9.600 Gbit/s sent             errors 0");
+        assert_eq!(
+            live_line(Unit::Bits, c, Some(s)),
+            "       2.0 s  9.412 Gbit/s received         errors 0"
+        );
+        assert_eq!(
+            live_line(Unit::Bits, c, None),
+            "       2.0 s  9.600 Gbit/s sent             errors 0"
+        );
     }
 
     #[test]
@@ -100,7 +108,10 @@ mod tests {
             tick(-500, &[(Counter::Completed, 12_500), (Counter::Errors, 3)]),
         ];
         let step = Step { before: &client[0], now: &client[1] };
-        assert_eq!(live_line(Unit::Requests, step, None), "warm-up -0.5 s  24000 requests/s              errors 3");
+        assert_eq!(
+            live_line(Unit::Requests, step, None),
+            "warm-up -0.5 s  24000 requests/s              errors 3"
+        );
     }
 
     #[test]

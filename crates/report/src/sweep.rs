@@ -26,9 +26,9 @@ pub fn sweep_table(records: &[Record]) -> Option<String> {
         .set_width(WIDTH as u16)
         .set_header(columns.iter().map(|column| plain(&column.title)));
     for record in records {
-        table.add_row(
-            columns.iter().map(|column| (column.cell)(record).map_or_else(|| UNKNOWN.to_owned(), |text| plain(&text))),
-        );
+        table.add_row(columns.iter().map(|column| {
+            (column.cell)(record).map_or_else(|| UNKNOWN.to_owned(), |text| plain(&text))
+        }));
     }
     let fits = figures_fit(&columns, &table.column_max_content_widths());
     for (index, column) in columns.iter().enumerate() {
@@ -89,13 +89,16 @@ fn column(title: &str, number: bool, cell: impl Fn(&Record) -> Option<String> + 
 }
 
 fn columns(records: &[Record]) -> Vec<Column> {
-    let points: BTreeSet<&str> = records.iter().flat_map(|record| record.point.keys().map(String::as_str)).collect();
+    let points: BTreeSet<&str> =
+        records.iter().flat_map(|record| record.point.keys().map(String::as_str)).collect();
     let mut out = vec![
         column("workload", false, |record| Some(record.workload.clone())),
         column("path", false, |record| Some(record.path.clone())),
     ];
     if !points.contains("engine") && !differs(records, |record| record.workload.clone()) {
-        out.push(column("engine", false, |record| RecordedJob(&record.job).engine().map(str::to_owned)));
+        out.push(column("engine", false, |record| {
+            RecordedJob(&record.job).engine().map(str::to_owned)
+        }));
     }
     // What is the same everywhere needs no column.
     out.retain(|column| differs(records, |record| (column.cell)(record)));
@@ -107,7 +110,9 @@ fn columns(records: &[Record]) -> Vec<Column> {
         out.push(column("round", true, |record| Some(record.round.to_string())));
     }
     out.extend(figures(records));
-    out.push(column("limited by", false, |record| Some(record.limited_by.clone()).filter(|by| !by.is_empty())));
+    out.push(column("limited by", false, |record| {
+        Some(record.limited_by.clone()).filter(|by| !by.is_empty())
+    }));
     if records.iter().any(|record| caveat(record).is_some()) {
         out.push(column("note", false, caveat));
     }
@@ -128,8 +133,10 @@ fn figures(records: &[Record]) -> Vec<Column> {
     match unit {
         // A column for each sort of rate would not fit.
         _ if mixed => out.push(column("rate", true, main_rate)),
-        Unit::Bits => out
-            .extend([metric("received", "received_bits_per_s", bit_rate), metric("sent", "sent_bits_per_s", bit_rate)]),
+        Unit::Bits => out.extend([
+            metric("received", "received_bits_per_s", bit_rate),
+            metric("sent", "sent_bits_per_s", bit_rate),
+        ]),
         Unit::Messages => out.extend([
             metric("messages/s", "messages_per_s", per_s),
             metric("received", "received_bits_per_s", bit_rate),
@@ -139,7 +146,9 @@ fn figures(records: &[Record]) -> Vec<Column> {
             metric("received", "received_bits_per_s", bit_rate),
         ]),
         Unit::Echoes => out.push(metric("received", "received", number::plain)),
-        Unit::Requests | Unit::Connections => out.push(metric("requests/s", "requests_per_s", per_s)),
+        Unit::Requests | Unit::Connections => {
+            out.push(metric("requests/s", "requests_per_s", per_s))
+        }
     }
     if !mixed {
         out.extend([column("lost", true, lost), column("errors", true, errors)]);
@@ -159,7 +168,8 @@ fn metric(title: &str, name: &'static str, text: fn(f64) -> String) -> Column {
 
 /// The rate that a workload is measured for, with its unit.
 fn main_rate(record: &Record) -> Option<String> {
-    let names = ["requests_per_s", "messages_per_s", "received_packets_per_s", "received_bits_per_s"];
+    let names =
+        ["requests_per_s", "messages_per_s", "received_packets_per_s", "received_bits_per_s"];
     names.iter().find_map(|name| record.metrics.get(*name).map(|value| by_name(name, *value)))
 }
 
@@ -175,7 +185,9 @@ fn errors(record: &Record) -> Option<String> {
 
 /// Of the latency that a user feels: the response time where there is one.
 fn percentile(record: &Record, of: fn(&Latency) -> u64) -> Option<String> {
-    let latency = ["response_ns", "service_ns", "delay_ns"].iter().find_map(|kind| record.latency.get(*kind))?;
+    let latency = ["response_ns", "service_ns", "delay_ns"]
+        .iter()
+        .find_map(|kind| record.latency.get(*kind))?;
     (latency.count > 0).then(|| time_ns(of(latency) as f64))
 }
 

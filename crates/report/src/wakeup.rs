@@ -10,7 +10,9 @@ use crate::number::{percent, time_ns};
 ///
 /// `None` when they are not of one workload, path and point, or when either has no service times.
 pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
-    let same = spin.workload == blocking.workload && spin.path == blocking.path && point(spin).eq(point(blocking));
+    let same = spin.workload == blocking.workload
+        && spin.path == blocking.path
+        && point(spin).eq(point(blocking));
     let (polled, blocked) = (median(spin)?, median(blocking)?);
     if !same {
         return None;
@@ -39,15 +41,17 @@ pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
 /// The sentences for all pairs of busy-polled and blocking records, in the order of the busy-polled
 /// ones; with the point, where there are several.
 pub fn wakeup_costs(records: &[Record]) -> Vec<String> {
-    let of =
-        |engine: &'static str| records.iter().filter(move |record| RecordedJob(&record.job).engine() == Some(engine));
+    let of = |engine: &'static str| {
+        records.iter().filter(move |record| RecordedJob(&record.job).engine() == Some(engine))
+    };
     of("spin")
         .filter_map(|spin| {
             let cost = of("threads")
                 .filter(|blocking| blocking.round == spin.round)
                 .find_map(|blocking| wakeup_cost(spin, blocking))?;
-            let at: Vec<_> =
-                point(spin).filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?))).collect();
+            let at: Vec<_> = point(spin)
+                .filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?)))
+                .collect();
             Some(if at.is_empty() { cost } else { format!("{}: {cost}", at.join(", ")) })
         })
         .collect()
@@ -57,7 +61,11 @@ pub fn wakeup_costs(records: &[Record]) -> Vec<String> {
 const RESOLUTION: f64 = 0.002;
 
 fn median(record: &Record) -> Option<f64> {
-    record.latency.get("service_ns").filter(|latency| latency.count > 0).map(|latency| latency.p50 as f64)
+    record
+        .latency
+        .get("service_ns")
+        .filter(|latency| latency.count > 0)
+        .map(|latency| latency.p50 as f64)
 }
 
 /// The point without the engine, which is what differs.
@@ -72,7 +80,10 @@ fn doubt(record: &Record) -> Option<String> {
     }
     let failed = record.metrics.get("errors").copied().unwrap_or(0.0);
     if failed > 0.0 {
-        return Some(format!("{} exchanges failed and are in no latency", crate::number::plain(failed)));
+        return Some(format!(
+            "{} exchanges failed and are in no latency",
+            crate::number::plain(failed)
+        ));
     }
     let shared = record.warnings.iter().any(|warning| warning.kind == WarningKind::SharedCpu);
     shared.then(|| "both ends shared a CPU".to_owned())

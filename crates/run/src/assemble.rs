@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_load::workload::{TrialReports, Workload};
 use hopbench_model::{
-    CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Pattern, Proof, RECORD_SCHEMA, Record,
-    SECOND, Warning, WarningKind,
+    CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Pattern, Proof,
+    RECORD_SCHEMA, Record, SECOND, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use hopbench_wire::Hello;
@@ -71,15 +71,26 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
     let count = u32::try_from(outcome.clients.len()).unwrap_or(u32::MAX);
     let together = setting.workload.together(job, count);
     let proxied = setting.proxies.iter().any(|said| said.proxy.named);
-    let trial = TrialReports { job: &together, client, server, shared_clock: outcome.shared_clock, proxied };
+    let trial = TrialReports {
+        job: &together,
+        client,
+        server,
+        shared_clock: outcome.shared_clock,
+        proxied,
+    };
     let figures = setting.workload.figures(&trial);
     let started = OffsetDateTime::UNIX_EPOCH + outcome.started;
     let (clients, servers) = ends(setting, &together, outcome);
     let work = Work::of(setting.workload, &figures.metrics, client);
     let servers_count = u32::try_from(outcome.servers.len()).unwrap_or(u32::MAX);
-    let connections = Connections { each_client: job.connections, all: together.connections, servers: servers_count };
+    let connections = Connections {
+        each_client: job.connections,
+        all: together.connections,
+        servers: servers_count,
+    };
     let mut proxies = proxies::spent(setting.proxies, &outcome.proxies, &work, connections);
-    let (of_proxies, unavailable) = (std::mem::take(&mut proxies.metrics), std::mem::take(&mut proxies.unavailable));
+    let (of_proxies, unavailable) =
+        (std::mem::take(&mut proxies.metrics), std::mem::take(&mut proxies.unavailable));
     let spent = cost::spent(&clients, &servers, proxies, outcome);
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
@@ -95,7 +106,12 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
         limited_because: String::new(),
         metrics: figures.metrics,
         latency: latencies(client, server),
-        intervals: intervals::intervals(job.kind().pattern == Pattern::OneWay, job.timing.interval_ns, client, server),
+        intervals: intervals::intervals(
+            job.kind().pattern == Pattern::OneWay,
+            job.timing.interval_ns,
+            client,
+            server,
+        ),
         cost: spent.cost,
         proof: proof(setting, outcome),
         invariants: figures.invariants,
@@ -129,7 +145,8 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
         link: setting.link,
         proxied,
     };
-    (record.limited_by, record.limited_because) = limited_by_agents(&together, &record, &evidence, outcome);
+    (record.limited_by, record.limited_because) =
+        limited_by_agents(&together, &record, &evidence, outcome);
     record.warnings.extend(overhead_seen(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
@@ -138,30 +155,46 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
 
 /// The clients and the servers that reported, with where they were. `together` is the job of all
 /// clients.
-fn ends<'a>(setting: &Setting<'a>, together: &Job, outcome: &'a TrialResult) -> (Vec<End<'a>>, Vec<End<'a>>) {
+fn ends<'a>(
+    setting: &Setting<'a>,
+    together: &Job,
+    outcome: &'a TrialResult,
+) -> (Vec<End<'a>>, Vec<End<'a>>) {
     let Setting { job, nodes, cpus, .. } = *setting;
     let set = |cpus: &CpuSet| cpus.0.iter().copied().collect::<BTreeSet<_>>();
     let servers = u32::try_from(outcome.servers.len()).unwrap_or(u32::MAX).max(1);
-    let side =
-        |reports: &'a [Option<EndReport>], nodes: &'a [String], name, held: &[Option<CpuSet>], pinned, threads| {
-            let pinned = Option::as_ref(pinned).map(set);
-            let reported = reports.iter().enumerate().filter_map(|(i, report)| Some((i, report.as_ref()?)));
-            let end = |(i, report): (usize, &'a EndReport)| End {
-                node: nodes.get(i).map_or(name, String::as_str),
-                report,
-                held: held
-                    .get(i)
-                    .and_then(|held| held.as_ref().map(set))
-                    .or_else(|| confined(report).as_ref().map(set)),
-                pinned: pinned.clone(),
-                threads,
-            };
-            reported.map(end).collect()
+    let side = |reports: &'a [Option<EndReport>],
+                nodes: &'a [String],
+                name,
+                held: &[Option<CpuSet>],
+                pinned,
+                threads| {
+        let pinned = Option::as_ref(pinned).map(set);
+        let reported =
+            reports.iter().enumerate().filter_map(|(i, report)| Some((i, report.as_ref()?)));
+        let end = |(i, report): (usize, &'a EndReport)| End {
+            node: nodes.get(i).map_or(name, String::as_str),
+            report,
+            held: held
+                .get(i)
+                .and_then(|held| held.as_ref().map(set))
+                .or_else(|| confined(report).as_ref().map(set)),
+            pinned: pinned.clone(),
+            threads,
         };
+        reported.map(end).collect()
+    };
     // Several servers share the connections of all clients.
     let accepted = together.connections.div_ceil(servers);
     (
-        side(&outcome.clients, nodes.0, "client", cpus.0, &job.client_cpus, threads(job, job.connections)),
+        side(
+            &outcome.clients,
+            nodes.0,
+            "client",
+            cpus.0,
+            &job.client_cpus,
+            threads(job, job.connections),
+        ),
         side(&outcome.servers, nodes.1, "server", cpus.1, &job.server_cpus, threads(job, accepted)),
     )
 }
@@ -229,11 +262,18 @@ fn overhead_seen(outcome: &TrialResult, window_s: f64) -> Option<Warning> {
         share(all - conductor),
         outcome.clients.len() + outcome.servers.len(),
     );
-    Some(Warning::new(WarningKind::SharedCpu, text, "lengthen the intervals, or give the trial fewer clients"))
+    Some(Warning::new(
+        WarningKind::SharedCpu,
+        text,
+        "lengthen the intervals, or give the trial fewer clients",
+    ))
 }
 
 /// Latencies by kind; one that both ends measured is the client's.
-fn latencies(client: &EndReport, server: Option<&EndReport>) -> BTreeMap<String, hopbench_model::Latency> {
+fn latencies(
+    client: &EndReport,
+    server: Option<&EndReport>,
+) -> BTreeMap<String, hopbench_model::Latency> {
     let mut out = BTreeMap::new();
     for end in server.into_iter().chain([client]) {
         for (kind, text) in &end.latency {
@@ -259,7 +299,10 @@ fn proof(setting: &Setting<'_>, outcome: &TrialResult) -> Vec<Proof> {
 }
 
 /// The first flow of each end of a side that had one, with the end's name.
-fn first_flows<'a>(name: &str, side: &'a [Option<EndReport>]) -> impl Iterator<Item = (String, &'a FlowReport)> {
+fn first_flows<'a>(
+    name: &str,
+    side: &'a [Option<EndReport>],
+) -> impl Iterator<Item = (String, &'a FlowReport)> {
     let several = side.len() > 1;
     side.iter().enumerate().filter_map(move |(i, report)| {
         let flow = report.as_ref()?.flows.first()?;
@@ -290,7 +333,9 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
         out.insert("addresses_not_used".to_owned(), others.join(", "));
     }
     let arrived: Vec<_> = first_flows("server", &outcome.servers)
-        .map(|(end, flow)| format!("{end}: flow {} at {} from {}", flow.flow, flow.local, flow.peer))
+        .map(|(end, flow)| {
+            format!("{end}: flow {} at {} from {}", flow.flow, flow.local, flow.peer)
+        })
         .collect();
     if !arrived.is_empty() {
         out.insert("first_flows_arrived".to_owned(), arrived.join(", "));
@@ -310,7 +355,9 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
     };
     out.insert("clock".to_owned(), clock.to_owned());
     out.extend(start_skew(outcome).map(|skew| (START_SKEW_SETTING.to_owned(), skew.to_string())));
-    out.extend(readings_skew(outcome).map(|skew| ("readings_skew_ns".to_owned(), skew.to_string())));
+    out.extend(
+        readings_skew(outcome).map(|skew| ("readings_skew_ns".to_owned(), skew.to_string())),
+    );
     if outcome.clock_error_ns > 0 {
         out.insert("clock_error_ns".to_owned(), outcome.clock_error_ns.to_string());
     }
@@ -321,7 +368,10 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
         let names: Vec<_> = nodes.iter().map(|n| n.as_str()).collect();
         out.insert(
             "nodes_share_a_machine".to_owned(),
-            format!("{}: the CPU figures of each node are those of the whole machine", names.join(", ")),
+            format!(
+                "{}: the CPU figures of each node are those of the whole machine",
+                names.join(", ")
+            ),
         );
     }
     out

@@ -15,7 +15,9 @@ mod trial;
 use std::collections::BTreeSet;
 
 use hopbench_model::secret::SecretHeaders;
-use hopbench_model::{Bounds, Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick};
+use hopbench_model::{
+    Bounds, Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick,
+};
 use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
 use hopbench_wire::{Hello, Role};
@@ -101,7 +103,17 @@ impl Campaign {
         notes.extend(start::differences(folder.run(), &ours));
         let budget = Budget::of(&folder.run().plan);
         let secrets = SecretHeaders::default();
-        Self { folder, ours, done, searched, notes, secrets, ended: Ended::default(), budget, overhead: (0, 0) }
+        Self {
+            folder,
+            ours,
+            done,
+            searched,
+            notes,
+            secrets,
+            ended: Ended::default(),
+            budget,
+            overhead: (0, 0),
+        }
     }
 
     /// The same with the values of the plan's secret headers, which no file has.
@@ -119,20 +131,26 @@ impl Campaign {
         let result = self.on(testbed, observer);
         testbed.down();
         let ended = self.ended;
-        let whole = result.is_ok() && ended.failures == 0 && ended.errors == 0 && !ended.interrupted;
+        let whole =
+            result.is_ok() && ended.failures == 0 && ended.errors == 0 && !ended.interrupted;
         let closed = self.folder.update(|run| {
             run.status = if whole { RunStatus::Complete } else { RunStatus::Incomplete };
             run.ended_at = Some(start::now());
         });
         let fault = result.and(closed).err();
-        observer.event(&Event::RunDone { run: self.folder.run(), ended: &ended, fault: fault.as_ref() });
+        observer.event(&Event::RunDone {
+            run: self.folder.run(),
+            ended: &ended,
+            fault: fault.as_ref(),
+        });
         Finished { folder: self.folder, ended, fault }
     }
 
     fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
         let whole = self.folder.run().plan.clone();
         let (plan, unmeasurable) = supported::supported(&whole, testbed)?;
-        let (skipped, lost) = supported::lost(unmeasurable, self.folder.run(), &self.done, &self.searched);
+        let (skipped, lost) =
+            supported::lost(unmeasurable, self.folder.run(), &self.done, &self.searched);
         testbed.up(&plan)?;
         let facts = testbed.facts();
         let mut notes = std::mem::take(&mut self.notes);
@@ -150,11 +168,21 @@ impl Campaign {
         let mut sessions = Sessions::new(self.ours.clone());
         let mut meters = Meters::default();
         let bounds = bounds(&plan);
-        let mut around =
-            Around { plan: &plan, testbed, sessions: &mut sessions, meters: &mut meters, observer, bounds };
-        let gone =
-            lost.searches.into_iter().filter_map(|(cell, reason)| SearchDriver::gone(&whole, cell, reason)).collect();
-        let walked = self.walk(&mut around, lost.trials).and_then(|()| self.search(&mut around, gone));
+        let mut around = Around {
+            plan: &plan,
+            testbed,
+            sessions: &mut sessions,
+            meters: &mut meters,
+            observer,
+            bounds,
+        };
+        let gone = lost
+            .searches
+            .into_iter()
+            .filter_map(|(cell, reason)| SearchDriver::gone(&whole, cell, reason))
+            .collect();
+        let walked =
+            self.walk(&mut around, lost.trials).and_then(|()| self.search(&mut around, gone));
         sessions.close();
         walked
     }
@@ -203,7 +231,8 @@ impl Campaign {
         let Around { testbed, sessions, meters, observer, bounds, .. } = around;
         let RunFile { run_id, session, .. } = self.folder.run();
         let secrets = &self.secrets;
-        let trial_of = CellTrial { run_id, session: *session, path, point, round, bounds: *bounds, secrets };
+        let trial_of =
+            CellTrial { run_id, session: *session, path, point, round, bounds: *bounds, secrets };
         let mut disturbed: Vec<String> = Vec::new();
         loop {
             let Measured { result, changes, barred } =
@@ -267,7 +296,9 @@ fn note(run: &mut RunFile, notes: &[String], baseline: Option<&str>) {
     let session = run.session;
     run.notes.extend(notes.iter().map(|note| format!("session {session}: {note}")));
     // The same in every session.
-    if let Some(baseline) = baseline.filter(|baseline| run.notes.iter().all(|note| note != baseline)) {
+    if let Some(baseline) =
+        baseline.filter(|baseline| run.notes.iter().all(|note| note != baseline))
+    {
         run.notes.push(baseline.to_owned());
     }
 }

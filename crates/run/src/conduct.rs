@@ -85,16 +85,24 @@ pub fn conduct(
     let orders = orders(ends, job, target, watch.programs, shared_clock)?;
     let all = orders.len() as u64;
     let one_machine = shared_clock || are_here(ends);
-    let clock_error_ns =
-        ends.clients.iter().chain(&ends.servers).map(AgentConnection::clock_error_ns).max().unwrap_or(0);
+    let clock_error_ns = ends
+        .clients
+        .iter()
+        .chain(&ends.servers)
+        .map(AgentConnection::clock_error_ns)
+        .max()
+        .unwrap_or(0);
     let proxies = Proxies::watch(watch.proxies)?;
     let mut trial = Conductor::new(ends)?;
-    let patience =
-        clock::now() + 20 * SECOND + 2 * job.timing.timeout_ns + 2 * all * u64::from(job.connections) * 1_000_000;
+    let patience = clock::now()
+        + 20 * SECOND
+        + 2 * job.timing.timeout_ns
+        + 2 * all * u64::from(job.connections) * 1_000_000;
     let mut limited = Vec::new();
     // The servers first: a client's flows must find them ready.
     for side in [Role::Server, Role::Client] {
-        let made_ready = trial.prepare(side, &orders).and_then(|()| trial.await_ready(side, patience, watcher));
+        let made_ready =
+            trial.prepare(side, &orders).and_then(|()| trial.await_ready(side, patience, watcher));
         match made_ready {
             Ok(more) => limited.extend(more),
             Err(fault) => {
@@ -104,20 +112,33 @@ pub fn conduct(
         }
     }
     let head_start = if trial.crosses_networks() { HEAD_START_REMOTE } else { HEAD_START };
-    let window_start =
-        clock::now() + head_start + all * HEAD_START_EACH + 2 * trial.slowest_round_trip() + job.timing.warmup_ns;
+    let window_start = clock::now()
+        + head_start
+        + all * HEAD_START_EACH
+        + 2 * trial.slowest_round_trip()
+        + job.timing.warmup_ns;
     trial.start(window_start);
-    let started = clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
+    let started =
+        clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let (endings, seen) = trial.follow(&job.timing, window_start, proxies, watcher)?;
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
     let server_unseen = watch.programs.is_some_and(<[u32]>::is_empty);
-    Ok(TrialResult { limited, shared_clock, one_machine, server_unseen, clock_error_ns, started, ..outcome })
+    Ok(TrialResult {
+        limited,
+        shared_clock,
+        one_machine,
+        server_unseen,
+        clock_error_ns,
+        started,
+        ..outcome
+    })
 }
 
 fn shares_clock(ends: &Ends) -> bool {
     let Some(first) = ends.clients.first() else { return false };
-    ends.clients.iter().chain(&ends.servers).all(|agent| agent.shares_clock(first)) || ends.servers.is_empty()
+    ends.clients.iter().chain(&ends.servers).all(|agent| agent.shares_clock(first))
+        || ends.servers.is_empty()
 }
 
 /// Whether all ends are on the machine of this process.
@@ -139,7 +160,8 @@ fn orders(
     };
     let workload = hopbench_load::workload(&job.workload)
         .ok_or_else(|| Fault::input(format!("workload `{}` is not known", job.workload)))?;
-    let random = || random_bytes().map_err(|e| Fault::environment(format!("no random numbers: {e}")));
+    let random =
+        || random_bytes().map_err(|e| Fault::environment(format!("no random numbers: {e}")));
     let number = random()?;
     let clients = u32::try_from(ends.clients.len()).unwrap_or(u32::MAX);
     let mut together = workload.together(job, clients);
@@ -182,15 +204,26 @@ fn orders(
 }
 
 /// What the ends' words come to.
-fn outcome(endings: &[(Role, Ending)], seen: EdgeReadings, interval_ns: Nanos) -> Result<TrialResult, Fault> {
+fn outcome(
+    endings: &[(Role, Ending)],
+    seen: EdgeReadings,
+    interval_ns: Nanos,
+) -> Result<TrialResult, Fault> {
     // An agent that is gone is why the flows of the others broke, and so is a proxy.
-    let first = |lost: bool| endings.iter().filter(|(_, e)| e.lost == lost).find_map(|(_, e)| e.fault.clone());
+    let first = |lost: bool| {
+        endings.iter().filter(|(_, e)| e.lost == lost).find_map(|(_, e)| e.fault.clone())
+    };
     let fault = first(true).or(seen.fault).or_else(|| first(false));
     let side = |role: Role| -> Vec<Option<EndReport>> {
-        endings.iter().filter(|(r, _)| *r == role).map(|(_, ending)| ending.report.clone()).collect()
+        endings
+            .iter()
+            .filter(|(r, _)| *r == role)
+            .map(|(_, ending)| ending.report.clone())
+            .collect()
     };
     let (clients, servers) = (side(Role::Client), side(Role::Server));
-    let together = |side: &[Option<EndReport>]| merge(&side.iter().flatten().collect::<Vec<_>>(), interval_ns);
+    let together =
+        |side: &[Option<EndReport>]| merge(&side.iter().flatten().collect::<Vec<_>>(), interval_ns);
     let Some(client) = together(&clients) else {
         return Err(fault.unwrap_or_else(|| Fault::measuring("the client reported nothing")));
     };

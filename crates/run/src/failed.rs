@@ -35,9 +35,18 @@ mod tests {
             failed_exchanges(&record)
         };
         assert_eq!(why("error_ratio", 0.5), None);
-        assert_eq!(why("error_ratio", 0.514).as_deref(), Some("51.4 % of the exchanges failed: 7 timeout"));
-        assert_eq!(why("error_ratio", 1.0).as_deref(), Some("not one exchange succeeded: 7 timeout"));
+        assert_eq!(
+            why("error_ratio", 0.514).as_deref(),
+            Some("51.4 % of the exchanges failed: 7 timeout")
+        );
+        assert_eq!(
+            why("error_ratio", 1.0).as_deref(),
+            Some("not one exchange succeeded: 7 timeout")
+        );
         assert_eq!(why("lost_ratio", 0.99), None, "losses are what is measured");
-        assert_eq!(why("lost_ratio", 1.0).as_deref(), Some("not one exchange succeeded: 7 timeout"));
+        assert_eq!(
+            why("lost_ratio", 1.0).as_deref(),
+            Some("not one exchange succeeded: 7 timeout")
+        );
     }
 }

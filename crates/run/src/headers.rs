@@ -16,5 +16,7 @@ pub fn variable(name: &str) -> Option<String> {
 /// A value that was redacted when the run began and is not in `secrets`, or a variable that is not
 /// set (input).
 pub fn headers_known(plan: &Plan, secrets: &SecretHeaders) -> Result<(), Fault> {
-    plan.points.iter().try_for_each(|point| secrets.restored(&point.workload, &point.job, variable).map(drop))
+    plan.points
+        .iter()
+        .try_for_each(|point| secrets.restored(&point.workload, &point.job, variable).map(drop))
 }

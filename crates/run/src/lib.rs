@@ -20,8 +20,8 @@ mod warnings;
 
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{
-    Campaign, CellsEnded, Ended, Event, Finished, Observer, TRIAL_OVERHEAD_NS, looked_at_instead, measurable, new_run,
-    order, same_build,
+    Campaign, CellsEnded, Ended, Event, Finished, Observer, TRIAL_OVERHEAD_NS, looked_at_instead,
+    measurable, new_run, order, same_build,
 };
 pub use conduct::agent_connection::AgentConnection;
 pub use conduct::{Edges, Ends, TrialResult, Watch, Watcher, conduct};

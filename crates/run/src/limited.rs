@@ -58,7 +58,11 @@ pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit 
 /// The end whose CPUs were not metered, in words.
 fn unmetered(evidence: &Evidence) -> &'static str {
     let metered = evidence.burdens.iter().any(|burden| burden.who == SERVER);
-    if metered { "" } else { "; nobody metered the server, whose own time is part of the round trip" }
+    if metered {
+        ""
+    } else {
+        "; nobody metered the server, whose own time is part of the round trip"
+    }
 }
 
 /// What was looked at among the CPUs and was not full.
@@ -79,7 +83,12 @@ fn free(job: &Job, record: &Record, evidence: &Evidence) -> String {
 
 /// The same, where agents keep to limits of their own: a trial in which one came up to its own was
 /// held by it, whatever else that made it wait for.
-pub(crate) fn limited_by_agents(job: &Job, record: &Record, evidence: &Evidence, outcome: &TrialResult) -> Limit {
+pub(crate) fn limited_by_agents(
+    job: &Job,
+    record: &Record,
+    evidence: &Evidence,
+    outcome: &TrialResult,
+) -> Limit {
     let found = limited(job, record, evidence);
     match found.0.as_str() {
         "target_rate" | "nic" => found,
@@ -92,12 +101,14 @@ fn link(job: &Job, metrics: &BTreeMap<String, f64>, link: LinkRate) -> Option<Li
     let most = link.payload_bits_per_s(job)?;
     // Each direction has the link to itself.
     let largest = |name: &str| {
-        let of_way = directions(metrics).iter().filter_map(|(way, _)| metrics.get(&format!("{way}{name}")));
+        let of_way =
+            directions(metrics).iter().filter_map(|(way, _)| metrics.get(&format!("{way}{name}")));
         of_way.copied().reduce(f64::max)
     };
     let (sent, received) = (largest("sent_bits_per_s"), largest("received_bits_per_s"));
-    // What a sender's kernel takes is on its way into a queue, where it may stay or be dropped: where one end sends only,
-    // what crossed the link is what arrived. What answers each other is read at one end, both ways.
+    // What a sender's kernel takes is on its way into a queue, where it may stay or be dropped:
+    // where one end sends only, what crossed the link is what arrived. What answers each other is
+    // read at one end, both ways.
     let crossed = match (received, job.kind().is_of_exchanges()) {
         (Some(received), false) => received,
         _ => received.into_iter().chain(sent).reduce(f64::max)?,
@@ -121,7 +132,8 @@ fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool)
     let (share, way) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let whose = if proxied { format!(" {NEAREST}") } else { String::new() };
     if share > MANY_RETRANSMISSIONS {
-        let why = format!("{} of the bytes{way} were sent again{whose}", number::brief_percent(share));
+        let why =
+            format!("{} of the bytes{way} were sent again{whose}", number::brief_percent(share));
         return Some(limit("retransmission", why));
     }
     None
@@ -136,11 +148,17 @@ fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Limit> {
     if metrics.contains_key("intended_per_s") {
         return None;
     }
-    let rates = directions(metrics).iter().map(|(way, _)| metrics.get(&format!("{way}sent_bits_per_s")).copied());
+    let rates = directions(metrics)
+        .iter()
+        .map(|(way, _)| metrics.get(&format!("{way}sent_bits_per_s")).copied());
     let least = rates.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
     let asked = asked as f64;
     if least >= 0.98 * asked {
-        let why = format!("{} of the {} asked for", number::brief_bit_rate(least), number::brief_bit_rate(asked));
+        let why = format!(
+            "{} of the {} asked for",
+            number::brief_bit_rate(least),
+            number::brief_bit_rate(asked)
+        );
         return Some(limit("target_rate", why));
     }
     None
@@ -148,12 +166,19 @@ fn bit_rate(job: &Job, metrics: &BTreeMap<String, f64>) -> Option<Limit> {
 
 /// Whether senders waited for room most of the time.
 fn buffer(metrics: &BTreeMap<String, f64>, proxied: bool) -> Option<Limit> {
-    let receiver = if proxied { "the window of the sender's proxy" } else { "the receiver's window" };
-    let kinds = [("receive_window_limited_ratio", receiver), ("send_buffer_limited_ratio", "the send buffer")];
+    let receiver =
+        if proxied { "the window of the sender's proxy" } else { "the receiver's window" };
+    let kinds = [
+        ("receive_window_limited_ratio", receiver),
+        ("send_buffer_limited_ratio", "the send buffer"),
+    ];
     kinds.iter().find_map(|(name, what)| {
         directions(metrics).iter().find_map(|(way, words)| {
             let share = metrics.get(&format!("{way}{name}")).filter(|share| **share > MOSTLY)?;
-            let why = format!("{what} was the limit for {} of the sending time{words}", number::share(*share));
+            let why = format!(
+                "{what} was the limit for {} of the sending time{words}",
+                number::share(*share)
+            );
             Some(limit("socket_buffer", why))
         })
     })
@@ -163,7 +188,8 @@ fn buffer(metrics: &BTreeMap<String, f64>, proxied: bool) -> Option<Limit> {
 /// way the plain rates are sums, and nothing else is known of both together.
 fn directions(metrics: &BTreeMap<String, f64>) -> &'static [(&'static str, &'static str)] {
     const ONE: &[(&str, &str)] = &[("", "")];
-    const BOTH: &[(&str, &str)] = &[("to_server_", " to the server"), ("from_server_", " from the server")];
+    const BOTH: &[(&str, &str)] =
+        &[("to_server_", " to the server"), ("from_server_", " from the server")];
     if metrics.contains_key("to_server_sent_bits_per_s") { BOTH } else { ONE }
 }
 

@@ -38,7 +38,12 @@ pub(crate) struct LoadTimes {
 impl LoadTimes {
     /// Of a trial whose window began at `started` and was so long; `quiet_since` and `started` are
     /// since 1970 UTC.
-    pub(crate) fn new(quiet_since: Duration, started: Duration, warmup_ns: Nanos, window_ns: Nanos) -> Self {
+    pub(crate) fn new(
+        quiet_since: Duration,
+        started: Duration,
+        warmup_ns: Nanos,
+        window_ns: Nanos,
+    ) -> Self {
         Self {
             quiet_since_s: since(started, quiet_since),
             began_s: -(warmup_ns as f64) / SECOND as f64,
@@ -72,7 +77,9 @@ pub(crate) fn costs(
 ) -> (Vec<MeteredCost>, BTreeMap<String, String>) {
     let (mut out, mut unavailable) = (Vec::new(), BTreeMap::new());
     for end in after {
-        let same = |start: &&Metered| (&start.who, start.what, start.source) == (&end.who, end.what, end.source);
+        let same = |start: &&Metered| {
+            (&start.who, start.what, start.source) == (&end.who, end.what, end.source)
+        };
         match before
             .iter()
             .find(same)
@@ -103,11 +110,15 @@ fn cost(start: &Metered, end: &Metered, started: Duration) -> Result<MeteredCost
     if window_s <= 0.0 {
         return Err("it read nothing new between the start of the trial and its end");
     }
-    let grown = |before: u64, after: u64| after.checked_sub(before).map(|ns| ns as f64 / SECOND as f64);
-    let cpu_s = grown(start.cpu_ns, end.cpu_ns).ok_or("its counters began anew: it was started again")?;
-    let mut figures = BTreeMap::from([("cpu_s".to_owned(), cpu_s), ("cores".to_owned(), cpu_s / window_s)]);
+    let grown =
+        |before: u64, after: u64| after.checked_sub(before).map(|ns| ns as f64 / SECOND as f64);
+    let cpu_s =
+        grown(start.cpu_ns, end.cpu_ns).ok_or("its counters began anew: it was started again")?;
+    let mut figures =
+        BTreeMap::from([("cpu_s".to_owned(), cpu_s), ("cores".to_owned(), cpu_s / window_s)]);
     figures.extend(end.memory_bytes.map(|bytes| ("memory_bytes".to_owned(), bytes as f64)));
-    let throttled = start.throttled_ns.zip(end.throttled_ns).and_then(|(before, after)| grown(before, after));
+    let throttled =
+        start.throttled_ns.zip(end.throttled_ns).and_then(|(before, after)| grown(before, after));
     figures.extend(throttled.map(|seconds| ("throttled_s".to_owned(), seconds)));
     Ok(MeteredCost {
         who: end.who.clone(),
@@ -148,13 +159,21 @@ pub(crate) fn under_load(
     let rank = |cost: &MeteredCost| (own(cost), own(cost) && load.is_inside(cost));
     let cost = all.max_by(|a, b| rank(a).cmp(&rank(b)).then(share(a).total_cmp(&share(b))))?;
     let (load_s, MeteredCost { source, window_s, starts_at_s, .. }) = (load.inside(cost), cost);
-    let window = format!("{source}'s window of {window_s:.1} s began {:.1} s before the trial's", -starts_at_s);
+    let window = format!(
+        "{source}'s window of {window_s:.1} s began {:.1} s before the trial's",
+        -starts_at_s
+    );
     if !own(cost) {
-        let why = "when the trial before was on or the pods began: the meter read nothing in between";
-        return Some(Err(format!("{window}, {why}; meters that read more often help, or fewer and longer trials")));
+        let why =
+            "when the trial before was on or the pods began: the meter read nothing in between";
+        return Some(Err(format!(
+            "{window}, {why}; meters that read more often help, or fewer and longer trials"
+        )));
     }
     if share(cost) < if load.is_inside(cost) { WHOLE_LOAD } else { MOSTLY_LOAD } {
-        return Some(Err(format!("{window} and had load for {load_s:.1} s only; longer trials are metered")));
+        return Some(Err(format!(
+            "{window} and had load for {load_s:.1} s only; longer trials are metered"
+        )));
     }
     let cpu_s = cost.figures.get("cpu_s").copied().unwrap_or(0.0);
     let mut figures = BTreeMap::from(
@@ -165,14 +184,19 @@ pub(crate) fn under_load(
     if near(*starts_at_s) && near(starts_at_s + window_s - load.window_s) {
         figures.insert("cpu_s".to_owned(), cpu_s);
     }
-    figures.extend(cost.figures.get("memory_bytes").map(|bytes| ("memory_bytes".to_owned(), *bytes)));
-    Some(Ok(UnderLoad { figures, source: format!("by {source}: {window} and had load for {load_s:.1} s") }))
+    figures
+        .extend(cost.figures.get("memory_bytes").map(|bytes| ("memory_bytes".to_owned(), *bytes)));
+    Some(Ok(UnderLoad {
+        figures,
+        source: format!("by {source}: {window} and had load for {load_s:.1} s"),
+    }))
 }
 
 /// Containers that were held back by their CPU limits.
 pub(crate) fn throttled(costs: &[MeteredCost]) -> Vec<Warning> {
     let held = costs.iter().filter_map(|cost| {
-        let seconds = cost.figures.get("throttled_s").filter(|s| **s > THROTTLED * cost.window_s)?;
+        let seconds =
+            cost.figures.get("throttled_s").filter(|s| **s > THROTTLED * cost.window_s)?;
         Some(Warning::new(
             WarningKind::EnvironmentChanged,
             format!(
@@ -216,7 +240,10 @@ impl SandboxedEnd {
 /// servers' agents spent, who only look on. Whether it is known.
 pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &LoadTimes) -> bool {
     let costs = &record.cost.metered;
-    let each = servers.iter().map(|server| under_load(costs, MeteredKind::Program, server, load)).collect();
+    let each = servers
+        .iter()
+        .map(|server| under_load(costs, MeteredKind::Program, server, load))
+        .collect();
     replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each)
 }
 
@@ -231,7 +258,8 @@ pub(crate) fn of_sandbox(
     shared: bool,
 ) -> bool {
     // The kubelet says what the runtime says, which may know nothing of the sandbox's own kernel.
-    let costs: Vec<MeteredCost> = record.cost.metered.iter().filter(|cost| cost.source != "kubelet").cloned().collect();
+    let costs: Vec<MeteredCost> =
+        record.cost.metered.iter().filter(|cost| cost.source != "kubelet").cloned().collect();
     let one = |agent: &String| match shared {
         true => Some(Err("one sandbox is client and server".to_owned())),
         false => under_load(&costs, MeteredKind::Agent, agent, load),
@@ -255,7 +283,8 @@ fn replace(
         Err(why) => format!("unavailable: {why}"),
         Ok(each) => {
             for name in ["cores", "cpu_s", "memory_bytes"] {
-                let all: Option<Vec<f64>> = each.iter().map(|one| one.figures.get(name).copied()).collect();
+                let all: Option<Vec<f64>> =
+                    each.iter().map(|one| one.figures.get(name).copied()).collect();
                 side.cost(record).extend(all.map(|all| (name.to_owned(), all.iter().sum())));
             }
             let sources: Vec<String> = each.into_iter().map(|one| one.source).collect();

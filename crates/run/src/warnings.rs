@@ -49,12 +49,16 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
         );
     }
     for name in ["completed_per_s", "received_bits_per_s"] {
-        let rates: Vec<f64> = record.intervals.iter().filter_map(|i| i.get(name).copied()).collect();
+        let rates: Vec<f64> =
+            record.intervals.iter().filter_map(|i| i.get(name).copied()).collect();
         if drift(&rates).is_some_and(|drift| drift.drifted) {
             let what = moved(&rates);
             warn(
                 WarningKind::NotSteady,
-                format!("{} {what} from the first third of the window to the last", figure(name, job)),
+                format!(
+                    "{} {what} from the first third of the window to the last",
+                    figure(name, job)
+                ),
                 "a longer warm-up, or a look at what changed",
             );
             break;
@@ -72,19 +76,28 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
             );
         }
         if value.contains("refused") {
-            warn(WarningKind::ReadBack, format!("{setting}: {value}"), "check the setting at that end");
+            warn(
+                WarningKind::ReadBack,
+                format!("{setting}: {value}"),
+                "check the setting at that end",
+            );
         }
     }
     // Probes have a schedule, and their figure is the round trip all the same.
     let is_probed = job.kind().pattern == Pattern::Probes;
     let main: &[&str] = if is_probed { &["service_ns"] } else { MAIN };
-    if let Some((kind, latency)) =
-        record.latency.iter().find(|(kind, l)| main.contains(&kind.as_str()) && l.count > 0 && l.count < 1000)
+    if let Some((kind, latency)) = record
+        .latency
+        .iter()
+        .find(|(kind, l)| main.contains(&kind.as_str()) && l.count > 0 && l.count < 1000)
     {
         let kind = if is_probed { "RTT" } else { kind.trim_end_matches("_ns") };
         warn(
             WarningKind::FewSamples,
-            format!("{kind} holds {} samples; p99.9 and beyond are its largest ones", latency.count),
+            format!(
+                "{kind} holds {} samples; p99.9 and beyond are its largest ones",
+                latency.count
+            ),
             "a longer window holds more of the tail",
         );
     }
@@ -101,7 +114,8 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
     if job.engine == EngineKind::Spin && outcome.shared_clock && shares_cpu(job) {
         warn(
             WarningKind::SharedCpu,
-            "two polling ends may share a CPU: each waits for the other to be scheduled out".to_owned(),
+            "two polling ends may share a CPU: each waits for the other to be scheduled out"
+                .to_owned(),
             "give each end CPUs of its own, like --cpu 0/1",
         );
     }
@@ -112,7 +126,9 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
 fn figure(interval: &str, job: &Job) -> String {
     let counted = job.kind().unit.metric().strip_suffix("_per_s");
     match counted.map(|what| what.trim_start_matches("received_")) {
-        Some(what) if interval == "completed_per_s" && !what.ends_with("bits") => format!("{what}/s"),
+        Some(what) if interval == "completed_per_s" && !what.ends_with("bits") => {
+            format!("{what}/s")
+        }
         _ if interval == "completed_per_s" => "what was done a second".to_owned(),
         _ => "throughput".to_owned(),
     }
@@ -124,7 +140,9 @@ fn moved(rates: &[f64]) -> String {
     let middle = |rates: &[f64]| median(rates).unwrap_or(0.0);
     let (first, last) = (middle(&rates[..third]), middle(&rates[rates.len() - third..]));
     match last / first {
-        ratio if ratio.is_finite() && ratio >= 1.0 => format!("rose by {}", number::brief_percent(ratio - 1.0)),
+        ratio if ratio.is_finite() && ratio >= 1.0 => {
+            format!("rose by {}", number::brief_percent(ratio - 1.0))
+        }
         ratio if ratio.is_finite() => format!("fell by {}", number::brief_percent(1.0 - ratio)),
         _ => "rose from nothing".to_owned(),
     }
@@ -154,7 +172,11 @@ mod tests {
     #[test]
     fn a_change_is_a_ratio_of_what_reports_show() {
         assert_eq!(moved(&[100.0, 100.0, 100.0, 110.0, 120.0, 120.0]), "rose by 20 %");
-        assert_eq!(moved(&[1000.0, 900.0, 300.0, 200.0, 100.0, 50.0]), "fell by 92 %", "a fall is no more than all");
+        assert_eq!(
+            moved(&[1000.0, 900.0, 300.0, 200.0, 100.0, 50.0]),
+            "fell by 92 %",
+            "a fall is no more than all"
+        );
         assert_eq!(moved(&[9.0, 9.0, 0.0, 0.0]), "fell by 100 %");
         assert_eq!(moved(&[0.0, 0.0, 9.0, 9.0]), "rose from nothing");
         let names = ["rr", "crr", "push", "udp", "stream", "ping"].map(|name| {
@@ -163,7 +185,10 @@ mod tests {
         });
         let counted = names.each_ref().map(|(counted, _)| counted.as_str());
         let other = "what was done a second";
-        assert_eq!(counted, ["requests/s", "connections/s", "messages/s", "packets/s", other, other]);
+        assert_eq!(
+            counted,
+            ["requests/s", "connections/s", "messages/s", "packets/s", other, other]
+        );
         assert!(names.iter().all(|(_, bits)| bits == "throughput"));
     }
 }

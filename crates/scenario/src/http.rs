@@ -20,7 +20,13 @@ pub(crate) const HTTP_KEYS: &[(&str, &str)] = &[
 const MOST_RESPONSE: u64 = 1 << 30;
 
 /// Checks one value of one of the keys.
-pub(crate) fn check(name: &str, value: &Value, key: &str, vocabulary: &Vocabulary, problems: &mut Problems) -> bool {
+pub(crate) fn check(
+    name: &str,
+    value: &Value,
+    key: &str,
+    vocabulary: &Vocabulary,
+    problems: &mut Problems,
+) -> bool {
     let before = problems.count();
     match name {
         "server" => {
@@ -84,11 +90,17 @@ impl<'v> Request<'v> {
         let server = vocabulary.servers().find(|server| server.name == program);
         let request = match (self.path, self.response, server) {
             (Some(path), ..) => path.to_owned(),
-            (None, Some(size), Some(server)) => server.request.replace(Server::BYTES, &size.0.to_string()),
+            (None, Some(size), Some(server)) => {
+                server.request.replace(Server::BYTES, &size.0.to_string())
+            }
             (None, None, Some(server)) if !server.is_sized() => server.request,
             (None, ..) => "/".to_owned(),
         };
-        ServerSpec { program: program.to_owned(), request, response_bytes: self.response.map(|size| size.0) }
+        ServerSpec {
+            program: program.to_owned(),
+            request,
+            response_bytes: self.response.map(|size| size.0),
+        }
     }
 }
 
@@ -106,8 +118,9 @@ pub(crate) fn unsized_answers(
     all: &Vocabulary,
     problems: &mut Problems,
 ) {
-    let fixed =
-        servers.iter().find(|value| all.servers().any(|server| server.name == value.text && !server.is_sized()));
+    let fixed = servers
+        .iter()
+        .find(|value| all.servers().any(|server| server.name == value.text && !server.is_sized()));
     if let (Some(response), Some(server)) = (responses.first(), fixed) {
         let expected = format!(
             "no size: what {} answers is up to its image; say what to request with `request: /PATH{}` under the \

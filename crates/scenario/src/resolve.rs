@@ -38,7 +38,8 @@ pub(crate) const KEYS: &[&str] = &[
     "workloads",
 ];
 /// Keys of workloads that a scenario can say once for all of them.
-pub(crate) const DEFAULT_KEYS: &[&str] = &["time", "warmup", "interval", "timeout", "engine", "cpu"];
+pub(crate) const DEFAULT_KEYS: &[&str] =
+    &["time", "warmup", "interval", "timeout", "engine", "cpu"];
 
 /// What the command line says instead of the scenario.
 #[derive(Debug, Clone, Default)]
@@ -97,12 +98,17 @@ pub fn read(
     overrides: &Overrides,
 ) -> Result<Resolved, Vec<ScenarioProblem>> {
     let mut problems = Problems::new(file);
-    let resolved =
-        yaml::load(text, &mut problems).and_then(|root| resolve(&root, vocabularies, overrides, &mut problems));
+    let resolved = yaml::load(text, &mut problems)
+        .and_then(|root| resolve(&root, vocabularies, overrides, &mut problems));
     let resolved = match resolved {
         Some(Resolved { plan, notes, secrets, .. }) if problems.count() == 0 => {
             let text = secrets.redact(text);
-            only::keep(plan, &overrides.only, &mut problems).map(|plan| Resolved { plan, notes, secrets, text })
+            only::keep(plan, &overrides.only, &mut problems).map(|plan| Resolved {
+                plan,
+                notes,
+                secrets,
+                text,
+            })
         }
         other => other,
     };
@@ -116,7 +122,13 @@ fn resolve(
     problems: &mut Problems,
 ) -> Option<Resolved> {
     let known = [KEYS, DEFAULT_KEYS].concat();
-    let fields = Fields::read(root, "", &known, "a scenario: a mapping with name, paths and workloads", problems)?;
+    let fields = Fields::read(
+        root,
+        "",
+        &known,
+        "a scenario: a mapping with name, paths and workloads",
+        problems,
+    )?;
     let name = name(root, &fields, problems);
     let (rounds, stop) = rounds::read(&fields, overrides.rounds, problems);
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
@@ -129,10 +141,15 @@ fn resolve(
     let tried = if paths.is_none() { tried(&fields) } else { None };
     let baseline = baseline(&fields, paths.as_deref(), tried.as_deref(), problems);
     let (pairs, minimum_effect) = comparison(&fields, problems);
-    let named_paths: Option<Vec<Path>> = paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
+    let named_paths: Option<Vec<Path>> =
+        paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
     let mut shared = Shared {
         vocabulary,
-        defaults: fields.entries().filter(|(name, ..)| DEFAULT_KEYS.contains(name)).map(|(n, _, v)| (n, v)).collect(),
+        defaults: fields
+            .entries()
+            .filter(|(name, ..)| DEFAULT_KEYS.contains(name))
+            .map(|(n, _, v)| (n, v))
+            .collect(),
         time: overrides.time,
         seed,
         paths: named_paths.as_deref(),
@@ -142,7 +159,12 @@ fn resolve(
         left_out: BTreeSet::new(),
     };
     let Some(workloads) = fields.get("workloads") else {
-        problems.add(root.at, "", "no `workloads`", "at least one, like workloads: {latency: {rr: {size: 64}}}");
+        problems.add(
+            root.at,
+            "",
+            "no `workloads`",
+            "at least one, like workloads: {latency: {rr: {size: 64}}}",
+        );
         return None;
     };
     let entries = named(workloads, "workloads", "a mapping from names to workloads", problems)?;
@@ -163,7 +185,8 @@ fn resolve(
     points.iter_mut().for_each(|point| secrets.take(&point.workload, &mut point.job));
     let cells = cells(named_paths.len(), &measured);
     if problems.count() == before {
-        let used: BTreeSet<usize> = left_out.into_iter().chain(cells.iter().map(|cell| cell.path)).collect();
+        let used: BTreeSet<usize> =
+            left_out.into_iter().chain(cells.iter().map(|cell| cell.path)).collect();
         refuse_idle(&paths, &used, problems);
     }
     let nodes: BTreeSet<&str> = named_paths.iter().flat_map(listed::nodes).collect();
@@ -211,7 +234,8 @@ fn cells(paths: usize, measured: &[(Vec<usize>, Range<usize>)]) -> Vec<Cell> {
 
 /// The first path that nothing uses is a problem.
 fn refuse_idle(paths: &[(At, Path)], used: &BTreeSet<usize>, problems: &mut Problems) {
-    if let Some((_, (at, path))) = paths.iter().enumerate().find(|(index, _)| !used.contains(index)) {
+    if let Some((_, (at, path))) = paths.iter().enumerate().find(|(index, _)| !used.contains(index))
+    {
         let key = format!("paths.{}", path.name);
         problems.add(*at, &key, "no workload on it", "at least one that has it in its paths");
     }
@@ -221,19 +245,31 @@ fn refuse_idle(paths: &[(At, Path)], used: &BTreeSet<usize>, problems: &mut Prob
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn read_testbed(choice: &TestbedChoice, context: Option<&str>) -> Result<TestbedSpec, Vec<ScenarioProblem>> {
+pub fn read_testbed(
+    choice: &TestbedChoice,
+    context: Option<&str>,
+) -> Result<TestbedSpec, Vec<ScenarioProblem>> {
     let mut problems = Problems::new("");
     let context = context.map(str::to_owned);
     let overrides = Overrides { testbed: Some(choice.clone()), context, ..Overrides::default() };
     let testbed = chosen(Blocks::default(), &overrides, &mut problems);
-    let nodes = testbed.nodes().listed.unwrap_or_default().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let nodes = testbed
+        .nodes()
+        .listed
+        .unwrap_or_default()
+        .into_iter()
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
     let (spec, _) = testbed.with(&nodes.iter().map(String::as_str).collect());
     problems.finish(Some(spec))
 }
 
 /// The testbed that the command line asks for, or the scenario.
 fn testbed(fields: &Fields<'_>, overrides: &Overrides, problems: &mut Problems) -> Testbed {
-    let own = fields.get("testbed").map(|node| Blocks::read(node, "testbed", problems)).unwrap_or_default();
+    let own = fields
+        .get("testbed")
+        .map(|node| Blocks::read(node, "testbed", problems))
+        .unwrap_or_default();
     chosen(own, overrides, problems)
 }
 
@@ -243,7 +279,8 @@ fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbe
         Some(TestbedChoice::Named(name)) => own.choose(Some(name), None, problems),
         Some(TestbedChoice::File { name, text }) => {
             let mut of_file = Problems::new(name);
-            let blocks = yaml::load(text, &mut of_file).map(|root| Blocks::read(&root, "", &mut of_file));
+            let blocks =
+                yaml::load(text, &mut of_file).map(|root| Blocks::read(&root, "", &mut of_file));
             problems.adopt(of_file);
             own.choose(None, Some(blocks.unwrap_or_default()), problems)
         }
@@ -256,7 +293,11 @@ fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbe
 
 /// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could
 /// not be read.
-fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) -> Option<Vec<(At, Path)>> {
+fn all_paths(
+    fields: &Fields<'_>,
+    words: &Words<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<(At, Path)>> {
     let before = problems.count();
     let mut out = Vec::new();
     if let Some(node) = fields.get("paths") {
@@ -266,7 +307,12 @@ fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) ->
         out.extend(matrix::read(node, words, problems));
     }
     if fields.get("paths").is_none() && fields.get("places").is_none() {
-        problems.add(fields.at, "", "no `paths`", "at least one, like paths: {direct: host@a -> host@b}");
+        problems.add(
+            fields.at,
+            "",
+            "no `paths`",
+            "at least one, like paths: {direct: host@a -> host@b}",
+        );
     }
     variants::unique(&out, problems);
     let mesh = Mesh::read(fields.get("mesh"), problems);
@@ -277,7 +323,9 @@ fn all_paths(fields: &Fields<'_>, words: &Words<'_>, problems: &mut Problems) ->
     variants::unique(&out, problems);
     let out = out.into_iter().map(|(at, path)| match path.via {
         // It is where it is; a node that the path names has no part in it.
-        Via::Gateway(_) if words.has_gateway => (at, Path { via: Via::Gateway(String::new()), ..path }),
+        Via::Gateway(_) if words.has_gateway => {
+            (at, Path { via: Via::Gateway(String::new()), ..path })
+        }
         _ => (at, path),
     });
     let out = out.collect();
@@ -299,7 +347,12 @@ fn tried<'a>(fields: &Fields<'a>) -> Option<Vec<&'a str>> {
 fn comparison(fields: &Fields<'_>, problems: &mut Problems) -> (bool, f64) {
     let pairs = fields.switch("a-a", problems);
     if let (Some(true), None, Some(node)) = (pairs, fields.get("baseline"), fields.get("a-a")) {
-        problems.add(node.at, "a-a", "`true` without a baseline", "`baseline`, which is measured twice");
+        problems.add(
+            node.at,
+            "a-a",
+            "`true` without a baseline",
+            "`baseline`, which is measured twice",
+        );
     }
     let expected = "a share like 2% or 0.02, 0% to 100%";
     let effect = share::read(fields, "minimum-effect", &(0.0..=1.0), expected, problems);

@@ -27,7 +27,13 @@ use parts::{NAME, NODE, NUMBER, QUANTITY, SWEEP, described, share};
 /// reader does.
 pub fn schema(vocabularies: &Vocabularies) -> Value {
     let mut properties = Map::from_iter([
-        ("name".to_owned(), described(json!({"type": "string", "pattern": NAME}), "Part of the results folder's name")),
+        (
+            "name".to_owned(),
+            described(
+                json!({"type": "string", "pattern": NAME}),
+                "Part of the results folder's name",
+            ),
+        ),
         ("testbed".to_owned(), testbed::testbed()),
         (
             "rounds".to_owned(),
@@ -44,7 +50,10 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
                 "Seed of the order and of everything random; a new one without it",
             ),
         ),
-        ("baseline".to_owned(), described(json!({"type": "string"}), "The path that the others are compared with")),
+        (
+            "baseline".to_owned(),
+            described(json!({"type": "string"}), "The path that the others are compared with"),
+        ),
         (
             "a-a".to_owned(),
             described(
@@ -54,7 +63,10 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
         ),
         (
             "minimum-effect".to_owned(),
-            described(share(0.0, 1.0), "Differences below this share are of no interest, like 2% or 0.02"),
+            described(
+                share(0.0, 1.0),
+                "Differences below this share are of no interest, like 2% or 0.02",
+            ),
         ),
         (
             "paths".to_owned(),
@@ -63,7 +75,10 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
                 "From where to where, by name",
             ),
         ),
-        ("places".to_owned(), described(json!({}), "Many paths at once: FROM-TO[.NODES][.VIA][.MESH]")),
+        (
+            "places".to_owned(),
+            described(json!({}), "Many paths at once: FROM-TO[.NODES][.VIA][.MESH]"),
+        ),
         ("mesh".to_owned(), mesh::mesh()),
         (
             "workloads".to_owned(),
@@ -105,7 +120,9 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
             let server = values(&Sort::Word(names), false);
             let over_http = WORKLOADS.iter().filter(|workload| workload.kind().is_http());
             let each: Map<String, Value> = over_http
-                .map(|workload| (workload.name().to_owned(), json!({"properties": {"server": server}})))
+                .map(|workload| {
+                    (workload.name().to_owned(), json!({"properties": {"server": server}}))
+                })
                 .collect();
             out["properties"]["workloads"] = json!({"additionalProperties": {"properties": each}});
         }
@@ -142,7 +159,12 @@ fn workload() -> Value {
     let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
     let mut properties: Map<String, Value> = WORKLOADS
         .iter()
-        .map(|w| (w.name().to_owned(), json!({"$ref": format!("#/$defs/{}", w.name()), "description": w.summary()})))
+        .map(|w| {
+            (
+                w.name().to_owned(),
+                json!({"$ref": format!("#/$defs/{}", w.name()), "description": w.summary()}),
+            )
+        })
         .collect();
     properties.insert(
         "paths".to_owned(),
@@ -151,7 +173,10 @@ fn workload() -> Value {
             "description": "Only on these paths; * stands for any characters",
         }),
     );
-    properties.insert("search".to_owned(), json!({"$ref": "#/$defs/search", "description": search::ABOUT}));
+    properties.insert(
+        "search".to_owned(),
+        json!({"$ref": "#/$defs/search", "description": search::ABOUT}),
+    );
     let one: Vec<Value> = names.iter().map(|name| json!({"required": [name]})).collect();
     json!({"anyOf": [
         {"enum": names},
@@ -162,7 +187,9 @@ fn workload() -> Value {
 fn parameters(workload: &dyn Workload, vocabulary: &Vocabulary) -> Value {
     let mut properties: Map<String, Value> = flags(&command(workload))
         .into_iter()
-        .map(|Flag { name, help, sort, repeats, .. }| (name, described(values(&sort, repeats), &help)))
+        .map(|Flag { name, help, sort, repeats, .. }| {
+            (name, described(values(&sort, repeats), &help))
+        })
         .collect();
     if workload.kind().is_http() {
         for (name, help) in HTTP_KEYS {

@@ -22,8 +22,8 @@ use self::hosts::Hosts;
 pub(crate) use self::hosts::{HOST_KEYS, HOSTS_KEYS};
 use self::kubernetes::Cluster;
 pub(crate) use self::kubernetes::{
-    CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, IMAGE, MESH_KEYS, NETWORK_KEYS, PROMETHEUS_KEYS, PULL_POLICIES,
-    SERVER_KEYS,
+    CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, IMAGE, MESH_KEYS, NETWORK_KEYS, PROMETHEUS_KEYS,
+    PULL_POLICIES, SERVER_KEYS,
 };
 use self::lab::Lab;
 pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS};
@@ -38,7 +38,8 @@ use crate::vocabulary::{Vocabularies, Vocabulary};
 pub(crate) const TESTBEDS: &[&str] = &["lab", "kubernetes", "hosts"];
 
 const FORM: &str = "lab, kubernetes, or a mapping like {lab: {nodes: 3}}";
-const NO_HOSTS: &str = "the machines with their agents, like testbed: {hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}";
+const NO_HOSTS: &str =
+    "the machines with their agents, like testbed: {hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}";
 
 /// What a scenario says of testbeds; each of them at most once.
 #[derive(Debug, Default)]
@@ -104,7 +105,12 @@ impl Blocks {
 
     /// The testbed called `name`; without a name the first, and a lab where there is none.
     /// `instead` are blocks that hold in place of these.
-    pub(crate) fn choose(mut self, name: Option<&str>, instead: Option<Self>, problems: &mut Problems) -> Testbed {
+    pub(crate) fn choose(
+        mut self,
+        name: Option<&str>,
+        instead: Option<Self>,
+        problems: &mut Problems,
+    ) -> Testbed {
         let (mut blocks, replaced) = match instead {
             Some(instead) => (instead, self.lab.take()),
             None => (self, None),
@@ -112,12 +118,19 @@ impl Blocks {
         let name = name.or_else(|| blocks.named.first().map(String::as_str)).unwrap_or("lab");
         let chosen = match name {
             "lab" => Chosen::Lab(blocks.lab.take().unwrap_or_default()),
-            "kubernetes" => Chosen::Kubernetes(Box::new(blocks.kubernetes.take().unwrap_or_default())),
+            "kubernetes" => {
+                Chosen::Kubernetes(Box::new(blocks.kubernetes.take().unwrap_or_default()))
+            }
             "hosts" if blocks.named.iter().any(|said| said == "hosts") => {
                 Chosen::Hosts(blocks.hosts.take().unwrap_or_default())
             }
             "hosts" => {
-                problems.add(At::default(), "--testbed", "`hosts`", format!("a scenario that says {NO_HOSTS}"));
+                problems.add(
+                    At::default(),
+                    "--testbed",
+                    "`hosts`",
+                    format!("a scenario that says {NO_HOSTS}"),
+                );
                 Chosen::Lab(Lab::default())
             }
             other => {
@@ -135,7 +148,12 @@ impl Testbed {
         match &mut self.chosen {
             Chosen::Kubernetes(cluster) => cluster.set_context(context),
             Chosen::Lab(_) | Chosen::Hosts(_) => {
-                problems.add(At::default(), "--context", quoted(context), "the testbed kubernetes, which has contexts");
+                problems.add(
+                    At::default(),
+                    "--context",
+                    quoted(context),
+                    "the testbed kubernetes, which has contexts",
+                );
             }
         }
     }
@@ -153,12 +171,16 @@ impl Testbed {
     pub(crate) fn nodes(&self) -> Nodes<'_> {
         let of_lab = || self.replaced.as_ref().and_then(Lab::listed);
         match &self.chosen {
-            Chosen::Lab(lab) => Nodes { listed: lab.listed(), others: lab.listed().is_none(), domains: false },
+            Chosen::Lab(lab) => {
+                Nodes { listed: lab.listed(), others: lab.listed().is_none(), domains: false }
+            }
             // The lab's first, so that the same paths lead between the same nodes.
             Chosen::Kubernetes(cluster) => {
                 Nodes { listed: of_lab().or_else(|| cluster.listed()), others: true, domains: true }
             }
-            Chosen::Hosts(hosts) => Nodes { listed: hosts.listed(), others: hosts.listed().is_none(), domains: true },
+            Chosen::Hosts(hosts) => {
+                Nodes { listed: hosts.listed(), others: hosts.listed().is_none(), domains: true }
+            }
         }
     }
 
@@ -184,7 +206,9 @@ impl Testbed {
         };
         if !shaped.is_empty() {
             let (keys, name) = (shaped.join(", "), spec.name());
-            notes.push(format!("{keys} of the lab: not on the testbed {name}, whose network is as it is"));
+            notes.push(format!(
+                "{keys} of the lab: not on the testbed {name}, whose network is as it is"
+            ));
         }
         (spec, notes)
     }

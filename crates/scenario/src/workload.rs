@@ -84,7 +84,12 @@ impl<'n> Entry<'n> {
             if kinds.is_empty() && problems.count() == before {
                 problems.add(node.at, path, "no workload", format!("one of {}", names.join(", ")));
             } else if let Some((_, second, _)) = kinds.get(1) {
-                problems.add(second.at, path, format!("{} too", quoted(&second.text)), "one workload an entry");
+                problems.add(
+                    second.at,
+                    path,
+                    format!("{} too", quoted(&second.text)),
+                    "one workload an entry",
+                );
             }
             return None;
         };
@@ -105,14 +110,22 @@ impl Shared<'_> {
         };
         let chosen = self.chosen(globs, &joined(&path, "paths"), problems);
         let before = problems.count();
-        let search = search.map(|node| Search::read(node, joined(&path, "search"), workload, problems));
+        let search =
+            search.map(|node| Search::read(node, joined(&path, "search"), workload, problems));
         let path = joined(&path, kind);
         let mut command = command(workload);
         let is_http = workload.kind().is_http();
-        let mut reader = Reader { command: &mut command, http: is_http, vocabulary: self.vocabulary };
+        let mut reader =
+            Reader { command: &mut command, http: is_http, vocabulary: self.vocabulary };
         let own = match params.filter(|params| !matches!(params.kind, Kind::Null)) {
             None => None,
-            Some(params) => Some(Fields::read(params, &path, &reader.names(), "a mapping of parameters", problems)?),
+            Some(params) => Some(Fields::read(
+                params,
+                &path,
+                &reader.names(),
+                "a mapping of parameters",
+                problems,
+            )?),
         };
         let (mut keys, wrong) = reader.read(&self.defaults, own.as_ref(), problems);
         if let Some(time) = self.time {
@@ -120,14 +133,22 @@ impl Shared<'_> {
             let value = Value { text: time.to_string(), at: At::default() };
             keys.push(reader.swept("time", "--time".to_owned(), value));
         }
-        if let Some(node) =
-            own.as_ref().filter(|own| is_http && own.get("response").is_some()).and_then(|own| own.get("path"))
+        if let Some(node) = own
+            .as_ref()
+            .filter(|own| is_http && own.get("response").is_some())
+            .and_then(|own| own.get("path"))
         {
             contradiction(node.at, &path, problems);
         }
         let of = |name: &str| keys.iter().find(|key| key.name == name);
         if let (Some(response), Some(server)) = (of("response"), of("server")) {
-            unsized_answers(&response.values, &response.key, &server.values, self.vocabulary, problems);
+            unsized_answers(
+                &response.values,
+                &response.key,
+                &server.values,
+                self.vocabulary,
+                problems,
+            );
         }
         let is_searched = search.is_some();
         let mut search = search.flatten();
@@ -177,11 +198,17 @@ impl Shared<'_> {
     /// Counts the cells of a workload; of too many in all, what was found.
     fn too_many(&mut self, points: usize, paths: usize) -> Option<String> {
         self.cells = self.cells.saturating_add(points.saturating_mul(paths.max(1)));
-        (self.cells > MOST_CELLS).then(|| format!("{points} points on {paths} paths, {} cells so far", self.cells))
+        (self.cells > MOST_CELLS)
+            .then(|| format!("{points} points on {paths} paths, {} cells so far", self.cells))
     }
 
     /// The paths that `paths:` of a workload selects; all without it.
-    fn chosen(&self, globs: Option<&Node>, key: &str, problems: &mut Problems) -> Option<Vec<usize>> {
+    fn chosen(
+        &self,
+        globs: Option<&Node>,
+        key: &str,
+        problems: &mut Problems,
+    ) -> Option<Vec<usize>> {
         let Some(node) = globs else {
             return Some((0..self.paths.map_or(0, <[Path]>::len)).collect());
         };
@@ -205,11 +232,17 @@ impl Shared<'_> {
         let before = problems.count();
         for glob in list {
             let Some(text) = glob.text() else {
-                problems.add(glob.at, key, glob.shown(), "names of paths, `*` standing for any characters");
+                problems.add(
+                    glob.at,
+                    key,
+                    glob.shown(),
+                    "names of paths, `*` standing for any characters",
+                );
                 continue;
             };
             let matcher = WildMatch::new(text);
-            let found: Vec<usize> = (0..paths.len()).filter(|i| matcher.matches(&paths[*i].name)).collect();
+            let found: Vec<usize> =
+                (0..paths.len()).filter(|i| matcher.matches(&paths[*i].name)).collect();
             if found.is_empty() {
                 variants::unknown(glob.at, key, text, paths, problems);
             }

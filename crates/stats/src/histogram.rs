@@ -144,7 +144,11 @@ impl Histogram {
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counts.iter_recorded().map(|step| {
             let value = step.value_iterated_to();
-            Bucket { low: self.counts.lowest_equivalent(value), high: value, count: step.count_at_value() }
+            Bucket {
+                low: self.counts.lowest_equivalent(value),
+                high: value,
+                count: step.count_at_value(),
+            }
         })
     }
 

@@ -71,16 +71,16 @@ pub mod summary;
 mod trial;
 
 pub use compare::{
-    Comparison, Evidence, Permuted, Question, Shift, ShiftQuestion, Test, Verdict, judge, judge_shift, noise_floor,
-    paired, permuted, q_values, sign_flip, unpaired,
+    Comparison, Evidence, Permuted, Question, Shift, ShiftQuestion, Test, Verdict, judge,
+    judge_shift, noise_floor, paired, permuted, q_values, sign_flip, unpaired,
 };
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio};
 pub use line::{FEWEST_PLACES, Line, fit};
 pub use random::Random;
 pub use rounds::{
-    FEWEST_TO_STOP, Look, Outlier, Persistence, Pooled, Stop, Trend, difference_interval, outliers, persistence,
-    pooled_percentile, round_effects, rounds_interval, trend,
+    FEWEST_TO_STOP, Look, Outlier, Persistence, Pooled, Stop, Trend, difference_interval, outliers,
+    persistence, pooled_percentile, round_effects, rounds_interval, trend,
 };
 pub use search::{Ceiling, Growth, Highest, Knee, Measurement, Outcome, Search, Step, Why};
 pub use trial::{Drift, Jitter, Observation, SequenceTracker, drift};

@@ -66,7 +66,9 @@ mod tests {
 
     #[test]
     fn a_seed_repeats_its_numbers_and_another_does_not() {
-        let draw = |seed| (0..8).map(move |_| seed).scan(Random::new(seed), |random, _| Some(random.bits()));
+        let draw = |seed| {
+            (0..8).map(move |_| seed).scan(Random::new(seed), |random, _| Some(random.bits()))
+        };
         assert!(draw(7).eq(draw(7)));
         assert!(!draw(7).eq(draw(8)));
     }

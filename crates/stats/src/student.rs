@@ -50,7 +50,15 @@ mod tests {
 
     #[test]
     fn the_quantiles_are_the_tables() {
-        let table = [(1, 12.7062), (2, 4.3027), (3, 3.1824), (6, 2.4469), (7, 2.3646), (10, 2.2281), (120, 1.9799)];
+        let table = [
+            (1, 12.7062),
+            (2, 4.3027),
+            (3, 3.1824),
+            (6, 2.4469),
+            (7, 2.3646),
+            (10, 2.2281),
+            (120, 1.9799),
+        ];
         for (degrees, expected) in table {
             let found = quantile(degrees, 0.05).unwrap();
             assert!((found - expected).abs() < 1e-4, "{degrees}: {found}, not {expected}");
@@ -63,7 +71,9 @@ mod tests {
     #[test]
     fn what_lies_beyond_is_what_the_tables_say() {
         // With 1 degree the distribution is Cauchy's: half of it lies beyond 1.
-        for (t, degrees, expected) in [(1.0, 1, 0.5), (2.0, 2, 0.18350), (-2.5706, 5, 0.05), (3.0, 8, 0.017072)] {
+        for (t, degrees, expected) in
+            [(1.0, 1, 0.5), (2.0, 2, 0.18350), (-2.5706, 5, 0.05), (3.0, 8, 0.017072)]
+        {
             let found = beyond(t, degrees);
             assert!((found - expected).abs() < 1e-5, "{t}, {degrees}: {found}");
         }

@@ -36,7 +36,12 @@ pub fn sleep_until(until: u64) {
         // SAFETY: `time` is a valid timespec; the remaining time is not asked for (null is
         // allowed).
         let code = unsafe {
-            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const time, std::ptr::null_mut())
+            libc::clock_nanosleep(
+                libc::CLOCK_MONOTONIC,
+                libc::TIMER_ABSTIME,
+                &raw const time,
+                std::ptr::null_mut(),
+            )
         };
         if code != libc::EINTR {
             return;
@@ -46,7 +51,9 @@ pub fn sleep_until(until: u64) {
 
 /// Tells two machines, or two boots of one, apart: times may be compared only under the same id.
 pub fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|t| t.trim().to_owned()).unwrap_or_default()
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|t| t.trim().to_owned())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -112,7 +112,8 @@ fn stream(path: &Path) -> io::Result<File> {
         return Err(no_file(kind));
     }
     // A pipe may lead to whoever never reads: only the opening must not wait.
-    let open = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
+    let open =
+        OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let file = open.map_err(|error| match error.raw_os_error() {
         Some(libc::ENXIO) => {
             let why = "found a pipe that nobody reads, expected a reader before the writer, or a regular file";
@@ -177,9 +178,13 @@ mod tests {
         replacement.write_all(b"ours").unwrap();
         replacement.finish().unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
-        assert_eq!((fs::read_to_string(&to).unwrap(), fs::read_link(&to).is_ok()), ("ours".to_owned(), false));
+        assert_eq!(
+            (fs::read_to_string(&to).unwrap(), fs::read_link(&to).is_ok()),
+            ("ours".to_owned(), false)
+        );
         drop(Replacement::of(&to).unwrap());
-        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let left: Vec<_> =
+            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left.len(), 2, "{left:?}");
         assert_eq!(fs::read_to_string(&to).unwrap(), "ours");
     }
@@ -200,14 +205,19 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         symlink(&pipe, &link).unwrap();
         let error = Replacement::of(&link).unwrap_err();
-        assert!(error.kind() == ErrorKind::InvalidInput && error.to_string().contains("nobody reads"), "{error}");
+        assert!(
+            error.kind() == ErrorKind::InvalidInput && error.to_string().contains("nobody reads"),
+            "{error}"
+        );
         assert_eq!(Replacement::of(dir.path()).unwrap_err().kind(), ErrorKind::InvalidInput);
 
-        let reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
+        let reader =
+            OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
         let mut writer = Replacement::of(&link).unwrap();
         SockRef::from(&reader).set_nonblocking(false).unwrap();
         // More than a pipe holds: the writer waits while the reader reads.
-        let reading = std::thread::spawn(move || io::copy(&mut { reader }, &mut io::sink()).unwrap());
+        let reading =
+            std::thread::spawn(move || io::copy(&mut { reader }, &mut io::sink()).unwrap());
         writer.write_all(&vec![b'x'; 1 << 20]).unwrap();
         writer.finish().unwrap();
         assert_eq!(reading.join().unwrap(), 1 << 20);
@@ -223,13 +233,16 @@ mod tests {
         assert_eq!(io::read_to_string(regular(&link).unwrap()).unwrap(), "x");
         let pipe = dir.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        for (path, found) in [(&*pipe, "a pipe"), (Path::new("/dev/zero"), "a device"), (dir.path(), "a folder")] {
+        for (path, found) in
+            [(&*pipe, "a pipe"), (Path::new("/dev/zero"), "a device"), (dir.path(), "a folder")]
+        {
             let error = regular(path).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput);
             assert_eq!(error.to_string(), format!("found {found}, expected a regular file"));
         }
         assert_eq!(append(&pipe).unwrap_err().raw_os_error(), Some(libc::ENXIO), "nobody reads it");
-        let _reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
+        let _reader =
+            OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
         assert_eq!(append(&pipe).unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 

@@ -19,7 +19,10 @@ pub fn unix_stream(file: BorrowedFd<'_>) -> io::Result<UnixStream> {
     let copy = file.try_clone_to_owned()?;
     let found = (option(&copy, libc::SO_DOMAIN)?, option(&copy, libc::SO_TYPE)?);
     if found != (libc::AF_UNIX, libc::SOCK_STREAM) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a socket, but no Unix stream socket"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a socket, but no Unix stream socket",
+        ));
     }
     // SAFETY: no memory is passed, and the descriptor is open while it is borrowed; the flag
     // changes nothing for this process.
@@ -32,7 +35,13 @@ fn option(socket: &OwnedFd, name: libc::c_int) -> io::Result<libc::c_int> {
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: `value` is writable for `length` bytes.
     check(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, (&raw mut value).cast(), &raw mut length)
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            name,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
     })?;
     Ok(value)
 }

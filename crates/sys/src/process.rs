@@ -16,7 +16,8 @@ impl Process {
     /// # Errors
     /// `ESRCH` when there is none, `EINVAL` for a number that no process can have.
     pub fn open(pid: u32) -> io::Result<Self> {
-        let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+        let pid =
+            libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: integers only; a new descriptor or an error comes back.
         let fd = check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as libc::c_int)?;
         // SAFETY: the kernel just made this descriptor for us; nobody else knows of it.
@@ -42,7 +43,9 @@ impl Process {
         let none = std::ptr::null::<libc::siginfo_t>();
         // SAFETY: a descriptor that we own and integers; without a `siginfo` the kernel fills it in
         // as kill(2) does.
-        let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), signal, none, 0) };
+        let sent = unsafe {
+            libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), signal, none, 0)
+        };
         check(sent as libc::c_int).map(drop)
     }
 }
@@ -67,6 +70,9 @@ mod tests {
     #[test]
     fn no_process_is_an_error() {
         assert_eq!(Process::open(u32::MAX).unwrap_err().raw_os_error(), Some(libc::EINVAL));
-        assert_eq!(Process::open(i32::MAX.unsigned_abs()).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+        assert_eq!(
+            Process::open(i32::MAX.unsigned_abs()).unwrap_err().raw_os_error(),
+            Some(libc::ESRCH)
+        );
     }
 }

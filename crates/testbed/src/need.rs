@@ -21,6 +21,11 @@ impl Need {
 
     /// A need of a path or of the whole testbed: the missing thing, the reason, and the remedy.
     pub fn new(path: Option<&Path>, what: &str, why: String, remedy: &str) -> Self {
-        Self { path: path.map(|path| path.name.clone()), what: what.to_owned(), why, remedy: remedy.to_owned() }
+        Self {
+            path: path.map(|path| path.name.clone()),
+            what: what.to_owned(),
+            why,
+            remedy: remedy.to_owned(),
+        }
     }
 }

@@ -48,7 +48,11 @@ pub fn proxy_proofs(
 
 fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
     let Some(variant) = known.path.variant.as_ref().filter(|_| known.path.is_proxied()) else {
-        return known.proxies.iter().map(|proxy| idle(proxy, grown, "no proxy is on this path")).collect();
+        return known
+            .proxies
+            .iter()
+            .map(|proxy| idle(proxy, grown, "no proxy is on this path"))
+            .collect();
     };
     let mut proofs: Vec<Proof> = Vec::new();
     if seen.job.bypasses_proxies() {
@@ -74,7 +78,9 @@ fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
                 );
             }
             None => proofs.extend(each(group, grown, job, &entered(group, grown, job, all))),
-            Some(ahead) => proofs.extend(each(group, grown, job, &passed_on(ahead, group, grown, job, all))),
+            Some(ahead) => {
+                proofs.extend(each(group, grown, job, &passed_on(ahead, group, grown, job, all)))
+            }
         }
         before = Some(group);
     }
@@ -87,7 +93,11 @@ fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
         (known.path.mesh.has_server(), &ends[2], "server-sidecar"),
     ];
     for (_, _, end) in wanted.iter().filter(|(wanted, group, _)| *wanted && group.is_empty()) {
-        proofs.push(Proof { hop: (*end).to_owned(), evidence: "there is none in the pods".to_owned(), ok: false });
+        proofs.push(Proof {
+            hop: (*end).to_owned(),
+            evidence: "there is none in the pods".to_owned(),
+            ok: false,
+        });
     }
     proofs.extend(asked(known, grown, seen, variant));
     let rest = known.proxies.iter().filter(|proxy| !proxy.named);
@@ -130,19 +140,31 @@ fn entered(proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, sent: Sent) -> Proo
     else {
         return Proof { hop: hop(proxies), evidence: "it has no counters".to_owned(), ok: false };
     };
-    let mut evidence = format!("connections +{connections}, the clients opened {}", sent.connections);
+    let mut evidence =
+        format!("connections +{connections}, the clients opened {}", sent.connections);
     if http {
         evidence.push_str(&format!("; requests +{requests}, the clients sent {}", sent.requests));
     }
-    Proof { hop: hop(proxies), evidence, ok: sent.connections.holds(connections) && sent.requests.holds(requests) }
+    Proof {
+        hop: hop(proxies),
+        evidence,
+        ok: sent.connections.holds(connections) && sent.requests.holds(requests),
+    }
 }
 
 /// Proxies behind others, `ahead` of them.
-fn passed_on(ahead: &[&Proxy], proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, sent: Sent) -> Proof {
+fn passed_on(
+    ahead: &[&Proxy],
+    proxies: &[&Proxy],
+    grown: &Grown<'_>,
+    job: &Job,
+    sent: Sent,
+) -> Proof {
     let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
     let read = || {
         let made = of(ahead, "upstream_connections")?;
-        let (connections, requests) = (of(proxies, "downstream_connections")?, of(proxies, "requests")?);
+        let (connections, requests) =
+            (of(proxies, "downstream_connections")?, of(proxies, "requests")?);
         let passed = of(ahead, "requests")? + of(ahead, "retries")?;
         Some((made, connections, requests, passed))
     };
@@ -154,13 +176,19 @@ fn passed_on(ahead: &[&Proxy], proxies: &[&Proxy], grown: &Grown<'_>, job: &Job,
         // Connections are kept and shared. What the proxy ahead answered itself never came here.
         let least = sent.requests.least.saturating_sub(sent.answered_by_proxies);
         let wanted = Range { least: least.min(passed), most: passed };
-        let evidence =
-            format!("requests +{requests}, {behind} passed {wanted} on; connections +{connections} of {made}");
-        return Proof { hop: hop(proxies), evidence, ok: wanted.holds(requests) && connections <= made };
+        let evidence = format!(
+            "requests +{requests}, {behind} passed {wanted} on; connections +{connections} of {made}"
+        );
+        return Proof {
+            hop: hop(proxies),
+            evidence,
+            ok: wanted.holds(requests) && connections <= made,
+        };
     }
     // The one that carries nothing may be gone before it is passed on.
     let wanted = Range { least: sent.used.least, most: made };
-    let evidence = format!("connections +{connections}, {behind} made {made}, the clients used {}", sent.used);
+    let evidence =
+        format!("connections +{connections}, {behind} made {made}, the clients used {}", sent.used);
     Proof { hop: hop(proxies), evidence, ok: wanted.holds(connections) && requests == 0 }
 }
 
@@ -174,8 +202,10 @@ fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Varian
     let unit = if job.kind().is_http() { "requests" } else { "downstream_connections" };
     let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);
     let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
-    let carriers: Vec<&Proxy> = known.proxies.iter().filter(|proxy| proxy.named && !is_service(proxy)).collect();
-    let checking: Vec<&Proxy> = carriers.iter().copied().filter(|p| proxy_role(&p.name) != "client-sidecar").collect();
+    let carriers: Vec<&Proxy> =
+        known.proxies.iter().filter(|proxy| proxy.named && !is_service(proxy)).collect();
+    let checking: Vec<&Proxy> =
+        carriers.iter().copied().filter(|p| proxy_role(&p.name) != "client-sidecar").collect();
     let own = |service: &str, counter: &str| grown.by(&of_proxy(service, counter));
     let mut proofs = Vec::new();
     if variant.policy_check && named("policy") {
@@ -183,13 +213,19 @@ fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Varian
         // perhaps.
         let ends = ["gateway", "server-sidecar"];
         let least = |end: &str| -> Option<u64> {
-            let of_end: Vec<&Proxy> = checking.iter().copied().filter(|proxy| proxy_role(&proxy.name) == end).collect();
+            let of_end: Vec<&Proxy> =
+                checking.iter().copied().filter(|proxy| proxy_role(&proxy.name) == end).collect();
             let took = of(&of_end, unit)?;
             let http = took.saturating_sub(sent.requests.most - sent.requests.least);
             Some(if job.kind().is_http() { http } else { took.min(sent.used.least) })
         };
         let least: Option<u64> = ends.into_iter().map(least).sum();
-        let read = (of(&checking, "policy_checks"), of(&checking, "policy_errors"), of(&checking, unit), least);
+        let read = (
+            of(&checking, "policy_checks"),
+            of(&checking, "policy_errors"),
+            of(&checking, unit),
+            least,
+        );
         let (evidence, ok) = match (read, own("policy", "checks")) {
             ((Some(asked), Some(errors), Some(took), Some(least)), Some(checks)) => {
                 let wanted = Range { least: least.min(took), most: took };
@@ -209,7 +245,11 @@ fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Varian
     }
     if variant.policy_report && named("telemetry") {
         let read = (of(&carriers, "reports"), of(&carriers, "reports_lost"), of(&carriers, unit));
-        let (evidence, ok) = match (read, own("telemetry", "reports"), own("telemetry", "failed_calls")) {
+        let (evidence, ok) = match (
+            read,
+            own("telemetry", "reports"),
+            own("telemetry", "failed_calls"),
+        ) {
             // Reports are sent once a second, of a connection when it is over: the last ones of a
             // trial come after it, and are under way when the service is asked. Envoy drops reports
             // rather than requests when the service is slower than the traffic: a fact about the
@@ -246,10 +286,12 @@ fn idle(proxy: &Proxy, grown: &Grown<'_>, why: &str) -> Proof {
         _ => &[("connections", "downstream_connections"), ("requests", "requests")],
     };
     let by = |counter: &str| grown.by(&of_proxy(&proxy.name, counter));
-    let read: Option<Vec<(&str, u64)>> = counters.iter().map(|(word, counter)| Some((*word, by(counter)?))).collect();
+    let read: Option<Vec<(&str, u64)>> =
+        counters.iter().map(|(word, counter)| Some((*word, by(counter)?))).collect();
     let (evidence, ok) = match read {
         Some(read) => {
-            let each: Vec<String> = read.iter().map(|(word, grown)| format!("{word} +{grown}")).collect();
+            let each: Vec<String> =
+                read.iter().map(|(word, grown)| format!("{word} +{grown}")).collect();
             (format!("{why}: {}", each.join(", ")), read.iter().all(|(_, grown)| *grown == 0))
         }
         None => (format!("{why}: does not run, it took nothing"), true),

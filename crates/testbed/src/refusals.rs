@@ -51,7 +51,10 @@ mod tests {
         };
         let gateway = || Via::Gateway("c".to_owned());
         assert_eq!(told(gateway(), "crr", false), "");
-        assert_eq!(told(gateway(), "rr", true), "a gateway takes TCP only: `rr` cannot go through it");
+        assert_eq!(
+            told(gateway(), "rr", true),
+            "a gateway takes TCP only: `rr` cannot go through it"
+        );
         assert!(told(gateway(), "ping", false).starts_with("a gateway takes TCP only"));
         assert_eq!(told(Via::Direct, "ping", false), "");
         let why = "ICMP has no ports: it cannot go through a Service (cluster-ip)";

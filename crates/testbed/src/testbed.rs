@@ -123,7 +123,13 @@ pub trait Testbed {
     }
 
     /// The proofs from counters and the ends' reports that the traffic took its path.
-    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof>;
+    fn prove(
+        &self,
+        route: &Route,
+        before: &Counters,
+        after: &Counters,
+        seen: &Seen<'_>,
+    ) -> Vec<Proof>;
 
     /// Facts for `run.json`: addresses, CPU sets, shared CPUs.
     fn facts(&self) -> BTreeMap<String, String>;

@@ -67,9 +67,17 @@ mod tests {
 
     #[test]
     fn what_is_nothing_is_known_at_the_first_wrong_byte() {
-        for bytes in
-            [&b"\0"[..], b"get ", b"GETX", b"HOPC", b"HX", b"\x16\x02", b"\x15", b"SSH-2.0-OpenSSH", b"PRI * HTTP/2.0"]
-        {
+        for bytes in [
+            &b"\0"[..],
+            b"get ",
+            b"GETX",
+            b"HOPC",
+            b"HX",
+            b"\x16\x02",
+            b"\x15",
+            b"SSH-2.0-OpenSSH",
+            b"PRI * HTTP/2.0",
+        ] {
             assert_eq!(classify(bytes), First::Unknown, "{bytes:?}");
         }
     }

@@ -52,7 +52,8 @@ pub enum FrameError {
 /// be written as JSON.
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, FrameError> {
     let mut frame = vec![0; LENGTH_BYTES];
-    serde_json::to_writer(&mut frame, value).map_err(|e| FrameError::Unwritable { why: e.to_string() })?;
+    serde_json::to_writer(&mut frame, value)
+        .map_err(|e| FrameError::Unwritable { why: e.to_string() })?;
     let length = checked(frame.len() - LENGTH_BYTES, MAX_FRAME)?;
     frame[..LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
     Ok(frame)
@@ -119,7 +120,8 @@ impl FrameReader {
         let needed = self.buffer.len() + bytes.len();
         if needed > self.buffer.capacity() {
             // A buffer that grows by itself leaves its old memory as it is.
-            let mut larger = Zeroizing::new(Vec::with_capacity(needed.max(2 * self.buffer.capacity())));
+            let mut larger =
+                Zeroizing::new(Vec::with_capacity(needed.max(2 * self.buffer.capacity())));
             larger.extend_from_slice(&self.buffer);
             self.buffer = larger;
         }
@@ -130,7 +132,10 @@ impl FrameReader {
     ///
     /// # Errors
     /// When the frame is empty, too long (known from its length alone), or not a `T`.
-    #[expect(clippy::should_implement_trait, reason = "the type of a message differs from call to call")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the type of a message differs from call to call"
+    )]
     pub fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -148,7 +153,8 @@ impl FrameReader {
     }
 
     fn take<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
-        let Some((length, rest)) = self.buffer[self.at..].split_first_chunk::<LENGTH_BYTES>() else {
+        let Some((length, rest)) = self.buffer[self.at..].split_first_chunk::<LENGTH_BYTES>()
+        else {
             return Ok(None);
         };
         let length = u32::from_be_bytes(*length) as usize;
@@ -156,7 +162,8 @@ impl FrameReader {
         let Some(json) = rest.get(..length) else {
             return Ok(None);
         };
-        let value = serde_json::from_slice(json).map_err(|e| FrameError::Json { why: e.to_string() })?;
+        let value =
+            serde_json::from_slice(json).map_err(|e| FrameError::Json { why: e.to_string() })?;
         let end = self.at + LENGTH_BYTES + length;
         self.buffer[self.at..end].zeroize();
         self.at = end;
@@ -185,7 +192,10 @@ mod tests {
     fn a_length_that_is_not_allowed_fails_before_any_content() {
         for (length, error) in [
             (0, FrameError::Empty),
-            (MAX_FRAME as u32 + 1, FrameError::TooLong { announced: MAX_FRAME + 1, most: MAX_FRAME }),
+            (
+                MAX_FRAME as u32 + 1,
+                FrameError::TooLong { announced: MAX_FRAME + 1, most: MAX_FRAME },
+            ),
             (u32::MAX, FrameError::TooLong { announced: u32::MAX as usize, most: MAX_FRAME }),
         ] {
             let mut reader = FrameReader::new();
@@ -240,13 +250,17 @@ mod tests {
         assert_eq!(reader.next::<String>(), Ok(Some(text)));
         assert!(reader.buffer.capacity() <= KEPT_CAPACITY, "memory of a long frame is kept");
         let longer = "x".repeat(MAX_FRAME - 1);
-        assert_eq!(encode(&longer), Err(FrameError::TooLong { announced: MAX_FRAME + 1, most: MAX_FRAME }));
+        assert_eq!(
+            encode(&longer),
+            Err(FrameError::TooLong { announced: MAX_FRAME + 1, most: MAX_FRAME })
+        );
     }
 
     #[test]
     fn a_message_that_was_given_out_is_overwritten() {
         let secret = "a key that nobody may find";
-        let stream = [encode(&secret).unwrap(), encode(&secret).unwrap(), encode(&"next").unwrap()].concat();
+        let stream =
+            [encode(&secret).unwrap(), encode(&secret).unwrap(), encode(&"next").unwrap()].concat();
         let (last, rest) = stream.split_last().unwrap();
         let mut reader = FrameReader::new();
         reader.push(rest);

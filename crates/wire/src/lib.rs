@@ -38,10 +38,10 @@
 //!  Nothing heard for SILENCE_LIMIT: the agent stops all load and closes.
 //! ```
 //!
-//! An agent that the conductor started itself, or a testbed for it, has the same session over a Unix
-//! socket pair, without TLS: the pair is nobody else's. There the end of the stream tells that the
-//! conductor died, so that silence counts only from `Prepare` to `Done` or `Failed`, and agents that
-//! rest between trials need no `Ping`.
+//! An agent that the conductor started itself, or a testbed for it, has the same session over a
+//! Unix socket pair, without TLS: the pair is nobody else's. There the end of the stream tells that
+//! the conductor died, so that silence counts only from `Prepare` to `Done` or `Failed`, and agents
+//! that rest between trials need no `Ping`.
 //!
 //! The agent's states ([`AgentState`]); `>` is a message it gets, `<` one it sends:
 //!
@@ -116,20 +116,22 @@ pub mod udp;
 
 pub use first::{First, MOST_FIRST_BYTES, classify};
 pub use flow::{
-    CREDENTIAL_CHARS, Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION, FlowError, FlowHeader,
-    FlowKey, FlowKind, FlowLedger, Token, WorkloadCode,
+    CREDENTIAL_CHARS, Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION,
+    FlowError, FlowHeader, FlowKey, FlowKind, FlowLedger, Token, WorkloadCode,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_ORDER, encode};
 pub use message::{FromAgent, Hello, PROTOCOL, Prepare, Role, ToAgent};
-pub use session::{AgentSession, AgentState, Build, ConductorSession, ConductorState, Heed, SessionError};
+pub use session::{
+    AgentSession, AgentState, Build, ConductorSession, ConductorState, Heed, SessionError,
+};
 
 use hopbench_model::{Nanos, SECOND};
 
 /// The port number, TCP and UDP, when nobody asks for another.
 pub const DEFAULT_PORT: u16 = 7474;
 
-/// The fact of an agent's hello that says `yes` where a session may make it a client, too; absent behind ports where it
-/// may not.
+/// The fact of an agent's hello that says `yes` where a session may make it a client, too; absent
+/// behind ports where it may not.
 pub const BOTH_ENDS: &str = "both_ends";
 
 /// How often the conductor sends `Ping`, ns.

@@ -9,10 +9,10 @@ use crate::flow::FlowKey;
 
 /// The version of the protocol; ends with different numbers refuse each other.
 ///
-/// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an agent that does not know
-/// them would silently do something else than was asked, so older ones are refused. 3: `looks_on`, for the same reason.
-/// 4: `permit`, without which an agent of a run does nothing, and `shows_credential`, without which
-/// agents refuse requests.
+/// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an
+/// agent that does not know them would silently do something else than was asked, so older ones are
+/// refused. 3: `looks_on`, for the same reason. 4: `permit`, without which an agent of a run does
+/// nothing, and `shows_credential`, without which agents refuse requests.
 pub const PROTOCOL: u32 = 4;
 
 /// What each end says of itself, first thing after the TLS handshake.
@@ -49,8 +49,8 @@ pub struct Prepare {
     pub key: FlowKey,
     /// Which end this agent is.
     pub role: Role,
-    /// What to do: a client's own connections, a server's those of all clients. A server takes up to so many and waits
-    /// for none of them: they may all come to another server of the run.
+    /// What to do: a client's own connections, a server's those of all clients. A server takes up
+    /// to so many and waits for none of them: they may all come to another server of the run.
     pub job: Job,
     /// Where the client connects to: `address:port`. Absent for the server.
     pub target: Option<String>,
@@ -61,17 +61,17 @@ pub struct Prepare {
     /// Number of this client's first flow: several clients of one run share its flow numbers.
     #[serde(default)]
     pub first_flow: u32,
-    /// Connections of all clients together, the step from a connection's flow number to that of its successor; 0:
-    /// those of the job.
+    /// Connections of all clients together, the step from a connection's flow number to that of its
+    /// successor; 0: those of the job.
     #[serde(default)]
     pub all_connections: u32,
-    /// Processes of a server program, in the agent's PID namespace, for a server's agent that looks on: what they
-    /// spend together stands among its readings as `program`. With such a list the agent answers no HTTP itself.
-    /// At most 64, each once.
+    /// Processes of a server program, in the agent's PID namespace, for a server's agent that looks
+    /// on: what they spend together stands among its readings as `program`. With such a list the
+    /// agent answers no HTTP itself. At most 64, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watch: Vec<u32>,
-    /// Whether a server program answers instead of a server's agent, which then only looks on: also where none of its
-    /// processes can be seen.
+    /// Whether a server program answers instead of a server's agent, which then only looks on: also
+    /// where none of its processes can be seen.
     #[serde(default)]
     pub looks_on: bool,
     /// What the run's plan lets its agents do, for those that were started with its conductor's
@@ -129,7 +129,8 @@ pub enum FromAgent {
     Progress(Tick),
     /// The trial is over.
     Done(Box<EndReport>),
-    /// The trial failed; the session goes on. What was measured before, if anything, is in the report.
+    /// The trial failed; the session goes on. What was measured before, if anything, is in the
+    /// report.
     Failed {
         /// Why.
         fault: Fault,

@@ -71,7 +71,9 @@ impl Answer {
         let (flow, rest) = rest.split_first_chunk::<4>()?;
         let (run, flow) = (u32::from_be_bytes(*run), u32::from_be_bytes(*flow));
         match *magic {
-            CHALLENGE_MAGIC => rest.try_into().ok().map(|cookie| Self::Challenge { run, flow, cookie }),
+            CHALLENGE_MAGIC => {
+                rest.try_into().ok().map(|cookie| Self::Challenge { run, flow, cookie })
+            }
             ACCEPTED_MAGIC if rest.is_empty() => Some(Self::Accepted { run, flow }),
             _ => None,
         }

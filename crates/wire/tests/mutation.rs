@@ -7,8 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use hopbench_model::Fault;
 use hopbench_wire::udp::{Answer, CookieJar, NO_COOKIE, RegistrationReply, answer, register};
 use hopbench_wire::{
-    Direction, First, FlowHeader, FlowKey, FlowKind, FrameError, FrameReader, FromAgent, Hello, MOST_FIRST_BYTES,
-    PROTOCOL, ToAgent, WorkloadCode, classify, encode,
+    Direction, First, FlowHeader, FlowKey, FlowKind, FrameError, FrameReader, FromAgent, Hello,
+    MOST_FIRST_BYTES, PROTOCOL, ToAgent, WorkloadCode, classify, encode,
 };
 use serde::de::DeserializeOwned;
 
@@ -75,7 +75,9 @@ fn frames() {
         stream.extend(encode(&message).unwrap());
     }
     stream.extend(encode(&FromAgent::Done(Box::default())).unwrap());
-    stream.extend(encode(&FromAgent::Failed { fault: Fault::measuring("cut"), report: None }).unwrap());
+    stream.extend(
+        encode(&FromAgent::Failed { fault: Fault::measuring("cut"), report: None }).unwrap(),
+    );
 
     let mut dice = Dice(1);
     let (mut read, mut refused) = (0, 0);
@@ -102,7 +104,10 @@ fn frames() {
 }
 
 /// Takes a message; `None` at the end of what can be taken. A failure must stay the same.
-fn next<T: DeserializeOwned>(reader: &mut FrameReader, failure: &mut Option<FrameError>) -> Option<u32> {
+fn next<T: DeserializeOwned>(
+    reader: &mut FrameReader,
+    failure: &mut Option<FrameError>,
+) -> Option<u32> {
     match reader.next::<T>() {
         Ok(message) => {
             assert_eq!(*failure, None, "a failed reader went on");
@@ -177,8 +182,14 @@ fn registrations_and_answers() {
             }
         }
     }
-    assert!(ignored > 1000 && challenged > 300, "the mutations say nothing: {ignored} {challenged}");
-    assert!(matches!(hear(&register(&headers()[0], &key, &NO_COOKIE)), RegistrationReply::Challenge(_)));
+    assert!(
+        ignored > 1000 && challenged > 300,
+        "the mutations say nothing: {ignored} {challenged}"
+    );
+    assert!(matches!(
+        hear(&register(&headers()[0], &key, &NO_COOKIE)),
+        RegistrationReply::Challenge(_)
+    ));
 }
 
 #[test]
@@ -195,7 +206,9 @@ fn first_bytes() {
         dice.mutate(&mut bytes);
         let whole = classify(&bytes);
         assert!(bytes.len() < MOST_FIRST_BYTES || whole != First::NeedMore, "{bytes:?}");
-        let first = (0..=bytes.len()).map(|n| classify(&bytes[..n])).find(|verdict| *verdict != First::NeedMore);
+        let first = (0..=bytes.len())
+            .map(|n| classify(&bytes[..n]))
+            .find(|verdict| *verdict != First::NeedMore);
         assert_eq!(first.unwrap_or(First::NeedMore), whole, "{bytes:?}");
     }
 }

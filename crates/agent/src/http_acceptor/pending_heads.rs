@@ -79,14 +79,19 @@ impl PendingHeads {
     /// # Errors
     /// No thread, or no files for it.
     pub(super) fn start(routes: Arc<Routes>, pending_limits: PendingLimits) -> io::Result<Self> {
-        let shared =
-            Arc::new(Shared { arrivals: Mutex::default(), stop: AtomicBool::new(false), waker: Waker::new()? });
+        let shared = Arc::new(Shared {
+            arrivals: Mutex::default(),
+            stop: AtomicBool::new(false),
+            waker: Waker::new()?,
+        });
         let epoll = Epoll::new()?;
         epoll.add_for_reading(&shared.waker, WAKER)?;
-        let waiting = Waiting { routes, pending_limits, epoll, heads: BTreeMap::new(), next: FIRST };
+        let waiting =
+            Waiting { routes, pending_limits, epoll, heads: BTreeMap::new(), next: FIRST };
         let theirs = Arc::clone(&shared);
-        let thread =
-            std::thread::Builder::new().name("hb-http-heads".to_owned()).spawn(move || waiting.run(&theirs))?;
+        let thread = std::thread::Builder::new()
+            .name("hb-http-heads".to_owned())
+            .spawn(move || waiting.run(&theirs))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -146,8 +151,11 @@ impl Waiting {
             if self.epoll.wait(&mut events, Some(until.saturating_sub(now))).is_err() {
                 return;
             }
-            let ready: Vec<(u64, bool)> =
-                events.iter().filter(|event| event.readable).map(|event| (event.token, event.closed)).collect();
+            let ready: Vec<(u64, bool)> = events
+                .iter()
+                .filter(|event| event.readable)
+                .map(|event| (event.token, event.closed))
+                .collect();
             for (token, closed) in ready {
                 match token {
                     WAKER => shared.waker.reset(),
@@ -159,7 +167,9 @@ impl Waiting {
 
     fn take_in(&mut self, Arrival { socket, refused }: Arrival, buffer: &mut [u8]) {
         while self.heads.len() >= self.pending_limits.most.max(1) {
-            let Some(idle) = self.heads.iter().min_by_key(|(_, head)| head.heard).map(|(token, _)| *token) else {
+            let Some(idle) =
+                self.heads.iter().min_by_key(|(_, head)| head.heard).map(|(token, _)| *token)
+            else {
                 break;
             };
             self.heads.remove(&idle);
@@ -171,7 +181,8 @@ impl Waiting {
         self.next += 1;
         let now = clock::now();
         let until = now + self.pending_limits.head_ns;
-        self.heads.insert(token, PendingHead { socket, until, heard: now, seen: 0, leaving: false });
+        self.heads
+            .insert(token, PendingHead { socket, until, heard: now, seen: 0, leaving: false });
         if refused {
             self.show_out(token, buffer);
         } else {

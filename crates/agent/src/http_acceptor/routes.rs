@@ -42,7 +42,11 @@ impl Routes {
         self.add(|table, number| table.everybody.push((number, acceptor)))
     }
 
-    pub(super) fn add_for_trial(self: &Arc<Self>, credential: Credential, acceptor: TargetAcceptor) -> RouteGuard {
+    pub(super) fn add_for_trial(
+        self: &Arc<Self>,
+        credential: Credential,
+        acceptor: TargetAcceptor,
+    ) -> RouteGuard {
         self.add(|table, number| table.trials.push((number, credential, acceptor)))
     }
 
@@ -90,8 +94,10 @@ impl RouteTable {
 
     /// The destination of a connection that shows this credential.
     fn of(&self, shown: Option<&[u8]>) -> Destination {
-        let trial = shown.and_then(|shown| self.trials.iter().find(|(_, credential, _)| credential.is(shown)));
-        let acceptor = trial.map(|(.., acceptor)| Arc::clone(acceptor)).or_else(|| self.everybodys());
+        let trial = shown
+            .and_then(|shown| self.trials.iter().find(|(_, credential, _)| credential.is(shown)));
+        let acceptor =
+            trial.map(|(.., acceptor)| Arc::clone(acceptor)).or_else(|| self.everybodys());
         acceptor.map_or(Destination::Refuse, Destination::To)
     }
 

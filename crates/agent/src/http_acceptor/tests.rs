@@ -84,7 +84,8 @@ fn each_connection_goes_to_its_trial_and_strangers_to_who_answers_them() {
 fn a_head_in_pieces_and_one_that_is_long_find_their_trial() {
     let http_acceptor = HttpAcceptor::default();
     let _trial = http_acceptor.open_to(Credential::new("one"), named("trial"));
-    let long = request(Some("one")).replace("Host: h\r\n", &format!("Host: h\r\nCookie: {}\r\n", "c".repeat(9000)));
+    let long = request(Some("one"))
+        .replace("Host: h\r\n", &format!("Host: h\r\nCookie: {}\r\n", "c".repeat(9000)));
     for text in [request(Some("one")), long] {
         for cut in [3, 20, text.len() - 1] {
             let mut stream = knock(&http_acceptor, &text.as_bytes()[..cut]);
@@ -94,9 +95,13 @@ fn a_head_in_pieces_and_one_that_is_long_find_their_trial() {
         }
     }
     // A body as long as it likes comes behind the refusal, which arrives all the same.
-    let posts = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 40000\r\n\r\n".to_owned() + &"x".repeat(40_000);
+    let posts = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 40000\r\n\r\n".to_owned()
+        + &"x".repeat(40_000);
     assert!(said(knock(&http_acceptor, posts.as_bytes())).starts_with("HTTP/1.1 401 "));
-    assert!(said(knock(&http_acceptor, &b"x".repeat(20_000))).starts_with("HTTP/1.1 401 "), "no head at all");
+    assert!(
+        said(knock(&http_acceptor, &b"x".repeat(20_000))).starts_with("HTTP/1.1 401 "),
+        "no head at all"
+    );
 }
 
 #[test]
@@ -111,14 +116,19 @@ fn a_head_has_its_time_and_bytes_do_not_renew_it() {
         clock::sleep_until(clock::now() + 20 * MS);
     }
     let took = clock::now() - began;
-    assert!((300 * MS..3 * SECOND).contains(&took), "the slow one was closed after {} ms", took / MS);
+    assert!(
+        (300 * MS..3 * SECOND).contains(&took),
+        "the slow one was closed after {} ms",
+        took / MS
+    );
     assert_eq!(said(silent), "");
     assert_eq!(ask(&http_acceptor, Some("one")), "trial");
 }
 
 #[test]
 fn in_a_full_lobby_the_longest_idle_makes_room() {
-    let http_acceptor = HttpAcceptor::waiting(PendingLimits { most: 8, ..PendingLimits::default() });
+    let http_acceptor =
+        HttpAcceptor::waiting(PendingLimits { most: 8, ..PendingLimits::default() });
     let _trial = http_acceptor.open_to(Credential::new("one"), named("trial"));
     let mut first = knock(&http_acceptor, b"GET / HTTP/1.1\r\n");
     let mut others: Vec<_> = (0..7).map(|_| knock(&http_acceptor, b"GET / HTTP/1.1\r\n")).collect();
@@ -137,6 +147,9 @@ fn in_a_full_lobby_the_longest_idle_makes_room() {
 /// The values that docs/by-hand.md promises.
 #[test]
 fn heads_have_ten_seconds_in_a_lobby_of_1024() {
-    assert_eq!(PendingLimits::default(), PendingLimits { most: 1024, head_ns: 10 * SECOND, leave_ns: 2 * SECOND });
+    assert_eq!(
+        PendingLimits::default(),
+        PendingLimits { most: 1024, head_ns: 10 * SECOND, leave_ns: 2 * SECOND }
+    );
     assert_eq!(Timeouts::STRANGERS.head_ns, 10 * SECOND);
 }

@@ -23,7 +23,12 @@ impl Permits {
     /// Refuses an order that the permit it came with does not allow: a job larger than any of the
     /// plan, and for a client a target that is not of the plan. Where `any_port` is set, the
     /// target's address alone counts.
-    pub(crate) fn check(&self, order: &Prepare, target: SocketAddr, any_port: bool) -> Result<(), Fault> {
+    pub(crate) fn check(
+        &self,
+        order: &Prepare,
+        target: SocketAddr,
+        any_port: bool,
+    ) -> Result<(), Fault> {
         let permit = self.take(order.permit.as_ref())?;
         permit.bounds.refuse(&order.job)?;
         if order.role == Role::Client && !permit.allows(target, any_port) {
@@ -38,9 +43,12 @@ impl Permits {
     /// The permit of an order, which is the latest from now on; refused where it is not the run's,
     /// or earlier than the latest.
     fn take(&self, signed: Option<&SignedPermit>) -> Result<Arc<Permit>, Fault> {
-        let refused = |why: String| Fault::environment(format!("the order's permit is refused: {why}"));
+        let refused =
+            |why: String| Fault::environment(format!("the order's permit is refused: {why}"));
         let signed = signed.ok_or_else(|| {
-            Fault::environment("the order has no permit, and an agent of a run does nothing without one")
+            Fault::environment(
+                "the order has no permit, and an agent of a run does nothing without one",
+            )
         })?;
         let permit = Arc::new(self.run.read(signed).map_err(|error| refused(error.to_string()))?);
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);

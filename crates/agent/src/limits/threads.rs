@@ -32,7 +32,9 @@ impl ThreadLimit {
     pub(crate) fn take(self: &Arc<Self>, job: &Job, looks_on: bool) -> Result<ThreadGuard, Fault> {
         let (share, why) = match job.engine {
             _ if looks_on => (1, ""),
-            EngineKind::Threads => (job.connections, " (the engine `threads` takes one a connection)"),
+            EngineKind::Threads => {
+                (job.connections, " (the engine `threads` takes one a connection)")
+            }
             _ => (job.threads, ""),
         };
         let most = self.most.unwrap_or(u32::MAX);

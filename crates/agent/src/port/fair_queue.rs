@@ -112,8 +112,10 @@ mod tests {
     fn one_source_displaces_its_own_and_its_oldest() {
         let mut queue = FairQueue::new();
         assert!(queue.add(origin(0, 1), (), 3).is_empty());
-        let gone: Vec<u64> =
-            (1..10).flat_map(|n| queue.add(origin(n, 2), (), 3)).map(|(origin, ())| origin.number).collect();
+        let gone: Vec<u64> = (1..10)
+            .flat_map(|n| queue.add(origin(n, 2), (), 3))
+            .map(|(origin, ())| origin.number)
+            .collect();
         assert_eq!(gone, (1..8).collect::<Vec<_>>(), "whoever came first from elsewhere stays");
         assert!(queue.get(0).is_some());
         assert_eq!((queue.len(), queue.first_since()), (3, Some(0)));
@@ -129,8 +131,10 @@ mod tests {
         for n in 0..4 {
             queue.add(origin(n, 100 - n as u32), (), 4);
         }
-        let gone: Vec<u64> =
-            (4..7).flat_map(|n| queue.add(origin(n, n as u32), (), 4)).map(|(origin, ())| origin.number).collect();
+        let gone: Vec<u64> = (4..7)
+            .flat_map(|n| queue.add(origin(n, n as u32), (), 4))
+            .map(|(origin, ())| origin.number)
+            .collect();
         assert_eq!(gone, [0, 1, 2]);
     }
 }

@@ -59,7 +59,9 @@ impl HandshakeCodec for RunHandshake {
         }
         let flow = self.in_run(flow);
         match Answer::parse(answer) {
-            Some(Answer::Accepted { run, flow: f }) if run == self.run && f == flow => HandshakeAnswer::Accepted,
+            Some(Answer::Accepted { run, flow: f }) if run == self.run && f == flow => {
+                HandshakeAnswer::Accepted
+            }
             Some(Answer::Challenge { run, flow: f, cookie }) if run == self.run && f == flow => {
                 HandshakeAnswer::Challenge(cookie)
             }

@@ -10,7 +10,9 @@ use hopbench_load::{Accepted, Acceptor, FlowGuard, FlowLimit, UdpRegistration};
 use hopbench_model::{Fault, Job, Transport};
 use hopbench_sys::{DatagramPort, Socket};
 use hopbench_wire::udp::{CookieJar, RegistrationReply};
-use hopbench_wire::{FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp};
+use hopbench_wire::{
+    FLOW_ACCEPTED, FLOW_HEADER_BYTES, FlowHeader, FlowKey, FlowKind, FlowLedger, WorkloadCode, udp,
+};
 
 use crate::limits::no_room;
 use crate::port::flow_handshake::direction;
@@ -57,7 +59,11 @@ impl FlowRouter {
 
     /// A trial expects so many connections. HTTP clients open theirs before the load begins
     /// (`may_rest`), and say nothing until then.
-    pub(crate) fn expect(self: &Arc<Self>, connections: u32, may_rest: bool) -> ExpectedConnections {
+    pub(crate) fn expect(
+        self: &Arc<Self>,
+        connections: u32,
+        may_rest: bool,
+    ) -> ExpectedConnections {
         let connections = connections as usize;
         self.expected.fetch_add(connections, Ordering::AcqRel);
         self.resting.fetch_add(if may_rest { connections } else { 0 }, Ordering::AcqRel);
@@ -95,10 +101,12 @@ impl FlowRouter {
     /// Places for the flows that a client of this agent opens, to be kept for as long as they may
     /// be open; refused where [`FlowRouter::enter`] would be.
     pub(crate) fn flow_guards(&self, connections: u32) -> Result<Vec<FlowGuard>, Fault> {
-        // Flows of the HTTP target come without asking for room first: what was found free may be gone by now.
+        // Flows of the HTTP target come without asking for room first: what was found free may be
+        // gone by now.
         let open = self.lock();
         self.find_room(&open, connections)?;
-        let flow_guards: Vec<FlowGuard> = (0..connections).map_while(|_| self.flow_limit.take()).collect();
+        let flow_guards: Vec<FlowGuard> =
+            (0..connections).map_while(|_| self.flow_limit.take()).collect();
         match self.flow_limit.most() {
             Some(most) if flow_guards.len() < connections as usize => {
                 drop(flow_guards);
@@ -112,7 +120,9 @@ impl FlowRouter {
     /// runs still wait for.
     fn find_room(&self, open: &BTreeMap<u32, ExpectedRun>, connections: u32) -> Result<(), Fault> {
         let Some(most) = self.flow_limit.most() else { return Ok(()) };
-        let expected = |run: &ExpectedRun| (run.job.connections as usize).saturating_sub(run.flow_limit.open());
+        let expected = |run: &ExpectedRun| {
+            (run.job.connections as usize).saturating_sub(run.flow_limit.open())
+        };
         let taken = self.flow_limit.open() + open.values().map(expected).sum::<usize>();
         if taken + connections as usize > most {
             return Err(no_room(most, taken, connections));
@@ -135,10 +145,14 @@ impl FlowRouter {
         let Some(run) = open.get_mut(&header.run) else {
             return;
         };
-        if header.kind != FlowKind::Tcp || !run.welcomes(&header) || !run.key.verify(&header, &token) {
+        if header.kind != FlowKind::Tcp
+            || !run.welcomes(&header)
+            || !run.key.verify(&header, &token)
+        {
             return;
         }
-        // Only a flow whose token is right can take a place, and only one that has a place uses up its number.
+        // Only a flow whose token is right can take a place, and only one that has a place uses up
+        // its number.
         let Some(flow_guard) = run.flow_limit.take() else {
             return;
         };
@@ -152,7 +166,13 @@ impl FlowRouter {
         let from_server = run.workload.server_sends(&run.job, header.flow);
         let acceptor = Arc::clone(&run.acceptor);
         drop(open);
-        acceptor(Accepted { flow: header.flow, from_server, socket: Arc::new(socket), registration: None, flow_guard });
+        acceptor(Accepted {
+            flow: header.flow,
+            from_server,
+            socket: Arc::new(socket),
+            registration: None,
+            flow_guard,
+        });
     }
 
     /// Judges a datagram that belongs to no flow yet, and answers it if it deserves an answer.
@@ -165,7 +185,8 @@ impl FlowRouter {
         local: SocketAddr,
     ) {
         let mut open = self.lock();
-        let verdict = udp::answer(bytes, peer, local.ip(), |run| open.get(&run).map(|r| &r.key), jar);
+        let verdict =
+            udp::answer(bytes, peer, local.ip(), |run| open.get(&run).map(|r| &r.key), jar);
         match verdict {
             RegistrationReply::Ignore => {}
             // A lost answer is the client's to ask for again.
@@ -191,10 +212,18 @@ impl FlowRouter {
                     run.registered.insert((peer, header.flow));
                     let acceptor = Arc::clone(&run.acceptor);
                     drop(open);
-                    let registration =
-                        Some(UdpRegistration { request: bytes.into(), answer: answer.as_slice().into() });
+                    let registration = Some(UdpRegistration {
+                        request: bytes.into(),
+                        answer: answer.as_slice().into(),
+                    });
                     let socket = Arc::new(socket);
-                    acceptor(Accepted { flow: header.flow, from_server: false, socket, registration, flow_guard });
+                    acceptor(Accepted {
+                        flow: header.flow,
+                        from_server: false,
+                        socket,
+                        registration,
+                        flow_guard,
+                    });
                 }
                 drop(port.send_from(&answer, local.ip(), peer));
             }
@@ -209,7 +238,9 @@ impl FlowRouter {
 impl Drop for ExpectedConnections {
     fn drop(&mut self) {
         self.flow_router.expected.fetch_sub(self.connections, Ordering::AcqRel);
-        self.flow_router.resting.fetch_sub(if self.may_rest { self.connections } else { 0 }, Ordering::AcqRel);
+        self.flow_router
+            .resting
+            .fetch_sub(if self.may_rest { self.connections } else { 0 }, Ordering::AcqRel);
     }
 }
 
@@ -217,7 +248,8 @@ impl ExpectedRun {
     /// Whether a flow with this header can belong to the run. Flow numbers of workloads that
     /// connect anew for every exchange are not bounded by the number of connections.
     fn welcomes(&self, header: &FlowHeader) -> bool {
-        let kind = if self.job.transport() == Transport::Udp { FlowKind::Udp } else { FlowKind::Tcp };
+        let kind =
+            if self.job.transport() == Transport::Udp { FlowKind::Udp } else { FlowKind::Tcp };
         header.workload == self.code
             && header.kind == kind
             && header.direction == direction(self.workload, &self.job, header.flow)

@@ -44,8 +44,9 @@ const BACKLOG: i32 = 4096;
 impl Bound {
     /// Binds TCP and UDP in the network namespace of the calling thread; port 0 takes a free one.
     pub(crate) fn to(listen: SocketAddr, flags: Flags) -> Result<Self, Fault> {
-        // The usual 1024 would be used up by connections that say nothing before their number is bounded. Where
-        // there are no more to be had, those who wait in the backlog are served when the silent ones are cut.
+        // The usual 1024 would be used up by connections that say nothing before their number is
+        // bounded. Where there are no more to be had, those who wait in the backlog are served when
+        // the silent ones are cut.
         let _ = limits::raise_open_files(OPEN_FILES);
         let cannot = |what: &str, error: &std::io::Error| explain(what, listen, flags, error);
         let listener = Listener::bind(listen, BACKLOG).map_err(|e| cannot("TCP", &e))?;
@@ -64,8 +65,11 @@ impl Bound {
         http_acceptor: Arc<HttpAcceptor>,
         session: Option<NewSession>,
     ) -> Result<Listening, Fault> {
-        let other = |error: &dyn std::fmt::Display| Fault::environment(format!("cannot start the agent: {error}"));
-        let (stop, waker) = (Arc::new(AtomicBool::new(false)), Arc::new(Waker::new().map_err(|e| other(&e))?));
+        let other = |error: &dyn std::fmt::Display| {
+            Fault::environment(format!("cannot start the agent: {error}"))
+        };
+        let (stop, waker) =
+            (Arc::new(AtomicBool::new(false)), Arc::new(Waker::new().map_err(|e| other(&e))?));
         let port = Port {
             listener: self.listener,
             datagrams: self.datagrams,
@@ -76,8 +80,10 @@ impl Bound {
             stop: Arc::clone(&stop),
             waker: Arc::clone(&waker),
         };
-        let thread =
-            std::thread::Builder::new().name("hb-port".to_owned()).spawn(move || port.run()).map_err(|e| other(&e))?;
+        let thread = std::thread::Builder::new()
+            .name("hb-port".to_owned())
+            .spawn(move || port.run())
+            .map_err(|e| other(&e))?;
         Ok(Listening { address: self.address, stop, waker, thread: Some(thread) })
     }
 }
@@ -87,7 +93,9 @@ impl Listening {
     pub(crate) fn join(&mut self) -> Result<(), Fault> {
         match self.thread.take().map(JoinHandle::join) {
             None | Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(error))) => Err(Fault::measuring(format!("the agent's port failed: {error}"))),
+            Some(Ok(Err(error))) => {
+                Err(Fault::measuring(format!("the agent's port failed: {error}")))
+            }
             Some(Err(_)) => Err(Fault::measuring("the agent's port thread panicked")),
         }
     }
@@ -110,7 +118,9 @@ fn explain(what: &str, listen: SocketAddr, flags: Flags, error: &std::io::Error)
             listen.port(),
             listen.ip()
         )),
-        K::AddrNotAvailable => Fault::input(format!("{address}: this machine has no address {}", listen.ip())),
+        K::AddrNotAvailable => {
+            Fault::input(format!("{address}: this machine has no address {}", listen.ip()))
+        }
         K::PermissionDenied => Fault::environment(format!(
             "{port}: no right to listen on {what} port {}; ports below 1024 need CAP_NET_BIND_SERVICE",
             listen.port()

@@ -58,14 +58,23 @@ struct HandshakeThread {
 
 impl Handshakes {
     pub(crate) fn start(accept: Accept, known: Known) -> Result<Self, Fault> {
-        let other = |error: std::io::Error| Fault::environment(format!("cannot start the agent: {error}"));
+        let other =
+            |error: std::io::Error| Fault::environment(format!("cannot start the agent: {error}"));
         let waker = Waker::new().map_err(other)?;
-        let queue =
-            Arc::new(HandshakeQueue { waiting: Mutex::new(FairQueue::new()), stop: AtomicBool::new(false), waker });
+        let queue = Arc::new(HandshakeQueue {
+            waiting: Mutex::new(FairQueue::new()),
+            stop: AtomicBool::new(false),
+            waker,
+        });
         let epoll = Epoll::new().map_err(other)?;
         epoll.add_for_reading(&queue.waker, WAKER).map_err(other)?;
-        let handshakes =
-            HandshakeThread { queue: Arc::clone(&queue), accept, known, epoll, channels: FairQueue::new() };
+        let handshakes = HandshakeThread {
+            queue: Arc::clone(&queue),
+            accept,
+            known,
+            epoll,
+            channels: FairQueue::new(),
+        };
         let thread = std::thread::Builder::new()
             .name("hb-handshakes".to_owned())
             .spawn(move || handshakes.run())
@@ -114,7 +123,11 @@ impl HandshakeThread {
         while !self.queue.stop.load(Ordering::Relaxed) {
             let now = clock::now();
             let until = self.expire(now).unwrap_or(now + 3600 * SECOND);
-            if self.epoll.wait(&mut events, Some(if more { 0 } else { until.saturating_sub(now) })).is_err() {
+            if self
+                .epoll
+                .wait(&mut events, Some(if more { 0 } else { until.saturating_sub(now) }))
+                .is_err()
+            {
                 return;
             }
             // Those under way go first: the more they are, the fewer begin.
@@ -144,7 +157,9 @@ impl HandshakeThread {
     fn begin_some(&mut self) -> bool {
         for _ in 0..TURN {
             let Some(Newcomer { origin, socket }) = self.queue.take() else { return false };
-            let Ok(mut channel) = (self.accept)(TcpStream::from(OwnedFd::from(socket))) else { continue };
+            let Ok(mut channel) = (self.accept)(TcpStream::from(OwnedFd::from(socket))) else {
+                continue;
+            };
             channel.set_most(MOST_HELLO);
             if self.epoll.add_for_reading(channel.readiness(), origin.number).is_ok() {
                 drop(self.channels.add(origin, channel, MOST));

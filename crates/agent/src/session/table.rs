@@ -67,7 +67,9 @@ impl SessionTable {
         let number = inner.next;
         inner.next += 1;
         inner.threads += 1;
-        inner.entries.insert(number, Occupant { waker: Arc::clone(&waker), idle_since: clock::now() });
+        inner
+            .entries
+            .insert(number, Occupant { waker: Arc::clone(&waker), idle_since: clock::now() });
         Some(SessionGuard { sessions: Arc::clone(self), number, waker })
     }
 
@@ -98,7 +100,9 @@ impl SessionGuard {
     /// It has no trial, any more or still.
     pub(crate) fn rest(&self) {
         let mut inner = self.sessions.lock();
-        if let Some(occupant) = inner.entries.get_mut(&self.number).filter(|o| o.idle_since == Nanos::MAX) {
+        if let Some(occupant) =
+            inner.entries.get_mut(&self.number).filter(|o| o.idle_since == Nanos::MAX)
+        {
             occupant.idle_since = clock::now();
         }
     }

@@ -8,8 +8,9 @@ use hopbench_wire::Role;
 pub(crate) fn confined(seen: &Tick) -> Option<CpuSet> {
     let allowed = cpu::allowed().ok()?;
     let names = seen.readings.get("cpu")?.keys();
-    let of_one =
-        |name: &&String| name.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let of_one = |name: &&String| {
+        name.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
     let all = names.filter(|name| name.ends_with("_busy_s_total")).filter(of_one).count();
     (allowed.len() < all).then_some(CpuSet(allowed))
 }
@@ -24,8 +25,10 @@ pub(crate) fn check(job: &Job, role: Role) -> Result<(), Fault> {
         Role::Server => &job.server_cpus,
     };
     let Some(asked) = asked else { return Ok(()) };
-    let allowed = cpu::allowed().map_err(|e| Fault::environment(format!("cannot read the CPU affinity: {e}")))?;
-    let missing: Vec<_> = asked.0.iter().filter(|cpu| !allowed.contains(cpu)).map(ToString::to_string).collect();
+    let allowed = cpu::allowed()
+        .map_err(|e| Fault::environment(format!("cannot read the CPU affinity: {e}")))?;
+    let missing: Vec<_> =
+        asked.0.iter().filter(|cpu| !allowed.contains(cpu)).map(ToString::to_string).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -34,7 +37,11 @@ pub(crate) fn check(job: &Job, role: Role) -> Result<(), Fault> {
         Role::Client => "client",
         Role::Server => "server",
     };
-    Err(Fault::input(format!("--cpu: the {end} has no CPU {}; it may use {}", missing.join(", "), allowed.join(", "))))
+    Err(Fault::input(format!(
+        "--cpu: the {end} has no CPU {}; it may use {}",
+        missing.join(", "),
+        allowed.join(", ")
+    )))
 }
 
 #[cfg(test)]
@@ -44,8 +51,12 @@ mod tests {
     /// What the meters saw of a machine with so many CPUs.
     fn seen(cpus: usize) -> Tick {
         let totals = ["busy_s_total", "cpu_s_total"].map(|name| (name.to_owned(), 1.0));
-        let each = (0..cpus).flat_map(|n| ["busy", "softirq"].map(|what| (format!("cpu{n}_{what}_s_total"), 1.0)));
-        Tick { readings: [("cpu".to_owned(), totals.into_iter().chain(each).collect())].into(), ..Tick::default() }
+        let each = (0..cpus)
+            .flat_map(|n| ["busy", "softirq"].map(|what| (format!("cpu{n}_{what}_s_total"), 1.0)));
+        Tick {
+            readings: [("cpu".to_owned(), totals.into_iter().chain(each).collect())].into(),
+            ..Tick::default()
+        }
     }
 
     #[test]

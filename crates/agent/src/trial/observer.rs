@@ -40,18 +40,27 @@ pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<Watched>, Fault> {
     }
     let mut named = BTreeSet::new();
     if let Some(twice) = pids.iter().find(|pid| !named.insert(**pid)) {
-        return Err(Fault::input(format!("the order names process {twice} twice, expected each once")));
+        return Err(Fault::input(format!(
+            "the order names process {twice} twice, expected each once"
+        )));
     }
     let program = if pids.is_empty() { None } else { Some(Watched::open(pids)) };
     program.transpose().map_err(|absent| {
-        Fault::environment(format!("the server program cannot be watched, has it ended? {}", absent.why))
+        Fault::environment(format!(
+            "the server program cannot be watched, has it ended? {}",
+            absent.why
+        ))
     })
 }
 
 impl Observer {
     /// Opens the meters.
     pub(crate) fn new(program: Option<Watched>) -> Self {
-        Self { meters: MeterSet::open_all(&Target::itself(), clock::now), program, program_lost: None }
+        Self {
+            meters: MeterSet::open_all(&Target::itself(), clock::now),
+            program,
+            program_lost: None,
+        }
     }
 
     /// Reads every meter.

@@ -15,7 +15,10 @@ use crate::port::flow_handshake::RunHandshake;
 use crate::shared::Shared;
 
 /// The workload and the target of an order that this agent follows.
-pub(super) fn check(prepare: &Prepare, shared: &Shared) -> Result<(&'static dyn Workload, SocketAddr), Fault> {
+pub(super) fn check(
+    prepare: &Prepare,
+    shared: &Shared,
+) -> Result<(&'static dyn Workload, SocketAddr), Fault> {
     if prepare.role == Role::Client && !shared.may_be_client {
         return Err(Fault::environment(
             "this agent only serves and opens no connections; `hopbench serve --both-ends` does both",
@@ -23,9 +26,10 @@ pub(super) fn check(prepare: &Prepare, shared: &Shared) -> Result<(&'static dyn 
     }
     let job = &prepare.job;
     // A workload of this name and another kind is another workload.
-    let workload = workload(&job.workload)
-        .filter(|workload| workload.kind() == job.kind())
-        .ok_or_else(|| Fault::input(format!("workload `{}` is not known to this agent", job.workload)))?;
+    let workload =
+        workload(&job.workload).filter(|workload| workload.kind() == job.kind()).ok_or_else(
+            || Fault::input(format!("workload `{}` is not known to this agent", job.workload)),
+        )?;
     let mut problems = job.problems();
     if problems.is_empty() {
         problems = workload.problems(job);
@@ -47,16 +51,19 @@ pub(super) fn check(prepare: &Prepare, shared: &Shared) -> Result<(&'static dyn 
 /// The address that a client connects to; a server needs none.
 fn target(prepare: &Prepare) -> Result<SocketAddr, Fault> {
     match (&prepare.target, prepare.role) {
-        (Some(text), _) => {
-            text.parse().map_err(|_| Fault::input(format!("target `{text}` is not an address with a port")))
-        }
+        (Some(text), _) => text
+            .parse()
+            .map_err(|_| Fault::input(format!("target `{text}` is not an address with a port"))),
         (None, Role::Server) => Ok(SocketAddr::from(([0, 0, 0, 0], 0))),
         (None, Role::Client) => Err(Fault::input("a client needs a target")),
     }
 }
 
 /// The handshake of the trial's flows; `None` where the workload has none.
-pub(super) fn handshake(prepare: &Prepare, workload: &'static dyn Workload) -> Option<Arc<RunHandshake>> {
+pub(super) fn handshake(
+    prepare: &Prepare,
+    workload: &'static dyn Workload,
+) -> Option<Arc<RunHandshake>> {
     let code = WorkloadCode::from_code(workload.code())?;
     Some(Arc::new(RunHandshake {
         run: prepare.run,
@@ -73,5 +80,9 @@ pub(super) fn handshake(prepare: &Prepare, workload: &'static dyn Workload) -> O
 /// only to agents.
 pub(super) fn credential(prepare: &Prepare, workload: &dyn Workload) -> Option<Credential> {
     let shows = prepare.role == Role::Server || prepare.shows_credential;
-    if workload.kind().is_http() && shows { Some(Credential::new(&prepare.key.credential(prepare.run))) } else { None }
+    if workload.kind().is_http() && shows {
+        Some(Credential::new(&prepare.key.credential(prepare.run)))
+    } else {
+        None
+    }
 }

@@ -27,7 +27,11 @@ pub(crate) enum Registration {
 const MORE_CONNECTIONS: usize = 1024;
 
 /// The open flows of a trial's server, among all of the agent's.
-pub(crate) fn flow_limit(shared: &Shared, workload: &dyn Workload, connections: u32) -> Arc<FlowLimit> {
+pub(crate) fn flow_limit(
+    shared: &Shared,
+    workload: &dyn Workload,
+    connections: u32,
+) -> Arc<FlowLimit> {
     let most = workload.kind().is_http().then_some(2 * connections as usize + MORE_CONNECTIONS);
     shared.flow_router.flow_limit().part(most)
 }
@@ -35,7 +39,9 @@ pub(crate) fn flow_limit(shared: &Shared, workload: &dyn Workload, connections: 
 /// Whether this end has no workers: somebody else answers.
 pub(crate) fn looks_on(workload: &dyn Workload, prepare: &Prepare) -> bool {
     let answers_itself = workload.code() > 0;
-    prepare.role == Role::Server && !answers_itself && (prepare.looks_on || !prepare.watch.is_empty())
+    prepare.role == Role::Server
+        && !answers_itself
+        && (prepare.looks_on || !prepare.watch.is_empty())
 }
 
 /// Starts a server's workers and opens the way to them.

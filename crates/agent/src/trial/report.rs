@@ -11,5 +11,9 @@ pub(super) fn add_recorded(report: &mut EndReport, recorder: &Recorder) {
     let (statuses, errors, extra) = recorder.tallies();
     report.statuses = statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect();
     report.errors = errors.iter().map(|(reason, n)| (reason.to_string(), *n)).collect();
-    report.extra = extra.iter().filter(|(_, v)| v.is_finite()).map(|(name, v)| ((*name).to_owned(), *v)).collect();
+    report.extra = extra
+        .iter()
+        .filter(|(_, v)| v.is_finite())
+        .map(|(name, v)| ((*name).to_owned(), *v))
+        .collect();
 }

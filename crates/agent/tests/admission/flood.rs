@@ -26,7 +26,13 @@ pub(crate) struct Flood {
 impl Flood {
     /// So many `at_once`, and then so many `each` 100 ms, that say these words and no more. Returns
     /// when the first have come.
-    pub(crate) fn start(agent: SocketAddr, from: Ipv4Addr, words: Vec<u8>, at_once: usize, each: usize) -> Self {
+    pub(crate) fn start(
+        agent: SocketAddr,
+        from: Ipv4Addr,
+        words: Vec<u8>,
+        at_once: usize,
+        each: usize,
+    ) -> Self {
         let (stop, came) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (stopped, count) = (Arc::clone(&stop), Arc::clone(&came));
         let thread = std::thread::spawn(move || {

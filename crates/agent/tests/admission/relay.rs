@@ -27,7 +27,8 @@ impl Relay {
                 // As late as the rest: a connection is one more round trip.
                 clock::sleep_until(clock::now() + delay);
                 let Ok(server) = TcpStream::connect(agent) else { continue };
-                let (client_too, server_too) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let (client_too, server_too) =
+                    (client.try_clone().unwrap(), server.try_clone().unwrap());
                 delayed(client, server, delay);
                 delayed(server_too, client_too, delay);
             }

@@ -62,7 +62,10 @@ pub(crate) fn is_closed(stream: &TcpStream) -> bool {
 }
 
 fn is_end(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+    matches!(
+        error.kind(),
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+    )
 }
 
 /// Asks the HTTP target for its health on a connection that stays open; `None` where it closes it

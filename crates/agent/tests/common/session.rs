@@ -29,7 +29,8 @@ impl Conductor {
     /// With whoever answers at this address.
     pub(crate) fn at(address: SocketAddr) -> Self {
         let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5)).unwrap();
-        let mut channel = Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
+        let mut channel =
+            Channel::open(stream, tls::client_config(&Secret::insecure()).unwrap()).unwrap();
         channel.send(&ToAgent::Hello(hello())).unwrap();
         let mut conductor = Self { channel, hello: hello() };
         match conductor.answer(5) {
@@ -74,8 +75,14 @@ impl Conductor {
 /// An agent on a free port that everybody may use.
 pub(crate) fn server(limits: Limits) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options { listen, credentials: Secret::insecure().into(), limits, http: false, both_ends: false })
-        .unwrap()
+    Server::start(&Options {
+        listen,
+        credentials: Secret::insecure().into(),
+        limits,
+        http: false,
+        both_ends: false,
+    })
+    .unwrap()
 }
 
 /// The key of every run's flows.

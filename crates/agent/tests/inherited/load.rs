@@ -19,11 +19,16 @@ fn flows_at_the_port_belong_to_the_runs_of_the_session() {
         assert!(client.incomplete.is_none() && server.incomplete.is_none(), "{name}");
         assert!(moved(client) > 0 && moved(server) > 0, "{name}: nothing moved");
         assert_sound(&trial, client, server);
-        // The proof of path needs both ends' addresses, of connections that lived for one exchange too.
+        // The proof of path needs both ends' addresses, of connections that lived for one exchange
+        // too.
         let ours: BTreeSet<_> = client.flows.iter().map(|f| f.local.clone()).collect();
         assert!(!server.flows.is_empty(), "{name}");
         if name != "crr" {
-            assert!(server.flows.iter().all(|f| ours.contains(&f.peer)), "{name}: {ours:?} {:?}", server.flows);
+            assert!(
+                server.flows.iter().all(|f| ours.contains(&f.peer)),
+                "{name}: {ours:?} {:?}",
+                server.flows
+            );
         }
         for reading in ["self", "cpu", "netdev"] {
             assert!(server.end.readings.contains_key(reading), "{name}: no {reading}");
@@ -45,14 +50,23 @@ fn two_clients_share_a_server_and_its_flow_numbers() {
         match name {
             // Each byte that was sent arrived.
             "stream" => assert_eq!(at_server(Counter::ReceivedBytes), sum(Counter::SentBytes)),
-            "udp" => assert_eq!(at_server(Counter::Completed), sum(Counter::Sent), "loopback loses nothing"),
+            "udp" => assert_eq!(
+                at_server(Counter::Completed),
+                sum(Counter::Sent),
+                "loopback loses nothing"
+            ),
             _ => assert_eq!(at_server(Counter::Completed), sum(Counter::Completed), "{name}"),
         }
         assert!(outcome.clients.iter().all(|c| c.drained.of(Counter::SentBytes) > 0), "{name}");
         if name != "crr" {
-            let numbers = |end: &EndReport| end.flows.iter().map(|f| f.flow).collect::<BTreeSet<_>>();
+            let numbers =
+                |end: &EndReport| end.flows.iter().map(|f| f.flow).collect::<BTreeSet<_>>();
             let expected = [BTreeSet::from([0, 1]), BTreeSet::from([2, 3])];
-            assert_eq!([numbers(&outcome.clients[0]), numbers(&outcome.clients[1])], expected, "{name}");
+            assert_eq!(
+                [numbers(&outcome.clients[0]), numbers(&outcome.clients[1])],
+                expected,
+                "{name}"
+            );
             assert_eq!(numbers(served), (0..4).collect(), "{name}");
             for flow in outcome.clients.iter().flat_map(|c| &c.flows) {
                 let theirs = served.flows.iter().find(|f| f.flow == flow.flow).unwrap();
@@ -72,7 +86,12 @@ fn a_server_waits_for_no_flow_that_went_to_another() {
         let job = job(name.trim_end_matches("-udp"), params(name, busy.address), 2);
         let trial = TestTrial::new(job.clone(), busy.address);
         // Both servers are prepared for more than will come to either.
-        let order = TestTrial::new(Job { connections: 8, ..job }, busy.address).prepare(run, Role::Server, 0, 1);
+        let order = TestTrial::new(Job { connections: 8, ..job }, busy.address).prepare(
+            run,
+            Role::Server,
+            0,
+            1,
+        );
         for server in [&mut busy, &mut idle] {
             server.send(&order);
             server.ready();

@@ -20,7 +20,11 @@ fn http(address: SocketAddr) -> String {
 /// What somebody is told who shows the credential of a run.
 fn http_of(run: u32, address: SocketAddr) -> String {
     let shown = FlowKey::new([3; 32]).credential(run);
-    ask(address, format!("GET /healthz HTTP/1.1\r\nHost: agent\r\nX-Hopbench-Run: {shown}\r\n\r\n").as_bytes())
+    ask(
+        address,
+        format!("GET /healthz HTTP/1.1\r\nHost: agent\r\nX-Hopbench-Run: {shown}\r\n\r\n")
+            .as_bytes(),
+    )
 }
 
 #[test]
@@ -36,7 +40,11 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
     assert_eq!(http(client.address), "", "at another agent");
     server.send(&ToAgent::Abort);
     assert!(matches!(server.answer(), FromAgent::Failed { .. }));
-    assert_eq!((http(server.address), http_of(1, server.address)), (String::new(), String::new()), "after");
+    assert_eq!(
+        (http(server.address), http_of(1, server.address)),
+        (String::new(), String::new()),
+        "after"
+    );
 
     let outcome = trial.run(2, &mut [&mut client], &mut [&mut server]);
     let (seen, served) = (&outcome.clients[0], &outcome.servers[0]);
@@ -48,13 +56,17 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
     assert_eq!(served.drained.of(Counter::Completed), answered);
     assert!(served.drained.of(Counter::SentBytes) >= 100 * answered);
     let in_window = served.end.counts.since(&served.start.counts).of(Counter::Completed);
-    assert!(0 < in_window && in_window < answered, "{in_window} of {answered}: warm-up is not in the window");
+    assert!(
+        0 < in_window && in_window < answered,
+        "{in_window} of {answered}: warm-up is not in the window"
+    );
     assert_eq!(served.flows.len(), 4, "{:?}", served.flows);
     assert_eq!(http(server.address), "", "after a trial");
 
     // A program answers, not the agent.
     let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
-    let watching = TestTrial { watch: vec![child.id()], ..TestTrial::new(trial.job, server.address) };
+    let watching =
+        TestTrial { watch: vec![child.id()], ..TestTrial::new(trial.job, server.address) };
     server.send(&watching.prepare(3, Role::Server, 0, 1));
     let answer = server.answer();
     let said = http(server.address);
@@ -65,7 +77,8 @@ fn http_is_answered_while_a_trial_is_prepared_and_the_answers_are_counted() {
     server.send(&ToAgent::Abort);
     assert!(matches!(server.answer(), FromAgent::Failed { .. }));
     // Nor where nobody can see the program.
-    let unseen = TestTrial { watch: Vec::new(), ..TestTrial::new(watching.job.clone(), server.address) };
+    let unseen =
+        TestTrial { watch: Vec::new(), ..TestTrial::new(watching.job.clone(), server.address) };
     let ToAgent::Prepare(mut order) = unseen.prepare(5, Role::Server, 0, 1) else { unreachable!() };
     order.looks_on = true;
     server.send(&ToAgent::Prepare(order));
@@ -97,7 +110,9 @@ fn ping_needs_no_server_and_may_have_one_that_looks_on() {
     assert_eq!(looked_on.drained.of(Counter::Completed), 0);
     assert!(looked_on.incomplete.is_none());
     assert_eq!((looked_on.window_ns, looked_on.ticks.len()), (200 * MS, seen.ticks.len()));
-    assert!(looked_on.start.readings.contains_key("cpu") && looked_on.end.readings.contains_key("self"));
+    assert!(
+        looked_on.start.readings.contains_key("cpu") && looked_on.end.readings.contains_key("self")
+    );
     assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
 }
 
@@ -120,12 +135,16 @@ fn what_a_server_program_spends_is_read_at_the_edges() {
     job.timing = Timing { warmup_ns: 0, window_ns: 2 * SECOND, ..job.timing };
     let mut trial = TestTrial { watch: pids.clone(), ..TestTrial::new(job, server.address) };
     trial.target.set_port(0);
-    // The edges are where the server's report says they were; this thread has to be there without knowing them before.
+    // The edges are where the server's report says they were; this thread has to be there without
+    // knowing them before.
     let (samples, sampling) = (Mutex::new(Vec::new()), AtomicBool::new(true));
     let report = std::thread::scope(|scope| {
         scope.spawn(|| {
             while sampling.load(Ordering::Relaxed) {
-                samples.lock().unwrap().push((clock::now(), pids.iter().copied().map(run_ns).sum::<u64>()));
+                samples
+                    .lock()
+                    .unwrap()
+                    .push((clock::now(), pids.iter().copied().map(run_ns).sum::<u64>()));
                 clock::sleep_until(clock::now() + 5 * MS);
             }
         });
@@ -145,7 +164,10 @@ fn what_a_server_program_spends_is_read_at_the_edges() {
     let oracle_s = (at(report.end.t_ns) - at(report.start.t_ns)) as f64 / 1e9;
     let spent = delta::window(&report.start.readings["program"], &report.end.readings["program"]);
     let spent_s = spent["user_s"] + spent["system_s"];
-    assert!((spent_s - oracle_s).abs() <= 0.2 * oracle_s, "{spent_s} s were read, {oracle_s} s were burnt");
+    assert!(
+        (spent_s - oracle_s).abs() <= 0.2 * oracle_s,
+        "{spent_s} s were read, {oracle_s} s were burnt"
+    );
     assert!(report.end.readings["program"]["rss_bytes"] > 0.0);
     assert_eq!(report.end.readings["program"]["processes"], 2.0);
     let own = delta::window(&report.start.readings["self"], &report.end.readings["self"]);

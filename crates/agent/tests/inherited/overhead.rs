@@ -10,7 +10,9 @@ const MOST_NS: u64 = 100 * MS;
 fn opening_and_closing_take_a_few_milliseconds() {
     let (mut client, mut server) = (Agent::start(), Agent::start());
     let mut slow = Vec::new();
-    for (run, name) in ["stream", "push", "rr", "rr-udp", "crr", "udp", "ping", "http"].into_iter().enumerate() {
+    for (run, name) in
+        ["stream", "push", "rr", "rr-udp", "crr", "udp", "ping", "http"].into_iter().enumerate()
+    {
         let workload = name.trim_end_matches("-udp");
         let trial = TestTrial::new(job(workload, params(name, server.address), 4), server.address);
         // The fastest of three: what a timer costs it costs every time.

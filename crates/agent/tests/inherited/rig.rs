@@ -34,7 +34,8 @@ impl Agent {
 
     /// The same of a run.
     pub(crate) fn of(run: Option<RunKey>) -> Self {
-        let agent = Inherited::open(Some(([127, 0, 0, 1], 0).into()), Limits::default(), run).unwrap();
+        let agent =
+            Inherited::open(Some(([127, 0, 0, 1], 0).into()), Limits::default(), run).unwrap();
         let address = agent.address().unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
         let thread = std::thread::spawn(move || agent.serve_over(theirs));
@@ -139,7 +140,11 @@ impl TestTrial {
             run,
             key: FlowKey::new([3; 32]),
             role,
-            job: if role == Role::Client { self.job.clone() } else { workload.together(&self.job, clients) },
+            job: if role == Role::Client {
+                self.job.clone()
+            } else {
+                workload.together(&self.job, clients)
+            },
             target: (role == Role::Client).then(|| self.target.to_string()),
             shared_clock: true,
             peer_clock_offset_ns: 0,
@@ -152,7 +157,12 @@ impl TestTrial {
         }))
     }
 
-    pub(crate) fn run<'a>(&self, run: u32, clients: &mut [&'a mut Agent], servers: &mut [&'a mut Agent]) -> Measured {
+    pub(crate) fn run<'a>(
+        &self,
+        run: u32,
+        clients: &mut [&'a mut Agent],
+        servers: &mut [&'a mut Agent],
+    ) -> Measured {
         let count = clients.len() as u32;
         let began = clock::now();
         for server in servers.iter_mut() {
@@ -168,7 +178,11 @@ impl TestTrial {
     }
 
     /// From `Start` on, where all are ready.
-    pub(crate) fn measure<'a>(&self, clients: &mut [&'a mut Agent], servers: &mut [&'a mut Agent]) -> Measured {
+    pub(crate) fn measure<'a>(
+        &self,
+        clients: &mut [&'a mut Agent],
+        servers: &mut [&'a mut Agent],
+    ) -> Measured {
         let window_start_ns = clock::now() + 5 * MS + self.job.timing.warmup_ns;
         for agent in clients.iter_mut().chain(servers.iter_mut()) {
             agent.send(&ToAgent::Start { window_start_ns });
@@ -182,9 +196,19 @@ impl TestTrial {
 }
 
 /// Every invariant that the workload's figures state.
-pub(crate) fn assert_sound(trial: &TestTrial, client: &EndReport, server: &EndReport) -> BTreeSet<String> {
+pub(crate) fn assert_sound(
+    trial: &TestTrial,
+    client: &EndReport,
+    server: &EndReport,
+) -> BTreeSet<String> {
     let workload = hopbench_load::workload(&trial.job.workload).unwrap();
-    let reports = TrialReports { job: &trial.job, client, server: Some(server), shared_clock: true, proxied: false };
+    let reports = TrialReports {
+        job: &trial.job,
+        client,
+        server: Some(server),
+        shared_clock: true,
+        proxied: false,
+    };
     let figures = workload.figures(&reports);
     let broken: Vec<_> = figures.invariants.iter().filter(|i| !i.ok).collect();
     assert!(broken.is_empty(), "{}: {broken:?}", trial.job.workload);

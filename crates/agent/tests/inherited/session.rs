@@ -36,7 +36,8 @@ fn the_end_of_the_session_ends_the_load_at_once() {
             *best = (*best).min(clock::now() - began);
             assert!(fault.text.contains("without a goodbye"), "{fault:?}");
             assert!(TcpStream::connect(port).is_err(), "its port is closed");
-            // A sender whose receiver is gone has lost a connection; a receiver sees the end of the stream.
+            // A sender whose receiver is gone has lost a connection; a receiver sees the end of the
+            // stream.
             if end == 1 {
                 assert!(matches!(stays.answer(), FromAgent::Failed { .. }));
             } else {
@@ -98,19 +99,24 @@ fn a_port_in_use_is_told_over_the_session() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let agent = std::thread::spawn(move || Inherited::serve(theirs, Some(listen), Limits::default(), None));
+    let agent =
+        std::thread::spawn(move || Inherited::serve(theirs, Some(listen), Limits::default(), None));
     let mut channel = Channel::pair(ours).unwrap();
     let until = clock::now() + 5 * SECOND;
     channel.send(&ToAgent::Hello(hello())).unwrap();
     assert!(matches!(channel.receive_until(until).unwrap(), Some(FromAgent::Hello(_))));
-    let order = TestTrial::new(job("rr", params("rr", listen), 1), listen).prepare(1, Role::Server, 0, 1);
+    let order =
+        TestTrial::new(job("rr", params("rr", listen), 1), listen).prepare(1, Role::Server, 0, 1);
     channel.send(&order).unwrap();
     let told = match channel.receive_until(until).unwrap() {
         Some(FromAgent::Failed { fault, .. }) => fault,
         other => panic!("{other:?}"),
     };
     assert_eq!(told.kind, FaultKind::Environment);
-    assert!(told.text.contains("in use") && told.text.contains(&listen.port().to_string()), "{told:?}");
+    assert!(
+        told.text.contains("in use") && told.text.contains(&listen.port().to_string()),
+        "{told:?}"
+    );
     assert_eq!(agent.join().unwrap(), Err(told));
 }
 
@@ -152,7 +158,10 @@ fn an_agent_of_a_run_needs_its_permit() {
     let refused = |agent: &mut Agent, order: &ToAgent, words: &str| {
         agent.send(order);
         let answer = agent.answer();
-        assert!(matches!(&answer, FromAgent::Failed { fault, .. } if fault.text.contains(words)), "{answer:?}");
+        assert!(
+            matches!(&answer, FromAgent::Failed { fault, .. } if fault.text.contains(words)),
+            "{answer:?}"
+        );
     };
     for (agent, role) in [(&mut *client, Role::Client), (&mut *server, Role::Server)] {
         refused(agent, &order(role, None), "has no permit");

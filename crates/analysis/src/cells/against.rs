@@ -10,7 +10,8 @@ use crate::figures::{Better, Figure, Kind, Source};
 use crate::summary::{CONNECTING_ENDS, Estimate, RatioSummary, Spread, Verdict};
 
 /// Why the CPU time of an end has no verdict.
-const TAKEN_OVER: &str = "no verdict: proxies do work of this end on one of the two paths; compare the sum";
+const TAKEN_OVER: &str =
+    "no verdict: proxies do work of this end on one of the two paths; compare the sum";
 
 /// A cell with its path.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +78,13 @@ pub(crate) fn asked(
         spread = nodes::summed(here.cell.windows(index))?;
     }
     let mut out = OpenEstimate {
-        estimate: Estimate { name: figure.name, spread, outliers, ratio: None, note: String::new() },
+        estimate: Estimate {
+            name: figure.name,
+            spread,
+            outliers,
+            ratio: None,
+            note: String::new(),
+        },
         question: None,
     };
     if let Some(against) = against.filter(|_| figure.is_compared()) {
@@ -88,7 +95,13 @@ pub(crate) fn asked(
 
 /// A figure against the baseline's, as far as the two paths let it be compared, and what is missing
 /// from that.
-fn compare(out: &mut OpenEstimate, figure: &Figure, index: usize, here: PathCell<'_>, against: Against<'_>) {
+fn compare(
+    out: &mut OpenEstimate,
+    figure: &Figure,
+    index: usize,
+    here: PathCell<'_>,
+    against: Against<'_>,
+) {
     let base = against.base;
     // Where connecting ends on the way, its time is that of another way than the baseline's.
     if figure.is_of_connecting() && (here.path.ends_connections() || base.path.ends_connections()) {
@@ -114,21 +127,34 @@ fn compare(out: &mut OpenEstimate, figure: &Figure, index: usize, here: PathCell
     } else if figure.is_cpu_of_an_end() && here.proxies() != base.proxies() {
         let notes = [TAKEN_OVER, &out.estimate.note].into_iter().filter(|text| !text.is_empty());
         out.estimate.note = notes.collect::<Vec<_>>().join("; ");
-    } else if evidence.interval.is_some() && (here.cell.is_generator_limited() || base.cell.is_generator_limited()) {
+    } else if evidence.interval.is_some()
+        && (here.cell.is_generator_limited() || base.cell.is_generator_limited())
+    {
         ratio.verdict = Some(Verdict::generator());
     } else {
         let (minimum_effect, resolution) = (against.minimum_effect, figure.ratio_resolution());
-        out.question = Some((figure.better, Question { evidence, minimum_effect, noise_floor, resolution }));
+        out.question =
+            Some((figure.better, Question { evidence, minimum_effect, noise_floor, resolution }));
     }
     out.estimate.ratio = Some(ratio);
 }
 
 /// The ratios of the rounds, and what is missing from them.
-fn evidence(figure: &Figure, index: usize, kept: &Cell, baseline: &Cell, seed: u64) -> (Option<Evidence>, String) {
+fn evidence(
+    figure: &Figure,
+    index: usize,
+    kept: &Cell,
+    baseline: &Cell,
+    seed: u64,
+) -> (Option<Evidence>, String) {
     let pairs = kept.pairs(baseline, index);
-    let why = [(pairs.apart, "the baseline is of another session"), (pairs.disturbed, "the testbed changed meanwhile")];
+    let why = [
+        (pairs.apart, "the baseline is of another session"),
+        (pairs.disturbed, "the testbed changed meanwhile"),
+    ];
     let told = why.iter().filter(|(n, _)| *n > 0);
-    let told = told.map(|(n, why)| format!("{} not compared: {why}", counted(*n as u64, "round", "rounds")));
+    let told = told
+        .map(|(n, why)| format!("{} not compared: {why}", counted(*n as u64, "round", "rounds")));
     let apart = told.collect::<Vec<_>>().join("; ");
     match paired(&pairs.values, seed) {
         Ok(evidence) => (Some(evidence), apart),
@@ -136,7 +162,8 @@ fn evidence(figure: &Figure, index: usize, kept: &Cell, baseline: &Cell, seed: u
         Err(NoRatio::Pair(_)) if figure.better == Better::Neither => (None, apart),
         Err(NoRatio::Pair(pair)) => {
             let (value, base) = pairs.values[pair];
-            let what = if value > 0.0 { format!("the baseline is {base}") } else { value.to_string() };
+            let what =
+                if value > 0.0 { format!("the baseline is {base}") } else { value.to_string() };
             (None, format!("no ratio: {what} in round {}", pairs.rounds[pair]))
         }
         Err(NoRatio::NoPairs) => (None, apart),

@@ -88,7 +88,10 @@ impl Spent {
     fn all(proxies: &[ProxyCost]) -> Box<[Self]> {
         let mut out: Vec<Self> = Vec::new();
         for proxy in proxies.iter().map(Self::of) {
-            match out.iter_mut().find(|known| known.name == proxy.name && known.named == proxy.named) {
+            match out
+                .iter_mut()
+                .find(|known| known.name == proxy.name && known.named == proxy.named)
+            {
                 Some(known) => {
                     known.count += 1;
                     known.cores += proxy.cores;
@@ -125,7 +128,11 @@ impl Cell {
     /// Takes the figures of a trial, `proxied`: proxies carry its traffic. A round that came before
     /// is replaced: the later record is the valid one.
     pub(crate) fn add(&mut self, record: &Record, kind: &Kind, proxied: bool) {
-        let figures = kind.figures.iter().map(|figure| figure.of(record, proxied).unwrap_or(f64::NAN)).collect();
+        let figures = kind
+            .figures
+            .iter()
+            .map(|figure| figure.of(record, proxied).unwrap_or(f64::NAN))
+            .collect();
         let taken = Round {
             round: record.round,
             session: record.session,
@@ -200,15 +207,18 @@ impl Cell {
 
     /// Rounds that were measured here and in the baseline's cell, but not in one session.
     pub(crate) fn apart(&self, baseline: &Self) -> usize {
-        let apart = |here: &&Round| baseline.of_round(here.round).is_some_and(|there| there.session != here.session);
+        let apart = |here: &&Round| {
+            baseline.of_round(here.round).is_some_and(|there| there.session != here.session)
+        };
         self.rounds.iter().filter(apart).count()
     }
 
     /// Rounds that were measured here and in the other cell, in which the testbed changed here or
     /// there.
     pub(crate) fn disturbed(&self, other: &Self) -> usize {
-        let disturbed =
-            |here: &&Round| other.of_round(here.round).is_some_and(|there| here.disturbed || there.disturbed);
+        let disturbed = |here: &&Round| {
+            other.of_round(here.round).is_some_and(|there| here.disturbed || there.disturbed)
+        };
         self.rounds.iter().filter(disturbed).count()
     }
 

@@ -51,13 +51,20 @@ impl Distributions {
     }
 
     /// The distribution of a cell over these rounds; `None` where nothing was kept of them.
-    pub(crate) fn over(&self, cell: (usize, usize), rounds: &[u32], seed: u64) -> Option<Distribution> {
+    pub(crate) fn over(
+        &self,
+        cell: (usize, usize),
+        rounds: &[u32],
+        seed: u64,
+    ) -> Option<Distribution> {
         let kept = self.0.get(&cell)?.iter().filter(|(round, _)| rounds.contains(round));
         let read = kept.filter_map(|(_, hdr)| Histogram::from_base64(hdr).ok());
-        let of_rounds: Vec<Vec<Histogram>> = read.filter(|one| !one.is_empty()).map(|one| vec![one]).collect();
+        let of_rounds: Vec<Vec<Histogram>> =
+            read.filter(|one| !one.is_empty()).map(|one| vec![one]).collect();
         let mut all = Histogram::new();
         of_rounds.iter().flatten().for_each(|one| all.merge(one));
-        (!all.is_empty()).then(|| Distribution { curve: curve(&all), pooled: pooled(&of_rounds, seed) })
+        (!all.is_empty())
+            .then(|| Distribution { curve: curve(&all), pooled: pooled(&of_rounds, seed) })
     }
 }
 
@@ -117,7 +124,10 @@ mod tests {
         assert_eq!(found.curve.iter().find(|(nines, _)| *nines == 2.0), Some(&(2.0, 990)));
         let [.., before, last] = found.curve[..] else { panic!("{found:?}") };
         assert_eq!(before, (3.0, 999), "1000 samples know three nines");
-        assert!(last.0 > 3.3 && last.0 < 3.31 && last.1 == 1000, "the largest is the end: {last:?}");
+        assert!(
+            last.0 > 3.3 && last.0 < 3.31 && last.1 == 1000,
+            "the largest is the end: {last:?}"
+        );
         assert!(kept.over((40, 3), &[1, 2], 1).is_none(), "the 41st path is not shown");
     }
 
@@ -127,12 +137,18 @@ mod tests {
         (1..=5).for_each(|number| kept.add((0, 0), number, &round(1000 + 10 * u64::from(number))));
         assert!(kept.over((0, 0), &[1], 1).unwrap().pooled.is_empty());
         let found = kept.over((0, 0), &[1, 2, 3, 4, 5], 1).unwrap().pooled;
-        assert_eq!(found.iter().map(|one| one.percentile).collect::<Vec<_>>(), ["p50", "p90", "p99", "p999"]);
+        assert_eq!(
+            found.iter().map(|one| one.percentile).collect::<Vec<_>>(),
+            ["p50", "p90", "p99", "p999"]
+        );
         let p50 = &found[0];
         // The samples are 1010 ... 1549; half of them are at or below 1279.
         assert!((1275..=1284).contains(&p50.value_ns) && p50.rounds == 5, "{p50:?}");
         assert!(p50.low_ns < p50.value_ns as f64 && (p50.value_ns as f64) < p50.high_ns, "{p50:?}");
-        assert!(p50.low_ns > 1240.0 && p50.high_ns < 1320.0, "rounds differ by 10 ns each: {p50:?}");
+        assert!(
+            p50.low_ns > 1240.0 && p50.high_ns < 1320.0,
+            "rounds differ by 10 ns each: {p50:?}"
+        );
         let again = kept.over((0, 0), &[1, 2, 3, 4, 5], 1).unwrap().pooled;
         assert_eq!(found, again, "the same seed, the same interval");
     }

@@ -65,7 +65,8 @@ impl TrialKey {
 
     /// The trial with the reason why it is in no figure.
     pub(crate) fn summary(&self, unused: &Unused) -> FailureSummary {
-        let (Self { path, workload, point, round }, Unused { reason, is_unproved }) = (self.clone(), unused.clone());
+        let (Self { path, workload, point, round }, Unused { reason, is_unproved }) =
+            (self.clone(), unused.clone());
         FailureSummary { path, workload, point, round, reason, is_unproved }
     }
 }

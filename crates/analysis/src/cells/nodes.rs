@@ -20,8 +20,11 @@ pub(crate) fn summary(cell: &Cell) -> Vec<NodeSummary> {
     let short = has_short_windows(cell);
     let one = |name: &str| {
         let spread = |of: fn(&Node) -> f64| {
-            let nodes = cell.counted().flat_map(|round| round.nodes.iter().map(|node| (round.window_s, node)));
-            let windows = nodes.filter(|(_, node)| node.name == name).map(|(s, node)| (s, of(node)));
+            let nodes = cell
+                .counted()
+                .flat_map(|round| round.nodes.iter().map(|node| (round.window_s, node)));
+            let windows =
+                nodes.filter(|(_, node)| node.name == name).map(|(s, node)| (s, of(node)));
             if short { summed(windows) } else { Spread::of(windows.map(|(_, cores)| cores)) }
         };
         Some(NodeSummary {
@@ -65,8 +68,9 @@ pub(crate) fn too_short<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Str
 /// itself is a few ticks. `None` where all of them together are too short.
 pub(crate) fn summed(windows: impl Iterator<Item = (f64, f64)>) -> Option<Spread> {
     let known = windows.filter(|(s, cores)| *s > 0.0 && cores.is_finite());
-    let (count, all_s, spent_s) =
-        known.fold((0, 0.0, 0.0), |(count, all, spent), (s, cores)| (count + 1, all + s, spent + s * cores));
+    let (count, all_s, spent_s) = known.fold((0, 0.0, 0.0), |(count, all, spent), (s, cores)| {
+        (count + 1, all + s, spent + s * cores)
+    });
     is_enough(all_s).then(|| Spread::with(spent_s / all_s, None, count))
 }
 
@@ -104,9 +108,16 @@ pub(crate) fn stolen<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String
     }
     let one = |(name, rounds): (&&str, &BTreeMap<u32, Share>)| {
         let (worst, most) = rounds.iter().max_by(|a, b| a.1.of_all().total_cmp(&b.1.of_all()))?;
-        let add = |sum: Share, one: &Share| Share { stolen: sum.stolen + one.stolen, cpus: sum.cpus + one.cpus };
+        let add = |sum: Share, one: &Share| Share {
+            stolen: sum.stolen + one.stolen,
+            cpus: sum.cpus + one.cpus,
+        };
         let mean = rounds.values().fold(Share::default(), add).of_all();
-        let text = format!("{name} {} % ({} % in round {worst})", percentage(mean), percentage(most.of_all()));
+        let text = format!(
+            "{name} {} % ({} % in round {worst})",
+            percentage(mean),
+            percentage(most.of_all())
+        );
         (most.of_all() > STOLEN).then_some(text)
     };
     let named: Vec<String> = by_round.iter().filter_map(one).collect();

@@ -7,7 +7,9 @@ mod machine;
 use std::collections::BTreeMap;
 
 use hopbench_model::{Plan, Record, RunFile, TrialOutcome};
-use hopbench_stats::{Evidence, Question, Verdict, judge, noise_floor, paired, round_effects, summary, trend};
+use hopbench_stats::{
+    Evidence, Question, Verdict, judge, noise_floor, paired, round_effects, summary, trend,
+};
 use serde::Serialize;
 
 pub use self::drift::{NOISE_P, NoiseDrift};
@@ -107,7 +109,9 @@ impl Noise {
             let point = &plan.points[at];
             let open_loop = point.job.schedule.per_s().is_some();
             let kind = kinds::of(&point.job.workload, open_loop);
-            for (index, figure) in kind.figures.iter().enumerate().filter(|(_, figure)| is_told(figure, open_loop)) {
+            for (index, figure) in
+                kind.figures.iter().enumerate().filter(|(_, figure)| is_told(figure, open_loop))
+            {
                 let values = pair[1].pairs(&pair[0], index).values;
                 measured.extend(Measured::of(&point.workload, figure, values, plan.seed));
             }
@@ -115,8 +119,11 @@ impl Noise {
         }
         let rounds = measured.iter().map(|figure| figure.pairs.len()).max()?;
         let told_apart = told_apart(&measured);
-        let figures =
-            measured.iter().zip(told_apart).map(|(one, differs)| one.noise(differs)).collect::<Option<_>>()?;
+        let figures = measured
+            .iter()
+            .zip(told_apart)
+            .map(|(one, differs)| one.noise(differs))
+            .collect::<Option<_>>()?;
         let drift = drift(&round_effects(&main), plan.seed);
         let machine = NoiseMachine::of(&good);
         let windows: Vec<f64> = good.iter().map(|record| record.window_s).collect();
@@ -144,7 +151,8 @@ fn cell(plan: &Plan, point: usize, path: &str, good: &[&Record]) -> Cell {
     let at = &plan.points[point];
     let kind = kinds::of(&at.job.workload, at.job.schedule.per_s().is_some());
     let mut out = Cell::default();
-    let own = good.iter().filter(|r| r.path == path && r.workload == at.workload && r.point == at.point);
+    let own =
+        good.iter().filter(|r| r.path == path && r.workload == at.workload && r.point == at.point);
     own.for_each(|record| out.add(record, kind, false));
     out
 }
@@ -171,9 +179,15 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(workload: &'a str, figure: &'a Figure, pairs: Vec<(f64, f64)>, seed: u64) -> Option<Self> {
+    fn of(
+        workload: &'a str,
+        figure: &'a Figure,
+        pairs: Vec<(f64, f64)>,
+        seed: u64,
+    ) -> Option<Self> {
         let evidence = paired(&pairs, seed).ok()?;
-        let level: Vec<(f64, f64)> = pairs.iter().map(|(second, first)| (second / evidence.ratio, *first)).collect();
+        let level: Vec<(f64, f64)> =
+            pairs.iter().map(|(second, first)| (second / evidence.ratio, *first)).collect();
         let centred = paired(&level, seed).ok()?;
         Some(Self { workload, figure, pairs, evidence, centred })
     }
@@ -194,7 +208,8 @@ impl<'a> Measured<'a> {
             let root = (self.pairs.len() as f64 / f64::from(rounds)).sqrt();
             (rounds, (seen.ln_1p() * root).exp_m1())
         };
-        let middle: Vec<f64> = self.pairs.iter().map(|(second, first)| (second * first).sqrt()).collect();
+        let middle: Vec<f64> =
+            self.pairs.iter().map(|(second, first)| (second * first).sqrt()).collect();
         let moved = trend(&middle);
         let interval = self.evidence.interval;
         Some(NoiseFigure {
@@ -209,7 +224,10 @@ impl<'a> Measured<'a> {
             noise_floor: noise_floor(std::slice::from_ref(&self.evidence))?,
             differs,
             could_have_seen,
-            with_rounds: could_have_seen.into_iter().flat_map(|seen| NOISE_ROUNDS.map(|n| scaled(seen, n))).collect(),
+            with_rounds: could_have_seen
+                .into_iter()
+                .flat_map(|seen| NOISE_ROUNDS.map(|n| scaled(seen, n)))
+                .collect(),
             moved: moved.map(|moved| moved.relative_change),
             moved_p: moved.map(|moved| moved.p),
         })
@@ -226,7 +244,10 @@ fn variation(values: &[f64]) -> f64 {
 /// Of which figures the two paths would be told apart.
 fn told_apart(measured: &[Measured<'_>]) -> Vec<bool> {
     let questions: Vec<Question> = measured.iter().map(|one| one.question(&one.evidence)).collect();
-    judge(&questions).iter().map(|found| matches!(found.verdict, Verdict::Higher | Verdict::Lower)).collect()
+    judge(&questions)
+        .iter()
+        .map(|found| matches!(found.verdict, Verdict::Higher | Verdict::Lower))
+        .collect()
 }
 
 /// How slow each round was, by a cell's main figure; `None` where the round has none.

@@ -19,7 +19,8 @@ const MOST_ROUNDS: usize = 8;
 /// The rounds whose values are far from the others of a figure.
 pub(crate) fn of(rounds: &[u32], values: &[f64]) -> Vec<u32> {
     let logarithms = values.iter().all(|value| *value > 0.0);
-    let scaled: Vec<f64> = values.iter().map(|value| if logarithms { value.ln() } else { *value }).collect();
+    let scaled: Vec<f64> =
+        values.iter().map(|value| if logarithms { value.ln() } else { *value }).collect();
     outliers(&scaled).iter().filter_map(|outlier| rounds.get(outlier.at)).copied().collect()
 }
 
@@ -27,8 +28,9 @@ pub(crate) fn of(rounds: &[u32], values: &[f64]) -> Vec<u32> {
 pub(crate) fn note(workloads: &[WorkloadSummary]) -> Option<String> {
     let mut named: Vec<String> = Vec::new();
     let mut by_round: BTreeMap<u32, u64> = BTreeMap::new();
-    for (workload, cell) in
-        workloads.iter().flat_map(|workload| workload.cells.iter().map(move |cell| (workload, cell)))
+    for (workload, cell) in workloads
+        .iter()
+        .flat_map(|workload| workload.cells.iter().map(move |cell| (workload, cell)))
     {
         let main = workload.main_figure().and_then(|main| cell.figure(main.name));
         for round in main.iter().flat_map(|figure| &figure.outliers) {
@@ -42,7 +44,8 @@ pub(crate) fn note(workloads: &[WorkloadSummary]) -> Option<String> {
         named.join(", ")
     } else {
         let rounds = by_round.iter().take(MOST_ROUNDS);
-        let rounds = rounds.map(|(round, cells)| format!("round {round} in {}", counted(*cells, "cell", "cells")));
+        let rounds = rounds
+            .map(|(round, cells)| format!("round {round} in {}", counted(*cells, "cell", "cells")));
         let more = by_round.len().saturating_sub(MOST_ROUNDS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{}{more}", rounds.collect::<Vec<_>>().join(", "))

@@ -36,13 +36,18 @@ impl Warnings {
         self.of_the_machine += u64::from(record.warnings.iter().any(is_of_the_machine));
         for warning in record.warnings.iter().filter(|warning| !is_of_the_machine(warning)) {
             // Its word in records.
-            let kind = serde_json::to_value(warning.kind).ok().and_then(|word| Some(word.as_str()?.to_owned()));
-            let seen = self.by_kind.entry((workload, kind.unwrap_or_default())).or_insert_with(|| Caveat {
-                trials: 0,
-                paths: BTreeSet::new(),
-                detail: warning.detail.clone(),
-                next: warning.next.clone(),
-            });
+            let kind = serde_json::to_value(warning.kind)
+                .ok()
+                .and_then(|word| Some(word.as_str()?.to_owned()));
+            let seen =
+                self.by_kind.entry((workload, kind.unwrap_or_default())).or_insert_with(|| {
+                    Caveat {
+                        trials: 0,
+                        paths: BTreeSet::new(),
+                        detail: warning.detail.clone(),
+                        next: warning.next.clone(),
+                    }
+                });
             seen.trials += 1;
             seen.paths.insert(path);
         }

@@ -48,7 +48,9 @@ const HARMLESS_KEYS: &[&str] = &["rounds", "seed", "baseline", "twin", "stop", "
 /// All differences between a run and another, those that matter first.
 pub(crate) fn between(a: &RunFile, b: &RunFile) -> Vec<Difference> {
     let mut found = Collected::default();
-    facts(&mut found, "environment", &a.environment, &b.environment, |name, _| !HARMLESS.contains(&name));
+    facts(&mut found, "environment", &a.environment, &b.environment, |name, _| {
+        !HARMLESS.contains(&name)
+    });
     facts(&mut found, "testbed", &a.testbed, &b.testbed, |name, both| {
         let harmless = HARMLESS_ENDS.iter().any(|end| name.ends_with(end));
         // What only one run has is of paths that only it has.
@@ -66,7 +68,8 @@ pub(crate) fn between(a: &RunFile, b: &RunFile) -> Vec<Difference> {
 pub(crate) fn jobs(a: &Job, b: &Job) -> String {
     let changes = changes(&json!(a), &json!(b));
     let counted = changes.into_iter().filter(|change| !NOT_THE_JOB.contains(&change.key.as_str()));
-    let texts: Vec<_> = counted.map(|change| format!("{} {}, now {}", change.key, change.a, change.b)).collect();
+    let texts: Vec<_> =
+        counted.map(|change| format!("{} {}, now {}", change.key, change.a, change.b)).collect();
     texts.join("; ")
 }
 
@@ -128,20 +131,35 @@ fn plans(found: &mut Collected, a: &Plan, b: &Plan) {
     for one in &a.paths {
         let others = b.paths.iter().filter(|other| other.name == one.name);
         for change in others.flat_map(|other| changes(&json!(one), &json!(other))) {
-            found.add("plan", format!("{} of path {}", change.key, one.name), (change.a, change.b), true);
+            found.add(
+                "plan",
+                format!("{} of path {}", change.key, one.name),
+                (change.a, change.b),
+                true,
+            );
         }
     }
     for one in &a.points {
-        let same = b.points.iter().filter(|other| other.workload == one.workload && other.point == one.point);
+        let same = b
+            .points
+            .iter()
+            .filter(|other| other.workload == one.workload && other.point == one.point);
         for other in same {
-            let pair =
-                (json!({"job": one.job, "server": one.server}), json!({"job": other.job, "server": other.server}));
+            let pair = (
+                json!({"job": one.job, "server": one.server}),
+                json!({"job": other.job, "server": other.server}),
+            );
             for change in changes(&pair.0, &pair.1) {
                 let key = change.key.strip_prefix("job.").unwrap_or(&change.key);
                 // The seed follows from the plan's, and how a window is cut is nobody's figure.
                 let matters = !matches!(key, "seed" | "timing.interval_ns");
                 if key != "seed" {
-                    found.add("plan", format!("{key} of {}", one.workload), (change.a, change.b), matters);
+                    found.add(
+                        "plan",
+                        format!("{key} of {}", one.workload),
+                        (change.a, change.b),
+                        matters,
+                    );
                 }
             }
         }
@@ -168,7 +186,9 @@ fn descend(key: &str, a: &Value, b: &Value, out: &mut Vec<Change>) {
         (Value::Object(one), Value::Object(other)) => {
             let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
             for name in names {
-                let of = |map: &serde_json::Map<String, Value>| map.get(name).cloned().unwrap_or_default();
+                let of = |map: &serde_json::Map<String, Value>| {
+                    map.get(name).cloned().unwrap_or_default()
+                };
                 descend(&below(name), &of(one), &of(other), out);
             }
         }
@@ -205,9 +225,16 @@ mod tests {
     #[test]
     fn what_differs_is_named_with_its_place_and_both_values() {
         let one = json!({"nodes": [{"name": "a", "link_bits_per_s": 100_000_000u64}], "mtu": 1500, "timing": {"window_ns": 1_000_000_000u64}});
-        let other = json!({"nodes": [{"name": "a"}], "mtu": 1500, "timing": {"window_ns": 500_000_000u64}});
-        let texts: Vec<_> = changes(&one, &other).into_iter().map(|c| format!("{}: {}, {}", c.key, c.a, c.b)).collect();
-        assert_eq!(texts, ["nodes.a.link_bits_per_s: 100.0 Mbit/s, none", "timing.window_ns: 1s, 500ms"]);
+        let other =
+            json!({"nodes": [{"name": "a"}], "mtu": 1500, "timing": {"window_ns": 500_000_000u64}});
+        let texts: Vec<_> = changes(&one, &other)
+            .into_iter()
+            .map(|c| format!("{}: {}, {}", c.key, c.a, c.b))
+            .collect();
+        assert_eq!(
+            texts,
+            ["nodes.a.link_bits_per_s: 100.0 Mbit/s, none", "timing.window_ns: 1s, 500ms"]
+        );
         assert!(changes(&one, &one).is_empty());
     }
 }

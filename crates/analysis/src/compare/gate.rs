@@ -94,7 +94,11 @@ impl CaseState {
 
 impl BoundSummary {
     /// A bound on these comparisons.
-    pub(crate) fn of<'a>(bound: &Bound, minimum_effect: f64, rows: impl Iterator<Item = &'a Row>) -> Self {
+    pub(crate) fn of<'a>(
+        bound: &Bound,
+        minimum_effect: f64,
+        rows: impl Iterator<Item = &'a Row>,
+    ) -> Self {
         let case = |row: &Row| Case {
             cell: row.cell(),
             metric: row.metric.clone(),
@@ -129,8 +133,10 @@ impl BoundSummary {
 /// By how much the candidate differs, as a share of the baseline: without end from nothing to
 /// something.
 fn size(row: &Row) -> f64 {
-    let medians =
-        row.baseline.zip(row.candidate).map(|(a, b)| if a.median > 0.0 { b.median / a.median } else { f64::INFINITY });
+    let medians = row
+        .baseline
+        .zip(row.candidate)
+        .map(|(a, b)| if a.median > 0.0 { b.median / a.median } else { f64::INFINITY });
     // Where a search found no load, it is at least as far as the nearer end.
     let end = row.low.filter(|low| *low > 1.0).or_else(|| row.high.filter(|high| *high < 1.0));
     row.ratio.or(medians).or(end).map_or(0.0, |ratio| (ratio - 1.0).abs())
@@ -141,12 +147,16 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
     // A bound of 0 asks for nothing that rounds could be too few for.
     let seen = |least: Option<f64>| bound == 0.0 || least.is_some_and(|least| least <= bound);
     match row.outcome {
-        Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => CaseState::Broken,
+        Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => {
+            CaseState::Broken
+        }
         Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
         // Of cells only what is 0 in every round is the same without a ratio: nothing is hidden in
         // that.
         Outcome::NotDecided if row.ratio.is_none() && row.search.is_none() => CaseState::Kept,
-        Outcome::NotDecided if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => CaseState::Kept,
+        Outcome::NotDecided if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => {
+            CaseState::Kept
+        }
         Outcome::NoiseFloor if seen(row.noise_floor) => CaseState::Kept,
         Outcome::MinimumEffect if seen(Some(minimum_effect)) => CaseState::Kept,
         Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => CaseState::Unseen,
@@ -165,7 +175,10 @@ mod tests {
         assert_eq!(bound.to_string(), "p99_response>5%");
         assert_eq!("p99>0.07%".parse::<Bound>().unwrap().to_string(), "p99>0.07%");
         assert_eq!("lost_ratio>0%".parse::<Bound>().unwrap().share, 0.0);
-        for wrong in ["", "p99", "p99>5", ">5%", "p99>-1%", "p99>x%", "p99>1e9%", "p 99>5%", "p99>NaN%", "p99>inf%"] {
+        for wrong in [
+            "", "p99", "p99>5", ">5%", "p99>-1%", "p99>x%", "p99>1e9%", "p 99>5%", "p99>NaN%",
+            "p99>inf%",
+        ] {
             let error = wrong.parse::<Bound>().unwrap_err();
             assert!(error.contains("expected METRIC>PERCENT"), "{wrong}: {error}");
         }

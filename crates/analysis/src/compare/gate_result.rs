@@ -44,9 +44,11 @@ pub(crate) fn all(
         let mut summary = BoundSummary::of(bound, minimum_effect, rows.iter().filter(hit));
         for gone in &cells.gone {
             let found = &gone.a[0];
-            let kind = kinds::of(&found.point.job.workload, found.point.job.schedule.per_s().is_some());
+            let kind =
+                kinds::of(&found.point.job.workload, found.point.job.schedule.per_s().is_some());
             let metric = Measure::named(&bound.metric, kind).name;
-            let index = found.of.measures[found.at].iter().position(|measure| measure.name == metric);
+            let index =
+                found.of.measures[found.at].iter().position(|measure| measure.name == metric);
             if index.is_some_and(|index| !pairs::values(&gone.a, index).is_empty()) {
                 summary.add_gone(found.cell(), metric, &gone.reason);
             }
@@ -75,27 +77,40 @@ pub(crate) fn has(searches: &searched::SearchPairs, asked: &Asked, cell: &NotCom
     unsaid.any(|unsaid| asked.bounds.iter().any(|bound| bound.metric_of(unsaid).is_some()))
 }
 
-fn no_such_metric(bound: &Bound, rows: &[Row], searches: &searched::SearchPairs, sides: &[&[Values]; 2]) -> Fault {
+fn no_such_metric(
+    bound: &Bound,
+    rows: &[Row],
+    searches: &searched::SearchPairs,
+    sides: &[&[Values]; 2],
+) -> Fault {
     let of_searches = searches.metrics.iter().map(String::as_str);
-    let shown: BTreeSet<&str> = rows.iter().map(|row| row.metric.as_str()).chain(of_searches).collect();
+    let shown: BTreeSet<&str> =
+        rows.iter().map(|row| row.metric.as_str()).chain(of_searches).collect();
     let all = || sides.iter().flat_map(|side| side.iter());
     let others = all().flat_map(|values| &values.metrics).map(String::as_str);
     let others: BTreeSet<&str> = others.filter(|name| !shown.contains(name)).collect();
-    let recorded = all().flat_map(|values| &values.latencies).filter_map(|name| name.strip_suffix("_ns"));
-    let of_rows = rows.iter().filter_map(|row| Some(row.metric.strip_suffix("_ns")?.rsplit_once("_p")?.0));
+    let recorded =
+        all().flat_map(|values| &values.latencies).filter_map(|name| name.strip_suffix("_ns"));
+    let of_rows =
+        rows.iter().filter_map(|row| Some(row.metric.strip_suffix("_ns")?.rsplit_once("_p")?.0));
     let is_known = |name: &&str| LATENCIES.iter().any(|(known, _)| known == name);
     let latencies: BTreeSet<&str> = recorded.chain(of_rows).filter(is_known).collect();
-    let each = latencies.iter().flat_map(|of| PERCENTILES.iter().map(move |(name, _)| format!("{name}_{of}")));
+    let each = latencies
+        .iter()
+        .flat_map(|of| PERCENTILES.iter().map(move |(name, _)| format!("{name}_{of}")));
     let has_rates = searches.metrics.iter().any(|name| name == searched::FOUND_RATE);
     let found_load = has_rates.then_some(searched::FOUND_LOAD);
-    let words: Vec<String> = ["throughput"].into_iter().chain(found_load).map(str::to_owned).chain(each).collect();
-    let known = words.iter().map(String::as_str).chain(shown.iter().copied()).chain(others.iter().copied());
-    let meant = nearest(&bound.metric, known).map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
+    let words: Vec<String> =
+        ["throughput"].into_iter().chain(found_load).map(str::to_owned).chain(each).collect();
+    let known =
+        words.iter().map(String::as_str).chain(shown.iter().copied()).chain(others.iter().copied());
+    let meant = nearest(&bound.metric, known)
+        .map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
     let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
     let percentiles = PERCENTILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let of_latencies = latencies
-        .first()
-        .map_or(String::new(), |one| format!(", {percentiles} of {} (like p99_{one})", list(&latencies)));
+    let of_latencies = latencies.first().map_or(String::new(), |one| {
+        format!(", {percentiles} of {} (like p99_{one})", list(&latencies))
+    });
     let of_searches = found_load.map_or(String::new(), |name| format!(", {name}"));
     Fault::input(format!(
         "--fail-on: found `{}`, which no cell of both runs has{meant}; expected throughput{of_latencies}{of_searches}, one of \
@@ -111,5 +126,7 @@ fn nearest<'a>(found: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a 
     let found: String = found.chars().take(100).collect();
     let most = (found.chars().count() / 3).max(1);
     let all = known.map(|name| (strsim::damerau_levenshtein(&found, name), name));
-    all.min_by_key(|(distance, _)| *distance).filter(|(distance, _)| *distance <= most).map(|(_, name)| name)
+    all.min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, _)| *distance <= most)
+        .map(|(_, name)| name)
 }

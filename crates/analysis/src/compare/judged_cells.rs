@@ -1,7 +1,9 @@
 //! The figures of cells, compared: from their values to verdicts, all of them together.
 
 use hopbench_model::number::by_name;
-use hopbench_stats::{Evidence, NoRatio, Question, ShiftQuestion, Verdict as Judged, judge_shift, summary, unpaired};
+use hopbench_stats::{
+    Evidence, NoRatio, Question, ShiftQuestion, Verdict as Judged, judge_shift, summary, unpaired,
+};
 
 use super::measure::Measure;
 use super::pairs::{Pair, values};
@@ -68,7 +70,8 @@ fn shifted(
 ) {
     let (Some(before), Some(now)) = (row.baseline, row.candidate) else { return };
     let is_share = measure.is_share();
-    let question = ShiftQuestion { before: &sides.a, now: &sides.b, is_share, minimum_effect, noise_floor };
+    let question =
+        ShiftQuestion { before: &sides.a, now: &sides.b, is_share, minimum_effect, noise_floor };
     let found = judge_shift(&question, comparisons);
     (row.p, row.q) = (found.p, found.q);
     row.noise_floor = noise_floor.filter(|_| is_share);
@@ -81,7 +84,10 @@ fn shifted(
             row.set_verdict(Verdict::plain(outcome, word, text));
         }
         Judged::BelowFloor { floor } => {
-            row.set_verdict(Verdict::below_floor(format!("within the noise floor ({})", text(floor))));
+            row.set_verdict(Verdict::below_floor(format!(
+                "within the noise floor ({})",
+                text(floor)
+            )));
         }
         Judged::BelowMinimum => row.set_verdict(Verdict::below_minimum()),
         // The row says already that there is no ratio.
@@ -107,7 +113,9 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
     if sides.a.is_empty() && sides.b.is_empty() {
         return None;
     }
-    let side = |values: &[f64]| summary::median(values).map(|median| Median { median, values: values.len() });
+    let side = |values: &[f64]| {
+        summary::median(values).map(|median| Median { median, values: values.len() })
+    };
     let first = &pair.a[0];
     let row = Row {
         path: first.path.name.clone(),
@@ -135,8 +143,14 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
 }
 
 /// The evidence on a figure, or the verdict that there is none.
-fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Result<Evidence, Verdict> {
-    let none = |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
+fn evidence(
+    pair: &Pair<'_>,
+    measure: &Measure,
+    sides: &Sides,
+    seed: u64,
+) -> Result<Evidence, Verdict> {
+    let none =
+        |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
     let Sides { a, b } = sides;
     match (a.is_empty(), b.is_empty()) {
         (true, _) => return Err(none("only the candidate has it".to_owned())),
@@ -161,7 +175,9 @@ fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides, seed: u64) -> Res
         NoRatio::NoPairs => none("no rounds".to_owned()),
         NoRatio::Pair(_) => {
             let zeros = |values: &[f64]| values.iter().filter(|value| **value <= 0.0).count();
-            let side = |name: &str, values: &[f64]| format!("{} of {} {name}", zeros(values), values.len());
+            let side = |name: &str, values: &[f64]| {
+                format!("{} of {} {name}", zeros(values), values.len())
+            };
             let text = format!("no ratio: 0 in {}, {}", side("before", a), side("now", b));
             Verdict::plain(Outcome::NoRatio, NO_RATIO_TO_0, text)
         }

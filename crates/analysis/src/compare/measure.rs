@@ -72,7 +72,9 @@ impl Measure {
         let compared = || kind.figures.iter().filter(|figure| figure.is_compared());
         let found = match word {
             "throughput" => compared().find(|figure| figure.better == Better::Higher),
-            _ => compared().find(|figure| figure.name == word || figure.name.strip_suffix("_ns") == Some(word)),
+            _ => compared().find(|figure| {
+                figure.name == word || figure.name.strip_suffix("_ns") == Some(word)
+            }),
         };
         if let Some(figure) = found {
             return Self::of_figure(figure);
@@ -102,9 +104,11 @@ impl Measure {
     pub(crate) fn of(&self, record: &Record, proxied: bool) -> f64 {
         match &self.source {
             Source::Figure(figure) => figure.of(record, proxied),
-            Source::Percentile(latency, read) => {
-                record.latency.get(latency).filter(|latency| latency.count > 0).map(|latency| read(latency) as f64)
-            }
+            Source::Percentile(latency, read) => record
+                .latency
+                .get(latency)
+                .filter(|latency| latency.count > 0)
+                .map(|latency| read(latency) as f64),
             Source::Metric(name) => record.metrics.get(name).copied(),
         }
         .filter(|value| value.is_finite())
@@ -156,7 +160,9 @@ fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, St
     let known = |name: &str| PERCENTILES.iter().find(|(known, _)| *known == name);
     let is_called = |of: &str| kind.figures.iter().any(|figure| figure.name.starts_with(of));
     // A round trip that is not one of packets is called a service time or a response time.
-    let named = |name: &str| LATENCIES.iter().find(|(known, _)| *known == name && (name != RTT || is_called(RTT)));
+    let named = |name: &str| {
+        LATENCIES.iter().find(|(known, _)| *known == name && (name != RTT || is_called(RTT)))
+    };
     let (percentile, latency) = match plain.split_once('_') {
         Some((one, other)) => {
             let percentile = known(one).or_else(|| known(other))?;

@@ -55,12 +55,22 @@ pub struct NotCompared {
 impl NotCompared {
     /// A cell that only the baseline has.
     pub(crate) fn of_baseline(cell: String) -> Self {
-        Self { cell, reason: "only the baseline has it".to_owned(), is_unbound: true, is_one_sided: true }
+        Self {
+            cell,
+            reason: "only the baseline has it".to_owned(),
+            is_unbound: true,
+            is_one_sided: true,
+        }
     }
 
     /// A cell that only the candidate has.
     pub(crate) fn of_candidate(cell: String) -> Self {
-        Self { cell, reason: "only the candidate has it".to_owned(), is_unbound: false, is_one_sided: true }
+        Self {
+            cell,
+            reason: "only the candidate has it".to_owned(),
+            is_unbound: false,
+            is_one_sided: true,
+        }
     }
 }
 
@@ -109,7 +119,9 @@ pub(crate) struct CellPairs<'a> {
 pub(crate) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> CellPairs<'a> {
     let ((order, ones), (later, mut others)) = (side(a), side(b));
     let (mut pairs, mut gone, mut apart) = (Vec::new(), Vec::new(), Vec::new());
-    let measured = |found: &[CellOfRun<'a>]| -> Vec<_> { found.iter().filter(|f| f.kept.is_some()).copied().collect() };
+    let measured = |found: &[CellOfRun<'a>]| -> Vec<_> {
+        found.iter().filter(|f| f.kept.is_some()).copied().collect()
+    };
     for key in &order {
         let one = &ones[key];
         let Some(other) = others.remove(key) else {
@@ -125,7 +137,12 @@ pub(crate) fn all<'a>(a: &'a [Values], b: &'a [Values]) -> CellPairs<'a> {
         if is_gone {
             gone.push(Gone { a, reason: other[0].why_unused() });
         }
-        apart.push(NotCompared { cell: one[0].cell(), reason, is_unbound: !is_gone, is_one_sided: false });
+        apart.push(NotCompared {
+            cell: one[0].cell(),
+            reason,
+            is_unbound: !is_gone,
+            is_one_sided: false,
+        });
     }
     let left = later.iter().filter_map(|key| others.get(key));
     apart.extend(left.map(|found| NotCompared::of_candidate(found[0].cell())));
@@ -148,7 +165,9 @@ fn reason(one: &[CellOfRun<'_>], other: &[CellOfRun<'_>]) -> Option<String> {
         (false, false) => None,
         (true, true) => Some("no usable trial on either side".to_owned()),
         (true, false) => Some(format!("no usable trial in the baseline: {}", one[0].why_unused())),
-        (false, true) => Some(format!("no usable trial in the candidate: {}", other[0].why_unused())),
+        (false, true) => {
+            Some(format!("no usable trial in the candidate: {}", other[0].why_unused()))
+        }
     }
 }
 
@@ -163,9 +182,11 @@ impl CellOfRun<'_> {
         let (path, workload) = (&self.path.name, &self.point.workload);
         let run = &self.of.run;
         let mut skipped = run.skipped.iter();
-        let skipped = skipped.find(|s| s.path == *path && s.workload == *workload && s.point == label);
+        let skipped =
+            skipped.find(|s| s.path == *path && s.workload == *workload && s.point == label);
         let mut failed = run.failures.iter();
-        let failed = failed.find(|f| f.path == *path && f.workload == *workload && f.point == label);
+        let failed =
+            failed.find(|f| f.path == *path && f.workload == *workload && f.point == label);
         let unused = || {
             let at = run.plan.paths.iter().position(|known| known.name == *path)?;
             self.of.unused.get(&(at, self.at))

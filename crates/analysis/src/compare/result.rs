@@ -89,6 +89,8 @@ impl Comparison {
 
     /// The bounds that were broken, with the cells.
     pub fn broken(&self) -> impl Iterator<Item = (&BoundSummary, &Case)> {
-        self.bounds.iter().flat_map(|bound| bound.cases_of(CaseState::Broken).map(move |case| (bound, case)))
+        self.bounds
+            .iter()
+            .flat_map(|bound| bound.cases_of(CaseState::Broken).map(move |case| (bound, case)))
     }
 }

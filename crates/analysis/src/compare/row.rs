@@ -95,6 +95,7 @@ impl Row {
     /// Takes its verdict.
     pub(crate) fn set_verdict(&mut self, verdict: Verdict) {
         let Verdict { outcome, word, text, could_have_seen } = verdict;
-        (self.outcome, self.word, self.text, self.could_have_seen) = (outcome, word, text, could_have_seen);
+        (self.outcome, self.word, self.text, self.could_have_seen) =
+            (outcome, word, text, could_have_seen);
     }
 }

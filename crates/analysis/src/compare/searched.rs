@@ -75,9 +75,12 @@ type Run<'a> = (&'a Values, Vec<SearchSummary>);
 /// The searches of both sides, compared; differences below `minimum_effect`, a share, are of no
 /// interest.
 pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPairs {
-    let runs = |side: &'_ [Values]| side.iter().map(|values| search::all(&values.searches)).collect::<Vec<_>>();
+    let runs = |side: &'_ [Values]| {
+        side.iter().map(|values| search::all(&values.searches)).collect::<Vec<_>>()
+    };
     let (ones, others) = (runs(a), runs(b));
-    let (a, b): (Vec<Run<'_>>, Vec<Run<'_>>) = (a.iter().zip(ones).collect(), b.iter().zip(others).collect());
+    let (a, b): (Vec<Run<'_>>, Vec<Run<'_>>) =
+        (a.iter().zip(ones).collect(), b.iter().zip(others).collect());
     let ((order, ones), (later, mut others)) = (side(&a), side(&b));
     let mut out = SearchPairs::default();
     for key in &order {
@@ -97,19 +100,23 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
         match compare(one, &other, minimum_effect) {
             Ok(rows) => {
                 let has = |name: &String| rows.iter().any(|row| row.metric == *name);
-                let unsaid: Vec<String> = metrics(one, &other).into_iter().filter(|name| !has(name)).collect();
+                let unsaid: Vec<String> =
+                    metrics(one, &other).into_iter().filter(|name| !has(name)).collect();
                 if !unsaid.is_empty() {
-                    out.unsaid.push(Unsaid { metrics: unsaid, ..Unsaid::of(one, &other, NO_THROUGHPUT) });
+                    out.unsaid
+                        .push(Unsaid { metrics: unsaid, ..Unsaid::of(one, &other, NO_THROUGHPUT) });
                 }
                 out.rows.extend(rows);
             }
-            Err(reason) => match nothing(&other).filter(|_| one.iter().any(|found| found.has_ended())) {
-                Some(why) => out.gone(one, &other, &why),
-                None => {
-                    out.unsaid.push(Unsaid::of(one, &other, &reason));
-                    out.apart(one[0], reason);
+            Err(reason) => {
+                match nothing(&other).filter(|_| one.iter().any(|found| found.has_ended())) {
+                    Some(why) => out.gone(one, &other, &why),
+                    None => {
+                        out.unsaid.push(Unsaid::of(one, &other, &reason));
+                        out.apart(one[0], reason);
+                    }
                 }
-            },
+            }
         }
     }
     let left = later.iter().filter_map(|key| others.get(key));
@@ -123,8 +130,14 @@ const NO_THROUGHPUT: &str = "fewer than two trials at the load that was found";
 impl SearchPairs {
     fn gone(&mut self, one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], why: &str) {
         let gone = Unsaid::of(one, other, why);
-        let (cell, reason) = (gone.named.clone(), format!("no usable trial in the candidate: {why}"));
-        self.not_compared.push(NotCompared { cell, reason, is_unbound: false, is_one_sided: false });
+        let (cell, reason) =
+            (gone.named.clone(), format!("no usable trial in the candidate: {why}"));
+        self.not_compared.push(NotCompared {
+            cell,
+            reason,
+            is_unbound: false,
+            is_one_sided: false,
+        });
         self.gone.push(gone);
     }
 
@@ -145,8 +158,15 @@ impl Unsaid {
 fn metrics(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>]) -> Vec<String> {
     let search = one[0].search;
     // One without a trial does not know by which figure it searches.
-    let mut known = one.iter().chain(other).map(|found| found.search).filter(|search| !search.figure.is_empty());
-    let there = known.next().filter(|_| one[0].is_knee()).map(|known| search.name_there(&known.figure_name()));
+    let mut known = one
+        .iter()
+        .chain(other)
+        .map(|found| found.search)
+        .filter(|search| !search.figure.is_empty());
+    let there = known
+        .next()
+        .filter(|_| one[0].is_knee())
+        .map(|known| search.name_there(&known.figure_name()));
     [search.found_name()].into_iter().chain(there).collect()
 }
 
@@ -157,11 +177,21 @@ fn side<'a>(runs: &'a [Run<'a>]) -> (Vec<Key>, BTreeMap<Key, Vec<SearchOfRun<'a>
     let mut all: BTreeMap<Key, Vec<SearchOfRun<'a>>> = BTreeMap::new();
     for (of, searches) in runs {
         for search in searches {
-            let is_its = |point: &&Point| point.workload == search.workload && point.point == search.point;
-            let point = of.run.plan.points.iter().filter(|point| point.search.is_some()).find(is_its);
-            let Some((point, spec)) = point.and_then(|point| Some((point, point.search.as_ref()?))) else { continue };
+            let is_its =
+                |point: &&Point| point.workload == search.workload && point.point == search.point;
+            let point =
+                of.run.plan.points.iter().filter(|point| point.search.is_some()).find(is_its);
+            let Some((point, spec)) = point.and_then(|point| Some((point, point.search.as_ref()?)))
+            else {
+                continue;
+            };
             for path in &search.paths {
-                let key = (path.path.clone(), search.workload.clone(), point_key(&search.point), search.parameter);
+                let key = (
+                    path.path.clone(),
+                    search.workload.clone(),
+                    point_key(&search.point),
+                    search.parameter,
+                );
                 let known = all.entry(key.clone()).or_default();
                 if known.is_empty() {
                     order.push(key);
@@ -179,7 +209,10 @@ fn not_alike(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>]) -> Option<Strin
     let asked = |spec: &SearchSpec| (spec.goal.clone(), spec.errors_share);
     one.iter().chain(other).find_map(|found| {
         if asked(found.spec) != asked(first.spec) {
-            return Some(format!("searched otherwise: {}; now {}", first.search.asked, found.search.asked));
+            return Some(format!(
+                "searched otherwise: {}; now {}",
+                first.search.asked, found.search.asked
+            ));
         }
         let jobs = jobs(&first.point.job, &found.point.job);
         (!jobs.is_empty()).then(|| format!("another job: {jobs}"))
@@ -187,7 +220,11 @@ fn not_alike(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>]) -> Option<Strin
 }
 
 /// The rows of a search that ended on both sides; else why it cannot be compared.
-fn compare(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], minimum_effect: f64) -> Result<Vec<Row>, String> {
+fn compare(
+    one: &[SearchOfRun<'_>],
+    other: &[SearchOfRun<'_>],
+    minimum_effect: f64,
+) -> Result<Vec<Row>, String> {
     let load = row(one, other, What::Load, minimum_effect).ok_or_else(|| {
         let open = |name: &str, side: &[SearchOfRun<'_>]| {
             let ended = side.iter().any(|found| found.has_ended());
@@ -199,30 +236,44 @@ fn compare(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], minimum_effect: f
     Ok([load].into_iter().chain(there).collect())
 }
 
-fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_effect: f64) -> Option<Row> {
-    let runs = |side: &[SearchOfRun<'_>]| Runs::of(&side.iter().map(|found| found.path).collect::<Vec<_>>(), what);
+fn row(
+    one: &[SearchOfRun<'_>],
+    other: &[SearchOfRun<'_>],
+    what: What,
+    minimum_effect: f64,
+) -> Option<Row> {
+    let runs = |side: &[SearchOfRun<'_>]| {
+        Runs::of(&side.iter().map(|found| found.path).collect::<Vec<_>>(), what)
+    };
     let (a, b) = (runs(one)?, runs(other)?);
     let compared = b.compared(&a, minimum_effect);
     let first = one[0];
     let search = first.search;
     let (metric, label, better) = match what {
         // More connections until throughput stops growing are neither better nor worse.
-        What::Load if first.is_knee() => (search.found_name(), format!("found {}", search.parameter), Better::Neither),
+        What::Load if first.is_knee() => {
+            (search.found_name(), format!("found {}", search.parameter), Better::Neither)
+        }
         What::Load => (search.found_name(), format!("found {}", search.parameter), Better::Higher),
         What::Value => {
             let label = format!("{} at {}", figure(&search.figure), search.parameter);
             (search.name_there(&search.figure_name()), label, Better::Higher)
         }
     };
-    let (is_more, is_less) = (compared.verdict.outcome == Outcome::More, compared.verdict.outcome == Outcome::Less);
+    let (is_more, is_less) =
+        (compared.verdict.outcome == Outcome::More, compared.verdict.outcome == Outcome::Less);
     let grew = is_more || (!is_less && compared.ratio.is_some_and(|ratio| ratio > 1.0));
     let fell = is_less || (!is_more && compared.ratio.is_some_and(|ratio| ratio < 1.0));
     let worse_higher = better != Better::Higher;
     // Both ended at the same end of their range, or know nothing: whatever the loads are, this
     // would have been seen.
-    let at_the_end = compared.ratio.is_none() && compared.low.is_none_or(|low| low <= 0.0) && compared.high.is_none();
+    let at_the_end = compared.ratio.is_none()
+        && compared.low.is_none_or(|low| low <= 0.0)
+        && compared.high.is_none();
     let (outcome, word) = match compared.verdict.outcome {
-        Outcome::NotDecided if at_the_end => (Outcome::NoRatio, "a search ended at an end of its range"),
+        Outcome::NotDecided if at_the_end => {
+            (Outcome::NoRatio, "a search ended at an end of its range")
+        }
         // Whether it is good is for this figure to say.
         Outcome::More | Outcome::Less => (called(better, is_more).0, compared.verdict.word),
         outcome => (outcome, compared.verdict.word),
@@ -237,7 +288,11 @@ fn row(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>], what: What, minimum_e
         };
     }
     // As much worse as the ends still allow.
-    let hidden = if worse_higher { compared.high.map(|high| high - 1.0) } else { compared.low.map(|low| 1.0 - low) };
+    let hidden = if worse_higher {
+        compared.high.map(|high| high - 1.0)
+    } else {
+        compared.low.map(|low| 1.0 - low)
+    };
     let side = |runs: &Runs| runs.found().map(|median| Median { median, values: runs.found_in() });
     let enough = |side: &[SearchOfRun<'_>]| side.len() >= ENOUGH_RUNS;
     Some(Row {
@@ -283,14 +338,24 @@ fn at_an_end(a: &Runs, b: &Runs) -> String {
 
 /// Why a search gave nothing at all in these runs; `None` where a trial of it can be used.
 fn nothing(side: &[SearchOfRun<'_>]) -> Option<String> {
-    let usable = |found: &SearchOfRun<'_>| found.path.trace.iter().any(|step| step.unusable.is_empty());
+    let usable =
+        |found: &SearchOfRun<'_>| found.path.trace.iter().any(|step| step.unusable.is_empty());
     if side.iter().any(usable) {
         return None;
     }
     let first = side[0];
     let seen = first.path.trace.first().map(|step| step.unusable.clone());
-    let is_its = |path: &str, workload: &str| path == first.path.path && workload == first.search.workload;
-    let failed = || first.of.run.failures.iter().find(|f| is_its(&f.path, &f.workload)).map(|f| f.reason.clone());
+    let is_its =
+        |path: &str, workload: &str| path == first.path.path && workload == first.search.workload;
+    let failed = || {
+        first
+            .of
+            .run
+            .failures
+            .iter()
+            .find(|f| is_its(&f.path, &f.workload))
+            .map(|f| f.reason.clone())
+    };
     Some(seen.or_else(failed).unwrap_or_else(|| "it has no record".to_owned()))
 }
 
@@ -298,7 +363,9 @@ fn nothing(side: &[SearchOfRun<'_>]) -> Option<String> {
 fn skipped(values: &Values, found: SearchOfRun<'_>) -> Option<String> {
     let label = point_label(&found.search.point);
     let is_its = |skipped: &&Skipped| {
-        skipped.path == found.path.path && skipped.workload == found.search.workload && skipped.point == label
+        skipped.path == found.path.path
+            && skipped.workload == found.search.workload
+            && skipped.point == label
     };
     values.run.skipped.iter().find(is_its).map(|skipped| skipped.reason.clone())
 }
@@ -334,6 +401,7 @@ impl Bound {
     }
 
     fn hits(&self, metric: &str, knee: bool) -> bool {
-        self.metric == metric || (self.metric == FOUND_LOAD && !knee && metric.starts_with("found_"))
+        self.metric == metric
+            || (self.metric == FOUND_LOAD && !knee && metric.starts_with("found_"))
     }
 }

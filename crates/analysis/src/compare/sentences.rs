@@ -19,18 +19,23 @@ const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and 
                        differ only repeated runs show (--more-a, --more-b; three on each side).";
 
 /// The note on a comparison of several runs.
-const BY_RUN: &str =
-    "Values are runs, each the median of its rounds: what differs from run to run is in the intervals.";
+const BY_RUN: &str = "Values are runs, each the median of its rounds: what differs from run to run is in the intervals.";
 
 impl Comparison {
     /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 100 no difference, 7
     /// withheld`.
     pub fn counts(&self) -> String {
         let rows = &self.comparisons;
-        let of = |word: &str| rows.iter().filter(|row| row.outcome.is_called() && row.word == word).count();
-        let mut parts: Vec<_> = CALLED.iter().map(|word| (of(word), *word)).filter(|(n, _)| *n > 0).collect();
+        let of = |word: &str| {
+            rows.iter().filter(|row| row.outcome.is_called() && row.word == word).count()
+        };
+        let mut parts: Vec<_> =
+            CALLED.iter().map(|word| (of(word), *word)).filter(|(n, _)| *n > 0).collect();
         let withheld = rows.iter().filter(|row| row.outcome.is_withheld()).count();
-        parts.push((rows.iter().filter(|row| row.outcome == Outcome::NotDecided).count(), NO_DIFFERENCE));
+        parts.push((
+            rows.iter().filter(|row| row.outcome == Outcome::NotDecided).count(),
+            NO_DIFFERENCE,
+        ));
         parts.push((withheld, "withheld"));
         let parts: Vec<_> = parts.iter().map(|(n, word)| format!("{n} {word}")).collect();
         format!("{}: {}", counted(rows.len() as u64, "comparison", "comparisons"), parts.join(", "))
@@ -62,11 +67,14 @@ impl Comparison {
             out.push(format!("differences below {percent} % are of no interest (minimum effect)"));
         }
         if self.searches > 0 {
-            let (searches, verb) =
-                (counted(self.searches, "search", "searches"), if self.searches == 1 { "is" } else { "are" });
+            let (searches, verb) = (
+                counted(self.searches, "search", "searches"),
+                if self.searches == 1 { "is" } else { "are" },
+            );
             // They stand behind the cells.
             let of_searches = self.not_compared.iter().rev().take(self.searches as usize).rev();
-            let reasons: BTreeSet<&str> = of_searches.map(|search| search.reason.as_str()).collect();
+            let reasons: BTreeSet<&str> =
+                of_searches.map(|search| search.reason.as_str()).collect();
             let why = listing(&reasons.into_iter().collect::<Vec<_>>());
             out.push(format!("{searches} {verb} not compared: {why}"));
         }
@@ -76,23 +84,34 @@ impl Comparison {
     /// The result of all bounds together; `None` without one. A gate that saw nothing does not look
     /// like one that was kept.
     pub fn headline(&self) -> Option<String> {
-        let count = |state| self.bounds.iter().map(|bound| bound.cases_of(state).count()).sum::<usize>();
-        let [broken, unseen, unjudged] = [CaseState::Broken, CaseState::Unseen, CaseState::Unjudged].map(count);
+        let count =
+            |state| self.bounds.iter().map(|bound| bound.cases_of(state).count()).sum::<usize>();
+        let [broken, unseen, unjudged] =
+            [CaseState::Broken, CaseState::Unseen, CaseState::Unjudged].map(count);
         let all: usize = self.bounds.iter().map(|bound| bound.cases.len()).sum();
         let judged = all - unseen - unjudged;
         // A cell of two bounds is two cases.
         let (one, many) = if self.bounds.len() > 1 { ("case", "cases") } else { ("cell", "cells") };
         let n = |n: usize| counted(n as u64, one, many);
         let reasons = [
-            (unseen, format!("a worsening as large as the bound would not have been seen in {}", n(unseen))),
+            (
+                unseen,
+                format!(
+                    "a worsening as large as the bound would not have been seen in {}",
+                    n(unseen)
+                ),
+            ),
             (unjudged, format!("nothing can be said of {}", n(unjudged))),
         ];
-        let reasons: Vec<_> = reasons.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
+        let reasons: Vec<_> =
+            reasons.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
         Some(match (broken, judged) {
             _ if self.bounds.is_empty() => return None,
             (1.., _) => format!("Bounds are broken in {broken} of {}", n(all)),
             (_, 0) => format!("Nothing could be judged: {}", reasons.join(", ")),
-            _ if judged < all => format!("No bound is broken in the {judged} of {} that could be judged", n(all)),
+            _ if judged < all => {
+                format!("No bound is broken in the {judged} of {} that could be judged", n(all))
+            }
             _ => "No bound is broken".to_owned(),
         })
     }
@@ -106,7 +125,10 @@ impl Comparison {
             BY_RUN.to_owned()
         } else if self.comparisons.iter().any(|row| row.by_run) {
             let n = counted(by_rounds.len() as u64, "cell", "cells");
-            format!("{BY_RUN} Not so in {n} with too few runs, where figures are rounds: {}.", listing(&by_rounds))
+            format!(
+                "{BY_RUN} Not so in {n} with too few runs, where figures are rounds: {}.",
+                listing(&by_rounds)
+            )
         } else {
             ONE_RUN.to_owned()
         }
@@ -117,7 +139,8 @@ impl Comparison {
     pub fn warnings(&self) -> Vec<String> {
         let mut out: Vec<String> = self.bounds.iter().flat_map(BoundSummary::warnings).collect();
         let unbound = self.not_compared.iter().filter(|cell| cell.is_unbound);
-        let unbound: Vec<_> = unbound.map(|cell| format!("{} ({})", cell.cell, cell.reason)).collect();
+        let unbound: Vec<_> =
+            unbound.map(|cell| format!("{} ({})", cell.cell, cell.reason)).collect();
         if !self.bounds.is_empty() && !unbound.is_empty() {
             let n = counted(unbound.len() as u64, "cell", "cells");
             out.push(format!("no bound says anything of {n}: {}", listing(&unbound)));
@@ -138,7 +161,8 @@ impl BoundSummary {
     pub fn kept(&self) -> String {
         let (kept, all) = (self.cases_of(CaseState::Kept).count(), self.cases.len() as u64);
         let blind = all - self.judged() as u64;
-        let blind = if blind > 0 { format!(", {blind} could not be judged") } else { String::new() };
+        let blind =
+            if blind > 0 { format!(", {blind} could not be judged") } else { String::new() };
         format!("{}: kept in {kept} of {}{blind}", self.bound, counted(all, "cell", "cells"))
     }
 
@@ -147,7 +171,8 @@ impl BoundSummary {
         let (unseen, unjudged) = (cells(CaseState::Unseen), cells(CaseState::Unjudged));
         let mut out = Vec::new();
         if !unseen.is_empty() {
-            let (share, n) = (as_written(self.share * 100.0), counted(unseen.len() as u64, "cell", "cells"));
+            let (share, n) =
+                (as_written(self.share * 100.0), counted(unseen.len() as u64, "cell", "cells"));
             out.push(format!(
                 "{}: a worsening of {share} % would not have been seen in {n}: {}",
                 self.bound,
@@ -156,8 +181,13 @@ impl BoundSummary {
         }
         if !unjudged.is_empty() {
             let n = counted(unjudged.len() as u64, "cell", "cells");
-            let why = self.cases_of(CaseState::Unjudged).next().map_or("", |case| case.text.as_str());
-            out.push(format!("{}: nothing can be said of {n}: {} ({why})", self.bound, listing(&unjudged)));
+            let why =
+                self.cases_of(CaseState::Unjudged).next().map_or("", |case| case.text.as_str());
+            out.push(format!(
+                "{}: nothing can be said of {n}: {} ({why})",
+                self.bound,
+                listing(&unjudged)
+            ));
         }
         out
     }
@@ -169,11 +199,13 @@ pub fn harmless(all: &[Difference]) -> Option<String> {
         let of = difference.of;
         difference.names.iter().map(move |name| format!("{of} {name}")).collect::<Vec<_>>()
     };
-    let mut names: Vec<_> = all.iter().filter(|difference| !difference.matters).flat_map(named).collect();
+    let mut names: Vec<_> =
+        all.iter().filter(|difference| !difference.matters).flat_map(named).collect();
     // Several runs can differ in the same.
     let mut known = BTreeSet::new();
     names.retain(|name| known.insert(name.clone()));
-    (!names.is_empty()).then(|| format!("differs and changes no figure by itself: {}", listing(&names)))
+    (!names.is_empty())
+        .then(|| format!("differs and changes no figure by itself: {}", listing(&names)))
 }
 
 impl RunSummary {
@@ -184,7 +216,8 @@ impl RunSummary {
         let of_cells = Some(self.used_trials).filter(|n| *n > 0 || self.search_trials == 0);
         let of_cells = of_cells.map(|n| counted(n, "trial", "trials"));
         let of_searches = Some(self.search_trials).filter(|n| *n > 0);
-        let of_searches = of_searches.map(|n| format!("{} of searches", counted(n, "trial", "trials")));
+        let of_searches =
+            of_searches.map(|n| format!("{} of searches", counted(n, "trial", "trials")));
         let trials = of_cells.into_iter().chain(of_searches).collect::<Vec<_>>().join(" and ");
         let started = time(started_at);
         format!("{folder}: {name}, {state}, {trials} used, {started}, run {run_id}")
@@ -201,7 +234,8 @@ impl LeftOut {
             (*disturbed, "because the testbed changed meanwhile"),
             (*foreign, "of another run or no cell of the plan"),
         ];
-        let texts: Vec<_> = all.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
+        let texts: Vec<_> =
+            all.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
         (!texts.is_empty()).then(|| format!("trials left out: {}", texts.join(", ")))
     }
 }

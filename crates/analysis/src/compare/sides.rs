@@ -45,7 +45,9 @@ pub(crate) fn once(a: &[Values], b: &[Values]) -> Result<(), Fault> {
         return Ok(());
     }
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (name, values) in a.iter().map(|values| (BASELINE, values)).chain(b.iter().map(|values| (CANDIDATE, values))) {
+    for (name, values) in
+        a.iter().map(|values| (BASELINE, values)).chain(b.iter().map(|values| (CANDIDATE, values)))
+    {
         places.entry(&values.run.run_id).or_default().push(format!("{} as {name}", values.label));
     }
     let Some((id, found)) = places.into_iter().find(|(_, found)| found.len() > 1) else {
@@ -82,13 +84,26 @@ pub(crate) fn unlike(a: &[Values], b: &[Values]) -> Result<Vec<Unlike>, Fault> {
             if ones.is_disjoint(&here) {
                 return Err(refused(format!("no cell of `{two}` is one of `{one}`")));
             }
-            let telling = difference::between(&first.run, &other.run).into_iter().filter(|found| found.matters);
+            let telling = difference::between(&first.run, &other.run)
+                .into_iter()
+                .filter(|found| found.matters);
             let (plans, facts): (Vec<_>, Vec<_>) = telling.partition(|found| found.of == "plan");
             if !plans.is_empty() {
-                let scenario = if one == two { String::new() } else { format!("scenario `{two}` and not `{one}`; ") };
+                let scenario = if one == two {
+                    String::new()
+                } else {
+                    format!("scenario `{two}` and not `{one}`; ")
+                };
                 return Err(refused(format!("{scenario}{}", named(&plans))));
             }
-            let add = |of, names, first, here| Unlike { side, folder: other.label.clone(), of, names, first, here };
+            let add = |of, names, first, here| Unlike {
+                side,
+                folder: other.label.clone(),
+                of,
+                names,
+                first,
+                here,
+            };
             if one != two {
                 out.push(add("plan", vec!["name".to_owned()], one.clone(), two.clone()));
             }
@@ -97,7 +112,11 @@ pub(crate) fn unlike(a: &[Values], b: &[Values]) -> Result<Vec<Unlike>, Fault> {
                 let has = |cells: &BTreeSet<_>| format!("{} with {common} in common", cells.len());
                 out.push(add("plan", vec!["cells".to_owned()], has(&ones), has(&here)));
             }
-            out.extend(facts.into_iter().map(|fact| add(fact.of, fact.names, fact.baseline, fact.candidate)));
+            out.extend(
+                facts
+                    .into_iter()
+                    .map(|fact| add(fact.of, fact.names, fact.baseline, fact.candidate)),
+            );
         }
     }
     Ok(out)
@@ -107,7 +126,8 @@ pub(crate) fn unlike(a: &[Values], b: &[Values]) -> Result<Vec<Unlike>, Fault> {
 fn cells(values: &Values) -> BTreeSet<(&str, &str, String)> {
     let plan = &values.run.plan;
     let at = plan.cells.iter().map(|cell| plan.at(*cell));
-    at.map(|(path, point)| (path.name.as_str(), point.workload.as_str(), key(&point.point))).collect()
+    at.map(|(path, point)| (path.name.as_str(), point.workload.as_str(), key(&point.point)))
+        .collect()
 }
 
 /// The first few differences, and how many more there are.
@@ -123,6 +143,9 @@ impl Unlike {
     /// the side, 6.2 here`.
     pub fn text(&self) -> String {
         let Self { side, folder, of, names, first, here } = self;
-        format!("{side} {folder}: {of}: {}: {first} in the first run of the side, {here} here", listing(names))
+        format!(
+            "{side} {folder}: {of}: {}: {first} in the first run of the side, {here} here",
+            listing(names)
+        )
     }
 }

@@ -87,8 +87,18 @@ impl Values {
             label,
             measures: measures.collect(),
             cells: HashMap::new(),
-            paths: plan.paths.iter().enumerate().map(|(index, path)| (path.name.clone(), index)).collect(),
-            points: plan.points.iter().enumerate().map(|(index, point)| (name(point), index)).collect(),
+            paths: plan
+                .paths
+                .iter()
+                .enumerate()
+                .map(|(index, path)| (path.name.clone(), index))
+                .collect(),
+            points: plan
+                .points
+                .iter()
+                .enumerate()
+                .map(|(index, point)| (name(point), index))
+                .collect(),
             metrics: BTreeSet::new(),
             latencies: BTreeSet::new(),
             searches: RunData::new(&run),
@@ -108,7 +118,8 @@ impl Values {
         }
         let path = self.paths.get(&record.path).copied();
         let point = self.points.get(&(record.workload.clone(), key(&record.point))).copied();
-        let Some((path, point)) = path.zip(point).filter(|_| record.run_id == self.run.run_id) else {
+        let Some((path, point)) = path.zip(point).filter(|_| record.run_id == self.run.run_id)
+        else {
             self.left_out.foreign += 1;
             return;
         };
@@ -118,7 +129,9 @@ impl Values {
             TrialOutcome::Disturbed(what) => {
                 Some((&mut left_out.disturbed, format!("the testbed changed meanwhile: {what}")))
             }
-            TrialOutcome::CutShort(why) => Some((&mut left_out.cut_short, format!("cut short: {why}"))),
+            TrialOutcome::CutShort(why) => {
+                Some((&mut left_out.cut_short, format!("cut short: {why}")))
+            }
             TrialOutcome::Error(why) => Some((&mut left_out.in_error, why.to_owned())),
         };
         if let Some((count, reason)) = why {
@@ -137,7 +150,8 @@ impl Values {
             }
         }
         let proxied = self.run.plan.paths[path].proxies_carry(&self.run.plan.points[point].job);
-        let figures = self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
+        let figures =
+            self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
         let kept = self.cells.entry((path, point)).or_default();
         let late = record.is_generator_limited();
         kept.rounds.insert(record.round, Round { session: record.session, late, figures });
@@ -157,7 +171,8 @@ impl Values {
     /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some
     /// round has it, too.
     pub(crate) fn absolute_floor(&self, point: usize, measure: usize) -> Option<f64> {
-        let (twin, baseline): (Vec<f64>, Vec<f64>) = self.twins(point, measure)?.into_iter().unzip();
+        let (twin, baseline): (Vec<f64>, Vec<f64>) =
+            self.twins(point, measure)?.into_iter().unzip();
         Some((mean(&twin)? - mean(&baseline)?).abs())
     }
 
@@ -165,8 +180,10 @@ impl Values {
     /// baseline's.
     fn twins(&self, point: usize, measure: usize) -> Option<Vec<(f64, f64)>> {
         let index = |name: Option<&String>| self.paths.get(name?).copied();
-        let (baseline, twin) = (index(self.run.plan.baseline.as_ref())?, index(self.run.plan.twin.as_ref())?);
-        let (baseline, twin) = (self.cells.get(&(baseline, point))?, self.cells.get(&(twin, point))?);
+        let (baseline, twin) =
+            (index(self.run.plan.baseline.as_ref())?, index(self.run.plan.twin.as_ref())?);
+        let (baseline, twin) =
+            (self.cells.get(&(baseline, point))?, self.cells.get(&(twin, point))?);
         let pair = |(round, here): (&u32, &Round)| {
             let there = baseline.rounds.get(round).filter(|there| there.session == here.session)?;
             let pair = (here.figures[measure], there.figures[measure]);
@@ -184,6 +201,10 @@ impl Kept {
 
     /// The values of a figure over the rounds that have it.
     pub(crate) fn values(&self, measure: usize) -> Vec<f64> {
-        self.rounds.values().map(|round| round.figures[measure]).filter(|value| value.is_finite()).collect()
+        self.rounds
+            .values()
+            .map(|round| round.figures[measure])
+            .filter(|value| value.is_finite())
+            .collect()
     }
 }

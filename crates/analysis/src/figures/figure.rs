@@ -94,7 +94,9 @@ impl Figure {
     pub(crate) fn is_recorded_as(&self, name: &str) -> bool {
         match self.source {
             Source::Metric(metric) => metric == name,
-            Source::Latency(kind, percentile) => name.split_once(' ') == Some((kind, percentile.name())),
+            Source::Latency(kind, percentile) => {
+                name.split_once(' ') == Some((kind, percentile.name()))
+            }
             _ => self.name == name,
         }
     }
@@ -125,7 +127,10 @@ impl Figure {
     /// on how many there were, and one more trial can exceed it by any amount; what a node did was
     /// for everybody.
     pub(crate) fn is_compared(&self) -> bool {
-        !matches!(self.source, Source::Latency(_, Percentile::Min | Percentile::Max) | Source::Nodes(_))
+        !matches!(
+            self.source,
+            Source::Latency(_, Percentile::Min | Percentile::Max) | Source::Nodes(_)
+        )
     }
 
     /// The figure of a cell from its values in the rounds that have it; `None` where none has.

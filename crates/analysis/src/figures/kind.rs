@@ -26,7 +26,9 @@ impl Kind {
 
     /// Index of the figure with the CPU time of this end.
     pub(crate) fn cpu(&self, end: End) -> Option<usize> {
-        self.figures.iter().position(|figure| matches!(figure.source, Source::Cpu(of, _) if of == end))
+        self.figures
+            .iter()
+            .position(|figure| matches!(figure.source, Source::Cpu(of, _) if of == end))
     }
 
     /// Index of the figure that records have under this name: `requests_per_s`, `response_ns p99`;

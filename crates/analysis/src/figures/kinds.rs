@@ -38,7 +38,8 @@ const OTHER: Kind = kind(
     Some("service_ns"),
 );
 
-const RECEIVED: Figure = figure("received_bits_per_s", "received", Higher, Metric("received_bits_per_s"));
+const RECEIVED: Figure =
+    figure("received_bits_per_s", "received", Higher, Metric("received_bits_per_s"));
 
 const LINK: Figure = figure("link_share_ratio", "of link", Neither, LinkShare);
 
@@ -48,21 +49,29 @@ const DELAY_P50: Figure = figure("delay_p50_ns", "delay p50", Lower, Latency("de
 
 const DELAY_P99: Figure = figure("delay_p99_ns", "delay p99", Lower, Latency("delay_ns", P99));
 
-const SERVICE_P50: Figure = figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
+const SERVICE_P50: Figure =
+    figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
 
-const SERVICE_P90: Figure = figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
+const SERVICE_P90: Figure =
+    figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
 
-const SERVICE_P99: Figure = figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
+const SERVICE_P99: Figure =
+    figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
 
-const RESPONSE_P50: Figure = figure("response_p50_ns", "response p50", Lower, Latency("response_ns", P50));
+const RESPONSE_P50: Figure =
+    figure("response_p50_ns", "response p50", Lower, Latency("response_ns", P50));
 
-const RESPONSE_P90: Figure = figure("response_p90_ns", "response p90", Lower, Latency("response_ns", P90));
+const RESPONSE_P90: Figure =
+    figure("response_p90_ns", "response p90", Lower, Latency("response_ns", P90));
 
-const RESPONSE_P99: Figure = figure("response_p99_ns", "response p99", Lower, Latency("response_ns", P99));
+const RESPONSE_P99: Figure =
+    figure("response_p99_ns", "response p99", Lower, Latency("response_ns", P99));
 
-const CONNECT_P50: Figure = figure("connect_p50_ns", "connect p50", Lower, Latency("connect_ns", P50));
+const CONNECT_P50: Figure =
+    figure("connect_p50_ns", "connect p50", Lower, Latency("connect_ns", P50));
 
-const CONNECT_P99: Figure = figure("connect_p99_ns", "connect p99", Lower, Latency("connect_ns", P99));
+const CONNECT_P99: Figure =
+    figure("connect_p99_ns", "connect p99", Lower, Latency("connect_ns", P99));
 
 const RTT_P50: Figure = figure("rtt_p50_ns", "RTT p50", Lower, Latency("service_ns", P50));
 
@@ -76,9 +85,11 @@ const EXCHANGES: Figure = figure("requests_per_s", "exchanges", Higher, Metric("
 
 const REQUESTS: Figure = figure("requests_per_s", "requests", Higher, Metric("requests_per_s"));
 
-const CONNECTIONS: Figure = figure("connections_per_s", "connections", Higher, Metric("connections_per_s"));
+const CONNECTIONS: Figure =
+    figure("connections_per_s", "connections", Higher, Metric("connections_per_s"));
 
-const PACKETS: Figure = figure("received_packets_per_s", "delivered", Higher, Metric("received_packets_per_s"));
+const PACKETS: Figure =
+    figure("received_packets_per_s", "delivered", Higher, Metric("received_packets_per_s"));
 
 const LOST: Figure = figure("lost_ratio", "lost", Neither, Metric("lost_ratio"));
 
@@ -88,63 +99,115 @@ const JITTER: Figure = figure("jitter_ns", "jitter", Neither, Metric("jitter_ns"
 
 const ALL_KIB: Figure = figure("cpu_per_kib_ns", "CPU/KiB", Cheaper, Cpu(All, KiB));
 
-const ALL_MESSAGE: Figure = figure("cpu_per_message_ns", "CPU/msg", Cheaper, Cpu(All, Each("messages_per_s")));
+const ALL_MESSAGE: Figure =
+    figure("cpu_per_message_ns", "CPU/msg", Cheaper, Cpu(All, Each("messages_per_s")));
 
-const ALL_REQUEST: Figure = figure("cpu_per_request_ns", "CPU/req", Cheaper, Cpu(All, Each("requests_per_s")));
+const ALL_REQUEST: Figure =
+    figure("cpu_per_request_ns", "CPU/req", Cheaper, Cpu(All, Each("requests_per_s")));
 
 const ALL_CONNECTION: Figure =
     figure("cpu_per_connection_ns", "CPU/conn", Cheaper, Cpu(All, Each("connections_per_s")));
 
-const ALL_PACKET: Figure = figure("cpu_per_packet_ns", "CPU/pkt", Cheaper, Cpu(All, Each("received_packets_per_s")));
+const ALL_PACKET: Figure =
+    figure("cpu_per_packet_ns", "CPU/pkt", Cheaper, Cpu(All, Each("received_packets_per_s")));
 
-const CLIENT_KIB: Figure = figure("client_cpu_per_kib_ns", "client CPU/KiB", Cheaper, Cpu(Client, KiB));
+const CLIENT_KIB: Figure =
+    figure("client_cpu_per_kib_ns", "client CPU/KiB", Cheaper, Cpu(Client, KiB));
 
-const SERVER_KIB: Figure = figure("server_cpu_per_kib_ns", "server CPU/KiB", Cheaper, Cpu(Server, KiB));
+const SERVER_KIB: Figure =
+    figure("server_cpu_per_kib_ns", "server CPU/KiB", Cheaper, Cpu(Server, KiB));
 
-const CLIENT_MESSAGE: Figure =
-    figure("client_cpu_per_message_ns", "client CPU/msg", Cheaper, Cpu(Client, Each("messages_per_s")));
+const CLIENT_MESSAGE: Figure = figure(
+    "client_cpu_per_message_ns",
+    "client CPU/msg",
+    Cheaper,
+    Cpu(Client, Each("messages_per_s")),
+);
 
-const SERVER_MESSAGE: Figure =
-    figure("server_cpu_per_message_ns", "server CPU/msg", Cheaper, Cpu(Server, Each("messages_per_s")));
+const SERVER_MESSAGE: Figure = figure(
+    "server_cpu_per_message_ns",
+    "server CPU/msg",
+    Cheaper,
+    Cpu(Server, Each("messages_per_s")),
+);
 
-const CLIENT_REQUEST: Figure =
-    figure("client_cpu_per_request_ns", "client CPU/req", Cheaper, Cpu(Client, Each("requests_per_s")));
+const CLIENT_REQUEST: Figure = figure(
+    "client_cpu_per_request_ns",
+    "client CPU/req",
+    Cheaper,
+    Cpu(Client, Each("requests_per_s")),
+);
 
-const SERVER_REQUEST: Figure =
-    figure("server_cpu_per_request_ns", "server CPU/req", Cheaper, Cpu(Server, Each("requests_per_s")));
+const SERVER_REQUEST: Figure = figure(
+    "server_cpu_per_request_ns",
+    "server CPU/req",
+    Cheaper,
+    Cpu(Server, Each("requests_per_s")),
+);
 
-const CLIENT_CONNECTION: Figure =
-    figure("client_cpu_per_connection_ns", "client CPU/conn", Cheaper, Cpu(Client, Each("connections_per_s")));
+const CLIENT_CONNECTION: Figure = figure(
+    "client_cpu_per_connection_ns",
+    "client CPU/conn",
+    Cheaper,
+    Cpu(Client, Each("connections_per_s")),
+);
 
-const SERVER_CONNECTION: Figure =
-    figure("server_cpu_per_connection_ns", "server CPU/conn", Cheaper, Cpu(Server, Each("connections_per_s")));
+const SERVER_CONNECTION: Figure = figure(
+    "server_cpu_per_connection_ns",
+    "server CPU/conn",
+    Cheaper,
+    Cpu(Server, Each("connections_per_s")),
+);
 
-const PROXY_KIB: Figure = figure("proxy_cpu_per_kib_ns", "proxy CPU/KiB", Cheaper, Cpu(Proxies, KiB));
+const PROXY_KIB: Figure =
+    figure("proxy_cpu_per_kib_ns", "proxy CPU/KiB", Cheaper, Cpu(Proxies, KiB));
 
-const PROXY_MESSAGE: Figure =
-    figure("proxy_cpu_per_message_ns", "proxy CPU/msg", Cheaper, Cpu(Proxies, Each("messages_per_s")));
+const PROXY_MESSAGE: Figure = figure(
+    "proxy_cpu_per_message_ns",
+    "proxy CPU/msg",
+    Cheaper,
+    Cpu(Proxies, Each("messages_per_s")),
+);
 
-const PROXY_REQUEST: Figure =
-    figure("proxy_cpu_per_request_ns", "proxy CPU/req", Cheaper, Cpu(Proxies, Each("requests_per_s")));
+const PROXY_REQUEST: Figure = figure(
+    "proxy_cpu_per_request_ns",
+    "proxy CPU/req",
+    Cheaper,
+    Cpu(Proxies, Each("requests_per_s")),
+);
 
-const PROXY_CONNECTION: Figure =
-    figure("proxy_cpu_per_connection_ns", "proxy CPU/conn", Cheaper, Cpu(Proxies, Each("connections_per_s")));
+const PROXY_CONNECTION: Figure = figure(
+    "proxy_cpu_per_connection_ns",
+    "proxy CPU/conn",
+    Cheaper,
+    Cpu(Proxies, Each("connections_per_s")),
+);
 
 const PROXY_CORES: Figure = figure("proxy_cores", "proxy cores", Neither, Metric("proxy_cores"));
 
-const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory so far", Neither, Metric("proxy_rss_bytes"));
+const PROXY_MEMORY: Figure =
+    figure("proxy_rss_bytes", "proxy memory so far", Neither, Metric("proxy_rss_bytes"));
 
 const NODE_CORES: Figure = figure("node_cores", "node cores", Neither, Nodes(Busy::All));
 
-const NODE_SOFTIRQ: Figure = figure("node_softirq_cores", "softirq cores", Neither, Nodes(Busy::Softirq));
+const NODE_SOFTIRQ: Figure =
+    figure("node_softirq_cores", "softirq cores", Neither, Nodes(Busy::Softirq));
 
 const NODE_STEAL: Figure = figure("node_steal_cores", "stolen cores", Neither, Nodes(Busy::Steal));
 
-const CLIENT_PACKET: Figure =
-    figure("client_cpu_per_packet_ns", "client CPU/pkt", Cheaper, Cpu(Client, Each("received_packets_per_s")));
+const CLIENT_PACKET: Figure = figure(
+    "client_cpu_per_packet_ns",
+    "client CPU/pkt",
+    Cheaper,
+    Cpu(Client, Each("received_packets_per_s")),
+);
 
-const SERVER_PACKET: Figure =
-    figure("server_cpu_per_packet_ns", "server CPU/pkt", Cheaper, Cpu(Server, Each("received_packets_per_s")));
+const SERVER_PACKET: Figure = figure(
+    "server_cpu_per_packet_ns",
+    "server CPU/pkt",
+    Cheaper,
+    Cpu(Server, Each("received_packets_per_s")),
+);
 
 const fn kind(
     name: &'static str,
@@ -162,13 +225,15 @@ const fn figure(name: &'static str, label: &'static str, better: Better, source:
 
 /// The figures of a workload of this kind.
 pub(crate) fn of(name: &str, open_loop: bool) -> &'static Kind {
-    let fits = |kind: &&Kind| kind.name == name && kind.open_loop.is_none_or(|open| open == open_loop);
+    let fits =
+        |kind: &&Kind| kind.name == name && kind.open_loop.is_none_or(|open| open == open_loop);
     KINDS.iter().find(fits).unwrap_or(&OTHER)
 }
 
 /// The kind of a trial by its own job: a search sets the schedule.
 pub(crate) fn of_record(record: &Record) -> Option<&'static Kind> {
-    let open_loop = RecordedJob(&record.job).schedule().is_some_and(|schedule| schedule.per_s().is_some());
+    let open_loop =
+        RecordedJob(&record.job).schedule().is_some_and(|schedule| schedule.per_s().is_some());
     Some(of(record.job.get("workload")?.as_str()?, open_loop))
 }
 
@@ -192,7 +257,11 @@ mod tests {
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), kind.figures.len(), "{}", kind.name);
-            assert!(kind.figures[0].better != Neither, "{}: a verdict needs a direction", kind.name);
+            assert!(
+                kind.figures[0].better != Neither,
+                "{}: a verdict needs a direction",
+                kind.name
+            );
         }
     }
 

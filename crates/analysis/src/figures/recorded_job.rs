@@ -116,7 +116,10 @@ mod tests {
         let job = json!({"params": {"headers": ["authorization: Bearer x", ["cookie", "y"]]}});
         assert_eq!(RecordedJob(&job).params(), ["headers authorization, cookie"]);
         assert!(RecordedJob(&Value::Null).params().is_empty());
-        assert_eq!(RecordedJob(&json!({"schedule": {"rate": 5.0}})).schedule(), Some(Schedule::Rate(5.0)));
+        assert_eq!(
+            RecordedJob(&json!({"schedule": {"rate": 5.0}})).schedule(),
+            Some(Schedule::Rate(5.0))
+        );
         assert_eq!(RecordedJob(&json!({"schedule": "sometimes"})).schedule(), None);
     }
 }

@@ -42,13 +42,28 @@ pub(crate) fn all(data: &RunData) -> Vec<CurveSummary> {
                 continue;
             }
             for proxy in named(data, workload, index) {
-                let one = |resource, over, sweep| Curve { data, workload, index, path, proxy, resource, over, sweep };
+                let one = |resource, over, sweep| Curve {
+                    data,
+                    workload,
+                    index,
+                    path,
+                    proxy,
+                    resource,
+                    over,
+                    sweep,
+                };
                 let per_s = workload.kind.work().map(Over::Work);
-                for (over, sweep) in per_s.iter().flat_map(|over| loads.iter().map(|sweep| (*over, sweep))) {
+                for (over, sweep) in
+                    per_s.iter().flat_map(|over| loads.iter().map(|sweep| (*over, sweep)))
+                {
                     out.extend(one(Resource::Cores, over, sweep).summary());
                 }
                 for resource in [Resource::RssBytes, Resource::AllocatedBytes] {
-                    out.extend(connections.iter().filter_map(|at| one(resource, Over::Connections, at).summary()));
+                    out.extend(
+                        connections
+                            .iter()
+                            .filter_map(|at| one(resource, Over::Connections, at).summary()),
+                    );
                 }
             }
         }
@@ -63,7 +78,11 @@ fn loads(data: &RunData, workload: &Workload) -> Vec<Sweep> {
     let scheduled = workload.points.iter().all(|at| points[*at].job.schedule.per_s().is_some());
     let rates = if scheduled { sweeps(data, workload, "rate") } else { Vec::new() };
     if rates.is_empty() {
-        return vec![Sweep { at: BTreeMap::new(), points: workload.points.clone(), is_load: false }];
+        return vec![Sweep {
+            at: BTreeMap::new(),
+            points: workload.points.clone(),
+            is_load: false,
+        }];
     }
     rates
 }
@@ -121,9 +140,13 @@ impl Curve<'_> {
             let Some(cell) = self.data.cells.get(&(self.index, *at)) else {
                 continue;
             };
-            let seen: Vec<(&Round, f64, f64)> = cell.counted().filter_map(|round| self.trial(round, *at)).collect();
-            let [x, y] = [seen.iter().map(|(_, x, _)| *x).collect(), seen.iter().map(|(.., y)| *y).collect::<Vec<_>>()]
-                .map(Spread::of);
+            let seen: Vec<(&Round, f64, f64)> =
+                cell.counted().filter_map(|round| self.trial(round, *at)).collect();
+            let [x, y] = [
+                seen.iter().map(|(_, x, _)| *x).collect(),
+                seen.iter().map(|(.., y)| *y).collect::<Vec<_>>(),
+            ]
+            .map(Spread::of);
             if let (Some(x), Some(y)) = (x, y) {
                 let point = plan.points[*at].point.clone();
                 points.push(CurvePoint { point, x: x.median, spread: y });
@@ -162,7 +185,8 @@ impl Curve<'_> {
             Over::Work(_) => round.work_per_s,
             // Each client makes as many.
             Over::Connections => {
-                f64::from(self.data.run.plan.points[at].job.connections) * f64::from(self.path.clients)
+                f64::from(self.data.run.plan.points[at].job.connections)
+                    * f64::from(self.path.clients)
             }
         };
         let y = amount(self.resource, spent(round, self.proxy, true)?);
@@ -170,9 +194,14 @@ impl Curve<'_> {
     }
 
     fn proxies(&self) -> u32 {
-        let cells = self.sweep.points.iter().filter_map(|at| self.data.cells.get(&(self.index, *at)));
+        let cells =
+            self.sweep.points.iter().filter_map(|at| self.data.cells.get(&(self.index, *at)));
         let rounds = cells.flat_map(|cell| &cell.rounds);
-        rounds.filter_map(|round| spent(round, self.proxy, true)).map(|spent| spent.count).max().unwrap_or(0)
+        rounds
+            .filter_map(|round| spent(round, self.proxy, true))
+            .map(|spent| spent.count)
+            .max()
+            .unwrap_or(0)
     }
 
     /// What such proxies spent where no traffic went through them: over the trials of this
@@ -186,17 +215,23 @@ impl Curve<'_> {
         // Paths without proxies are measured between the pods of the first variant.
         let first = paths.iter().find_map(|path| path.variant.as_ref());
         let in_its_pods = |other: &Path| {
-            let ends = |path: &Path| (path.from.clone(), path.to.clone(), path.clients, path.backends);
+            let ends =
+                |path: &Path| (path.from.clone(), path.to.clone(), path.clients, path.backends);
             let via = |path: &Path| std::mem::discriminant(&path.via);
             let variant = other.variant.as_ref().or(first) == self.path.variant.as_ref();
             ends(other) == ends(self.path) && via(other) == via(self.path) && variant
         };
         let of_path = |(index, _): (usize, &Path)| {
-            self.workload.points.iter().filter_map(move |point| self.data.cells.get(&(index, *point)))
+            self.workload
+                .points
+                .iter()
+                .filter_map(move |point| self.data.cells.get(&(index, *point)))
         };
-        let cells = paths.iter().enumerate().filter(|(_, other)| in_its_pods(other)).flat_map(of_path);
+        let cells =
+            paths.iter().enumerate().filter(|(_, other)| in_its_pods(other)).flat_map(of_path);
         let rounds = cells.flat_map(|cell: &Cell| &cell.rounds);
-        let values = rounds.filter_map(|round| Some(amount(self.resource, spent(round, self.proxy, false)?)));
+        let values = rounds
+            .filter_map(|round| Some(amount(self.resource, spent(round, self.proxy, false)?)));
         Spread::of(values).map(|idle| idle.median)
     }
 }

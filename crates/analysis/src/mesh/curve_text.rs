@@ -17,7 +17,8 @@ const MOST_LISTED: usize = 8;
 /// 100/s and 4000/s`. Where there is no line the points: `server-sidecar: 0.210 cores at 3100/s
 /// (connections=8), ...`.
 pub(crate) fn text(curve: &CurveSummary, over: Over, can_be_line: bool) -> String {
-    let together = if curve.proxies > 1 { format!(", {} together", curve.proxies) } else { String::new() };
+    let together =
+        if curve.proxies > 1 { format!(", {} together", curve.proxies) } else { String::new() };
     let name = format!("{}{together}{}", curve.proxy, curve.place());
     match &curve.line {
         Some(line) => format!("{name}: {}", fitted(curve, line, over)),
@@ -47,15 +48,20 @@ fn fitted(curve: &CurveSummary, line: &LineSummary, over: Over) -> String {
         }
     }
     // Cores over work a second are CPU seconds for each.
-    let (name, factor) = if curve.resource == Resource::Cores { ("cpu_ns", 1e9) } else { ("allocated_bytes", 1.0) };
+    let (name, factor) =
+        if curve.resource == Resource::Cores { ("cpu_ns", 1e9) } else { ("allocated_bytes", 1.0) };
     let slope = match line.slope_low.zip(line.slope_high) {
-        Some((low, high)) => Scale::with_ends(name, line.slope * factor, low * factor, high * factor),
+        Some((low, high)) => {
+            Scale::with_ends(name, line.slope * factor, low * factor, high * factor)
+        }
         None => Scale::one(name, line.slope * factor),
     };
     let (from, to) = (over.text(line.from), over.text(line.to));
     parts.push(format!("{slope}{what} a {} between {from} and {to}", over.unit()));
     let far = match line.off_ratio {
-        off if off > FAR => format!("; not a straight line: it misses a point by {:.0} %", off * 100.0),
+        off if off > FAR => {
+            format!("; not a straight line: it misses a point by {:.0} %", off * 100.0)
+        }
         _ => String::new(),
     };
     format!("{}{far}", parts.join(", "))
@@ -71,7 +77,11 @@ fn listed(curve: &CurveSummary, over: Over, can_be_line: bool) -> String {
     let one = |point: &CurvePoint| {
         let label = if by_load { String::new() } else { format!(" ({})", point.label()) };
         let unit = if matches!(over, Over::Connections) { " connections" } else { "" };
-        format!("{} at {}{unit}{label}", amount(curve.resource, point.spread.median), over.text(point.x))
+        format!(
+            "{} at {}{unit}{label}",
+            amount(curve.resource, point.spread.median),
+            over.text(point.x)
+        )
     };
     let mut few: Vec<String> = curve.points.iter().take(MOST_LISTED).map(one).collect();
     let more = curve.points.len().saturating_sub(MOST_LISTED);
@@ -79,12 +89,18 @@ fn listed(curve: &CurveSummary, over: Over, can_be_line: bool) -> String {
         few.push(format!("and {more} more"));
     }
     few.extend(measured(curve));
-    let why = if can_be_line { format!("; a line needs {FEWEST_PLACES} different loads") } else { String::new() };
+    let why = if can_be_line {
+        format!("; a line needs {FEWEST_PLACES} different loads")
+    } else {
+        String::new()
+    };
     format!("{what}{}{why}", few.join(", "))
 }
 
 fn measured(curve: &CurveSummary) -> Option<String> {
-    curve.measured_idle.map(|idle| format!("{} measured without traffic", amount(curve.resource, idle)))
+    curve
+        .measured_idle
+        .map(|idle| format!("{} measured without traffic", amount(curve.resource, idle)))
 }
 
 /// With its unit.

@@ -32,7 +32,9 @@ impl OtherLoad {
     fn text(self) -> &'static str {
         match self {
             Self::Less => "the asked rate was not reached",
-            Self::More => "more was done than asked: it worked off what was left undone in the warm-up",
+            Self::More => {
+                "more was done than asked: it worked off what was left undone in the warm-up"
+            }
         }
     }
 }
@@ -55,13 +57,19 @@ impl Doubts {
             let is_kept = cell.limits.iter().all(|limit| limit.limit == "target_rate");
             match (is_short, is_kept) {
                 (false, true) => None,
-                (false, false) if any(&|share| share > MORE) && !any(&|share| share < SCHEDULE_KEPT) => {
+                (false, false)
+                    if any(&|share| share > MORE) && !any(&|share| share < SCHEDULE_KEPT) =>
+                {
                     Some(OtherLoad::More)
                 }
                 _ => Some(OtherLoad::Less),
             }
         };
-        Self { generator: cell.is_generator_limited(), other_load: asked_per_s.and_then(other), failed }
+        Self {
+            generator: cell.is_generator_limited(),
+            other_load: asked_per_s.and_then(other),
+            failed,
+        }
     }
 
     /// What a figure of these paths, by name, must be read with.
@@ -73,10 +81,14 @@ impl Doubts {
         for other in [OtherLoad::Less, OtherLoad::More] {
             let of_them = paths.iter().filter(|(_, doubts)| doubts.other_load == Some(other));
             let names: Vec<&str> = of_them.map(|(name, _)| *name).collect();
-            out.extend((!names.is_empty()).then(|| format!("{} ({})", other.text(), names.join(", "))));
+            out.extend(
+                (!names.is_empty()).then(|| format!("{} ({})", other.text(), names.join(", "))),
+            );
         }
         let failed = paths.iter().filter(|(_, doubts)| doubts.failed > 0.0);
-        out.extend(failed.map(|(name, doubts)| format!("{} % failed ({name})", percentage(doubts.failed))));
+        out.extend(
+            failed.map(|(name, doubts)| format!("{} % failed ({name})", percentage(doubts.failed))),
+        );
         out
     }
 }

@@ -92,15 +92,23 @@ impl fmt::Display for Hops {
 pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
     let mut out: Vec<Family> = Vec::new();
     for (index, path) in paths.iter().enumerate() {
-        if !path.is_proxied() || Some(index) == twin || paths[..index].iter().any(|known| kin(known, path)) {
+        if !path.is_proxied()
+            || Some(index) == twin
+            || paths[..index].iter().any(|known| kin(known, path))
+        {
             continue;
         }
         let mut members: Vec<Member> = Vec::new();
-        let of_it = |other: &&(usize, &Path)| Some(other.0) != twin && (kin(other.1, path) || is_base(other.1, path));
-        let mut candidates: Vec<(usize, &Path)> = paths.iter().enumerate().filter(|one| of_it(&one)).collect();
+        let of_it = |other: &&(usize, &Path)| {
+            Some(other.0) != twin && (kin(other.1, path) || is_base(other.1, path))
+        };
+        let mut candidates: Vec<(usize, &Path)> =
+            paths.iter().enumerate().filter(|one| of_it(&one)).collect();
         // Of several paths without a proxy, the one with nothing in between is what a gateway is
         // added to.
-        candidates.sort_by_key(|(_, other)| !other.is_proxied() && other.via != path.via && other.via != Via::Direct);
+        candidates.sort_by_key(|(_, other)| {
+            !other.is_proxied() && other.via != path.via && other.via != Via::Direct
+        });
         for (path, other) in candidates {
             let member = Member { path, hops: Hops::of(other) };
             if !members.iter().any(|known| known.hops == member.hops) {
@@ -109,7 +117,11 @@ pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
         }
         if members.len() > 1 {
             let name = format!("{} → {}, {}", path.from, path.to, path.via);
-            out.push(Family { name, variant: path.variant.as_ref().map(|variant| variant.name.clone()), members });
+            out.push(Family {
+                name,
+                variant: path.variant.as_ref().map(|variant| variant.name.clone()),
+                members,
+            });
         }
     }
     out
@@ -117,7 +129,11 @@ pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
 
 /// Whether both are proxied and differ in their sidecars only.
 fn kin(one: &Path, other: &Path) -> bool {
-    one.is_proxied() && other.is_proxied() && ends(one, other) && one.via == other.via && one.variant == other.variant
+    one.is_proxied()
+        && other.is_proxied()
+        && ends(one, other)
+        && one.via == other.via
+        && one.variant == other.variant
 }
 
 /// Whether this is the way of the other without any proxy. In front of a gateway stands nothing
@@ -158,7 +174,8 @@ pub(crate) fn others(sets: &[Hops], chain: &[usize]) -> Vec<(usize, usize)> {
     order.sort_by_key(|at| sets[*at].len());
     let smaller = |from: usize, to: usize| sets[to].holds(sets[from]) && sets[to] != sets[from];
     let adjacent = |from: usize, to: usize| {
-        smaller(from, to) && !(0..sets.len()).any(|between| smaller(from, between) && smaller(between, to))
+        smaller(from, to)
+            && !(0..sets.len()).any(|between| smaller(from, between) && smaller(between, to))
     };
     for through in order.iter().copied().filter(|at| !chain.contains(at)) {
         for from in order.iter().copied().filter(|from| adjacent(*from, through)) {

@@ -24,7 +24,9 @@ impl Rounds {
         let slope = Spread::around_zero(lines.iter().map(|line| line.slope))?;
         let intercept = Spread::around_zero(lines.iter().map(|line| line.intercept))?;
         let line = Line { intercept: intercept.median, slope: slope.median };
-        let off = |point: &CurvePoint| (point.spread.median - line.at(point.x)).abs() / point.spread.median.abs();
+        let off = |point: &CurvePoint| {
+            (point.spread.median - line.at(point.x)).abs() / point.spread.median.abs()
+        };
         Some(LineSummary {
             intercept: intercept.median,
             intercept_low: intercept.low,

@@ -24,7 +24,12 @@ pub(crate) fn all(data: &RunData) -> Vec<WaterfallSummary> {
     let mut out = Vec::new();
     for workload in &data.workloads {
         for family in &families {
-            out.extend(workload.points.iter().filter_map(|point| waterfall(data, workload, family, *point)));
+            out.extend(
+                workload
+                    .points
+                    .iter()
+                    .filter_map(|point| waterfall(data, workload, family, *point)),
+            );
         }
     }
     out
@@ -40,7 +45,12 @@ struct Measured<'a> {
 
 /// `None` where fewer than two paths of the family have figures, and where the traffic goes by the
 /// proxies.
-fn waterfall(data: &RunData, workload: &Workload, family: &Family, point: usize) -> Option<WaterfallSummary> {
+fn waterfall(
+    data: &RunData,
+    workload: &Workload,
+    family: &Family,
+    point: usize,
+) -> Option<WaterfallSummary> {
     let plan = &data.run.plan;
     let job = &plan.points[point].job;
     let asked_per_s = job.schedule.per_s();
@@ -53,7 +63,12 @@ fn waterfall(data: &RunData, workload: &Workload, family: &Family, point: usize)
             let asked_per_s = asked_per_s.map(|rate| rate * f64::from(path.clients));
             let doubts = Doubts::of(cell, workload.kind, asked_per_s);
             let name = path.name.as_str();
-            (!cell.rounds.is_empty() && !cell.bypasses_proxy).then_some(Measured { member, name, cell, doubts })
+            (!cell.rounds.is_empty() && !cell.bypasses_proxy).then_some(Measured {
+                member,
+                name,
+                cell,
+                doubts,
+            })
         })
         .collect();
     let quantities = quantities(workload.kind);
@@ -88,7 +103,10 @@ fn steps(measured: &[Measured<'_>], quantities: &[Quantity]) -> Option<Vec<Water
     let mut out = vec![own(of(first), quantities)];
     for pair in chain.windows(2) {
         let label = format!("+ {}", sets[pair[1]].without(sets[pair[0]]));
-        out.push(WaterfallStep { in_chain: true, ..step(of(pair[1]), of(pair[0]), label, quantities) });
+        out.push(WaterfallStep {
+            in_chain: true,
+            ..step(of(pair[1]), of(pair[0]), label, quantities)
+        });
     }
     if chain.len() > 2 {
         let label = format!("{WHOLE} {}", sets[last].without(sets[first]));
@@ -127,7 +145,12 @@ fn own(path: &Measured<'_>, quantities: &[Quantity]) -> WaterfallStep {
 }
 
 /// A path against one with fewer proxies.
-fn step(path: &Measured<'_>, against: &Measured<'_>, label: String, quantities: &[Quantity]) -> WaterfallStep {
+fn step(
+    path: &Measured<'_>,
+    against: &Measured<'_>,
+    label: String,
+    quantities: &[Quantity],
+) -> WaterfallStep {
     let figure = |quantity: &Quantity| {
         let here = |round: &Round| quantity.of(round, path.member);
         let there = |round: &Round| quantity.of(round, against.member);
@@ -153,11 +176,15 @@ fn is_short(path: &Measured<'_>, quantities: &[Quantity]) -> bool {
 
 /// Doubts about the figures of a path, or about the difference of two.
 fn note(paths: &[&Measured<'_>], short: bool) -> String {
-    let mut notes = Doubts::notes(&paths.iter().map(|path| (path.name, &path.doubts)).collect::<Vec<_>>());
+    let mut notes =
+        Doubts::notes(&paths.iter().map(|path| (path.name, &path.doubts)).collect::<Vec<_>>());
     if let [path, against] = paths {
         let (apart, all) = (path.cell.apart(against.cell), path.cell.shared(against.cell));
         if apart > 0 {
-            notes.push(format!("{} of {all} rounds: the others were measured in different sessions", all - apart));
+            notes.push(format!(
+                "{} of {all} rounds: the others were measured in different sessions",
+                all - apart
+            ));
         }
         let disturbed = path.cell.disturbed(against.cell);
         if disturbed > 0 {
@@ -184,7 +211,10 @@ fn proxies(cell: &Cell) -> Vec<ProxyShare> {
             let proxy = round.proxies.iter().find(|proxy| proxy.named && proxy.name == name)?;
             Some(proxy.cores * 1e9 / round.work_per_s).filter(|ns| ns.is_finite())
         };
-        Some(ProxyShare { name: name.to_owned(), spread: Spread::of(cell.counted().filter_map(each))? })
+        Some(ProxyShare {
+            name: name.to_owned(),
+            spread: Spread::of(cell.counted().filter_map(each))?,
+        })
     };
     names.into_iter().filter_map(share).collect()
 }
@@ -203,16 +233,26 @@ impl Quantity {
     /// Its value in a round; not a number where it is not known, and where it is about a shorter
     /// way.
     fn of(&self, round: &Round, member: &Member) -> f64 {
-        if self.connecting && member.hops.ends_connections() { f64::NAN } else { round.figures[self.figure] }
+        if self.connecting && member.hops.ends_connections() {
+            f64::NAN
+        } else {
+            round.figures[self.figure]
+        }
     }
 }
 
 /// Latency and CPU time of a kind of workload.
 fn quantities(kind: &Kind) -> Vec<Quantity> {
-    let figures = [kind.latency(Percentile::P50), kind.latency(Percentile::P99), kind.cpu(End::All)];
+    let figures =
+        [kind.latency(Percentile::P50), kind.latency(Percentile::P99), kind.cpu(End::All)];
     let quantity = |at: usize| {
         let figure = &kind.figures[at];
-        Quantity { name: figure.name, label: figure.label, figure: at, connecting: figure.is_of_connecting() }
+        Quantity {
+            name: figure.name,
+            label: figure.label,
+            figure: at,
+            connecting: figure.is_of_connecting(),
+        }
     };
     figures.into_iter().flatten().map(quantity).collect()
 }

@@ -7,12 +7,18 @@ use super::trials::SearchTrial;
 use crate::summary::Bracket;
 
 /// The bracket of an outcome of a search over a parameter, with its trials.
-pub(crate) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, trials: &[SearchTrial<'_>]) -> Bracket {
+pub(crate) fn of(
+    outcome: SearchOutcome,
+    spec: &SearchSpec,
+    parameter: &str,
+    trials: &[SearchTrial<'_>],
+) -> Bracket {
     let goal = &spec.goal;
     // What was measured may be a little off what was asked for: not every rate can be kept.
     let loads = || trials.iter().map(|trial| trial.step.load);
     let (lowest, highest) = range(goal, parameter);
-    let (lowest, highest) = (loads().reduce(f64::min).unwrap_or(lowest), loads().reduce(f64::max).unwrap_or(highest));
+    let (lowest, highest) =
+        (loads().reduce(f64::min).unwrap_or(lowest), loads().reduce(f64::max).unwrap_or(highest));
     let (low, high) = match outcome {
         SearchOutcome::Found { load, low, high } => {
             let (low, high) = (low, high.unwrap_or(f64::INFINITY));
@@ -21,7 +27,9 @@ pub(crate) fn of(outcome: SearchOutcome, spec: &SearchSpec, parameter: &str, tri
                 // which is the lower end of what lies between two rates that are as near as the
                 // precision (of `cpu` as a point of its aim).
                 _ if spec.repeats > 1 => (low, high * (1.0 + resolution(goal).unwrap_or(0.0))),
-                SearchGoal::Cpu { ceiling, .. } => held(*ceiling, load, trials).unwrap_or((low, high)),
+                SearchGoal::Cpu { ceiling, .. } => {
+                    held(*ceiling, load, trials).unwrap_or((low, high))
+                }
                 _ => (low, high),
             }
         }
@@ -38,7 +46,9 @@ pub(crate) fn resolution(goal: &SearchGoal) -> Option<f64> {
     match goal {
         SearchGoal::Knee { .. } => None,
         SearchGoal::Cpu { ceiling, .. } => Some(Ceiling::resolution(*ceiling)),
-        SearchGoal::Slo { precision, .. } | SearchGoal::Lossless { precision, .. } => Some(*precision),
+        SearchGoal::Slo { precision, .. } | SearchGoal::Lossless { precision, .. } => {
+            Some(*precision)
+        }
     }
 }
 
@@ -62,7 +72,8 @@ pub(crate) fn range(goal: &SearchGoal, parameter: &str) -> (f64, f64) {
 /// steep it is.
 fn held(ceiling: f64, load: f64, trials: &[SearchTrial<'_>]) -> Option<(f64, f64)> {
     let seen = |at: f64| -> Vec<f64> {
-        let here = trials.iter().filter(|trial| trial.is_usable() && trial.step.within && trial.is_at(at));
+        let here =
+            trials.iter().filter(|trial| trial.is_usable() && trial.step.within && trial.is_at(at));
         here.filter_map(|trial| trial.step.value).collect()
     };
     let values = seen(load);
@@ -77,11 +88,17 @@ fn held(ceiling: f64, load: f64, trials: &[SearchTrial<'_>]) -> Option<(f64, f64
     let at_ceiling = |value: f64| load + (ceiling - value) / slope;
     // A line knows nothing of what else became too high: no further than a load of which every
     // trial was.
-    let is_too_high =
-        |trial: &SearchTrial<'_>| !trial.step.within || trial.step.value.is_none_or(|value| value > ceiling);
+    let is_too_high = |trial: &SearchTrial<'_>| {
+        !trial.step.within || trial.step.value.is_none_or(|value| value > ceiling)
+    };
     let above = trials.iter().filter(|trial| trial.is_usable() && trial.step.load > load);
-    let all_too_high = |at: f64| trials.iter().filter(|other| other.is_usable() && other.is_at(at)).all(is_too_high);
-    let refuted = above.map(|trial| trial.step.load).filter(|at| all_too_high(*at)).fold(f64::INFINITY, f64::min);
+    let all_too_high = |at: f64| {
+        trials.iter().filter(|other| other.is_usable() && other.is_at(at)).all(is_too_high)
+    };
+    let refuted = above
+        .map(|trial| trial.step.load)
+        .filter(|at| all_too_high(*at))
+        .fold(f64::INFINITY, f64::min);
     Some((at_ceiling(high).min(load).max(0.0), at_ceiling(low).max(load).min(refuted)))
 }
 
@@ -99,12 +116,23 @@ mod tests {
 
     #[test]
     fn what_an_outcome_says_of_the_load() {
-        let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
+        let slo = SearchGoal::Slo {
+            percentile: 99.0,
+            limit_ns: 5_000_000,
+            rates: RATES,
+            precision: 0.02,
+        };
         let slo = spec(slo, 1);
         let at_end = |outcome| of(outcome, &slo, "rate", &[]);
         let at = |low, high| Bracket { low, high };
-        assert_eq!(at_end(SearchOutcome::Found { load: 950.0, low: 950.0, high: Some(968.0) }), at(950.0, 968.0));
-        assert_eq!(at_end(SearchOutcome::Found { load: 8.0, low: 8.0, high: None }), at(8.0, f64::INFINITY));
+        assert_eq!(
+            at_end(SearchOutcome::Found { load: 950.0, low: 950.0, high: Some(968.0) }),
+            at(950.0, 968.0)
+        );
+        assert_eq!(
+            at_end(SearchOutcome::Found { load: 8.0, low: 8.0, high: None }),
+            at(8.0, f64::INFINITY)
+        );
         assert_eq!(at_end(SearchOutcome::AboveHighest), at(5000.0, f64::INFINITY));
         assert_eq!(at_end(SearchOutcome::BelowLowest), at(0.0, 100.0));
         assert_eq!(at_end(SearchOutcome::GaveUp { low: None, high: Some(300.0) }), at(0.0, 300.0));
@@ -122,7 +150,10 @@ mod tests {
     fn what_touches_overlaps() {
         let at = |low, high| Bracket { low, high };
         assert!(at(8.0, 32.0).overlaps(at(32.0, 128.0)) && at(32.0, 128.0).overlaps(at(8.0, 32.0)));
-        assert!(!at(950.0, 968.0).overlaps(at(969.0, 990.0)) && !at(969.0, 990.0).overlaps(at(950.0, 968.0)));
+        assert!(
+            !at(950.0, 968.0).overlaps(at(969.0, 990.0))
+                && !at(969.0, 990.0).overlaps(at(950.0, 968.0))
+        );
         assert!(at(0.0, f64::INFINITY).overlaps(at(3.0, 4.0)));
     }
 }

@@ -74,7 +74,8 @@ impl Relation {
                 let grew = self.kind == RelationKind::Higher;
                 let (outcome, word) = called(Better::Neither, grew);
                 let ends = self.low.zip(self.high);
-                let text = self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, ends));
+                let text =
+                    self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, ends));
                 Verdict::plain(outcome, word, text)
             }
             RelationKind::NotDecided { could_have_seen } => Verdict::not_decided(could_have_seen),
@@ -88,7 +89,12 @@ impl Relation {
 }
 
 /// The question about the results of two sides; `None` if they have none to compare.
-pub(crate) fn question(here: &KnownLoad, base: &KnownLoad, how: Together, minimum_effect: f64) -> Option<Question> {
+pub(crate) fn question(
+    here: &KnownLoad,
+    base: &KnownLoad,
+    how: Together,
+    minimum_effect: f64,
+) -> Option<Question> {
     let (ours, theirs) = results(here, base)?;
     let evidence: Evidence = match how {
         Together::Paired => {
@@ -97,7 +103,12 @@ pub(crate) fn question(here: &KnownLoad, base: &KnownLoad, how: Together, minimu
         }
         Together::Apart => unpaired(ours, theirs, SEED).ok()?,
     };
-    Some(Question { evidence, minimum_effect, noise_floor: None, resolution: here.resolution_with(base) })
+    Some(Question {
+        evidence,
+        minimum_effect,
+        noise_floor: None,
+        resolution: here.resolution_with(base),
+    })
 }
 
 /// The results of both sides, where a rate was found on both.
@@ -114,7 +125,11 @@ pub(crate) fn compare_loads(
     answer: Option<&Comparison>,
 ) -> ComparedLoad {
     let is_searched = results(here, base).is_some();
-    let relation = if is_searched { tested(here, base, answer) } else { apart_or_not(here, base, minimum_effect) };
+    let relation = if is_searched {
+        tested(here, base, answer)
+    } else {
+        apart_or_not(here, base, minimum_effect)
+    };
     let verdict = if here.generator_limited || base.generator_limited {
         Verdict::generator()
     } else if relation.is_difference() && (here.undecided || base.undecided) {
@@ -129,7 +144,8 @@ pub(crate) fn compare_loads(
 
 fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Relation {
     let ratio = here.ratio(base);
-    let nothing = Relation { kind: RelationKind::TooFew, ratio, low: None, high: None, p: None, q: None };
+    let nothing =
+        Relation { kind: RelationKind::TooFew, ratio, low: None, high: None, p: None, q: None };
     let Some(answer) = answer else { return nothing };
     let kind = match answer.verdict {
         Judged::Higher => RelationKind::Higher,
@@ -141,13 +157,16 @@ fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Re
     };
     // What lies within a step of a search was not looked at.
     let step = 1.0 + here.resolution_with(base);
-    let (low, high) = answer.interval.map(|interval| (interval.low / step, interval.high * step)).unzip();
+    let (low, high) =
+        answer.interval.map(|interval| (interval.low / step, interval.high * step)).unzip();
     Relation { kind, ratio: Some(answer.ratio), low, high, p: answer.p, q: answer.q }
 }
 
 fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Relation {
     let ratio = here.ratio(base);
-    let end = |here: f64, base: f64| Some(here / base).filter(|ratio| ratio.is_finite() && here.is_finite());
+    let end = |here: f64, base: f64| {
+        Some(here / base).filter(|ratio| ratio.is_finite() && here.is_finite())
+    };
     let low = end(here.bracket.low, base.bracket.high).filter(|_| base.bracket.high.is_finite());
     let high = end(here.bracket.high, base.bracket.low).filter(|_| base.bracket.low > 0.0);
     let kind = if here.bracket.overlaps(base.bracket) {
@@ -186,12 +205,17 @@ pub(crate) mod tests {
 
     fn rates(results: &[f64]) -> KnownLoad {
         let found = hopbench_stats::summary::median(results).unwrap();
-        KnownLoad { repeats: Some(results.to_vec()), resolution: 0.02, ..side(found, found, found * 1.02) }
+        KnownLoad {
+            repeats: Some(results.to_vec()),
+            resolution: 0.02,
+            ..side(found, found, found * 1.02)
+        }
     }
 
     fn said(here: &[f64], base: &[f64], how: Together, minimum_effect: f64) -> ComparedLoad {
         let (here, base) = (rates(here), rates(base));
-        let answers = question(&here, &base, how, minimum_effect).map(|question| judge(&[question]));
+        let answers =
+            question(&here, &base, how, minimum_effect).map(|question| judge(&[question]));
         compare_loads(&here, &base, minimum_effect, answers.as_ref().map(|answers| &answers[0]))
     }
 
@@ -199,11 +223,20 @@ pub(crate) mod tests {
     fn one_search_of_each_says_nothing_however_narrow() {
         for how in [Together::Paired, Together::Apart] {
             let found = said(&[890.0], &[1000.0], how, 0.0);
-            assert_eq!((found.verdict.outcome, found.low, found.p), (Outcome::TooFewRounds, None, None));
+            assert_eq!(
+                (found.verdict.outcome, found.low, found.p),
+                (Outcome::TooFewRounds, None, None)
+            );
             assert!((found.ratio.unwrap() - 0.89).abs() < 1e-9);
-            assert_eq!(said(&[890.0, 891.0], &[1000.0, 1001.0], how, 0.0).verdict.outcome, Outcome::TooFewRounds);
+            assert_eq!(
+                said(&[890.0, 891.0], &[1000.0, 1001.0], how, 0.0).verdict.outcome,
+                Outcome::TooFewRounds
+            );
         }
-        assert_eq!(said(&[890.0], &[1000.0], Together::Apart, 0.0).verdict.text, "too few searches (3 needed)");
+        assert_eq!(
+            said(&[890.0], &[1000.0], Together::Apart, 0.0).verdict.text,
+            "too few searches (3 needed)"
+        );
     }
 
     #[test]
@@ -211,7 +244,9 @@ pub(crate) mod tests {
         for how in [Together::Paired, Together::Apart] {
             let found = said(&[795.0, 800.0, 806.0], &[995.0, 1000.0, 1003.0], how, 0.0);
             assert_eq!(found.verdict.outcome, Outcome::Less, "{how:?}");
-            assert!(found.low.unwrap() > 0.7 && found.high.unwrap() < 0.85 && found.q.unwrap() < 0.05);
+            assert!(
+                found.low.unwrap() > 0.7 && found.high.unwrap() < 0.85 && found.q.unwrap() < 0.05
+            );
             assert!(found.verdict.text.starts_with("lower by 20 % ["), "{}", found.verdict.text);
             // As far apart in the middle, and what one search found another did not.
             let noisy = said(&[950.0, 800.0, 650.0], &[900.0, 1000.0, 1300.0], how, 0.0);
@@ -222,7 +257,11 @@ pub(crate) mod tests {
                 Outcome::MinimumEffect
             );
             // Steps of a search, and nothing else, lie between these.
-            assert_eq!(said(&[1000.0; 3], &[985.0; 3], how, 0.0).verdict.outcome, Outcome::NotDecided, "{how:?}");
+            assert_eq!(
+                said(&[1000.0; 3], &[985.0; 3], how, 0.0).verdict.outcome,
+                Outcome::NotDecided,
+                "{how:?}"
+            );
         }
     }
 }

@@ -15,13 +15,18 @@ use crate::text::LoadUnit;
 const NO_LOAD: &str = "every path at equal load was asked for, but no search found a load";
 
 /// The text while that has not begun.
-const NOT_YET: &str = "every path at equal load was asked for and not measured: a search has not ended";
+const NOT_YET: &str =
+    "every path at equal load was asked for and not measured: a search has not ended";
 
 /// The text if that was not measured though there are loads.
 const NOT_MADE: &str = "every path at equal load was asked for and not measured";
 
 /// Why there is nothing at equal load though it was asked for; empty where there is, or it was not.
-pub(crate) fn missing(spec: &SearchSpec, paths: &[SearchedPath], all: &[EqualLoad]) -> &'static str {
+pub(crate) fn missing(
+    spec: &SearchSpec,
+    paths: &[SearchedPath],
+    all: &[EqualLoad],
+) -> &'static str {
     let is_asked = spec.equal_load && all.iter().all(|load| load.paths.is_empty());
     if !is_asked {
         ""
@@ -53,16 +58,25 @@ pub(crate) fn all(
         for load in loads {
             let at = |trial: &&SearchTrial<'_>| trial.step.load == load;
             let one = |path: &hopbench_model::Path| {
-                let own = trials::counted(all.iter().filter(at).filter(|trial| trial.record.path == path.name));
+                let own = trials::counted(
+                    all.iter().filter(at).filter(|trial| trial.record.path == path.name),
+                );
                 let records: Vec<&Record> = own.iter().map(|trial| trial.record).collect();
                 let figures = figures(kind, &records, path.proxies_carry(&point.job));
-                (!records.is_empty()).then(|| EqualLoadPath { path: path.name.clone(), trials: records.len(), figures })
+                (!records.is_empty()).then(|| EqualLoadPath {
+                    path: path.name.clone(),
+                    trials: records.len(),
+                    figures,
+                })
             };
             let setting = all.iter().find(at).map(|trial| {
-                let own = trial.record.point.iter().filter(|(name, _)| !point.point.contains_key(*name));
-                let mut own: BTreeMap<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+                let own =
+                    trial.record.point.iter().filter(|(name, _)| !point.point.contains_key(*name));
+                let mut own: BTreeMap<String, Value> =
+                    own.map(|(name, value)| (name.clone(), value.clone())).collect();
                 // The threads were found, too, and are set with it.
-                let threads = RecordedJob(&trial.record.job).threads().filter(|_| parameter == "connections");
+                let threads =
+                    RecordedJob(&trial.record.job).threads().filter(|_| parameter == "connections");
                 own.extend(threads.map(|threads| ("threads".to_owned(), threads.into())));
                 point_label(&own)
             });

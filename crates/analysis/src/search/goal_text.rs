@@ -14,8 +14,12 @@ pub(crate) fn text(spec: &SearchSpec, unit: LoadUnit<'_>) -> String {
             let levels = if parameter == "threads" { threads } else { connections };
             let levels: Vec<String> = levels.iter().map(ToString::to_string).collect();
             let growth = percent_as_written(*least_growth);
-            let at = if parameter == "threads" { ", at the connections that were found" } else { "" };
-            format!("the {parameter} beyond which throughput grows by less than {growth}: {}{at}", levels.join(", "))
+            let at =
+                if parameter == "threads" { ", at the connections that were found" } else { "" };
+            format!(
+                "the {parameter} beyond which throughput grows by less than {growth}: {}{at}",
+                levels.join(", ")
+            )
         }
         SearchGoal::Slo { percentile, limit_ns, rates, precision } => format!(
             "the highest rate with a response time p{} of at most {}, {}, to {}",
@@ -77,14 +81,18 @@ mod tests {
             "the highest rate with a response time p99.9 of at most 5.00 ms, between 100/s and 50000/s, to 2 %; at most \
              1 % errors"
         );
-        let knee = SearchGoal::Knee { connections: vec![8, 16], threads: vec![1, 2], least_growth: 0.05 };
+        let knee =
+            SearchGoal::Knee { connections: vec![8, 16], threads: vec![1, 2], least_growth: 0.05 };
         assert_eq!(
             said(knee, "threads"),
             "the threads beyond which throughput grows by less than 5 %: 1, 2, at the connections that were found; at most \
              1 % errors"
         );
         let cpu = SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.6, rates };
-        assert!(said(cpu, "rate").starts_with("the highest rate with CPU of node b at or below 60 %, between 100/s"));
+        assert!(
+            said(cpu, "rate")
+                .starts_with("the highest rate with CPU of node b at or below 60 %, between 100/s")
+        );
         let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
         assert_eq!(
             said(lossless, "rate"),

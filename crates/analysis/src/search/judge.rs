@@ -43,7 +43,8 @@ struct Pair {
 pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, minimum_effect: f64) {
     let mut pairs = Vec::new();
     for (at, search) in searches.iter().enumerate() {
-        let whats: &[What] = if search.goal == "knee" { &[What::Load, What::Value] } else { &[What::Load] };
+        let whats: &[What] =
+            if search.goal == "knee" { &[What::Load, What::Value] } else { &[What::Load] };
         for what in whats {
             pairs.extend(pairs_of(search, at, *what, baseline));
         }
@@ -70,7 +71,8 @@ pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, mi
 /// The paths that are compared with the baseline's.
 fn pairs_of(search: &SearchSummary, at: usize, what: What, baseline: Option<&str>) -> Vec<Pair> {
     let is_base = |path: &SearchedPath| Some(path.path.as_str()) == baseline;
-    let Some(base) = search.paths.iter().find(|path| is_base(path)).and_then(|path| what.of(path)) else {
+    let Some(base) = search.paths.iter().find(|path| is_base(path)).and_then(|path| what.of(path))
+    else {
         return Vec::new();
     };
     let others = search.paths.iter().enumerate().filter(|(_, path)| !is_base(path));
@@ -84,7 +86,8 @@ fn pairs_of(search: &SearchSummary, at: usize, what: What, baseline: Option<&str
 fn one(pair: &Pair, minimum_effect: f64, answer: Option<&Comparison>) -> LoadComparison {
     let Pair { here, base, .. } = pair;
     let found = compare_loads(here, base, minimum_effect, answer);
-    let apart = found.verdict.outcome != Outcome::Generator && here.sessions.is_disjoint(&base.sessions);
+    let apart =
+        found.verdict.outcome != Outcome::Generator && here.sessions.is_disjoint(&base.sessions);
     let standing = match found.verdict.outcome {
         _ if apart => Standing::Withheld,
         Outcome::More => Standing::Higher,
@@ -118,9 +121,18 @@ mod tests {
             (found.standing, found.text)
         };
         let text = |standing, text: &str| (standing, text.to_owned());
-        assert_eq!(said(&side(1250.0, 1250.0, 1275.0), 0.0), text(Standing::Higher, "higher by 25 % [23, 27]"));
-        assert_eq!(said(&side(800.0, 800.0, 816.0), 0.0), text(Standing::Lower, "lower by 20 % [18, 22]"));
-        assert_eq!(said(&side(1020.0, 1020.0, 1040.0), 0.0), text(Standing::NotDecided, "no difference seen"));
+        assert_eq!(
+            said(&side(1250.0, 1250.0, 1275.0), 0.0),
+            text(Standing::Higher, "higher by 25 % [23, 27]")
+        );
+        assert_eq!(
+            said(&side(800.0, 800.0, 816.0), 0.0),
+            text(Standing::Lower, "lower by 20 % [18, 22]")
+        );
+        assert_eq!(
+            said(&side(1020.0, 1020.0, 1040.0), 0.0),
+            text(Standing::NotDecided, "no difference seen")
+        );
         assert_eq!(
             said(&side(1030.0, 1030.0, 1050.0), 0.05),
             text(Standing::MinimumEffect, "below the minimum effect")
@@ -132,7 +144,10 @@ mod tests {
         let base = side(1000.0, 1000.0, 1020.0);
         let above = KnownLoad { found: None, ..side(0.0, 5000.0, f64::INFINITY) };
         let found = of(&above, &base, 0.0);
-        assert_eq!((found.standing, found.text.as_str(), found.ratio), (Standing::Higher, "higher", None));
+        assert_eq!(
+            (found.standing, found.text.as_str(), found.ratio),
+            (Standing::Higher, "higher", None)
+        );
         assert_eq!((found.low.map(|low| (low * 100.0).round()), found.high), (Some(490.0), None));
         let below = KnownLoad { found: None, ..side(0.0, 0.0, 100.0) };
         assert_eq!(of(&below, &base, 0.0).standing, Standing::Lower);

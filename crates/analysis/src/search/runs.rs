@@ -31,7 +31,8 @@ impl Runs {
         let sides: Vec<KnownLoad> = paths.iter().filter_map(|path| what.of(path)).collect();
         let found: Vec<f64> = sides.iter().filter_map(|side| side.found).collect();
         let bracket = sides.iter().map(|side| side.bracket).reduce(Bracket::hull)?;
-        let repeats: Option<Vec<Vec<f64>>> = sides.iter().map(|side| side.repeats.clone()).collect();
+        let repeats: Option<Vec<Vec<f64>>> =
+            sides.iter().map(|side| side.repeats.clone()).collect();
         let side = KnownLoad {
             // Where some found none, the others' median is not of all.
             found: median(&found).filter(|_| found.len() == sides.len()),
@@ -77,10 +78,17 @@ impl Runs {
         // Each run is one value: what differs from run to run is the same in all searches of a run.
         let by_run = self.runs >= ENOUGH_RUNS && base.runs >= ENOUGH_RUNS;
         let [here, base] = [self, base].map(|runs| {
-            let repeats = runs.side.repeats.clone().map(|all| if by_run { runs.found.clone() } else { all });
+            let repeats =
+                runs.side.repeats.clone().map(|all| if by_run { runs.found.clone() } else { all });
             KnownLoad { repeats, ..runs.side.clone() }
         });
-        let answers = question(&here, &base, Together::Apart, minimum_effect).map(|asked| judge(&[asked]));
-        compare_loads(&here, &base, minimum_effect, answers.as_ref().and_then(|answers| answers.first()))
+        let answers =
+            question(&here, &base, Together::Apart, minimum_effect).map(|asked| judge(&[asked]));
+        compare_loads(
+            &here,
+            &base,
+            minimum_effect,
+            answers.as_ref().and_then(|answers| answers.first()),
+        )
     }
 }

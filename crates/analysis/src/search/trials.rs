@@ -18,7 +18,11 @@ pub(crate) struct SearchTrial<'a> {
 
 impl<'a> SearchTrial<'a> {
     fn of(record: &'a Record) -> Option<Self> {
-        Some(Self { record, step: record.search.as_ref()?, unusable: unusable(record).unwrap_or_default() })
+        Some(Self {
+            record,
+            step: record.search.as_ref()?,
+            unusable: unusable(record).unwrap_or_default(),
+        })
     }
 
     /// Whether its figures can be used.
@@ -38,7 +42,9 @@ impl<'a> SearchTrial<'a> {
 
 /// The trials of one load whose figures count: those that can be used and in which the testbed did
 /// not change, or all that can be used where there is no such.
-pub(crate) fn counted<'t, 'a>(trials: impl Iterator<Item = &'t SearchTrial<'a>>) -> Vec<&'t SearchTrial<'a>>
+pub(crate) fn counted<'t, 'a>(
+    trials: impl Iterator<Item = &'t SearchTrial<'a>>,
+) -> Vec<&'t SearchTrial<'a>>
 where
     'a: 't,
 {
@@ -51,9 +57,14 @@ where
 
 /// Whether the generator was the limit of half of the trials or more that either end of what was
 /// found rests on: those up to the load that was found (`at`), or those beyond it.
-pub(crate) fn is_generator_limited(trials: &[SearchTrial<'_>], bracket: Bracket, at: Option<f64>) -> bool {
+pub(crate) fn is_generator_limited(
+    trials: &[SearchTrial<'_>],
+    bracket: Bracket,
+    at: Option<f64>,
+) -> bool {
     let behind = || trials.iter().filter(|trial| bracket.contains(trial.step.load));
-    let is_above = |trial: &SearchTrial<'_>| at.is_some_and(|at| trial.step.load > at && !trial.is_at(at));
+    let is_above =
+        |trial: &SearchTrial<'_>| at.is_some_and(|at| trial.step.load > at && !trial.is_at(at));
     [false, true].into_iter().any(|above| {
         let side = counted(behind().filter(|trial| is_above(trial) == above));
         is_mostly_late(side.iter().map(|trial| trial.record.is_generator_limited()))
@@ -70,13 +81,19 @@ pub(crate) fn is_of(record: &Record, point: &Point) -> bool {
     let Some(step) = &record.search else {
         return false;
     };
-    let same = |(name, value): (&String, _)| *name == step.parameter || record.point.get(name) == Some(value);
+    let same = |(name, value): (&String, _)| {
+        *name == step.parameter || record.point.get(name) == Some(value)
+    };
     record.workload == point.workload && point.point.iter().all(same)
 }
 
 /// The trials of a path's search over a parameter, in order. Of two with one number the later
 /// record is the valid one.
-pub(crate) fn of_search<'a>(records: &[&'a Record], path: &str, parameter: &str) -> Vec<SearchTrial<'a>> {
+pub(crate) fn of_search<'a>(
+    records: &[&'a Record],
+    path: &str,
+    parameter: &str,
+) -> Vec<SearchTrial<'a>> {
     let mut out: Vec<SearchTrial<'a>> = Vec::new();
     for trial in records.iter().filter_map(|record| SearchTrial::of(record)) {
         let step = trial.step;
@@ -93,7 +110,11 @@ pub(crate) fn of_search<'a>(records: &[&'a Record], path: &str, parameter: &str)
 }
 
 /// The trials of all paths at loads that were found on one.
-pub(crate) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_on: &str) -> Vec<SearchTrial<'a>> {
+pub(crate) fn of_equal_load<'a>(
+    records: &[&'a Record],
+    parameter: &str,
+    found_on: &str,
+) -> Vec<SearchTrial<'a>> {
     let mut out: Vec<SearchTrial<'a>> = Vec::new();
     for trial in records.iter().filter_map(|record| SearchTrial::of(record)) {
         let step = trial.step;
@@ -101,7 +122,9 @@ pub(crate) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_o
             continue;
         }
         let same = |known: &SearchTrial<'_>| {
-            known.record.path == trial.record.path && known.step.step == step.step && known.step.load == step.load
+            known.record.path == trial.record.path
+                && known.step.step == step.step
+                && known.step.load == step.load
         };
         match out.iter_mut().find(|known| same(known)) {
             Some(known) => *known = trial,
@@ -115,7 +138,11 @@ pub(crate) fn of_equal_load<'a>(records: &[&'a Record], parameter: &str, found_o
 pub(crate) fn figures(kind: &Kind, records: &[&Record], proxied: bool) -> Vec<FoundFigure> {
     let one = |figure: &Figure| {
         let values = records.iter().filter_map(|record| figure.of(record, proxied));
-        Some(FoundFigure { name: figure.name, label: figure.label, spread: figure.over(values.collect(), None)? })
+        Some(FoundFigure {
+            name: figure.name,
+            label: figure.label,
+            spread: figure.over(values.collect(), None)?,
+        })
     };
     kind.figures.iter().filter_map(one).collect()
 }

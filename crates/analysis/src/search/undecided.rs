@@ -14,9 +14,13 @@ pub(crate) fn of(goal: &SearchGoal, trials: &[SearchTrial<'_>]) -> Vec<Undecided
     let mut knee = Knee::new(&levels, *least_growth);
     for trial in trials.iter().filter(|trial| trial.is_usable()) {
         let step = trial.step;
-        knee.observe(step.load, Measurement { value: step.value.unwrap_or(f64::NAN), within: step.within });
+        knee.observe(
+            step.load,
+            Measurement { value: step.value.unwrap_or(f64::NAN), within: step.within },
+        );
     }
-    let open = knee.growths().into_iter().filter(|growth| !growth.is_clear && growth.share.is_finite());
+    let open =
+        knee.growths().into_iter().filter(|growth| !growth.is_clear && growth.share.is_finite());
     let told = open.map(|growth| Undecided {
         from: growth.from,
         to: growth.to,

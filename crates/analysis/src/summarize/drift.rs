@@ -24,7 +24,8 @@ pub(crate) fn notes(data: &RunData) -> Vec<String> {
             p_value(moved.p),
         ));
     }
-    let alike = persistence(&speeds, data.run.plan.seed).filter(|alike| alike.p <= TOLD && alike.correlation > 0.0);
+    let alike = persistence(&speeds, data.run.plan.seed)
+        .filter(|alike| alike.p <= TOLD && alike.correlation > 0.0);
     if let Some(alike) = alike {
         out.push(format!(
             "rounds resemble the round before (rank correlation {:.2}, p {}): there is less in them than their number \
@@ -42,8 +43,10 @@ fn speeds(data: &RunData) -> Vec<f64> {
     let plan = &data.run.plan;
     let mut places: Vec<&(usize, usize)> = data.cells.keys().collect();
     places.sort_unstable();
-    let main = |(_, point): &(usize, usize)| &data.workloads[data.workload_of[*point]].kind.figures[0];
-    let cells = places.into_iter().map(|place| by_round(&data.cells[place], main(place), plan.rounds));
+    let main =
+        |(_, point): &(usize, usize)| &data.workloads[data.workload_of[*point]].kind.figures[0];
+    let cells =
+        places.into_iter().map(|place| by_round(&data.cells[place], main(place), plan.rounds));
     round_effects(&cells.collect::<Vec<_>>()).iter().map(|effect| effect.exp()).collect()
 }
 

@@ -18,9 +18,13 @@ const MOST_NAMED: usize = 5;
 /// Notes on the run as a whole, its sessions among them.
 pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String> {
     let mut out = data.run.notes.clone();
-    let cells =
-        || workloads.iter().flat_map(|workload| workload.cells.iter().map(|cell| (workload.name.as_str(), cell)));
-    let apart: Vec<usize> = cells().map(|(_, cell)| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
+    let cells = || {
+        workloads
+            .iter()
+            .flat_map(|workload| workload.cells.iter().map(|cell| (workload.name.as_str(), cell)))
+    };
+    let apart: Vec<usize> =
+        cells().map(|(_, cell)| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
     if !apart.is_empty() {
         out.push(format!(
             "the run was resumed: {} in {} cannot be compared, because the baseline was measured in another session",
@@ -41,7 +45,8 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
 
 /// The number of trials that are in no figure because the testbed changed.
 fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String> {
-    let left_out: Vec<usize> = cells.map(|cell| cell.disturbed_rounds).filter(|rounds| *rounds > 0).collect();
+    let left_out: Vec<usize> =
+        cells.map(|cell| cell.disturbed_rounds).filter(|rounds| *rounds > 0).collect();
     (!left_out.is_empty()).then(|| {
         format!(
             "{} in {} left out of figures and comparisons: the testbed changed meanwhile",
@@ -81,7 +86,11 @@ fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
     floors.sort_by(|a, b| a.0.total_cmp(&b.0));
     let text = match floors.as_slice() {
         [] if workloads.is_empty() => return None,
-        [] => return Some(format!("{twin}, which is {baseline} once more, left no figure: there is no noise floor")),
+        [] => {
+            return Some(format!(
+                "{twin}, which is {baseline} once more, left no figure: there is no noise floor"
+            ));
+        }
         floors => from_to(floors),
     };
     let withheld = match withheld {
@@ -93,7 +102,9 @@ fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
         0 => String::new(),
         n => format!("; {} without it", counted(n, "point is", "points are")),
     };
-    Some(format!("noise floor: {baseline} and the same once more ({twin}) differ {text}; {withheld}{unknown}"))
+    Some(format!(
+        "noise floor: {baseline} and the same once more ({twin}) differ {text}; {withheld}{unknown}"
+    ))
 }
 
 /// The least and the most of these floors, in order, with the name of the most; one where the two
@@ -102,7 +113,9 @@ fn from_to(floors: &[(f64, String)]) -> String {
     let text = |(floor, _): &(f64, String)| percentage(*floor);
     let (least, most) = (floors.first().map(text), floors.last().map(text));
     match (floors.last(), least.filter(|least| most.as_ref() != Some(least))) {
-        (Some((most, at)), Some(least)) => format!("by {least} to {} % (most: {at})", percentage(*most)),
+        (Some((most, at)), Some(least)) => {
+            format!("by {least} to {} % (most: {at})", percentage(*most))
+        }
         _ => format!("by {} %", most.unwrap_or_default()),
     }
 }
@@ -131,8 +144,11 @@ fn unequal(data: &RunData) -> Option<String> {
 /// nothing of either where every path has one.
 fn clients(data: &RunData, workload: &Workload) -> (&'static str, Option<String>) {
     let paths = &data.run.plan.paths;
-    let on = |path: &usize| workload.points.iter().any(|point| data.cells.contains_key(&(*path, *point)));
-    let counts: BTreeSet<u32> = (0..paths.len()).filter(on).map(|path| paths[path].clients).collect();
+    let on = |path: &usize| {
+        workload.points.iter().any(|point| data.cells.contains_key(&(*path, *point)))
+    };
+    let counts: BTreeSet<u32> =
+        (0..paths.len()).filter(on).map(|path| paths[path].clients).collect();
     match (counts.first(), counts.last()) {
         (Some(least), Some(most)) if *most > 1 => {
             let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
@@ -162,11 +178,15 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
     }
     // Of probes they are those that can be under way: a matter of their inside.
     if !first.point.contains_key("connections") && job.kind().pattern != Pattern::Probes {
-        parts.push(format!("{}{each}", counted(u64::from(job.connections), "connection", "connections")));
+        parts.push(format!(
+            "{}{each}",
+            counted(u64::from(job.connections), "connection", "connections")
+        ));
     }
     parts.extend(clients);
     let params = serde_json::json!({ "params": job.params });
-    let varies = |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
+    let varies =
+        |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
     parts.extend(RecordedJob(&params).params().into_iter().filter(|text| !varies(text)));
     if !first.point.contains_key("engine") {
         parts.push(format!("engine {}", job.engine));
@@ -190,8 +210,9 @@ mod tests {
 
     #[test]
     fn ends_that_read_the_same_are_one() {
-        let of =
-            |floors: &[f64]| from_to(&floors.iter().map(|floor| (*floor, format!("at {floor}"))).collect::<Vec<_>>());
+        let of = |floors: &[f64]| {
+            from_to(&floors.iter().map(|floor| (*floor, format!("at {floor}"))).collect::<Vec<_>>())
+        };
         assert_eq!(of(&[0.218, 0.222]), "by 22 %");
         assert_eq!(of(&[0.22]), "by 22 %");
         assert_eq!(of(&[0.1, 0.15, 0.22]), "by 10 to 22 % (most: at 0.22)");

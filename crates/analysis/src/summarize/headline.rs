@@ -11,7 +11,11 @@ const MOST_NAMED: usize = 5;
 pub(crate) fn of(workload: &WorkloadSummary, rounds: u32) -> String {
     let mut parts: Vec<String> = Vec::new();
     // With one round that is all there is to say of every path, and it is said once.
-    for finding in workload.findings.iter().filter(|finding| rounds > 1 || finding.outcome != Outcome::TooFewRounds) {
+    for finding in workload
+        .findings
+        .iter()
+        .filter(|finding| rounds > 1 || finding.outcome != Outcome::TooFewRounds)
+    {
         let colon = if finding.outcome.is_called() { "" } else { ":" };
         parts.push(format!("{}{colon} {}", finding.paths, finding.text));
     }
@@ -32,7 +36,8 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
     let name = figure.name;
     let measured: Vec<&CellSummary> =
         workload.cells.iter().filter(|cell| !cell.is_twin && cell.figure(name).is_some()).collect();
-    let value = |cell: &CellSummary| cell.figure(name).map_or(f64::NAN, |figure| figure.spread.median);
+    let value =
+        |cell: &CellSummary| cell.figure(name).map_or(f64::NAN, |figure| figure.spread.median);
     let spoken = |cell: &CellSummary| Scale::one(name, value(cell));
     let at = |cell: &CellSummary| match cell.point_label.as_str() {
         "" => String::new(),
@@ -41,7 +46,8 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
     let base: Vec<&CellSummary> =
         measured.iter().copied().filter(|cell| Some(cell.path.as_str()) == baseline).collect();
     if let (Some(first), Some(last)) = (base.first(), base.last()) {
-        let more = if base.len() > 1 { format!(", {}{}", spoken(last), at(last)) } else { String::new() };
+        let more =
+            if base.len() > 1 { format!(", {}{}", spoken(last), at(last)) } else { String::new() };
         return format!("{}: {} {}{}{more}.", first.path, figure.label, spoken(first), at(first));
     }
     // Nothing to compare with: the ends of what was seen.
@@ -66,7 +72,8 @@ impl Compared<'_> {
     /// The point at which the path is furthest from the baseline, among the real differences.
     fn furthest(&self) -> Option<(&CellSummary, f64, &Verdict)> {
         let real = self.verdicts.iter().filter(|(.., verdict)| verdict.outcome.is_called());
-        let far = real.map(|(cell, ratio, verdict)| (*cell, ratio.spread.median.ln().abs(), *verdict));
+        let far =
+            real.map(|(cell, ratio, verdict)| (*cell, ratio.spread.median.ln().abs(), *verdict));
         far.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -77,7 +84,12 @@ impl Compared<'_> {
         } else {
             let alike = self.of(verdict.outcome).count();
             let word = verdict.word;
-            format!("{} at {} ({word} at {alike} of {} points)", verdict.text, cell.point_label, self.verdicts.len())
+            format!(
+                "{} at {} ({word} at {alike} of {} points)",
+                verdict.text,
+                cell.point_label,
+                self.verdicts.len()
+            )
         };
         Finding { paths: self.path.to_owned(), outcome: verdict.outcome, text }
     }
@@ -89,7 +101,8 @@ impl Compared<'_> {
 }
 
 /// The outcomes of a path without a real difference, the most telling first.
-const QUIET: [Outcome; 4] = [Outcome::NoiseFloor, Outcome::MinimumEffect, Outcome::NotDecided, Outcome::TooFewRounds];
+const QUIET: [Outcome; 4] =
+    [Outcome::NoiseFloor, Outcome::MinimumEffect, Outcome::NotDecided, Outcome::TooFewRounds];
 
 /// The findings on the main figure: real differences, furthest first, then paths that show none.
 pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
@@ -97,7 +110,8 @@ pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
         return Vec::new();
     };
     let paths = compared(workload, figure.name);
-    let mut differ: Vec<_> = paths.iter().filter_map(|path| Some((path, path.furthest()?))).collect();
+    let mut differ: Vec<_> =
+        paths.iter().filter_map(|path| Some((path, path.furthest()?))).collect();
     differ.sort_by(|a, b| b.1.1.total_cmp(&a.1.1));
     let mut out: Vec<Finding> =
         differ.iter().take(MOST_NAMED).map(|(path, furthest)| path.finding(*furthest)).collect();
@@ -106,19 +120,23 @@ pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
         out.push(Finding { paths, outcome, text: "differ by less".to_owned() });
     }
     // Where a real difference was seen at another point, that is the finding.
-    let mut quiet: Vec<&Compared<'_>> = paths.iter().filter(|path| path.furthest().is_none()).collect();
+    let mut quiet: Vec<&Compared<'_>> =
+        paths.iter().filter(|path| path.furthest().is_none()).collect();
     quiet.retain(|path| {
         let (count, all) = (path.of(Outcome::Generator).count(), path.verdicts.len());
         if let Some((_, verdict)) = path.of(Outcome::Generator).next() {
-            let at = if count == all { String::new() } else { format!(" at {count} of {all} points") };
+            let at =
+                if count == all { String::new() } else { format!(" at {count} of {all} points") };
             let text = format!("{}{at}", verdict.text);
             out.push(Finding { paths: path.path.to_owned(), outcome: Outcome::Generator, text });
         }
         count == 0
     });
-    let strongest = |path: &Compared<'_>| QUIET.into_iter().find(|outcome| path.of(*outcome).next().is_some());
+    let strongest =
+        |path: &Compared<'_>| QUIET.into_iter().find(|outcome| path.of(*outcome).next().is_some());
     out.extend(QUIET.into_iter().filter_map(|outcome| {
-        let own: Vec<_> = quiet.iter().copied().filter(|path| strongest(path) == Some(outcome)).collect();
+        let own: Vec<_> =
+            quiet.iter().copied().filter(|path| strongest(path) == Some(outcome)).collect();
         together(outcome, &own)
     }));
     out
@@ -134,11 +152,14 @@ fn together(outcome: Outcome, paths: &[&Compared<'_>]) -> Option<Finding> {
             let seen = verdicts().map(|(_, verdict)| verdict.could_have_seen);
             not_decided(seen.reduce(|a, b| Some(a?.max(b?))).flatten())
         }
-        Outcome::NoiseFloor => within_floor(verdicts().filter_map(|(ratio, _)| ratio.noise_floor).fold(0.0, f64::max)),
+        Outcome::NoiseFloor => {
+            within_floor(verdicts().filter_map(|(ratio, _)| ratio.noise_floor).fold(0.0, f64::max))
+        }
         _ => first.1.text.clone(),
     };
     let names: Vec<&str> = paths.iter().map(|path| path.path).collect();
-    let paths = if names.len() <= MOST_NAMED { names.join(", ") } else { format!("{} paths", names.len()) };
+    let paths =
+        if names.len() <= MOST_NAMED { names.join(", ") } else { format!("{} paths", names.len()) };
     Some(Finding { paths, outcome, text })
 }
 
@@ -148,7 +169,8 @@ fn compared<'a>(workload: &'a WorkloadSummary, name: &str) -> Vec<Compared<'a>> 
     let mut paths: Vec<Compared<'_>> = Vec::new();
     for cell in &workload.cells {
         let ratio = cell.figure(name).and_then(|figure| figure.ratio.as_ref());
-        let Some((ratio, verdict)) = ratio.and_then(|ratio| Some((ratio, ratio.verdict.as_ref()?))) else {
+        let Some((ratio, verdict)) = ratio.and_then(|ratio| Some((ratio, ratio.verdict.as_ref()?)))
+        else {
             continue;
         };
         let place = *places.entry(cell.path_index).or_insert_with(|| {

@@ -83,7 +83,11 @@ pub fn undecided_text(undecided: &[Undecided], parameter: &str) -> String {
     let one = |step: &Undecided| {
         let high = step.high.map_or_else(|| "?".to_owned(), share);
         let (growth, low) = (share(step.growth), share(step.low));
-        format!("growth {growth} % [{low}, {high}] from {:.0} to {}", step.from, load(parameter, step.to))
+        format!(
+            "growth {growth} % [{low}, {high}] from {:.0} to {}",
+            step.from,
+            load(parameter, step.to)
+        )
     };
     let each: Vec<String> = undecided.iter().map(one).collect();
     format!("not decided after {trials} trials a level: {}", each.join(", "))
@@ -164,7 +168,8 @@ mod tests {
 
     #[test]
     fn what_was_not_decided_has_words() {
-        let step = |from, to, growth, low, high| Undecided { from, to, growth, low, high, trials: 9 };
+        let step =
+            |from, to, growth, low, high| Undecided { from, to, growth, low, high, trials: 9 };
         let one = step(4.0, 16.0, 0.31, -0.4, Some(1.87));
         assert_eq!(
             undecided_text(std::slice::from_ref(&one), "connections"),

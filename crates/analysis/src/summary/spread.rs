@@ -1,6 +1,8 @@
 //! A figure over the rounds: its median and interval.
 
-use hopbench_stats::{CONFIDENCE, Interval, Look, difference_interval, rounds_interval, summary::median};
+use hopbench_stats::{
+    CONFIDENCE, Interval, Look, difference_interval, rounds_interval, summary::median,
+};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -40,7 +42,8 @@ impl Spread {
 
     /// A median that was taken elsewhere.
     pub(crate) fn with(median: f64, interval: Option<Interval>, rounds: usize) -> Self {
-        let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
+        let (low, high) =
+            (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
         Self { median, low, high, rounds }
     }
 
@@ -90,9 +93,21 @@ mod tests {
     fn in_json_it_is_a_part_of_what_it_is_about() {
         let spread = Spread { median: 2.5, low: Some(1.5), high: Some(4.5), rounds: 3 };
         let alone = Spread::of([2.5]).unwrap();
-        let ratio = |spread| RatioSummary { spread, p: None, q: None, test: None, noise_floor: None, verdict: None };
-        let estimate =
-            |spread, ratio| Estimate { name: "x_ns", spread, ratio, outliers: Vec::new(), note: String::new() };
+        let ratio = |spread| RatioSummary {
+            spread,
+            p: None,
+            q: None,
+            test: None,
+            noise_floor: None,
+            verdict: None,
+        };
+        let estimate = |spread, ratio| Estimate {
+            name: "x_ns",
+            spread,
+            ratio,
+            outliers: Vec::new(),
+            note: String::new(),
+        };
         let added = |spread| Added { name: "x_ns", label: "x", spread };
         let share = |spread| ProxyShare { name: "gateway".to_owned(), spread };
         let point = |spread| CurvePoint { point: BTreeMap::new(), x: 9.5, spread };
@@ -102,7 +117,10 @@ mod tests {
                 r#"{"name":"x_ns","median":2.5,"low":1.5,"high":4.5,"rounds":3,"ratio":{"median":2.5,"low":1.5,"high":4.5,"rounds":3}}"#,
             ),
             (text(&estimate(alone, None)), r#"{"name":"x_ns","median":2.5,"rounds":1}"#),
-            (text(&added(spread)), r#"{"name":"x_ns","label":"x","median":2.5,"low":1.5,"high":4.5,"rounds":3}"#),
+            (
+                text(&added(spread)),
+                r#"{"name":"x_ns","label":"x","median":2.5,"low":1.5,"high":4.5,"rounds":3}"#,
+            ),
             (text(&share(spread)), r#"{"name":"gateway","cpu_ns":2.5,"low":1.5,"high":4.5}"#),
             (text(&share(alone)), r#"{"name":"gateway","cpu_ns":2.5}"#),
             (text(&point(spread)), r#"{"point":{},"x":9.5,"y":2.5,"low":1.5,"high":4.5}"#),

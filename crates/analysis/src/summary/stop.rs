@@ -39,10 +39,12 @@ impl StopSummary {
         let asked = percentage(asked_share);
         let finer = |share: f64| {
             let texts = (1..=MOST_DIGITS).map(|digits| format!("{:.digits$}", share * 100.0));
-            let is_apart = |text: &String| text.parse::<f64>().is_ok_and(|shown| shown > asked_share * 100.0);
+            let is_apart =
+                |text: &String| text.parse::<f64>().is_ok_and(|shown| shown > asked_share * 100.0);
             texts.into_iter().find(is_apart).map(|text| format!("+-{text} %"))
         };
-        let alike = self.half_width_share.filter(|share| *share <= 1.0 && percentage(*share) == asked);
+        let alike =
+            self.half_width_share.filter(|share| *share <= 1.0 && percentage(*share) == asked);
         alike.and_then(finer).unwrap_or_else(|| self.width())
     }
 

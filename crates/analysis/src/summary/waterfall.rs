@@ -91,8 +91,14 @@ impl WaterfallSummary {
                 _ => break,
             }
         }
-        let whole = self.steps.iter().find(|step| step.is_whole()).and_then(|step| Some((step, step.of(name)?)));
-        let goes_on = |whole: &(&WaterfallStep, _)| out.last().is_some_and(|(last, _)| last.path != whole.0.path);
+        let whole = self
+            .steps
+            .iter()
+            .find(|step| step.is_whole())
+            .and_then(|step| Some((step, step.of(name)?)));
+        let goes_on = |whole: &(&WaterfallStep, _)| {
+            out.last().is_some_and(|(last, _)| last.path != whole.0.path)
+        };
         if let Some(whole) = whole.filter(goes_on) {
             out.truncate(1);
             out.push(whole);
@@ -115,7 +121,9 @@ impl WaterfallSummary {
     /// rate=1000`.
     pub fn name(&self) -> String {
         let mut out = self.family.clone();
-        if let Some(variant) = self.variant.as_ref().filter(|name| *name != hopbench_model::Variant::PLAIN) {
+        if let Some(variant) =
+            self.variant.as_ref().filter(|name| *name != hopbench_model::Variant::PLAIN)
+        {
             out.push_str(&format!(", variant {variant}"));
         }
         if !self.point_label.is_empty() {

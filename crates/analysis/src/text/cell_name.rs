@@ -13,5 +13,9 @@ pub(crate) fn key(point: &BTreeMap<String, Value>) -> String {
 /// A cell for people: `bridge latency size=64B`.
 pub(crate) fn cell_text(path: &str, workload: &str, point: &BTreeMap<String, Value>) -> String {
     let point = point_label(point);
-    if point.is_empty() { format!("{path} {workload}") } else { format!("{path} {workload} {point}") }
+    if point.is_empty() {
+        format!("{path} {workload}")
+    } else {
+        format!("{path} {workload} {point}")
+    }
 }

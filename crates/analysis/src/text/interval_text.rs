@@ -15,7 +15,13 @@ pub fn of(median: f64, low: f64, high: f64, text: impl Fn(f64) -> String) -> [St
 
 /// The same of a figure by its name: shares go to 100 % at most, and up to there every one means
 /// something.
-pub fn of_figure(name: &str, median: f64, low: f64, high: f64, text: impl Fn(f64) -> String) -> [String; 2] {
+pub fn of_figure(
+    name: &str,
+    median: f64,
+    low: f64,
+    high: f64,
+    text: impl Fn(f64) -> String,
+) -> [String; 2] {
     match name.ends_with("_ratio") {
         true => within(0.0, (median * FAR).max(1.0), low, high, text),
         false => of(median, low, high, text),
@@ -50,7 +56,9 @@ mod tests {
         assert_eq!(ends(94.12, 1e-12, 3.8e16), ["< 9.4", "> 941.2"]);
         assert_eq!(ends(0.01, 0.0, 0.02), ["0.0", "0.0"]);
         assert_eq!(ends(0.3, 0.001, 2.1), ["0.0", "2.1"]);
-        let share = |median, high| of_figure("lost_ratio", median, 1e-6, high, |value| format!("{:.2}", value * 100.0));
+        let share = |median, high| {
+            of_figure("lost_ratio", median, 1e-6, high, |value| format!("{:.2}", value * 100.0))
+        };
         assert_eq!(share(0.0003, 0.0042), ["0.00", "0.42"]);
         assert_eq!(share(0.0003, 1e9), ["0.00", "> 100.00"]);
         assert_eq!(ends(0.0, 0.0, 3.0), ["0.0", "3.0"]);

@@ -59,9 +59,15 @@ mod tests {
         let forms = |limit| (short(limit), long(limit));
         let texts = |short: &str, long: &str| (short.to_owned(), long.to_owned());
         assert_eq!(forms("nic"), texts("the link", "the link was full"));
-        assert_eq!(forms("round_trip"), texts("round trip", "the round trip at this number of connections"));
+        assert_eq!(
+            forms("round_trip"),
+            texts("round trip", "the round trip at this number of connections")
+        );
         assert_eq!(forms("cpu:client"), texts("client CPU", "CPU of the client"));
-        assert_eq!(forms("cpu:client-sidecar"), texts("CPU of client-sidecar", "CPU of client-sidecar"));
+        assert_eq!(
+            forms("cpu:client-sidecar"),
+            texts("CPU of client-sidecar", "CPU of client-sidecar")
+        );
         assert_eq!(forms("of_tomorrow"), texts("of tomorrow", "of tomorrow"));
     }
 }

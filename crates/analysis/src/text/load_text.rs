@@ -28,7 +28,9 @@ pub fn figure(name: &str) -> String {
         _ => {}
     }
     let (base, percentile) = name.split_once(' ').unwrap_or((name, ""));
-    let base = ["_bits_per_s", "_per_s", "_ns", "_ratio", "_share"].iter().find_map(|unit| base.strip_suffix(unit));
+    let base = ["_bits_per_s", "_per_s", "_ns", "_ratio", "_share"]
+        .iter()
+        .find_map(|unit| base.strip_suffix(unit));
     let base = base.unwrap_or_else(|| name.split(' ').next().unwrap_or(name)).replace('_', " ");
     format!("{base} {percentile}").trim_end().to_owned()
 }
@@ -73,9 +75,18 @@ mod tests {
     fn every_bound_has_words() {
         let text = |bound| broken_text(&[BrokenBound { bound, share: 0.12 }]);
         assert_eq!(text(SearchBound::Unanswered), "12.0 % of what was due had no answer");
-        assert_eq!(text(SearchBound::NotDone), "12.0 % of the asked rate was not done in the window");
-        assert_eq!(text(SearchBound::Queued), format!("{}: a queue grew", text(SearchBound::NotDone)));
-        assert_eq!(text(SearchBound::NotArrived), "12.0 % had not arrived by the end of the window: a queue grew");
+        assert_eq!(
+            text(SearchBound::NotDone),
+            "12.0 % of the asked rate was not done in the window"
+        );
+        assert_eq!(
+            text(SearchBound::Queued),
+            format!("{}: a queue grew", text(SearchBound::NotDone))
+        );
+        assert_eq!(
+            text(SearchBound::NotArrived),
+            "12.0 % had not arrived by the end of the window: a queue grew"
+        );
         let both = [(SearchBound::NotSent, 0.031), (SearchBound::Failed, 0.5)];
         let both = both.map(|(bound, share)| BrokenBound { bound, share });
         assert_eq!(broken_text(&both), "3.10 % never left the sender, 50.0 % failed");
@@ -95,6 +106,9 @@ mod tests {
             assert_eq!((figure(name).as_str(), unit_name(name)), (words, unit));
         }
         assert_eq!(value("response_ns p99", 4.9e6), "4.90 ms");
-        assert_eq!((load("threads", 1.0), load("rate", 12.5)), ("1 thread".to_owned(), "12.50/s".to_owned()));
+        assert_eq!(
+            (load("threads", 1.0), load("rate", 12.5)),
+            ("1 thread".to_owned(), "12.50/s".to_owned())
+        );
     }
 }

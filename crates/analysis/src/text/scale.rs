@@ -27,18 +27,25 @@ pub enum Scale {
 impl Scale {
     /// The scale of a column.
     pub fn of(name: &'static str, values: impl Iterator<Item = f64>) -> Self {
-        let sizes: Vec<f64> = values.map(f64::abs).filter(|value| value.is_finite() && *value > 0.0).collect();
-        let (Some(low), Some(high)) = (sizes.iter().copied().reduce(f64::min), sizes.iter().copied().reduce(f64::max))
+        let sizes: Vec<f64> =
+            values.map(f64::abs).filter(|value| value.is_finite() && *value > 0.0).collect();
+        let (Some(low), Some(high)) =
+            (sizes.iter().copied().reduce(f64::min), sizes.iter().copied().reduce(f64::max))
         else {
             return Self::unit(name, 0.0);
         };
         // Shares of 100 % are all read in percent, however small.
-        if high / low > WIDEST && !name.ends_with("_ratio") { Self::Each(name) } else { Self::unit(name, high) }
+        if high / low > WIDEST && !name.ends_with("_ratio") {
+            Self::Each(name)
+        } else {
+            Self::unit(name, high)
+        }
     }
 
     fn unit(name: &str, high: f64) -> Self {
         let (unit, factor) = unit(name, high);
-        let before = if high <= 0.0 { 1 } else { (high / factor).log10().floor().max(0.0) as usize + 1 };
+        let before =
+            if high <= 0.0 { 1 } else { (high / factor).log10().floor().max(0.0) as usize + 1 };
         // Of shares, the third digit says nothing.
         let digits = if name.ends_with("_ratio") { 3usize } else { 4 };
         Self::Unit { unit, factor, decimals: digits.saturating_sub(before) }
@@ -67,7 +74,9 @@ impl Scale {
     /// The same with a digit less: for differences, whose last digits are noise.
     pub fn coarse(self) -> Self {
         match self {
-            Self::Unit { unit, factor, decimals } => Self::Unit { unit, factor, decimals: decimals.saturating_sub(1) },
+            Self::Unit { unit, factor, decimals } => {
+                Self::Unit { unit, factor, decimals: decimals.saturating_sub(1) }
+            }
             each => each,
         }
     }
@@ -90,7 +99,8 @@ impl Scale {
 pub fn unit(name: &str, high: f64) -> (String, f64) {
     let is = |suffix: &str| name.ends_with(suffix);
     if is("_ns") {
-        let (unit, factor) = TIMES.iter().find(|(_, factor)| high >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
+        let (unit, factor) =
+            TIMES.iter().find(|(_, factor)| high >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
         return ((*unit).to_owned(), *factor);
     }
     if is("_ratio") {
@@ -133,7 +143,10 @@ mod tests {
     #[test]
     fn a_column_has_one_unit_and_one_number_of_decimals() {
         let (head, texts) = column("received_bits_per_s", &[9.412e9, 42.1e9, 8.7e8]);
-        assert_eq!((head.as_str(), texts), ("Gbit/s", vec!["9.41".to_owned(), "42.10".to_owned(), "0.87".to_owned()]));
+        assert_eq!(
+            (head.as_str(), texts),
+            ("Gbit/s", vec!["9.41".to_owned(), "42.10".to_owned(), "0.87".to_owned()])
+        );
         let (head, texts) = column("service_p50_ns", &[21_300.0, 987.0]);
         assert_eq!((head.as_str(), texts), ("us", vec!["21.30".to_owned(), "0.99".to_owned()]));
         let (head, texts) = column("requests_per_s", &[24_765.0, 9562.0]);
@@ -145,7 +158,10 @@ mod tests {
     #[test]
     fn a_wide_column_has_a_unit_a_value() {
         let (head, texts) = column("received_bits_per_s", &[1.13e6, 42.1e9]);
-        assert_eq!((head.as_str(), texts), ("", vec!["1.130 Mbit/s".to_owned(), "42.10 Gbit/s".to_owned()]));
+        assert_eq!(
+            (head.as_str(), texts),
+            ("", vec!["1.130 Mbit/s".to_owned(), "42.10 Gbit/s".to_owned()])
+        );
     }
 
     #[test]

@@ -87,7 +87,13 @@ impl Bench {
     ///
     /// # Errors
     /// When the peer is not installed.
-    pub(crate) fn peer_with_files(&self, peer: &Peer, end: End, files: u64, words: &[&str]) -> Result<Task> {
+    pub(crate) fn peer_with_files(
+        &self,
+        peer: &Peer,
+        end: End,
+        files: u64,
+        words: &[&str],
+    ) -> Result<Task> {
         Ok(self.task(end, Some(self.cpu(end)), Some(files), self.tools.peer(peer)?, words))
     }
 
@@ -136,7 +142,14 @@ impl Bench {
         self.memory.borrow_mut().insert(key, value);
     }
 
-    fn task(&self, end: End, cpu: Option<usize>, files: Option<u64>, program: &Path, words: &[&str]) -> Task {
+    fn task(
+        &self,
+        end: End,
+        cpu: Option<usize>,
+        files: Option<u64>,
+        program: &Path,
+        words: &[&str],
+    ) -> Task {
         let prompt = match end {
             End::Client => "client",
             End::Server => "server",

@@ -25,7 +25,11 @@ impl Spread {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-        Some(Self { median: f64::midpoint(low, high), min: sorted[0], max: sorted[sorted.len() - 1] })
+        Some(Self {
+            median: f64::midpoint(low, high),
+            min: sorted[0],
+            max: sorted[sorted.len() - 1],
+        })
     }
 }
 
@@ -36,7 +40,10 @@ mod tests {
     #[test]
     fn the_middle_and_the_ends() {
         assert_eq!(Spread::of(&[3.0, 1.0, 2.0]), Some(Spread { median: 2.0, min: 1.0, max: 3.0 }));
-        assert_eq!(Spread::of(&[4.0, 1.0, 2.0, 3.0]), Some(Spread { median: 2.5, min: 1.0, max: 4.0 }));
+        assert_eq!(
+            Spread::of(&[4.0, 1.0, 2.0, 3.0]),
+            Some(Spread { median: 2.5, min: 1.0, max: 4.0 })
+        );
         assert_eq!(Spread::of(&[]), None);
         assert_eq!(Spread::of(&[1.0, f64::NAN]), None);
     }

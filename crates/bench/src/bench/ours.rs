@@ -40,8 +40,9 @@ impl AgentRun {
 /// # Errors
 /// When it does not come up.
 pub(crate) fn serve(bench: &Bench) -> Result<Running> {
-    let mut server =
-        bench.ours(End::Server, &["serve", "--insecure", "--port", &PORT.to_string()]).start(bench.scratch())?;
+    let mut server = bench
+        .ours(End::Server, &["serve", "--insecure", "--port", &PORT.to_string()])
+        .start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
     Ok(server)
 }
@@ -85,7 +86,11 @@ pub(crate) fn against_target(bench: &Bench, kind: Kind, words: &[&str]) -> Resul
 /// # Errors
 /// When there is none.
 pub(crate) fn record(stdout: &str) -> Result<Record> {
-    let line = stdout.lines().rev().find(|line| line.starts_with('{')).context("hopbench printed no record")?;
+    let line = stdout
+        .lines()
+        .rev()
+        .find(|line| line.starts_with('{'))
+        .context("hopbench printed no record")?;
     serde_json::from_str(line).context("record of hopbench")
 }
 
@@ -112,7 +117,11 @@ pub(crate) fn parse(stdout: &str) -> Result<Record> {
 /// # Errors
 /// When the record has none of that name.
 pub(crate) fn metric(record: &Record, name: &str) -> Result<f64> {
-    record.metrics.get(name).copied().with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
+    record
+        .metrics
+        .get(name)
+        .copied()
+        .with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
 }
 
 /// One of the record's latencies.
@@ -120,7 +129,10 @@ pub(crate) fn metric(record: &Record, name: &str) -> Result<f64> {
 /// # Errors
 /// When the record has none of that name.
 pub(crate) fn latency<'a>(record: &'a Record, name: &str) -> Result<&'a Latency> {
-    record.latency.get(name).with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
+    record
+        .latency
+        .get(name)
+        .with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
 }
 
 fn with_common(workload: &str, target: &str, window: &str, words: &[&str]) -> Vec<String> {
@@ -158,7 +170,12 @@ mod tests {
         let record = parse(&printed).unwrap();
         assert_eq!(metric(&record, "requests_per_s").unwrap(), 20_000.0);
         assert_eq!(latency(&record, "service_ns").unwrap().p50, 44_000);
-        assert!(metric(&record, "received_bits_per_s").unwrap_err().to_string().contains("received_bits_per_s"));
+        assert!(
+            metric(&record, "received_bits_per_s")
+                .unwrap_err()
+                .to_string()
+                .contains("received_bits_per_s")
+        );
         assert!(latency(&record, "lateness_ns").is_err());
     }
 
@@ -169,7 +186,12 @@ mod tests {
             record[field] = value;
             parse(&record.to_string())
         };
-        assert!(with("incomplete", json!("connection lost")).unwrap_err().to_string().contains("connection lost"));
+        assert!(
+            with("incomplete", json!("connection lost"))
+                .unwrap_err()
+                .to_string()
+                .contains("connection lost")
+        );
         assert!(with("errors", json!({"timeout": 3})).unwrap_err().to_string().contains("timeout"));
         let broken = json!([{"name": "received_le_sent", "ok": false, "detail": "2 > 1"}]);
         assert!(with("invariants", broken).unwrap_err().to_string().contains("2 > 1"));
@@ -179,7 +201,10 @@ mod tests {
     #[test]
     fn every_client_gets_the_common_words() {
         let words = with_common("rr", "10.71.0.2:7474", "3s", &["--size", "1"]).join(" ");
-        assert_eq!(words, "rr 10.71.0.2:7474 -t 3s --warmup 500ms --format json --insecure --size 1");
+        assert_eq!(
+            words,
+            "rr 10.71.0.2:7474 -t 3s --warmup 500ms --format json --insecure --size 1"
+        );
     }
 
     #[test]

@@ -41,8 +41,12 @@ impl Peer {
     /// The version that the binary at this path names, `unknown` where it does not.
     pub(crate) fn version_of(&self, binary: &Path) -> String {
         let version = match &self.version {
-            Version::Printed(arguments, find) => printed(binary, arguments).and_then(|text| find(&text)),
-            Version::GoModule(module) => std::fs::read(binary).ok().and_then(|bytes| module_version(&bytes, module)),
+            Version::Printed(arguments, find) => {
+                printed(binary, arguments).and_then(|text| find(&text))
+            }
+            Version::GoModule(module) => {
+                std::fs::read(binary).ok().and_then(|bytes| module_version(&bytes, module))
+            }
         };
         version.unwrap_or_else(|| "unknown".to_owned())
     }
@@ -50,7 +54,11 @@ impl Peer {
 
 fn printed(binary: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new(binary).args(arguments).output().ok()?;
-    Some(format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
+    Some(format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    ))
 }
 
 /// The version behind a line `mod MODULE vVERSION` in a Go program.

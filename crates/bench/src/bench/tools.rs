@@ -37,7 +37,8 @@ impl Tools {
             }
         }
         let of = |peer: &Peer| {
-            let named = given.iter().find(|(name, _)| name == peer.name).map(|(_, file)| file.clone());
+            let named =
+                given.iter().find(|(name, _)| name == peer.name).map(|(_, file)| file.clone());
             named.or_else(|| peer.find())
         };
         let peers = known.iter().filter_map(|peer| Some((peer.name, of(peer)?))).collect();
@@ -77,8 +78,10 @@ pub(crate) fn default_hopbench() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let candidates = [target.join(triple).join("release/hopbench"), target.join("release/hopbench")];
-    let found = candidates.iter().find(|file| file.is_file()).and_then(|file| file.canonicalize().ok());
+    let candidates =
+        [target.join(triple).join("release/hopbench"), target.join("release/hopbench")];
+    let found =
+        candidates.iter().find(|file| file.is_file()).and_then(|file| file.canonicalize().ok());
     found.with_context(|| {
         format!(
             "no release build of hopbench in {}; build it with `make dist` or name it with --hopbench",

@@ -28,7 +28,8 @@ impl Machine {
             .and_then(|text| text.split_whitespace().next()?.parse().ok())
             .unwrap_or(0.0);
         Self {
-            cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| "unknown CPU".to_owned()),
+            cpu: field(&read("/proc/cpuinfo"), "model name")
+                .unwrap_or_else(|| "unknown CPU".to_owned()),
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             kernel: if kernel.is_empty() { "unknown".to_owned() } else { kernel },
             memory_gib: (kib / 1_048_576.0 * 10.0).round() / 10.0,
@@ -38,7 +39,11 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {} CPUs, {} GiB, Linux {}", self.cpu, self.cpus, self.memory_gib, self.kernel)
+        write!(
+            f,
+            "{}, {} CPUs, {} GiB, Linux {}",
+            self.cpu, self.cpus, self.memory_gib, self.kernel
+        )
     }
 }
 
@@ -48,7 +53,8 @@ impl fmt::Display for Machine {
 /// When there is only one: the ends would take turns, and the figures would say nothing.
 pub(crate) fn two_cpus() -> Result<[usize; 2]> {
     let status = std::fs::read_to_string("/proc/self/status").context("/proc/self/status")?;
-    let list = field(&status, "Cpus_allowed_list").context("no Cpus_allowed_list in /proc/self/status")?;
+    let list =
+        field(&status, "Cpus_allowed_list").context("no Cpus_allowed_list in /proc/self/status")?;
     let CpuSet(cpus) = list.parse().map_err(anyhow::Error::msg)?;
     let [first, second, ..] = cpus[..] else {
         bail!("client and server need a CPU each, and this process may use only CPU {list}");
@@ -58,7 +64,8 @@ pub(crate) fn two_cpus() -> Result<[usize; 2]> {
 
 /// The text behind `name` and a colon.
 fn field(text: &str, name: &str) -> Option<String> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?;
+    let line =
+        text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?;
     Some(line.trim().to_owned())
 }
 
@@ -68,8 +75,14 @@ mod tests {
 
     #[test]
     fn fields_of_proc_files() {
-        assert_eq!(field("processor\t: 0\nmodel name\t: Test CPU\n", "model name").as_deref(), Some("Test CPU"));
-        assert_eq!(field("Cpus_allowed:\t3\nCpus_allowed_list:\t0-1\n", "Cpus_allowed_list").as_deref(), Some("0-1"));
+        assert_eq!(
+            field("processor\t: 0\nmodel name\t: Test CPU\n", "model name").as_deref(),
+            Some("Test CPU")
+        );
+        assert_eq!(
+            field("Cpus_allowed:\t3\nCpus_allowed_list:\t0-1\n", "Cpus_allowed_list").as_deref(),
+            Some("0-1")
+        );
         assert_eq!(field("", "model name"), None);
     }
 }

@@ -41,7 +41,8 @@ mod tests {
     #[test]
     fn only_names_of_ours_have_an_owner() {
         assert_eq!(owner("hopbench-bench-1234-c"), Some(1234));
-        for other in ["hopbench-bench-1234-x", "hopbench-bench--c", "hopbench-1234-c", "production"] {
+        for other in ["hopbench-bench-1234-x", "hopbench-bench--c", "hopbench-1234-c", "production"]
+        {
             assert_eq!(owner(other), None, "{other}");
         }
     }

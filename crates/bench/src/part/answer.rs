@@ -14,7 +14,8 @@ use crate::bench::target::STATUS_PATH;
 
 const EVENTS: usize = 256;
 const LISTENER: u64 = u64::MAX;
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 16\r\n\r\n0123456789abcde\n";
+const ANSWER: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 16\r\n\r\n0123456789abcde\n";
 
 /// The end of the head of a request. Requests with a body are not expected here.
 const END: &[u8; 4] = b"\r\n\r\n";
@@ -27,7 +28,8 @@ pub(crate) fn serve(listener: &TcpListener) -> Result<Infallible> {
     listener.set_nonblocking(true).context("non-blocking listener")?;
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).context("epoll_create")?;
     epoll.add(listener, EpollEvent::new(EpollFlags::EPOLLIN, LISTENER)).context("epoll_ctl")?;
-    let mut server = Server { epoll, slots: Vec::new(), free: Vec::new(), accepted: 0, requests: 0 };
+    let mut server =
+        Server { epoll, slots: Vec::new(), free: Vec::new(), accepted: 0, requests: 0 };
     let mut events = vec![EpollEvent::empty(); EVENTS];
     let mut buffer = vec![0u8; 1 << 16];
     loop {
@@ -73,7 +75,9 @@ impl Server {
                 self.slots.push(None);
                 self.slots.len() - 1
             });
-            self.epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLIN, slot as u64)).context("epoll_ctl")?;
+            self.epoll
+                .add(&stream, EpollEvent::new(EpollFlags::EPOLLIN, slot as u64))
+                .context("epoll_ctl")?;
             self.slots[slot] = Some(Connection { stream, matched: 0 });
             self.accepted += 1;
         }
@@ -93,7 +97,9 @@ impl Server {
                     let _ = connection.stream.write_all(status.as_bytes());
                     false
                 } else {
-                    (0..ended).all(|_| matches!(connection.stream.write(ANSWER), Ok(n) if n == ANSWER.len()))
+                    (0..ended).all(
+                        |_| matches!(connection.stream.write(ANSWER), Ok(n) if n == ANSWER.len()),
+                    )
                 }
             }
             Err(e) => e.kind() == ErrorKind::WouldBlock,
@@ -120,7 +126,8 @@ fn ends(matched: &mut usize, bytes: &[u8]) -> u64 {
 
 /// Looks at the start of what came: who asks for the status sends the request in one piece.
 fn asks_for_status(request: &[u8]) -> bool {
-    let path = request.strip_prefix(b"GET ").and_then(|rest| rest.strip_prefix(STATUS_PATH.as_bytes()));
+    let path =
+        request.strip_prefix(b"GET ").and_then(|rest| rest.strip_prefix(STATUS_PATH.as_bytes()));
     path.is_some_and(|rest| rest.starts_with(b" "))
 }
 
@@ -156,7 +163,9 @@ mod tests {
         let address = server();
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
-        stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r").unwrap();
+        stream
+            .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r")
+            .unwrap();
         assert_eq!(read(&mut stream, 1).matches("0123456789abcde\n").count(), 1);
         stream.write_all(b"\nGET / HTTP/1.1\r\n\r\n").unwrap();
         assert_eq!(read(&mut stream, 2).matches("200 OK").count(), 2);

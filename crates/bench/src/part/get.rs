@@ -13,7 +13,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # Errors
 /// When there is no answer.
 pub(crate) fn get(target: SocketAddr, path: &str) -> Result<String> {
-    let mut stream = TcpStream::connect_timeout(&target, TIMEOUT).with_context(|| format!("connection to {target}"))?;
+    let mut stream = TcpStream::connect_timeout(&target, TIMEOUT)
+        .with_context(|| format!("connection to {target}"))?;
     stream.set_read_timeout(Some(TIMEOUT)).context("read timeout")?;
     // In one piece: `write!` would send each part by itself, and a plain server sees the path only
     // in one.

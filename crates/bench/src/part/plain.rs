@@ -33,7 +33,8 @@ pub(crate) struct Received {
 pub(crate) fn send(target: SocketAddr, connections: usize, size: usize) -> Result<()> {
     let mut streams = Vec::with_capacity(connections);
     for _ in 0..connections {
-        streams.push(TcpStream::connect(target).with_context(|| format!("connection to {target}"))?);
+        streams
+            .push(TcpStream::connect(target).with_context(|| format!("connection to {target}"))?);
     }
     let (epoll, mut events) = watch(&streams, EpollFlags::EPOLLOUT)?;
     let buffer = vec![0u8; size];
@@ -75,7 +76,10 @@ pub(crate) fn receive(
         if elapsed >= warmup {
             let (from, bytes_before) = *at_start.get_or_insert((elapsed, bytes));
             if elapsed - from >= window {
-                return Ok(Received { bytes: bytes - bytes_before, window_s: (elapsed - from).as_secs_f64() });
+                return Ok(Received {
+                    bytes: bytes - bytes_before,
+                    window_s: (elapsed - from).as_secs_f64(),
+                });
             }
         }
         let count = epoll.wait(&mut events, EpollTimeout::from(POLL_MS)).context("epoll_wait")?;

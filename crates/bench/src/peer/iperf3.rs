@@ -28,7 +28,9 @@ const PORT: u16 = 5201;
 /// When a program fails or prints something else.
 pub(crate) fn stream(bench: &Bench, connections: u32) -> Result<Figures> {
     let extra = ["-P", &connections.to_string(), "-l", "128K"].map(str::to_owned);
-    run(bench, &extra, |end| Ok(Figures::from([("received_bits_per_s", end.sum_received.bits_per_second)])))
+    run(bench, &extra, |end| {
+        Ok(Figures::from([("received_bits_per_s", end.sum_received.bits_per_second)]))
+    })
 }
 
 /// UDP packets of `size` bytes as fast as the client can.
@@ -39,10 +41,16 @@ pub(crate) fn stream(bench: &Bench, connections: u32) -> Result<Figures> {
 /// When a program fails or prints something else.
 pub(crate) fn packets(bench: &Bench, size: u32) -> Result<Figures> {
     let extra = ["-u", "-l", &size.to_string(), "-b", "0"].map(str::to_owned);
-    run(bench, &extra, |end| Ok(Figures::from([("received_packets_per_s", delivered_per_s(&end.sum_received)?)])))
+    run(bench, &extra, |end| {
+        Ok(Figures::from([("received_packets_per_s", delivered_per_s(&end.sum_received)?)]))
+    })
 }
 
-fn run(bench: &Bench, extra: &[String], read: impl Fn(&Ending) -> Result<Figures>) -> Result<Figures> {
+fn run(
+    bench: &Bench,
+    extra: &[String],
+    read: impl Fn(&Ending) -> Result<Figures>,
+) -> Result<Figures> {
     let mut server = bench.peer(&PEER, End::Server, &["-s"])?.start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
     let before = listening::interface_bytes(&server)?;
@@ -105,8 +113,16 @@ mod tests {
         let end = parse(include_str!("../../fixtures/iperf3-udp.json")).unwrap();
         let sum = &end.sum_received;
         let delivered = delivered_per_s(sum).unwrap();
-        assert!(delivered > 100_000.0 && delivered <= sum.packets.unwrap() / sum.seconds, "{delivered}");
-        let lossy = Sum { packets: Some(186_479.0), lost_packets: Some(645.0), seconds: 2.0, bits_per_second: 0.0 };
+        assert!(
+            delivered > 100_000.0 && delivered <= sum.packets.unwrap() / sum.seconds,
+            "{delivered}"
+        );
+        let lossy = Sum {
+            packets: Some(186_479.0),
+            lost_packets: Some(645.0),
+            seconds: 2.0,
+            bits_per_second: 0.0,
+        };
         assert_eq!(delivered_per_s(&lossy).unwrap(), 92_917.0);
     }
 

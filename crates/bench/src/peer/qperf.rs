@@ -37,8 +37,10 @@ pub(crate) fn latency(bench: &Bench) -> Result<Figures> {
 fn parse(text: &str) -> Result<f64> {
     let (_, rest) = text.split_once("latency").context("qperf printed no latency")?;
     let mut words = rest.trim_start_matches([' ', '=']).split_whitespace();
-    let value: f64 =
-        words.next().and_then(|word| word.parse().ok()).context("qperf printed no number for its latency")?;
+    let value: f64 = words
+        .next()
+        .and_then(|word| word.parse().ok())
+        .context("qperf printed no number for its latency")?;
     let factor = match words.next() {
         Some("ns") => 1.0,
         Some("us") => 1e3,

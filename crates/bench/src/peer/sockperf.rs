@@ -27,7 +27,19 @@ pub(crate) fn ping_pong(bench: &Bench) -> Result<Figures> {
         .peer(&PEER, End::Server, &["server", "--tcp", "-i", SERVER_ADDRESS, "-p", &port])?
         .start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
-    let words = ["ping-pong", "--tcp", "--full-rtt", "-m", "14", "-i", SERVER_ADDRESS, "-p", &port, "-t", &time];
+    let words = [
+        "ping-pong",
+        "--tcp",
+        "--full-rtt",
+        "-m",
+        "14",
+        "-i",
+        SERVER_ADDRESS,
+        "-p",
+        &port,
+        "-t",
+        &time,
+    ];
     let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
     server.stop()?;
     parse(&client.stdout)
@@ -35,9 +47,14 @@ pub(crate) fn ping_pong(bench: &Bench) -> Result<Figures> {
 
 fn parse(text: &str) -> Result<Figures> {
     let us = |marker: &str| {
-        number_after(text, marker).with_context(|| format!("sockperf printed no `{marker}`")).map(|us| us * 1e3)
+        number_after(text, marker)
+            .with_context(|| format!("sockperf printed no `{marker}`"))
+            .map(|us| us * 1e3)
     };
-    Ok(Figures::from([("rtt_p50_ns", us("percentile 50.000 =")?), ("rtt_mean_ns", us("Round trip is ")?)]))
+    Ok(Figures::from([
+        ("rtt_p50_ns", us("percentile 50.000 =")?),
+        ("rtt_mean_ns", us("Round trip is ")?),
+    ]))
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! The clock of this tool.
 //!
 //! Not `hopbench_sys::clock`: the judge does not borrow the watch of the judged.
-#![expect(clippy::disallowed_methods, reason = "independent of the clock of the program under test")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "independent of the clock of the program under test"
+)]
 
 use std::time::{Duration, Instant};
 

@@ -44,7 +44,8 @@ pub(crate) fn wait(server: &mut Running, port: u16) -> Result<()> {
 /// # Errors
 /// When the server is gone or has no `eth0`.
 pub(crate) fn interface_bytes(server: &Running) -> Result<f64> {
-    received_by("eth0", &server.proc_file("net/dev")?).context("no `eth0` in the server's /proc/PID/net/dev")
+    received_by("eth0", &server.proc_file("net/dev")?)
+        .context("no `eth0` in the server's /proc/PID/net/dev")
 }
 
 fn listens(table: &str, port: u16) -> bool {

@@ -83,7 +83,12 @@ impl Running {
         let begun = Moment::now();
         while !self.ended()? {
             if begun.elapsed() > limit {
-                bail!("`{}` still ran after {} s{}", self.shown, limit.as_secs_f64(), self.last_words());
+                bail!(
+                    "`{}` still ran after {} s{}",
+                    self.shown,
+                    limit.as_secs_f64(),
+                    self.last_words()
+                );
             }
             interrupt::check()?;
             clock::sleep(interrupt::SLICE);
@@ -107,7 +112,8 @@ impl Running {
         let begun = Moment::now();
         while !self.ended()? {
             if begun.elapsed() > GRACE {
-                kill(self.target(), Signal::SIGKILL).with_context(|| format!("end of `{}`", self.shown))?;
+                kill(self.target(), Signal::SIGKILL)
+                    .with_context(|| format!("end of `{}`", self.shown))?;
             }
             clock::sleep(Duration::from_millis(5));
         }
@@ -145,5 +151,7 @@ impl Drop for Running {
 }
 
 fn text(file: &NamedTempFile) -> String {
-    std::fs::read(file.path()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    std::fs::read(file.path())
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .unwrap_or_default()
 }

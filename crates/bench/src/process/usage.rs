@@ -28,7 +28,8 @@ impl Usage {
     /// When the kernel refuses (it has no reason to).
     pub(super) fn of_reaped_children() -> Result<Self> {
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("resource usage of children")?;
-        let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+        let seconds =
+            |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
         Ok(Self { user_s: seconds(usage.user_time()), system_s: seconds(usage.system_time()) })
     }
 }

@@ -21,14 +21,23 @@ pub(super) fn line(judgement: &Judgement) -> [String; 6] {
         }
         spread => with_unit(spread),
     };
-    let ratio =
-        judgement.ratio.map_or_else(|| "-".to_owned(), |r| format!("{:.3} ({:.3} - {:.3})", r.median, r.min, r.max));
+    let ratio = judgement.ratio.map_or_else(
+        || "-".to_owned(),
+        |r| format!("{:.3} ({:.3} - {:.3})", r.median, r.min, r.max),
+    );
     let verdict = match judgement.met {
         Some(true) => "pass",
         Some(false) => "SHORT",
         None => "",
     };
-    [judgement.label.to_owned(), ours, with_unit(judgement.peer), ratio, goal(judgement), verdict.to_owned()]
+    [
+        judgement.label.to_owned(),
+        ours,
+        with_unit(judgement.peer),
+        ratio,
+        goal(judgement),
+        verdict.to_owned(),
+    ]
 }
 
 fn goal(judgement: &Judgement) -> String {

@@ -24,7 +24,8 @@ pub(crate) fn markdown(report: &Report) -> String {
 /// The part of it that a page quotes: machine, versions, table, and what was not measured.
 pub(crate) fn summary(report: &Report) -> String {
     let mut text = String::new();
-    let versions: Vec<String> = report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let versions: Vec<String> =
+        report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let (met, judged) = report.score();
     let _ = writeln!(
         text,
@@ -38,15 +39,23 @@ pub(crate) fn summary(report: &Report) -> String {
     let _ = writeln!(text, "| row | {} |", cell::HEADINGS.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(cell::HEADINGS.len()));
     for row in report.rows.iter().filter(|row| !row.runs.is_empty()) {
-        let against = if row.against.is_empty() { String::new() } else { format!(" / {}", row.against) };
+        let against =
+            if row.against.is_empty() { String::new() } else { format!(" / {}", row.against) };
         for (index, judgement) in row.judgements.iter().enumerate() {
             let title = if index == 0 { format!("{}{against}", row.what) } else { String::new() };
             let _ = writeln!(text, "| {title} | {} |", cell::line(judgement).join(" | "));
         }
     }
-    let mut notes: Vec<String> =
-        report.broken().map(|(name, why)| format!("- `{name}` failed: {}", why.replace('\n', " "))).collect();
-    notes.extend(report.skipped().iter().map(|(why, rows)| format!("- Not run: {why}: `{}`.", rows.join("`, `"))));
+    let mut notes: Vec<String> = report
+        .broken()
+        .map(|(name, why)| format!("- `{name}` failed: {}", why.replace('\n', " ")))
+        .collect();
+    notes.extend(
+        report
+            .skipped()
+            .iter()
+            .map(|(why, rows)| format!("- Not run: {why}: `{}`.", rows.join("`, `"))),
+    );
     if !notes.is_empty() {
         let _ = writeln!(text, "\n{}", notes.join("\n"));
     }
@@ -61,8 +70,13 @@ mod tests {
     #[test]
     fn every_line_of_the_table_has_the_same_columns() {
         let text = markdown(&sample());
-        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
+        let columns: Vec<usize> =
+            text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [8, 8, 8], "{text}");
-        assert!(text.contains("Test CPU") && text.contains("- Not run: qperf was not found: `rr-qperf`."), "{text}");
+        assert!(
+            text.contains("Test CPU")
+                && text.contains("- Not run: qperf was not found: `rr-qperf`."),
+            "{text}"
+        );
     }
 }

@@ -58,8 +58,14 @@ pub(crate) enum Outcome {
 
 impl RowReport {
     /// The report on a row.
-    pub(crate) fn new(row: &dyn Row, outcome: Outcome, runs: Vec<Pair>, commands: Vec<String>) -> Self {
-        let mut judgements: Vec<Judgement> = row.goals().iter().map(|goal| judge(goal, &runs)).collect();
+    pub(crate) fn new(
+        row: &dyn Row,
+        outcome: Outcome,
+        runs: Vec<Pair>,
+        commands: Vec<String>,
+    ) -> Self {
+        let mut judgements: Vec<Judgement> =
+            row.goals().iter().map(|goal| judge(goal, &runs)).collect();
         if let Outcome::Failed(_) = outcome {
             // The pairs before the failure are shown; they are no verdict.
             judgements.iter_mut().for_each(|judgement| judgement.met = None);
@@ -106,7 +112,8 @@ impl Report {
 
     /// Goals that were reached, and goals that were judged.
     pub(crate) fn score(&self) -> (usize, usize) {
-        let judged: Vec<bool> = self.rows.iter().flat_map(|row| &row.judgements).filter_map(|j| j.met).collect();
+        let judged: Vec<bool> =
+            self.rows.iter().flat_map(|row| &row.judgements).filter_map(|j| j.met).collect();
         (judged.iter().filter(|met| **met).count(), judged.len())
     }
 }
@@ -126,13 +133,23 @@ pub(crate) fn sample() -> Report {
     let commands = vec!["client$ taskset -c 0 iperf3 -u".to_owned()];
     let skipped = ROWS.iter().find(|row| row.name() == "rr-qperf").unwrap();
     Report {
-        machine: Machine { cpu: "Test CPU".to_owned(), cpus: 2, kernel: "6.1".to_owned(), memory_gib: 7.8 },
+        machine: Machine {
+            cpu: "Test CPU".to_owned(),
+            cpus: 2,
+            kernel: "6.1".to_owned(),
+            memory_gib: 7.8,
+        },
         versions: BTreeMap::from([("iperf3".to_owned(), "3.12".to_owned())]),
         run_s: 3,
         pairs: 3,
         rows: vec![
             RowReport::new(*row, Outcome::Measured, runs, commands),
-            RowReport::new(*skipped, Outcome::Skipped("qperf was not found".to_owned()), Vec::new(), Vec::new()),
+            RowReport::new(
+                *skipped,
+                Outcome::Skipped("qperf was not found".to_owned()),
+                Vec::new(),
+                Vec::new(),
+            ),
         ],
     }
 }
@@ -148,7 +165,12 @@ mod tests {
         assert!(!report.failed());
         let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
         let runs = report.rows[0].runs.clone();
-        report.rows.push(RowReport::new(*row, Outcome::Failed("connection lost".to_owned()), runs, Vec::new()));
+        report.rows.push(RowReport::new(
+            *row,
+            Outcome::Failed("connection lost".to_owned()),
+            runs,
+            Vec::new(),
+        ));
         assert!(report.failed());
         assert_eq!(report.broken().collect::<Vec<_>>(), [("udp", "connection lost")]);
         assert_eq!(report.score(), (1, 1), "only the row that was measured is judged");
@@ -160,10 +182,17 @@ mod tests {
         let mut report = sample();
         let row = ROWS.iter().find(|row| row.name() == "rr-sockperf-spin").unwrap();
         for why in ["qperf was not found", "no such CPU"] {
-            report.rows.push(RowReport::new(*row, Outcome::Skipped(why.to_owned()), Vec::new(), Vec::new()));
+            report.rows.push(RowReport::new(
+                *row,
+                Outcome::Skipped(why.to_owned()),
+                Vec::new(),
+                Vec::new(),
+            ));
         }
-        let expected =
-            [("qperf was not found", vec!["rr-qperf", "rr-sockperf-spin"]), ("no such CPU", vec!["rr-sockperf-spin"])];
+        let expected = [
+            ("qperf was not found", vec!["rr-qperf", "rr-sockperf-spin"]),
+            ("no such CPU", vec!["rr-sockperf-spin"]),
+        ];
         assert_eq!(report.skipped(), expected);
     }
 }

@@ -23,9 +23,16 @@ impl Section {
     pub(crate) fn find(file: PathBuf) -> Result<Self> {
         let page = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let once = |line: &str| page.match_indices(line).count() == 1;
-        let found = page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+        let found = page
+            .split_once(BEGIN)
+            .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
         let Some((before, after)) = found.filter(|_| once(BEGIN) && once(END)) else {
-            bail!("{}: expected the lines `{}` and `{}` once each", file.display(), BEGIN.trim(), END.trim());
+            bail!(
+                "{}: expected the lines `{}` and `{}` once each",
+                file.display(),
+                BEGIN.trim(),
+                END.trim()
+            );
         };
         let (before, after) = (before.to_owned(), after.to_owned());
         Ok(Self { file, before, after })
@@ -53,12 +60,21 @@ mod tests {
         let section = Section::find(file.clone()).unwrap();
         section.write("new\n").unwrap();
         section.write("newer\n").unwrap();
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("# A\n{BEGIN}newer\n{END}# B\n"));
+        assert_eq!(
+            std::fs::read_to_string(&file).unwrap(),
+            format!("# A\n{BEGIN}newer\n{END}# B\n")
+        );
     }
 
     #[test]
     fn the_page_of_benchmarks_has_a_place_for_the_table() {
-        assert!(Section::find(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarks.md"))).is_ok());
+        assert!(
+            Section::find(PathBuf::from(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../docs/benchmarks.md"
+            )))
+            .is_ok()
+        );
     }
 
     #[test]

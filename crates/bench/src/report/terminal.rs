@@ -14,7 +14,8 @@ pub(crate) fn terminal(report: &Report) -> String {
     table.set_header(["row"].into_iter().chain(cell::HEADINGS));
     let mut text = String::new();
     for row in report.rows.iter().filter(|row| !row.runs.is_empty()) {
-        let against = if row.against.is_empty() { String::new() } else { format!(" / {}", row.against) };
+        let against =
+            if row.against.is_empty() { String::new() } else { format!(" / {}", row.against) };
         for (index, judgement) in row.judgements.iter().enumerate() {
             let title = if index == 0 { format!("{}{against}", row.name) } else { String::new() };
             table.add_row([title].into_iter().chain(cell::line(judgement)));
@@ -29,8 +30,13 @@ pub(crate) fn terminal(report: &Report) -> String {
         let _ = writeln!(text, "not run: {why}: {}", rows.join(", "));
     }
     let (met, judged) = report.score();
-    let versions: Vec<String> = report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-    let _ = writeln!(text, "{met} of {judged} goals reached; {} pairs of {} s runs", report.pairs, report.run_s);
+    let versions: Vec<String> =
+        report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let _ = writeln!(
+        text,
+        "{met} of {judged} goals reached; {} pairs of {} s runs",
+        report.pairs, report.run_s
+    );
     let _ = writeln!(text, "{}\n{}", report.machine, versions.join(", "));
     for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
         let _ = writeln!(text, "\n{}: {}", row.name, row.what);

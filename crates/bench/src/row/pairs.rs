@@ -67,8 +67,10 @@ pub(crate) fn judge(goal: &Goal, pairs: &[Pair]) -> Judgement {
     let value = |figures: &Figures| figures.get(goal.figure).map(|v| v * goal.scale);
     let ours: Vec<f64> = pairs.iter().filter_map(|pair| value(&pair.ours)).collect();
     let peer: Vec<f64> = pairs.iter().filter_map(|pair| value(pair.peer.as_ref()?)).collect();
-    let ratios: Vec<f64> =
-        pairs.iter().filter_map(|pair| Some(value(&pair.ours)? / value(pair.peer.as_ref()?)?)).collect();
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .filter_map(|pair| Some(value(&pair.ours)? / value(pair.peer.as_ref()?)?))
+        .collect();
     let (ours, ratio) = (Spread::of(&ours), Spread::of(&ratios));
     let judged = match goal.judged {
         Judged::Ratio => ratio,

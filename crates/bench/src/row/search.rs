@@ -19,8 +19,13 @@ const RANGE: (f64, f64) = (100.0, 5_000_000.0);
 ///
 /// # Errors
 /// Those of `passes`, and when no rate passes at all, or every one.
-pub(crate) fn highest(bench: &Bench, key: &'static str, mut passes: impl FnMut(u64) -> Result<bool>) -> Result<f64> {
-    let (start, stride) = bench.remembered(key).map_or((FIRST, STRIDE), |last| (last, SHORT_STRIDE));
+pub(crate) fn highest(
+    bench: &Bench,
+    key: &'static str,
+    mut passes: impl FnMut(u64) -> Result<bool>,
+) -> Result<f64> {
+    let (start, stride) =
+        bench.remembered(key).map_or((FIRST, STRIDE), |last| (last, SHORT_STRIDE));
     // A stall of the machine must not end a search: what fails gets a second try.
     let found = between(start, stride, |per_s| Ok(passes(per_s)? || passes(per_s)?))?;
     bench.remember(key, found);
@@ -30,7 +35,11 @@ pub(crate) fn highest(bench: &Bench, key: &'static str, mut passes: impl FnMut(u
 fn between(start: f64, stride: f64, mut passes: impl FnMut(u64) -> Result<bool>) -> Result<f64> {
     let mut passes = |rate: f64| -> Result<bool> {
         if !(RANGE.0..=RANGE.1).contains(&rate) {
-            bail!("no rate between {} and {} a second is the highest that passes", RANGE.0, RANGE.1);
+            bail!(
+                "no rate between {} and {} a second is the highest that passes",
+                RANGE.0,
+                RANGE.1
+            );
         }
         passes(rate.round() as u64)
     };
@@ -68,7 +77,10 @@ mod tests {
         for limit in [400.0, 29_000.0, 31_000.0, 90_000.0, 1_000_000.0] {
             for stride in [STRIDE, SHORT_STRIDE] {
                 let found = between(FIRST, stride, |rate| Ok(rate as f64 <= limit)).unwrap();
-                assert!(found <= limit && found * PRECISION >= limit * 0.999, "{found} for {limit}");
+                assert!(
+                    found <= limit && found * PRECISION >= limit * 0.999,
+                    "{found} for {limit}"
+                );
             }
         }
     }

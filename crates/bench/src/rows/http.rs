@@ -15,5 +15,9 @@ const TARGET_CORES: Goal = Goal::ratio("target_cores", "target's CPU", "cores", 
 
 /// The programs of a row with this peer and this target.
 fn needs(generator: Option<&Generator>, target: Kind) -> Vec<&'static Peer> {
-    generator.map(|generator| generator.peer).into_iter().chain(target.needs().iter().copied()).collect()
+    generator
+        .map(|generator| generator.peer)
+        .into_iter()
+        .chain(target.needs().iter().copied())
+        .collect()
 }

@@ -16,7 +16,13 @@ pub(super) struct Stream {
 const GOALS: &[Goal] = &[
     Goal::ratio("received_bits_per_s", "received", "Gbit/s", 1e-9, Reach::AtLeast(1.0)),
     Goal::ratio("receiver_cpu_s_per_byte", "receiver CPU, copy", "ns/kB", 1e12, Reach::AtMost(1.0)),
-    Goal::ratio("discard_receiver_cpu_s_per_byte", "receiver CPU, discard", "ns/kB", 1e12, Reach::AtMost(0.75)),
+    Goal::ratio(
+        "discard_receiver_cpu_s_per_byte",
+        "receiver CPU, discard",
+        "ns/kB",
+        1e12,
+        Reach::AtMost(0.75),
+    ),
     Goal::ratio("sender_cpu_s_per_byte", "sender CPU", "ns/kB", 1e12, Reach::AtMost(1.0)),
     Goal::ratio("discard_received_bits_per_s", "received, discard", "Gbit/s", 1e-9, Reach::Shown),
 ];
@@ -27,7 +33,11 @@ impl Row for Stream {
     }
 
     fn what(&self) -> String {
-        format!("stream, {} connection{}, 128 KiB", self.connections, if self.connections == 1 { "" } else { "s" })
+        format!(
+            "stream, {} connection{}, 128 KiB",
+            self.connections,
+            if self.connections == 1 { "" } else { "s" }
+        )
     }
 
     fn against(&self) -> &'static str {
@@ -69,8 +79,14 @@ impl Row for Stream {
         let (copy, discard) = (run("copy")?, run("discard")?);
         let mut figures = copy.cpu_per_byte();
         figures.insert("received_bits_per_s", ours::metric(&copy.record, "received_bits_per_s")?);
-        figures.insert("discard_receiver_cpu_s_per_byte", discard.cpu_per_byte()["receiver_cpu_s_per_byte"]);
-        figures.insert("discard_received_bits_per_s", ours::metric(&discard.record, "received_bits_per_s")?);
+        figures.insert(
+            "discard_receiver_cpu_s_per_byte",
+            discard.cpu_per_byte()["receiver_cpu_s_per_byte"],
+        );
+        figures.insert(
+            "discard_received_bits_per_s",
+            ours::metric(&discard.record, "received_bits_per_s")?,
+        );
         Ok(figures)
     }
 

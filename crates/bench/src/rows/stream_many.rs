@@ -43,10 +43,23 @@ impl Row for StreamMany {
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
         let (connections, size) = (CONNECTIONS.to_string(), SIZE.to_string());
-        let words =
-            ["-c", &connections, "--threads", "1", "--size", &size, "--direction", "to-server", "--receive", "copy"];
+        let words = [
+            "-c",
+            &connections,
+            "--threads",
+            "1",
+            "--size",
+            &size,
+            "--direction",
+            "to-server",
+            "--receive",
+            "copy",
+        ];
         let run = ours::against_agent(bench, "stream", &words)?;
-        Ok(Figures::from([("received_bits_per_s", ours::metric(&run.record, "received_bits_per_s")?)]))
+        Ok(Figures::from([(
+            "received_bits_per_s",
+            ours::metric(&run.record, "received_bits_per_s")?,
+        )]))
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {

@@ -29,7 +29,15 @@ impl Row for Udp {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const { &[Goal::ratio("received_packets_per_s", "delivered", "packets/s", 1.0, Reach::AtLeast(1.03))] }
+        const {
+            &[Goal::ratio(
+                "received_packets_per_s",
+                "delivered",
+                "packets/s",
+                1.0,
+                Reach::AtLeast(1.03),
+            )]
+        }
     }
 
     fn note(&self) -> String {
@@ -38,8 +46,15 @@ impl Row for Udp {
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let run = ours::against_agent(bench, "udp", &["-c", "1", "--threads", "1", "--size", "16", "--rate", "max"])?;
-        Ok(Figures::from([("received_packets_per_s", ours::metric(&run.record, "received_packets_per_s")?)]))
+        let run = ours::against_agent(
+            bench,
+            "udp",
+            &["-c", "1", "--threads", "1", "--size", "16", "--rate", "max"],
+        )?;
+        Ok(Figures::from([(
+            "received_packets_per_s",
+            ours::metric(&run.record, "received_packets_per_s")?,
+        )]))
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {

@@ -9,8 +9,9 @@ use super::error::TlsError;
 use crate::keys::{KeyPair as Keys, PublicKey, SIGNATURE_BYTES};
 
 /// PKCS #8 (RFC 8410) up to the seed of an Ed25519 key.
-const PKCS8_PREFIX: [u8; 16] =
-    [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+const PKCS8_PREFIX: [u8; 16] = [
+    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+];
 
 /// One side of a control session.
 pub(super) struct Identity {
@@ -37,7 +38,8 @@ impl Identity {
         let pair = KeyPair::from_pkcs8_der_and_sign_algo(&key, &rcgen::PKCS_ED25519)?;
         let certificate = params(end).self_signed(&pair)?.der().clone();
         let public = keys.public();
-        let at = certificate.windows(public.bytes().len()).position(|bytes| bytes == public.bytes());
+        let at =
+            certificate.windows(public.bytes().len()).position(|bytes| bytes == public.bytes());
         let at = at.ok_or(rcgen::Error::CouldNotParseCertificate)?;
         Ok(Self { certificate, key, public: at..at + public.bytes().len() })
     }
@@ -75,11 +77,13 @@ mod tests {
     fn certificates_stay_as_they_are() {
         let secret = Secret::insecure();
         let digests =
-            [Identity::server(&secret.server_keys()), Identity::client(&secret.client_keys())].map(|identity| {
-                let certificate = identity.unwrap().certificate;
-                let digest = ring::digest::digest(&ring::digest::SHA256, &certificate);
-                digest.as_ref()[..8].iter().map(|b| format!("{b:02x}")).collect::<String>()
-            });
+            [Identity::server(&secret.server_keys()), Identity::client(&secret.client_keys())].map(
+                |identity| {
+                    let certificate = identity.unwrap().certificate;
+                    let digest = ring::digest::digest(&ring::digest::SHA256, &certificate);
+                    digest.as_ref()[..8].iter().map(|b| format!("{b:02x}")).collect::<String>()
+                },
+            );
         assert_eq!(digests, ["15d89960d224ddf7", "23f88336cb51f8bb"]);
     }
 

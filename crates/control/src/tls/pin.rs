@@ -6,7 +6,10 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, PeerIncompatible, SignatureScheme};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, PeerIncompatible,
+    SignatureScheme,
+};
 
 use super::identity::Identity;
 use crate::keys::PublicKey;
@@ -26,7 +29,11 @@ pub(super) struct Pin {
 
 impl Pin {
     /// Takes the end whose key is `key`; `template` is such an end with any key.
-    pub(super) fn new(template: &Identity, key: &PublicKey, provider: &Arc<CryptoProvider>) -> Self {
+    pub(super) fn new(
+        template: &Identity,
+        key: &PublicKey,
+        provider: &Arc<CryptoProvider>,
+    ) -> Self {
         Self {
             certificate: template.unsigned(key),
             length: template.certificate.len(),

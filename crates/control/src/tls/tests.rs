@@ -1,7 +1,9 @@
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::ring::sign::any_eddsa_type;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{ClientConnection, ConnectionCommon, Error, HandshakeKind, ServerConnection, SideData};
+use rustls::{
+    ClientConnection, ConnectionCommon, Error, HandshakeKind, ServerConnection, SideData,
+};
 
 use super::*;
 use crate::conductor::Conductor;
@@ -57,7 +59,10 @@ fn connect(client: &mut ClientConnection, server: &mut ServerConnection) -> Both
     outcome
 }
 
-fn ends(client: Arc<ClientConfig>, server: Arc<ServerConfig>) -> (ClientConnection, ServerConnection) {
+fn ends(
+    client: Arc<ClientConfig>,
+    server: Arc<ServerConfig>,
+) -> (ClientConnection, ServerConnection) {
     (ClientConnection::new(client, server_name()).unwrap(), ServerConnection::new(server).unwrap())
 }
 
@@ -146,8 +151,10 @@ fn a_client_without_a_certificate_is_refused() {
 #[test]
 fn a_client_that_only_knows_the_certificate_is_refused() {
     let (right, wrong) = (Secret::random().unwrap(), Secret::random().unwrap());
-    let shown =
-        stolen(&Identity::client(&right.client_keys()).unwrap(), &Identity::client(&wrong.client_keys()).unwrap());
+    let shown = stolen(
+        &Identity::client(&right.client_keys()).unwrap(),
+        &Identity::client(&wrong.client_keys()).unwrap(),
+    );
     let outcome = handshake(client_showing(&right, shown), server_config(&right).unwrap());
     let error = outcome.server.unwrap_err();
     assert_eq!(error, Error::InvalidCertificate(rustls::CertificateError::BadSignature));
@@ -158,8 +165,10 @@ fn a_client_that_only_knows_the_certificate_is_refused() {
 #[test]
 fn a_server_that_only_knows_the_certificate_is_refused() {
     let (right, wrong) = (Secret::random().unwrap(), Secret::random().unwrap());
-    let shown =
-        stolen(&Identity::server(&right.server_keys()).unwrap(), &Identity::server(&wrong.server_keys()).unwrap());
+    let shown = stolen(
+        &Identity::server(&right.server_keys()).unwrap(),
+        &Identity::server(&wrong.server_keys()).unwrap(),
+    );
     let mut server = ServerConfig::clone(&server_config(&right).unwrap());
     server.cert_resolver = shown;
     let outcome = handshake(client_config(&right).unwrap(), Arc::new(server));
@@ -181,8 +190,10 @@ fn one_side_cannot_pass_for_the_other() {
 fn a_foreign_certificate_is_not_called_another_token() {
     let secret = Secret::random().unwrap();
     let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
-    let certificate =
-        rcgen::CertificateParams::new(vec!["nginx.example".to_owned()]).unwrap().self_signed(&pair).unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["nginx.example".to_owned()])
+        .unwrap()
+        .self_signed(&pair)
+        .unwrap();
     let server = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .unwrap()
@@ -196,7 +207,8 @@ fn a_foreign_certificate_is_not_called_another_token() {
 
 #[test]
 fn what_is_not_tls_is_not_hopbench() {
-    let mut client = ClientConnection::new(client_config(&Secret::insecure()).unwrap(), server_name()).unwrap();
+    let mut client =
+        ClientConnection::new(client_config(&Secret::insecure()).unwrap(), server_name()).unwrap();
     client.read_tls(&mut &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..]).unwrap();
     let refusal = explain(&client.process_new_packets().unwrap_err());
     assert!(matches!(refusal, Refusal::NotHopbench { .. }), "{refusal}");
@@ -208,7 +220,9 @@ fn what_is_not_tls_is_not_hopbench() {
 fn an_agents_own_credentials_open_nothing() {
     let (outsider, run) = (KeyPair::random().unwrap(), Conductor::new().unwrap());
     let [taken, other] = [(); 2].map(|()| KeyPair::random().unwrap());
-    let agent = |keys: &KeyPair| super::server_config(&Credentials::of_run(keys.clone(), run.run_key())).unwrap();
+    let agent = |keys: &KeyPair| {
+        super::server_config(&Credentials::of_run(keys.clone(), run.run_key())).unwrap()
+    };
     let to = |keys: &KeyPair| conductor_config(run.keys(), &keys.public()).unwrap();
     for keys in [&taken, &other] {
         let outcome = handshake(to(keys), agent(keys));
@@ -219,7 +233,8 @@ fn an_agents_own_credentials_open_nothing() {
             assert_eq!(explain(&outcome.server.unwrap_err()), Refusal::OtherToken);
         }
         // The certificate that the conductor shows is known to all, its key is not.
-        let shown = stolen(&Identity::client(run.keys()).unwrap(), &Identity::client(&taken).unwrap());
+        let shown =
+            stolen(&Identity::client(run.keys()).unwrap(), &Identity::client(&taken).unwrap());
         let mut config = ClientConfig::clone(&to(keys));
         config.client_auth_cert_resolver = shown;
         let outcome = handshake(Arc::new(config), agent(keys));
@@ -261,7 +276,10 @@ fn tls_1_2_is_refused() {
     let mut server = ServerConnection::new(server_config(&Secret::insecure()).unwrap()).unwrap();
     server.read_tls(&mut &hello[..]).unwrap();
     let error = server.process_new_packets().unwrap_err();
-    assert_eq!(error, Error::PeerIncompatible(rustls::PeerIncompatible::SupportedVersionsExtensionRequired));
+    assert_eq!(
+        error,
+        Error::PeerIncompatible(rustls::PeerIncompatible::SupportedVersionsExtensionRequired)
+    );
     let mut answer = Vec::new();
     server.write_tls(&mut answer).unwrap();
     assert_eq!(answer, [0x15, 3, 3, 0, 2, 2, 70], "a fatal alert protocol_version and no more");

@@ -115,8 +115,8 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// 1 where a bound is broken, also by a cell that the candidate could not measure; if `strict` also where no cell could judge
-/// one.
+/// 1 where a bound is broken, also by a cell that the candidate could not measure; if `strict` also
+/// where no cell could judge one.
 fn gate(comparison: &Comparison, is_told: bool, strict: bool) -> ExitCode {
     let broken: Vec<_> = comparison.broken().collect();
     if !is_told {
@@ -129,14 +129,23 @@ fn gate(comparison: &Comparison, is_told: bool, strict: bool) -> ExitCode {
     }
     let blind: Vec<_> = comparison.blind().filter(|_| strict).collect();
     for bound in &blind {
-        tell(format_args!("--strict: no cell could judge {}; more rounds or longer windows see more", bound.bound));
+        tell(format_args!(
+            "--strict: no cell could judge {}; more rounds or longer windows see more",
+            bound.bound
+        ));
     }
     if broken.is_empty() && blind.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// The runs of both sides. They are read at the same time: what takes time is to take records apart.
-fn read_both(a: &[&PathBuf], b: &[&PathBuf], bounds: &[Bound]) -> Result<(Vec<Values>, Vec<Values>), Fault> {
-    let all = |dirs: &[&PathBuf]| dirs.iter().map(|dir| read(dir, bounds)).collect::<Result<Vec<_>, _>>();
+/// The runs of both sides. They are read at the same time: what takes time is to take records
+/// apart.
+fn read_both(
+    a: &[&PathBuf],
+    b: &[&PathBuf],
+    bounds: &[Bound],
+) -> Result<(Vec<Values>, Vec<Values>), Fault> {
+    let all =
+        |dirs: &[&PathBuf]| dirs.iter().map(|dir| read(dir, bounds)).collect::<Result<Vec<_>, _>>();
     let (a, b) = std::thread::scope(|scope| {
         let other = scope.spawn(|| all(b));
         (all(a), other.join())

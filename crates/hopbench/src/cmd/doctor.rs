@@ -1,5 +1,5 @@
-//! `hopbench doctor`: what this machine or a cluster can do, why not, and what to do about it; with `--noise` how much it
-//! differs from itself.
+//! `hopbench doctor`: what this machine or a cluster can do, why not, and what to do about it; with
+//! `--noise` how much it differs from itself.
 
 mod noise;
 
@@ -24,9 +24,11 @@ pub(super) struct Doctor;
 
 impl Subcommand for Doctor {
     fn command(&self) -> Command {
-        NoiseArguments::of_noise(EnvoyArgument::augment_args(TestbedArguments::alone(Command::new("doctor"))))
-            .about("What this machine or a cluster can do, why not, and what to do about it")
-            .long_about(None)
+        NoiseArguments::of_noise(EnvoyArgument::augment_args(TestbedArguments::alone(
+            Command::new("doctor"),
+        )))
+        .about("What this machine or a cluster can do, why not, and what to do about it")
+        .long_about(None)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -38,11 +40,14 @@ impl Subcommand for Doctor {
         EnvoyArgument::from_arg_matches(matches).map_err(Fault::input)?.apply()?;
         let noise = NoiseArguments::from_arg_matches(matches).map_err(Fault::input)?;
         match testbed.spec()? {
-            TestbedSpec::Lab(_) | TestbedSpec::Kubernetes(_) if noise.wanted() => noise.run(&testbed),
+            TestbedSpec::Lab(_) | TestbedSpec::Kubernetes(_) if noise.wanted() => {
+                noise.run(&testbed)
+            }
             TestbedSpec::Lab(_) => lab(),
             TestbedSpec::Kubernetes(spec) => cluster(&spec).map(|()| ExitCode::SUCCESS),
             TestbedSpec::Hosts(_) => {
-                let known = "lab or kubernetes; what hosts can do `hopbench plan` asks their agents";
+                let known =
+                    "lab or kubernetes; what hosts can do `hopbench plan` asks their agents";
                 Err(Fault::input(format!("--testbed: found hosts, expected {known}")))
             }
         }
@@ -50,7 +55,8 @@ impl Subcommand for Doctor {
 }
 
 fn lab() -> Result<ExitCode, Fault> {
-    // The namespaces are entered by starting this program again, which then does the first half only.
+    // The namespaces are entered by starting this program again, which then does the first half
+    // only.
     match sandbox::enter() {
         Ok(Entered::Outside(code)) => {
             say(of_lab(&outside()))?;
@@ -109,7 +115,10 @@ fn table<'a>(rows: impl Iterator<Item = Row<'a>>) -> String {
     let mut table = Table::new();
     table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(80);
     // All tables have the same columns.
-    table.set_constraints([ColumnConstraint::Absolute(Width::Fixed(14)), ColumnConstraint::Absolute(Width::Fixed(9))]);
+    table.set_constraints([
+        ColumnConstraint::Absolute(Width::Fixed(14)),
+        ColumnConstraint::Absolute(Width::Fixed(9)),
+    ]);
     for Row { name, needed_for, state, found, remedy } in rows {
         let mut text = found.to_owned();
         if !remedy.is_empty() {

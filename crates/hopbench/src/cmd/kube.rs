@@ -41,7 +41,9 @@ impl Subcommand for Kube {
         });
         match action {
             Some((action, matches)) => action.exit_code(matches),
-            None => Err(Fault::input("expected one of image, manifests, clean; see `hopbench kube --help`")),
+            None => Err(Fault::input(
+                "expected one of image, manifests, clean; see `hopbench kube --help`",
+            )),
         }
     }
 }

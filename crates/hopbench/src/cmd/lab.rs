@@ -26,8 +26,10 @@ impl Subcommand for Lab {
             .value_name("SCENARIO")
             .default_value("quickstart")
             .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
-        let place =
-            Arg::new("place").value_name("PLACE").required(true).help("A node or a pod, as `lab ls` lists them");
+        let place = Arg::new("place")
+            .value_name("PLACE")
+            .required(true)
+            .help("A node or a pod, as `lab ls` lists them");
         let command = Arg::new("command")
             .value_name("COMMAND")
             .required(true)
@@ -38,7 +40,8 @@ impl Subcommand for Lab {
             .value_parser(value_parser!(OsString))
             .help("The command and its arguments");
         let of_both = |command| {
-            let command: Command = EnvoyArgument::augment_args(ScenarioArguments::augment_args(command));
+            let command: Command =
+                EnvoyArgument::augment_args(ScenarioArguments::augment_args(command));
             // They are about measuring, which nobody does here.
             ["rounds", "time", "seed"]
                 .into_iter()
@@ -67,7 +70,9 @@ impl Subcommand for Lab {
 
     fn exit_code(&self, matches: &ArgMatches) -> Result<ExitCode, Fault> {
         let Some((action, matches)) = matches.subcommand() else {
-            return Err(Fault::input("expected one of up, exec, ls, down; see `hopbench lab --help`"));
+            return Err(Fault::input(
+                "expected one of up, exec, ls, down; see `hopbench lab --help`",
+            ));
         };
         match action {
             "up" => up(matches),
@@ -91,7 +96,10 @@ fn up(matches: &ArgMatches) -> Result<(), Fault> {
     envoy.apply()?;
     arguments.read(text(matches, "scenario"), &TestbedArguments::lab())?;
     let mut holder = std::process::Command::new("/proc/self/exe");
-    holder.args(["lab", "hold", text(matches, "scenario")]).args(arguments.selection()).args(envoy.for_another());
+    holder
+        .args(["lab", "hold", text(matches, "scenario")])
+        .args(arguments.selection())
+        .args(envoy.for_another());
     show(&by_hand::up(text(matches, "name"), holder)?)?;
     Ok(())
 }
@@ -121,8 +129,10 @@ fn hold(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     }
     match sandbox::enter()? {
         Entered::Outside(code) => Ok(code),
-        Entered::Inside => by_hand::hold(&resolved.plan, std::io::stdout(), std::io::stdin().lock())
-            .map(|never: Infallible| match never {}),
+        Entered::Inside => {
+            by_hand::hold(&resolved.plan, std::io::stdout(), std::io::stdin().lock())
+                .map(|never: Infallible| match never {})
+        }
     }
 }
 
@@ -131,7 +141,8 @@ fn exec(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     let command: Vec<OsString> = matches.get_many("command").unwrap_or_default().cloned().collect();
     let status = by_hand::run_in(&lab, text(matches, "place"), &command)?;
     // Ended by a signal, it has no code; shells say 128 and the signal then.
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map_or(1, |signal| 128 + signal);
+    let signal =
+        std::os::unix::process::ExitStatusExt::signal(&status).map_or(1, |signal| 128 + signal);
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(signal)).unwrap_or(u8::MAX)))
 }
 

@@ -14,7 +14,9 @@ use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{EngineKind, Fault, Job, Problem, Record, Transport};
-use hopbench_run::{AgentConnection, Ends, Setting, Target, Watch, conduct, record, resolve, variable};
+use hopbench_run::{
+    AgentConnection, Ends, Setting, Target, Watch, conduct, record, resolve, variable,
+};
 use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
@@ -28,9 +30,10 @@ pub(super) fn command(workload: &'static dyn Workload) -> Command {
     let (name, help) = match workload.kind().transport {
         Transport::Http => ("URL", "What to request, like http://host:80/path"),
         Transport::Icmp => ("HOST", "Name or address"),
-        Transport::Tcp | Transport::Udp => {
-            ("HOST[:PORT]", "Name or address of an agent (`hopbench serve`), with a port if it is not 7474")
-        }
+        Transport::Tcp | Transport::Udp => (
+            "HOST[:PORT]",
+            "Name or address of an agent (`hopbench serve`), with a port if it is not 7474",
+        ),
     };
     let target = Arg::new("target").value_name(name).required(true).help(help);
     let mut command = Command::new(workload.name()).arg(target);
@@ -53,8 +56,9 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         None
     };
     let text = matches.get_one::<String>("target").map_or("", String::as_str);
-    let mut params =
-        workload.params(matches).map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
+    let mut params = workload
+        .params(matches)
+        .map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
     if kind.is_http()
         && let Value::Object(map) = &mut params
     {
@@ -62,11 +66,13 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     }
     // `ping -c 3` is what every ping means by it.
     if kind.transport == Transport::Icmp
-        && let (Value::Object(map), Some(count)) = (&mut params, matches.get_one::<u32>("connections"))
+        && let (Value::Object(map), Some(count)) =
+            (&mut params, matches.get_one::<u32>("connections"))
     {
         map.entry("count").or_insert_with(|| Value::from(*count));
     }
-    let (mut job, mut problems) = common.job.job(workload, params, scheduled.as_ref(), rand::random());
+    let (mut job, mut problems) =
+        common.job.job(workload, params, scheduled.as_ref(), rand::random());
     problems.extend(job.client_cpus.as_ref().and_then(absent));
     // Checked with their values, and then without them in all that is shown.
     let checked = trials(workload, &job, &common.job.engine, problems)?;
@@ -102,7 +108,8 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     } else {
         None
     };
-    let client = local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
+    let client =
+        local().map_err(|e| Fault::environment(format!("cannot start the local agent: {e}")))?;
     let ends = Ends {
         clients: vec![AgentConnection::over(client, &ours)?],
         servers: server.into_iter().collect(),
@@ -123,7 +130,8 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
 /// What varies in a trial, and its job.
 type Planned = (BTreeMap<String, Value>, Job);
 
-/// The trials of a command: every engine with every point. All that is wrong with any of them is reported at once.
+/// The trials of a command: every engine with every point. All that is wrong with any of them is
+/// reported at once.
 fn trials(
     workload: &dyn Workload,
     job: &Job,
@@ -165,11 +173,13 @@ fn resolve_host(host: &str, port: u16, family: Option<u8>) -> Result<Target, Fau
 /// What a connection that was closed without an answer counts as.
 const SHUT: &[&str] = &["reset", "closed_early"];
 
-/// Why a trial whose exchanges failed is no measurement, and what may help; `None`: enough of them succeeded.
+/// Why a trial whose exchanges failed is no measurement, and what may help; `None`: enough of them
+/// succeeded.
 fn failed_exchanges(record: &Record) -> Option<String> {
     let why = hopbench_run::failed_exchanges(record)?;
     // An agent closes a connection whose HTTP it is not to answer.
-    let reset = record.kind().is_http() && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
+    let reset = record.kind().is_http()
+        && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
     let all = record.metrics.get("error_ratio").is_some_and(|failed| *failed >= 1.0);
     let hint = "; an agent answers HTTP to who gives its token, and to everybody with `hopbench serve --http`";
     Some(format!("{why}{}", if reset && all { hint } else { "" }))
@@ -193,7 +203,8 @@ impl Session {
         for (point, job) in trials {
             let mut live = Live::new(&job, self.interrupt.clone());
             let sent = self.secrets.restored(&job.workload, &job, variable)?;
-            let outcome = conduct(&mut self.ends, &sent, self.target.address, &Watch::default(), &mut live);
+            let outcome =
+                conduct(&mut self.ends, &sent, self.target.address, &Watch::default(), &mut live);
             live.clear();
             let outcome = outcome?;
             let setting = Setting {
@@ -213,7 +224,9 @@ impl Session {
             };
             let (record, notes) = record(&setting, &outcome);
             if record.window_s == 0.0 && outcome.fault.is_none() {
-                failed = Some(Fault::measuring("interrupted before the window began: nothing was measured"));
+                failed = Some(Fault::measuring(
+                    "interrupted before the window began: nothing was measured",
+                ));
                 break;
             }
             self.print(&record, &notes)?;
@@ -222,8 +235,9 @@ impl Session {
                 failed = failed_exchanges(&record).map(Fault::measuring);
             }
             if failed.is_none() && self.interrupt.wanted() && record.incomplete.is_some() {
-                failed =
-                    Some(Fault::measuring("interrupted; what was measured until then is above, marked incomplete"));
+                failed = Some(Fault::measuring(
+                    "interrupted; what was measured until then is above, marked incomplete",
+                ));
             }
             records.push(record);
             if failed.is_some() || self.interrupt.wanted() {
@@ -241,7 +255,8 @@ impl Session {
             return Ok(());
         };
         let notes = [notes.to_vec()];
-        let context = hopbench_report::Context { notes: &notes, terminal: std::io::stdout().is_terminal() };
+        let context =
+            hopbench_report::Context { notes: &notes, terminal: std::io::stdout().is_terminal() };
         print(format.render(std::slice::from_ref(record), &context))
     }
 

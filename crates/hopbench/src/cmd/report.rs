@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
-use hopbench_report::campaign::{Details, RunData, SUMMARY_FORMATS, Screen, Summary, summary_format};
+use hopbench_report::campaign::{
+    Details, RunData, SUMMARY_FORMATS, Screen, Summary, summary_format,
+};
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
@@ -102,7 +104,10 @@ fn tables(summary: &Summary, workload: Option<&str>, output: Output<'_>) -> Resu
     let details = Details { width: room("", false, output).width, workload };
     details.text(summary).ok_or_else(|| {
         let known = Details::workloads(summary).join(", ");
-        Fault::input(format!("--workload: found `{}`, expected one of {known}", workload.unwrap_or_default()))
+        Fault::input(format!(
+            "--workload: found `{}`, expected one of {known}",
+            workload.unwrap_or_default()
+        ))
     })
 }
 

@@ -33,7 +33,8 @@ use crate::testbeds;
 pub(super) struct Run;
 
 /// What a user has to know who ends a run on a cluster before it has cleaned up.
-const LEFT_BEHIND: &str = "ended at once; what is left on the cluster is removed by `hopbench kube clean`";
+const LEFT_BEHIND: &str =
+    "ended at once; what is left on the cluster is removed by `hopbench kube clean`";
 
 /// The formats that are left in the folder, with the names of their files.
 const LEFT: &[(&str, &str)] = &[("html", "report.html"), ("csv", "summary.csv")];
@@ -41,7 +42,9 @@ const LEFT: &[(&str, &str)] = &[("html", "report.html"), ("csv", "summary.csv")]
 impl Subcommand for Run {
     fn command(&self) -> Command {
         Flags::augment_args(Command::new("run"))
-            .mut_arg("format", |arg| arg.help("Text for people, or json: an object a line for everything that happens"))
+            .mut_arg("format", |arg| {
+                arg.help("Text for people, or json: an object a line for everything that happens")
+            })
             .about("Measures a scenario and reports on it")
             .long_about(None)
     }
@@ -76,9 +79,13 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
             notes.iter().chain(&super::plan::too_short(&plan)).for_each(tell);
             let run = new_run(*plan, text, &ours)?;
             // A folder in which no trial can ever be is only in the way.
-            if let Err(fault) = measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ())) {
+            if let Err(fault) = measurable(
+                &run.plan,
+                &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ()),
+            ) {
                 if flags.format.is_json() {
-                    let done = Event::RunDone { run: &run, ended: &Ended::default(), fault: Some(&fault) };
+                    let done =
+                        Event::RunDone { run: &run, ended: &Ended::default(), fault: Some(&fault) };
                     Events::new(interrupt).event(&done);
                 }
                 return Err(fault);
@@ -113,7 +120,10 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let reported = || if flags.no_report { Ok(()) } else { report(&folder, is_json) };
     match fault {
         None => reported().and_then(|()| verdict(&ended, &dir, is_cluster)),
-        Some(fault) if results::open(&dir).is_ok_and(|(_, mut records)| records.any(|record| record.is_ok())) => {
+        Some(fault)
+            if results::open(&dir)
+                .is_ok_and(|(_, mut records)| records.any(|record| record.is_ok())) =>
+        {
             // What ended the run is the worse news.
             if let Err(another) = reported() {
                 tell(format_args!("no report: {another}"));
@@ -129,20 +139,29 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
 fn tell_references(plan: &Plan) {
     let all = plan.points.iter().flat_map(|point| secret::references(&point.job));
     for (header, variable) in all.collect::<BTreeSet<_>>() {
-        tell(format_args!("the header {header} takes its value from the environment variable {variable}"));
+        tell(format_args!(
+            "the header {header} takes its value from the environment variable {variable}"
+        ));
     }
 }
 
 /// A fault that ended a run in the middle, with what there is of it.
 fn kept(fault: &Fault, dir: &Path, is_cluster: bool) -> Fault {
     let (at, same) = (dir.display(), same_testbed(is_cluster));
-    let text = format!("{}\nwhat was measured is in {at}; go on with `hopbench run --resume {at}`{same}", fault.text);
+    let text = format!(
+        "{}\nwhat was measured is in {at}; go on with `hopbench run --resume {at}`{same}",
+        fault.text
+    );
     Fault { kind: fault.kind, text }
 }
 
 /// What `--resume` does not mend, where that may be what is wrong.
 fn same_testbed(is_cluster: bool) -> &'static str {
-    if is_cluster { ", on the same testbed as it was described; if that is to change, start a new run" } else { "" }
+    if is_cluster {
+        ", on the same testbed as it was described; if that is to change, start a new run"
+    } else {
+        ""
+    }
 }
 
 /// Writes the reports into the folder, and prints the answer.
@@ -155,7 +174,8 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
     records.notes().iter().for_each(tell);
     let summary = report.into_summary();
     for (format, name) in LEFT {
-        let known = summary_format(format).ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
+        let known = summary_format(format)
+            .ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
         folder.add(name, known.render(&summary).as_bytes())?;
     }
     if quiet {
@@ -175,7 +195,10 @@ fn verdict(ended: &Ended, dir: &Path, is_cluster: bool) -> Result<(), Fault> {
         wrong.push(format!("{} failed", counted(ended.failures as u64, "trial", "trials")));
     }
     if ended.errors > 0 {
-        wrong.push(format!("the figures of {} cannot be used", counted(ended.errors as u64, "trial", "trials")));
+        wrong.push(format!(
+            "the figures of {} cannot be used",
+            counted(ended.errors as u64, "trial", "trials")
+        ));
     }
     if wrong.is_empty() {
         return Ok(());

@@ -19,7 +19,10 @@ impl Bar {
     /// Draws nothing yet.
     pub(crate) fn new() -> Self {
         let bar = if stderr().is_terminal() {
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like_with_hz(Box::<Screen>::default(), 20))
+            ProgressBar::with_draw_target(
+                None,
+                ProgressDrawTarget::term_like_with_hz(Box::<Screen>::default(), 20),
+            )
         } else {
             ProgressBar::hidden()
         };
@@ -50,8 +53,8 @@ impl Bar {
     }
 }
 
-/// Columns at the right that stay free: the `^C` that a terminal shows has room there, and begins no
-/// line of its own, which nobody would take away.
+/// Columns at the right that stay free: the `^C` that a terminal shows has room there, and begins
+/// no line of its own, which nobody would take away.
 const MARGIN: usize = 4;
 /// Columns of a terminal that does not say.
 const COLUMNS: usize = 80;

@@ -17,7 +17,9 @@ const MOST_GOLDEN_LINES: usize = 4000;
 /// The modules of every crate, by root.
 static MODULES: LazyLock<BTreeMap<String, Vec<Modules>>> = LazyLock::new(|| {
     let text = |file: &Path| file.exists().then(|| read(file));
-    let of = |krate: &String| roots(&folder(krate).join("src")).iter().map(|root| Modules::of(root, &text)).collect();
+    let of = |krate: &String| {
+        roots(&folder(krate).join("src")).iter().map(|root| Modules::of(root, &text)).collect()
+    };
     crate_names().into_iter().map(|krate| (krate.clone(), of(&krate))).collect()
 });
 
@@ -63,13 +65,21 @@ fn a_folder_has_few_files() {
 fn goldens_have_few_lines() {
     let files: Vec<PathBuf> = crate_names().iter().flat_map(|krate| golden_files(krate)).collect();
     for krate in ["kube", "mesh", "report"] {
-        assert!(files.iter().any(|file| file.starts_with(folder(krate))), "no golden of {krate} is seen");
+        assert!(
+            files.iter().any(|file| file.starts_with(folder(krate))),
+            "no golden of {krate} is seen"
+        );
     }
-    let mut lines: Vec<(usize, PathBuf)> = files.into_iter().map(|file| (read(&file).lines().count(), file)).collect();
+    let mut lines: Vec<(usize, PathBuf)> =
+        files.into_iter().map(|file| (read(&file).lines().count(), file)).collect();
     lines.sort_unstable();
     let all: usize = lines.iter().map(|(count, _)| count).sum();
-    let longest: Vec<String> =
-        lines.iter().rev().take(5).map(|(count, file)| format!("{count} {}", file.display())).collect();
+    let longest: Vec<String> = lines
+        .iter()
+        .rev()
+        .take(5)
+        .map(|(count, file)| format!("{count} {}", file.display()))
+        .collect();
     assert!(
         all <= MOST_GOLDEN_LINES,
         "goldens have {all} lines, at most {MOST_GOLDEN_LINES} are allowed; the longest:\n{}",
@@ -92,7 +102,13 @@ fn cycles(files: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn a_cycle_is_seen_however_it_is_written() {
-    let with = |b: &str| cycles(&[("lib.rs", "mod a; mod b;"), ("a.rs", "pub fn f() { crate::b::g() }"), ("b.rs", b)]);
+    let with = |b: &str| {
+        cycles(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "pub fn f() { crate::b::g() }"),
+            ("b.rs", b),
+        ])
+    };
     for b in [
         "use crate::a::f; pub fn g() { f() }",
         "use super::a::{self, f}; pub fn g() { f() }",
@@ -115,7 +131,10 @@ fn a_cycle_is_seen_however_it_is_written() {
     ] {
         assert_eq!(with(b), Vec::<String>::new(), "{b}");
     }
-    assert_eq!(with("use crate::a::f; pub fn g() { f() }"), ["a -> b (crate::b::g), b -> a (use crate::a::f)"]);
+    assert_eq!(
+        with("use crate::a::f; pub fn g() { f() }"),
+        ["a -> b (crate::b::g), b -> a (use crate::a::f)"]
+    );
 }
 
 #[test]
@@ -125,9 +144,20 @@ fn a_parent_may_declare_and_pass_on_and_not_share() {
     assert_eq!(with("mod b; pub use b::Part; pub struct Own;"), Vec::<String>::new());
     let both = ["a -> a::b (use b::Part), a::b -> a (use super::Own)"];
     assert_eq!(with("mod b; use b::Part; pub struct Own; fn f(_: Part) {}"), both);
-    assert_eq!(with("mod b; pub use b::Part; pub struct Own; fn f(_: Part) {}"), both, "it uses what it passes on");
-    let apart = [("lib.rs", "mod a;"), ("a.rs", "mod b; mod c; pub use c::Own; use b::Part; fn f(_: Part) {}"), child];
-    assert_eq!(cycles(&[&apart[..], &[("a/c.rs", "pub struct Own;")]].concat()), Vec::<String>::new());
+    assert_eq!(
+        with("mod b; pub use b::Part; pub struct Own; fn f(_: Part) {}"),
+        both,
+        "it uses what it passes on"
+    );
+    let apart = [
+        ("lib.rs", "mod a;"),
+        ("a.rs", "mod b; mod c; pub use c::Own; use b::Part; fn f(_: Part) {}"),
+        child,
+    ];
+    assert_eq!(
+        cycles(&[&apart[..], &[("a/c.rs", "pub struct Own;")]].concat()),
+        Vec::<String>::new()
+    );
 }
 
 #[test]

@@ -23,7 +23,9 @@ impl Manifest {
                 section = name.trim_end_matches(']').to_owned();
                 continue;
             }
-            let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) else { continue };
+            let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) else {
+                continue;
+            };
             let package = key.trim().split('.').next().unwrap_or_default().to_owned();
             if section == "lints" {
                 out.workspace_lints |= package == "workspace" && value.trim() == "true";

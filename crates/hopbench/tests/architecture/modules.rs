@@ -1,4 +1,5 @@
-//! The modules of a crate, and which of them use which, as far as the checks need to understand Rust.
+//! The modules of a crate, and which of them use which, as far as the checks need to understand
+//! Rust.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,8 @@ enum Target {
 }
 
 impl Modules {
-    /// Those under `root`, a `lib.rs` or `main.rs`; `read` gives the text of a file, if there is one.
+    /// Those under `root`, a `lib.rs` or `main.rs`; `read` gives the text of a file, if there is
+    /// one.
     pub(crate) fn of(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut modules = Self { all: vec![Module::default()] };
         let text = read(root).unwrap_or_else(|| panic!("{} is not there", root.display()));
@@ -52,8 +54,8 @@ impl Modules {
         modules
     }
 
-    /// Modules that use each other, each cycle in a line. A module that only declares and re-exports
-    /// its children does not use them.
+    /// Modules that use each other, each cycle in a line. A module that only declares and
+    /// re-exports its children does not use them.
     pub(crate) fn cycles(&self) -> BTreeSet<String> {
         let graph = self.graph();
         cycles(&graph).iter().map(|cycle| self.told(cycle, &graph)).collect()
@@ -67,7 +69,8 @@ impl Modules {
             let mut folders = Graph::new();
             for (from, uses) in &graph {
                 for (to, words) in uses {
-                    if let (Some(a), Some(b)) = (self.child_above(*from, parent), self.child_above(*to, parent))
+                    if let (Some(a), Some(b)) =
+                        (self.child_above(*from, parent), self.child_above(*to, parent))
                         && a != b
                     {
                         let words = format!("{} {words}", self.name(*from));
@@ -75,7 +78,10 @@ impl Modules {
                     }
                 }
             }
-            cycles(&folders).into_iter().map(|cycle| self.told(&cycle, &folders)).collect::<Vec<_>>()
+            cycles(&folders)
+                .into_iter()
+                .map(|cycle| self.told(&cycle, &folders))
+                .collect::<Vec<_>>()
         };
         parents.flat_map(of_parent).collect()
     }
@@ -100,8 +106,9 @@ impl Modules {
 
     fn told(&self, cycle: &[usize], graph: &Graph) -> String {
         let next = cycle.iter().cycle().skip(1);
-        let step =
-            |(from, to): (&usize, &usize)| format!("{} -> {} ({})", self.name(*from), self.name(*to), graph[from][to]);
+        let step = |(from, to): (&usize, &usize)| {
+            format!("{} -> {} ({})", self.name(*from), self.name(*to), graph[from][to])
+        };
         cycle.iter().zip(next).map(step).collect::<Vec<_>>().join(", ")
     }
 
@@ -122,8 +129,12 @@ impl Modules {
             for item in &module.uses {
                 let words = format!("use {}", item.path.join("::"));
                 if item.name == "*" {
-                    if let Some(Target::Module(of)) = self.resolve(from, &item.path, &mut Vec::new()) {
-                        used.iter().for_each(|name| add(self.find(of, name, &mut Vec::new()), format!("{words}::*")));
+                    if let Some(Target::Module(of)) =
+                        self.resolve(from, &item.path, &mut Vec::new())
+                    {
+                        used.iter().for_each(|name| {
+                            add(self.find(of, name, &mut Vec::new()), format!("{words}::*"))
+                        });
                     }
                 } else if !item.is_public || used.contains(item.name.as_str()) {
                     add(self.resolve(from, &item.path, &mut Vec::new()), words);
@@ -133,9 +144,14 @@ impl Modules {
         graph
     }
 
-    /// Where a path leads that stands in module `from`; `None`: out of the crate. `seen` are the names
-    /// that were looked for on the way.
-    fn resolve(&self, from: usize, path: &[String], seen: &mut Vec<(usize, String)>) -> Option<Target> {
+    /// Where a path leads that stands in module `from`; `None`: out of the crate. `seen` are the
+    /// names that were looked for on the way.
+    fn resolve(
+        &self,
+        from: usize,
+        path: &[String],
+        seen: &mut Vec<(usize, String)>,
+    ) -> Option<Target> {
         let mut rest = path;
         let mut at = match path.first()?.as_str() {
             "crate" => 0,
@@ -176,14 +192,18 @@ impl Modules {
         if items.contains(name) {
             return Some(Target::ItemOf(module));
         }
-        if let Some(found) =
-            uses.iter().filter(|one| one.name == name).find_map(|one| self.resolve(module, &one.path, seen))
+        if let Some(found) = uses
+            .iter()
+            .filter(|one| one.name == name)
+            .find_map(|one| self.resolve(module, &one.path, seen))
         {
             return Some(found);
         }
-        uses.iter().filter(|one| one.name == "*").find_map(|one| match self.resolve(module, &one.path, seen) {
-            Some(Target::Module(of)) => self.find(of, name, seen),
-            _ => None,
+        uses.iter().filter(|one| one.name == "*").find_map(|one| {
+            match self.resolve(module, &one.path, seen) {
+                Some(Target::Module(of)) => self.find(of, name, seen),
+                _ => None,
+            }
         })
     }
 
@@ -208,7 +228,11 @@ impl Modules {
                 }
                 ("#", "[") => {
                     let end = group_end(tokens, at + 1);
-                    at = if is_for_tests(&tokens[at + 2..end]) { item_end(tokens, end) } else { end };
+                    at = if is_for_tests(&tokens[at + 2..end]) {
+                        item_end(tokens, end)
+                    } else {
+                        end
+                    };
                 }
                 ("use", next) if next != "<" => {
                     let is_public = depth == 0 && is_public(&tokens[..at]);
@@ -219,14 +243,22 @@ impl Modules {
                 ("mod", name) if [";", "{"].contains(&word(at + 2)) => {
                     let below = folder.join(name);
                     let child = self.all.len();
-                    let path = [self.all[module].path.as_str(), name].join("::").trim_start_matches("::").to_owned();
+                    let path = [self.all[module].path.as_str(), name]
+                        .join("::")
+                        .trim_start_matches("::")
+                        .to_owned();
                     self.all.push(Module { path, parent: Some(module), ..Module::default() });
                     let is_shipped = if word(at + 2) == ";" {
-                        let text =
-                            read(&below.with_extension("rs")).unwrap_or_else(|| panic!("no {}", below.display()));
+                        let text = read(&below.with_extension("rs"))
+                            .unwrap_or_else(|| panic!("no {}", below.display()));
                         self.parse(child, &self::tokens(&code(&text)), &below, read)
                     } else {
-                        self.parse(child, &tokens[at + 3..group_end(tokens, at + 2) - 1], &below, read)
+                        self.parse(
+                            child,
+                            &tokens[at + 3..group_end(tokens, at + 2) - 1],
+                            &below,
+                            read,
+                        )
                     };
                     at = if word(at + 2) == ";" { at + 3 } else { group_end(tokens, at + 2) };
                     if is_shipped {
@@ -266,8 +298,10 @@ impl Module {
             if !begins || at > 0 && [".", "::"].contains(&word(at - 1)) {
                 continue;
             }
-            let more = (at + 1..).step_by(2).take_while(|at| word(*at) == "::" && is_name(word(at + 1)));
-            let path = std::iter::once(at).chain(more.map(|at| at + 1)).map(|at| word(at).to_owned());
+            let more =
+                (at + 1..).step_by(2).take_while(|at| word(*at) == "::" && is_name(word(at + 1)));
+            let path =
+                std::iter::once(at).chain(more.map(|at| at + 1)).map(|at| word(at).to_owned());
             out.push(path.collect());
         }
         out
@@ -294,7 +328,8 @@ fn cycles(graph: &Graph) -> BTreeSet<Vec<usize>> {
         while let Some(node) = queue.pop_front() {
             for next in graph.get(&node).into_iter().flat_map(BTreeMap::keys) {
                 if *next == start {
-                    let back = std::iter::successors(Some(node), |node| came_from.get(node).copied());
+                    let back =
+                        std::iter::successors(Some(node), |node| came_from.get(node).copied());
                     let mut cycle: Vec<usize> = back.collect();
                     cycle.reverse();
                     let smallest = (0..cycle.len()).min_by_key(|at| cycle[*at]).unwrap_or(0);
@@ -339,7 +374,8 @@ fn is_name(word: &str) -> bool {
 fn defines(first: &str, second: &str) -> bool {
     const KINDS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "type", "union"];
     const NO_NAMES: [&str; 4] = ["fn", "unsafe", "async", "mut"];
-    first == "macro_rules" || KINDS.contains(&first) && is_name(second) && !NO_NAMES.contains(&second)
+    first == "macro_rules"
+        || KINDS.contains(&first) && is_name(second) && !NO_NAMES.contains(&second)
 }
 
 /// Whether the words of an attribute leave something out of what is shipped.
@@ -351,7 +387,9 @@ fn is_for_tests(attribute: &[String]) -> bool {
 /// Whether a `pub` of any reach stands at the end of `before`.
 fn is_public(before: &[String]) -> bool {
     let visibility = match before.last().map(String::as_str) {
-        Some(")") => before.iter().rposition(|word| word == "(").map_or(&[][..], |open| &before[..open]),
+        Some(")") => {
+            before.iter().rposition(|word| word == "(").map_or(&[][..], |open| &before[..open])
+        }
         _ => before,
     };
     visibility.last().is_some_and(|word| word == "pub")
@@ -375,8 +413,18 @@ fn group_end(tokens: &[String], at: usize) -> usize {
 
 /// The place after the item, field or statement that begins at `at`, with more attributes perhaps.
 fn item_end(tokens: &[String], mut at: usize) -> usize {
-    const ITEMS: [&str; 10] =
-        ["fn", "unsafe", "async", "impl", "struct", "enum", "trait", "mod", "extern", "macro_rules"];
+    const ITEMS: [&str; 10] = [
+        "fn",
+        "unsafe",
+        "async",
+        "impl",
+        "struct",
+        "enum",
+        "trait",
+        "mod",
+        "extern",
+        "macro_rules",
+    ];
     let word = |at: usize| tokens.get(at).map_or("", String::as_str);
     while word(at) == "#" {
         at = group_end(tokens, at + 1);
@@ -384,7 +432,8 @@ fn item_end(tokens: &[String], mut at: usize) -> usize {
     if word(at) == "pub" {
         at = if word(at + 1) == "(" { group_end(tokens, at + 1) } else { at + 1 };
     }
-    let is_value = ["use", "static", "type"].contains(&word(at)) || word(at) == "const" && word(at + 1) != "fn";
+    let is_value = ["use", "static", "type"].contains(&word(at))
+        || word(at) == "const" && word(at + 1) != "fn";
     let is_item = ITEMS.contains(&word(at)) || word(at) == "const";
     while at < tokens.len() {
         match word(at) {
@@ -400,7 +449,12 @@ fn item_end(tokens: &[String], mut at: usize) -> usize {
 }
 
 /// Gives `take` each name of the tree of a `use`; the place after it.
-fn use_tree(tokens: &[String], mut at: usize, above: &[String], take: &mut dyn FnMut(Vec<String>, String)) -> usize {
+fn use_tree(
+    tokens: &[String],
+    mut at: usize,
+    above: &[String],
+    take: &mut dyn FnMut(Vec<String>, String),
+) -> usize {
     let word = |at: usize| tokens.get(at).map_or("", String::as_str);
     let mut path = above.to_vec();
     loop {
@@ -441,5 +495,9 @@ fn use_tree(tokens: &[String], mut at: usize, above: &[String], take: &mut dyn F
 
 /// The roots of a crate's modules.
 pub(crate) fn roots(src: &Path) -> Vec<PathBuf> {
-    ["lib.rs", "main.rs"].map(|name| src.join(name)).into_iter().filter(|root| root.exists()).collect()
+    ["lib.rs", "main.rs"]
+        .map(|name| src.join(name))
+        .into_iter()
+        .filter(|root| root.exists())
+        .collect()
 }

@@ -25,10 +25,14 @@ pub(crate) fn workspace() -> String {
     read(&crates().join("../Cargo.toml"))
 }
 
-/// The names of the crates, sorted: those of their packages without `hopbench-`, and of their folders.
+/// The names of the crates, sorted: those of their packages without `hopbench-`, and of their
+/// folders.
 pub(crate) fn crate_names() -> Vec<String> {
-    let mut names: Vec<_> =
-        entries(&crates()).iter().filter(|p| p.join("Cargo.toml").exists()).map(|p| stem(p)).collect();
+    let mut names: Vec<_> = entries(&crates())
+        .iter()
+        .filter(|p| p.join("Cargo.toml").exists())
+        .map(|p| stem(p))
+        .collect();
     names.extend(BESIDE.iter().map(|(name, _)| (*name).to_owned()));
     names.sort();
     names
@@ -52,13 +56,16 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// The Rust files of a crate that are part of what is shipped: not those of modules that exist for tests only.
+/// The Rust files of a crate that are part of what is shipped: not those of modules that exist for
+/// tests only.
 pub(crate) fn shipped_files(krate: &str) -> Vec<PathBuf> {
     let files = rust_files(&folder(krate).join("src"));
     let for_tests: Vec<PathBuf> = files.iter().flat_map(|file| test_modules(file)).collect();
     files
         .into_iter()
-        .filter(|file| !for_tests.iter().any(|t| *file == t.with_extension("rs") || file.starts_with(t)))
+        .filter(|file| {
+            !for_tests.iter().any(|t| *file == t.with_extension("rs") || file.starts_with(t))
+        })
         .collect()
 }
 
@@ -66,7 +73,8 @@ pub(crate) fn shipped_files(krate: &str) -> Vec<PathBuf> {
 pub(crate) fn golden_files(krate: &str) -> Vec<PathBuf> {
     let tests = folder(krate).join("tests");
     let folders = if tests.is_dir() { entries(&tests) } else { Vec::new() };
-    let goldens = folders.into_iter().filter(|path| path.is_dir() && stem(path).starts_with("golden"));
+    let goldens =
+        folders.into_iter().filter(|path| path.is_dir() && stem(path).starts_with("golden"));
     goldens.flat_map(|folder| entries(&folder)).collect()
 }
 
@@ -79,12 +87,17 @@ fn test_modules(file: &Path) -> Vec<PathBuf> {
     };
     let lines: Vec<_> = text.lines().map(str::trim).collect();
     let pairs = lines.windows(2).filter(|pair| pair[0] == "#[cfg(test)]");
-    pairs.filter_map(|pair| module_of(pair[1])?.strip_suffix(';').map(|name| folder.join(name))).collect()
+    pairs
+        .filter_map(|pair| module_of(pair[1])?.strip_suffix(';').map(|name| folder.join(name)))
+        .collect()
 }
 
 /// `NAME;` or `NAME {` of a line that declares a module.
 fn module_of(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub(super) ")).unwrap_or(line);
+    let line = line
+        .strip_prefix("pub(crate) ")
+        .or_else(|| line.strip_prefix("pub(super) "))
+        .unwrap_or(line);
     line.strip_prefix("mod ")
 }
 
@@ -93,7 +106,8 @@ pub(crate) fn shipped_text(file: &Path) -> String {
     let text = read(file);
     let lines: Vec<_> = text.lines().collect();
     let tests = lines.windows(2).position(|pair| {
-        pair[0].trim() == "#[cfg(test)]" && module_of(pair[1].trim()).is_some_and(|rest| rest.ends_with('{'))
+        pair[0].trim() == "#[cfg(test)]"
+            && module_of(pair[1].trim()).is_some_and(|rest| rest.ends_with('{'))
     });
     lines[..tests.unwrap_or(lines.len())].join("\n")
 }
@@ -109,8 +123,16 @@ pub(crate) fn code(text: &str) -> String {
             ['/', '/', ..] => rest.iter().position(|c| *c == '\n').unwrap_or(rest.len()),
             ['/', '*', ..] => block_comment(rest),
             ['"', ..] => string(rest),
-            ['r', '"' | '#', ..] if !out.ends_with(|c: char| c.is_alphanumeric() || c == '_') => raw_string(rest),
-            ['\'', '\\', ..] => 2 + rest[2..].iter().skip(1).position(|c| *c == '\'').map_or(rest.len() - 2, |n| n + 2),
+            ['r', '"' | '#', ..] if !out.ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                raw_string(rest)
+            }
+            ['\'', '\\', ..] => {
+                2 + rest[2..]
+                    .iter()
+                    .skip(1)
+                    .position(|c| *c == '\'')
+                    .map_or(rest.len() - 2, |n| n + 2)
+            }
             ['\'', _, '\'', ..] => 3,
             _ => 0,
         };
@@ -161,7 +183,9 @@ fn raw_string(rest: &[char]) -> usize {
     }
     let end: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
     let body = &rest[2 + hashes..];
-    body.windows(end.len()).position(|w| w == end).map_or(rest.len(), |n| 2 + hashes + n + end.len())
+    body.windows(end.len())
+        .position(|w| w == end)
+        .map_or(rest.len(), |n| 2 + hashes + n + end.len())
 }
 
 /// The text of a file.

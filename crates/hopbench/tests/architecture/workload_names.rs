@@ -18,7 +18,8 @@ const OTHER_WORDS: &[&str] = &[
 
 #[test]
 fn few_files_decide_by_the_name_of_a_workload() {
-    let names: Vec<String> = hopbench_load::WORKLOADS.iter().map(|w| format!("\"{}\"", w.name())).collect();
+    let names: Vec<String> =
+        hopbench_load::WORKLOADS.iter().map(|w| format!("\"{}\"", w.name())).collect();
     let is_named = |text: &str| {
         let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         code.any(|line| names.iter().any(|name| line.contains(name)))
@@ -26,16 +27,23 @@ fn few_files_decide_by_the_name_of_a_workload() {
     assert!(is_named("    \"rr\" => 1,") && !is_named("    /// like \"rr\""));
     let mut found: Vec<String> = Vec::new();
     // The developers' tools drive the binary from outside, by its commands.
-    for krate in crate_names().into_iter().filter(|krate| !["bench", "test-webhook"].contains(&krate.as_str())) {
+    for krate in crate_names()
+        .into_iter()
+        .filter(|krate| !["bench", "test-webhook"].contains(&krate.as_str()))
+    {
         for file in shipped_files(&krate) {
-            let path = file.strip_prefix(crates()).expect("a file of ours").to_string_lossy().into_owned();
+            let path =
+                file.strip_prefix(crates()).expect("a file of ours").to_string_lossy().into_owned();
             if is_named(&shipped_text(&file)) && !path.starts_with("load/src/workloads/") {
                 found.push(path);
             }
         }
     }
     for other in OTHER_WORDS {
-        assert!(found.iter().any(|path| path == other), "{other} has no such word: take it out of OTHER_WORDS");
+        assert!(
+            found.iter().any(|path| path == other),
+            "{other} has no such word: take it out of OTHER_WORDS"
+        );
     }
     found.retain(|path| !OTHER_WORDS.contains(&path.as_str()));
     assert!(

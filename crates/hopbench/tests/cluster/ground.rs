@@ -1,7 +1,7 @@
 //! A real cluster, and `hopbench run` on it.
 //!
-//! `HOPBENCH_CLUSTER_KUBECONFIG` names the cluster, which is that of `tests/cluster`; `HOPBENCH_CLUSTER_IMAGE` the image
-//! of the agents, if it is not the usual one.
+//! `HOPBENCH_CLUSTER_KUBECONFIG` names the cluster, which is that of `tests/cluster`;
+//! `HOPBENCH_CLUSTER_IMAGE` the image of the agents, if it is not the usual one.
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::io::Write;
@@ -16,7 +16,8 @@ use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::Api;
 use kube::api::ListParams;
 
-/// One run at a time: they share the nodes' CPUs, and what is done to the cluster is done to all of it.
+/// One run at a time: they share the nodes' CPUs, and what is done to the cluster is done to all of
+/// it.
 static ONE: Mutex<()> = Mutex::new(());
 
 /// The testbed's nodes, where any three will do.
@@ -33,13 +34,22 @@ pub(crate) struct Ground {
 /// The cluster, or `None`, which is said.
 pub(crate) fn ground(test: &str) -> Option<Ground> {
     let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
+    let Some(kubeconfig) =
+        std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty())
+    else {
         let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
-        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
+        assert!(
+            !required,
+            "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster"
+        );
         println!("SKIP {test}: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
         return None;
     };
-    Some(Ground { kubeconfig: kubeconfig.into(), folder: tempfile::tempdir().unwrap(), _alone: alone })
+    Some(Ground {
+        kubeconfig: kubeconfig.into(),
+        folder: tempfile::tempdir().unwrap(),
+        _alone: alone,
+    })
 }
 
 /// Says that `test` leaves something out, or fails where `variable` is 1; false.
@@ -72,8 +82,16 @@ impl Ground {
         let nodes: Api<Node> = Api::all(access.client.clone());
         let listed = access.ask("nodes", nodes.list(&ListParams::default())).unwrap();
         let images = listed.items.into_iter().filter_map(|node| node.status?.images).flatten();
-        let found = images.filter_map(|image| image.names).flatten().any(|name| name == "hopbench.test/envoy:1");
-        found || lacks(test, "HOPBENCH_REQUIRE_ENVOY", "the cluster has no image hopbench.test/envoy:1")
+        let found = images
+            .filter_map(|image| image.names)
+            .flatten()
+            .any(|name| name == "hopbench.test/envoy:1");
+        found
+            || lacks(
+                test,
+                "HOPBENCH_REQUIRE_ENVOY",
+                "the cluster has no image hopbench.test/envoy:1",
+            )
     }
 
     /// A file of the test.
@@ -86,15 +104,22 @@ impl Ground {
         self.file("out")
     }
 
-    /// `hopbench run` on a scenario of this name; `testbed` goes into the testbed's block, `rest` stands below it.
+    /// `hopbench run` on a scenario of this name; `testbed` goes into the testbed's block, `rest`
+    /// stands below it.
     pub(crate) fn run(&self, name: &str, testbed: &str, rest: &str) -> Command {
-        let image = std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag());
+        let image = std::env::var("HOPBENCH_CLUSTER_IMAGE")
+            .unwrap_or_else(|_| hopbench_kube::image::default_tag());
         let testbed = format!("{{image: \"{image}\", pull-policy: Never, {testbed}}}");
-        let scenario = format!("name: {name}\ntestbed: {{kubernetes: {testbed}}}\nwarmup: 300ms\n{rest}");
+        let scenario =
+            format!("name: {name}\ntestbed: {{kubernetes: {testbed}}}\nwarmup: 300ms\n{rest}");
         let file = self.file("scenario.yaml");
         std::fs::write(&file, scenario).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
-        command.arg("run").arg(file).args(["--testbed", "kubernetes", "--no-report", "--out"]).arg(self.out());
+        command
+            .arg("run")
+            .arg(file)
+            .args(["--testbed", "kubernetes", "--no-report", "--out"])
+            .arg(self.out());
         command.env("KUBECONFIG", &self.kubeconfig);
         command
     }
@@ -102,7 +127,11 @@ impl Ground {
     /// The same to its end, which is a good one: its records.
     pub(crate) fn measured(&self, name: &str, testbed: &str, rest: &str) -> Vec<Record> {
         let ended = self.run(name, testbed, rest).output().unwrap();
-        let said = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&ended.stdout),
+            String::from_utf8_lossy(&ended.stderr)
+        );
         assert!(ended.status.success(), "{said}");
         self.records()
     }
@@ -123,7 +152,14 @@ impl Ground {
 pub(crate) fn assert_sound(record: &Record) {
     let what = format!("{} {} round {}", record.path, record.workload, record.round);
     assert_eq!((&record.incomplete, &record.error), (&None, &None), "{what}");
-    assert!(!record.proof.is_empty() && record.proof.iter().all(|proof| proof.ok), "{what}: {:#?}", record.proof);
+    assert!(
+        !record.proof.is_empty() && record.proof.iter().all(|proof| proof.ok),
+        "{what}: {:#?}",
+        record.proof
+    );
     let invariants = &record.invariants;
-    assert!(!invariants.is_empty() && invariants.iter().all(|one| one.ok), "{what}: {invariants:#?}");
+    assert!(
+        !invariants.is_empty() && invariants.iter().all(|one| one.ok),
+        "{what}: {invariants:#?}"
+    );
 }

@@ -38,7 +38,8 @@ pub(crate) struct Over {
     pub(crate) events: Vec<Value>,
 }
 
-/// Starts a run of this on the cluster; `None`: there is none, which is said. `more` goes into the testbed's block.
+/// Starts a run of this on the cluster; `None`: there is none, which is said. `more` goes into the
+/// testbed's block.
 pub(crate) fn start(test: &str, more: &str, rest: &str) -> Option<Running> {
     let ground = ground(test)?;
     let access = ground.access();
@@ -48,7 +49,9 @@ pub(crate) fn start(test: &str, more: &str, rest: &str) -> Option<Running> {
     let (told, events) = channel();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     std::thread::spawn(move || {
-        lines.map_while(Result::ok).for_each(|line| drop(told.send(serde_json::from_str(&line).unwrap())));
+        lines
+            .map_while(Result::ok)
+            .for_each(|line| drop(told.send(serde_json::from_str(&line).unwrap())));
     });
     Some(Running { access, child, events, ground })
 }
@@ -59,9 +62,12 @@ impl Running {
         let began = Instant::now();
         loop {
             let left = LONGEST.saturating_sub(began.elapsed());
-            let event =
-                self.events.recv_timeout(left).unwrap_or_else(|e| panic!("{path} {round}: {e}: {}", self.said()));
-            if event["event"] == "trial_started" && event["path"] == path && event["round"] == round {
+            let event = self
+                .events
+                .recv_timeout(left)
+                .unwrap_or_else(|e| panic!("{path} {round}: {e}: {}", self.said()));
+            if event["event"] == "trial_started" && event["path"] == path && event["round"] == round
+            {
                 return;
             }
         }
@@ -143,18 +149,30 @@ impl Running {
         let nodes: Api<Node> = Api::all(self.access.client.clone());
         let pods: Api<Pod> = Api::all(self.access.client.clone());
         let (all, client) = (ListParams::default(), &self.access);
-        let Ok(nodes) = client.ask("nodes", nodes.list(&all)) else { return vec!["the API server".to_owned()] };
-        let Ok(pods) = client.ask("pods", pods.list(&all)) else { return vec!["the API server".to_owned()] };
+        let Ok(nodes) = client.ask("nodes", nodes.list(&all)) else {
+            return vec!["the API server".to_owned()];
+        };
+        let Ok(pods) = client.ask("pods", pods.list(&all)) else {
+            return vec!["the API server".to_owned()];
+        };
         let lost = nodes.items.iter().filter(|node| {
             let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
             // What keeps pods away from a node that was lost goes a moment after it is ready again.
             let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
-            let is_shunned = taints.into_iter().flatten().any(|taint| taint.key.starts_with("node.kubernetes.io/"));
-            is_shunned || !conditions.into_iter().flatten().any(|c| c.type_ == "Ready" && c.status == "True")
+            let is_shunned = taints
+                .into_iter()
+                .flatten()
+                .any(|taint| taint.key.starts_with("node.kubernetes.io/"));
+            is_shunned
+                || !conditions
+                    .into_iter()
+                    .flatten()
+                    .any(|c| c.type_ == "Ready" && c.status == "True")
         });
         let ill = pods.items.iter().filter(|pod| {
             let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
-            let is_ready = conditions.into_iter().flatten().any(|c| c.type_ == "Ready" && c.status == "True");
+            let is_ready =
+                conditions.into_iter().flatten().any(|c| c.type_ == "Ready" && c.status == "True");
             pod.metadata.deletion_timestamp.is_some() || !is_ready
         });
         lost.map(|node| node.name_any()).chain(ill.map(|pod| pod.name_any())).collect()
@@ -180,7 +198,10 @@ impl Over {
 
     /// Why trials of a path failed, in their order.
     pub(crate) fn failures(&self, path: &str) -> Vec<String> {
-        let failed = self.events.iter().filter(|event| event["event"] == "trial_failed" && event["path"] == path);
+        let failed = self
+            .events
+            .iter()
+            .filter(|event| event["event"] == "trial_failed" && event["path"] == path);
         failed.map(|event| event["reason"].as_str().unwrap().to_owned()).collect()
     }
 }

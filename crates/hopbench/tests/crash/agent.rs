@@ -34,7 +34,8 @@ fn an_agent_that_dies_costs_its_trial_and_no_other() {
         let mut random = StdRng::seed_from_u64(SEED);
         let users = User::all();
         for number in 0..KILLS {
-            // Half of them for certain inside the window of the first trial, half at any moment of the run.
+            // Half of them for certain inside the window of the first trial, half at any moment of
+            // the run.
             let certain = number % 2 == 0;
             let wait = random.random_range(if certain { 50..300 } else { 0..1200 });
             one_run(&binary, users[number / 2 % users.len()], number / 2 % 2, certain, wait * MS);
@@ -74,7 +75,11 @@ fn one_run(binary: &Path, user: User, which: usize, certain: bool, wait: u64) {
         return results.whole();
     }
     assert_eq!(done.code, Some(4), "{at}: {}", done.story());
-    assert!(done.stderr.contains("FAILED round") && done.stderr.contains("--resume"), "{at}: {}", done.story());
+    assert!(
+        done.stderr.contains("FAILED round") && done.stderr.contains("--resume"),
+        "{at}: {}",
+        done.story()
+    );
     assert_eq!(results.run.status, RunStatus::Incomplete, "{at}");
     // Said once: by what was measured until then, or, where that is nothing, by run.json.
     let cut = results.records.iter().filter_map(|r| Some((r.incomplete.clone()?, r.round)));
@@ -84,8 +89,13 @@ fn one_run(binary: &Path, user: User, which: usize, certain: bool, wait: u64) {
     let name = ["bridge@a", "bridge@b"][which];
     assert!(reason.contains("agent") && reason.contains(name), "{at}: {reason}");
     // The other round has its record.
-    let complete: Vec<&String> =
-        results.records.iter().zip(&results.lines).filter(|(r, _)| r.incomplete.is_none()).map(|(_, l)| l).collect();
+    let complete: Vec<&String> = results
+        .records
+        .iter()
+        .zip(&results.lines)
+        .filter(|(r, _)| r.incomplete.is_none())
+        .map(|(_, l)| l)
+        .collect();
     assert_eq!(complete.len(), 1, "{at}: {}", done.story());
     assert!(results.records.iter().all(|r| r.incomplete.is_none() || r.round == *round), "{at}");
 

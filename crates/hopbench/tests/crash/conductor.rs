@@ -34,8 +34,8 @@ workloads:
 const SEED: u64 = 20_260_101;
 /// A run is killed this often before it may end.
 const KILLS_EACH: usize = 3;
-/// Kills, and the runs that they may take: where other tests have the CPUs, few kills come late in a
-/// run.
+/// Kills, and the runs that they may take: where other tests have the CPUs, few kills come late in
+/// a run.
 const KILLS: usize = 33;
 const MOST_RUNS: usize = 60;
 /// By then nothing may be left.
@@ -68,7 +68,8 @@ impl Victim {
 #[derive(Debug, Default)]
 struct Seen {
     kills: usize,
-    /// Kills before there was a run to go on with, before the lab stood, when it did, and in a run that had records.
+    /// Kills before there was a run to go on with, before the lab stood, when it did, and in a run
+    /// that had records.
     early: usize,
     building: usize,
     standing: usize,
@@ -78,25 +79,31 @@ struct Seen {
 impl Seen {
     /// Whether there were enough kills at each kind of moment.
     fn is_enough(&self) -> bool {
-        self.kills >= KILLS && self.early >= 1 && [self.building, self.standing, self.measuring].iter().all(|n| *n >= 5)
+        self.kills >= KILLS
+            && self.early >= 1
+            && [self.building, self.standing, self.measuring].iter().all(|n| *n >= 5)
     }
 }
 
 #[test]
 fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
-    inside_within(300 * S, "conductor::killed_at_any_moment_nothing_stays_and_nothing_is_lost", || {
-        let binary = World::make_own();
-        let mut random = StdRng::seed_from_u64(SEED);
-        let mut seen = Seen::default();
-        let users = User::all();
-        for number in 0..MOST_RUNS {
-            if seen.is_enough() {
-                break;
+    inside_within(
+        300 * S,
+        "conductor::killed_at_any_moment_nothing_stays_and_nothing_is_lost",
+        || {
+            let binary = World::make_own();
+            let mut random = StdRng::seed_from_u64(SEED);
+            let mut seen = Seen::default();
+            let users = User::all();
+            for number in 0..MOST_RUNS {
+                if seen.is_enough() {
+                    break;
+                }
+                one_run(&binary, users[number % users.len()], number, &mut random, &mut seen);
             }
-            one_run(&binary, users[number % users.len()], number, &mut random, &mut seen);
-        }
-        assert!(seen.is_enough(), "{seen:?}");
-    });
+            assert!(seen.is_enough(), "{seen:?}");
+        },
+    );
 }
 
 /// A run that is killed a few times and comes to its end all the same.
@@ -108,11 +115,13 @@ fn one_run(binary: &Path, user: User, number: usize, random: &mut StdRng, seen: 
     for kill in 0..KILLS_EACH {
         let victim = Victim::ALL[(number + kill) % 3];
         let resume = out.join("run.json").exists();
-        // Reading and building takes a tenth of a second, the trials 1.5 s when nothing was measured yet.
+        // Reading and building takes a tenth of a second, the trials 1.5 s when nothing was
+        // measured yet.
         let most_ms = [20, 100, 100, 1500, 1500][random.random_range(0..5)];
         // The first run is killed before there can be anything of it.
         let wait = if number == 0 { kill as u64 } else { random.random_range(0..most_ms) } * MS;
-        let at = format!("run {number} of {user}, {victim:?} after {} ms, resumed: {resume}", wait / MS);
+        let at =
+            format!("run {number} of {user}, {victim:?} after {} ms, resumed: {resume}", wait / MS);
         let started = if resume { bench.start_resume(&[]) } else { bench.start(&[]) };
         let end = clock::now() + wait;
         let mut standing = false;
@@ -144,8 +153,11 @@ fn one_run(binary: &Path, user: User, number: usize, random: &mut StdRng, seen: 
         let lines: BTreeSet<String> = results.lines.iter().cloned().collect();
         assert!(lines.is_superset(&complete), "{at}: a record was lost");
         seen.measuring += usize::from(!lines.is_empty());
-        let good =
-            results.records.iter().zip(results.lines).filter(|(r, _)| r.incomplete.is_none() && r.error.is_none());
+        let good = results
+            .records
+            .iter()
+            .zip(results.lines)
+            .filter(|(r, _)| r.incomplete.is_none() && r.error.is_none());
         complete = good.map(|(_, line)| line).collect();
     }
     let done = if out.join("run.json").exists() { bench.resume(&[]) } else { bench.run(&[]) };
@@ -156,6 +168,7 @@ fn one_run(binary: &Path, user: User, number: usize, random: &mut StdRng, seen: 
     results.whole();
     let lines: BTreeSet<String> = results.lines.into_iter().collect();
     assert!(lines.is_superset(&complete), "a complete trial was measured again, or lost");
-    let extra: Vec<_> = results.files.iter().filter(|name| !FILES.contains(&name.as_str())).collect();
+    let extra: Vec<_> =
+        results.files.iter().filter(|name| !FILES.contains(&name.as_str())).collect();
     assert!(extra.is_empty() || extra == ["superseded.jsonl"], "{extra:?}");
 }

@@ -19,8 +19,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Covers the folders that everybody may write to with empty ones, for this mount namespace; where the binary is
-    /// then, which may have been in one of them.
+    /// Covers the folders that everybody may write to with empty ones, for this mount namespace;
+    /// where the binary is then, which may have been in one of them.
     pub(crate) fn make_own() -> PathBuf {
         let copy = PathBuf::from("/run/hopbench");
         fs::copy(binary(), &copy).expect("a copy of the binary");
@@ -37,18 +37,29 @@ impl World {
             list(Path::new(folder), except, &mut files);
         }
         files.sort();
-        Self { networks: networks(), mounts: fs::read_to_string("/proc/self/mountinfo").expect("mounts"), files }
+        Self {
+            networks: networks(),
+            mounts: fs::read_to_string("/proc/self/mountinfo").expect("mounts"),
+            files,
+        }
     }
 }
 
 /// Network namespaces that somebody is in or holds open.
 pub(crate) fn networks() -> BTreeSet<String> {
     let held = |pid: u32| {
-        let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().map(|file| file.path());
+        let files = fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|file| file.path());
         files.chain([PathBuf::from(format!("/proc/{pid}/ns/net"))])
     };
     let links = processes().into_iter().flat_map(held).filter_map(|path| fs::read_link(path).ok());
-    links.map(|link| link.to_string_lossy().into_owned()).filter(|link| link.starts_with("net:")).collect()
+    links
+        .map(|link| link.to_string_lossy().into_owned())
+        .filter(|link| link.starts_with("net:"))
+        .collect()
 }
 
 /// Names of all files below a folder.
@@ -65,8 +76,8 @@ fn list(folder: &Path, except: &Path, out: &mut Vec<String>) {
     }
 }
 
-/// The processes that live. The test, being process 1, gets the orphans of those that were killed and never asks how
-/// they ended: what has ended is not counted.
+/// The processes that live. The test, being process 1, gets the orphans of those that were killed
+/// and never asks how they ended: what has ended is not counted.
 pub(crate) fn processes() -> Vec<u32> {
     let entries = fs::read_dir("/proc").expect("/proc").flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -75,8 +86,10 @@ pub(crate) fn processes() -> Vec<u32> {
 
 /// The living children of a process, in the order of their numbers.
 pub(crate) fn children(of: u32) -> Vec<u32> {
-    let mut all: Vec<u32> =
-        processes().into_iter().filter(|pid| stat(*pid).is_some_and(|(_, parent)| parent == of)).collect();
+    let mut all: Vec<u32> = processes()
+        .into_iter()
+        .filter(|pid| stat(*pid).is_some_and(|(_, parent)| parent == of))
+        .collect();
     all.sort_unstable();
     all
 }

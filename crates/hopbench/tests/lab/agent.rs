@@ -40,7 +40,9 @@ impl Agent {
         let out = BufReader::new(child.stdout.take().expect("its standard output"));
         let (said, lines) = mpsc::channel();
         // Reads on for as long as it runs, so that it never waits for a reader.
-        std::thread::spawn(move || out.lines().map_while(Result::ok).for_each(|line| drop(said.send(line))));
+        std::thread::spawn(move || {
+            out.lines().map_while(Result::ok).for_each(|line| drop(said.send(line)))
+        });
         let mut agent = Self { child, port: 0, token: String::new() };
         // The third line is the example with the token.
         for _ in 0..3 {
@@ -49,9 +51,13 @@ impl Agent {
             };
             if let Some(rest) = line.strip_prefix("hopbench agent on ") {
                 let address = rest.split(", ").next().unwrap_or_default();
-                agent.port = address.parse::<SocketAddr>().unwrap_or_else(|e| panic!("`{line}`: {e}")).port();
+                agent.port = address
+                    .parse::<SocketAddr>()
+                    .unwrap_or_else(|e| panic!("`{line}`: {e}"))
+                    .port();
             }
-            if let Some((token, _)) = line.trim().strip_prefix("HOPBENCH_TOKEN=").and_then(|rest| rest.split_once(' '))
+            if let Some((token, _)) =
+                line.trim().strip_prefix("HOPBENCH_TOKEN=").and_then(|rest| rest.split_once(' '))
             {
                 agent.token = token.to_owned();
             }

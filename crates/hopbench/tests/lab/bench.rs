@@ -111,12 +111,15 @@ pub(crate) type Trial = (String, String, String, u32);
 impl Results {
     /// Reads a folder in which nobody writes any more; every whole line is a record.
     pub(crate) fn read(folder: &Path) -> Self {
-        let text = std::fs::read(folder.join("run.json")).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        let text = std::fs::read(folder.join("run.json"))
+            .unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         let run = serde_json::from_slice(&text).expect("a whole run.json");
         let text = std::fs::read_to_string(folder.join("records.jsonl")).unwrap_or_default();
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let lines: Vec<String> = text[..whole].lines().map(str::to_owned).collect();
-        let parse = |line: &String| serde_json::from_str(line).unwrap_or_else(|e| panic!("not a record: {e}: {line}"));
+        let parse = |line: &String| {
+            serde_json::from_str(line).unwrap_or_else(|e| panic!("not a record: {e}: {line}"))
+        };
         let names = std::fs::read_dir(folder).expect("a folder").flatten();
         Self {
             run,
@@ -139,15 +142,20 @@ impl Results {
     /// The trials that the plan asks for, once each, but for the cells that are skipped.
     pub(crate) fn planned(&self) -> BTreeMap<Trial, usize> {
         let plan = &self.run.plan;
-        let skipped: BTreeSet<(&str, &str)> =
-            self.run.skipped.iter().map(|cell| (cell.path.as_str(), cell.workload.as_str())).collect();
+        let skipped: BTreeSet<(&str, &str)> = self
+            .run
+            .skipped
+            .iter()
+            .map(|cell| (cell.path.as_str(), cell.workload.as_str()))
+            .collect();
         let cells = plan.cells.iter().map(|cell| plan.at(*cell));
         let cells = cells.filter(|(path, point)| !skipped.contains(&(&path.name, &point.workload)));
         let point_text = |point: &BTreeMap<_, _>| serde_json::to_string(point).expect("JSON");
         cells
             .flat_map(|(path, point)| {
                 let cell = (path.name.clone(), point.workload.clone(), point_text(&point.point));
-                (1..=plan.rounds).map(move |round| ((cell.0.clone(), cell.1.clone(), cell.2.clone(), round), 1))
+                (1..=plan.rounds)
+                    .map(move |round| ((cell.0.clone(), cell.1.clone(), cell.2.clone(), round), 1))
             })
             .collect()
     }

@@ -12,8 +12,12 @@ pub(crate) fn program() -> Option<PathBuf> {
     let found = folders.map(|folder| folder.join("envoy")).find(|program| program.is_file());
     if found.is_none() {
         let wanted = std::env::var_os("HOPBENCH_REQUIRE_ENVOY").is_some_and(|value| value == "1");
-        assert!(!wanted, "HOPBENCH_REQUIRE_ENVOY=1, but there is no envoy in PATH or the cache folder");
-        // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
+        assert!(
+            !wanted,
+            "HOPBENCH_REQUIRE_ENVOY=1, but there is no envoy in PATH or the cache folder"
+        );
+        // Not `println`: what that prints is kept back when the test passes, and a skip is to be
+        // seen.
         let test = std::thread::current().name().unwrap_or_default().to_owned();
         let why = "no envoy in PATH or the cache folder; scripts/install-envoy.sh fetches it";
         let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");

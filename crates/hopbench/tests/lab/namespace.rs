@@ -5,9 +5,9 @@
 //!                                                  network and process namespaces
 //! ```
 //!
-//! The inner test is the first process of its process namespace: when it ends, however it ends, the kernel
-//! kills whatever it started, and with the last process go the namespaces. When the outer test dies, `unshare`
-//! is killed, and kills the inner one.
+//! The inner test is the first process of its process namespace: when it ends, however it ends, the
+//! kernel kills whatever it started, and with the last process go the namespaces. When the outer
+//! test dies, `unshare` is killed, and kills the inner one.
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -22,7 +22,16 @@ const MARK: &str = "HOPBENCH_TEST_INSIDE";
 
 /// What leads into new namespaces; another program and its arguments are to follow.
 fn way_in() -> Vec<&'static str> {
-    let mut way = vec!["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--mount-proc"];
+    let mut way = vec![
+        "setpriv",
+        "--pdeathsig",
+        "KILL",
+        "unshare",
+        "--net",
+        "--mount",
+        "--pid",
+        "--mount-proc",
+    ];
     way.extend(["--fork", "--kill-child"]);
     if !is_root() {
         way.extend(["--user", "--map-root-user"]);
@@ -35,8 +44,8 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0)
 }
 
-/// Runs `body` in namespaces of its own where `lo` is up and `ip netns` works. `test` is the name of
-/// the calling test function.
+/// Runs `body` in namespaces of its own where `lo` is up and `ip netns` works. `test` is the name
+/// of the calling test function.
 ///
 /// Without the right to make namespaces the test is skipped, which is printed; with
 /// `HOPBENCH_REQUIRE_NETNS=1` it fails instead.
@@ -111,12 +120,14 @@ pub(crate) fn enter(test: &str) -> Running {
 fn possible() -> Result<(), String> {
     let way = way_in();
     for tool in ["ip", "tc", "nft", "nsenter", "setpriv", "unshare"] {
-        let found = run(Command::new("sh").args(["-c", &format!("command -v {tool}")]).env("PATH", path()));
+        let found =
+            run(Command::new("sh").args(["-c", &format!("command -v {tool}")]).env("PATH", path()));
         if found.code != Some(0) {
             return Err(format!("`{tool}` is not installed"));
         }
     }
-    let tried = run(Command::new(way[0]).args(&way[1..]).args(["sh", "-c", SET_UP]).env("PATH", path()));
+    let tried =
+        run(Command::new(way[0]).args(&way[1..]).args(["sh", "-c", SET_UP]).env("PATH", path()));
     if tried.code == Some(0) { Ok(()) } else { Err(tried.stderr.trim().replace('\n', "; ")) }
 }
 

@@ -38,7 +38,8 @@ impl Pair {
         Self
     }
 
-    /// A command inside a host: the program itself, not a shell around it, so that its pid is the program's.
+    /// A command inside a host: the program itself, not a shell around it, so that its pid is the
+    /// program's.
     pub(crate) fn command(&self, host: &str, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/run/netns/{host}")).arg(program);

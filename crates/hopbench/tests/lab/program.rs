@@ -9,7 +9,8 @@ use super::wait::{S, until};
 
 /// The binary: the one that `HOPBENCH_BINARY` names, or the one that was built with the tests.
 pub(crate) fn binary() -> PathBuf {
-    std::env::var_os("HOPBENCH_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_hopbench").into(), PathBuf::from)
+    std::env::var_os("HOPBENCH_BINARY")
+        .map_or_else(|| env!("CARGO_BIN_EXE_hopbench").into(), PathBuf::from)
 }
 
 /// A command for the binary with these arguments; no token comes from the environment.
@@ -87,7 +88,9 @@ impl Running {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-        let text = |thread: Option<JoinHandle<String>>| thread.and_then(|t| t.join().ok()).unwrap_or_default();
+        let text = |thread: Option<JoinHandle<String>>| {
+            thread.and_then(|t| t.join().ok()).unwrap_or_default()
+        };
         let finished = Finished {
             code: status.and_then(|s| s.code()),
             stdout: text(self.stdout.take()),

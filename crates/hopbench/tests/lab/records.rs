@@ -21,7 +21,8 @@ pub(crate) fn one(run: &Finished) -> Record {
 
 /// The records that were printed, however the run ended.
 pub(crate) fn printed(run: &Finished) -> Vec<Record> {
-    let parse = |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("not a record: {e}: {line}"));
+    let parse =
+        |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("not a record: {e}: {line}"));
     run.stdout.lines().map(parse).collect()
 }
 
@@ -48,5 +49,7 @@ pub(crate) fn metric(record: &Record, name: &str) -> f64 {
 /// A latency that must be there.
 pub(crate) fn latency<'r>(record: &'r Record, name: &str) -> &'r Latency {
     let found = record.latency.get(name);
-    found.unwrap_or_else(|| panic!("{} has no {name}, only {:?}", record.workload, record.latency.keys()))
+    found.unwrap_or_else(|| {
+        panic!("{} has no {name}, only {:?}", record.workload, record.latency.keys())
+    })
 }

@@ -104,7 +104,8 @@ fn connection(mut client: TcpStream, agent: SocketAddr, seen: &Arc<Seen>) {
                 here.bytes.fetch_add(n as u64, Ordering::SeqCst);
                 here.last_bytes_ns.store(clock::now(), Ordering::SeqCst);
             }
-            // A client that is gone does not keep the agent from being read: only the agent may stop.
+            // A client that is gone does not keep the agent from being read: only the agent may
+            // stop.
             let _ = down.write_all(&buffer[..n]);
         }
         let _ = down.shutdown(Shutdown::Write);

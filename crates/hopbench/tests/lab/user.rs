@@ -48,12 +48,13 @@ impl User {
         if self == Self::Caller {
             return binary.to_owned();
         }
-        // The build folder may be out of nobody's reach. Not by this process: another thread's child could have the file
-        // open for writing for a moment, and nobody can run it meanwhile.
+        // The build folder may be out of nobody's reach. Not by this process: another thread's
+        // child could have the file open for writing for a moment, and nobody can run it meanwhile.
         let copy = folder.join("hopbench");
         let copied = run(Command::new("cp").arg(binary).arg(&copy));
         assert_eq!(copied.code, Some(0), "{}", copied.story());
-        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755))
+            .expect("permissions");
         copy
     }
 
@@ -64,7 +65,15 @@ impl User {
         }
         let mut command = Command::new("setpriv");
         let id = NOBODY.to_string();
-        command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]);
+        command.args([
+            "--reuid",
+            &id,
+            "--regid",
+            &id,
+            "--clear-groups",
+            "--inh-caps=-all",
+            "--bounding-set=-all",
+        ]);
         command.arg(program);
         command
     }

@@ -12,7 +12,8 @@ pub(crate) fn pause(ns: u64) {
     clock::sleep_until(clock::now() + ns);
 }
 
-/// Looks every few milliseconds until `look` finds something; `None` when it did not within `patience` ns.
+/// Looks every few milliseconds until `look` finds something; `None` when it did not within
+/// `patience` ns.
 pub(crate) fn until<T>(patience: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = clock::now() + patience;
     loop {

@@ -37,7 +37,8 @@ pub(crate) fn folder(dir: &Path) {
         notes: Vec::new(),
         stopped: Vec::new(),
     };
-    fs::write(dir.join("run.json"), serde_json::to_string(&run).expect("run.json")).expect("a folder to write to");
+    fs::write(dir.join("run.json"), serde_json::to_string(&run).expect("run.json"))
+        .expect("a folder to write to");
     let record = |path: &str, round: u32, rate: f64| {
         json!({
             "schema": "hopbench.record/1", "run_id": "r1", "path": path, "workload": "bulk", "point": {}, "round": round,
@@ -48,6 +49,7 @@ pub(crate) fn folder(dir: &Path) {
         })
     };
     let rates = [("host", 1, 8e9), ("bridge", 1, 4e9), ("bridge", 2, 5e9), ("host", 2, 1e10)];
-    let lines: Vec<String> = rates.iter().map(|(path, round, rate)| record(path, *round, *rate).to_string()).collect();
+    let lines: Vec<String> =
+        rates.iter().map(|(path, round, rate)| record(path, *round, *rate).to_string()).collect();
     fs::write(dir.join("records.jsonl"), lines.join("\n") + "\n").expect("a folder to write to");
 }

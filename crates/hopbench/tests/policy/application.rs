@@ -61,7 +61,8 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// Asks for a path on a connection that stays open, with more lines of header; `None` where it was closed instead.
+/// Asks for a path on a connection that stays open, with more lines of header; `None` where it was
+/// closed instead.
 pub(crate) fn get(stream: &TcpStream, path: &str, more: &str) -> Option<Answer> {
     stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
     let request = format!("GET {path} HTTP/1.1\r\nhost: application\r\n{more}\r\n");
@@ -76,7 +77,10 @@ pub(crate) fn get(stream: &TcpStream, path: &str, more: &str) -> Option<Answer> 
             line => header.push(line.to_ascii_lowercase()),
         }
     }
-    let length = header.iter().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+    let length = header
+        .iter()
+        .find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())
+        .unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let code = header.first()?.split(' ').nth(1)?.parse().ok()?;

@@ -24,7 +24,12 @@ pub(crate) struct Envoy {
 
 impl Envoy {
     /// Starts it in front of an application; returns when it takes connections.
-    pub(crate) fn start(program: &Path, application: SocketAddr, policy: SocketAddr, telemetry: SocketAddr) -> Self {
+    pub(crate) fn start(
+        program: &Path,
+        application: SocketAddr,
+        policy: SocketAddr,
+        telemetry: SocketAddr,
+    ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (http, tcp) = (free_address(), free_address());
         let bootstrap = bootstrap(http, tcp, application, policy, telemetry);
@@ -32,7 +37,14 @@ impl Envoy {
         std::fs::write(&file, bootstrap.to_string()).expect("the bootstrap");
         let log = std::fs::File::create(folder.path().join("log")).expect("the log");
         let child = Command::new(program)
-            .args(["--concurrency", "1", "--disable-hot-restart", "--log-level", "warn", "--config-path"])
+            .args([
+                "--concurrency",
+                "1",
+                "--disable-hot-restart",
+                "--log-level",
+                "warn",
+                "--config-path",
+            ])
             .arg(&file)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -44,12 +56,17 @@ impl Envoy {
         envoy
     }
 
-    /// Looks at the HTTP listener: a connection that sends nothing is neither checked nor reported there.
+    /// Looks at the HTTP listener: a connection that sends nothing is neither checked nor reported
+    /// there.
     fn wait(&mut self) {
         let is_up = until(20 * S, || {
             let ended = self.child.try_wait().expect("the state of a child");
             assert!(ended.is_none(), "envoy ended: {}", self.log());
-            std::net::TcpStream::connect_timeout(&self.http, std::time::Duration::from_nanos(100 * MS)).ok()
+            std::net::TcpStream::connect_timeout(
+                &self.http,
+                std::time::Duration::from_nanos(100 * MS),
+            )
+            .ok()
         });
         assert!(is_up.is_some(), "envoy takes no connections: {}", self.log());
     }
@@ -99,7 +116,8 @@ fn bootstrap(
     let route = json!({"match": {"prefix": "/"}, "route": {"cluster": "application"}});
     let mut tcp_check = check("network");
     tcp_check["stat_prefix"] = json!("check");
-    let network = |filter: &str, message: &str| format!("{TYPES}.filters.network.{filter}.v3.{message}");
+    let network =
+        |filter: &str, message: &str| format!("{TYPES}.filters.network.{filter}.v3.{message}");
     let router = json!({"@type": format!("{TYPES}.filters.http.router.v3.Router")});
     let manager = json!({
         "@type": network("http_connection_manager", "HttpConnectionManager"),

@@ -52,10 +52,15 @@ fn every_link_leads_somewhere() {
             let target = if file.is_empty() { own.clone() } else { folder.join(file) };
             assert!(target.exists(), "{}: there is no file for the link `{link}`", page.name);
             if let Some(heading) = heading {
-                let text = fs::read_to_string(&target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
+                let text = fs::read_to_string(&target)
+                    .unwrap_or_else(|error| panic!("{}: {error}", target.display()));
                 let known = anchors(&text);
                 let is_known = known.iter().any(|known| known == heading);
-                assert!(is_known, "{}: there is no heading for the link `{link}` among {known:?}", page.name);
+                assert!(
+                    is_known,
+                    "{}: there is no heading for the link `{link}` among {known:?}",
+                    page.name
+                );
             }
             checked += 1;
         }

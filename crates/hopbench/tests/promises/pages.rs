@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages beside those in `docs/`.
-const AT_ROOT: [&str; 5] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+const AT_ROOT: [&str; 5] =
+    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
 /// The longest README, lines.
 const MOST_LINES: usize = 200;
 /// The widest line of prose, characters.
@@ -56,7 +57,10 @@ pub(crate) fn prose(text: &str) -> Vec<(usize, &str)> {
 #[test]
 fn the_readme_is_short() {
     let lines = text("README.md").lines().count();
-    assert!(lines <= MOST_LINES, "README.md has {lines} lines, at most {MOST_LINES} are allowed: move some to docs/");
+    assert!(
+        lines <= MOST_LINES,
+        "README.md has {lines} lines, at most {MOST_LINES} are allowed: move some to docs/"
+    );
 }
 
 /// Tables and code cannot be wrapped, and `make bench` writes its part itself.
@@ -70,7 +74,11 @@ fn prose_is_wrapped() {
             }
             let is_free = in_bench || line.starts_with('|') || line.starts_with("<!--");
             let columns = line.chars().count();
-            assert!(is_free || columns <= MOST_COLUMNS, "{}:{number} has {columns} columns", page.name);
+            assert!(
+                is_free || columns <= MOST_COLUMNS,
+                "{}:{number} has {columns} columns",
+                page.name
+            );
         }
     }
 }

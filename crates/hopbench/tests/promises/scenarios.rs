@@ -1,4 +1,5 @@
-//! The reference of scenarios: every key of the schema, every scenario that is shipped, and the example of README.
+//! The reference of scenarios: every key of the schema, every scenario that is shipped, and the
+//! example of README.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
@@ -34,9 +35,11 @@ fn properties(schema: &Value, out: &mut BTreeSet<String>) {
     }
 }
 
-/// How long a scenario takes, as its comment says and a table shortens it: `about 3 min`, `2 to 5.5 min`.
+/// How long a scenario takes, as its comment says and a table shortens it: `about 3 min`, `2 to 5.5
+/// min`.
 fn takes(scenario: &Shipped) -> String {
-    let comment: Vec<&str> = scenario.text.lines().map_while(|line| line.strip_prefix('#')).collect();
+    let comment: Vec<&str> =
+        scenario.text.lines().map_while(|line| line.strip_prefix('#')).collect();
     let comment = comment.join(" ");
     let (before, _) = comment.split_once(" minutes").expect("how long it takes");
     let mut words = before.split_whitespace().rev();
@@ -56,7 +59,8 @@ fn every_key_of_the_schema_is_described() {
     properties(&schema, &mut keys);
     assert!(keys.len() > 80, "the schema has another form: {keys:?}");
     let page = text(REFERENCE);
-    let missing: Vec<&String> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    let missing: Vec<&String> =
+        keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
     assert!(missing.is_empty(), "{REFERENCE} does not describe {missing:?}");
 }
 
@@ -72,7 +76,8 @@ fn every_shipped_scenario_is_listed() {
     }
 }
 
-/// The scenario is read without a problem (exit code 2); whether this machine can measure it is not the question.
+/// The scenario is read without a problem (exit code 2); whether this machine can measure it is not
+/// the question.
 #[test]
 fn the_scenario_of_the_readme_is_one() {
     let page = text("README.md");

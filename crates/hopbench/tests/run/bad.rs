@@ -25,10 +25,15 @@ workloads: {ask: {rr: {size: 64B}}, bulk: stream}
 
 /// Names in a folder.
 fn names(folder: &Path) -> Vec<String> {
-    fs::read_dir(folder).expect("a folder").flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+    fs::read_dir(folder)
+        .expect("a folder")
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect()
 }
 
-/// A run that was refused: with this exit code, one sentence that says all of this, and no word of a panic.
+/// A run that was refused: with this exit code, one sentence that says all of this, and no word of
+/// a panic.
 fn refused(done: &Finished, code: i32, words: &[&str]) {
     assert_eq!((done.code, done.stdout.as_str()), (Some(code), ""), "{}", done.story());
     for word in words {
@@ -50,7 +55,8 @@ fn a_folder_that_cannot_be_used_is_refused_before_anything_is_built() {
         // Without a run in it.
         refused(&bench.resume(&[]), 2, &["no results folder", "run.json"]);
         assert_eq!(names(&out), ["mine"]);
-        // What a run that was killed at its very beginning leaves is in nobody's way; beside something else it is.
+        // What a run that was killed at its very beginning leaves is in nobody's way; beside
+        // something else it is.
         fs::write(out.join("run.json.tmp"), "{").expect("a file");
         refused(&bench.run(&[]), 2, &["not empty"]);
         fs::remove_dir_all(&out).expect("gone");
@@ -75,7 +81,11 @@ fn a_folder_that_may_not_be_written_to_is_told() {
     let user = if is_root() { User::Nobody } else { User::Caller };
     let bench = Bench::new(user, SHORT);
     let to = |folder: &str| run(&mut bench.command(&["run", &bench.scenario(), "--out", folder]));
-    refused(&to("/hopbench-results"), 3, &["cannot make /hopbench-results", "may write to, with --out"]);
+    refused(
+        &to("/hopbench-results"),
+        3,
+        &["cannot make /hopbench-results", "may write to, with --out"],
+    );
     refused(&to("/proc/results"), 3, &["cannot make /proc/results", "check the path"]);
     if is_root() {
         let roots = User::Caller.folder();
@@ -94,10 +104,15 @@ fn two_runs_do_not_share_a_folder() {
     };
     let bench = Bench::new(User::Caller, SHORT);
     let first = bench.start(&[]);
-    let records = || fs::metadata(bench.out().join("records.jsonl")).is_ok_and(|file| file.len() > 0);
+    let records =
+        || fs::metadata(bench.out().join("records.jsonl")).is_ok_and(|file| file.len() > 0);
     assert!(until(20 * S, || records().then_some(())).is_some(), "no record");
     refused(&bench.run(&[]), 2, &["not empty"]);
-    refused(&bench.resume(&[]), 2, &["another hopbench is writing to", &bench.out().to_string_lossy()]);
+    refused(
+        &bench.resume(&[]),
+        2,
+        &["another hopbench is writing to", &bench.out().to_string_lossy()],
+    );
     // A report may be had meanwhile.
     let report = run(&mut bench.command(&["report", &bench.out().to_string_lossy()]));
     assert_eq!(report.code, Some(0), "{}", report.story());
@@ -127,7 +142,11 @@ fn a_machine_without_user_namespaces_says_what_forbids_them() {
     command.args(["-Ur", "sh", "-ec", script, "sh"]).arg(&binary).current_dir(bench.work());
     command.args(["run", &bench.scenario(), "--out", &bench.out().to_string_lossy()]);
     let done = run(&mut command);
-    refused(&done, 3, &["user.max_user_namespaces = 0", "sudo sysctl user.max_user_namespaces=", "sudo hopbench"]);
+    refused(
+        &done,
+        3,
+        &["user.max_user_namespaces = 0", "sudo sysctl user.max_user_namespaces=", "sudo hopbench"],
+    );
     assert!(names(bench.work()).is_empty(), "{:?}", names(bench.work()));
 }
 
@@ -150,7 +169,10 @@ fn a_folder_whose_run_never_began_is_taken() {
 #[test]
 fn what_is_wrong_leaves_nothing() {
     for user in User::all() {
-        let bench = Bench::new(user, "name: x\npaths: {p: hots@a -> host@b}\nworkloads: {w: {rr: {siez: 1}}}\n");
+        let bench = Bench::new(
+            user,
+            "name: x\npaths: {p: hots@a -> host@b}\nworkloads: {w: {rr: {siez: 1}}}\n",
+        );
         refused(&bench.run(&[]), 2, &["did you mean `host`?", "did you mean `size`?"]);
         assert!(names(bench.work()).is_empty());
     }
@@ -162,11 +184,17 @@ fn what_is_missing_is_told_with_the_remedy() {
     let Some(_turn) = outside("what_is_missing_is_told_with_the_remedy") else {
         return;
     };
-    let bench = Bench::new(User::Caller, "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n");
+    let bench = Bench::new(
+        User::Caller,
+        "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n",
+    );
     let done = bench.run(&[]);
     refused(&done, 3, &["runsc", "PATH"]);
     // A program that reads events is told that the run is over.
-    let bench = Bench::new(User::Caller, "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n");
+    let bench = Bench::new(
+        User::Caller,
+        "name: x\npaths: {p: 'bridge+runsc@a -> host@b'}\nworkloads: {w: rr}\n",
+    );
     let done = bench.run(&["--json"]);
     let last = last_event(&done);
     assert_eq!(
@@ -193,17 +221,25 @@ fn a_run_that_is_broken_off_leaves_its_report() {
     let bench = Bench::new(User::Caller, SHORT);
     let out = bench.out();
     let started = bench.start(&[]);
-    let lines = || fs::read_to_string(out.join("records.jsonl")).unwrap_or_default().lines().count();
+    let lines =
+        || fs::read_to_string(out.join("records.jsonl")).unwrap_or_default().lines().count();
     assert!(until(20 * S, || (lines() >= 1).then_some(())).is_some(), "no record");
     // From now on `run.json` cannot be replaced.
     fs::create_dir(out.join("run.json.tmp")).expect("a folder");
     let done = started.finish();
     assert_eq!(done.code, Some(4), "{}", done.story());
-    assert!(done.stderr.contains("cannot write") && done.stderr.contains("run.json"), "{}", done.story());
+    assert!(
+        done.stderr.contains("cannot write") && done.stderr.contains("run.json"),
+        "{}",
+        done.story()
+    );
     assert!(done.stderr.contains("go on with `hopbench run --resume"), "{}", done.story());
     assert!(done.stdout.contains("bridge"), "no table: {}", done.story());
     for report in ["report.html", "summary.csv"] {
-        assert!(fs::read_to_string(out.join(report)).is_ok_and(|text| text.contains("bridge")), "{report}");
+        assert!(
+            fs::read_to_string(out.join(report)).is_ok_and(|text| text.contains("bridge")),
+            "{report}"
+        );
     }
     assert_eq!(lines(), 4);
 }
@@ -212,7 +248,8 @@ fn a_run_that_is_broken_off_leaves_its_report() {
 #[test]
 fn results_below_run_are_refused() {
     let bench = Bench::new(User::Caller, SHORT);
-    let done = run(&mut bench.command(&["run", &bench.scenario(), "--out", "/run/hopbench-results"]));
+    let done =
+        run(&mut bench.command(&["run", &bench.scenario(), "--out", "/run/hopbench-results"]));
     refused(&done, 2, &["/run/hopbench-results", "a /run of its own", "--out"]);
     let done = run(bench.command(&["run", &bench.scenario()]).current_dir("/run"));
     refused(&done, 2, &["/run/results/", "a /run of its own", "--out"]);
@@ -239,10 +276,15 @@ fn a_run_of_another_build_goes_on_only_when_told() {
     assert_eq!(done.code, Some(0), "{}", done.story());
     let after = bench.results().run;
     assert_eq!((after.session, after.status), (2, RunStatus::Complete));
-    assert!(after.notes.iter().any(|note| note.contains("another commit (it was abcdef")), "{:?}", after.notes);
+    assert!(
+        after.notes.iter().any(|note| note.contains("another commit (it was abcdef")),
+        "{:?}",
+        after.notes
+    );
 }
 
-/// A disk that is full in the middle: what was written stays whole, and the rest can be measured later.
+/// A disk that is full in the middle: what was written stays whole, and the rest can be measured
+/// later.
 #[test]
 fn a_full_disk_loses_nothing() {
     const NAME: &str = "bad::a_full_disk_loses_nothing";
@@ -254,8 +296,15 @@ fn a_full_disk_loses_nothing() {
         let done = bench.run(&["--json"]);
         assert_eq!(done.code, Some(4), "{}", done.story());
         let last = last_event(&done);
-        assert_eq!((&last["event"], &last["status"]), (&"run_done".into(), &"incomplete".into()), "{last}");
-        assert!(last["fault"].as_str().is_some_and(|text| text.contains("No space left on device")), "{last}");
+        assert_eq!(
+            (&last["event"], &last["status"]),
+            (&"run_done".into(), &"incomplete".into()),
+            "{last}"
+        );
+        assert!(
+            last["fault"].as_str().is_some_and(|text| text.contains("No space left on device")),
+            "{last}"
+        );
         for word in ["No space left on device", "make room", "--resume"] {
             assert!(done.stderr.contains(word), "nothing about `{word}`: {}", done.story());
         }
@@ -264,11 +313,16 @@ fn a_full_disk_loses_nothing() {
         assert_eq!(results.cut, 0, "half a record");
         assert!((1..80).contains(&results.records.len()), "{} records", results.records.len());
         shell(&format!("mount -o remount,size=64m {}", out.display()));
-        let done = Running::start(&mut bench.command(&["run", "--resume", &out.to_string_lossy()])).finish();
+        let done = Running::start(&mut bench.command(&["run", "--resume", &out.to_string_lossy()]))
+            .finish();
         assert_eq!(done.code, Some(0), "{}", done.story());
         let after = bench.results();
         assert_eq!(after.run.status, RunStatus::Complete);
-        let kept = results.records.iter().zip(&results.lines).filter(|(record, _)| record.incomplete.is_none());
+        let kept = results
+            .records
+            .iter()
+            .zip(&results.lines)
+            .filter(|(record, _)| record.incomplete.is_none());
         for (_, line) in kept {
             assert!(after.lines.contains(line), "a record was lost: {line:.200}");
         }
@@ -282,7 +336,10 @@ fn a_run_without_a_cell_that_can_be_measured_leaves_no_folder() {
     let Some(_turn) = outside("a_run_without_a_cell_that_can_be_measured_leaves_no_folder") else {
         return;
     };
-    let bench = Bench::new(User::Caller, "name: x\ntime: 200ms\npaths: {p: macvlan@a -> host@a}\nworkloads: {w: rr}\n");
+    let bench = Bench::new(
+        User::Caller,
+        "name: x\ntime: 200ms\npaths: {p: macvlan@a -> host@a}\nworkloads: {w: rr}\n",
+    );
     let done = bench.run(&[]);
     refused(&done, 3, &["path p cannot exist: the kernel keeps", "leave this path out"]);
     assert!(!done.stderr.contains("missing"), "{}", done.story());

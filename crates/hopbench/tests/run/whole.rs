@@ -44,7 +44,10 @@ workloads:
 fn contents(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
     let read = |entry: std::fs::DirEntry| {
-        (entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path()).expect("a file"))
+        (
+            entry.file_name().to_string_lossy().into_owned(),
+            std::fs::read(entry.path()).expect("a file"),
+        )
     };
     let mut all: Vec<_> = entries.map(read).collect();
     all.sort();
@@ -64,10 +67,15 @@ fn everything_is_measured_by_whoever_asks() {
         assert_eq!(results.files, BTreeSet::from(FILES.map(str::to_owned)), "{user}");
         let work: Vec<_> = std::fs::read_dir(bench.work()).expect("a folder").flatten().collect();
         assert_eq!(work.len(), 1, "{user}: {work:?}");
-        assert_eq!((results.run.status, results.run.failures.len()), (RunStatus::Complete, 0), "{user}");
+        assert_eq!(
+            (results.run.status, results.run.failures.len()),
+            (RunStatus::Complete, 0),
+            "{user}"
+        );
         assert!(results.run.ended_at.is_some(), "{user}");
         // Of ping, the three paths with a Service are left out, and told.
-        let skipped: BTreeSet<_> = results.run.skipped.iter().map(|s| (s.path.as_str(), s.workload.as_str())).collect();
+        let skipped: BTreeSet<_> =
+            results.run.skipped.iter().map(|s| (s.path.as_str(), s.workload.as_str())).collect();
         assert_eq!(skipped, ["cluster-ip", "many", "node-port"].map(|path| (path, "echo")).into());
         // 11 paths x (stream, two rr, udp) + 8 x ping + 3 x http.
         assert_eq!(results.records.len(), 11 * 4 + 8 + 3, "{user}");
@@ -76,12 +84,18 @@ fn everything_is_measured_by_whoever_asks() {
             let name = format!("{} {}", record.path, record.workload);
             assert_eq!(record.run_id, results.run.run_id, "{name}");
             assert!((0.19..0.35).contains(&record.window_s), "{name}: {} s", record.window_s);
-            let wrong =
-                |kind| matches!(kind, WarningKind::Errors | WarningKind::Incomplete | WarningKind::PortExhaustion);
-            let warnings: Vec<_> = record.warnings.iter().filter(|warning| wrong(warning.kind)).collect();
+            let wrong = |kind| {
+                matches!(
+                    kind,
+                    WarningKind::Errors | WarningKind::Incomplete | WarningKind::PortExhaustion
+                )
+            };
+            let warnings: Vec<_> =
+                record.warnings.iter().filter(|warning| wrong(warning.kind)).collect();
             assert!(warnings.is_empty(), "{user}: {name}: {warnings:?}");
             assert!(record.errors.is_empty(), "{user}: {name}: {:?}", record.errors);
-            let moved = ["received_bits_per_s", "requests_per_s", "received_packets_per_s", "received"];
+            let moved =
+                ["received_bits_per_s", "requests_per_s", "received_packets_per_s", "received"];
             assert!(
                 moved.iter().any(|m| record.metrics.get(*m).is_some_and(|v| *v > 0.0)),
                 "{name}: {:?}",

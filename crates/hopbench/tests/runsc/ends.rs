@@ -44,7 +44,9 @@ fn a_conductor_that_is_killed_leaves_no_sandbox() {
         assert_eq!(of_runsc, 1, "{user}: {all:?}");
         run.signal("KILL");
         let _ = run.finish();
-        let left = || all.iter().filter(|(pid, line)| !line.is_empty() && command_line(*pid) == *line).count();
+        let left = || {
+            all.iter().filter(|(pid, line)| !line.is_empty() && command_line(*pid) == *line).count()
+        };
         let gone = until(5 * S, || (left() == 0).then_some(()));
         assert!(gone.is_some(), "{user}: {} of {} processes are left", left(), all.len());
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mounts");
@@ -56,7 +58,9 @@ fn a_conductor_that_is_killed_leaves_no_sandbox() {
 /// Whether the bundles of a lab are seen outside of it.
 fn left_in_run() -> bool {
     let entries = std::fs::read_dir("/run").expect("/run").flatten();
-    entries.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with("hopbench-runtimes"))
+    entries
+        .map(|entry| entry.file_name())
+        .any(|name| name.to_string_lossy().starts_with("hopbench-runtimes"))
 }
 
 #[test]
@@ -77,9 +81,11 @@ fn a_sandbox_that_dies_costs_one_trial_and_comes_back_with_its_address() {
     let results = sandboxed.bench().results();
     assert_eq!(results.run.status, RunStatus::Incomplete, "{}", done.story());
     // What broke in the middle left a record or a failure of its round, and only of that one.
-    let whole: BTreeSet<u32> = results.records.iter().filter(|r| r.incomplete.is_none()).map(|r| r.round).collect();
+    let whole: BTreeSet<u32> =
+        results.records.iter().filter(|r| r.incomplete.is_none()).map(|r| r.round).collect();
     let cut = results.records.iter().filter(|r| r.incomplete.is_some()).map(|r| r.round);
-    let broken: BTreeSet<u32> = cut.chain(results.run.failures.iter().map(|failure| failure.round)).collect();
+    let broken: BTreeSet<u32> =
+        cut.chain(results.run.failures.iter().map(|failure| failure.round)).collect();
     assert_eq!((whole.len(), broken.len()), (5, 1), "{whole:?} {broken:?} {}", done.story());
     assert!(whole.is_disjoint(&broken), "{whole:?} {broken:?}");
     // The one that came after it took over the same address, and answered.

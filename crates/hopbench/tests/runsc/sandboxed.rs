@@ -53,7 +53,8 @@ impl Sandboxed {
         let copy = folder.path().join("runsc");
         // The cache of whoever runs the tests may be out of another user's reach.
         std::fs::copy(runsc().expect("gVisor"), &copy).expect("a copy of gVisor");
-        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755))
+            .expect("permissions");
         Self { bench: Bench::new(user, scenario), folder }
     }
 

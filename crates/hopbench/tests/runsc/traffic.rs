@@ -38,7 +38,8 @@ workloads:
 
 /// The only complete record of a path and workload.
 fn only<'a>(records: &'a [Record], path: &str, workload: &str) -> &'a Record {
-    let mut found = records.iter().filter(|record| record.path == path && record.workload == workload);
+    let mut found =
+        records.iter().filter(|record| record.path == path && record.workload == workload);
     let record = found.next().unwrap_or_else(|| panic!("no record of {workload} on {path}"));
     assert!(found.next().is_none(), "{workload} on {path} twice");
     record
@@ -46,7 +47,8 @@ fn only<'a>(records: &'a [Record], path: &str, workload: &str) -> &'a Record {
 
 #[test]
 fn sandboxed_pods_are_measured_and_proven_by_whoever_asks() {
-    let Some(_turn) = turn("sandboxed_pods_are_measured_and_proven_by_whoever_asks", outside_alone) else {
+    let Some(_turn) = turn("sandboxed_pods_are_measured_and_proven_by_whoever_asks", outside_alone)
+    else {
         return;
     };
     for user in User::all() {
@@ -55,7 +57,8 @@ fn sandboxed_pods_are_measured_and_proven_by_whoever_asks() {
         assert_eq!(done.code, Some(0), "{user}: {}", done.story());
         let results = sandboxed.bench().results();
         assert_eq!(results.run.status, RunStatus::Complete, "{user}");
-        let skipped: Vec<_> = results.run.skipped.iter().map(|s| (s.path.as_str(), s.workload.as_str())).collect();
+        let skipped: Vec<_> =
+            results.run.skipped.iter().map(|s| (s.path.as_str(), s.workload.as_str())).collect();
         // A kernel of its own has no io_uring.
         assert_eq!(skipped, [("server", "ring")], "{user}");
         results.whole();
@@ -72,11 +75,15 @@ fn sandboxed_pods_are_measured_and_proven_by_whoever_asks() {
             (spent["user_s"] + spent["system_s"]) / record.metrics["requests"]
         };
         let (plain, inside) = (per_request("plain"), per_request("server"));
-        assert!(inside > 1.5 * plain, "{user}: {inside} s of CPU a request in the sandbox, {plain} s without");
+        assert!(
+            inside > 1.5 * plain,
+            "{user}: {inside} s of CPU a request in the sandbox, {plain} s without"
+        );
         let rate = |path: &str| only(records, path, "ask").metrics["requests_per_s"];
         assert!(rate("server") < rate("plain"), "{user}: {} and {}", rate("server"), rate("plain"));
         assert!(rate("server") > 50.0, "{user}: {} requests a second", rate("server"));
-        // The stack's own MTU and segmentation: more than one packet at a time, or this would be far less.
+        // The stack's own MTU and segmentation: more than one packet at a time, or this would be
+        // far less.
         let bulk = only(records, "server", "bulk").metrics["received_bits_per_s"];
         assert!(bulk > 200e6, "{user}: {bulk} bits/s");
     }
@@ -91,14 +98,20 @@ fn says_what_is_sandboxed(record: &Record) {
         "ptp" => (true, true),
         _ => (false, true),
     };
-    let proofs: Vec<&str> = record.proof.iter().filter(|p| p.hop == "runsc").map(|p| p.evidence.as_str()).collect();
+    let proofs: Vec<&str> =
+        record.proof.iter().filter(|p| p.hop == "runsc").map(|p| p.evidence.as_str()).collect();
     assert_eq!(proofs.len(), usize::from(client) + usize::from(server), "{name}: {proofs:?}");
     assert!(proofs.iter().all(|evidence| evidence.contains("gvisor")), "{name}: {proofs:?}");
     let clock = if client || server { "a sandbox's own" } else { "shared" };
     assert_eq!(record.settings["clock"], clock, "{name}");
     let meters: Vec<bool> = ["meters", "server_meters"]
         .iter()
-        .map(|end| record.settings.get(*end).is_some_and(|text| text.contains("from outside of the sandbox")))
+        .map(|end| {
+            record
+                .settings
+                .get(*end)
+                .is_some_and(|text| text.contains("from outside of the sandbox"))
+        })
         .collect();
     assert_eq!(meters[0], client, "{name}: {:?}", record.settings);
     if !client {
@@ -142,14 +155,21 @@ workloads:
         .iter()
         .any(|folder| std::path::Path::new(folder).join("runsc").exists())
     {
-        return skip("without_gvisor_its_paths_are_left_out_and_told", "gVisor is where every user has it");
+        return skip(
+            "without_gvisor_its_paths_are_left_out_and_told",
+            "gVisor is where every user has it",
+        );
     }
     let done = Running::start(&mut command).finish();
     assert_eq!(done.code, Some(0), "{}", done.story());
     let results = bench.results();
-    let skipped: Vec<_> = results.run.skipped.iter().map(|s| (s.path.as_str(), s.reason.as_str())).collect();
+    let skipped: Vec<_> =
+        results.run.skipped.iter().map(|s| (s.path.as_str(), s.reason.as_str())).collect();
     let [("boxed", reason)] = skipped[..] else { panic!("{skipped:?}") };
-    assert!(reason.contains("no program `runsc`") && reason.contains("install-runsc.sh"), "{reason}");
+    assert!(
+        reason.contains("no program `runsc`") && reason.contains("install-runsc.sh"),
+        "{reason}"
+    );
     assert!(reason.len() < 250, "{reason}");
     assert_eq!(results.records.len(), 1);
 }

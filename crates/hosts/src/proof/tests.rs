@@ -9,11 +9,18 @@ use serde_json::json;
 use super::*;
 
 fn path(from: &str, to: &str, via: Via) -> Path {
-    Path { from: fixture::place("host", from), to: fixture::place("host", to), via, ..fixture::path("p") }
+    Path {
+        from: fixture::place("host", from),
+        to: fixture::place("host", to),
+        via,
+        ..fixture::path("p")
+    }
 }
 
 fn facts(hostname: &str, netns: &str) -> BTreeMap<String, String> {
-    [("hostname", hostname), ("netns", netns), ("pid", "7")].map(|(k, v)| (k.to_owned(), v.to_owned())).into()
+    [("hostname", hostname), ("netns", netns), ("pid", "7")]
+        .map(|(k, v)| (k.to_owned(), v.to_owned()))
+        .into()
 }
 
 fn machine(boot_id: &str, hostname: &str) -> Machine {
@@ -30,9 +37,21 @@ fn machine(boot_id: &str, hostname: &str) -> Machine {
 
 /// What is proved of a path from a to b, each with its boot id, host name now and network
 /// namespace; the addresses are the client's own and the one that the server saw.
-fn proved(path: &Path, a: [&str; 3], b: [&str; 3], addresses: [&str; 2]) -> Vec<(String, bool, String)> {
-    let machines = BTreeMap::from([("a".to_owned(), machine(a[0], "one")), ("b".to_owned(), machine(b[0], "two"))]);
-    let flow = |local: &str, peer: &str| FlowReport { flow: 0, local: local.to_owned(), peer: peer.to_owned() };
+fn proved(
+    path: &Path,
+    a: [&str; 3],
+    b: [&str; 3],
+    addresses: [&str; 2],
+) -> Vec<(String, bool, String)> {
+    let machines = BTreeMap::from([
+        ("a".to_owned(), machine(a[0], "one")),
+        ("b".to_owned(), machine(b[0], "two")),
+    ]);
+    let flow = |local: &str, peer: &str| FlowReport {
+        flow: 0,
+        local: local.to_owned(),
+        peer: peer.to_owned(),
+    };
     let end = |local, peer| EndReport { flows: vec![flow(local, peer)], ..EndReport::default() };
     let (client, server) = (AgentId("host@a".to_owned()), AgentId("host@b".to_owned()));
     let job: Job = serde_json::from_value(json!({
@@ -47,7 +66,10 @@ fn proved(path: &Path, a: [&str; 3], b: [&str; 3], addresses: [&str; 2]) -> Vec<
         servers: &[(server.clone(), end("10.0.0.2:7474", addresses[1]))],
         machines: &BTreeMap::from([(client, facts(a[1], a[2])), (server, facts(b[1], b[2]))]),
     };
-    prove(path, &machines, &seen).into_iter().map(|proof| (proof.hop, proof.ok, proof.evidence)).collect()
+    prove(path, &machines, &seen)
+        .into_iter()
+        .map(|proof| (proof.hop, proof.ok, proof.evidence))
+        .collect()
 }
 
 const SAME: [&str; 2] = ["10.0.0.1:40000", "[::ffff:10.0.0.1]:40000"];
@@ -61,7 +83,10 @@ fn failed(proofs: &[(String, bool, String)]) -> Vec<&str> {
 fn two_machines_that_see_each_other_prove_a_path() {
     let direct = path("a", "b", Via::Direct);
     let proofs = proved(&direct, ["x", "one", "1"], ["y", "two", "1"], SAME);
-    assert_eq!(proofs.iter().map(|(hop, ..)| hop.as_str()).collect::<Vec<_>>(), ["client", "server", "hosts", "peer"]);
+    assert_eq!(
+        proofs.iter().map(|(hop, ..)| hop.as_str()).collect::<Vec<_>>(),
+        ["client", "server", "hosts", "peer"]
+    );
     assert!(failed(&proofs).is_empty(), "{proofs:?}");
     // Two namespaces of one machine are two stacks.
     assert!(failed(&proved(&direct, ["x", "one", "1"], ["x", "two", "2"], SAME)).is_empty());
@@ -76,7 +101,10 @@ fn what_is_not_as_it_should_be_is_no_proof() {
     assert_eq!(failed(&proved(&direct, ["x", "other", "1"], ["y", "two", "1"], SAME)), ["client"]);
     assert_eq!(failed(&proved(&direct, ["", "one", "1"], ["y", "two", "1"], SAME)), ["hosts"]);
     let translated = ["10.0.0.1:40000", "192.0.2.9:40000"];
-    assert_eq!(failed(&proved(&direct, ["x", "one", "1"], ["y", "two", "1"], translated)), ["peer"]);
+    assert_eq!(
+        failed(&proved(&direct, ["x", "one", "1"], ["y", "two", "1"], translated)),
+        ["peer"]
+    );
     // An address outside may translate.
     let via = path("a", "b", Via::Address("192.0.2.1:7474".to_owned()));
     assert!(failed(&proved(&via, ["x", "one", "1"], ["y", "two", "1"], translated)).is_empty());

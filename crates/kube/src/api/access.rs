@@ -61,14 +61,17 @@ impl Access {
             .thread_name("kubernetes")
             .enable_all()
             .build()
-            .map_err(|e| Fault::environment(format!("cannot start threads to speak with the cluster: {e}")))?;
+            .map_err(|e| {
+                Fault::environment(format!("cannot start threads to speak with the cluster: {e}"))
+            })?;
         let mut config = runtime.block_on(config(kubeconfig, context))?;
         config.connect_timeout = Some(CONNECT);
         let server = config.cluster_url.to_string();
         let client = {
             let _inside = runtime.enter();
-            Client::try_from(config)
-                .map_err(|e| Fault::environment(format!("cannot reach {server}: {}", explain(&e))))?
+            Client::try_from(config).map_err(|e| {
+                Fault::environment(format!("cannot reach {server}: {}", explain(&e)))
+            })?
         };
         Ok(Self { client, server, runtime })
     }
@@ -77,12 +80,19 @@ impl Access {
     ///
     /// # Errors
     /// An error of the API server, with the request.
-    pub fn ask<T>(&self, what: &str, question: impl Future<Output = kube::Result<T>>) -> Result<T, Fault> {
+    pub fn ask<T>(
+        &self,
+        what: &str,
+        question: impl Future<Output = kube::Result<T>>,
+    ) -> Result<T, Fault> {
         self.runtime.block_on(async {
             match tokio::time::timeout(ANSWER, question).await {
                 Ok(answer) => answer.map_err(|e| self.refused(what, &e)),
                 Err(_) => {
-                    let text = format!("{what}: the API server {} did not answer in {ANSWER:?}", self.server);
+                    let text = format!(
+                        "{what}: the API server {} did not answer in {ANSWER:?}",
+                        self.server
+                    );
                     Err(Fault::environment(text))
                 }
             }
@@ -112,12 +122,18 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
             return Err(Fault::environment(format!("the kubeconfig cannot be used: {error}")));
         }
     };
-    let contexts: Vec<String> = kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
-    let known =
-        if contexts.is_empty() { "no contexts".to_owned() } else { format!("contexts {}", contexts.join(", ")) };
+    let contexts: Vec<String> =
+        kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
+    let known = if contexts.is_empty() {
+        "no contexts".to_owned()
+    } else {
+        format!("contexts {}", contexts.join(", "))
+    };
     match context {
         Some(context) if !contexts.iter().any(|name| name == context) => {
-            return Err(Fault::input(format!("context: found `{context}`; the kubeconfig has {known}")));
+            return Err(Fault::input(format!(
+                "context: found `{context}`; the kubeconfig has {known}"
+            )));
         }
         None if kubeconfig.current_context.as_deref().unwrap_or_default().is_empty() => {
             return Err(Fault::input(format!(
@@ -127,7 +143,8 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
         }
         _ => {}
     }
-    let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
+    let options =
+        KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
     let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
     config.map_err(|e| Fault::environment(format!("the kubeconfig cannot be used: {e}")))
 }
@@ -173,16 +190,22 @@ fn words_of(error: &kube::Error) -> String {
 /// output may be secrets, and errors go into files. So the text has none of them.
 fn of_credentials(error: &kube::Error) -> Option<String> {
     let first: &(dyn Error + 'static) = error;
-    let mut chain = std::iter::successors(Some(first), |error: &&(dyn Error + 'static)| (*error).source());
+    let mut chain =
+        std::iter::successors(Some(first), |error: &&(dyn Error + 'static)| (*error).source());
     match chain.find_map(|error| error.downcast_ref::<AuthError>())? {
         AuthError::AuthExecRun { out, .. } => {
-            let said: String = String::from_utf8_lossy(&out.stderr).trim().chars().take(MOST_SAID).collect();
+            let said: String =
+                String::from_utf8_lossy(&out.stderr).trim().chars().take(MOST_SAID).collect();
             let said = if said.is_empty() { said } else { format!(": {said}") };
-            Some(format!("the program that the kubeconfig names for credentials failed ({}){said}", out.status))
+            Some(format!(
+                "the program that the kubeconfig names for credentials failed ({}){said}",
+                out.status
+            ))
         }
-        AuthError::AuthExecParse(_) => {
-            Some("the program that the kubeconfig names for credentials wrote something else than these".to_owned())
-        }
+        AuthError::AuthExecParse(_) => Some(
+            "the program that the kubeconfig names for credentials wrote something else than these"
+                .to_owned(),
+        ),
         _ => None,
     }
 }
@@ -191,14 +214,17 @@ fn of_credentials(error: &kube::Error) -> Option<String> {
 fn advice(error: &kube::Error, server: &str) -> String {
     match error {
         kube::Error::Api(status) if status.code == 401 => {
-            "; the API server does not know who this is: renew the kubeconfig's credentials".to_owned()
+            "; the API server does not know who this is: renew the kubeconfig's credentials"
+                .to_owned()
         }
         kube::Error::Api(status) if status.is_forbidden() && status.message.contains("cannot ") => {
             "; `hopbench kube manifests` prints the rights that hopbench uses".to_owned()
         }
         kube::Error::Api(_) => String::new(),
         kube::Error::Service(_) | kube::Error::HyperError(_) => {
-            format!("; is {server} the right cluster, and does `kubectl version` reach it from here?")
+            format!(
+                "; is {server} the right cluster, and does `kubectl version` reach it from here?"
+            )
         }
         _ => String::new(),
     }

@@ -41,7 +41,10 @@ where
 
 /// The error for an answer that is too long.
 pub(crate) fn too_long() -> String {
-    format!("the answer is longer than {} MiB, which nothing that is asked for is; it was given up", MOST_BYTES >> 20)
+    format!(
+        "the answer is longer than {} MiB, which nothing that is asked for is; it was given up",
+        MOST_BYTES >> 20
+    )
 }
 
 /// The reason behind an answer with another status than success, in one line and cut: the words of

@@ -15,7 +15,9 @@ use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::serde::Serialize;
 use k8s_openapi::serde::de::DeserializeOwned;
-use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use kube::api::{
+    DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
+};
 use kube::client::Body;
 use kube::core::request::Error;
 use kube::core::{Request, Status};
@@ -42,7 +44,12 @@ pub(crate) struct Api<K> {
 impl<K: Resource<DynamicType = ()>> Api<K> {
     /// Those of the whole cluster.
     pub(crate) fn all(client: Client) -> Self {
-        Self { client, namespace: None, request: Request::new(K::url_path(&(), None)), kind: PhantomData }
+        Self {
+            client,
+            namespace: None,
+            request: Request::new(K::url_path(&(), None)),
+            kind: PhantomData,
+        }
     }
 
     /// Those of a namespace.
@@ -75,7 +82,10 @@ impl<K: DeserializeOwned> Api<K> {
     }
 
     /// The same, with the version of the cluster's state that they show.
-    pub(crate) async fn list_with_version(&self, params: ListParams) -> kube::Result<(Vec<K>, String)> {
+    pub(crate) async fn list_with_version(
+        &self,
+        params: ListParams,
+    ) -> kube::Result<(Vec<K>, String)> {
         let (items, version) = pages(&self.client, &self.request, params).await?;
         Ok((items.into_iter().map(typed).collect::<kube::Result<_>>()?, version))
     }
@@ -125,7 +135,11 @@ impl<K> Api<K> {
     }
 
     /// The same for all that fit.
-    pub(crate) async fn delete_collection(&self, params: &DeleteParams, which: &ListParams) -> kube::Result<()> {
+    pub(crate) async fn delete_collection(
+        &self,
+        params: &DeleteParams,
+        which: &ListParams,
+    ) -> kube::Result<()> {
         told(&self.client, self.request.delete_collection(params, which)).await.map(drop)
     }
 }
@@ -142,7 +156,8 @@ impl Api<Pod> {
 
 impl<K> Clone for Api<K> {
     fn clone(&self) -> Self {
-        let (client, namespace, request) = (self.client.clone(), self.namespace.clone(), self.request.clone());
+        let (client, namespace, request) =
+            (self.client.clone(), self.namespace.clone(), self.request.clone());
         Self { client, namespace, request, kind: PhantomData }
     }
 }
@@ -152,14 +167,16 @@ async fn told(client: &Client, request: Asked) -> kube::Result<String> {
     let request = request.map_err(kube::Error::BuildRequest)?;
     let answer = client.send(request.map(Body::from)).await?;
     let code = answer.status();
-    let bytes = Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(unread)?.to_bytes();
+    let bytes =
+        Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(unread)?.to_bytes();
     let text = String::from_utf8(bytes.to_vec()).map_err(kube::Error::FromUtf8)?;
     if !code.is_client_error() && !code.is_server_error() {
         return Ok(text);
     }
     let status: Status = serde_json::from_str(&text).unwrap_or_else(|_| {
         // Something before the API server answered.
-        Status::failure(&excerpt(text.trim(), MOST_SAID), "Not an answer of the API server").with_code(code.as_u16())
+        Status::failure(&excerpt(text.trim(), MOST_SAID), "Not an answer of the API server")
+            .with_code(code.as_u16())
     });
     Err(kube::Error::Api(status.boxed()))
 }
@@ -181,7 +198,11 @@ fn typed<K: DeserializeOwned>(value: Value) -> kube::Result<K> {
     serde_json::from_value(value).map_err(kube::Error::SerdeError)
 }
 
-async fn pages(client: &Client, request: &Request, params: ListParams) -> kube::Result<(Vec<Value>, String)> {
+async fn pages(
+    client: &Client,
+    request: &Request,
+    params: ListParams,
+) -> kube::Result<(Vec<Value>, String)> {
     let mut params = params.limit(500);
     let mut all = Vec::new();
     loop {
@@ -197,7 +218,8 @@ async fn pages(client: &Client, request: &Request, params: ListParams) -> kube::
 /// The items of a list, its version, and where it goes on.
 fn page(mut list: Value) -> (Vec<Value>, String, Option<String>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (version, next) = (text(&list["metadata"]["resourceVersion"]), text(&list["metadata"]["continue"]));
+    let (version, next) =
+        (text(&list["metadata"]["resourceVersion"]), text(&list["metadata"]["continue"]));
     // A list of nothing may be `null`.
     let items = match list["items"].take() {
         Value::Array(items) => items,

@@ -41,7 +41,8 @@ where
 pub(crate) fn passes(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => {
-            let no_account = status.is_forbidden() && status.message.contains("serviceaccount \"default\" not found");
+            let no_account = status.is_forbidden()
+                && status.message.contains("serviceaccount \"default\" not found");
             no_account || status.code == 429 || status.code >= 500
         }
         kube::Error::Service(_) | kube::Error::HyperError(_) => true,

@@ -23,7 +23,12 @@ const BUFFER_BYTES: usize = 1 << 16;
 ///
 /// # Errors
 /// The reason why the API server does not open it.
-pub(crate) async fn open(pods: &Api<Pod>, pod: &str, port: u16, way: Way) -> Result<UnixStream, String> {
+pub(crate) async fn open(
+    pods: &Api<Pod>,
+    pod: &str,
+    port: u16,
+    way: Way,
+) -> Result<UnixStream, String> {
     let opened = async {
         match way {
             Way::Forward => forward(pods, pod, port).await,
@@ -56,9 +61,16 @@ fn pair() -> Result<(UnixStream, tokio::net::UnixStream), String> {
     Ok((ours, tokio::net::UnixStream::from_std(theirs).map_err(|e| e.to_string())?))
 }
 
-async fn relay(pods: &Api<Pod>, pod: &str, container: &str, port: u16) -> Result<UnixStream, String> {
-    let command = [ENTRYPOINT.to_owned(), "relay".to_owned(), "--port".to_owned(), port.to_string()];
-    let streams = AttachParams::default().container(container).stdin(true).stdout(true).stderr(false);
+async fn relay(
+    pods: &Api<Pod>,
+    pod: &str,
+    container: &str,
+    port: u16,
+) -> Result<UnixStream, String> {
+    let command =
+        [ENTRYPOINT.to_owned(), "relay".to_owned(), "--port".to_owned(), port.to_string()];
+    let streams =
+        AttachParams::default().container(container).stdin(true).stdout(true).stderr(false);
     let streams = streams.max_stdin_buf_size(BUFFER_BYTES).max_stdout_buf_size(BUFFER_BYTES);
     let mut process = pods.streams().exec(pod, command, &streams).await.map_err(|e| explain(&e))?;
     let (Some(input), Some(output)) = (process.stdin(), process.stdout()) else {
@@ -76,7 +88,9 @@ async fn relay(pods: &Api<Pod>, pod: &str, container: &str, port: u16) -> Result
 
 async fn forward(pods: &Api<Pod>, pod: &str, port: u16) -> Result<UnixStream, String> {
     let mut forwarder = pods.streams().portforward(pod, &[port]).await.map_err(|e| explain(&e))?;
-    let Some(mut remote) = forwarder.take_stream(port) else { return Err("the API server opened no way".to_owned()) };
+    let Some(mut remote) = forwarder.take_stream(port) else {
+        return Err("the API server opened no way".to_owned());
+    };
     let (ours, mut local) = pair()?;
     let refused = forwarder.take_error(port);
     tokio::spawn(async move {

@@ -42,7 +42,11 @@ pub(crate) async fn answer(client: &Client, path: &str) -> Result<Answer, String
     let date = answer.headers().get(DATE).and_then(|date| rfc2822::parse(date.to_str().ok()?).ok());
     let date = date.map(|date| date.timestamp().as_second());
     let text = body::text(answer.into_body()).await?;
-    if status.is_success() { Ok(Answer { text, date, began }) } else { Err(body::refusal(status, &text)) }
+    if status.is_success() {
+        Ok(Answer { text, date, began })
+    } else {
+        Err(body::refusal(status, &text))
+    }
 }
 
 #[cfg(test)]
@@ -77,12 +81,19 @@ mod tests {
     }
 
     fn on_runtime<F: Future>(future: F) -> F::Output {
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(future)
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(future)
     }
 
     #[test]
     fn an_endless_answer_of_a_meter_is_given_up() {
-        for head in ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 500 No\r\ncontent-length: 999999999999\r\n\r\n"] {
+        for head in
+            ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 500 No\r\ncontent-length: 999999999999\r\n\r\n"]
+        {
             for timed in [false, true] {
                 let (error, sent) = on_runtime(async {
                     let (client, server) = endless(head);

@@ -24,7 +24,11 @@ impl Interrupt {
     ///
     /// # Errors
     /// The caller wants to stop.
-    pub(crate) async fn unless<T>(&self, what: &str, waiting: impl Future<Output = T>) -> Result<T, Fault> {
+    pub(crate) async fn unless<T>(
+        &self,
+        what: &str,
+        waiting: impl Future<Output = T>,
+    ) -> Result<T, Fault> {
         tokio::select! {
             answer = waiting => Ok(answer),
             () = self.wanted() => Err(Fault::measuring(format!("interrupted while waiting for {what}"))),

@@ -49,10 +49,10 @@ pub(crate) struct Run {
 impl Run {
     /// The metadata of an object of this name.
     pub(crate) fn metadata(&self, name: &str) -> Value {
-        let mut metadata = json!({"name": name, "namespace": self.namespace, "labels": labels(&self.name)});
+        let mut metadata =
+            json!({"name": name, "namespace": self.namespace, "labels": labels(&self.name)});
         if !self.owner.is_empty() {
-            metadata["ownerReferences"] =
-                json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": OWNER, "uid": self.owner}]);
+            metadata["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": OWNER, "uid": self.owner}]);
         }
         metadata
     }

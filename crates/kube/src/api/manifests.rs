@@ -64,8 +64,11 @@ pub fn manifests(account: &Account) -> String {
         }
         only_for = right.only_for;
         let verbs = right.verbs.join(", ");
-        let _ =
-            writeln!(yaml, "- {{apiGroups: [\"{}\"], resources: [{}], verbs: [{verbs}]}}", right.group, right.resource);
+        let _ = writeln!(
+            yaml,
+            "- {{apiGroups: [\"{}\"], resources: [{}], verbs: [{verbs}]}}",
+            right.group, right.resource
+        );
     }
     let _ = write!(
         yaml,
@@ -81,7 +84,11 @@ pub fn manifests(account: &Account) -> String {
 }
 
 fn purpose(right: &Right) -> String {
-    if right.only_for.starts_with("to ") { right.only_for.to_owned() } else { format!("for {}", right.only_for) }
+    if right.only_for.starts_with("to ") {
+        right.only_for.to_owned()
+    } else {
+        format!("for {}", right.only_for)
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +109,8 @@ mod tests {
     fn granted(role: &ClusterRole) -> BTreeSet<(String, String, String)> {
         let mut all = BTreeSet::new();
         for rule in role.rules.iter().flatten() {
-            let (groups, resources) = (rule.api_groups.clone().unwrap(), rule.resources.clone().unwrap());
+            let (groups, resources) =
+                (rule.api_groups.clone().unwrap(), rule.resources.clone().unwrap());
             assert_eq!((groups.len(), resources.len()), (1, 1), "{rule:?}");
             let of = |verb: &String| (groups[0].clone(), resources[0].clone(), verb.clone());
             for right in rule.verbs.iter().map(of) {
@@ -115,7 +123,10 @@ mod tests {
     fn wanted(least: bool) -> BTreeSet<(String, String, String)> {
         let rights = RIGHTS.iter().filter(|right| !least || right.only_for.is_empty());
         let each = |right: &'static Right| {
-            right.verbs.iter().map(|verb| (right.group.to_owned(), right.resource.to_owned(), (*verb).to_owned()))
+            right
+                .verbs
+                .iter()
+                .map(|verb| (right.group.to_owned(), right.resource.to_owned(), (*verb).to_owned()))
         };
         rights.flat_map(each).collect()
     }
@@ -128,7 +139,9 @@ mod tests {
             assert_eq!(granted(&role), wanted(least));
         }
         assert!(wanted(true).is_subset(&wanted(false)) && wanted(true) != wanted(false));
-        assert!(granted(&read(&manifests(&Account::default()), 2)).iter().all(|(.., verb)| verb != "*"));
+        assert!(
+            granted(&read(&manifests(&Account::default()), 2)).iter().all(|(.., verb)| verb != "*")
+        );
     }
 
     #[test]

@@ -14,7 +14,10 @@ const LETTERS: &[u8; 31] = b"bcdfghjklmnpqrstvwxz0123456789y";
 /// A kernel without random numbers.
 pub(crate) fn run() -> Result<String, Fault> {
     let random = random_bytes().map_err(Fault::environment)?;
-    Ok(random[..RUN_LETTERS].iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect())
+    Ok(random[..RUN_LETTERS]
+        .iter()
+        .map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]))
+        .collect())
 }
 
 /// The ports of agents on nodes' own networks. They are below the node ports (30000 and up) and
@@ -27,9 +30,9 @@ const PORTS_OF_A_RUN: u16 = 16;
 /// same.
 pub(crate) fn host_port(run: &str) -> u16 {
     let slots = u64::from((HOST_PORTS.end - HOST_PORTS.start) / PORTS_OF_A_RUN);
-    let hash = run
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = run.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     HOST_PORTS.start + (hash % slots) as u16 * PORTS_OF_A_RUN
 }
 
@@ -46,7 +49,10 @@ pub(crate) fn run_of(text: &str) -> &str {
 /// Whether a text is a label as RFC 1123 has it, which every kind of name in Kubernetes may be.
 pub(crate) fn is_label(text: &str) -> bool {
     let is_inside = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-    (1..=63).contains(&text.len()) && text.bytes().all(is_inside) && !text.starts_with('-') && !text.ends_with('-')
+    (1..=63).contains(&text.len())
+        && text.bytes().all(is_inside)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
 }
 
 #[cfg(test)]
@@ -70,7 +76,10 @@ mod tests {
     fn runs_have_ports_of_their_own_on_nodes() {
         let ports: BTreeSet<u16> = (0..100).map(|_| host_port(&run().unwrap())).collect();
         assert!(ports.len() > 70, "of 625 slots: {ports:?}");
-        assert!(ports.iter().all(|port| (20_000..=29_984).contains(port) && port % 16 == 0), "{ports:?}");
+        assert!(
+            ports.iter().all(|port| (20_000..=29_984).contains(port) && port % 16 == 0),
+            "{ports:?}"
+        );
         assert_eq!(host_port("bcdfghjklm"), host_port("bcdfghjklm"));
     }
 }

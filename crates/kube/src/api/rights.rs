@@ -2,7 +2,9 @@
 
 use futures::future::join_all;
 use hopbench_model::Fault;
-use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::PostParams;
 
@@ -24,7 +26,12 @@ pub struct Right {
     pub only_for: &'static str,
 }
 
-const fn right(group: &'static str, resource: &'static str, verbs: &'static [&'static str], namespaced: bool) -> Right {
+const fn right(
+    group: &'static str,
+    resource: &'static str,
+    verbs: &'static [&'static str],
+    namespaced: bool,
+) -> Right {
     Right { group, resource, verbs, namespaced, only_for: "" }
 }
 
@@ -44,21 +51,33 @@ pub const RIGHTS: &[Right] = &[
     right("", "pods/portforward", &["create", "get"], true),
     right("", "events", &["list"], true),
     right("discovery.k8s.io", "endpointslices", &["list"], true),
-    Right { only_for: "`network-policy: true`", ..right("networking.k8s.io", "networkpolicies", &["create"], true) },
+    Right {
+        only_for: "`network-policy: true`",
+        ..right("networking.k8s.io", "networkpolicies", &["create"], true)
+    },
     Right { only_for: "sidecars of hopbench's own", ..right("", "secrets", &["patch"], true) },
     // Their ports are not in the pod's network, where a port-forward looks.
-    Right { only_for: "agents in gVisor, Kata and the like", ..right("", "pods/exec", &["create", "get"], true) },
+    Right {
+        only_for: "agents in gVisor, Kata and the like",
+        ..right("", "pods/exec", &["create", "get"], true)
+    },
     Right { only_for: CHANGES, ..right("", "nodes", &["watch"], false) },
     Right { only_for: CHANGES, ..right("", "events", &["watch"], true) },
     Right { only_for: CHANGES, ..right("discovery.k8s.io", "endpointslices", &["watch"], true) },
     Right { only_for: CHANGES, ..right("apps", "deployments", &["list", "watch"], true) },
-    Right { only_for: CHANGES, ..right("autoscaling", "horizontalpodautoscalers", &["list", "watch"], true) },
+    Right {
+        only_for: CHANGES,
+        ..right("autoscaling", "horizontalpodautoscalers", &["list", "watch"], true)
+    },
     Right { only_for: WORDS, ..right("", "pods/log", &["get"], true) },
     // This right covers all of the kubelets' API, commands in containers included.
     Right { only_for: METERS, ..right("", "nodes/proxy", &["get"], false) },
     Right { only_for: DOCTOR, ..right("", "services", &["list"], true) },
     Right { only_for: DOCTOR, ..right("apps", "daemonsets", &["list"], true) },
-    Right { only_for: DOCTOR, ..right("apiextensions.k8s.io", "customresourcedefinitions", &["list"], false) },
+    Right {
+        only_for: DOCTOR,
+        ..right("apiextensions.k8s.io", "customresourcedefinitions", &["list"], false)
+    },
 ];
 
 const CHANGES: &str = "to see what changes in the cluster during a trial";
@@ -76,21 +95,25 @@ pub(crate) fn lacking(
 ) -> Result<Vec<(&'static Right, &'static str)>, Fault> {
     let reviews: Api<SelfSubjectAccessReview> = Api::all(access.client.clone());
     let all = RIGHTS.iter().filter(|right| asked(right));
-    let questions = all.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb))).map(|(right, verb)| {
-        let reviews = reviews.clone();
-        async move {
-            let answer = reviews.create(&PostParams::default(), &review(right, verb)).await?;
-            let is_allowed = answer.status.is_some_and(|status| status.allowed);
-            Ok(if is_allowed { None } else { Some((right, verb)) })
-        }
-    });
+    let questions = all.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb))).map(
+        |(right, verb)| {
+            let reviews = reviews.clone();
+            async move {
+                let answer = reviews.create(&PostParams::default(), &review(right, verb)).await?;
+                let is_allowed = answer.status.is_some_and(|status| status.allowed);
+                Ok(if is_allowed { None } else { Some((right, verb)) })
+            }
+        },
+    );
     let questions: Vec<_> = questions.collect();
-    let answers = access.ask("this user's rights", async { join_all(questions).await.into_iter().collect() });
+    let answers =
+        access.ask("this user's rights", async { join_all(questions).await.into_iter().collect() });
     answers.map(|answers: Vec<Option<_>>| answers.into_iter().flatten().collect())
 }
 
 fn review(right: &Right, verb: &str) -> SelfSubjectAccessReview {
-    let (resource, subresource) = right.resource.split_once('/').map_or((right.resource, None), |(r, s)| (r, Some(s)));
+    let (resource, subresource) =
+        right.resource.split_once('/').map_or((right.resource, None), |(r, s)| (r, Some(s)));
     let attributes = ResourceAttributes {
         group: Some(right.group.to_owned()),
         resource: Some(resource.to_owned()),
@@ -102,7 +125,10 @@ fn review(right: &Right, verb: &str) -> SelfSubjectAccessReview {
     };
     SelfSubjectAccessReview {
         metadata: ObjectMeta::default(),
-        spec: SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), non_resource_attributes: None },
+        spec: SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(attributes),
+            non_resource_attributes: None,
+        },
         status: None,
     }
 }

@@ -81,7 +81,9 @@ impl fmt::Display for Swept {
         write!(f, "namespace {}: ", self.namespace)?;
         match &self.outcome {
             Outcome::Removed => write!(f, "removed (no sign of its run for {silent})"),
-            Outcome::WouldBeRemoved => write!(f, "would be removed (no sign of its run for {silent})"),
+            Outcome::WouldBeRemoved => {
+                write!(f, "would be removed (no sign of its run for {silent})")
+            }
             Outcome::Alive => write!(
                 f,
                 "left alone, its run gave a sign {silent} ago; it may go {} min after the last one, or now by `--run {}`",
@@ -102,17 +104,24 @@ pub fn clean(access: &Access, sweep: &Sweep) -> Result<Vec<Swept>, Fault> {
     if let (Some(run), true) = (&sweep.run, meant.is_empty()) {
         let all = access.ask("the namespaces of runs", found(&access.client, &Sweep::default()))?;
         let all: Vec<&str> = all.iter().map(|swept| swept.run.as_str()).collect();
-        let known = if all.is_empty() { "there is none".to_owned() } else { format!("one of {}", all.join(", ")) };
+        let known = if all.is_empty() {
+            "there is none".to_owned()
+        } else {
+            format!("one of {}", all.join(", "))
+        };
         let namespace = names::namespace(names::run_of(run));
-        let text = format!("--run: found no namespace `{namespace}` of a run, expected the name of one: {known}");
+        let text = format!(
+            "--run: found no namespace `{namespace}` of a run, expected the name of one: {known}"
+        );
         return Err(Fault::input(text));
     }
     let done = iter(meant).map(|mut swept| async {
         if swept.outcome == Outcome::WouldBeRemoved && !sweep.dry_run {
-            swept.outcome = match teardown::namespace(&access.client, &swept.run, &swept.namespace).await {
-                Ok(()) => Outcome::Removed,
-                Err(why) => Outcome::Failed(why),
-            };
+            swept.outcome =
+                match teardown::namespace(&access.client, &swept.run, &swept.namespace).await {
+                    Ok(()) => Outcome::Removed,
+                    Err(why) => Outcome::Failed(why),
+                };
         }
         swept
     });
@@ -123,12 +132,15 @@ pub fn clean(access: &Access, sweep: &Sweep) -> Result<Vec<Swept>, Fault> {
 /// long, and never touches a run that lives.
 pub(crate) async fn leftovers(runtime: &Handle, client: &Client) -> Vec<String> {
     // A user that may not list namespaces leaves only its own behind.
-    let Ok(Ok(found)) = timeout(GLANCE, found(client, &Sweep::default())).await else { return Vec::new() };
+    let Ok(Ok(found)) = timeout(GLANCE, found(client, &Sweep::default())).await else {
+        return Vec::new();
+    };
     let dead = found.into_iter().filter(|swept| swept.outcome == Outcome::WouldBeRemoved);
     dead.map(|swept| {
         let text = format!("removing namespace {}: its run is dead", swept.namespace);
         let client = client.clone();
-        runtime.spawn(async move { teardown::namespace(&client, &swept.run, &swept.namespace).await });
+        runtime
+            .spawn(async move { teardown::namespace(&client, &swept.run, &swept.namespace).await });
         text
     })
     .collect()
@@ -145,13 +157,15 @@ async fn found(client: &Client, sweep: &Sweep) -> kube::Result<Vec<Swept>> {
     let now = heartbeat::now(client).await?;
     let mut found = Vec::new();
     for namespace in listed {
-        let (name, run) = (namespace.name_any(), namespace.labels().get(RUN).cloned().unwrap_or_default());
+        let (name, run) =
+            (namespace.name_any(), namespace.labels().get(RUN).cloned().unwrap_or_default());
         if name != names::namespace(&run) {
             continue;
         }
         let owners: Api<ConfigMap> = Api::namespaced(client.clone(), &name);
         let sign = owners.get_opt(OWNER).await?.and_then(|owner| heartbeat::sign(&owner));
-        let silent_for = silence(now, namespace.creation_timestamp().map(|created| created.0), sign);
+        let silent_for =
+            silence(now, namespace.creation_timestamp().map(|created| created.0), sign);
         let is_meant = sweep.run.is_some() || silent_for >= sweep.silent_for;
         let outcome = if is_meant { Outcome::WouldBeRemoved } else { Outcome::Alive };
         found.push(Swept { run, namespace: name, silent_for, outcome });
@@ -163,7 +177,9 @@ async fn found(client: &Client, sweep: &Sweep) -> kube::Result<Vec<Swept>> {
 /// just begins has no other.
 fn silence(now: Timestamp, created: Option<Timestamp>, sign: Option<Timestamp>) -> Duration {
     let last = created.max(sign);
-    last.map_or(Duration::MAX, |last| Duration::try_from(now.duration_since(last)).unwrap_or_default())
+    last.map_or(Duration::MAX, |last| {
+        Duration::try_from(now.duration_since(last)).unwrap_or_default()
+    })
 }
 
 #[cfg(test)]
@@ -173,8 +189,9 @@ mod tests {
     #[test]
     fn the_last_sign_counts() {
         let at = |seconds: i64| Timestamp::from_second(seconds).unwrap();
-        let silent =
-            |created: Option<i64>, sign: Option<i64>| silence(at(1_000), created.map(at), sign.map(at)).as_secs();
+        let silent = |created: Option<i64>, sign: Option<i64>| {
+            silence(at(1_000), created.map(at), sign.map(at)).as_secs()
+        };
         assert_eq!(silent(Some(100), Some(990)), 10);
         assert_eq!(silent(Some(995), None), 5, "a run that just begins");
         assert_eq!(silent(Some(100), None), 900);
@@ -193,10 +210,16 @@ mod tests {
             };
             swept.to_string()
         };
-        assert_eq!(said(180, Outcome::Removed), "namespace hopbench-x: removed (no sign of its run for 3 min)");
+        assert_eq!(
+            said(180, Outcome::Removed),
+            "namespace hopbench-x: removed (no sign of its run for 3 min)"
+        );
         let alive = "namespace hopbench-x: left alone, its run gave a sign 9 s ago; it may go 2 min after the last one, or \
                      now by `--run x`";
         assert_eq!(said(9, Outcome::Alive), alive);
-        assert!(said(7200, Outcome::WouldBeRemoved).contains("would be removed (no sign of its run for 2 h)"));
+        assert!(
+            said(7200, Outcome::WouldBeRemoved)
+                .contains("would be removed (no sign of its run for 2 h)")
+        );
     }
 }

@@ -30,11 +30,14 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Why it is not gone, and what to do.
 pub(crate) async fn namespace(client: &Client, run: &str, namespace: &str) -> Result<(), String> {
     let until = Instant::now() + MOST;
-    let by_hand = format!("`hopbench kube clean` or `kubectl delete namespace {namespace}` removes it");
+    let by_hand =
+        format!("`hopbench kube clean` or `kubectl delete namespace {namespace}` removes it");
     match timeout_at(until + ANSWER, remove(client, run, namespace, until)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(why)) => Err(format!("{why}; {by_hand}")),
-        Err(_) => Err(format!("the API server does not say whether namespace {namespace} is gone; {by_hand}")),
+        Err(_) => Err(format!(
+            "the API server does not say whether namespace {namespace} is gone; {by_hand}"
+        )),
     }
 }
 
@@ -60,17 +63,22 @@ async fn remove(client: &Client, run: &str, namespace: &str, until: Instant) -> 
             // It is on its way out already.
             Err(kube::Error::Api(status)) if status.is_conflict() => break,
             Err(error) if passes(&error) && Instant::now() < until => sleep(LOOK).await,
-            Err(error) => return Err(format!("cannot delete namespace {namespace}: {}", explain(&error))),
+            Err(error) => {
+                return Err(format!("cannot delete namespace {namespace}: {}", explain(&error)));
+            }
         }
     }
     loop {
         let conditions = match namespaces.get_opt(namespace).await {
             Ok(None) => return Ok(()),
-            Ok(Some(found)) => found.status.and_then(|status| status.conditions).unwrap_or_default(),
+            Ok(Some(found)) => {
+                found.status.and_then(|status| status.conditions).unwrap_or_default()
+            }
             Err(_) => Vec::new(),
         };
         if Instant::now() >= until {
-            let why = conditions.iter().filter(|c| c.status == "True").filter_map(|c| c.message.clone());
+            let why =
+                conditions.iter().filter(|c| c.status == "True").filter_map(|c| c.message.clone());
             let why = why.collect::<Vec<_>>().join("; ");
             return Err(format!("namespace {namespace} is still there after {MOST:?}: {why}"));
         }

@@ -77,12 +77,23 @@ impl Inventory {
         let listed: Api<Node> = Api::all(client.clone());
         let listed = access.ask("the cluster's nodes", listed.list(ListParams::default()))?;
         let nodes: Vec<NodeFacts> = listed.iter().map(|node| NodeFacts::of(node, &[])).collect();
-        let first = nodes.iter().find(|node| node.closed.is_none()).map(|node| node.name.clone()).unwrap_or_default();
+        let first = nodes
+            .iter()
+            .find(|node| node.closed.is_none())
+            .map(|node| node.name.clone())
+            .unwrap_or_default();
         let names = |object: (Option<String>, String)| (object.0.unwrap_or_default(), object.1);
-        let target = Target { who: first.clone(), what: MeteredKind::Node, node: first.clone(), container: None };
+        let target = Target {
+            who: first.clone(),
+            what: MeteredKind::Node,
+            node: first.clone(),
+            container: None,
+        };
         let asked = async {
-            let readings = meters::read(client, spec.prometheus.as_ref(), &[target], &Arc::default()).await;
-            let (kube_proxy, privileged) = join(KubeProxy::of(client, &first), privileged(client)).await;
+            let readings =
+                meters::read(client, spec.prometheus.as_ref(), &[target], &Arc::default()).await;
+            let (kube_proxy, privileged) =
+                join(KubeProxy::of(client, &first), privileged(client)).await;
             Ok((readings, kube_proxy, privileged))
         };
         let (readings, kube_proxy, privileged) = access.ask("the cluster", asked)?;
@@ -94,10 +105,16 @@ impl Inventory {
             images: listed.iter().map(images).collect(),
             nodes,
             runtime_classes: list::<RuntimeClass, _>(access, |class| class.name_any()),
-            daemon_sets: list::<DaemonSet, _>(access, |set| names((set.namespace(), set.name_any()))),
-            deployments: list::<Deployment, _>(access, |set| names((set.namespace(), set.name_any()))),
+            daemon_sets: list::<DaemonSet, _>(access, |set| {
+                names((set.namespace(), set.name_any()))
+            }),
+            deployments: list::<Deployment, _>(access, |set| {
+                names((set.namespace(), set.name_any()))
+            }),
             services: list::<Service, _>(access, ServiceFound::of),
-            definitions: list::<Named<CustomResourceDefinition>, _>(access, |definition| definition.name_any()),
+            definitions: list::<Named<CustomResourceDefinition>, _>(access, |definition| {
+                definition.name_any()
+            }),
             lacking: rights::lacking(access, |_| true).map_err(said),
             runs: clean(access, &Sweep { dry_run: true, ..Sweep::default() }).map_err(said),
             privileged,

@@ -29,11 +29,22 @@ pub(super) fn folder<W: Write>(tar: &mut Builder<W>, path: &str, mode: u32) -> i
 }
 
 /// Adds a file.
-pub(super) fn file<W: Write>(tar: &mut Builder<W>, path: &str, mode: u32, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn file<W: Write>(
+    tar: &mut Builder<W>,
+    path: &str,
+    mode: u32,
+    bytes: &[u8],
+) -> io::Result<()> {
     entry(tar, path, EntryType::Regular, mode, bytes)
 }
 
-fn entry<W: Write>(tar: &mut Builder<W>, path: &str, kind: EntryType, mode: u32, bytes: &[u8]) -> io::Result<()> {
+fn entry<W: Write>(
+    tar: &mut Builder<W>,
+    path: &str,
+    kind: EntryType,
+    mode: u32,
+    bytes: &[u8],
+) -> io::Result<()> {
     let mut header = Header::new_ustar();
     header.set_path(path)?;
     header.set_entry_type(kind);

@@ -2,7 +2,9 @@
 
 use hopbench_model::Fault;
 use object::Endianness;
-use object::elf::{EM_386, EM_AARCH64, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, FileHeader64, PT_INTERP};
+use object::elf::{
+    EM_386, EM_AARCH64, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, FileHeader64, PT_INTERP,
+};
 use object::read::elf::{FileHeader, ProgramHeader};
 
 /// An ELF file that needs no other.
@@ -20,7 +22,9 @@ impl Program {
     /// # Errors
     /// No ELF file of 64 bits, a machine without a word, a program that asks for a dynamic linker.
     pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, Fault> {
-        let unreadable = |e: object::Error| Fault::environment(format!("the program is no 64-bit ELF file: {e}"));
+        let unreadable = |e: object::Error| {
+            Fault::environment(format!("the program is no 64-bit ELF file: {e}"))
+        };
         let data = bytes.as_slice();
         let header = FileHeader64::<Endianness>::parse(data).map_err(unreadable)?;
         let endian = header.endian().map_err(unreadable)?;

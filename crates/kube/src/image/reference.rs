@@ -24,8 +24,7 @@ impl Reference {
         if is_name(name) && is_tag(tag) {
             return Ok(Self { name: name.to_owned(), tag: tag.to_owned() });
         }
-        let expected =
-            "a name and a tag like `hopbench:dev` or `registry.example:5000/tools/hopbench:dev`, in lower case";
+        let expected = "a name and a tag like `hopbench:dev` or `registry.example:5000/tools/hopbench:dev`, in lower case";
         Err(Fault::from_problems(&[Problem::new("--tag", text, expected)]))
     }
 
@@ -61,7 +60,8 @@ fn is_name(name: &str) -> bool {
     };
     let host_fits = host.is_none_or(|host| {
         let (name, port) = host.split_once(':').map_or((host, "0"), |(name, port)| (name, port));
-        let named = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
+        let named = !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
         named && port.parse::<u16>().is_ok()
     });
     host_fits && name.len() <= 255 && rest.split('/').all(is_component)
@@ -72,7 +72,9 @@ fn is_component(part: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     edge(part.chars().next())
         && edge(part.chars().last())
-        && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-'))
+        && part
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-'))
         && !["..", "._", "_.", "___", ".-", "-."].iter().any(|pair| part.contains(pair))
 }
 
@@ -95,15 +97,29 @@ mod tests {
             ("r.example:5000/a/b__c:V-1", "r.example:5000/a/b__c:V-1", "r.example:5000/a/b__c:V-1"),
         ] {
             let reference = Reference::parse(text).unwrap();
-            assert_eq!((reference.short().as_str(), reference.full().as_str()), (short, full), "{text}");
+            assert_eq!(
+                (reference.short().as_str(), reference.full().as_str()),
+                (short, full),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_name_is_refused() {
-        for text in
-            ["", ":", "hopbench:", "Hopbench:1", "a//b", "a b", "a:b:c", "-a", "a/../b", "a:-1", "r.example:x/a"]
-        {
+        for text in [
+            "",
+            ":",
+            "hopbench:",
+            "Hopbench:1",
+            "a//b",
+            "a b",
+            "a:b:c",
+            "-a",
+            "a/../b",
+            "a:-1",
+            "r.example:x/a",
+        ] {
             let fault = Reference::parse(text).unwrap_err();
             assert!(fault.text.starts_with("--tag: found"), "{text}: {fault}");
         }

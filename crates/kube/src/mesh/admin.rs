@@ -25,7 +25,12 @@ const ANSWER: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// A sentence: no way there, no answer, another status than 200.
-pub(crate) async fn get(built: &Built, pod: &PodId, port: u16, path: &str) -> Result<Vec<u8>, String> {
+pub(crate) async fn get(
+    built: &Built,
+    pod: &PodId,
+    port: u16,
+    path: &str,
+) -> Result<Vec<u8>, String> {
     if let Some(mut sender) = built.mesh.take_connection(pod, port)
         && sender.ready().await.is_ok()
         && let Ok(answer) = ask(&mut sender, path).await
@@ -34,8 +39,9 @@ pub(crate) async fn get(built: &Built, pod: &PodId, port: u16, path: &str) -> Re
         return Ok(answer);
     }
     // The pod was made anew, or the way was cut.
-    let (mut sender, connection) =
-        http1::handshake(TokioIo::new(stream(built, pod, port).await?)).await.map_err(|e| e.to_string())?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream(built, pod, port).await?))
+        .await
+        .map_err(|e| e.to_string())?;
     tokio::spawn(connection);
     let answer = ask(&mut sender, path).await?;
     built.mesh.keep_connection(pod, port, sender);
@@ -43,7 +49,8 @@ pub(crate) async fn get(built: &Built, pod: &PodId, port: u16, path: &str) -> Re
 }
 
 async fn ask(sender: &mut RequestSender, path: &str) -> Result<Vec<u8>, String> {
-    let request = Request::get(path).header(HOST, "admin").body(Empty::new()).map_err(|e| e.to_string())?;
+    let request =
+        Request::get(path).header(HOST, "admin").body(Empty::new()).map_err(|e| e.to_string())?;
     let answer = async {
         let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;
         let status = answer.status();

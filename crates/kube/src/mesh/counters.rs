@@ -29,13 +29,15 @@ pub(crate) fn proxies(
     bypassed: bool,
 ) -> Vec<Proxy> {
     let met = built.placement.met(ends, servers, bypassed);
-    let open = access.runtime.block_on(join_all(met.iter().filter(|met| met.role.is_proxy()).map(|met| async move {
-        // The first question makes it look, and the answer to the second has what it saw.
-        ask(built, met).await.ok()?;
-        sleep(LOOK).await;
-        let said = injected::gauges(built, &ask(built, met).await.ok()?).ok()?;
-        Some((met.pod.clone(), *said.get("upstream_active_connections")?))
-    })));
+    let open = access.runtime.block_on(join_all(met.iter().filter(|met| met.role.is_proxy()).map(
+        |met| async move {
+            // The first question makes it look, and the answer to the second has what it saw.
+            ask(built, met).await.ok()?;
+            sleep(LOOK).await;
+            let said = injected::gauges(built, &ask(built, met).await.ok()?).ok()?;
+            Some((met.pod.clone(), *said.get("upstream_active_connections")?))
+        },
+    )));
     built.mesh.set_warm(open.into_iter().flatten().collect());
     let proxy = |met: Met| Proxy {
         workers: met.workers,
@@ -58,8 +60,12 @@ async fn ask(built: &Built, met: &Met) -> Result<Vec<u8>, String> {
 async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String> {
     if !met.role.is_proxy() {
         let text = admin::line(built, &met.pod, services::totals_port(met.role)).await?;
-        let totals: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&text).map_err(|e| e.to_string())?;
-        return Ok(totals.into_iter().filter_map(|(name, value)| Some((name, value.as_u64()?))).collect());
+        let totals: BTreeMap<String, serde_json::Value> =
+            serde_json::from_slice(&text).map_err(|e| e.to_string())?;
+        return Ok(totals
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_u64()?)))
+            .collect());
     }
     let mut counters = injected::counters(built, met, &ask(built, met).await?)?;
     // Times of connecting are as of an earlier question, each of which makes it bring them up to
@@ -92,7 +98,10 @@ pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<
                 Err(_) if !met.named => {}
                 Err(why) => return Err(silent(built, met, &why)),
                 Ok(read) => {
-                    counters.extend(read.into_iter().map(|(counter, value)| (of_proxy(&met.name, &counter), value)));
+                    counters.extend(
+                        read.into_iter()
+                            .map(|(counter, value)| (of_proxy(&met.name, &counter), value)),
+                    );
                 }
             }
         }
@@ -105,8 +114,13 @@ pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<
 ///
 /// # Errors
 /// The same.
-pub(crate) fn gauges(access: &Access, built: &Built, route: &Route) -> Result<BTreeMap<String, Gauges>, Fault> {
-    let all: Vec<Met> = on_route(built, route).into_iter().filter(|met| met.role.is_proxy()).collect();
+pub(crate) fn gauges(
+    access: &Access,
+    built: &Built,
+    route: &Route,
+) -> Result<BTreeMap<String, Gauges>, Fault> {
+    let all: Vec<Met> =
+        on_route(built, route).into_iter().filter(|met| met.role.is_proxy()).collect();
     let read = join_all(all.iter().map(|met| async move { (met, ask(built, met).await) }));
     let mut gauges = BTreeMap::new();
     for (met, answer) in access.runtime.block_on(read) {
@@ -124,5 +138,8 @@ pub(crate) fn gauges(access: &Access, built: &Built, route: &Route) -> Result<BT
 
 fn silent(built: &Built, met: &Met, why: &str) -> Fault {
     let pod = built.names.get(&met.pod).map(String::as_str).unwrap_or_default();
-    Fault::measuring(format!("{} in pod {pod} of {} does not say what it counted: {why}", met.name, met.pod))
+    Fault::measuring(format!(
+        "{} in pod {pod} of {} does not say what it counted: {why}",
+        met.name, met.pod
+    ))
 }

@@ -37,12 +37,13 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
         for MeshProcess { role, variant, .. } in placement.processes_in(pod) {
             match role {
                 Role::Sidecar | Role::Gateway => {
-                    let volume =
-                        json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
+                    let volume = json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
                     sidecar.volumes.push(volume);
                     sidecar.containers.push(container(spec, role, &variant));
                 }
-                Role::Policy | Role::Telemetry => sidecar.containers.push(services::container(spec, role)),
+                Role::Policy | Role::Telemetry => {
+                    sidecar.containers.push(services::container(spec, role))
+                }
             }
         }
         if sidecar.containers.is_empty() { None } else { Some((pod.clone(), sidecar)) }
@@ -101,7 +102,11 @@ pub(crate) struct Described {
 }
 
 /// Describes a pod's proxy with the addresses that are known; `None`: the pod has no proxy of ours.
-pub(crate) fn describe(built: &Built, pod: &PodId, address: listeners::Address<'_>) -> Option<Described> {
+pub(crate) fn describe(
+    built: &Built,
+    pod: &PodId,
+    address: listeners::Address<'_>,
+) -> Option<Described> {
     if built.spec.mesh.provider != MeshProvider::Envoy {
         return None;
     }
@@ -124,10 +129,18 @@ impl Described {
     ///
     /// # Errors
     /// A certificate that cannot be made.
-    pub(crate) fn secret(mut self, run: &Run, name: &str, authority: &Authority) -> Result<Value, Fault> {
+    pub(crate) fn secret(
+        mut self,
+        run: &Run,
+        name: &str,
+        authority: &Authority,
+    ) -> Result<Value, Fault> {
         let issued = authority.issue(&format!("{SPIFFE}pod/{}", self.proxy.name))?;
-        self.proxy.identity =
-            Some(Identity { certificate: issued.certificate, key: issued.key, authority: issued.authority });
+        self.proxy.identity = Some(Identity {
+            certificate: issued.certificate,
+            key: issued.key,
+            authority: issued.authority,
+        });
         Ok(json!({
             "apiVersion": "v1",
             "kind": "Secret",

@@ -34,7 +34,11 @@ const OWN: [&str; 8] = [
 ];
 
 /// The labels, annotations and ports of a plan's pods.
-pub(crate) fn sidecars(provider: MeshProvider, spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
+pub(crate) fn sidecars(
+    provider: MeshProvider,
+    spec: &ClusterSpec,
+    placement: &Placement,
+) -> BTreeMap<PodId, Sidecar> {
     let of_pod = |pod: &PodId| {
         let ports = Ports::of(placement, pod);
         let mut sidecar = match placement.sidecars.get(pod) {
@@ -51,7 +55,8 @@ pub(crate) fn sidecars(provider: MeshProvider, spec: &ClusterSpec, placement: &P
 
 fn istio(spec: &ClusterSpec, ports: &Ports, concurrency: u32) -> Sidecar {
     let mut sidecar = Sidecar::default();
-    let mut label = |name: &str, value: &str| sidecar.labels.insert(name.to_owned(), value.to_owned());
+    let mut label =
+        |name: &str, value: &str| sidecar.labels.insert(name.to_owned(), value.to_owned());
     label("sidecar.istio.io/inject", "true");
     if let Some(revision) = &spec.mesh.revision {
         label("istio.io/rev", revision);
@@ -83,8 +88,12 @@ pub(crate) fn container(provider: MeshProvider) -> &'static str {
 /// The needs of a pod beyond `restricted` because of its injected containers.
 pub(crate) fn beyond(provider: MeshProvider) -> Option<&'static str> {
     match provider {
-        MeshProvider::Istio => Some("NET_ADMIN for istio-init, unless Istio's CNI plugin sets the redirection"),
-        MeshProvider::Linkerd => Some("NET_ADMIN for linkerd-init, unless Linkerd's CNI plugin sets the redirection"),
+        MeshProvider::Istio => {
+            Some("NET_ADMIN for istio-init, unless Istio's CNI plugin sets the redirection")
+        }
+        MeshProvider::Linkerd => {
+            Some("NET_ADMIN for linkerd-init, unless Linkerd's CNI plugin sets the redirection")
+        }
         MeshProvider::Envoy | MeshProvider::IstioAmbient | MeshProvider::Cilium => None,
     }
 }
@@ -101,7 +110,13 @@ pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
     if !built.placement.sidecars.contains_key(id) || injected(provider, pod).is_some() {
         return None;
     }
-    let revision = built.spec.mesh.revision.as_ref().map(|name| format!(" (revision {name})")).unwrap_or_default();
+    let revision = built
+        .spec
+        .mesh
+        .revision
+        .as_ref()
+        .map(|name| format!(" (revision {name})"))
+        .unwrap_or_default();
     Some(format!(
         "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
          ask for it? `provider: envoy` needs nothing",
@@ -113,12 +128,19 @@ pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
 pub(crate) fn describe(provider: MeshProvider, pod: &Pod) -> Option<String> {
     let found = injected(provider, pod)?;
     let limits = found.resources.as_ref().and_then(|resources| resources.limits.as_ref());
-    let limits = limits.into_iter().flatten().map(|(what, most)| format!(", at most {} {what}", most.0));
+    let limits =
+        limits.into_iter().flatten().map(|(what, most)| format!(", at most {} {what}", most.0));
     let arguments: Vec<&str> = found.args.iter().flatten().map(String::as_str).collect();
     let at = arguments.iter().position(|argument| *argument == "--concurrency");
-    let workers = at.and_then(|at| arguments.get(at + 1)).map(|workers| format!(", {workers} workers"));
+    let workers =
+        at.and_then(|at| arguments.get(at + 1)).map(|workers| format!(", {workers} workers"));
     let image = found.image.clone().unwrap_or_default();
-    Some(format!("{}: {image}{}{}", found.name, limits.collect::<String>(), workers.unwrap_or_default()))
+    Some(format!(
+        "{}: {image}{}{}",
+        found.name,
+        limits.collect::<String>(),
+        workers.unwrap_or_default()
+    ))
 }
 
 /// The place of a proxy's statistics: a port of its pod's loopback, and a path.
@@ -130,9 +152,15 @@ pub(crate) fn statistics(provider: MeshProvider) -> (u16, &'static str) {
 ///
 /// # Errors
 /// An answer that cannot be read.
-pub(crate) fn counters(built: &Built, met: &Met, answer: &[u8]) -> Result<BTreeMap<String, u64>, String> {
+pub(crate) fn counters(
+    built: &Built,
+    met: &Met,
+    answer: &[u8],
+) -> Result<BTreeMap<String, u64>, String> {
     match built.spec.mesh.provider {
-        MeshProvider::Linkerd => linkerd::counters(answer, proxy_role(&met.name) == "client-sidecar"),
+        MeshProvider::Linkerd => {
+            linkerd::counters(answer, proxy_role(&met.name) == "client-sidecar")
+        }
         _ => hopbench_mesh::counters(&of_traffic(answer)),
     }
 }
@@ -179,11 +207,14 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
     }
     if ends.servers.iter().any(|pod| pod.program.is_some()) {
         add(
-            "a server program has one port, which the sidecar takes in all modes or in none".to_owned(),
+            "a server program has one port, which the sidecar takes in all modes or in none"
+                .to_owned(),
             "let hopbench answer itself, or take `provider: envoy`",
         );
     }
-    if path.mesh.has_client() && !matches!(path.via, hopbench_model::Via::Direct | hopbench_model::Via::ClusterIp) {
+    if path.mesh.has_client()
+        && !matches!(path.via, hopbench_model::Via::Direct | hopbench_model::Via::ClusterIp)
+    {
         let why = format!("`via: {}`: the port is known only when the sidecar runs", path.via);
         add(why, "`mesh: server`, `via: direct` or `via: cluster-ip`");
     }

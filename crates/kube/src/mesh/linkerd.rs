@@ -25,7 +25,10 @@ pub(super) fn sidecar(ports: &Ports, variant: &Variant) -> Sidecar {
         ("config.linkerd.io/proxy-cpu-limit", variant.concurrency.to_string()),
         ("config.linkerd.io/proxy-await", "enabled".to_owned()),
     ];
-    Sidecar { annotations: annotations.map(|(name, value)| (name.to_owned(), value)).into(), ..Sidecar::default() }
+    Sidecar {
+        annotations: annotations.map(|(name, value)| (name.to_owned(), value)).into(),
+        ..Sidecar::default()
+    }
 }
 
 /// The counters of a proxy by our names: on its way out (`outbound`) or in.
@@ -33,10 +36,12 @@ pub(super) fn sidecar(ports: &Ports, variant: &Variant) -> Sidecar {
 /// # Errors
 /// An answer that is not Linkerd's.
 pub(super) fn counters(answer: &[u8], outbound: bool) -> Result<BTreeMap<String, u64>, String> {
-    const NAMES: [&str; 4] = ["downstream_connections", "upstream_connections", "requests", "retries"];
+    const NAMES: [&str; 4] =
+        ["downstream_connections", "upstream_connections", "requests", "retries"];
     let text = String::from_utf8_lossy(answer);
     let direction = if outbound { "direction=\"outbound\"" } else { "direction=\"inbound\"" };
-    let mut sums: BTreeMap<String, u64> = NAMES.iter().map(|name| ((*name).to_owned(), 0)).collect();
+    let mut sums: BTreeMap<String, u64> =
+        NAMES.iter().map(|name| ((*name).to_owned(), 0)).collect();
     let mut found = false;
     for line in text.lines().filter(|line| line.contains(direction)) {
         let Some((name, _)) = line.split_once('{') else { continue };
@@ -48,8 +53,8 @@ pub(super) fn counters(answer: &[u8], outbound: bool) -> Result<BTreeMap<String,
         };
         found = true;
         let value = line.rsplit_once(' ').and_then(|(_, value)| value.parse::<u64>().ok());
-        *sums.entry(counter.to_owned()).or_default() +=
-            value.ok_or_else(|| format!("in the proxy's metrics a line cannot be read: {line:?}"))?;
+        *sums.entry(counter.to_owned()).or_default() += value
+            .ok_or_else(|| format!("in the proxy's metrics a line cannot be read: {line:?}"))?;
     }
     let is_linkerds = found || text.lines().any(|line| line.starts_with("# HELP tcp_open_total"));
     // A proxy that took nothing yet has no such lines.

@@ -25,7 +25,10 @@ pub(crate) type Address<'a> = &'a dyn Fn(&PodId) -> Option<IpAddr>;
 /// The port at which a client's sidecar or a gateway takes what is asked on a path: each has its
 /// own, since there is nothing but the port to tell them apart.
 pub(crate) fn taken(placement: &Placement, ends: &Endpoints, ask: &Ask) -> Option<u16> {
-    let taking = placement.paths.values().filter(|ends| ends.path.mesh.has_client() || ends.gateway.is_some());
+    let taking = placement
+        .paths
+        .values()
+        .filter(|ends| ends.path.mesh.has_client() || ends.gateway.is_some());
     let mut all = taking.flat_map(|ends| ends.asks.iter().map(move |ask| (&ends.path.name, ask)));
     let number = all.position(|(path, asked)| *path == ends.path.name && asked == ask)?;
     u16::try_from(number).ok()?.checked_add(TAKEN)
@@ -34,7 +37,8 @@ pub(crate) fn taken(placement: &Placement, ends: &Endpoints, ask: &Ask) -> Optio
 /// The listeners of a pod's sidecar or gateway; only what the plan needs.
 pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec<Listener> {
     let placement = &built.placement;
-    let (mut inbound, mut outbound, mut gateway) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let (mut inbound, mut outbound, mut gateway) =
+        (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for ends in placement.paths.values() {
         let mode = ends.path.mesh;
         for ask in &ends.asks {
@@ -53,7 +57,8 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
     }
     let listener = |name: &str, address: Ipv4Addr, routes: BTreeMap<u16, Route>| {
         let port = *routes.keys().next()?;
-        let (name, edge, routes) = (name.to_owned(), name == "gateway", routes.into_values().collect());
+        let (name, edge, routes) =
+            (name.to_owned(), name == "gateway", routes.into_values().collect());
         Some(Listener { name, address, port, redirected: false, edge, routes })
     };
     let all = [
@@ -93,7 +98,9 @@ fn endpoints(built: &Built, ends: &Endpoints, ask: &Ask, address: Address<'_>) -
         // It chooses the server itself, as meshes do it: the node has nothing to translate.
         Via::ClusterIp | Via::Gateway(_) => servers.iter().filter_map(at).collect(),
         Via::Direct => servers.first().and_then(at).into_iter().collect(),
-        Via::NodePort(_) | Via::LoadBalancer | Via::Address(_) => outside(built, ends, ask).into_iter().collect(),
+        Via::NodePort(_) | Via::LoadBalancer | Via::Address(_) => {
+            outside(built, ends, ask).into_iter().collect()
+        }
     }
 }
 
@@ -116,7 +123,9 @@ pub(crate) fn outside(built: &Built, ends: &Endpoints, ask: &Ask) -> Option<Sock
     }
     let own = entry.as_ref().and_then(|entry| entry.address);
     let node = match &ends.path.via {
-        Via::NodePort(node) => built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, own)),
+        Via::NodePort(node) => {
+            built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, own))
+        }
         _ => None,
     };
     let known = Whereabouts { server: None, entry: entry.as_ref(), node, datagrams: false };

@@ -16,10 +16,16 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     if ends.enters_existing_gateway() {
         if spec.gateway.is_none() {
             let why = "nothing says where the gateway is".to_owned();
-            needs.push(need("a gateway", why, "name its address under `gateway:`, or say `via: gateway@NODE`"));
+            needs.push(need(
+                "a gateway",
+                why,
+                "name its address under `gateway:`, or say `via: gateway@NODE`",
+            ));
         }
         if !mode.is_none() {
-            let why = format!("`mesh: {mode}`: nobody tells a gateway of others about the sidecars behind it");
+            let why = format!(
+                "`mesh: {mode}`: nobody tells a gateway of others about the sidecars behind it"
+            );
             needs.push(need(Need::IMPOSSIBLE, why, "`mesh: none`, or `via: gateway@NODE`"));
         }
         return needs;
@@ -27,17 +33,23 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     needs.extend(refusals::lacks_variant(path));
     for place in ends.sidecar_places() {
         if place.network == "host" {
-            let why = format!("{place}: its sidecar would take ports of the node, and everybody could use them");
+            let why = format!(
+                "{place}: its sidecar would take ports of the node, and everybody could use them"
+            );
             needs.push(need(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out"));
         }
     }
     if spec.mesh.provider != MeshProvider::Envoy {
         let impossible = super::injected::impossible(spec.mesh.provider, ends);
-        needs.extend(impossible.into_iter().map(|(why, remedy)| need(Need::IMPOSSIBLE, why, remedy)));
+        needs.extend(
+            impossible.into_iter().map(|(why, remedy)| need(Need::IMPOSSIBLE, why, remedy)),
+        );
     }
     needs.extend(refusals::has_sidecar_before_gateway(path));
     if path.via == Via::LoadBalancer && mode.has_client() {
-        let why = format!("`mesh: {mode}`: a client's sidecar starts before anybody knows the load balancer's address");
+        let why = format!(
+            "`mesh: {mode}`: a client's sidecar starts before anybody knows the load balancer's address"
+        );
         needs.push(need(Need::IMPOSSIBLE, why, "`mesh: server`, or another `via`"));
     }
     needs

@@ -13,7 +13,8 @@ use crate::provision::built::Built;
 /// The processes of the mesh on a route.
 pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
     let Some(ends) = built.placement.paths.get(&route.path) else { return Vec::new() };
-    let servers: Vec<PodId> = route.servers.iter().filter_map(|agent| built.placement.pod(&agent.0)).cloned().collect();
+    let servers: Vec<PodId> =
+        route.servers.iter().filter_map(|agent| built.placement.pod(&agent.0)).cloned().collect();
     built.placement.met(ends, &servers, route.bypasses_proxies())
 }
 
@@ -40,7 +41,10 @@ pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
 pub(crate) fn facts(built: &Built) -> BTreeMap<String, String> {
     let mut facts: BTreeMap<String, String> = built.placement.facts().collect();
     for pod in built.placement.sidecars.keys() {
-        let found = built.pods.get(pod).and_then(|found| injected::describe(built.spec.mesh.provider, found));
+        let found = built
+            .pods
+            .get(pod)
+            .and_then(|found| injected::describe(built.spec.mesh.provider, found));
         facts.extend(found.map(|found| (format!("pod {pod} proxy"), found)));
     }
     facts

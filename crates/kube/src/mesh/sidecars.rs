@@ -19,7 +19,9 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
 /// The needs beyond `restricted` of the containers that the mesh injects, by the pods' names.
 pub(crate) fn beyond(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<String, Vec<String>> {
     match injected::beyond(spec.mesh.provider) {
-        Some(what) => placement.sidecars.keys().map(|pod| (pod.to_string(), vec![what.to_owned()])).collect(),
+        Some(what) => {
+            placement.sidecars.keys().map(|pod| (pod.to_string(), vec![what.to_owned()])).collect()
+        }
         None => BTreeMap::new(),
     }
 }

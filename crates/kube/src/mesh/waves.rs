@@ -48,15 +48,19 @@ pub(crate) async fn pods(
     while !waiting.is_empty() {
         let address = |id: &PodId| built.address_of(id, known.get(id)?);
         let describe = |id: &PodId| describe(built, id, &address);
-        let all: BTreeMap<PodId, Option<Described>> = waiting.keys().map(|id| (id.clone(), describe(id))).collect();
+        let all: BTreeMap<PodId, Option<Described>> =
+            waiting.keys().map(|id| (id.clone(), describe(id))).collect();
         let asked = lacking(&all);
         let ready: BTreeMap<PodId, Option<Described>> =
             all.into_iter().filter(|(id, _)| !asked.contains_key(id)).collect();
-        let lost = |peer: &PodId| !waiting.contains_key(peer) && !made.names.values().any(|id| id == peer);
+        let lost =
+            |peer: &PodId| !waiting.contains_key(peer) && !made.names.values().any(|id| id == peer);
         // A proxy that leads to a pod which will never be there is not made, either.
         let without: Vec<(PodId, PodId)> = asked
             .iter()
-            .filter_map(|(id, peers)| Some((id.clone(), peers.iter().find(|peer| lost(peer))?.clone())))
+            .filter_map(|(id, peers)| {
+                Some((id.clone(), peers.iter().find(|peer| lost(peer))?.clone()))
+            })
             .collect();
         if !without.is_empty() {
             for (id, peer) in without {
@@ -102,7 +106,12 @@ pub(crate) async fn pods(
 /// The peers without an address, by the pod whose proxy needs them.
 fn lacking(all: &BTreeMap<PodId, Option<Described>>) -> BTreeMap<PodId, BTreeSet<PodId>> {
     let of = |described: &Described| -> BTreeSet<PodId> {
-        described.peers.iter().filter(|(_, address)| address.is_none()).map(|(peer, _)| peer.clone()).collect()
+        described
+            .peers
+            .iter()
+            .filter(|(_, address)| address.is_none())
+            .map(|(peer, _)| peer.clone())
+            .collect()
     };
     let all = all.iter().filter_map(|(id, described)| Some((id.clone(), of(described.as_ref()?))));
     all.filter(|(_, peers)| !peers.is_empty()).collect()
@@ -151,17 +160,28 @@ async fn addresses(
 }
 
 /// Makes the Secret with the bootstrap of a pod's proxy, or changes it to what it must be now.
-async fn put(built: &Built, client: &Client, id: &PodId, described: Option<Described>) -> Result<(), String> {
+async fn put(
+    built: &Built,
+    client: &Client,
+    id: &PodId,
+    described: Option<Described>,
+) -> Result<(), String> {
     let Some(described) = described else { return Ok(()) };
-    let peers: BTreeMap<PodId, IpAddr> =
-        described.peers.iter().filter_map(|(peer, address)| Some((peer.clone(), (*address)?))).collect();
+    let peers: BTreeMap<PodId, IpAddr> = described
+        .peers
+        .iter()
+        .filter_map(|(peer, address)| Some((peer.clone(), (*address)?)))
+        .collect();
     let name = built.names.get(id).map(String::as_str).unwrap_or_default();
     let secret = described.secret(&built.run, name, built.mesh.authority());
     let secret: Secret = secret.and_then(|secret| typed(&secret)).map_err(|fault| fault.text)?;
     let secrets: Api<Secret> = Api::namespaced(client.clone(), &built.run.namespace);
     let until = Instant::now() + SECRET;
     loop {
-        match secrets.patch(&secret.name_any(), &PatchParams::apply(MANAGER).force(), &Patch::Apply(&secret)).await {
+        match secrets
+            .patch(&secret.name_any(), &PatchParams::apply(MANAGER).force(), &Patch::Apply(&secret))
+            .await
+        {
             Ok(_) => break,
             Err(error) if passes(&error) && Instant::now() < until => sleep(LOOK).await,
             Err(error) => return Err(format!("its proxy's Secret: {}", explain(&error))),
@@ -173,7 +193,8 @@ async fn put(built: &Built, client: &Client, id: &PodId, described: Option<Descr
 
 /// The pods of `pods` whose proxies lead to addresses that peers no longer have.
 pub(crate) fn stale(built: &Built, pods: &[PodId]) -> Vec<PodId> {
-    let moved = |(peer, told): (&PodId, &IpAddr)| built.address(peer).is_some_and(|now| now != *told);
+    let moved =
+        |(peer, told): (&PodId, &IpAddr)| built.address(peer).is_some_and(|now| now != *told);
     let all = pods.iter().filter(|id| built.mesh.peers(id).iter().any(moved));
     all.cloned().collect()
 }

@@ -58,20 +58,33 @@ impl Blueprint {
         let of_path = |wanted: &PathService| {
             let program = wanted.program.as_ref().and_then(|name| ground.spec.servers.get(name));
             let port = program.map(|program| program.port);
-            typed(&service::service(run, &wanted.name, &wanted.via, port, wanted.datagrams, &wanted.sidecars))
+            typed(&service::service(
+                run,
+                &wanted.name,
+                &wanted.via,
+                port,
+                wanted.datagrams,
+                &wanted.sidecars,
+            ))
         };
         let pods = typed_pods(ground, run)?;
         let policy = || -> Result<NetworkPolicy, Fault> {
-            let nodes: Vec<IpAddr> = ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
+            let nodes: Vec<IpAddr> =
+                ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
             let leaves = |via: &Via| matches!(via, Via::LoadBalancer | Via::Address(_));
             let open = ground.placement.paths.values().any(|ends| leaves(&ends.path.via));
             typed(&network_policy::network_policy(run, &nodes, open))
         };
         let names = names::pods(&ground.placement.pods);
-        let secret = |(id, keys): (&PodId, &KeyPair)| typed(&secret::secret(run, &names[id], keys, conductor));
+        let secret = |(id, keys): (&PodId, &KeyPair)| {
+            typed(&secret::secret(run, &names[id], keys, conductor))
+        };
         Ok(Self {
             secrets: agents.iter().map(secret).collect::<Result<_, _>>()?,
-            services: services::services(ground.placement).iter().map(of_path).collect::<Result<_, _>>()?,
+            services: services::services(ground.placement)
+                .iter()
+                .map(of_path)
+                .collect::<Result<_, _>>()?,
             pods,
             network_policy: if ground.spec.network_policy { Some(policy()?) } else { None },
         })
@@ -99,7 +112,8 @@ pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Val
     let mut all = BTreeMap::new();
     for (id, name) in &names {
         let attachment = &attachments[&id.place];
-        let node = nodes.get(&id.place.node).map_or(id.place.node.as_str(), |node| node.name.as_str());
+        let node =
+            nodes.get(&id.place.node).map_or(id.place.node.as_str(), |node| node.name.as_str());
         let recipe = pod::Recipe {
             run,
             spec,
@@ -123,7 +137,10 @@ pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Val
 }
 
 /// The attachment of the pods of each place.
-pub(crate) fn attachments(spec: &ClusterSpec, placement: &Placement) -> Result<BTreeMap<Place, Attachment>, Fault> {
+pub(crate) fn attachments(
+    spec: &ClusterSpec,
+    placement: &Placement,
+) -> Result<BTreeMap<Place, Attachment>, Fault> {
     let places = placement.pods.iter().map(|pod| &pod.place);
     let attachment = |place: &Place| match Attachment::of(spec, place) {
         Ok(attachment) => Ok((place.clone(), attachment)),
@@ -147,7 +164,12 @@ pub(crate) fn level(
 }
 
 /// The namespace of a run, and the object in it that owns all others.
-pub(crate) fn frame(run: &Run, level: Level, scenario: &str, conductor: &str) -> Result<(Namespace, ConfigMap), Fault> {
+pub(crate) fn frame(
+    run: &Run,
+    level: Level,
+    scenario: &str,
+    conductor: &str,
+) -> Result<(Namespace, ConfigMap), Fault> {
     let owner = frame::owner(run, scenario, env!("CARGO_PKG_VERSION"), conductor);
     Ok((typed(&frame::namespace(run, level))?, typed(&owner)?))
 }

@@ -39,10 +39,14 @@ const DIRECTIVE: &str = "$patch";
 /// A field that cannot be merged, with its place (input).
 pub(crate) fn merge(template: &mut Value, patch: &Value) -> Result<(), Fault> {
     let (Some(template), Some(patch)) = (template.as_object_mut(), patch.as_object()) else {
-        return Err(Fault::input("patch: found no mapping, expected `metadata:` or `spec:` of a pod's template"));
+        return Err(Fault::input(
+            "patch: found no mapping, expected `metadata:` or `spec:` of a pod's template",
+        ));
     };
-    if let Some(field) = patch.keys().find(|field| !["metadata", "spec"].contains(&field.as_str())) {
-        let text = format!("patch: found `{field}`, expected `metadata:` or `spec:` of a pod's template");
+    if let Some(field) = patch.keys().find(|field| !["metadata", "spec"].contains(&field.as_str()))
+    {
+        let text =
+            format!("patch: found `{field}`, expected `metadata:` or `spec:` of a pod's template");
         return Err(Fault::input(text));
     }
     map(template, patch, "patch")
@@ -63,7 +67,9 @@ fn map(base: &mut Map<String, Value>, patch: &Map<String, Value>, at: &str) -> R
 
 fn field(base: &mut Map<String, Value>, name: &str, patch: &Value, at: &str) -> Result<(), Fault> {
     if name.starts_with('$') {
-        return Err(Fault::input(format!("{at}: found `{name}`, expected a field or `{DIRECTIVE}`")));
+        return Err(Fault::input(format!(
+            "{at}: found `{name}`, expected a field or `{DIRECTIVE}`"
+        )));
     }
     let key = KEYS.iter().find(|(list, _)| *list == name).map(|(_, key)| *key);
     match (base.get_mut(name), patch, key) {
@@ -105,10 +111,14 @@ fn list(base: &mut Vec<Value>, patch: &[Value], key: &str, at: &str) -> Result<(
     for (number, item) in patch.iter().enumerate() {
         let at = format!("{at}[{number}]");
         let Some(fields) = item.as_object() else {
-            return Err(Fault::input(format!("{at}: found {item}, expected a mapping with `{key}`")));
+            return Err(Fault::input(format!(
+                "{at}: found {item}, expected a mapping with `{key}`"
+            )));
         };
         let Some(wanted) = fields.get(key) else {
-            return Err(Fault::input(format!("{at}: found no `{key}`, by which items of this list are known")));
+            return Err(Fault::input(format!(
+                "{at}: found no `{key}`, by which items of this list are known"
+            )));
         };
         let found = base.iter().position(|item| item.get(key) == Some(wanted));
         gone.extend(found);
@@ -119,10 +129,15 @@ fn list(base: &mut Vec<Value>, patch: &[Value], key: &str, at: &str) -> Result<(
             touched.push((found, item.into()));
         }
     }
-    let mut untouched =
-        std::mem::take(base).into_iter().enumerate().filter(|(place, _)| !gone.contains(place)).peekable();
+    let mut untouched = std::mem::take(base)
+        .into_iter()
+        .enumerate()
+        .filter(|(place, _)| !gone.contains(place))
+        .peekable();
     for (had, item) in touched {
-        while let Some((_, other)) = untouched.next_if(|(place, _)| had.is_some_and(|had| *place < had)) {
+        while let Some((_, other)) =
+            untouched.next_if(|(place, _)| had.is_some_and(|had| *place < had))
+        {
             base.push(other);
         }
         base.push(item);
@@ -135,13 +150,19 @@ fn directive<'a>(patch: &'a Map<String, Value>, at: &str) -> Result<Option<&'a s
     match patch.get(DIRECTIVE).map(|said| (said, said.as_str())) {
         None => Ok(None),
         Some((_, Some(said @ ("delete" | "replace")))) => Ok(Some(said)),
-        Some((said, _)) => Err(Fault::input(format!("{at}.{DIRECTIVE}: found {said}, expected delete or replace"))),
+        Some((said, _)) => {
+            Err(Fault::input(format!("{at}.{DIRECTIVE}: found {said}, expected delete or replace")))
+        }
     }
 }
 
 fn plain(patch: &Map<String, Value>, at: &str) -> Result<Map<String, Value>, Fault> {
     let fields = patch.iter().filter(|(name, _)| *name != DIRECTIVE);
-    fields.map(|(name, value)| Ok((name.clone(), without_directives(value, &format!("{at}.{name}"))?))).collect()
+    fields
+        .map(|(name, value)| {
+            Ok((name.clone(), without_directives(value, &format!("{at}.{name}"))?))
+        })
+        .collect()
 }
 
 /// A value that is taken as a whole: a directive in it would have no effect.
@@ -153,7 +174,9 @@ fn without_directives(value: &Value, at: &str) -> Result<Value, Fault> {
                     "{at}: found `{name}` in what is replaced as a whole, expected a field"
                 )));
             }
-            let fields = fields.iter().map(|(name, value)| Ok((name.clone(), without_directives(value, at)?)));
+            let fields = fields
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), without_directives(value, at)?)));
             Ok(Value::Object(fields.collect::<Result<_, Fault>>()?))
         }
         Value::Array(items) => {
@@ -210,7 +233,10 @@ mod tests {
             "metadata": {"labels": {"team": "net"}, "annotations": {"a/b": "c"}},
             "spec": {"hostPID": true, "tolerations": null},
         }));
-        assert_eq!(template["metadata"], json!({"labels": {"run": "x", "team": "net"}, "annotations": {"a/b": "c"}}));
+        assert_eq!(
+            template["metadata"],
+            json!({"labels": {"run": "x", "team": "net"}, "annotations": {"a/b": "c"}})
+        );
         assert_eq!(template["spec"]["hostPID"], true);
         assert_eq!(template["spec"].get("tolerations"), None);
         assert_eq!(merged(json!({})), base());
@@ -234,15 +260,25 @@ mod tests {
             "tolerations": [{"key": "k"}],
         }}));
         let spec = &template["spec"];
-        let names: Vec<_> =
-            spec["containers"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+        let names: Vec<_> = spec["containers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|c| c["name"].as_str().unwrap())
+            .collect();
         assert_eq!(names, ["agent", "more"], "in the order of the patch");
         let agent = &spec["containers"][0];
         assert_eq!(agent["args"], json!(["serve"]), "plain lists are replaced");
         assert_eq!(agent["env"], json!([{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]));
-        assert_eq!(agent["ports"], json!([{"name": "agent", "containerPort": 7474, "hostPort": 1}]));
+        assert_eq!(
+            agent["ports"],
+            json!([{"name": "agent", "containerPort": 7474, "hostPort": 1}])
+        );
         assert_eq!(agent["resources"], json!({"requests": {"cpu": "10m"}, "limits": {"cpu": "1"}}));
-        assert_eq!(agent["securityContext"]["capabilities"], json!({"drop": ["ALL"], "add": ["NET_ADMIN"]}));
+        assert_eq!(
+            agent["securityContext"]["capabilities"],
+            json!({"drop": ["ALL"], "add": ["NET_ADMIN"]})
+        );
         assert_eq!(spec["volumes"].as_array().unwrap().len(), 2);
         assert_eq!(spec["tolerations"], json!([{"key": "k"}]));
     }
@@ -250,25 +286,39 @@ mod tests {
     #[test]
     fn directives_delete_and_replace() {
         let spec = |patch: Value| merged(json!({"spec": patch}))["spec"].clone();
-        assert_eq!(spec(json!({"volumes": [{"name": "token", "$patch": "delete"}]}))["volumes"], json!([]));
+        assert_eq!(
+            spec(json!({"volumes": [{"name": "token", "$patch": "delete"}]}))["volumes"],
+            json!([])
+        );
         assert_eq!(
             spec(json!({"volumes": [{"name": "other", "$patch": "delete"}]}))["volumes"],
             base()["spec"]["volumes"]
         );
         let one = json!([{"name": "v", "emptyDir": {}}]);
-        let replaced = spec(json!({"volumes": [{"$patch": "replace"}, {"name": "v", "emptyDir": {}}]}));
+        let replaced =
+            spec(json!({"volumes": [{"$patch": "replace"}, {"name": "v", "emptyDir": {}}]}));
         assert_eq!(replaced["volumes"], one);
-        let agent = json!({"name": "agent", "securityContext": {"runAsUser": 1, "$patch": "replace"}});
+        let agent =
+            json!({"name": "agent", "securityContext": {"runAsUser": 1, "$patch": "replace"}});
         let replaced = &spec(json!({"containers": [agent]}))["containers"][0];
-        assert_eq!((&replaced["securityContext"], &replaced["image"]), (&json!({"runAsUser": 1}), &json!("hopbench")));
+        assert_eq!(
+            (&replaced["securityContext"], &replaced["image"]),
+            (&json!({"runAsUser": 1}), &json!("hopbench"))
+        );
     }
 
     #[test]
     fn what_cannot_be_merged_is_told_with_its_place() {
         let told = refused(json!({"containers": []}));
-        assert!(told.starts_with("patch: found `containers`, expected `metadata:` or `spec:`"), "{told}");
+        assert!(
+            told.starts_with("patch: found `containers`, expected `metadata:` or `spec:`"),
+            "{told}"
+        );
         let told = refused(json!({"spec": {"containers": [{"image": "x"}]}}));
-        assert_eq!(told, "patch.spec.containers[0]: found no `name`, by which items of this list are known");
+        assert_eq!(
+            told,
+            "patch.spec.containers[0]: found no `name`, by which items of this list are known"
+        );
         let told = refused(json!({"spec": {"volumes": ["v"]}}));
         assert_eq!(told, "patch.spec.volumes[0]: found \"v\", expected a mapping with `name`");
         let told = refused(json!({"spec": {"$patch": "drop"}}));

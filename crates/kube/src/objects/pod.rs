@@ -115,9 +115,17 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         security["runAsUser"] = 0.into();
         security["runAsNonRoot"] = false.into();
     }
-    let arguments = ["serve", "--both-ends", "--credentials-file", &secret::file(), "--port", &port.to_string()];
+    let arguments = [
+        "serve",
+        "--both-ends",
+        "--credentials-file",
+        &secret::file(),
+        "--port",
+        &port.to_string(),
+    ];
     let mut arguments = arguments.map(str::to_owned).to_vec();
-    let also: Vec<(u16, Protocol)> = recipe.sidecar.iter().flat_map(|sidecar| sidecar.also.clone()).collect();
+    let also: Vec<(u16, Protocol)> =
+        recipe.sidecar.iter().flat_map(|sidecar| sidecar.also.clone()).collect();
     if !also.is_empty() {
         let numbers: Vec<String> = also.iter().map(|(number, _)| number.to_string()).collect();
         arguments.extend(["--also".to_owned(), numbers.join(",")]);

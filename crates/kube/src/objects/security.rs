@@ -40,16 +40,26 @@ const SAFE_SYSCTLS: [&str; 7] = [
     "net.ipv4.tcp_syncookies",
 ];
 /// Volumes that a pod may have under `restricted`.
-const SAFE_VOLUMES: [&str; 8] =
-    ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"];
+const SAFE_VOLUMES: [&str; 8] = [
+    "configMap",
+    "csi",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+];
 
 /// The needs of a pod beyond `restricted`, in words; empty: there are none.
 pub(crate) fn beyond_restricted(pod: &Value) -> Vec<String> {
     let spec = &pod["spec"];
     let mut beyond = Vec::new();
-    for (field, what) in
-        [("hostNetwork", "its node's own network"), ("hostPID", "its node's processes"), ("hostIPC", "its node's IPC")]
-    {
+    for (field, what) in [
+        ("hostNetwork", "its node's own network"),
+        ("hostPID", "its node's processes"),
+        ("hostIPC", "its node's IPC"),
+    ] {
         if spec[field] == true {
             beyond.push(what.to_owned());
         }
@@ -93,10 +103,13 @@ fn of_container(spec: &Value, container: &Value, beyond: &mut Vec<String>) {
     for added in items(&own["capabilities"]["add"]).filter(|added| *added != "NET_BIND_SERVICE") {
         add(&format!("capability {}", added.as_str().unwrap_or_default()));
     }
-    if !["RuntimeDefault", "Localhost"].iter().any(|kind| field("seccompProfile")["type"] == *kind) {
+    if !["RuntimeDefault", "Localhost"].iter().any(|kind| field("seccompProfile")["type"] == *kind)
+    {
         add("no seccomp profile");
     }
-    for port in items(&container["ports"]).filter(|port| port["hostPort"].as_u64().is_some_and(|port| port > 0)) {
+    for port in items(&container["ports"])
+        .filter(|port| port["hostPort"].as_u64().is_some_and(|port| port > 0))
+    {
         // A pod in the node's network has that in the list already.
         if spec["hostNetwork"] != true {
             add(&format!("port {} of its node", port["hostPort"]));

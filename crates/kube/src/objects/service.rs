@@ -66,16 +66,21 @@ impl ServiceEntry {
     pub(crate) fn of(service: &Service) -> Self {
         let spec = service.spec.clone().unwrap_or_default();
         let ports = spec.ports.unwrap_or_default();
-        let named = |names: &[&str]| ports.iter().find(|port| port.name.as_deref().is_some_and(|n| names.contains(&n)));
-        let number = |port: Option<i32>| port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
+        let named = |names: &[&str]| {
+            ports.iter().find(|port| port.name.as_deref().is_some_and(|n| names.contains(&n)))
+        };
+        let number =
+            |port: Option<i32>| port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
         let connections = named(&[AGENT, PROGRAM]);
-        let numbers =
-            |port: &ServicePort| Some((port.name.clone()?, (number(Some(port.port)), number(port.node_port))));
+        let numbers = |port: &ServicePort| {
+            Some((port.name.clone()?, (number(Some(port.port)), number(port.node_port))))
+        };
         let balancer = service.status.as_ref().and_then(|status| status.load_balancer.as_ref());
         let ingress = balancer.and_then(|balancer| balancer.ingress.as_ref()?.first());
         Self {
             address: spec.cluster_ip.and_then(|address| address.parse().ok()),
-            balancer: ingress.and_then(|ingress| ingress.ip.clone().or_else(|| ingress.hostname.clone())),
+            balancer: ingress
+                .and_then(|ingress| ingress.ip.clone().or_else(|| ingress.hostname.clone())),
             port: number(connections.map(|port| port.port)),
             node_port: number(connections.and_then(|port| port.node_port)),
             datagrams_node_port: number(named(&[DATAGRAMS]).and_then(|port| port.node_port)),

@@ -10,13 +10,16 @@ use serde_json::Value;
 /// # Errors
 /// A field of the wrong type, or one that the object does not have (input).
 pub(crate) fn typed<K: Serialize + DeserializeOwned>(value: &Value) -> Result<K, Fault> {
-    let object: K =
-        serde_json::from_value(value.clone()).map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
-    let read = serde_json::to_value(&object).map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
+    let object: K = serde_json::from_value(value.clone())
+        .map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
+    let read = serde_json::to_value(&object)
+        .map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;
     match lost(value, &read, "") {
         Some(field) => {
             let kind = kind(value);
-            Err(Fault::input(format!("a {kind} has no field `{field}`: check its spelling and where it stands")))
+            Err(Fault::input(format!(
+                "a {kind} has no field `{field}`: check its spelling and where it stands"
+            )))
         }
         None => Ok(object),
     }
@@ -39,9 +42,11 @@ fn lost(given: &Value, read: &Value, at: &str) -> Option<String> {
                 None => Some(at),
             }
         }),
-        (Value::Array(given), Value::Array(read)) => {
-            given.iter().zip(read).enumerate().find_map(|(i, (value, read))| lost(value, read, &format!("{at}[{i}]")))
-        }
+        (Value::Array(given), Value::Array(read)) => given
+            .iter()
+            .zip(read)
+            .enumerate()
+            .find_map(|(i, (value, read))| lost(value, read, &format!("{at}[{i}]"))),
         _ => None,
     }
 }
@@ -56,10 +61,16 @@ mod tests {
 
     #[test]
     fn a_field_that_nobody_knows_is_told() {
-        let pod = |spec: Value| typed::<Pod>(&json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}));
-        assert!(pod(json!({"containers": [{"name": "agent", "env": []}], "nodeSelector": {}})).is_ok());
-        let told =
-            pod(json!({"containers": [{"name": "agent"}, {"name": "b", "resource": {}, "img": "x"}]})).unwrap_err();
+        let pod = |spec: Value| {
+            typed::<Pod>(&json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}))
+        };
+        assert!(
+            pod(json!({"containers": [{"name": "agent", "env": []}], "nodeSelector": {}})).is_ok()
+        );
+        let told = pod(
+            json!({"containers": [{"name": "agent"}, {"name": "b", "resource": {}, "img": "x"}]}),
+        )
+        .unwrap_err();
         assert!(told.text.starts_with("a Pod has no field `spec.containers[1].img`"), "{told}");
         let told = pod(json!({"containers": "all"})).unwrap_err();
         assert!(told.text.starts_with("no Pod: invalid type"), "{told}");

@@ -54,10 +54,12 @@ pub async fn read(
     let mut asked = JoinSet::new();
     let nodes: BTreeSet<&str> = targets.iter().map(|target| target.node.as_str()).collect();
     for node in nodes {
-        let there: Vec<Target> = targets.iter().filter(|target| target.node == node).cloned().collect();
+        let there: Vec<Target> =
+            targets.iter().filter(|target| target.node == node).cloned().collect();
         let (client, node) = (client.clone(), node.to_owned());
         asked.spawn(bounded(format!("the kubelet of node {node}"), {
-            let (client, node, there, clocks) = (client.clone(), node.clone(), there.clone(), Arc::clone(clocks));
+            let (client, node, there, clocks) =
+                (client.clone(), node.clone(), there.clone(), Arc::clone(clocks));
             async move { kubelet::read(&client, &node, &there, &clocks).await }
         }));
         asked.spawn(bounded(format!("cAdvisor of node {node}"), async move {
@@ -66,7 +68,9 @@ pub async fn read(
     }
     if let (Some(spec), false) = (prometheus, targets.is_empty()) {
         let (client, spec, targets) = (client.clone(), spec.clone(), targets.to_vec());
-        asked.spawn(bounded("Prometheus".to_owned(), async move { prometheus::read(&client, &spec, &targets).await }));
+        asked.spawn(bounded("Prometheus".to_owned(), async move {
+            prometheus::read(&client, &spec, &targets).await
+        }));
     }
     let mut readings = Readings::default();
     while let Some(said) = asked.join_next().await {
@@ -77,7 +81,8 @@ pub async fn read(
         }
     }
     for read in &mut readings.metered {
-        let target = targets.iter().find(|target| target.what == read.what && target.who == read.who);
+        let target =
+            targets.iter().find(|target| target.what == read.what && target.who == read.who);
         read.at = target.map_or(read.at, |target| clocks.here(&target.node, read.at));
     }
     readings.metered.sort_by(|a, b| (a.what, &a.who, a.source).cmp(&(b.what, &b.who, b.source)));

@@ -60,10 +60,16 @@ pub struct Watch {
 impl Watch {
     /// Begins to watch `scopes`, and the `nodes` of the cluster by their names, on `runtime`. What
     /// is there already is no change.
-    pub fn start(runtime: &Handle, client: &Client, scopes: &[Scope], nodes: &BTreeSet<String>) -> Self {
+    pub fn start(
+        runtime: &Handle,
+        client: &Client,
+        scopes: &[Scope],
+        nodes: &BTreeSet<String>,
+    ) -> Self {
         let mut watch = Self { log: Arc::new(Log::default()), tasks: Vec::new() };
         for scope in scopes {
-            let labelled = ListParams { label_selector: scope.labels.clone(), ..ListParams::default() };
+            let labelled =
+                ListParams { label_selector: scope.labels.clone(), ..ListParams::default() };
             let all = ListParams::default;
             let namespace = &scope.namespace;
             watch.of::<PodState>(runtime, client, namespace, "pods", labelled);
@@ -74,20 +80,37 @@ impl Watch {
         }
         for node in nodes {
             let only = ListParams::default().fields(&format!("metadata.name={node}"));
-            watch.spawn::<NodeState>(runtime, Api::all(client.clone()), format!("node {node}"), only);
+            watch.spawn::<NodeState>(
+                runtime,
+                Api::all(client.clone()),
+                format!("node {node}"),
+                only,
+            );
         }
         watch
     }
 
-    fn of<W: Watched>(&mut self, runtime: &Handle, client: &Client, namespace: &str, kind: &str, which: ListParams)
-    where
+    fn of<W: Watched>(
+        &mut self,
+        runtime: &Handle,
+        client: &Client,
+        namespace: &str,
+        kind: &str,
+        which: ListParams,
+    ) where
         W::Object: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
         let what = format!("{kind} of namespace {namespace}");
         self.spawn::<W>(runtime, Api::namespaced(client.clone(), namespace), what, which);
     }
 
-    fn spawn<W: Watched>(&mut self, runtime: &Handle, api: Api<W::Object>, what: String, which: ListParams) {
+    fn spawn<W: Watched>(
+        &mut self,
+        runtime: &Handle,
+        api: Api<W::Object>,
+        what: String,
+        which: ListParams,
+    ) {
         self.log.begun(&what);
         let task = runtime.spawn(follow::<W>(api, which, Arc::clone(&self.log), what));
         self.tasks.push(task.abort_handle());
@@ -106,7 +129,9 @@ impl Watch {
     pub fn changes(&self, concern: &Concern) -> Result<Vec<String>, Fault> {
         self.wait(PATIENCE, |log| log.lost().is_none());
         if let Some(why) = self.log.lost() {
-            return Err(Fault::measuring(format!("nobody can say what changed in the cluster: {why}")));
+            return Err(Fault::measuring(format!(
+                "nobody can say what changed in the cluster: {why}"
+            )));
         }
         let mut said = BTreeSet::new();
         let changes = self.log.take().into_iter().filter(|change| concern.has(&change.about));

@@ -21,11 +21,16 @@ pub(crate) struct Assigned {
 
 /// Finds a node for each of `wanted` that is among `used`. Where not all can be had, those that are
 /// named have them, and then the first ones.
-pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[NodeFacts]) -> Assigned {
+pub(crate) fn assign(
+    wanted: &[ClusterNode],
+    used: &BTreeSet<&str>,
+    cluster: &[NodeFacts],
+) -> Assigned {
     let mut cluster: Vec<&NodeFacts> = cluster.iter().collect();
     cluster.sort_by(|a, b| a.name.cmp(&b.name));
     let wanted: Vec<ClusterNode> = wanted.iter().map(|node| by_its_name(node, &cluster)).collect();
-    let used: Vec<&ClusterNode> = wanted.iter().filter(|node| used.contains(node.name.as_str())).collect();
+    let used: Vec<&ClusterNode> =
+        wanted.iter().filter(|node| used.contains(node.name.as_str())).collect();
     let zones: BTreeSet<&str> = cluster.iter().filter_map(|node| node.zone()).collect();
     let mut search = Search { cluster: &cluster, zones: &zones, tries: 0 };
     if let Some(found) = search.all(&used) {
@@ -52,11 +57,18 @@ pub(crate) fn assign(wanted: &[ClusterNode], used: &BTreeSet<&str>, cluster: &[N
 fn by_its_name(wanted: &ClusterNode, cluster: &[&NodeFacts]) -> ClusterNode {
     let says_nothing = wanted.node.is_none() && wanted.labels.is_empty();
     let same = cluster.iter().find(|node| says_nothing && node.name == wanted.name);
-    ClusterNode { node: wanted.node.clone().or_else(|| same.map(|node| node.name.clone())), ..wanted.clone() }
+    ClusterNode {
+        node: wanted.node.clone().or_else(|| same.map(|node| node.name.clone())),
+        ..wanted.clone()
+    }
 }
 
 fn with_names(wanted: &[&ClusterNode], found: &[&NodeFacts]) -> BTreeMap<String, NodeFacts> {
-    wanted.iter().zip(found).map(|(wanted, found)| (wanted.name.clone(), (*found).clone())).collect()
+    wanted
+        .iter()
+        .zip(found)
+        .map(|(wanted, found)| (wanted.name.clone(), (*found).clone()))
+        .collect()
 }
 
 /// A search with steps back.
@@ -123,14 +135,16 @@ fn zones_hold(
 
 /// Why there is no node for a name, with those that others have.
 fn why(wanted: &ClusterNode, kept: &[&ClusterNode], cluster: &[&NodeFacts]) -> String {
-    let list = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let list =
+        |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let mut asked = Vec::new();
     if let Some(name) = &wanted.node {
         asked.push(format!("of the name {name}"));
     }
     asked.extend(wanted.labels.iter().map(|(key, value)| format!("with the label {key}={value}")));
     asked.extend(wanted.zone.iter().map(|zone| format!("in zone `{zone}`")));
-    let asked = if asked.is_empty() { "that pods may be put on".to_owned() } else { asked.join(", ") };
+    let asked =
+        if asked.is_empty() { "that pods may be put on".to_owned() } else { asked.join(", ") };
     let of = |node: &NodeFacts| {
         let zone = node.zone().map(|zone| format!(" in zone {zone}"));
         let closed = node.closed.as_ref().map(|why| format!(": {why}"));
@@ -142,7 +156,10 @@ fn why(wanted: &ClusterNode, kept: &[&ClusterNode], cluster: &[&NodeFacts]) -> S
         let names: Vec<&str> = kept.iter().map(|node| node.name.as_str()).collect();
         format!(" beside those for {}", names.join(", "))
     };
-    format!("found no node {asked}{others}; the cluster has {}", list(cluster.iter().map(|node| of(node)).collect()))
+    format!(
+        "found no node {asked}{others}; the cluster has {}",
+        list(cluster.iter().map(|node| of(node)).collect())
+    )
 }
 
 #[cfg(test)]
@@ -193,10 +210,18 @@ mod tests {
     #[test]
     fn nodes_are_taken_by_name_each_once() {
         assert_eq!(found(&["a", "b", "c"], &THREE), "a=n1 b=n2 c=n3");
-        assert_eq!(found(&["a", "b=n1"], &THREE), "a=n2 b=n1", "a name that only one fits is respected");
+        assert_eq!(
+            found(&["a", "b=n1"], &THREE),
+            "a=n2 b=n1",
+            "a name that only one fits is respected"
+        );
         assert_eq!(found(&["a", "b&small"], &[("n1", ""), ("m1", "")]), "a=n1 b=m1");
         assert_eq!(found(&["a", "b"], &[("closed1", ""), ("n1", ""), ("n2", "")]), "a=n1 b=n2");
-        assert_eq!(found(&["a=closed1"], &[("closed1", ""), ("n1", "")]), "a=closed1", "who names it wants it");
+        assert_eq!(
+            found(&["a=closed1"], &[("closed1", ""), ("n1", "")]),
+            "a=closed1",
+            "who names it wants it"
+        );
     }
 
     #[test]
@@ -206,15 +231,31 @@ mod tests {
         assert_eq!(found(&["b", "c%z1"], &nodes), "b=b c=a");
         assert_eq!(found(&["a&big", "b=a"], &nodes), "a=n1 b=a", "what is said of it counts more");
         assert_eq!(found(&["a", "b=a"], &nodes), "a=a b!");
-        assert_eq!(found(&["x", "y", "z", "b"], &nodes), "b=b x=a y=n1 z!", "its own name counts more than its place");
+        assert_eq!(
+            found(&["x", "y", "z", "b"], &nodes),
+            "b=b x=a y=n1 z!",
+            "its own name counts more than its place"
+        );
     }
 
     #[test]
     fn zones_are_the_same_and_different_as_their_words() {
         assert_eq!(found(&["a%x", "b%y", "c%x"], &THREE), "a=n1 b=n3 c=n2");
-        assert_eq!(found(&["a%x", "b%y", "c%y"], &THREE), "a=n3 b=n1 c=n2", "it steps back from n1 as `a`");
-        assert_eq!(found(&["a%z2", "b%other", "c"], &THREE), "a=n3 b=n1 c=n2", "a word that is a zone is that zone");
-        assert_eq!(found(&["a%x", "b%y"], &[("n1", ""), ("n2", "")]), "a! b!", "nodes without a zone are in none");
+        assert_eq!(
+            found(&["a%x", "b%y", "c%y"], &THREE),
+            "a=n3 b=n1 c=n2",
+            "it steps back from n1 as `a`"
+        );
+        assert_eq!(
+            found(&["a%z2", "b%other", "c"], &THREE),
+            "a=n3 b=n1 c=n2",
+            "a word that is a zone is that zone"
+        );
+        assert_eq!(
+            found(&["a%x", "b%y"], &[("n1", ""), ("n2", "")]),
+            "a! b!",
+            "nodes without a zone are in none"
+        );
         assert_eq!(found(&["a", "b%z1", "c%z1"], &THREE), "a=n3 b=n1 c=n2");
     }
 
@@ -240,8 +281,10 @@ mod tests {
 
     #[test]
     fn a_hopeless_search_ends() {
-        let nodes: Vec<(String, String)> = (0..200).map(|n| (format!("n{n}"), "z1".to_owned())).collect();
-        let nodes: Vec<(&str, &str)> = nodes.iter().map(|(name, zone)| (name.as_str(), zone.as_str())).collect();
+        let nodes: Vec<(String, String)> =
+            (0..200).map(|n| (format!("n{n}"), "z1".to_owned())).collect();
+        let nodes: Vec<(&str, &str)> =
+            nodes.iter().map(|(name, zone)| (name.as_str(), zone.as_str())).collect();
         let words: Vec<&str> = ["a%x", "b%x", "c%x", "d%x", "e%x", "f%x", "g%y"].into();
         assert_eq!(found(&words, &nodes).split(' ').filter(|part| part.ends_with('!')).count(), 1);
     }

@@ -45,7 +45,9 @@ impl Attachment {
             None if OWN.contains(&name) => PodNetwork::default(),
             None => {
                 let mut known: Vec<&str> = ["host"].into_iter().chain(OWN).collect();
-                known.extend(spec.networks.keys().map(String::as_str).filter(|name| !OWN.contains(name)));
+                known.extend(
+                    spec.networks.keys().map(String::as_str).filter(|name| !OWN.contains(name)),
+                );
                 return Err(Unattached {
                     what: format!("network {name}"),
                     why: format!(
@@ -81,7 +83,8 @@ impl Attachment {
 
 /// The RuntimeClass of a runtime.
 pub(crate) fn runtime_class(spec: &ClusterSpec, runtime: &str) -> String {
-    let usual = || USUAL.iter().find(|(name, _)| *name == runtime).map(|(_, class)| (*class).to_owned());
+    let usual =
+        || USUAL.iter().find(|(name, _)| *name == runtime).map(|(_, class)| (*class).to_owned());
     spec.runtimes.get(runtime).cloned().or_else(usual).unwrap_or_else(|| runtime.to_owned())
 }
 
@@ -114,7 +117,9 @@ mod tests {
         assert_eq!(class(&spec, "pod+other@a").as_deref(), Some("other"));
         spec.runtimes.insert("runsc".into(), "overlay".into());
         assert_eq!(class(&spec, "overlay+runsc@a").as_deref(), Some("overlay"), "one that is both");
-        assert!(has_own_kernel("kata-qemu") && has_own_kernel("gvisor") && !has_own_kernel("overlay"));
+        assert!(
+            has_own_kernel("kata-qemu") && has_own_kernel("gvisor") && !has_own_kernel("overlay")
+        );
     }
 
     #[test]
@@ -128,7 +133,11 @@ mod tests {
         assert!(eni.why.ends_with("which has host, pod, bridge, overlay"), "{}", eni.why);
         assert!(eni.remedy.contains("networks: {eni: {runtime-class: NAME}}"), "{}", eni.remedy);
         let both = told("overlay+runsc@a");
-        assert!(both.why.contains("have the RuntimeClass overlay, and those in runsc have gvisor"), "{}", both.why);
+        assert!(
+            both.why.contains("have the RuntimeClass overlay, and those in runsc have gvisor"),
+            "{}",
+            both.why
+        );
         assert_eq!(told("host+runsc@a").what, "a pod network");
     }
 }

@@ -39,9 +39,9 @@ impl Discovery {
         Ok(Self {
             version: version.git_version,
             nodes: nodes.iter().map(|node| NodeFacts::of(node, &tolerations)).collect(),
-            runtime_classes: classes
-                .ok()
-                .map(|all| all.into_iter().map(|class| (class.name_any(), class.handler)).collect()),
+            runtime_classes: classes.ok().map(|all| {
+                all.into_iter().map(|class| (class.name_any(), class.handler)).collect()
+            }),
         })
     }
 }
@@ -57,6 +57,11 @@ impl Discovery {
 
 /// The tolerations of a run's pods, which stand in the scenario's patch.
 fn tolerations(spec: &ClusterSpec) -> Vec<Toleration> {
-    let patched = spec.patch.as_ref().and_then(|patch| patch["spec"]["tolerations"].as_array()).cloned();
-    patched.into_iter().flatten().filter_map(|toleration| serde_json::from_value(toleration).ok()).collect()
+    let patched =
+        spec.patch.as_ref().and_then(|patch| patch["spec"]["tolerations"].as_array()).cloned();
+    patched
+        .into_iter()
+        .flatten()
+        .filter_map(|toleration| serde_json::from_value(toleration).ok())
+        .collect()
 }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    ClusterNode, ClusterSpec, Job, MeshProvider, MeshSpec, Path, Place, Plan, Point, ServerSpec, TestbedSpec, Timing,
-    Via, fixture,
+    ClusterNode, ClusterSpec, Job, MeshProvider, MeshSpec, Path, Place, Plan, Point, ServerSpec,
+    TestbedSpec, Timing, Via, fixture,
 };
 
 /// `bridge+runsc@a`.
 pub(crate) fn place(text: &str) -> Place {
     let (kind, node) = text.split_once('@').unwrap();
-    let (network, runtime) = kind.split_once('+').map_or((kind, None), |(network, runtime)| (network, Some(runtime)));
+    let (network, runtime) =
+        kind.split_once('+').map_or((kind, None), |(network, runtime)| (network, Some(runtime)));
     Place { network: network.into(), node: node.into(), runtime: runtime.map(str::to_owned) }
 }
 
@@ -31,7 +32,12 @@ pub(crate) fn plan(paths: Vec<Path>, points: Vec<Point>) -> Plan {
 }
 
 pub(crate) fn spec() -> ClusterSpec {
-    let node = |name: &str| ClusterNode { name: name.into(), node: None, labels: BTreeMap::new(), zone: None };
+    let node = |name: &str| ClusterNode {
+        name: name.into(),
+        node: None,
+        labels: BTreeMap::new(),
+        zone: None,
+    };
     ClusterSpec {
         context: None,
         image: "hopbench:0.1.0".into(),

@@ -16,7 +16,8 @@ pub(crate) fn pods(all: &BTreeSet<PodId>) -> BTreeMap<PodId, String> {
 /// The name of the Service of a path, for the agents or for the server program of this number: a
 /// long name is cut, and those of one path differ all the same.
 pub(crate) fn service(number: usize, path: &str, program: Option<(usize, &str)>) -> String {
-    let (of, program) = program.map_or_else(Default::default, |(of, name)| (format!("-{of}"), format!("-{name}")));
+    let (of, program) =
+        program.map_or_else(Default::default, |(of, name)| (format!("-{of}"), format!("-{name}")));
     let whole = label(&format!("path{number}-{path}{program}"));
     if whole.len() < MOST { whole } else { label(&format!("path{number}{of}-{path}{program}")) }
 }
@@ -47,7 +48,11 @@ fn label(text: &str) -> String {
         }
     }
     let name = name.trim_end_matches('-');
-    if name.starts_with(|c: char| c.is_ascii_lowercase()) { name.to_owned() } else { format!("p-{name}") }
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        name.to_owned()
+    } else {
+        format!("p-{name}")
+    }
 }
 
 #[cfg(test)]
@@ -59,7 +64,12 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_pods_as_kubernetes_takes_them() {
-        let pod = |node: &str, group: Group, index| PodId { place: place(node), group, program: None, index };
+        let pod = |node: &str, group: Group, index| PodId {
+            place: place(node),
+            group,
+            program: None,
+            index,
+        };
         let all = BTreeSet::from([
             pod("bridge@a", Group::Shared, 0),
             pod("bridge@a", Group::Shared, 1),
@@ -69,17 +79,26 @@ mod tests {
         ]);
         let names = pods(&all);
         assert_eq!(names[&pod("bridge@a", Group::Shared, 0)], "bridge-a");
-        let two =
-            [pod("bridge@a", Group::Shared, 1), pod("bridge@a-2", Group::Shared, 0)].map(|pod| names[&pod].clone());
-        assert_eq!(BTreeSet::from(two), BTreeSet::from(["bridge-a-2".to_owned(), "bridge-a-2-x2".to_owned()]));
-        assert_eq!(names[&pod("bridge+runsc@a", Group::Path("Über svc".into()), 0)], "bridge-runsc-a-ber-svc");
+        let two = [pod("bridge@a", Group::Shared, 1), pod("bridge@a-2", Group::Shared, 0)]
+            .map(|pod| names[&pod].clone());
+        assert_eq!(
+            BTreeSet::from(two),
+            BTreeSet::from(["bridge-a-2".to_owned(), "bridge-a-2-x2".to_owned()])
+        );
+        assert_eq!(
+            names[&pod("bridge+runsc@a", Group::Path("Über svc".into()), 0)],
+            "bridge-runsc-a-ber-svc"
+        );
         assert!(names.values().all(|name| name.len() <= 63));
         assert_eq!(names.values().collect::<BTreeSet<_>>().len(), all.len());
         assert_eq!(service(3, "ClusterIP!", Some((0, "nginx"))), "path3-clusterip-nginx");
         assert_eq!(service(1, "one again", None), "path1-one-again");
         let long = "long".repeat(30);
-        let all =
-            [service(3, &long, None), service(3, &long, Some((0, "nginx"))), service(3, &long, Some((1, "envoy")))];
+        let all = [
+            service(3, &long, None),
+            service(3, &long, Some((0, "nginx"))),
+            service(3, &long, Some((1, "envoy"))),
+        ];
         assert!(all.iter().all(|name| name.len() <= 63), "{all:?}");
         assert_eq!(BTreeSet::from(all).len(), 3);
         assert_eq!(label("9 lives"), "p-9-lives");

@@ -54,14 +54,24 @@ impl NodeFacts {
         let info = status.node_info.unwrap_or_default();
         let all = status.addresses.unwrap_or_default();
         let of_type = |internal: bool| {
-            let fits = move |kind: &str| if internal { kind == "InternalIP" } else { kind == "ExternalIP" };
-            all.iter().filter(move |known| fits(&known.type_)).filter_map(|known| known.address.parse().ok())
+            let fits = move |kind: &str| {
+                if internal { kind == "InternalIP" } else { kind == "ExternalIP" }
+            };
+            all.iter()
+                .filter(move |known| fits(&known.type_))
+                .filter_map(|known| known.address.parse().ok())
         };
         let is_ready = silence(node).is_none();
         // Agents are Linux programs, and such nodes have no taint.
-        let other = node.metadata.labels.as_ref().and_then(|labels| labels.get(OS)).filter(|os| *os != "linux");
+        let other = node
+            .metadata
+            .labels
+            .as_ref()
+            .and_then(|labels| labels.get(OS))
+            .filter(|os| *os != "linux");
         let keeps_out = |taint: &&Taint| {
-            taint.effect != "PreferNoSchedule" && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
+            taint.effect != "PreferNoSchedule"
+                && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
         };
         let taint = spec.taints.iter().flatten().find(keeps_out);
         let closed = match taint {
@@ -74,11 +84,17 @@ impl NodeFacts {
             name: node.metadata.name.clone().unwrap_or_default(),
             labels: node.metadata.labels.clone().unwrap_or_default(),
             addresses: of_type(true).chain(of_type(false)).collect(),
-            pod_ranges: spec.pod_cidrs.or_else(|| spec.pod_cidr.map(|range| vec![range])).unwrap_or_default(),
+            pod_ranges: spec
+                .pod_cidrs
+                .or_else(|| spec.pod_cidr.map(|range| vec![range]))
+                .unwrap_or_default(),
             closed,
             kernel: info.kernel_version,
             boot_id: info.boot_id,
-            cpus: status.capacity.and_then(|all| all.get("cpu").map(|cpu| cpu.0.clone())).unwrap_or_default(),
+            cpus: status
+                .capacity
+                .and_then(|all| all.get("cpu").map(|cpu| cpu.0.clone()))
+                .unwrap_or_default(),
             architecture: info.architecture,
             kubelet: info.kubelet_version,
             container_runtime: info.container_runtime_version,
@@ -98,18 +114,25 @@ pub(crate) fn silence(node: &Node) -> Option<String> {
     let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
     match conditions.into_iter().flatten().find(|condition| condition.type_ == "Ready") {
         Some(ready) if ready.status == "True" => None,
-        Some(ready) => Some(ready.message.clone().or_else(|| ready.reason.clone()).unwrap_or_default()),
+        Some(ready) => {
+            Some(ready.message.clone().or_else(|| ready.reason.clone()).unwrap_or_default())
+        }
         None => Some("its kubelet has said nothing yet".to_owned()),
     }
 }
 
 fn cni(node: &Node) -> Option<String> {
     let annotations = node.metadata.annotations.iter().flatten();
-    let traces: Vec<(&String, &String)> = annotations.chain(node.metadata.labels.iter().flatten()).collect();
+    let traces: Vec<(&String, &String)> =
+        annotations.chain(node.metadata.labels.iter().flatten()).collect();
     TRACES.iter().find_map(|(start, name)| {
         let (trace, value) = traces.iter().find(|(trace, _)| trace.starts_with(start))?;
         // Flannel says how it carries the traffic.
-        Some(if trace.as_str() == *start { format!("{name} ({value})") } else { (*name).to_owned() })
+        Some(if trace.as_str() == *start {
+            format!("{name} ({value})")
+        } else {
+            (*name).to_owned()
+        })
     })
 }
 
@@ -150,10 +173,15 @@ mod tests {
     #[test]
     fn a_node_is_open_when_it_is_ready_and_nothing_keeps_pods_out() {
         let taint = json!({"taints": [{"key": "role", "value": "db", "effect": "NoSchedule"}]});
-        let closed = |spec: &Value, ready, tolerations: Value| facts(spec.clone(), ready, tolerations).closed;
+        let closed = |spec: &Value, ready, tolerations: Value| {
+            facts(spec.clone(), ready, tolerations).closed
+        };
         assert_eq!(closed(&json!({}), "True", json!([])), None);
         assert_eq!(closed(&json!({}), "Unknown", json!([])).unwrap(), "it is not ready");
-        assert_eq!(closed(&json!({"unschedulable": true}), "True", json!([])).unwrap(), "it is cordoned");
+        assert_eq!(
+            closed(&json!({"unschedulable": true}), "True", json!([])).unwrap(),
+            "it is cordoned"
+        );
         assert_eq!(closed(&taint, "True", json!([])).unwrap(), "it has the taint role");
         for tolerated in [
             json!([{"operator": "Exists"}]),
@@ -162,8 +190,10 @@ mod tests {
         ] {
             assert_eq!(closed(&taint, "True", tolerated), None);
         }
-        for other in [json!([{"key": "role", "value": "web"}]), json!([{"operator": "Exists", "effect": "NoExecute"}])]
-        {
+        for other in [
+            json!([{"key": "role", "value": "web"}]),
+            json!([{"operator": "Exists", "effect": "NoExecute"}]),
+        ] {
             assert!(closed(&taint, "True", other).is_some());
         }
         let windows = json!({"metadata": {"labels": {OS: "windows"}}, "status": {"conditions": [
@@ -180,7 +210,13 @@ mod tests {
     #[test]
     fn addresses_are_internal_first_and_names_are_none() {
         let facts = facts(json!({"podCIDR": "10.244.1.0/24"}), "True", json!([]));
-        assert_eq!(facts.addresses.iter().map(ToString::to_string).collect::<Vec<_>>(), ["10.0.0.1", "203.0.113.9"]);
-        assert_eq!((facts.zone(), facts.pod_ranges.join(" ").as_str()), (Some("z1"), "10.244.1.0/24"));
+        assert_eq!(
+            facts.addresses.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["10.0.0.1", "203.0.113.9"]
+        );
+        assert_eq!(
+            (facts.zone(), facts.pod_ranges.join(" ").as_str()),
+            (Some("z1"), "10.244.1.0/24")
+        );
     }
 }

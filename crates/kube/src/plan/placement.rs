@@ -17,7 +17,8 @@ pub(crate) fn agent_port(placement: &Placement, host_port: u16, pod: &PodId) -> 
     if !pod.is_host() {
         return AGENT_PORT;
     }
-    let beside = placement.pods.iter().filter(|other| other.is_host() && other.place.node == pod.place.node);
+    let beside =
+        placement.pods.iter().filter(|other| other.is_host() && other.place.node == pod.place.node);
     host_port + beside.take_while(|other| *other != pod).count() as u16
 }
 
@@ -34,15 +35,21 @@ mod tests {
     fn who_shares_a_nodes_network_has_a_port_of_its_own() {
         let mut both = path("both", "host@a", "host@a", Via::Direct);
         both.clients = 2;
-        let paths =
-            vec![both, path("out", "host@a", "host@b", Via::Direct), path("in", "pod@b", "host@a", Via::Direct)];
-        let placement = placement(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+        let paths = vec![
+            both,
+            path("out", "host@a", "host@b", Via::Direct),
+            path("in", "pod@b", "host@a", Via::Direct),
+        ];
+        let placement =
+            placement(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
         let port = |pod: &PodId| agent_port(&placement, 23_000, pod);
         let ports = |node: &str| {
             let pods = placement.pods.iter().filter(|pod| pod.is_host() && pod.place.node == node);
             pods.map(port).collect::<BTreeSet<_>>()
         };
-        let on = |node: &str| placement.pods.iter().filter(|pod| pod.is_host() && pod.place.node == node).count();
+        let on = |node: &str| {
+            placement.pods.iter().filter(|pod| pod.is_host() && pod.place.node == node).count()
+        };
         assert_eq!((ports("a").len(), ports("b").len()), (on("a"), on("b")));
         assert_eq!(ports("a").first(), Some(&23_000));
         let pod = placement.pods.iter().find(|pod| !pod.is_host()).unwrap();

@@ -26,7 +26,8 @@ pub(crate) struct PathService {
 pub(crate) fn services(placement: &Placement) -> Vec<PathService> {
     let mut all = Vec::new();
     // Their names have numbers by the order of the paths' names, not by that of the plan.
-    for (number, ends) in placement.paths.values().filter(|ends| ends.service.is_some()).enumerate() {
+    for (number, ends) in placement.paths.values().filter(|ends| ends.service.is_some()).enumerate()
+    {
         let path = &ends.path.name;
         all.extend(ends.by_program().enumerate().map(|(of, (program, backends))| PathService {
             name: names::service(number, path, program.map(|program| (of, program))),

@@ -38,19 +38,30 @@ fn place(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, Strin
     }
     let attachment = built.attachments.get(&id.place).ok_or("how it is attached is not known")?;
     if pod_status::is_host(pod) != attachment.host_network {
-        let found = if pod_status::is_host(pod) { "in its node's own network" } else { "in a network of its own" };
+        let found = if pod_status::is_host(pod) {
+            "in its node's own network"
+        } else {
+            "in a network of its own"
+        };
         return Err(format!("pod {name} is {found}"));
     }
     let (found, asked) = (pod_status::runtime_class(pod), attachment.runtime_class.as_deref());
     if asked.is_some() && found != asked {
-        return Err(format!("pod {name} has the RuntimeClass {}, not {}", or_none(found), or_none(asked)));
+        return Err(format!(
+            "pod {name} has the RuntimeClass {}, not {}",
+            or_none(found),
+            or_none(asked)
+        ));
     }
     let address = built.address(id).ok_or_else(|| format!("pod {name} has no address"))?;
     let machine = seen.machines.get(&id.agent()).ok_or("it did not say who it is")?;
     let said = |fact: &str| machine.get(fact).map(String::as_str);
     // A node's own network has the node's name; a kernel of its own has what it likes.
     if !attachment.host_network && said("hostname") != Some(name.as_str()) {
-        return Err(format!("its agent says that it is {}, not pod {name}", or_none(said("hostname"))));
+        return Err(format!(
+            "its agent says that it is {}, not pod {name}",
+            or_none(said("hostname"))
+        ));
     }
     let own_kernel = found.is_some_and(|class| built.discovery.is_sandbox(class));
     if let (Some(boot), false, false) = (said("boot_id"), own_kernel, node.boot_id.is_empty())
@@ -80,7 +91,10 @@ pub(super) fn contained(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Proof
     let (evidence, ok) = match (inside, node, class) {
         (Some(inside), Some(node), Some(class)) => {
             let own_kernel = known.built.discovery.is_sandbox(class);
-            let text = format!("RuntimeClass {class}; kernel {inside} in {id}, {} on node {}", node.kernel, node.name);
+            let text = format!(
+                "RuntimeClass {class}; kernel {inside} in {id}, {} on node {}",
+                node.kernel, node.name
+            );
             (text, !own_kernel || *inside != node.kernel)
         }
         (None, ..) => (format!("{id} did not say which kernel it has"), false),

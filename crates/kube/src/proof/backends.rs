@@ -14,13 +14,22 @@ use crate::provision::pod_status;
 pub(super) fn behind(known: &Known<'_>) -> Option<Proof> {
     let service = known.service?;
     let hop = "service".to_owned();
-    let wanted: BTreeSet<IpAddr> = known.servers.iter().filter_map(|pod| own_address(known, pod)).collect();
+    let wanted: BTreeSet<IpAddr> =
+        known.servers.iter().filter_map(|pod| own_address(known, pod)).collect();
     let Some(found) = known.built.endpoints.get(&service.name) else {
-        return Some(Proof { hop, evidence: format!("Service {} has no endpoints", service.name), ok: false });
+        return Some(Proof {
+            hop,
+            evidence: format!("Service {} has no endpoints", service.name),
+            ok: false,
+        });
     };
-    let list = |all: &BTreeSet<IpAddr>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let list =
+        |all: &BTreeSet<IpAddr>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let entry = known.built.entries.get(&service.name);
-    let at = entry.and_then(|entry| entry.address).map(|address| format!(" ({address})")).unwrap_or_default();
+    let at = entry
+        .and_then(|entry| entry.address)
+        .map(|address| format!(" ({address})"))
+        .unwrap_or_default();
     let name = &service.name;
     let ok = *found == wanted && !found.is_empty();
     let evidence = if ok {
@@ -50,6 +59,7 @@ pub(super) fn served(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     }
     let busy = flows.iter().filter(|flows| **flows > 0).count();
     let each: Vec<String> = flows.iter().map(ToString::to_string).collect();
-    let evidence = format!("{busy} of {} servers had connections: {}", flows.len(), each.join(" + "));
+    let evidence =
+        format!("{busy} of {} servers had connections: {}", flows.len(), each.join(" + "));
     Some(Proof { hop: "backends".to_owned(), evidence, ok: busy > 0 })
 }

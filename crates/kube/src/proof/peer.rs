@@ -30,8 +30,9 @@ enum Who {
 /// agents report no peers.
 pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let flows = seen.servers.iter().flat_map(|(_, end)| &end.flows);
-    let peers: BTreeSet<IpAddr> =
-        flows.filter_map(|flow| Some(flow.peer.parse::<SocketAddr>().ok()?.ip().to_canonical())).collect();
+    let peers: BTreeSet<IpAddr> = flows
+        .filter_map(|flow| Some(flow.peer.parse::<SocketAddr>().ok()?.ip().to_canonical()))
+        .collect();
     if peers.is_empty() {
         return None;
     }
@@ -43,9 +44,13 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let parts = by_who.iter().map(|(who, addresses)| {
         let addresses = addresses.join(", ");
         match who {
-            Who::Client if known.ends.path.from.network == "host" => format!("{addresses}, the client's node"),
+            Who::Client if known.ends.path.from.network == "host" => {
+                format!("{addresses}, the client's node")
+            }
             Who::Client => format!("{addresses}, the client's own address: nobody changed it"),
-            Who::Node(node) => format!("{addresses}, which is node {node}: it put its address in (SNAT)"),
+            Who::Node(node) => {
+                format!("{addresses}, which is node {node}: it put its address in (SNAT)")
+            }
             Who::Sidecar => format!("{addresses}, its own sidecar"),
             Who::Gateway => format!("{addresses}, the gateway"),
             Who::Other(pod) => format!("{addresses}, which is {pod}"),
@@ -72,10 +77,14 @@ fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
         return Who::Gateway;
     }
     // From one's own pod to itself one is on the loopback.
-    if known.ends.clients.iter().any(|id| own(id) == Some(true)) || peer.is_loopback() && path.from == path.to {
+    if known.ends.clients.iter().any(|id| own(id) == Some(true))
+        || peer.is_loopback() && path.from == path.to
+    {
         return Who::Client;
     }
-    if let Some((id, _)) = built.pods.iter().filter(|(id, _)| !id.is_host()).find(|(id, _)| own(id) == Some(true)) {
+    if let Some((id, _)) =
+        built.pods.iter().filter(|(id, _)| !id.is_host()).find(|(id, _)| own(id) == Some(true))
+    {
         return Who::Other(id.to_string());
     }
     let entered = match &path.via {
@@ -85,7 +94,9 @@ fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
     for name in [&path.from.node, &path.to.node].into_iter().chain(entered) {
         let Some(node) = built.nodes.get(name) else { continue };
         // A node has an address in the range of its pods, too: its end of their bridge or tunnel.
-        if node.addresses.contains(&peer) || node.pod_ranges.iter().any(|range| is_within(peer, range)) {
+        if node.addresses.contains(&peer)
+            || node.pod_ranges.iter().any(|range| is_within(peer, range))
+        {
             return Who::Node(name.clone());
         }
     }
@@ -120,7 +131,9 @@ fn is_allowed(known: &Known<'_>, who: &Who, proxied: bool) -> bool {
 /// Whether an address is in a range like `10.244.1.0/24`.
 fn is_within(address: IpAddr, range: &str) -> bool {
     let Some((start, bits)) = range.split_once('/') else { return false };
-    let (Ok(start), Ok(bits)) = (start.parse::<IpAddr>(), bits.parse::<u32>()) else { return false };
+    let (Ok(start), Ok(bits)) = (start.parse::<IpAddr>(), bits.parse::<u32>()) else {
+        return false;
+    };
     match (address, start) {
         (IpAddr::V4(address), IpAddr::V4(start)) => {
             let mask = u32::MAX.checked_shl(32_u32.saturating_sub(bits)).unwrap_or(0);

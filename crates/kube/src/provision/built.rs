@@ -88,7 +88,10 @@ impl Built {
 
     /// The same for another view of the pod.
     pub(crate) fn address_of(&self, id: &PodId, pod: &Pod) -> Option<IpAddr> {
-        let interface = self.attachments.get(&id.place).and_then(|attachment| attachment.network.interface.as_deref());
+        let interface = self
+            .attachments
+            .get(&id.place)
+            .and_then(|attachment| attachment.network.interface.as_deref());
         pod_status::address(pod, interface)
     }
 
@@ -110,12 +113,17 @@ impl Built {
 
     /// The Service of a path for this server.
     pub(crate) fn service(&self, path: &str, program: Option<&String>) -> Option<&PathService> {
-        self.services.iter().find(|service| service.path == path && service.program.as_ref() == program)
+        self.services
+            .iter()
+            .find(|service| service.path == path && service.program.as_ref() == program)
     }
 
     /// The way to a pod's agent.
     pub(crate) fn way(&self, id: &PodId) -> Way {
-        let class = self.attachments.get(&id.place).and_then(|attachment| attachment.runtime_class.as_deref());
+        let class = self
+            .attachments
+            .get(&id.place)
+            .and_then(|attachment| attachment.runtime_class.as_deref());
         if class.is_some_and(|class| self.discovery.is_sandbox(class)) {
             Way::Relay { container: AGENT }
         } else {
@@ -125,13 +133,17 @@ impl Built {
 
     /// The TLS settings for a session with a pod's agent.
     pub(crate) fn tls(&self, id: &PodId) -> Result<Arc<ClientConfig>, Fault> {
-        let agent = self.agents.get(id).ok_or_else(|| Fault::input(format!("pod {id} has no agent")))?;
-        tls::conductor_config(self.conductor.keys(), agent).map_err(|e| Fault::environment(format!("TLS: {e}")))
+        let agent =
+            self.agents.get(id).ok_or_else(|| Fault::input(format!("pod {id} has no agent")))?;
+        tls::conductor_config(self.conductor.keys(), agent)
+            .map_err(|e| Fault::environment(format!("TLS: {e}")))
     }
 
     /// The pod of an agent.
     pub(crate) fn pod(&self, agent: &str) -> Result<&PodId, Fault> {
         let pod = self.placement.pod(agent);
-        pod.ok_or_else(|| Fault::input(format!("agent `{agent}` is not part of this cluster's plan")))
+        pod.ok_or_else(|| {
+            Fault::input(format!("agent `{agent}` is not part of this cluster's plan"))
+        })
     }
 }

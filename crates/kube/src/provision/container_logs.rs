@@ -53,21 +53,33 @@ pub(crate) fn ended(before: &BTreeMap<PodId, Pod>, now: &BTreeMap<PodId, Pod>) -
 }
 
 fn of_containers(before: &Pod, now: &Pod) -> Vec<Ended> {
-    let leaves = before.metadata.deletion_timestamp.is_none() && now.metadata.deletion_timestamp.is_some();
+    let leaves =
+        before.metadata.deletion_timestamp.is_none() && now.metadata.deletion_timestamp.is_some();
     let was = |name: &str| statuses(before).find(|status| status.name == name);
     let one = |status: &ContainerStatus| {
-        let was: Vec<&ContainerStateTerminated> = ends(was(&status.name)?).map(|(end, _)| end).collect();
+        let was: Vec<&ContainerStateTerminated> =
+            ends(was(&status.name)?).map(|(end, _)| end).collect();
         let new = ends(status).find(|(end, _)| !was.contains(end));
         let how = match new {
             Some((end, _)) => {
-                format!("ended with code {} ({})", end.exit_code, end.reason.as_deref().unwrap_or("no reason"))
+                format!(
+                    "ended with code {} ({})",
+                    end.exit_code,
+                    end.reason.as_deref().unwrap_or("no reason")
+                )
             }
             None if leaves => "is being deleted".to_owned(),
             None => return None,
         };
         let kept = new.and_then(|(end, _)| end.message.clone()).unwrap_or_default();
         let is_replaced = new.is_some_and(|(_, is_replaced)| is_replaced);
-        Some(Ended::Container { pod: now.name_any(), name: status.name.clone(), how, kept, is_replaced })
+        Some(Ended::Container {
+            pod: now.name_any(),
+            name: status.name.clone(),
+            how,
+            kept,
+            is_replaced,
+        })
     };
     statuses(now).filter_map(one).collect()
 }
@@ -79,7 +91,9 @@ fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
 /// The ends of a container: the last one, and the one before it, which has a successor.
 fn ends(status: &ContainerStatus) -> impl Iterator<Item = (&ContainerStateTerminated, bool)> {
     let states = [(status.state.as_ref(), false), (status.last_state.as_ref(), true)];
-    states.into_iter().filter_map(|(state, is_replaced)| Some((state?.terminated.as_ref()?, is_replaced)))
+    states
+        .into_iter()
+        .filter_map(|(state, is_replaced)| Some((state?.terminated.as_ref()?, is_replaced)))
 }
 
 /// The report on an end, a line each, with the last lines of the log. If the log cannot be read,
@@ -87,7 +101,9 @@ fn ends(status: &ContainerStatus) -> impl Iterator<Item = (&ContainerStateTermin
 pub(crate) async fn told(pods: &Api<Pod>, ended: &Ended) -> Vec<String> {
     let (pod, name, how, kept, is_replaced) = match ended {
         Ended::Gone { pod } => return vec![format!("pod {pod} is gone, and its logs with it")],
-        Ended::Container { pod, name, how, kept, is_replaced } => (pod, name, how, kept, is_replaced),
+        Ended::Container { pod, name, how, kept, is_replaced } => {
+            (pod, name, how, kept, is_replaced)
+        }
     };
     let params = LogParams {
         container: Some(name.clone()),
@@ -103,7 +119,8 @@ pub(crate) async fn told(pods: &Api<Pod>, ended: &Ended) -> Vec<String> {
         Err(_) => (kept.clone(), format!("; its log is not there after {ANSWER:?}")),
     };
     let first = format!("{who} {how}{why}");
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("{who}: {line}"));
+    let lines =
+        text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("{who}: {line}"));
     std::iter::once(first).chain(lines).map(|text| line(&text).into_owned()).collect()
 }
 
@@ -129,7 +146,13 @@ mod tests {
 
     fn agent(how: &str, kept: &str, is_replaced: bool) -> Vec<Ended> {
         let (pod, name) = ("pod-a".to_owned(), "agent".to_owned());
-        vec![Ended::Container { pod, name, how: how.to_owned(), kept: kept.to_owned(), is_replaced }]
+        vec![Ended::Container {
+            pod,
+            name,
+            how: how.to_owned(),
+            kept: kept.to_owned(),
+            is_replaced,
+        }]
     }
 
     #[test]
@@ -142,13 +165,20 @@ mod tests {
             status["restartCount"] = 1.into();
             status["lastState"] = killed.clone();
         });
-        assert_eq!(ended(&before, &restarted), agent("ended with code 137 (OOMKilled)", "its last words", true));
+        assert_eq!(
+            ended(&before, &restarted),
+            agent("ended with code 137 (OOMKilled)", "its last words", true)
+        );
         assert_eq!(ended(&restarted, &restarted), []);
         let failed = pods(|pod| pod["status"]["containerStatuses"][0]["state"] = killed.clone());
-        assert_eq!(ended(&before, &failed), agent("ended with code 137 (OOMKilled)", "its last words", false));
+        assert_eq!(
+            ended(&before, &failed),
+            agent("ended with code 137 (OOMKilled)", "its last words", false)
+        );
         assert_eq!(ended(&failed, &failed), []);
         assert_eq!(ended(&failed, &restarted), [], "the same end");
-        let leaving = pods(|pod| pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into());
+        let leaving =
+            pods(|pod| pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into());
         assert_eq!(ended(&before, &leaving), agent("is being deleted", "", false));
         assert_eq!(ended(&leaving, &leaving), []);
     }

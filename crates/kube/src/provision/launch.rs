@@ -29,7 +29,8 @@ pub(crate) struct Launched {
 
 /// Makes pods, all at once. Their names, and why some are not made.
 pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Instant) -> Made {
-    let made = wanted.iter().map(|(id, pod)| async move { (id, create(&api.pods, pod, until).await) });
+    let made =
+        wanted.iter().map(|(id, pod)| async move { (id, create(&api.pods, pod, until).await) });
     let mut all = Made::default();
     for (id, answer) in join_all(made).await {
         match answer {
@@ -52,14 +53,18 @@ pub(crate) async fn settle(api: &Pods, made: Made, until: Instant) -> kube::Resu
     let Made { names, refused } = made;
     let mut launched = Launched { pods: BTreeMap::new(), refused };
     launched.pods = api.wait(&names.keys().cloned().collect::<BTreeSet<_>>(), until).await?;
-    let states: BTreeMap<&String, Option<State>> =
-        names.keys().map(|name| (name, launched.pods.get(name).map(pod_diagnosis::state))).collect();
+    let states: BTreeMap<&String, Option<State>> = names
+        .keys()
+        .map(|name| (name, launched.pods.get(name).map(pod_diagnosis::state)))
+        .collect();
     if states.values().all(|state| *state == Some(State::Ready)) {
         return Ok(launched);
     }
     let events = api.events().await;
     for (name, state) in states.into_iter().filter(|(_, state)| *state != Some(State::Ready)) {
-        launched.refused.insert(names[name].clone(), pod_diagnosis::tell(name, state.as_ref(), &events));
+        launched
+            .refused
+            .insert(names[name].clone(), pod_diagnosis::tell(name, state.as_ref(), &events));
     }
     Ok(launched)
 }

@@ -22,7 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 /// An error of the API server.
-pub(crate) async fn frame(client: &Client, namespace: &Namespace, owner: &ConfigMap) -> kube::Result<String> {
+pub(crate) async fn frame(
+    client: &Client,
+    namespace: &Namespace,
+    owner: &ConfigMap,
+) -> kube::Result<String> {
     let until = Instant::now() + PATIENCE;
     let name = namespace.name_any();
     let namespaces: Api<Namespace> = Api::all(client.clone());
@@ -58,6 +62,8 @@ pub(crate) async fn objects(
         create(&policies, policy, until).await?;
     }
     let services: Api<Service> = Api::namespaced(client.clone(), &run.namespace);
-    let made = try_join_all(blueprint.services.iter().map(|service| create(&services, service, until))).await?;
+    let made =
+        try_join_all(blueprint.services.iter().map(|service| create(&services, service, until)))
+            .await?;
     Ok(made.iter().map(|service| (service.name_any(), ServiceEntry::of(service))).collect())
 }

@@ -67,17 +67,22 @@ impl Trouble {
                 );
             }
             "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => {
-                return format!("name an image that the nodes can pull ({named}), or bring it onto them{writes}");
+                return format!(
+                    "name an image that the nodes can pull ({named}), or bring it onto them{writes}"
+                );
             }
             "Unschedulable" if self.message.contains(FREE_PORTS) => {
                 "a pod in its node's own network is there with the same port: end that run (`hopbench kube clean` removes \
                  dead ones) or start this one again, which takes other ports"
             }
-            "Unschedulable" => "make room on the node, tolerate its taints (`patch:`), or name another under `nodes:`",
-            "Evicted" => "make room on the node, or name another under `nodes:`",
-            "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" | "SysctlForbidden" => {
-                "look at `patch:`, and at what the node's runtime allows"
+            "Unschedulable" => {
+                "make room on the node, tolerate its taints (`patch:`), or name another under `nodes:`"
             }
+            "Evicted" => "make room on the node, or name another under `nodes:`",
+            "CreateContainerConfigError"
+            | "CreateContainerError"
+            | "RunContainerError"
+            | "SysctlForbidden" => "look at `patch:`, and at what the node's runtime allows",
             _ => "",
         };
         fixed.to_owned()
@@ -101,7 +106,11 @@ pub(crate) fn state(pod: &Pod) -> State {
     let conditions = status.conditions.unwrap_or_default();
     let is = |kind: &str| conditions.iter().any(|c| c.type_ == kind && c.status == "True");
     if pod.metadata.deletion_timestamp.is_some() {
-        return State::Stuck(Trouble::new("Deleted", Some(&"somebody deleted it".to_owned()), true));
+        return State::Stuck(Trouble::new(
+            "Deleted",
+            Some(&"somebody deleted it".to_owned()),
+            true,
+        ));
     }
     if matches!(status.phase.as_deref(), Some("Failed" | "Succeeded")) {
         let reason = status.reason.unwrap_or_else(|| "Failed".to_owned());
@@ -142,7 +151,9 @@ pub(crate) fn state(pod: &Pod) -> State {
 /// The ports of its node that a pod asks for, in words.
 fn host_ports(pod: &Pod) -> String {
     let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
-    let ports = containers.flat_map(|container| container.ports.iter().flatten()).filter_map(|port| port.host_port);
+    let ports = containers
+        .flat_map(|container| container.ports.iter().flatten())
+        .filter_map(|port| port.host_port);
     let ports: BTreeSet<i32> = ports.collect();
     let ports: Vec<String> = ports.iter().map(i32::to_string).collect();
     format!("port {}", ports.join(", "))
@@ -155,10 +166,15 @@ fn of_container(container: &ContainerStatus) -> Option<Trouble> {
         let reason = waiting.reason.as_deref().unwrap_or_default();
         let is_trouble = !matches!(reason, "" | "ContainerCreating" | "PodInitializing");
         let ended = container.last_state.as_ref().and_then(|last| last.terminated.as_ref());
-        let mut message = format!("container {name}: {}", waiting.message.as_deref().unwrap_or("no reason given"));
+        let mut message = format!(
+            "container {name}: {}",
+            waiting.message.as_deref().unwrap_or("no reason given")
+        );
         if let Some(ended) = ended {
             message = format!("{message}; it ended with code {}", ended.exit_code);
-            if let Some(words) = ended.message.as_deref().map(str::trim).filter(|words| !words.is_empty()) {
+            if let Some(words) =
+                ended.message.as_deref().map(str::trim).filter(|words| !words.is_empty())
+            {
                 message = format!("{message} and said: {words}");
             }
         }
@@ -174,15 +190,19 @@ pub(crate) fn tell(name: &str, state: Option<&State>, events: &[Event]) -> Strin
     let (mut text, remedy) = match state {
         None => (format!("pod {name} is gone"), String::new()),
         Some(State::Ready) => (format!("pod {name} is ready"), String::new()),
-        Some(State::Starting(where_it_is)) => (format!("pod {name} is not ready: {where_it_is}"), String::new()),
-        Some(State::Stuck(trouble)) => {
-            (format!("pod {name} is not ready: {}: {}", trouble.reason, trouble.message), trouble.remedy())
+        Some(State::Starting(where_it_is)) => {
+            (format!("pod {name} is not ready: {where_it_is}"), String::new())
         }
+        Some(State::Stuck(trouble)) => (
+            format!("pod {name} is not ready: {}: {}", trouble.reason, trouble.message),
+            trouble.remedy(),
+        ),
     };
     let all: Vec<(&String, &str)> = of_pod(name, events)
         .filter_map(|event| Some((event.reason.as_ref()?, event.message.as_deref()?.trim())))
         .collect();
-    let is_stuck = matches!(state, Some(State::Stuck(_))) || all.iter().any(|(reason, _)| *reason != NO_DNS);
+    let is_stuck =
+        matches!(state, Some(State::Stuck(_))) || all.iter().any(|(reason, _)| *reason != NO_DNS);
     let mut told = 0;
     for (reason, message) in all {
         // It keeps no pod from starting: beside the cause it would be taken for it.
@@ -206,17 +226,24 @@ fn is_said(message: &str, text: &str) -> bool {
 
 /// Whether room is made for a pod that has none.
 pub(crate) fn is_being_helped(name: &str, events: &[Event]) -> bool {
-    of_pod(name, events).any(|event| matches!(event.reason.as_deref(), Some("TriggeredScaleUp" | "Nominated")))
+    of_pod(name, events)
+        .any(|event| matches!(event.reason.as_deref(), Some("TriggeredScaleUp" | "Nominated")))
 }
 
 /// The warnings of a pod and of what would help it, the last ones first.
 fn of_pod<'a>(name: &'a str, events: &'a [Event]) -> impl Iterator<Item = &'a Event> {
     let is_told = |event: &&Event| {
         event.type_.as_deref() != Some("Normal")
-            || matches!(event.reason.as_deref(), Some("TriggeredScaleUp" | "Nominated" | "NotTriggerScaleUp"))
+            || matches!(
+                event.reason.as_deref(),
+                Some("TriggeredScaleUp" | "Nominated" | "NotTriggerScaleUp")
+            )
     };
-    let mut all: Vec<&Event> =
-        events.iter().filter(|event| event.involved_object.name.as_deref() == Some(name)).filter(is_told).collect();
+    let mut all: Vec<&Event> = events
+        .iter()
+        .filter(|event| event.involved_object.name.as_deref() == Some(name))
+        .filter(is_told)
+        .collect();
     all.sort_by_key(|event| std::cmp::Reverse(event.last_timestamp.clone()));
     all.into_iter()
 }
@@ -252,7 +279,10 @@ mod tests {
         let why = "0/3 nodes are available: 3 Insufficient cpu.";
         let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
         let found = stuck(json!({"phase": "Pending", "conditions": [condition]}));
-        assert_eq!((found.reason.as_str(), found.message.as_str(), found.is_final), ("Unschedulable", why, false));
+        assert_eq!(
+            (found.reason.as_str(), found.message.as_str(), found.is_final),
+            ("Unschedulable", why, false)
+        );
 
         let why = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
         let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
@@ -263,9 +293,13 @@ mod tests {
         }))
         .unwrap();
         let told = tell("p", Some(&state(&taken)), &[]);
-        assert!(told.contains("It asks for port 20016; a pod in its node's own network is there"), "{told}");
+        assert!(
+            told.contains("It asks for port 20016; a pod in its node's own network is there"),
+            "{told}"
+        );
 
-        let waiting = json!({"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}});
+        let waiting =
+            json!({"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}});
         let found = stuck(scheduled(json!([container(waiting, json!({}))])));
         assert_eq!(found.message, "container agent: Back-off pulling image");
         assert!(!found.is_final);
@@ -273,21 +307,35 @@ mod tests {
         let waiting = json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}});
         let ended = json!({"terminated": {"exitCode": 2, "message": "unexpected argument\n"}});
         let found = stuck(scheduled(json!([container(waiting, ended)])));
-        assert_eq!(found.message, "container agent: back-off 10s; it ended with code 2 and said: unexpected argument");
+        assert_eq!(
+            found.message,
+            "container agent: back-off 10s; it ended with code 2 and said: unexpected argument"
+        );
 
-        let found = stuck(json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."}));
+        let found = stuck(
+            json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."}),
+        );
         assert_eq!((found.reason.as_str(), found.is_final), ("Evicted", true));
     }
 
     #[test]
     fn who_is_on_the_way_is_not_in_trouble() {
-        let creating = json!([container(json!({"waiting": {"reason": "ContainerCreating"}}), json!({}))]);
-        assert_eq!(state(&pod(scheduled(creating))), State::Starting("container agent has not started yet".into()));
-        assert_eq!(state(&pod(json!({"phase": "Pending"}))), State::Starting("nobody has given it a node yet".into()));
-        let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+        let creating =
+            json!([container(json!({"waiting": {"reason": "ContainerCreating"}}), json!({}))]);
+        assert_eq!(
+            state(&pod(scheduled(creating))),
+            State::Starting("container agent has not started yet".into())
+        );
+        assert_eq!(
+            state(&pod(json!({"phase": "Pending"}))),
+            State::Starting("nobody has given it a node yet".into())
+        );
+        let ready =
+            json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
         assert_eq!(state(&pod(ready.clone())), State::Ready);
         let mut leaving = pod(ready);
-        leaving.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
+        leaving.metadata.deletion_timestamp =
+            serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
         assert!(matches!(state(&leaving), State::Stuck(trouble) if trouble.reason == "Deleted"));
     }
 
@@ -314,7 +362,9 @@ mod tests {
         let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: Failed to pull image \
                      \"x\": not found; name an image that the nodes can pull (`image:`)";
         assert!(told.starts_with(start), "{told}");
-        for (container, named) in [(SIDECAR, "`mesh: {image: ...}`"), (PROGRAM, "`servers: {NAME: {image: ...}}`")] {
+        for (container, named) in
+            [(SIDECAR, "`mesh: {image: ...}`"), (PROGRAM, "`servers: {NAME: {image: ...}}`")]
+        {
             let told = tell("p", Some(&stuck(container)), &events);
             assert!(told.contains(named) && !told.contains("hopbench kube image"), "{told}");
         }
@@ -338,6 +388,9 @@ mod tests {
         assert_eq!(told.matches(cause).count(), 1, "{told}");
         assert!(!told.contains("events:"), "{told}");
         let starting = State::Starting("its node has not started it yet".into());
-        assert!(tell("q", Some(&starting), &events).contains(dns), "it may be the only thing that is known");
+        assert!(
+            tell("q", Some(&starting), &events).contains(dns),
+            "it may be the only thing that is known"
+        );
     }
 }

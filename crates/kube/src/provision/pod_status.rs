@@ -15,7 +15,8 @@ pub(crate) fn address(pod: &Pod, interface: Option<&str>) -> Option<IpAddr> {
     match interface {
         None => pod.status.as_ref()?.pod_ip.as_deref()?.parse().ok(),
         Some(interface) => {
-            let networks: Vec<Value> = serde_json::from_str(pod.metadata.annotations.as_ref()?.get(NETWORKS)?).ok()?;
+            let networks: Vec<Value> =
+                serde_json::from_str(pod.metadata.annotations.as_ref()?.get(NETWORKS)?).ok()?;
             let network = networks.iter().find(|network| network["interface"] == interface)?;
             network["ips"].get(0)?.as_str()?.parse().ok()
         }
@@ -55,7 +56,8 @@ pub(crate) fn is_host(pod: &Pod) -> bool {
 
 /// The images of its containers with their digests, by the containers' names.
 pub(crate) fn images(pod: &Pod) -> BTreeMap<&str, (&str, &str)> {
-    let containers = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
+    let containers =
+        pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
     containers.map(|c| (c.name.as_str(), (c.image.as_str(), c.image_id.as_str()))).collect()
 }
 
@@ -87,9 +89,11 @@ mod tests {
     #[test]
     fn a_container_that_runs_has_begun() {
         let status = |state: Value| {
-            let status =
-                json!({"name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state});
-            serde_json::from_value::<Pod>(json!({"metadata": {}, "status": {"containerStatuses": [status]}})).unwrap()
+            let status = json!({"name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state});
+            serde_json::from_value::<Pod>(
+                json!({"metadata": {}, "status": {"containerStatuses": [status]}}),
+            )
+            .unwrap()
         };
         let running = status(json!({"running": {"startedAt": "1970-01-02T00:00:07Z"}}));
         assert_eq!(started(&running, "agent"), Some(Duration::from_secs(86_407)));

@@ -66,10 +66,15 @@ impl Pods {
 
     /// Waits until each of these pods is ready or nothing helps any more, at most until `until`.
     /// The pods as they are then.
-    pub(crate) async fn wait(&self, names: &BTreeSet<String>, until: Instant) -> kube::Result<BTreeMap<String, Pod>> {
+    pub(crate) async fn wait(
+        &self,
+        names: &BTreeSet<String>,
+        until: Instant,
+    ) -> kube::Result<BTreeMap<String, Pod>> {
         let mut since = BTreeMap::new();
         loop {
-            let watched = match timeout_at(until + LATE, self.watch(names, &mut since, until)).await {
+            let watched = match timeout_at(until + LATE, self.watch(names, &mut since, until)).await
+            {
                 Ok(watched) => watched,
                 Err(_) => Err(silent()),
             };
@@ -92,8 +97,10 @@ impl Pods {
         since: &mut BTreeMap<String, Instant>,
         until: Instant,
     ) -> kube::Result<Option<BTreeMap<String, Pod>>> {
-        let (listed, version) = self.pods.list_with_version(ListParams::default().labels(&self.selector())).await?;
-        let mut known: BTreeMap<String, Pod> = listed.into_iter().map(|pod| (pod.name_any(), pod)).collect();
+        let (listed, version) =
+            self.pods.list_with_version(ListParams::default().labels(&self.selector())).await?;
+        let mut known: BTreeMap<String, Pod> =
+            listed.into_iter().map(|pod| (pod.name_any(), pod)).collect();
         let params = WatchParams::default().labels(&self.selector());
         let mut changes = pin!(self.pods.watch(&params, &version).await?);
         loop {
@@ -156,7 +163,11 @@ impl Pods {
     ///
     /// # Errors
     /// The API server does not list them.
-    pub(crate) async fn remove(&self, dead: impl Iterator<Item = &Pod>, until: Instant) -> kube::Result<()> {
+    pub(crate) async fn remove(
+        &self,
+        dead: impl Iterator<Item = &Pod>,
+        until: Instant,
+    ) -> kube::Result<()> {
         let names: BTreeSet<String> = dead.map(ResourceExt::name_any).collect();
         if names.is_empty() {
             return Ok(());

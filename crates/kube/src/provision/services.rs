@@ -45,17 +45,23 @@ pub(crate) async fn balancers(
 ///
 /// # Errors
 /// The API server does not answer.
-pub(crate) async fn endpoints(client: &Client, run: &Run) -> kube::Result<BTreeMap<String, BTreeSet<IpAddr>>> {
+pub(crate) async fn endpoints(
+    client: &Client,
+    run: &Run,
+) -> kube::Result<BTreeMap<String, BTreeSet<IpAddr>>> {
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), &run.namespace);
     let mut all: BTreeMap<String, BTreeSet<IpAddr>> = BTreeMap::new();
     for slice in slices.list(ListParams::default()).await? {
-        let Some(service) = slice.labels().get("kubernetes.io/service-name").cloned() else { continue };
+        let Some(service) = slice.labels().get("kubernetes.io/service-name").cloned() else {
+            continue;
+        };
         let ready = slice.endpoints.iter().filter(|endpoint| {
             // Without a word it is ready.
             endpoint.conditions.as_ref().and_then(|conditions| conditions.ready) != Some(false)
         });
-        let addresses =
-            ready.flat_map(|endpoint| &endpoint.addresses).filter_map(|address| address.parse::<IpAddr>().ok());
+        let addresses = ready
+            .flat_map(|endpoint| &endpoint.addresses)
+            .filter_map(|address| address.parse::<IpAddr>().ok());
         all.entry(service).or_default().extend(addresses);
     }
     Ok(all)

@@ -24,7 +24,9 @@ pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<S
     let nowhere = |what: &str| Fault::environment(format!("path {path}: {what}"));
     let entry = || known.entry.ok_or_else(|| nowhere("its Service was never made"));
     match via {
-        Via::Direct | Via::Gateway(_) => known.server.ok_or_else(|| nowhere("its server has no address")),
+        Via::Direct | Via::Gateway(_) => {
+            known.server.ok_or_else(|| nowhere("its server has no address"))
+        }
         Via::ClusterIp => {
             let entry = entry()?;
             let address = entry.address.ok_or_else(|| nowhere("its Service has no address"))?;
@@ -33,8 +35,13 @@ pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<S
         Via::NodePort(node) => {
             let entry = entry()?;
             let port = if known.datagrams { entry.datagrams_node_port } else { entry.node_port };
-            let address = known.node.ok_or_else(|| nowhere(&format!("node {node} has no address")))?;
-            if port == 0 { Err(nowhere("its Service has no node port")) } else { Ok(SocketAddr::new(address, port)) }
+            let address =
+                known.node.ok_or_else(|| nowhere(&format!("node {node} has no address")))?;
+            if port == 0 {
+                Err(nowhere("its Service has no node port"))
+            } else {
+                Ok(SocketAddr::new(address, port))
+            }
         }
         Via::LoadBalancer => {
             let entry = entry()?;
@@ -52,7 +59,9 @@ pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<S
 
 /// The first address of the same family as that of a Service: it has node ports on these only.
 pub(crate) fn of_family(addresses: &[IpAddr], service: Option<IpAddr>) -> Option<IpAddr> {
-    let mut fitting = addresses.iter().filter(|of_node| service.is_none_or(|own| own.is_ipv4() == of_node.is_ipv4()));
+    let mut fitting = addresses
+        .iter()
+        .filter(|of_node| service.is_none_or(|own| own.is_ipv4() == of_node.is_ipv4()));
     fitting.next().copied()
 }
 
@@ -82,8 +91,12 @@ mod tests {
             ..ServiceEntry::default()
         };
         let server = Some(SocketAddr::from(([10, 244, 1, 5], 7475)));
-        let known =
-            |datagrams| Whereabouts { server, entry: Some(&entry), node: Some([10, 0, 0, 2].into()), datagrams };
+        let known = |datagrams| Whereabouts {
+            server,
+            entry: Some(&entry),
+            node: Some([10, 0, 0, 2].into()),
+            datagrams,
+        };
         let at = |via: Via, datagrams| target("p", &via, &known(datagrams)).unwrap().to_string();
         assert_eq!(at(Via::Direct, false), "10.244.1.5:7475");
         assert_eq!(at(Via::ClusterIp, true), "10.96.0.7:7474");
@@ -111,6 +124,9 @@ mod tests {
         assert_eq!(told(Via::ClusterIp, None), "path p: its Service was never made");
         let nothing = ServiceEntry::default();
         assert!(told(Via::LoadBalancer, Some(&nothing)).contains("MetalLB"));
-        assert_eq!(told(Via::NodePort("b".into()), Some(&nothing)), "path p: node b has no address");
+        assert_eq!(
+            told(Via::NodePort("b".into()), Some(&nothing)),
+            "path p: node b has no address"
+        );
     }
 }

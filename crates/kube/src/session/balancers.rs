@@ -28,7 +28,10 @@ pub(super) fn balance(
     let names: Vec<String> = waiting.map(|service| service.name.clone()).collect();
     if !names.is_empty() {
         let until = until.min(Instant::now() + BALANCERS);
-        progress.say(&format!("waiting for the addresses of load balancers, {} s at most", BALANCERS.as_secs()));
+        progress.say(&format!(
+            "waiting for the addresses of load balancers, {} s at most",
+            BALANCERS.as_secs()
+        ));
         let found = services::balancers(&access.client, &built.run, &names, until);
         let found = access.runtime.block_on(interrupt.unless("the load balancers", found))?;
         built.entries.extend(found.map_err(|e| access.refused("the load balancers", &e))?);
@@ -43,11 +46,19 @@ impl Cluster {
     /// # Errors
     /// The API server does not answer.
     pub(super) fn balance_again(&mut self, path: &str) -> Result<(), Fault> {
-        let (access, built) =
-            self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;
-        let has_none = |name: &str| built.entries.get(name).is_none_or(|entry| entry.balancer.is_none());
-        let of_path = built.services.iter().filter(|service| service.path == path && service.via == Via::LoadBalancer);
-        let names: Vec<String> = of_path.map(|service| service.name.clone()).filter(|name| has_none(name)).collect();
+        let (access, built) = self
+            .access
+            .as_ref()
+            .zip(self.built.as_mut())
+            .ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let has_none =
+            |name: &str| built.entries.get(name).is_none_or(|entry| entry.balancer.is_none());
+        let of_path = built
+            .services
+            .iter()
+            .filter(|service| service.path == path && service.via == Via::LoadBalancer);
+        let names: Vec<String> =
+            of_path.map(|service| service.name.clone()).filter(|name| has_none(name)).collect();
         if !names.is_empty() {
             let found = services::balancers(&access.client, &built.run, &names, Instant::now());
             let found = access.ask("the load balancers", found)?;

@@ -49,14 +49,21 @@ fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
 ///
 /// # Errors
 /// The reason why it does not answer.
-pub(crate) fn ask(access: &Access, built: &Built, id: &PodId, ours: &Hello) -> Result<Hello, String> {
+pub(crate) fn ask(
+    access: &Access,
+    built: &Built,
+    id: &PodId,
+    ours: &Hello,
+) -> Result<Hello, String> {
     let name = built.names.get(id).ok_or_else(|| format!("there is no pod {id}"))?;
     let way = forward::open(&built.api.pods, name, built.agent_port(id), built.way(id));
     let stream = access.runtime.block_on(way)?;
     let tls = built.tls(id).map_err(|fault| fault.text)?;
     let mut channel = Channel::open_forwarded(stream, tls).map_err(|e| e.to_string())?;
     channel.send(&ToAgent::Hello(ours.clone())).map_err(|e| e.to_string())?;
-    let answer = channel.receive_until::<FromAgent>(clock::now() + HANDSHAKE_LIMIT).map_err(|e| e.to_string())?;
+    let answer = channel
+        .receive_until::<FromAgent>(clock::now() + HANDSHAKE_LIMIT)
+        .map_err(|e| e.to_string())?;
     // It hears of the end from the connection, too.
     let _ = channel.send(&ToAgent::Bye);
     match answer {
@@ -81,9 +88,13 @@ mod tests {
         };
         let ours = hello(3, "0.1.0", "aaa");
         assert_eq!(differs(&Hello { boot_id: "there".into(), ..ours.clone() }, &ours), None);
-        for other in [hello(2, "0.1.0", "aaa"), hello(3, "0.2.0", "aaa"), hello(3, "0.1.0", "bbb")] {
+        for other in [hello(2, "0.1.0", "aaa"), hello(3, "0.2.0", "aaa"), hello(3, "0.1.0", "bbb")]
+        {
             let why = differs(&other, &ours).unwrap();
-            assert!(why.contains(&Build::of(&other).to_string()) && why.contains("hopbench kube image"), "{why}");
+            assert!(
+                why.contains(&Build::of(&other).to_string()) && why.contains("hopbench kube image"),
+                "{why}"
+            );
         }
     }
 }

@@ -138,12 +138,16 @@ impl Cluster {
     }
 
     /// Looks at the cluster, and finds a node for each of the plan's.
-    pub(super) fn discover(&mut self, plan: &Plan) -> Result<(Placement, Discovery, Assigned), Fault> {
+    pub(super) fn discover(
+        &mut self,
+        plan: &Plan,
+    ) -> Result<(Placement, Discovery, Assigned), Fault> {
         let spec = self.spec.clone();
         let discovery = Discovery::of(self.access()?, &spec)?;
         let placement = placement(plan);
         let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
-        self.nodes = assigned.nodes.iter().map(|(name, node)| (name.clone(), node.name.clone())).collect();
+        self.nodes =
+            assigned.nodes.iter().map(|(name, node)| (name.clone(), node.name.clone())).collect();
         Ok((placement, discovery, assigned))
     }
 
@@ -156,7 +160,9 @@ impl Cluster {
     pub(super) fn endpoints(&self, path: &str) -> Result<Endpoints, Fault> {
         let (_, built) = self.standing()?;
         let ends = built.placement.paths.get(path).cloned();
-        ends.ok_or_else(|| Fault::input(format!("path `{path}` is not part of this cluster's plan")))
+        ends.ok_or_else(|| {
+            Fault::input(format!("path `{path}` is not part of this cluster's plan"))
+        })
     }
 }
 

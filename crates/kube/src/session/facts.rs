@@ -22,7 +22,10 @@ pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
         put(format!("node {name}"), node.name.clone());
         put(format!("node {name} zone"), node.zone().unwrap_or_default().to_owned());
         put(format!("node {name} cpus"), node.cpus.clone());
-        put(format!("node {name} kernel"), format!("{} ({}, {})", node.kernel, node.os, node.architecture));
+        put(
+            format!("node {name} kernel"),
+            format!("{} ({}, {})", node.kernel, node.os, node.architecture),
+        );
         put(format!("node {name} kubelet"), node.kubelet.clone());
         put(format!("node {name} runtime"), node.container_runtime.clone());
         let addresses: Vec<String> = node.addresses.iter().map(ToString::to_string).collect();
@@ -41,7 +44,8 @@ pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
     for (place, attachment) in &built.attachments {
         if let Some(class) = &attachment.runtime_class {
             let handler = built.discovery.runtime_classes.as_ref().and_then(|all| all.get(class));
-            let handler = handler.map(|handler| format!(" (handler {handler})")).unwrap_or_default();
+            let handler =
+                handler.map(|handler| format!(" (handler {handler})")).unwrap_or_default();
             put(format!("place {place} RuntimeClass"), format!("{class}{handler}"));
         }
     }
@@ -64,14 +68,18 @@ pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
         let address = entry.and_then(|entry| entry.address).map(|address| address.to_string());
         put(format!("service {} address", service.name), address.unwrap_or_default());
         let port = entry.map(|entry| entry.node_port).filter(|port| *port > 0);
-        put(format!("service {} node port", service.name), port.map(|port| port.to_string()).unwrap_or_default());
+        put(
+            format!("service {} node port", service.name),
+            port.map(|port| port.to_string()).unwrap_or_default(),
+        );
     }
     facts
 }
 
 /// The pod network by the traces that its agents leave on the nodes.
 fn cni(built: &Built) -> String {
-    let found: BTreeSet<&str> = built.nodes.values().filter_map(|node| node.cni.as_deref()).collect();
+    let found: BTreeSet<&str> =
+        built.nodes.values().filter_map(|node| node.cni.as_deref()).collect();
     if found.is_empty() {
         "unknown: it leaves no trace on the nodes".to_owned()
     } else {

@@ -19,8 +19,9 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
         }
     };
     let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
-    let sidecar =
-        |place: &Place, takes: bool| if takes && !bypassed { Some(format!("sidecar of {place}")) } else { None };
+    let sidecar = |place: &Place, takes: bool| {
+        if takes && !bypassed { Some(format!("sidecar of {place}")) } else { None }
+    };
     hops.extend(sidecar(&path.from, path.mesh.has_client()));
     hops.push(network(&path.from));
     match &path.via {

@@ -27,12 +27,20 @@ pub(crate) fn missing(
     discovery: &Discovery,
     assigned: &Assigned,
 ) -> Vec<Need> {
-    let mut needs: Vec<Need> =
-        placement.paths.values().flat_map(|ends| of_path(spec, ends, discovery, assigned)).collect();
+    let mut needs: Vec<Need> = placement
+        .paths
+        .values()
+        .flat_map(|ends| of_path(spec, ends, discovery, assigned))
+        .collect();
     if needs.is_empty()
         && let Err(fault) = patched(spec, placement, assigned)
     {
-        needs.push(Need::new(None, "a patch that fits", fault.text, "mend it under `testbed: kubernetes:`"));
+        needs.push(Need::new(
+            None,
+            "a patch that fits",
+            fault.text,
+            "mend it under `testbed: kubernetes:`",
+        ));
     }
     needs
 }
@@ -48,10 +56,20 @@ pub(crate) fn of_rights(
     let need = |path: Option<&Path>, used: &dyn Fn(&Right) -> bool| {
         let used: Vec<_> = lacking.iter().filter(|(right, _)| used(right)).collect();
         let (first, _) = used.first()?;
-        let rights: Vec<String> = used.iter().map(|(right, verb)| format!("{verb} {}", right.resource)).collect();
-        let only_for = if first.only_for.is_empty() { String::new() } else { format!(" (for {})", first.only_for) };
+        let rights: Vec<String> =
+            used.iter().map(|(right, verb)| format!("{verb} {}", right.resource)).collect();
+        let only_for = if first.only_for.is_empty() {
+            String::new()
+        } else {
+            format!(" (for {})", first.only_for)
+        };
         let why = format!("this user may not {}{only_for}", rights.join(", "));
-        Some(Need::new(path, "a right", why, "`hopbench kube manifests` prints the rights that hopbench uses"))
+        Some(Need::new(
+            path,
+            "a right",
+            why,
+            "`hopbench kube manifests` prints the rights that hopbench uses",
+        ))
     };
     let mut needs: Vec<Need> = need(None, &|right| right.only_for.is_empty()).into_iter().collect();
     // It is made for the whole run.
@@ -60,7 +78,8 @@ pub(crate) fn of_rights(
     for ends in placement.paths.values() {
         for resource in [SECRETS, EXEC] {
             let is_used = uses(spec, ends, discovery, resource);
-            let of_path = |right: &Right| is_used && !right.only_for.is_empty() && right.resource == resource;
+            let of_path =
+                |right: &Right| is_used && !right.only_for.is_empty() && right.resource == resource;
             needs.extend(need(Some(&ends.path), &of_path));
         }
     }
@@ -71,7 +90,9 @@ pub(crate) fn of_rights(
 fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, resource: &str) -> bool {
     let has_own_kernel = |pod: &PodId| {
         let attachment = Attachment::of(spec, &pod.place).ok();
-        attachment.and_then(|attachment| attachment.runtime_class).is_some_and(|class| discovery.is_sandbox(&class))
+        attachment
+            .and_then(|attachment| attachment.runtime_class)
+            .is_some_and(|class| discovery.is_sandbox(&class))
     };
     match resource {
         SECRETS => {
@@ -84,29 +105,54 @@ fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, resource: &
 }
 
 /// Whether the scenario's patches fit its pods.
-fn patched(spec: &ClusterSpec, placement: &Placement, assigned: &Assigned) -> Result<(), hopbench_model::Fault> {
+fn patched(
+    spec: &ClusterSpec,
+    placement: &Placement,
+    assigned: &Assigned,
+) -> Result<(), hopbench_model::Fault> {
     let run = Run { name: "check".to_owned(), namespace: "check".to_owned(), owner: String::new() };
     let sidecars = mesh::sidecars(spec, placement);
-    let ground = Ground { spec, placement, nodes: &assigned.nodes, sidecars: &sidecars, host_port: AGENT_PORT };
+    let ground = Ground {
+        spec,
+        placement,
+        nodes: &assigned.nodes,
+        sidecars: &sidecars,
+        host_port: AGENT_PORT,
+    };
     blueprint::typed_pods(&ground, &run).map(drop)
 }
 
-fn of_path(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, assigned: &Assigned) -> Vec<Need> {
+fn of_path(
+    spec: &ClusterSpec,
+    ends: &Endpoints,
+    discovery: &Discovery,
+    assigned: &Assigned,
+) -> Vec<Need> {
     let path = &ends.path;
     let mut needs = Vec::new();
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| {
+        needs.push(Need::new(Some(path), what, why, remedy))
+    };
     let via = match &path.via {
         Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node),
         _ => None,
     };
     let open = discovery.nodes.iter().filter(|node| node.closed.is_none()).count();
     let is_short = assigned.nodes.len() + assigned.without.len() > open;
-    let remedy = if is_short { "use fewer nodes, or say others under `nodes:`" } else { "say another under `nodes:`" };
+    let remedy = if is_short {
+        "use fewer nodes, or say others under `nodes:`"
+    } else {
+        "say another under `nodes:`"
+    };
     for node in [&path.from.node, &path.to.node].into_iter().chain(via).collect::<BTreeSet<_>>() {
         if let Some(why) = assigned.without.get(node) {
             add(&format!("node {node}"), why.clone(), remedy);
         } else if !assigned.nodes.contains_key(node) {
-            add(&format!("node {node}"), "the testbed has no such node".to_owned(), "name it under `nodes:`");
+            add(
+                &format!("node {node}"),
+                "the testbed has no such node".to_owned(),
+                "name it under `nodes:`",
+            );
         }
     }
     // Both ends may lack the same.
@@ -117,8 +163,11 @@ fn of_path(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, assigned
             Err(why) => add(&why.what, why.why, &why.remedy),
             Ok(attachment) => {
                 let lacking = attachment.runtime_class.filter(|class| is_unknown(discovery, class));
-                if let Some(class) = lacking.filter(|class| told.insert(format!("RuntimeClass {class}"))) {
-                    let known = discovery.runtime_classes.iter().flatten().map(|(name, _)| name.as_str());
+                if let Some(class) =
+                    lacking.filter(|class| told.insert(format!("RuntimeClass {class}")))
+                {
+                    let known =
+                        discovery.runtime_classes.iter().flatten().map(|(name, _)| name.as_str());
                     let known: Vec<&str> = known.collect();
                     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                     add(
@@ -130,8 +179,15 @@ fn of_path(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, assigned
             }
         }
     }
-    if path.backends > 1 && ends.service.is_none() && !matches!(path.via, Via::Address(_)) && !path.is_proxied() {
-        let why = format!("{} servers, and clients that connect to the first one ({})", path.backends, path.via);
+    if path.backends > 1
+        && ends.service.is_none()
+        && !matches!(path.via, Via::Address(_))
+        && !path.is_proxied()
+    {
+        let why = format!(
+            "{} servers, and clients that connect to the first one ({})",
+            path.backends, path.via
+        );
         add(Need::IMPOSSIBLE, why, "take `via: cluster-ip`, or one server");
     }
     for program in ends.by_program().filter_map(|(program, pods)| Some((program?, pods.len()))) {
@@ -140,7 +196,8 @@ fn of_path(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, assigned
             && pods > 1
             && let Some(image) = spec.servers.get(name)
         {
-            let why = format!("{pods} times {name}, all on port {} of node {}", image.port, path.to.node);
+            let why =
+                format!("{pods} times {name}, all on port {} of node {}", image.port, path.to.node);
             add(Need::IMPOSSIBLE, why, "take one server, or pods with a network of their own");
         }
     }
@@ -194,15 +251,22 @@ mod tests {
     fn discovery(nodes: &[&str]) -> Discovery {
         let node = |name: &&str| NodeFacts { name: (*name).to_owned(), ..NodeFacts::default() };
         let classes = BTreeMap::from([("gvisor".to_owned(), "runsc".to_owned())]);
-        Discovery { version: String::new(), nodes: nodes.iter().map(node).collect(), runtime_classes: Some(classes) }
+        Discovery {
+            version: String::new(),
+            nodes: nodes.iter().map(node).collect(),
+            runtime_classes: Some(classes),
+        }
     }
 
     fn needs(spec: &ClusterSpec, paths: Vec<Path>, nodes: &[&str]) -> Vec<String> {
-        let placement = placement(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+        let placement =
+            placement(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
         let discovery = discovery(nodes);
         let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
         let told = missing(spec, &placement, &discovery, &assigned);
-        told.into_iter().map(|need| format!("{}: {}: {}", need.path.unwrap_or_default(), need.what, need.why)).collect()
+        told.into_iter()
+            .map(|need| format!("{}: {}: {}", need.path.unwrap_or_default(), need.what, need.why))
+            .collect()
     }
 
     #[test]
@@ -252,9 +316,13 @@ mod tests {
         let discovery = discovery(&["n1", "n2"]);
         let told = |spec: &ClusterSpec, lacks: &dyn Fn(&Right) -> bool| -> Vec<String> {
             let lacking = RIGHTS.iter().filter(|right| lacks(right));
-            let lacking = lacking.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
+            let lacking =
+                lacking.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
             let needs = of_rights(spec, &placement, &discovery, &lacking.collect::<Vec<_>>());
-            needs.into_iter().map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.why)).collect()
+            needs
+                .into_iter()
+                .map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.why))
+                .collect()
         };
         let mut spec = spec();
         let optional = |right: &Right| !right.only_for.is_empty();
@@ -275,12 +343,21 @@ mod tests {
     fn fewer_nodes_are_advised_only_where_there_are_too_few() {
         let mut spec = spec();
         let remedies = |spec: &ClusterSpec, to: &str, nodes: &[&str]| -> Vec<String> {
-            let placement = placement(&plan(vec![path("p", "pod@a", to, Via::Direct)], vec![point("rr", "hopbench")]));
+            let placement = placement(&plan(
+                vec![path("p", "pod@a", to, Via::Direct)],
+                vec![point("rr", "hopbench")],
+            ));
             let discovery = discovery(nodes);
             let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
-            missing(spec, &placement, &discovery, &assigned).into_iter().map(|need| need.remedy).collect()
+            missing(spec, &placement, &discovery, &assigned)
+                .into_iter()
+                .map(|need| need.remedy)
+                .collect()
         };
-        assert_eq!(remedies(&spec, "pod@b", &["n1"]), ["use fewer nodes, or say others under `nodes:`"]);
+        assert_eq!(
+            remedies(&spec, "pod@b", &["n1"]),
+            ["use fewer nodes, or say others under `nodes:`"]
+        );
         spec.nodes[1].node = Some("gone".to_owned());
         assert_eq!(remedies(&spec, "pod@b", &["n1", "n2"]), ["say another under `nodes:`"]);
     }
@@ -288,10 +365,15 @@ mod tests {
     #[test]
     fn a_patch_that_fits_no_pod_is_told_before_anything_is_made() {
         let mut spec = spec();
-        spec.patch = Some(json!({"spec": {"containers": [{"name": "agent", "resource": {}, "imag": "x"}]}}));
+        spec.patch =
+            Some(json!({"spec": {"containers": [{"name": "agent", "resource": {}, "imag": "x"}]}}));
         let told = needs(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct)], &["n1", "n2"]);
         assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with(": a patch that fits: a Pod has no field `spec.containers[0].imag`"), "{told:?}");
+        assert!(
+            told[0]
+                .starts_with(": a patch that fits: a Pod has no field `spec.containers[0].imag`"),
+            "{told:?}"
+        );
     }
 
     #[test]
@@ -302,16 +384,25 @@ mod tests {
             point.job.engine = engine;
             (path("p", "pod@a", "pod+runsc@b", via), point)
         };
-        let why =
-            |spec: &ClusterSpec, (path, point): (Path, Point)| unsupported(spec, &path, &point).unwrap_or_default();
+        let why = |spec: &ClusterSpec, (path, point): (Path, Point)| {
+            unsupported(spec, &path, &point).unwrap_or_default()
+        };
         let epoll = EngineKind::Epoll;
         assert_eq!(why(&spec, cell("hopbench", "rr", Via::ClusterIp, epoll)), "");
-        assert!(why(&spec, cell("hopbench", "ping", Via::ClusterIp, epoll)).starts_with("ICMP has no ports"));
-        assert!(why(&spec, cell("nginx", "http", Via::Direct, epoll)).contains("give its image under"));
+        assert!(
+            why(&spec, cell("hopbench", "ping", Via::ClusterIp, epoll))
+                .starts_with("ICMP has no ports")
+        );
+        assert!(
+            why(&spec, cell("nginx", "http", Via::Direct, epoll)).contains("give its image under")
+        );
         let image = "nginx:1".to_owned();
         let nginx = ServerImage { image, port: 80, cpu_millis: None, args: vec![], request: None };
         spec.servers.insert("nginx".into(), nginx);
         assert_eq!(why(&spec, cell("nginx", "http", Via::Direct, epoll)), "");
-        assert_eq!(why(&spec, cell("hopbench", "rr", Via::Direct, EngineKind::Uring)), "gVisor has no io_uring");
+        assert_eq!(
+            why(&spec, cell("hopbench", "rr", Via::Direct, EngineKind::Uring)),
+            "gVisor has no io_uring"
+        );
     }
 }

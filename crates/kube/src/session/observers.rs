@@ -37,7 +37,8 @@ pub(crate) fn watch(access: &Access, built: &Built) -> Watch {
 /// The scope of the gateway that the scenario names.
 fn gateway(spec: &ClusterSpec) -> Option<Scope> {
     let gateway = spec.gateway.as_ref()?;
-    let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let labels: Vec<String> =
+        gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     Some(Scope { namespace: gateway.namespace.clone()?, labels: Some(labels.join(",")) })
 }
 
@@ -51,10 +52,14 @@ pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
     let mut namespaces = BTreeSet::from([namespace.clone()]);
     // Gateways of others have no node of the scenario: what happens there concerns every path that
     // may enter by them.
-    let enters = built.placement.paths.get(&route.path).is_some_and(|ends| may_enter(&ends.path.via));
+    let enters =
+        built.placement.paths.get(&route.path).is_some_and(|ends| may_enter(&ends.path.via));
     namespaces.extend(gateway(&built.spec).filter(|_| enters).map(|scope| scope.namespace));
     Concern {
-        pods: ends.map(here).chain(of_proxies.map(|c| (c.namespace.clone(), c.pod.clone()))).collect(),
+        pods: ends
+            .map(here)
+            .chain(of_proxies.map(|c| (c.namespace.clone(), c.pod.clone())))
+            .collect(),
         services: built
             .services
             .iter()
@@ -80,7 +85,10 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
     let mut targets = mesh::targets(built, route);
     for agent in agents(route) {
         let Ok(pod) = built.pod(&agent.0) else { continue };
-        let (Some(name), Some(node)) = (built.names.get(pod), built.nodes.get(&pod.place.node)) else { continue };
+        let (Some(name), Some(node)) = (built.names.get(pod), built.nodes.get(&pod.place.node))
+        else {
+            continue;
+        };
         let mut add = |what: MeteredKind, container: &str| {
             let (namespace, pod) = (built.run.namespace.clone(), name.clone());
             let container = Some(Container { namespace, pod, name: container.to_owned() });
@@ -92,14 +100,21 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
         }
     }
     let nodes = nodes(built, route).into_iter();
-    targets.extend(nodes.map(|(who, node)| Target { who, what: MeteredKind::Node, node, container: None }));
+    targets.extend(nodes.map(|(who, node)| Target {
+        who,
+        what: MeteredKind::Node,
+        node,
+        container: None,
+    }));
     targets.extend(gateways(access, built, route));
     let prometheus = built.spec.prometheus.as_ref();
-    let mut readings = access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks));
+    let mut readings =
+        access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks));
     // Meters keep the last reading of a container that has ended for minutes, under the name of its
     // successor.
     readings.metered.retain(|reading| {
-        let target = targets.iter().find(|target| target.what == reading.what && target.who == reading.who);
+        let target =
+            targets.iter().find(|target| target.what == reading.what && target.who == reading.who);
         target.and_then(|target| began(built, target)).is_none_or(|began| reading.at >= began)
     });
     readings
@@ -108,27 +123,37 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
 /// When a container of the run was started, as far as is known, by this machine's clock since 1970
 /// UTC.
 fn began(built: &Built, target: &Target) -> Option<Duration> {
-    let container = target.container.as_ref().filter(|container| container.namespace == built.run.namespace)?;
+    let container =
+        target.container.as_ref().filter(|container| container.namespace == built.run.namespace)?;
     let (id, _) = built.names.iter().find(|(_, name)| **name == container.pod)?;
-    Some(built.clocks.here(&target.node, pod_status::started(built.pods.get(id)?, &container.name)?))
+    Some(
+        built.clocks.here(&target.node, pod_status::started(built.pods.get(id)?, &container.name)?),
+    )
 }
 
 /// The containers of the gateway that was there before, if the route enters by it: `gateway
 /// POD/CONTAINER`. Where its pods cannot be listed there are none.
 fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<Target> {
-    let enters = built.placement.paths.get(&route.path).is_some_and(Endpoints::enters_existing_gateway);
-    let scope = gateway(&built.spec).filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
+    let enters =
+        built.placement.paths.get(&route.path).is_some_and(Endpoints::enters_existing_gateway);
+    let scope = gateway(&built.spec)
+        .filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
     let Some(Scope { namespace, labels: Some(labels) }) = scope else { return Vec::new() };
     let api: Api<Pod> = Api::namespaced(access.client.clone(), &namespace);
     let found = access.ask("the gateway's pods", api.list(ListParams::default().labels(&labels)));
-    let pods = found.unwrap_or_default().into_iter().filter_map(|pod| Some((pod.name_any(), pod.spec?)));
+    let pods =
+        found.unwrap_or_default().into_iter().filter_map(|pod| Some((pod.name_any(), pod.spec?)));
     let of_pod = |(pod, spec): (String, PodSpec)| {
         let (namespace, node) = (namespace.clone(), spec.node_name.unwrap_or_default());
         spec.containers.into_iter().map(move |container| Target {
             who: format!("gateway {pod}/{}", container.name),
             what: MeteredKind::Proxy,
             node: node.clone(),
-            container: Some(Container { namespace: namespace.clone(), pod: pod.clone(), name: container.name }),
+            container: Some(Container {
+                namespace: namespace.clone(),
+                pod: pod.clone(),
+                name: container.name,
+            }),
         })
     };
     pods.filter(|(_, spec)| spec.node_name.is_some()).flat_map(of_pod).collect()
@@ -146,6 +171,9 @@ fn nodes(built: &Built, route: &Route) -> Vec<(String, String)> {
         Via::NodePort(node) | Via::Gateway(node) => Some(node),
         _ => None,
     });
-    let all: BTreeSet<&String> = of_ends.chain(passed).chain(route.proxies.iter().map(|proxy| &proxy.node)).collect();
-    all.into_iter().filter_map(|name| Some((name.clone(), built.nodes.get(name)?.name.clone()))).collect()
+    let all: BTreeSet<&String> =
+        of_ends.chain(passed).chain(route.proxies.iter().map(|proxy| &proxy.node)).collect();
+    all.into_iter()
+        .filter_map(|name| Some((name.clone(), built.nodes.get(name)?.name.clone())))
+        .collect()
 }

@@ -36,7 +36,8 @@ impl Cluster {
     /// A refusal of the cluster, or no path that could be measured.
     pub(super) fn provision(&mut self, plan: &Plan) -> Result<(), Fault> {
         let (placement, discovery, assigned) = self.discover(plan)?;
-        let (spec, ours, interrupt) = (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
+        let (spec, ours, interrupt) =
+            (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
         let progress = self.progress.clone();
         let conductor = Conductor::new().map_err(Fault::environment)?;
         let name = self.named.clone().map_or_else(names::run, Ok)?;
@@ -46,35 +47,53 @@ impl Cluster {
         let (nodes, sidecars) = (&assigned.nodes, &sidecars);
         let ground = Ground { spec: &spec, placement: &placement, nodes, sidecars, host_port };
         let attachments = blueprint::attachments(&spec, &placement)?;
-        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run)?, mesh::beyond(&spec, &placement));
+        let (level, beyond) =
+            blueprint::level(&blueprint::pods(&ground, &run)?, mesh::beyond(&spec, &placement));
         for (pod, what) in &beyond {
             self.note(&format!("{pod} needs {}: the run's namespace is {level}", what.join(", ")));
         }
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let (namespace, owner) = blueprint::frame(&run, level, &plan.name, host.trim())?;
         let until = Instant::now() + Duration::from_nanos(spec.start_timeout_ns);
-        let places: Vec<String> = self.nodes.iter().map(|(name, node)| format!("{name} = {node}")).collect();
-        progress.say(&format!("starting {} pods in namespace {}", placement.pods.len(), run.namespace));
+        let places: Vec<String> =
+            self.nodes.iter().map(|(name, node)| format!("{name} = {node}")).collect();
+        progress.say(&format!(
+            "starting {} pods in namespace {}",
+            placement.pods.len(),
+            run.namespace
+        ));
         progress.say(&format!("nodes: {}", places.join(", ")));
         // From here on there may be something to be taken away.
         self.run = Some(run.clone());
         self.settled = Some(until);
         self.access()?;
-        let access = self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))?;
+        let access = self
+            .access
+            .as_ref()
+            .ok_or_else(|| Fault::environment("no connection to the cluster"))?;
         let client = access.client.clone();
         let made = objects::frame(&client, &namespace, &owner);
         run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
         let heartbeat = Heartbeat::start(access.runtime.handle(), &client, &run.namespace);
-        let dead = access.runtime.block_on(garbage_collect::leftovers(access.runtime.handle(), &client));
+        let dead =
+            access.runtime.block_on(garbage_collect::leftovers(access.runtime.handle(), &client));
         let node = assigned.nodes.values().next().map(|node| node.name.clone()).unwrap_or_default();
         let asked = client.clone();
-        let kube_proxy = access.runtime.spawn(async move { KubeProxy::of(&asked, &node).await.mode() });
-        let pair = |id: &PodId| Ok::<_, Fault>((id.clone(), KeyPair::random().map_err(Fault::environment)?));
+        let kube_proxy =
+            access.runtime.spawn(async move { KubeProxy::of(&asked, &node).await.mode() });
+        let pair = |id: &PodId| {
+            Ok::<_, Fault>((id.clone(), KeyPair::random().map_err(Fault::environment)?))
+        };
         // Their private halves are in the pods' Secrets and nowhere else.
-        let keys: BTreeMap<PodId, KeyPair> =
-            placement.pods.iter().filter(|id| id.has_agent()).map(pair).collect::<Result<_, Fault>>()?;
+        let keys: BTreeMap<PodId, KeyPair> = placement
+            .pods
+            .iter()
+            .filter(|id| id.has_agent())
+            .map(pair)
+            .collect::<Result<_, Fault>>()?;
         let blueprint = Blueprint::of(&ground, &run, &conductor.run_key(), &keys)?;
-        let entries = access.ask("making the run's objects", objects::objects(&client, &run, &blueprint))?;
+        let entries =
+            access.ask("making the run's objects", objects::objects(&client, &run, &blueprint))?;
         let api = Pods::new(&client, &run);
         let mut built = Built {
             discovery,
@@ -108,11 +127,16 @@ impl Cluster {
             placement,
             spec,
         };
-        let launched = interrupt.unless("the pods", mesh::pods(&built, &client, &built.templates, until));
-        let launched = access.runtime.block_on(launched)?.map_err(|e| access.refused("waiting for the pods", &e))?;
+        let launched =
+            interrupt.unless("the pods", mesh::pods(&built, &client, &built.templates, until));
+        let launched = access
+            .runtime
+            .block_on(launched)?
+            .map_err(|e| access.refused("waiting for the pods", &e))?;
         built.refused = launched.refused;
         built.see(launched.pods);
-        let told: Vec<String> = built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+        let told: Vec<String> =
+            built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
         told.iter().for_each(|line| write(&mut self.log, line));
         balance(access, &mut built, until, &interrupt, &progress)?;
         built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
@@ -133,16 +157,24 @@ impl Cluster {
 
 /// Looks whether there is a path that can be measured; `told` is why pods are not there.
 fn some_path(built: &Built, told: &[String], log: &mut Option<File>) -> Result<(), Fault> {
-    let nobody = built.placement.paths.values().all(|ends| ends.pods().any(|pod| built.refused.contains_key(pod)));
+    let nobody = built
+        .placement
+        .paths
+        .values()
+        .all(|ends| ends.pods().any(|pod| built.refused.contains_key(pod)));
     if nobody {
         return Err(Fault::environment(format!("no path has all its pods:\n{}", told.join("\n"))));
     }
-    let somebody =
-        |ends: &Endpoints| [&ends.path.from, &ends.path.to].iter().all(|p| !built.foreign.contains_key(&p.node));
+    let somebody = |ends: &Endpoints| {
+        [&ends.path.from, &ends.path.to].iter().all(|p| !built.foreign.contains_key(&p.node))
+    };
     if !built.foreign.is_empty() && !built.placement.paths.values().any(somebody) {
         let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
         why.iter().for_each(|line| write(log, line));
-        return Err(Fault::environment(format!("no path has agents of this build:\n{}", why.join("\n"))));
+        return Err(Fault::environment(format!(
+            "no path has agents of this build:\n{}",
+            why.join("\n")
+        )));
     }
     Ok(())
 }

@@ -12,7 +12,11 @@ use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts, target};
 
 /// The target address of a cell, as far as the pods and Services are known.
-pub(super) fn target_of(built: &Built, ends: &Endpoints, point: &Point) -> Result<SocketAddr, Fault> {
+pub(super) fn target_of(
+    built: &Built,
+    ends: &Endpoints,
+    point: &Point,
+) -> Result<SocketAddr, Fault> {
     if let Some(target) = by_mesh(built, ends, point)? {
         return Ok(target);
     }
@@ -20,13 +24,17 @@ pub(super) fn target_of(built: &Built, ends: &Endpoints, point: &Point) -> Resul
     let service = built.service(&path.name, program(&point.server).as_ref());
     let entry = service.and_then(|service| built.entries.get(&service.name));
     let entered = match &path.via {
-        Via::NodePort(node) => {
-            built.nodes.get(node).and_then(|node| target::of_family(&node.addresses, entry?.address))
-        }
+        Via::NodePort(node) => built
+            .nodes
+            .get(node)
+            .and_then(|node| target::of_family(&node.addresses, entry?.address)),
         _ => None,
     };
     let known = Whereabouts {
-        server: ends.servers_of(program(&point.server).as_deref()).first().and_then(|pod| built.listener(pod)),
+        server: ends
+            .servers_of(program(&point.server).as_deref())
+            .first()
+            .and_then(|pod| built.listener(pod)),
         entry,
         node: entered,
         datagrams: point.job.transport() == Transport::Udp,
@@ -48,9 +56,12 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
         return Ok(None);
     }
     let ask = Ask { program: program(&point.server), offer: Offer::of(&point.job, &point.server) };
-    let port = || listeners::taken(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"));
+    let port = || {
+        listeners::taken(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"))
+    };
     if let Some(gateway) = &ends.gateway {
-        let address = built.address(gateway).ok_or_else(|| nowhere("its gateway has no address"))?;
+        let address =
+            built.address(gateway).ok_or_else(|| nowhere("its gateway has no address"))?;
         return Ok(Some(SocketAddr::new(address, port()?)));
     }
     if path.mesh.has_client() && !ends.intercepted {
@@ -59,8 +70,10 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
     if let Some(outside) = listeners::outside(built, ends, &ask) {
         return Ok(Some(outside));
     }
-    let server =
-        ends.servers_of(program(&point.server).as_deref()).first().ok_or_else(|| nowhere("it has no server"))?;
+    let server = ends
+        .servers_of(program(&point.server).as_deref())
+        .first()
+        .ok_or_else(|| nowhere("it has no server"))?;
     let address = built.address(server).ok_or_else(|| nowhere("its server has no address"))?;
     Ok(Some(SocketAddr::new(address, listeners::entry(built, ends, &ask, server))))
 }

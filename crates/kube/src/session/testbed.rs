@@ -24,15 +24,25 @@ impl Testbed for Cluster {
     }
 
     fn missing(&mut self, plan: &Plan) -> Vec<Need> {
-        let whole = |what: &str, why: String, remedy: &str| vec![Need::new(None, what, why, remedy)];
+        let whole =
+            |what: &str, why: String, remedy: &str| vec![Need::new(None, what, why, remedy)];
         let (placement, discovery, assigned) = match self.discover(plan) {
             Ok(found) => found,
-            Err(fault) => return whole("a cluster", fault.text, "name one as for kubectl (KUBECONFIG, `context:`)"),
+            Err(fault) => {
+                return whole(
+                    "a cluster",
+                    fault.text,
+                    "name one as for kubectl (KUBECONFIG, `context:`)",
+                );
+            }
         };
         let mut needs = needs::missing(&self.spec, &placement, &discovery, &assigned);
-        let asked = |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
+        let asked =
+            |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
         match self.access().and_then(|access| rights::lacking(access, asked)) {
-            Ok(lacking) => needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking)),
+            Ok(lacking) => {
+                needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking))
+            }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
         needs
@@ -65,7 +75,10 @@ impl Testbed for Cluster {
         let ends = self.endpoints(&path.name)?;
         let servers = ends.servers_of(program(&point.server).as_deref()).to_vec();
         if servers.is_empty() {
-            let text = format!("path {}: nobody answers as `{}` in this plan", path.name, point.server.program);
+            let text = format!(
+                "path {}: nobody answers as `{}` in this plan",
+                path.name, point.server.program
+            );
             return Err(Fault::input(text));
         }
         let everybody: Vec<PodId> = ends.clients.iter().chain(&servers).cloned().collect();
@@ -111,8 +124,15 @@ impl Testbed for Cluster {
             let (access, built) = cluster.standing()?;
             let name = built.names.get(&pod).map(String::as_str).unwrap_or_default();
             let port = built.agent_port(&pod);
-            let opened = access.runtime.block_on(forward::open(&built.api.pods, name, port, built.way(&pod)));
-            let opened = opened.map_err(|why| Fault::environment(format!("no way to pod {name} of {pod}: {why}")))?;
+            let opened = access.runtime.block_on(forward::open(
+                &built.api.pods,
+                name,
+                port,
+                built.way(&pod),
+            ));
+            let opened = opened.map_err(|why| {
+                Fault::environment(format!("no way to pod {name} of {pod}: {why}"))
+            })?;
             Ok(Control::Forwarded { stream: opened, tls: built.tls(&pod)? })
         };
         open(self).or_else(|_: Fault| {
@@ -163,17 +183,33 @@ impl Testbed for Cluster {
         self.watch.as_ref().map_or_else(|| Ok(Vec::new()), |watch| watch.changes(&concern))
     }
 
-    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+    fn prove(
+        &self,
+        route: &Route,
+        before: &Counters,
+        after: &Counters,
+        seen: &Seen<'_>,
+    ) -> Vec<Proof> {
         let (Ok(ends), Ok((_, built))) = (self.endpoints(&route.path), self.standing()) else {
             let evidence = format!("path `{}` is not part of the cluster's plan", route.path);
             return vec![Proof { hop: "cluster".to_owned(), evidence, ok: false }];
         };
-        let servers: Vec<PodId> =
-            route.servers.iter().filter_map(|agent| built.placement.pod(&agent.0)).cloned().collect();
+        let servers: Vec<PodId> = route
+            .servers
+            .iter()
+            .filter_map(|agent| built.placement.pod(&agent.0))
+            .cloned()
+            .collect();
         let program = servers.first().and_then(|pod| pod.program.as_ref());
         let service = built.service(&route.path, program);
         let mut proofs = prove(&Known { built, ends: &ends, servers: &servers, service }, seen);
-        proofs.extend(hopbench_testbed::proxy_proofs(&ends.path, &route.proxies, before, after, seen));
+        proofs.extend(hopbench_testbed::proxy_proofs(
+            &ends.path,
+            &route.proxies,
+            before,
+            after,
+            seen,
+        ));
         proofs
     }
 
@@ -192,7 +228,8 @@ impl Testbed for Cluster {
         let Some(run) = self.run.take() else { return };
         let Some(access) = &self.access else { return };
         self.progress.say(&format!("removing namespace {}", run.namespace));
-        let cleared = access.runtime.block_on(teardown::namespace(&access.client, &run.name, &run.namespace));
+        let cleared =
+            access.runtime.block_on(teardown::namespace(&access.client, &run.name, &run.namespace));
         if let Err(why) = cleared {
             self.note(&why);
         }

@@ -76,17 +76,24 @@ impl Cluster {
             let (access, built) = self.standing()?;
             let Err(why) = builds::ask(access, built, pod, &ours) else { return Ok(()) };
             if Instant::now() >= until {
-                return Err(Fault::environment(format!("the agent of {pod} does not answer: {why}")));
+                return Err(Fault::environment(format!(
+                    "the agent of {pod} does not answer: {why}"
+                )));
             }
-            access.runtime.block_on(self.interrupt.unless("an agent", async { sleep(LOOK).await }))?;
+            access
+                .runtime
+                .block_on(self.interrupt.unless("an agent", async { sleep(LOOK).await }))?;
             self.ensure(std::slice::from_ref(pod))?;
         }
     }
 
     /// Removes pods, so that they are made anew.
     fn remove(&mut self, pods: &[PodId]) -> Result<(), Fault> {
-        let (access, built) =
-            self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let (access, built) = self
+            .access
+            .as_ref()
+            .zip(self.built.as_mut())
+            .ok_or_else(|| Fault::input("the testbed is not up"))?;
         let templates: Vec<_> = pods.iter().filter_map(|id| built.templates.get(id)).collect();
         let removed = built.api.remove(templates.into_iter(), Instant::now() + AGAIN);
         let removed = access.runtime.block_on(self.interrupt.unless("pods to end", removed))?;
@@ -96,11 +103,17 @@ impl Cluster {
     }
 
     fn ensure_there(&mut self, pods: &[PodId]) -> Result<(), Fault> {
-        let (access, built) =
-            self.access.as_ref().zip(self.built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let (access, built) = self
+            .access
+            .as_ref()
+            .zip(self.built.as_mut())
+            .ok_or_else(|| Fault::input("the testbed is not up"))?;
         let state = |built: &Built, id: &PodId| built.pods.get(id).map(pod_diagnosis::state);
-        built.refused.retain(|id, _| built.pods.get(id).map(pod_diagnosis::state) != Some(State::Ready));
-        let absent: Vec<PodId> = pods.iter().filter(|id| state(built, id) != Some(State::Ready)).cloned().collect();
+        built
+            .refused
+            .retain(|id, _| built.pods.get(id).map(pod_diagnosis::state) != Some(State::Ready));
+        let absent: Vec<PodId> =
+            pods.iter().filter(|id| state(built, id) != Some(State::Ready)).cloned().collect();
         if absent.is_empty() {
             return Ok(());
         }
@@ -130,14 +143,16 @@ impl Cluster {
             Ok::<_, kube::Error>((launched.refused, now, api.events().await))
         };
         let found = access.runtime.block_on(self.interrupt.unless("the pods", again))?;
-        let (refused, now, events) = found.map_err(|e| access.refused("waiting for the pods", &e))?;
+        let (refused, now, events) =
+            found.map_err(|e| access.refused("waiting for the pods", &e))?;
         built.see(now);
         for id in &absent {
             let state = built.pods.get(id).map(pod_diagnosis::state);
             if state != Some(State::Ready) {
                 let name = built.names.get(id).cloned().unwrap_or_default();
                 let why = refused.get(id).cloned();
-                let why = why.unwrap_or_else(|| pod_diagnosis::tell(&name, state.as_ref(), &events));
+                let why =
+                    why.unwrap_or_else(|| pod_diagnosis::tell(&name, state.as_ref(), &events));
                 let text = format!("{id}: {why}");
                 write(&mut self.log, &text);
                 return Err(Fault::environment(text));
@@ -155,10 +170,17 @@ impl Cluster {
         let until = Instant::now() + AWAY;
         let (pods, endpoints) = access.ask("how the pods are", async {
             loop {
-                let endpoints =
-                    async { if has_services { services::endpoints(&client, &run).await } else { Ok(BTreeMap::new()) } };
+                let endpoints = async {
+                    if has_services {
+                        services::endpoints(&client, &run).await
+                    } else {
+                        Ok(BTreeMap::new())
+                    }
+                };
                 match try_join(api.now(), endpoints).await {
-                    Err(error) if passes(&error) && Instant::now() + LOOK < until => sleep(LOOK).await,
+                    Err(error) if passes(&error) && Instant::now() + LOOK < until => {
+                        sleep(LOOK).await
+                    }
                     answer => return answer,
                 }
             }

@@ -23,15 +23,23 @@ fn an_agent_that_somebody_deletes_is_there_again_for_the_next_trial() {
     let server = &route.servers[0];
     let before = ground.pod(&cluster, &server.0);
     // A session that stands ends with the pod, without anybody asking.
-    let Control::Forwarded { mut stream, .. } = cluster.control(server).unwrap() else { panic!("not forwarded") };
+    let Control::Forwarded { mut stream, .. } = cluster.control(server).unwrap() else {
+        panic!("not forwarded")
+    };
     stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
-    let pods: Api<Pod> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let pods: Api<Pod> =
+        Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
     let name = before.metadata.name.clone().unwrap();
-    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
+    ground
+        .access
+        .ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1)))
+        .unwrap();
     let mut bytes = [0; 1];
     let ended = std::io::Read::read(&mut stream, &mut bytes);
     assert!(matches!(ended, Ok(0)), "the way to a pod that is gone: {ended:?}");
-    eventually("the pod is gone", || ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none());
+    eventually("the pod is gone", || {
+        ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none()
+    });
     let again = cluster.route(path, point).unwrap();
     assert_eq!(again.servers, route.servers);
     hello(&mut cluster, server).unwrap();
@@ -48,7 +56,10 @@ fn an_agent_that_somebody_deletes_is_there_again_for_the_next_trial() {
 fn a_pod_that_is_made_anew_is_in_a_later_permit_and_its_old_address_is_not() {
     let Some(ground) = ground("a later permit") else { return };
     let spec = spec();
-    let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct), path("q", "pod@b", "pod@a", Via::ClusterIp)]);
+    let plan = plan(
+        &spec,
+        vec![path("p", "pod@a", "pod@b", Via::Direct), path("q", "pod@b", "pod@a", Via::ClusterIp)],
+    );
     let mut cluster = ground.cluster(&spec);
     cluster.up(&plan).unwrap();
     let (path, point) = cell(&plan, "p");
@@ -58,17 +69,30 @@ fn a_pod_that_is_made_anew_is_in_a_later_permit_and_its_old_address_is_not() {
     };
     let route = cluster.route(path, point).unwrap();
     let first = permit(&mut cluster);
-    assert_eq!(first.targets.len(), 2, "the other path's, too, which nobody has asked for yet: {first:?}");
+    assert_eq!(
+        first.targets.len(),
+        2,
+        "the other path's, too, which nobody has asked for yet: {first:?}"
+    );
     assert!(first.targets.contains(&route.target) && permit(&mut cluster) == first);
-    let pods: Api<Pod> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let pods: Api<Pod> =
+        Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
     let name = cluster.pod(&route.servers[0]).unwrap().to_owned();
-    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
-    eventually("the pod is gone", || ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none());
+    ground
+        .access
+        .ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1)))
+        .unwrap();
+    eventually("the pod is gone", || {
+        ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none()
+    });
     let again = cluster.route(path, point).unwrap();
     let later = permit(&mut cluster);
     assert!(later.targets.contains(&again.target), "{later:?}");
     if again.target != route.target {
-        assert!(later.sequence > first.sequence && !later.targets.contains(&route.target), "{later:?}");
+        assert!(
+            later.sequence > first.sequence && !later.targets.contains(&route.target),
+            "{later:?}"
+        );
     }
     cluster.down();
 }
@@ -91,7 +115,8 @@ fn a_way_that_is_cut_is_made_again() {
     let Control::Forwarded { stream, .. } = cluster.control(&route.clients[0]).unwrap() else {
         panic!("not forwarded")
     };
-    let secrets: Api<Secret> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let secrets: Api<Secret> =
+        Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
     let own = |agent: &AgentId| {
         let name = format!("agent-{}", cluster.pod(agent).unwrap());
         let secret = ground.access.ask("a Secret", secrets.get(&name)).unwrap();
@@ -107,7 +132,8 @@ fn a_way_that_is_cut_is_made_again() {
     let config = hopbench_control::tls::conductor_config(&thief, &agent.public()).unwrap();
     let mut channel = hopbench_control::Channel::open_forwarded(stream, config).unwrap();
     let until = hopbench_sys::clock::now() + 10_000_000_000;
-    let answer = channel.send(&"hello").and_then(|()| channel.receive_until::<serde_json::Value>(until));
+    let answer =
+        channel.send(&"hello").and_then(|()| channel.receive_until::<serde_json::Value>(until));
     assert!(answer.is_err(), "{answer:?}");
     cluster.down();
 }

@@ -58,7 +58,10 @@ where
 fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
     let Some(ground) = ground("changes") else { return };
     let spec = spec();
-    let paths = vec![path("svc", "pod@a", "pod@b", Via::ClusterIp), path("other", "pod@a", "pod@c", Via::Direct)];
+    let paths = vec![
+        path("svc", "pod@a", "pod@b", Via::ClusterIp),
+        path("other", "pod@a", "pod@c", Via::Direct),
+    ];
     let plan = plan(&spec, paths);
     let mut cluster = ground.cluster(&spec);
     cluster.up(&plan).unwrap();
@@ -73,12 +76,19 @@ fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
     assert_eq!(cluster.changes(&through).unwrap(), Vec::<String>::new());
 
     // Somebody scales what is behind the Service.
-    let services: Api<Service> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
-    let service = ground.access.ask("services", services.list(&ListParams::default())).unwrap().items.remove(0);
+    let services: Api<Service> =
+        Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let service = ground
+        .access
+        .ask("services", services.list(&ListParams::default()))
+        .unwrap()
+        .items
+        .remove(0);
     let selector = service.spec.as_ref().unwrap().selector.clone().unwrap();
     let joined = json!({"metadata": {"name": "joined", "labels": selector}, "spec": idle()});
     let pods: Api<Pod> = create(&ground, &cluster, joined);
-    let gained = format!("the Service {} gained joined: 2 instead of 1 endpoints", service.name_any());
+    let gained =
+        format!("the Service {} gained joined: 2 instead of 1 endpoints", service.name_any());
     wait_for(&mut cluster, &through, &[&gained]);
     ground.access.ask("delete", pods.delete("joined", &DeleteParams::default())).unwrap();
     wait_for(&mut cluster, &through, &["lost joined", "1 instead of 2"]);
@@ -86,8 +96,13 @@ fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
     // The server of one route goes: the other one does not care.
     let server = direct.servers[0].clone();
     let name = cluster.pod(&server).unwrap().to_owned();
-    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
-    eventually("the pod is gone", || ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none());
+    ground
+        .access
+        .ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1)))
+        .unwrap();
+    eventually("the pod is gone", || {
+        ground.access.ask("get", pods.get_opt(&name)).unwrap().is_none()
+    });
     // The end of the pod that joined may be told as late as now.
     let said = cluster.changes(&through).unwrap();
     assert!(said.iter().all(|text| text.contains("pod joined ")), "{said:?}");
@@ -96,7 +111,10 @@ fn a_pod_that_joins_a_service_and_one_that_leaves_are_told_to_their_route() {
     // A quiet time: what became of the first of this name must not be taken for the second.
     std::thread::sleep(std::time::Duration::from_secs(2));
     cluster.changes(&direct).unwrap();
-    ground.access.ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1))).unwrap();
+    ground
+        .access
+        .ask("delete", pods.delete(&name, &DeleteParams::default().grace_period(1)))
+        .unwrap();
     let said = wait_for(&mut cluster, &direct, &[&format!("pod {name}"), "was removed"]);
     assert!(said.iter().any(|text| text.contains("is being deleted")), "{said:?}");
     let namespace = cluster.namespace().unwrap().to_owned();
@@ -146,7 +164,8 @@ const GATEWAY: &str = "hopbench-test-gateway";
 impl Drop for Gateway<'_> {
     fn drop(&mut self) {
         let namespaces: Api<Namespace> = Api::all(self.0.access.client.clone());
-        let _ = self.0.access.ask("namespace", namespaces.delete(GATEWAY, &DeleteParams::background()));
+        let _ =
+            self.0.access.ask("namespace", namespaces.delete(GATEWAY, &DeleteParams::background()));
         self.0.wait_for_the_end_of(GATEWAY);
     }
 }
@@ -157,7 +176,8 @@ fn a_gateway_of_others_that_is_scaled_is_told_to_those_who_enter_by_it() {
     let Some(ground) = ground("a gateway that is scaled") else { return };
     let client = ground.access.client.clone();
     let namespaces: Api<Namespace> = Api::all(client.clone());
-    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": GATEWAY}})).unwrap();
+    let namespace: Namespace =
+        serde_json::from_value(json!({"metadata": {"name": GATEWAY}})).unwrap();
     ground.access.ask("namespace", namespaces.create(&PostParams::default(), &namespace)).unwrap();
     let _gateway = Gateway(&ground);
     let labels = json!({"app": "gateway"});
@@ -171,7 +191,10 @@ fn a_gateway_of_others_that_is_scaled_is_told_to_those_who_enter_by_it() {
     }))
     .unwrap();
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), GATEWAY);
-    ground.access.ask("deployment", deployments.create(&PostParams::default(), &deployment)).unwrap();
+    ground
+        .access
+        .ask("deployment", deployments.create(&PostParams::default(), &deployment))
+        .unwrap();
     let ready = |replicas: i32| {
         eventually("the gateway is ready", || {
             let found = ground.access.ask("deployment", deployments.get("gateway")).unwrap();
@@ -197,7 +220,10 @@ fn a_gateway_of_others_that_is_scaled_is_told_to_those_who_enter_by_it() {
     // What an autoscaler does.
     let scale = |replicas: i32| {
         let scaled = Patch::Merge(json!({"spec": {"replicas": replicas}}));
-        ground.access.ask("scale", deployments.patch_scale("gateway", &PatchParams::default(), &scaled)).unwrap();
+        ground
+            .access
+            .ask("scale", deployments.patch_scale("gateway", &PatchParams::default(), &scaled))
+            .unwrap();
     };
     cluster.changes(&through).unwrap();
     scale(2);

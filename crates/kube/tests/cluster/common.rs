@@ -46,9 +46,14 @@ pub(crate) fn ground_alone(test: &str) -> Option<Ground> {
 }
 
 fn ground_of(test: &str, turn: Turn) -> Option<Ground> {
-    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
+    let Some(kubeconfig) =
+        std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty())
+    else {
         let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
-        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
+        assert!(
+            !required,
+            "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster"
+        );
         println!("SKIP {test}: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
         return None;
     };
@@ -80,8 +85,16 @@ impl Ground {
         let nodes: Api<Node> = Api::all(self.access.client.clone());
         let listed = self.access.ask("nodes", nodes.list(&ListParams::default())).unwrap();
         let images = listed.items.into_iter().filter_map(|node| node.status?.images).flatten();
-        let found = images.filter_map(|image| image.names).flatten().any(|name| name == "hopbench.test/envoy:1");
-        found || lacks(test, "HOPBENCH_REQUIRE_ENVOY", "the cluster has no image hopbench.test/envoy:1")
+        let found = images
+            .filter_map(|image| image.names)
+            .flatten()
+            .any(|name| name == "hopbench.test/envoy:1");
+        found
+            || lacks(
+                test,
+                "HOPBENCH_REQUIRE_ENVOY",
+                "the cluster has no image hopbench.test/envoy:1",
+            )
     }
 
     pub(crate) fn access(&self) -> Access {
@@ -95,7 +108,8 @@ impl Ground {
     /// The pod of an agent, as the API server says it.
     pub(crate) fn pod(&self, cluster: &Cluster, agent: &str) -> Pod {
         let agent = AgentId(agent.to_owned());
-        let pods: Api<Pod> = Api::namespaced(self.access.client.clone(), cluster.namespace().unwrap());
+        let pods: Api<Pod> =
+            Api::namespaced(self.access.client.clone(), cluster.namespace().unwrap());
         self.access.ask("a pod", pods.get(cluster.pod(&agent).unwrap())).unwrap()
     }
 
@@ -104,7 +118,11 @@ impl Ground {
     pub(crate) fn wait_for_the_end_of(&self, namespace: &str) {
         let namespaces: Api<Namespace> = Api::all(self.access.client.clone());
         let began = Instant::now();
-        let is_gone = || self.access.ask("namespace", namespaces.get_opt(namespace)).is_ok_and(|found| found.is_none());
+        let is_gone = || {
+            self.access
+                .ask("namespace", namespaces.get_opt(namespace))
+                .is_ok_and(|found| found.is_none())
+        };
         while !is_gone() && began.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(200));
         }
@@ -142,7 +160,8 @@ pub(crate) fn plan(spec: &ClusterSpec, paths: Vec<Path>) -> Plan {
 pub(crate) fn spec() -> ClusterSpec {
     let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
     let mut spec = fixture::spec();
-    spec.image = std::env::var("HOPBENCH_CLUSTER_IMAGE").unwrap_or_else(|_| hopbench_kube::image::default_tag());
+    spec.image = std::env::var("HOPBENCH_CLUSTER_IMAGE")
+        .unwrap_or_else(|_| hopbench_kube::image::default_tag());
     spec.networks = BTreeMap::from([("overlay".to_owned(), overlay)]);
     spec.mesh.image = "none".into();
     spec
@@ -150,7 +169,9 @@ pub(crate) fn spec() -> ClusterSpec {
 
 /// What an agent says of itself in a control session.
 pub(crate) fn hello(cluster: &mut Cluster, agent: &AgentId) -> Result<Hello, Fault> {
-    let Control::Forwarded { stream, tls } = cluster.control(agent)? else { panic!("not forwarded") };
+    let Control::Forwarded { stream, tls } = cluster.control(agent)? else {
+        panic!("not forwarded")
+    };
     let mut channel = Channel::open_forwarded(stream, tls).unwrap();
     let ours = Hello {
         protocol: PROTOCOL,

@@ -22,7 +22,9 @@ fn the_cluster_is_told_as_it_is() {
     let _held = KUBE_PROXY.lock().unwrap_or_else(PoisonError::into_inner);
     let mut spec = spec();
     let lines = examine(&ground.access, &spec);
-    let of = |name: &str| -> Finding { lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone() };
+    let of = |name: &str| -> Finding {
+        lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone()
+    };
     for (name, needed_for, finding) in &lines {
         assert!(!finding.found.is_empty() && !needed_for.is_empty(), "{name}");
         assert_eq!(finding.state == State::Works, finding.remedy.is_empty(), "{name}: {finding:?}");
@@ -30,7 +32,10 @@ fn the_cluster_is_told_as_it_is() {
     assert!(of("cluster").found.starts_with("Kubernetes v1."), "{lines:?}");
     let nodes = of("nodes");
     assert!(nodes.found.starts_with("n1: v1.") && nodes.found.contains("\nn3: "), "{nodes:?}");
-    assert_eq!(of("zones"), Finding { state: State::Works, found: "z1: n1, n2; z2: n3".into(), remedy: String::new() });
+    assert_eq!(
+        of("zones"),
+        Finding { state: State::Works, found: "z1: n1, n2; z2: n3".into(), remedy: String::new() }
+    );
     assert_eq!(of("rights").found, "all");
     assert_eq!(of("image").state, State::Works, "{:?}", of("image"));
     assert_eq!(of("pod security").state, State::Works);
@@ -38,7 +43,10 @@ fn the_cluster_is_told_as_it_is() {
     let has = |class: &str| classes.split(", ").any(|known| known == class);
     assert!(has("overlay") && (has("gvisor") || !ground.has_gvisor("doctor")), "{classes}");
     let meters = of("meters");
-    assert!(meters.found.contains("cadvisor of n1: ") && meters.found.contains("kubelet of n1: "), "{meters:?}");
+    assert!(
+        meters.found.contains("cadvisor of n1: ") && meters.found.contains("kubelet of n1: "),
+        "{meters:?}"
+    );
     // It runs as a process of the node, and tells its mode to nobody else.
     assert_eq!(of("kube-proxy").state, State::Limited);
     assert_eq!(of("Prometheus").found, "found monitoring/prometheus:9090");
@@ -48,7 +56,9 @@ fn the_cluster_is_told_as_it_is() {
     spec.mesh.provider = MeshProvider::Linkerd;
     spec.image = "hopbench.test/absent:1".into();
     let lines = examine(&ground.access, &spec);
-    let of = |name: &str| -> Finding { lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone() };
+    let of = |name: &str| -> Finding {
+        lines.iter().find(|(known, ..)| *known == name).expect(name).2.clone()
+    };
     assert_eq!(of("Prometheus").found, "monitoring/prometheus:9090 knows the nodes");
     assert_eq!((of("mesh").state, of("image").state), (State::Missing, State::Missing));
 }
@@ -64,7 +74,8 @@ impl Configured<'_> {
 
 impl Drop for Configured<'_> {
     fn drop(&mut self) {
-        let _ = self.0.access.ask("config", self.api().delete("kube-proxy", &DeleteParams::default()));
+        let _ =
+            self.0.access.ask("config", self.api().delete("kube-proxy", &DeleteParams::default()));
     }
 }
 
@@ -82,7 +93,8 @@ fn a_run_says_how_services_are_translated() {
     };
     assert_eq!(fact(), "unknown: neither its port for metrics nor a ConfigMap tells");
     let configured = Configured(&ground);
-    let config = json!({"metadata": {"name": "kube-proxy"}, "data": {"config.conf": "mode: nftables\n"}});
+    let config =
+        json!({"metadata": {"name": "kube-proxy"}, "data": {"config.conf": "mode: nftables\n"}});
     let config: ConfigMap = serde_json::from_value(config).unwrap();
     ground.access.ask("config", configured.api().create(&PostParams::default(), &config)).unwrap();
     assert_eq!(fact(), "nftables, by the ConfigMap kube-system/kube-proxy");

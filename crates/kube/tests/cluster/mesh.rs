@@ -29,15 +29,22 @@ fn proxies_follow_a_server_that_is_made_anew() {
     let (path, point) = cell(&plan, "both");
     let route = cluster.route(path, point).unwrap();
     assert!(route.target.ip().is_loopback() && route.target.port() >= 18_000, "{}", route.target);
-    let names: Vec<(&str, bool)> = route.proxies.iter().map(|proxy| (proxy.name.as_str(), proxy.named)).collect();
+    let names: Vec<(&str, bool)> =
+        route.proxies.iter().map(|proxy| (proxy.name.as_str(), proxy.named)).collect();
     assert_eq!(names, [("client-sidecar", true), ("server-sidecar", true)]);
-    let uid = |cluster: &hopbench_kube::Cluster, agent: &AgentId| ground.pod(cluster, &agent.0).metadata.uid.unwrap();
+    let uid = |cluster: &hopbench_kube::Cluster, agent: &AgentId| {
+        ground.pod(cluster, &agent.0).metadata.uid.unwrap()
+    };
     let (client, server) = (route.clients[0].clone(), route.servers[0].clone());
     let before = (uid(&cluster, &client), uid(&cluster, &server));
-    let pods: Api<Pod> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let pods: Api<Pod> =
+        Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
     let name = cluster.pod(&server).unwrap().to_owned();
     let now = DeleteParams::default().grace_period(0);
-    ground.access.ask("deleting a pod", async { pods.delete(&name, &now).await.map(drop) }).unwrap();
+    ground
+        .access
+        .ask("deleting a pod", async { pods.delete(&name, &now).await.map(drop) })
+        .unwrap();
     let route = cluster.route(path, point).unwrap();
     let after = (uid(&cluster, &client), uid(&cluster, &server));
     assert!(before.0 != after.0 && before.1 != after.1, "{before:?} {after:?}");

@@ -34,15 +34,20 @@ fn patches_annotations_and_labels_arrive_at_the_pods() {
     let plan = plan(&spec, vec![path("p", "pod@a", "marked@a", Via::ClusterIp)]);
     let mut cluster = ground.cluster(&spec);
     cluster.up(&plan).unwrap();
-    let pods = ["pod@a", "marked@a/p"].map(|agent| serde_json::to_value(ground.pod(&cluster, agent)).unwrap());
+    let pods = ["pod@a", "marked@a/p"]
+        .map(|agent| serde_json::to_value(ground.pod(&cluster, agent)).unwrap());
     for pod in &pods {
         assert_eq!(pod["metadata"]["annotations"]["example.com/all"], "yes");
         let agent = &pod["spec"]["containers"][0];
         assert_eq!(agent["env"], json!([{"name": "MORE", "value": "1"}]));
-        let resources = json!({"requests": {"cpu": "20m", "memory": "32Mi"}, "limits": {"memory": "256Mi"}});
+        let resources =
+            json!({"requests": {"cpu": "20m", "memory": "32Mi"}, "limits": {"memory": "256Mi"}});
         assert_eq!(agent["resources"], resources);
         let tolerations = pod["spec"]["tolerations"].as_array().unwrap();
-        assert!(tolerations.iter().any(|toleration| toleration["key"] == "example.com/node"), "{tolerations:?}");
+        assert!(
+            tolerations.iter().any(|toleration| toleration["key"] == "example.com/node"),
+            "{tolerations:?}"
+        );
         // Under `restricted`, with nothing that its agent could do to the cluster.
         assert_eq!(agent["securityContext"]["capabilities"], json!({"drop": ["ALL"]}));
         assert_eq!(pod["spec"]["automountServiceAccountToken"], false);

@@ -40,7 +40,10 @@ fn every_path_has_its_route_and_its_agents_answer() {
     for (name, node) in [("a", "n1"), ("b", "n2"), ("c", "n3")] {
         assert_eq!(facts[&format!("node {name}")], node, "{facts:?}");
     }
-    assert!(facts["pod security"].starts_with("privileged (host@a: its node's own network"), "{facts:?}");
+    assert!(
+        facts["pod security"].starts_with("privileged (host@a: its node's own network"),
+        "{facts:?}"
+    );
     assert!(facts["kubernetes"].starts_with("v1."), "{facts:?}");
     let mut targets = BTreeMap::new();
     for name in plan.paths.iter().map(|path| path.name.clone()) {
@@ -62,7 +65,10 @@ fn every_path_has_its_route_and_its_agents_answer() {
         let hops: Vec<&str> = proofs.iter().map(|proof| proof.hop.as_str()).collect();
         assert_eq!(hops[..2], ["client", "server"]);
         assert_eq!(hops.contains(&"service"), path.via != Via::Direct);
-        assert_eq!(hops.iter().filter(|hop| **hop == "runsc").count(), if name == "gvisor" { 2 } else { 0 });
+        assert_eq!(
+            hops.iter().filter(|hop| **hop == "runsc").count(),
+            if name == "gvisor" { 2 } else { 0 }
+        );
         targets.insert(name, route.target.to_string());
     }
     // Somebody else's word for where they lead.
@@ -88,15 +94,21 @@ fn zones_hold_and_a_policy_keeps_nobody_of_the_run_out() {
     for (node, zone) in spec.nodes.iter_mut().zip(["east", "west", "west"]) {
         node.zone = Some(zone.to_owned());
     }
-    let plan =
-        plan(&spec, vec![path("far", "pod@a", "host@b", Via::ClusterIp), path("near", "pod@b", "pod@c", Via::Direct)]);
+    let plan = plan(
+        &spec,
+        vec![
+            path("far", "pod@a", "host@b", Via::ClusterIp),
+            path("near", "pod@b", "pod@c", Via::Direct),
+        ],
+    );
     let mut cluster = ground.cluster(&spec);
     cluster.up(&plan).unwrap();
     let facts = cluster.facts();
     let zone = |node: &str| facts[&format!("node {node} zone")].as_str();
     assert_eq!((zone("b"), zone("c")), ("z1", "z1"), "the only zone of two nodes");
     assert_eq!(zone("a"), "z2");
-    let policies: Api<NetworkPolicy> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let policies: Api<NetworkPolicy> =
+        Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
     let policy = ground.access.ask("the policy", policies.get("run")).unwrap();
     assert_eq!(policy.spec.unwrap().policy_types.unwrap(), ["Ingress", "Egress"]);
     for name in ["far", "near"] {

@@ -61,10 +61,14 @@ impl<'a> Printed<'a> {
 
     /// The cluster as the account sees it: the administrator's kubeconfig with another user.
     fn access(&self, folder: &FilePath) -> Access {
-        let spec = TokenRequestSpec { expiration_seconds: Some(3600), ..TokenRequestSpec::default() };
+        let spec =
+            TokenRequestSpec { expiration_seconds: Some(3600), ..TokenRequestSpec::default() };
         let request = TokenRequest { spec, ..TokenRequest::default() };
-        let asked =
-            async { self.accounts().create_token_request(&self.account.name, &PostParams::default(), &request).await };
+        let asked = async {
+            self.accounts()
+                .create_token_request(&self.account.name, &PostParams::default(), &request)
+                .await
+        };
         let token = self.ground.access.ask("token", asked).unwrap().status.unwrap().token;
         let admin = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").unwrap();
         let admin = Kubeconfig::read_from(admin).unwrap();
@@ -87,7 +91,8 @@ impl Drop for Printed<'_> {
         let roles: Api<ClusterRole> = Api::all(client.clone());
         let _ = self.ground.access.ask("role", roles.delete(name, &now));
         let namespaces: Api<Namespace> = Api::all(client.clone());
-        let _ = self.ground.access.ask("namespace", namespaces.delete(&self.account.namespace, &now));
+        let _ =
+            self.ground.access.ask("namespace", namespaces.delete(&self.account.namespace, &now));
     }
 }
 
@@ -135,15 +140,22 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     cluster.changes(&route).unwrap();
     eventually("all meters see the server", || {
         let metered = cluster.meters(&route).unwrap();
-        let seen: Vec<&str> =
-            metered.iter().filter(|read| read.who == route.servers[0].0).map(|read| read.source).collect();
+        let seen: Vec<&str> = metered
+            .iter()
+            .filter(|read| read.who == route.servers[0].0)
+            .map(|read| read.source)
+            .collect();
         seen == ["cadvisor", "kubelet", "prometheus"]
     });
     // A pod that is gone is made again.
-    let pods: Api<Pod> = Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
+    let pods: Api<Pod> =
+        Api::namespaced(ground.access.client.clone(), cluster.namespace().unwrap());
     let name = cluster.pod(&route.servers[0]).unwrap().to_owned();
     // Agents do not heed SIGTERM: it is there long enough for its last words to be asked for.
-    ground.access.ask("pod", pods.delete(&name, &DeleteParams::default().grace_period(20))).unwrap();
+    ground
+        .access
+        .ask("pod", pods.delete(&name, &DeleteParams::default().grace_period(20)))
+        .unwrap();
     let leaving = ground.access.ask("pod", pods.get_opt(&name)).unwrap().unwrap();
     assert!(leaving.metadata.deletion_timestamp.is_some());
     cluster.route(path, point).unwrap();
@@ -157,18 +169,31 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
 
     let used: Asked = &*asked.lock().unwrap() | &*examined.lock().unwrap();
     let each = |right: &'static hopbench_kube::Right| {
-        right.verbs.iter().map(|verb| (right.group.to_owned(), right.resource.to_owned(), (*verb).to_owned()))
+        right
+            .verbs
+            .iter()
+            .map(|verb| (right.group.to_owned(), right.resource.to_owned(), (*verb).to_owned()))
     };
     let printed: Asked = RIGHTS.iter().flat_map(each).collect();
     let beyond: Vec<_> = used.difference(&printed).collect();
     assert!(beyond.is_empty(), "used, and not printed: {beyond:?}");
-    let idle: Vec<String> = printed.difference(&used).map(|(_, what, verb)| format!("{verb} {what}")).collect();
+    let idle: Vec<String> =
+        printed.difference(&used).map(|(_, what, verb)| format!("{verb} {what}")).collect();
     // Which of the two ways into a pod is taken is the API server's version's business. The others
     // are for what goes wrong: events are told then, a pod that has failed is removed, a load
     // balancer's address is waited for.
-    let known =
-        ["create pods/exec", "create pods/portforward", "delete pods", "get pods", "get services", "list events"];
-    assert!(idle.iter().all(|right| known.contains(&right.as_str())), "printed, and not used: {idle:?}");
+    let known = [
+        "create pods/exec",
+        "create pods/portforward",
+        "delete pods",
+        "get pods",
+        "get services",
+        "list events",
+    ];
+    assert!(
+        idle.iter().all(|right| known.contains(&right.as_str())),
+        "printed, and not used: {idle:?}"
+    );
 }
 
 #[test]
@@ -180,7 +205,8 @@ fn with_the_least_rights_a_run_sees_less_and_with_fewer_it_does_not_begin() {
     let spec = spec();
     let plan = plan(&spec, vec![path("p", "pod@a", "pod@b", Via::ClusterIp)]);
     let log = tempfile::tempfile().unwrap();
-    let mut cluster = Cluster::new(&spec, Some(log.try_clone().unwrap())).by(printed.access(folder.path()));
+    let mut cluster =
+        Cluster::new(&spec, Some(log.try_clone().unwrap())).by(printed.access(folder.path()));
     eventually("the rights hold", || cluster.missing(&plan).is_empty());
     // What only some paths need stops only these.
     let mut proxied = path("proxied", "pod@a", "pod@b", Via::Direct);
@@ -192,7 +218,8 @@ fn with_the_least_rights_a_run_sees_less_and_with_fewer_it_does_not_begin() {
         wanted.push("sandboxed");
     }
     let more = self::plan(&spec, more);
-    let needs: Vec<_> = cluster.missing(&more).into_iter().map(|need| (need.path, need.what)).collect();
+    let needs: Vec<_> =
+        cluster.missing(&more).into_iter().map(|need| (need.path, need.what)).collect();
     let right = |path: &str| (Some(path.to_owned()), "a right".to_owned());
     assert_eq!(needs, wanted.into_iter().map(right).collect::<Vec<_>>());
     cluster.up(&plan).unwrap();
@@ -221,7 +248,10 @@ fn with_the_least_rights_a_run_sees_less_and_with_fewer_it_does_not_begin() {
     let mut lesser = role.clone();
     let rules = lesser.rules.as_mut().unwrap();
     rules.retain(|rule| rule.resources.as_deref() != Some(&["secrets".to_owned()]));
-    ground.access.ask("role", roles.replace("hopbench-test-least", &PostParams::default(), &lesser)).unwrap();
+    ground
+        .access
+        .ask("role", roles.replace("hopbench-test-least", &PostParams::default(), &lesser))
+        .unwrap();
     let mut cluster = Cluster::new(&spec, None).by(access);
     let mut needs = Vec::new();
     eventually("the right is gone", || {
@@ -230,6 +260,9 @@ fn with_the_least_rights_a_run_sees_less_and_with_fewer_it_does_not_begin() {
     });
     assert_eq!((needs.len(), needs[0].what.as_str()), (1, "a right"), "{needs:?}");
     assert_eq!(needs[0].path, None, "{needs:?}");
-    assert!(needs[0].why.ends_with("may not create secrets") && needs[0].remedy.contains("manifests"), "{needs:?}");
+    assert!(
+        needs[0].why.ends_with("may not create secrets") && needs[0].remedy.contains("manifests"),
+        "{needs:?}"
+    );
     assert_eq!(cluster.namespace(), None);
 }

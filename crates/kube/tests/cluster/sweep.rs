@@ -68,7 +68,10 @@ fn a_run_sweeps_what_dead_runs_left_and_nothing_else() {
     living.down();
     ground.assert_gone(&alive);
     let namespaces: Api<Namespace> = Api::all(ground.access.client.clone());
-    ground.access.ask("namespace", namespaces.delete("test-labelled", &DeleteParams::default())).unwrap();
+    ground
+        .access
+        .ask("namespace", namespaces.delete("test-labelled", &DeleteParams::default()))
+        .unwrap();
 }
 
 #[test]
@@ -81,13 +84,20 @@ fn a_run_that_is_named_is_removed_and_one_that_is_not_there_is_told() {
     assert_eq!(would.len(), 1);
     assert_eq!(would[0].outcome, Outcome::WouldBeRemoved);
     let whole = Sweep { run: Some("hopbench-testdead03".to_owned()), ..named(true) };
-    assert_eq!(clean(&ground.access, &whole).unwrap()[0].outcome, Outcome::WouldBeRemoved, "by its namespace");
+    assert_eq!(
+        clean(&ground.access, &whole).unwrap()[0].outcome,
+        Outcome::WouldBeRemoved,
+        "by its namespace"
+    );
     let removed = clean(&ground.access, &named(false)).unwrap();
     assert_eq!(removed[0].outcome, Outcome::Removed, "{removed:?}");
     assert!(!is_there(&ground, "hopbench-testdead03"));
     leave(&ground, "hopbench-testdead04", "testdead04");
     let gone = clean(&ground.access, &named(false)).unwrap_err();
-    assert!(gone.text.contains("hopbench-testdead03") && gone.text.contains("testdead04"), "{gone}");
+    assert!(
+        gone.text.contains("hopbench-testdead03") && gone.text.contains("testdead04"),
+        "{gone}"
+    );
     let other = Sweep { run: Some("hopbench-testdead04".to_owned()), ..Sweep::default() };
     assert_eq!(clean(&ground.access, &other).unwrap()[0].outcome, Outcome::Removed);
 }

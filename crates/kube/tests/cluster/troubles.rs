@@ -21,7 +21,8 @@ fn patched(spec: &mut ClusterSpec, name: &str, agent: &Value) {
     let mut container = json!({"name": "agent"});
     container.as_object_mut().unwrap().extend(agent.as_object().unwrap().clone());
     let patch = json!({"spec": {"containers": [container]}});
-    spec.networks.insert(name.to_owned(), PodNetwork { patch: Some(patch), ..PodNetwork::default() });
+    spec.networks
+        .insert(name.to_owned(), PodNetwork { patch: Some(patch), ..PodNetwork::default() });
 }
 
 #[test]
@@ -53,7 +54,13 @@ fn what_keeps_pods_from_starting_is_told_and_the_others_go_on() {
         (kind, cluster.route(path, point).unwrap_err().text)
     }));
     for (kind, parts) in [
-        ("huge", &["huge@b: pod huge-b is not ready: Unschedulable: 0/3 nodes are available", "Insufficient cpu"][..]),
+        (
+            "huge",
+            &[
+                "huge@b: pod huge-b is not ready: Unschedulable: 0/3 nodes are available",
+                "Insufficient cpu",
+            ][..],
+        ),
         ("absent", &["ErrImageNeverPull", "hopbench kube image"]),
         ("pulled", &["registry.invalid/absent:1", "ImagePull", "name an image"]),
         ("crashing", &["pod crashing-b is not ready", "code 2", "--no-such-flag"]),
@@ -73,7 +80,10 @@ fn what_keeps_pods_from_starting_is_told_and_the_others_go_on() {
     log.rewind().unwrap();
     log.read_to_string(&mut noted).unwrap();
     for kind in kinds {
-        assert!(noted.contains(&format!("kubernetes: {kind}@b: pod {kind}-b is not ready")), "{kind}: {noted}");
+        assert!(
+            noted.contains(&format!("kubernetes: {kind}@b: pod {kind}-b is not ready")),
+            "{kind}: {noted}"
+        );
     }
 }
 
@@ -100,8 +110,12 @@ fn a_load_balancer_without_an_address_holds_up_no_other_path() {
     let services: Api<Service> = Api::namespaced(ground.access.client.clone(), &namespace);
     let found = ground.access.ask("services", services.list(&ListParams::default())).unwrap().items;
     let name = found[0].metadata.name.clone().unwrap();
-    let status = Patch::Merge(json!({"status": {"loadBalancer": {"ingress": [{"ip": "10.199.0.50"}]}}}));
-    ground.access.ask("an address", services.patch_status(&name, &PatchParams::default(), &status)).unwrap();
+    let status =
+        Patch::Merge(json!({"status": {"loadBalancer": {"ingress": [{"ip": "10.199.0.50"}]}}}));
+    ground
+        .access
+        .ask("an address", services.patch_status(&name, &PatchParams::default(), &status))
+        .unwrap();
     assert_eq!(cluster.route(path, point).unwrap().target.to_string(), "10.199.0.50:7474");
     cluster.down();
     ground.assert_gone(&namespace);
@@ -112,9 +126,13 @@ fn prepared(ground: &Ground, run: &str, more: &[(&str, &str)]) -> String {
     let all = [labels::MANAGED_BY, (labels::RUN, run)];
     let labels: BTreeMap<&str, &str> = all.into_iter().chain(more.iter().copied()).collect();
     let name = hopbench_kube::names::namespace(run);
-    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": name, "labels": labels}})).unwrap();
+    let namespace: Namespace =
+        serde_json::from_value(json!({"metadata": {"name": name, "labels": labels}})).unwrap();
     let namespaces: Api<Namespace> = Api::all(ground.access.client.clone());
-    ground.access.ask("a namespace", namespaces.create(&PostParams::default(), &namespace)).unwrap();
+    ground
+        .access
+        .ask("a namespace", namespaces.create(&PostParams::default(), &namespace))
+        .unwrap();
     name
 }
 
@@ -124,15 +142,18 @@ fn a_quota_is_told_with_its_words() {
     let Some(ground) = ground("a quota") else { return };
     let namespace = prepared(&ground, "quota00000", &[]);
     let quotas: Api<ResourceQuota> = Api::namespaced(ground.access.client.clone(), &namespace);
-    let quota: ResourceQuota =
-        serde_json::from_value(json!({"metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}})).unwrap();
+    let quota: ResourceQuota = serde_json::from_value(
+        json!({"metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}}),
+    )
+    .unwrap();
     ground.access.ask("a quota", quotas.create(&PostParams::default(), &quota)).unwrap();
     eventually("the quota is counted", || {
         let quota = ground.access.ask("the quota", quotas.get("few")).unwrap();
         quota.status.is_some_and(|status| status.hard.is_some_and(|hard| !hard.is_empty()))
     });
     let spec = spec();
-    let paths = ["a", "b", "c"].map(|node| path(node, &format!("pod@{node}"), &format!("pod@{node}"), Via::Direct));
+    let paths = ["a", "b", "c"]
+        .map(|node| path(node, &format!("pod@{node}"), &format!("pod@{node}"), Via::Direct));
     let plan = plan(&spec, paths.into());
     let mut cluster = Cluster::new(&spec, None).by(ground.access()).named("quota00000");
     // Which two pods there is room for is chance: one path may have both.
@@ -145,7 +166,12 @@ fn a_quota_is_told_with_its_words() {
             faults.join("\n")
         }
     };
-    for part in ["the cluster takes no pod pod-", "exceeded quota: few", "limited: pods=2", "have it raised"] {
+    for part in [
+        "the cluster takes no pod pod-",
+        "exceeded quota: few",
+        "limited: pods=2",
+        "have it raised",
+    ] {
         assert!(told.contains(part), "`{part}` is not in: {told}");
     }
     drop(cluster);
@@ -159,8 +185,13 @@ fn what_pod_security_refuses_is_told_and_the_others_go_on() {
     let enforced = [("pod-security.kubernetes.io/enforce", "restricted")];
     let namespace = prepared(&ground, "security00", &enforced);
     let spec = spec();
-    let plan =
-        plan(&spec, vec![path("pods", "pod@a", "pod@b", Via::Direct), path("host", "host@a", "pod@b", Via::Direct)]);
+    let plan = plan(
+        &spec,
+        vec![
+            path("pods", "pod@a", "pod@b", Via::Direct),
+            path("host", "host@a", "pod@b", Via::Direct),
+        ],
+    );
     let mut cluster = Cluster::new(&spec, None).by(ground.access()).named("security00");
     cluster.up(&plan).unwrap();
     let (path, point) = cell(&plan, "pods");
@@ -168,7 +199,11 @@ fn what_pod_security_refuses_is_told_and_the_others_go_on() {
     hello(&mut cluster, &route.clients[0]).unwrap();
     let (path, point) = cell(&plan, "host");
     let told = cluster.route(path, point).unwrap_err().text;
-    for part in ["host@a: the cluster takes no pod host-a", "violates PodSecurity \"restricted", "host namespaces"] {
+    for part in [
+        "host@a: the cluster takes no pod host-a",
+        "violates PodSecurity \"restricted",
+        "host namespaces",
+    ] {
         assert!(told.contains(part), "`{part}` is not in: {told}");
     }
     drop(cluster);
@@ -181,7 +216,8 @@ fn two_runs_share_a_node_s_own_network() {
     let Some(ground) = ground("two runs on one node's network") else { return };
     let spec = spec();
     let plan = plan(&spec, vec![path("p", "host@a", "host@b", Via::Direct)]);
-    let [mut one, mut other] = ["ports00001", "ports00002"].map(|name| ground.cluster(&spec).named(name));
+    let [mut one, mut other] =
+        ["ports00001", "ports00002"].map(|name| ground.cluster(&spec).named(name));
     one.up(&plan).unwrap();
     other.up(&plan).unwrap();
     let (path, point) = cell(&plan, "p");
@@ -190,7 +226,10 @@ fn two_runs_share_a_node_s_own_network() {
         hello(cluster, &route.servers[0]).unwrap();
         route.target.port()
     });
-    assert!(ports[0] != ports[1] && ports.iter().all(|port| (20_000..30_000).contains(port)), "{ports:?}");
+    assert!(
+        ports[0] != ports[1] && ports.iter().all(|port| (20_000..30_000).contains(port)),
+        "{ports:?}"
+    );
 }
 
 #[test]
@@ -209,10 +248,15 @@ fn agents_of_another_build_measure_nothing() {
     same.up(&plan).unwrap();
     same.route(path, point).unwrap();
     same.down();
-    for ours in [Hello { commit: "another".into(), ..theirs.clone() }, Hello { protocol: 1, ..theirs }] {
+    for ours in
+        [Hello { commit: "another".into(), ..theirs.clone() }, Hello { protocol: 1, ..theirs }]
+    {
         let mut cluster = ground.cluster(&spec).only_of(ours);
         let told = cluster.up(&plan).unwrap_err().text;
-        assert!(told.contains("n1 has an agent of protocol") && told.contains("hopbench kube image"), "{told}");
+        assert!(
+            told.contains("n1 has an agent of protocol") && told.contains("hopbench kube image"),
+            "{told}"
+        );
         assert!(cluster.namespace().is_none(), "it is taken down");
     }
 }

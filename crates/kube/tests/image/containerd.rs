@@ -17,7 +17,9 @@ impl Containerd {
     /// Starts it; `None` where there is none, or where this user must not.
     pub(crate) fn start() -> Option<Self> {
         let root = std::fs::read_to_string("/proc/self/status").unwrap().contains("\nUid:\t0\t0\t");
-        let there = ["containerd", "ctr"].iter().all(|name| Command::new(name).arg("--version").output().is_ok());
+        let there = ["containerd", "ctr"]
+            .iter()
+            .all(|name| Command::new(name).arg("--version").output().is_ok());
         if !root || !there {
             return None;
         }
@@ -61,7 +63,13 @@ impl Containerd {
 
     fn asked(&self, args: &[&str]) -> std::process::Output {
         let socket = self.folder.path().join("socket");
-        Command::new("ctr").arg("--address").arg(socket).args(["--namespace", "k8s.io"]).args(args).output().unwrap()
+        Command::new("ctr")
+            .arg("--address")
+            .arg(socket)
+            .args(["--namespace", "k8s.io"])
+            .args(args)
+            .output()
+            .unwrap()
     }
 }
 

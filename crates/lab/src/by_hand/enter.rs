@@ -23,17 +23,24 @@ pub fn run_in(lab: &Standing, place: &str, command: &[OsString]) -> Result<ExitS
     };
     let Some(spot) = lab.places.iter().find(|spot| spot.name == place) else {
         let known: Vec<&str> = lab.places.iter().map(|spot| spot.name.as_str()).collect();
-        return Err(Fault::input(format!("lab `{}` has no place `{place}`; it has {}", lab.name, known.join(", "))));
+        return Err(Fault::input(format!(
+            "lab `{}` has no place `{place}`; it has {}",
+            lab.name,
+            known.join(", ")
+        )));
     };
     let (held, keeper) = (lab.hold_keeper()?, lab.keeper.pid);
-    let refused =
-        |what: &str, error: std::io::Error| Fault::environment(format!("cannot enter {place}: {what}: {error}"));
+    let refused = |what: &str, error: std::io::Error| {
+        Fault::environment(format!("cannot enter {place}: {what}: {error}"))
+    };
     let open = |path: String| File::open(&path).map_err(|e| refused(&path, e));
     // All are opened before the first is entered: afterwards the same paths mean something else.
     let mut ways = Vec::new();
-    for (name, kind) in
-        [("user", CloneFlags::CLONE_NEWUSER), ("mnt", CloneFlags::CLONE_NEWNS), ("pid", CloneFlags::CLONE_NEWPID)]
-    {
+    for (name, kind) in [
+        ("user", CloneFlags::CLONE_NEWUSER),
+        ("mnt", CloneFlags::CLONE_NEWNS),
+        ("pid", CloneFlags::CLONE_NEWPID),
+    ] {
         let there = open(format!("/proc/{keeper}/ns/{name}"))?;
         let here = open(format!("/proc/self/ns/{name}"))?;
         let inode = |file: &File| file.metadata().map(|m| m.ino()).map_err(|e| refused(name, e));
@@ -45,7 +52,10 @@ pub fn run_in(lab: &Standing, place: &str, command: &[OsString]) -> Result<ExitS
     ways.push(("net", open(format!("/proc/{keeper}/fd/{}", spot.fd))?, CloneFlags::CLONE_NEWNET));
     // What was opened by its number was its own if it has not ended yet.
     if held.has_ended().map_err(|e| refused("its process", e))? {
-        return Err(Fault::environment(format!("lab `{}` has ended; `hopbench lab up` makes a new one", lab.name)));
+        return Err(Fault::environment(format!(
+            "lab `{}` has ended; `hopbench lab up` makes a new one",
+            lab.name
+        )));
     }
     for (name, way, kind) in ways {
         setns(way, kind).map_err(|e| refused(name, e.into()))?;

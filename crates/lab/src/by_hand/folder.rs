@@ -44,7 +44,8 @@ impl Folder {
     pub(super) fn lock() -> Result<Self, Fault> {
         for _ in 0..MOST_TRIES {
             let Some(path) = ours()? else { continue };
-            let refused = |e: std::io::Error| Fault::environment(format!("{}: {e}", path.display()));
+            let refused =
+                |e: std::io::Error| Fault::environment(format!("{}: {e}", path.display()));
             let file = match File::open(&path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => opened.map_err(refused)?,
@@ -52,7 +53,8 @@ impl Folder {
             file.lock().map_err(refused)?;
             // Who had it may have taken it away, and the lock with it.
             let locked = file.metadata().map_err(refused)?;
-            if fs::symlink_metadata(&path).is_ok_and(|there| (there.dev(), there.ino()) == (locked.dev(), locked.ino()))
+            if fs::symlink_metadata(&path)
+                .is_ok_and(|there| (there.dev(), there.ino()) == (locked.dev(), locked.ino()))
             {
                 return Ok(Self { path, _file: file });
             }
@@ -63,7 +65,8 @@ impl Folder {
     /// Labs that stand, and what is wrong with files that cannot be read. The files of labs that do
     /// not stand any more are removed.
     pub(super) fn look(&self) -> Result<(Vec<Standing>, Vec<Fault>), Fault> {
-        let refused = |e: std::io::Error| Fault::environment(format!("{}: {e}", self.path.display()));
+        let refused =
+            |e: std::io::Error| Fault::environment(format!("{}: {e}", self.path.display()));
         let (mut standing, mut unreadable) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(&self.path).map_err(refused)? {
             let path = entry.map_err(refused)?.path();
@@ -95,7 +98,8 @@ impl Folder {
     /// Writes the file of a lab, whole or not at all; `false`: its name is taken.
     pub(super) fn keep(&self, lab: &Standing) -> Result<bool, Fault> {
         let (new, file) = (self.file(&lab.name, NEW), self.file(&lab.name, STATE));
-        let refused = |e: std::io::Error| Fault::environment(format!("cannot write {}: {e}", file.display()));
+        let refused =
+            |e: std::io::Error| Fault::environment(format!("cannot write {}: {e}", file.display()));
         let text = serde_json::to_vec_pretty(lab).map_err(|e| refused(e.into()))?;
         fresh(&new).and_then(|mut file| file.write_all(&text)).map_err(refused)?;
         let linked = fs::hard_link(&new, &file);
@@ -151,7 +155,9 @@ fn ours() -> Result<Option<PathBuf>, Fault> {
     };
     let refused = |what: String| Fault::environment(format!("{}: {what}", folder.display()));
     match DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(refused(error.to_string())),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            return Err(refused(error.to_string()));
+        }
         _ => {}
     }
     // Of the link itself, if it is one.
@@ -162,7 +168,8 @@ fn ours() -> Result<Option<PathBuf>, Fault> {
     };
     if !found.is_dir() || found.uid() != user.as_raw() || found.mode() & 0o077 != 0 {
         return Err(refused(
-            "must be a folder that only you can use (mode 0700); remove it, or set XDG_RUNTIME_DIR".to_owned(),
+            "must be a folder that only you can use (mode 0700); remove it, or set XDG_RUNTIME_DIR"
+                .to_owned(),
         ));
     }
     Ok(Some(folder))

@@ -16,7 +16,8 @@ use crate::lab::Lab;
 /// The process leads a group already.
 pub fn detach() -> Result<(), Fault> {
     let left = nix::unistd::setsid();
-    left.map(drop).map_err(|error| Fault::environment(format!("cannot leave the terminal: {error}")))
+    left.map(drop)
+        .map_err(|error| Fault::environment(format!("cannot leave the terminal: {error}")))
 }
 
 /// Builds the lab of a plan, without agents, and holds it until the process is ended. It writes the
@@ -24,9 +25,16 @@ pub fn detach() -> Result<(), Fault> {
 ///
 /// # Errors
 /// A lab that cannot be built, or a reader that went away before it kept the places.
-pub fn hold(plan: &Plan, mut out: impl Write, mut answer: impl BufRead) -> Result<Infallible, Fault> {
+pub fn hold(
+    plan: &Plan,
+    mut out: impl Write,
+    mut answer: impl BufRead,
+) -> Result<Infallible, Fault> {
     let TestbedSpec::Lab(spec) = &plan.testbed else {
-        return Err(Fault::input(format!("testbed: found `{}`, expected `lab`", plan.testbed.name())));
+        return Err(Fault::input(format!(
+            "testbed: found `{}`, expected `lab`",
+            plan.testbed.name()
+        )));
     };
     let mut lab = Lab::new(spec, None);
     lab.build(plan)?;
@@ -35,7 +43,9 @@ pub fn hold(plan: &Plan, mut out: impl Write, mut answer: impl BufRead) -> Resul
         let fd = lab.namespace(&name)?.fd().as_raw_fd();
         spots.push(Spot { name, address, fd });
     }
-    let failed = |error: std::io::Error| Fault::environment(format!("cannot say that the lab stands: {error}"));
+    let failed = |error: std::io::Error| {
+        Fault::environment(format!("cannot say that the lab stands: {error}"))
+    };
     let line = serde_json::to_string(&spots).map_err(|error| failed(error.into()))?;
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(failed)?;
     // Not `out`: whoever waits for its end would wait for the lab's.

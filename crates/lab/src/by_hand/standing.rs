@@ -45,14 +45,20 @@ impl Standing {
     /// has started.
     pub(super) fn hold_keeper(&self) -> Result<Held, Fault> {
         let (pid, name) = (self.keeper.pid, &self.name);
-        let refused = |why: &dyn Display| Fault::environment(format!("lab `{name}`: its process {pid}: {why}"));
+        let refused = |why: &dyn Display| {
+            Fault::environment(format!("lab `{name}`: its process {pid}: {why}"))
+        };
         let held = Held::open(pid).map_err(|error| refused(&error))?;
         // After it is held: what is true of the number now is true of the process.
         if !self.is_alive() {
-            return Err(refused(&"it has ended, and its number may be another's; `hopbench lab up` makes a new lab"));
+            return Err(refused(
+                &"it has ended, and its number may be another's; `hopbench lab up` makes a new lab",
+            ));
         }
         if !process_table::beneath(self.holder.pid).contains(&pid) {
-            return Err(refused(&"it is none of the lab's; remove the lab with `hopbench lab down`"));
+            return Err(refused(
+                &"it is none of the lab's; remove the lab with `hopbench lab down`",
+            ));
         }
         Ok(held)
     }

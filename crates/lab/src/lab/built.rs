@@ -55,15 +55,18 @@ impl Built {
         }
         for node in &mut nodes {
             let name = node.spec.name.clone();
-            node.route_to_others(spec.nodes.len()).map_err(refused(format!("cannot set the routes of node {name}")))?;
+            node.route_to_others(spec.nodes.len())
+                .map_err(refused(format!("cannot set the routes of node {name}")))?;
         }
-        let used: BTreeSet<&str> = placement.pods.iter().map(|pod| pod.place.network.as_str()).collect();
+        let used: BTreeSet<&str> =
+            placement.pods.iter().map(|pod| pod.place.network.as_str()).collect();
         for kind in KINDS.iter().filter(|kind| used.contains(kind.name())) {
             let what = format!("cannot make the nodes ready for network `{}`", kind.name());
             kind.prepare(&mut nodes, subnets(kind.name()), spec.mtu).map_err(refused(what))?;
         }
         let tunnels = used.iter().filter_map(|name| kind(name)?.reach().tunnel()).collect();
-        let mut built = Self { fabric, nodes, pods: BTreeMap::new(), services: BTreeMap::new(), tunnels };
+        let mut built =
+            Self { fabric, nodes, pods: BTreeMap::new(), services: BTreeMap::new(), tunnels };
         for pod in &placement.pods {
             built.attach(spec, pod)?;
         }
@@ -74,12 +77,16 @@ impl Built {
 
     fn attach(&mut self, spec: &LabSpec, id: &PodId) -> Result<(), Fault> {
         let place = &id.place;
-        let kind = kind(&place.network)
-            .ok_or_else(|| Fault::input(format!("{place}: the lab has no network kind `{}`", place.network)))?;
+        let kind = kind(&place.network).ok_or_else(|| {
+            Fault::input(format!("{place}: the lab has no network kind `{}`", place.network))
+        })?;
         let at = self.nodes.iter().position(|node| node.spec.name == place.node);
-        let at = at.ok_or_else(|| Fault::input(format!("{place}: the lab has no node `{}`", place.node)))?;
-        let is_on_fabric =
-            |pod: &PodId| kinds::kind(&pod.place.network).is_some_and(|kind| kind.reach().is_on_fabric());
+        let at = at.ok_or_else(|| {
+            Fault::input(format!("{place}: the lab has no node `{}`", place.node))
+        })?;
+        let is_on_fabric = |pod: &PodId| {
+            kinds::kind(&pod.place.network).is_some_and(|kind| kind.reach().is_on_fabric())
+        };
         let neighbours = self.pods.keys().filter(|other| {
             kind.reach().is_on_fabric() && is_on_fabric(other)
                 || other.place.node == place.node && other.place.network == place.network
@@ -120,20 +127,31 @@ impl Built {
     /// would make counters slower to read.
     fn serve(&mut self, placement: &Placement) -> Result<(), Fault> {
         let address = |pod: &PodId| self.pods.get(pod).map(|pod| pod.address);
-        let services: Vec<Service> =
-            placement.services().iter().filter_map(|(_, endpoints)| Service::of(endpoints, address)).collect();
+        let services: Vec<Service> = placement
+            .services()
+            .iter()
+            .filter_map(|(_, endpoints)| Service::of(endpoints, address))
+            .collect();
         if services.is_empty() {
             return Ok(());
         }
-        let failed = |node: &Node| refused(format!("cannot put the rules of the Services on node {}", node.spec.name));
-        let batches = |node: &Node| {
-            service_rules::batches(services.iter().filter(|s| s.node == node.spec.name), addresses::node(node.number))
+        let failed = |node: &Node| {
+            refused(format!("cannot put the rules of the Services on node {}", node.spec.name))
         };
-        let batches: Vec<(&Node, Vec<_>)> = self.nodes.iter().map(|node| (node, batches(node))).collect();
+        let batches = |node: &Node| {
+            service_rules::batches(
+                services.iter().filter(|s| s.node == node.spec.name),
+                addresses::node(node.number),
+            )
+        };
+        let batches: Vec<(&Node, Vec<_>)> =
+            self.nodes.iter().map(|node| (node, batches(node))).collect();
         for at in 0..batches.iter().map(|(_, list)| list.len()).max().unwrap_or(0) {
             // The nodes at the same time: what takes long is to start a program.
             let mut started = Vec::new();
-            for (node, batch) in batches.iter().filter_map(|(node, list)| Some((*node, list.get(at)?))) {
+            for (node, batch) in
+                batches.iter().filter_map(|(node, list)| Some((*node, list.get(at)?)))
+            {
                 started.push((node, nft_program::begin(&node.stack, batch).map_err(failed(node))?));
             }
             for (node, child) in started {
@@ -144,18 +162,26 @@ impl Built {
             // Short connections would fill the table with those that are over.
             let _ = node.stack.namespace.set_sysctl(TIME_WAIT, "1");
         }
-        self.services = services.into_iter().map(|service| (service.path.clone(), service)).collect();
+        self.services =
+            services.into_iter().map(|service| (service.path.clone(), service)).collect();
         Ok(())
     }
 
     /// Puts the rules into the pods with sidecars that bring the traffic to those.
     fn intercept(&self, placement: &Placement) -> Result<(), Fault> {
-        let failed = |pod: &PodId| refused(format!("cannot put the rules for the sidecar into pod {pod}"));
+        let failed =
+            |pod: &PodId| refused(format!("cannot put the rules for the sidecar into pod {pod}"));
         let mut started = Vec::new();
         for pod in placement.sidecars.keys() {
             // Places on `host` have none: `needs` says so.
-            let Some(stack) = self.pods.get(pod).and_then(|pod| pod.stack.as_ref()) else { continue };
-            started.push((pod, nft_program::begin(stack, &interception::rules(pod, placement)).map_err(failed(pod))?));
+            let Some(stack) = self.pods.get(pod).and_then(|pod| pod.stack.as_ref()) else {
+                continue;
+            };
+            started.push((
+                pod,
+                nft_program::begin(stack, &interception::rules(pod, placement))
+                    .map_err(failed(pod))?,
+            ));
             let _ = stack.namespace.set_sysctl(TIME_WAIT, "1");
         }
         for (pod, child) in started {
@@ -184,7 +210,11 @@ impl Built {
     pub(crate) fn stack_of(&mut self, link: &Link) -> Option<&mut Stack> {
         match &link.owner {
             Owner::Fabric => Some(&mut self.fabric.stack),
-            Owner::Node(name) => self.nodes.iter_mut().find(|node| node.spec.name == *name).map(|node| &mut node.stack),
+            Owner::Node(name) => self
+                .nodes
+                .iter_mut()
+                .find(|node| node.spec.name == *name)
+                .map(|node| &mut node.stack),
             Owner::Pod(id) => self.pod_stack(id),
         }
     }

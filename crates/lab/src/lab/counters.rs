@@ -14,7 +14,11 @@ use crate::services::service::Service;
 use crate::topology::packet_path::{PacketPath, Side, tunnels};
 
 /// Reads all counters of a path.
-pub(crate) fn read(built: &mut Built, endpoints: &Endpoints, packet_path: &PacketPath) -> Result<Counters, Fault> {
+pub(crate) fn read(
+    built: &mut Built,
+    endpoints: &Endpoints,
+    packet_path: &PacketPath,
+) -> Result<Counters, Fault> {
     let tunnels = tunnels();
     let mut counters = Counters::new();
     for link in packet_path.links() {
@@ -38,9 +42,10 @@ pub(crate) fn read(built: &mut Built, endpoints: &Endpoints, packet_path: &Packe
     }
     let Some(service) = built.services.get(&endpoints.path.name) else { return Ok(counters) };
     let name = service.node.as_str();
-    let node = built.node(name).ok_or_else(|| Fault::input(format!("the lab has no node `{name}`")))?;
-    let hits =
-        nft_program::counters(&node.stack).map_err(refused(format!("cannot read the Services' counters on {name}")))?;
+    let node =
+        built.node(name).ok_or_else(|| Fault::input(format!("the lab has no node `{name}`")))?;
+    let hits = nft_program::counters(&node.stack)
+        .map_err(refused(format!("cannot read the Services' counters on {name}")))?;
     counters.extend(named(name, service, &hits));
     Ok(counters)
 }

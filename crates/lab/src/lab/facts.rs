@@ -12,7 +12,11 @@ use crate::services::service::Front;
 use crate::topology::addresses;
 
 /// Facts by name; `steering` says whether the nodes have CPUs of their own.
-pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>) -> BTreeMap<String, String> {
+pub(crate) fn facts(
+    spec: &LabSpec,
+    built: &Built,
+    steering: &Result<(), String>,
+) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let mut put = |name: String, value: String| {
         facts.insert(name, value);
@@ -21,17 +25,22 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
         let name = &node.spec.name;
         put(format!("node {name} address"), addresses::node(node.number).to_string());
         put(format!("node {name} zone"), node.spec.zone.clone());
-        let cpus = node.cpus.clone().map_or_else(|| "shared".to_owned(), |cpus| CpuSet(cpus).to_string());
+        let cpus =
+            node.cpus.clone().map_or_else(|| "shared".to_owned(), |cpus| CpuSet(cpus).to_string());
         put(format!("node {name} cpus"), cpus);
     }
     for (id, pod) in built.pods.iter().filter(|(id, _)| !id.is_host()) {
         put(format!("pod {id} address"), pod.address.to_string());
     }
-    let runtimes: BTreeSet<&str> = built.pods.keys().filter_map(|id| id.place.runtime.as_deref()).collect();
+    let runtimes: BTreeSet<&str> =
+        built.pods.keys().filter_map(|id| id.place.runtime.as_deref()).collect();
     for name in runtimes {
         let found = runtime(name).and_then(Runtime::find);
         let version = found.map(|program| tools::version(&program, "--version"));
-        put(format!("runtime {name}"), version.and_then(Result::ok).unwrap_or_else(|| "of unknown version".to_owned()));
+        put(
+            format!("runtime {name}"),
+            version.and_then(Result::ok).unwrap_or_else(|| "of unknown version".to_owned()),
+        );
     }
     for (path, service) in &built.services {
         if let Front::Address(address) = service.front {
@@ -41,7 +50,8 @@ pub(crate) fn facts(spec: &LabSpec, built: &Built, steering: &Result<(), String>
         }
     }
     put("mtu_bytes".to_owned(), spec.mtu.to_string());
-    let mut given: Vec<usize> = built.nodes.iter().filter_map(|node| node.cpus.as_ref()).flatten().copied().collect();
+    let mut given: Vec<usize> =
+        built.nodes.iter().filter_map(|node| node.cpus.as_ref()).flatten().copied().collect();
     let count = given.len();
     given.sort_unstable();
     given.dedup();
@@ -83,8 +93,14 @@ fn sharing(built: &Built) -> Vec<String> {
 pub(crate) fn beside(built: &Built, pod: &PodId) -> Option<String> {
     let cpus = |pod: &PodId| built.node(&pod.place.node)?.cpus.as_ref();
     let own = cpus(pod)?;
-    let meets = |other: &&PodId| cpus(other).is_some_and(|cpus| cpus.iter().any(|cpu| own.contains(cpu)));
-    let others: Vec<String> =
-        built.pods.keys().filter(|other| *other != pod).filter(meets).map(PodId::to_string).collect();
+    let meets =
+        |other: &&PodId| cpus(other).is_some_and(|cpus| cpus.iter().any(|cpu| own.contains(cpu)));
+    let others: Vec<String> = built
+        .pods
+        .keys()
+        .filter(|other| *other != pod)
+        .filter(meets)
+        .map(PodId::to_string)
+        .collect();
     Some(if others.is_empty() { "no other pod".to_owned() } else { others.join(", ") })
 }

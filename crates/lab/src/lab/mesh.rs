@@ -38,7 +38,12 @@ impl Mesh {
     /// No process yet. `program` has the services as subcommands; `log` takes the standard error of
     /// the processes.
     pub(crate) fn new(program: PathBuf, log: Option<File>) -> Self {
-        Self { setups: Vec::new(), proxies: Proxies::new(program, log), warm: BTreeMap::new(), reporting_until: 0 }
+        Self {
+            setups: Vec::new(),
+            proxies: Proxies::new(program, log),
+            warm: BTreeMap::new(),
+            reporting_until: 0,
+        }
     }
 
     /// Starts everything that a placement needs, each process in its pod.
@@ -50,7 +55,8 @@ impl Mesh {
         if !placement.is_proxied() {
             return Ok(());
         }
-        let address = |pod: &PodId| -> Option<Ipv4Addr> { built.pods.get(pod).map(|pod| pod.address) };
+        let address =
+            |pod: &PodId| -> Option<Ipv4Addr> { built.pods.get(pod).map(|pod| pod.address) };
         self.setups = setups(placement, &Authority::new()?, address)?;
         let _ = self.start(built, |_| true);
         Ok(())
@@ -60,12 +66,17 @@ impl Mesh {
     fn start(&mut self, built: &Built, wanted: impl Fn(&MeshProcess) -> bool) -> Result<(), Fault> {
         let task = |setup: &ProcessSetup| {
             let pod = &setup.process.pod;
-            let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
+            let stack =
+                built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
             let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
             Ok(Task { name: setup.process.name(), stack, cpus, program: setup.program() })
         };
-        let tasks: Vec<Task<'_>> =
-            self.setups.iter().filter(|setup| wanted(&setup.process)).map(task).collect::<Result<_, Fault>>()?;
+        let tasks: Vec<Task<'_>> = self
+            .setups
+            .iter()
+            .filter(|setup| wanted(&setup.process))
+            .map(task)
+            .collect::<Result<_, Fault>>()?;
         if tasks.is_empty() { Ok(()) } else { self.proxies.start(tasks) }
     }
 
@@ -78,8 +89,12 @@ impl Mesh {
     /// One that the path names and that cannot be started.
     pub(crate) fn meet(&mut self, built: &Built, met: &[Met]) -> Result<Vec<Proxy>, Fault> {
         clock::sleep_until(self.reporting_until);
-        self.start(built, |process| met.iter().any(|met| met.named && met.process() == process.name()))?;
-        let _ = self.start(built, |process| met.iter().any(|met| !met.named && met.process() == process.name()));
+        self.start(built, |process| {
+            met.iter().any(|met| met.named && met.process() == process.name())
+        })?;
+        let _ = self.start(built, |process| {
+            met.iter().any(|met| !met.named && met.process() == process.name())
+        });
         self.warm = met.iter().filter_map(|met| self.open(&met.process())).collect();
         let proxy = |met: &Met| {
             let name = met.process();
@@ -102,7 +117,10 @@ impl Mesh {
         // The first question makes it look, and the answer to the second has what it saw.
         self.proxies.gauges(name).ok()?;
         clock::sleep_until(clock::now() + LOOK_NS);
-        Some((name.to_owned(), *self.proxies.gauges(name).ok()?.get("upstream_active_connections")?))
+        Some((
+            name.to_owned(),
+            *self.proxies.gauges(name).ok()?.get("upstream_active_connections")?,
+        ))
     }
 
     /// The counters of these processes, by the names of [`of_proxy`]. Processes that the path does
@@ -127,7 +145,9 @@ impl Mesh {
             };
             // What a trial wrote is of no use to anybody, and its memory is.
             self.proxies.fresh(&met.process());
-            counters.extend(read.into_iter().map(|(counter, value)| (of_proxy(&met.name, &counter), value)));
+            counters.extend(
+                read.into_iter().map(|(counter, value)| (of_proxy(&met.name, &counter), value)),
+            );
         }
         Ok(counters)
     }
@@ -144,7 +164,11 @@ impl Mesh {
                 Err(_) if !met.named => continue,
                 read => read?,
             };
-            read.extend(self.warm.get(&met.process()).map(|open| ("warm_upstream_connections".to_owned(), *open)));
+            read.extend(
+                self.warm
+                    .get(&met.process())
+                    .map(|open| ("warm_upstream_connections".to_owned(), *open)),
+            );
             gauges.insert(met.name.clone(), read);
         }
         Ok(gauges)

@@ -19,13 +19,19 @@ impl Named {
     pub(crate) fn of(plan: &Plan, placement: &Placement) -> Self {
         let mut named = Self::default();
         for cell in &plan.cells {
-            let (Some(path), Some(point)) = (plan.paths.get(cell.path), plan.points.get(cell.point)) else { continue };
+            let (Some(path), Some(point)) =
+                (plan.paths.get(cell.path), plan.points.get(cell.point))
+            else {
+                continue;
+            };
             if !point.server.is_agent() {
                 named.programs.insert(point.server.clone());
             }
             let Some(endpoints) = placement.paths.get(&path.name) else { continue };
             let job = &point.job;
-            for (pods, cpus) in [(&endpoints.clients, &job.client_cpus), (&endpoints.servers, &job.server_cpus)] {
+            for (pods, cpus) in
+                [(&endpoints.clients, &job.client_cpus), (&endpoints.servers, &job.server_cpus)]
+            {
                 let Some(cpus) = cpus else { continue };
                 for pod in pods {
                     named.cpus.entry(pod.clone()).or_default().extend(&cpus.0);

@@ -46,7 +46,12 @@ fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
     let mut names = BTreeSet::new();
     for twice in placement.pods.iter().filter(|pod| !names.insert(pod.to_string())) {
         let why = format!("two pods would be called `{twice}`");
-        needs.push(Need::new(None, "another name", why, "rename the path or the variant that it is called after"));
+        needs.push(Need::new(
+            None,
+            "another name",
+            why,
+            "rename the path or the variant that it is called after",
+        ));
     }
     if let Err(why) = open_files(spec, placement) {
         needs.push(Need::new(None, "open files", why, "or use fewer pods"));
@@ -73,13 +78,19 @@ const FILES: usize = 128;
 /// # Errors
 /// The system allows fewer; the limit, and what to do about it.
 pub(crate) fn open_files(spec: &LabSpec, placement: &Placement) -> Result<(), String> {
-    let (nodes, pods, proxies) = (spec.nodes.len(), placement.pods.len(), placement.mesh_processes().len());
-    let wanted = (FILES + nodes * FILES_OF_A_NODE + pods * FILES_OF_A_POD + proxies * FILES_OF_A_PROXY) as u64;
-    let of_mesh = if proxies == 0 { String::new() } else { format!(" and {proxies} proxies and services") };
+    let (nodes, pods, proxies) =
+        (spec.nodes.len(), placement.pods.len(), placement.mesh_processes().len());
+    let wanted =
+        (FILES + nodes * FILES_OF_A_NODE + pods * FILES_OF_A_POD + proxies * FILES_OF_A_PROXY)
+            as u64;
+    let of_mesh =
+        if proxies == 0 { String::new() } else { format!(" and {proxies} proxies and services") };
     let what = format!("a lab of {nodes} nodes and {pods} pods{of_mesh} needs {wanted} open files");
     match hopbench_sys::limits::raise_open_files(wanted) {
         Ok(limit) if limit >= wanted => Ok(()),
-        Ok(limit) => Err(format!("{what}; the limit is {limit}: raise the hard limit (`ulimit -Hn`, LimitNOFILE=)")),
+        Ok(limit) => Err(format!(
+            "{what}; the limit is {limit}: raise the hard limit (`ulimit -Hn`, LimitNOFILE=)"
+        )),
         Err(error) => Err(format!("{what}; the limit cannot be read: {error}")),
     }
 }
@@ -91,9 +102,12 @@ fn delay() -> Option<Need> {
     let check = doctor::CHECKS.iter().find(|check| check.name == "netem")?;
     let finding = (check.run)();
     match finding.state {
-        doctor::State::Missing => {
-            Some(Need::new(None, "netem", format!("`zone-delay`: {}", finding.found), &finding.remedy))
-        }
+        doctor::State::Missing => Some(Need::new(
+            None,
+            "netem",
+            format!("`zone-delay`: {}", finding.found),
+            &finding.remedy,
+        )),
         _ => None,
     }
 }
@@ -101,43 +115,71 @@ fn delay() -> Option<Need> {
 fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
     let path = &endpoints.path;
     let mut needs = Vec::new();
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| {
+        needs.push(Need::new(Some(path), what, why, remedy))
+    };
     let via = match &path.via {
         Via::NodePort(node) | Via::Gateway(node) => Some(node),
         Via::Direct | Via::ClusterIp => None,
         Via::LoadBalancer | Via::Address(_) => {
-            let why = format!("`via {}`: a lab has neither load balancers nor anything outside of it", path.via);
-            add(Need::IMPOSSIBLE, why, "run this path on a cluster (`--testbed kubernetes`), or leave it out");
+            let why = format!(
+                "`via {}`: a lab has neither load balancers nor anything outside of it",
+                path.via
+            );
+            add(
+                Need::IMPOSSIBLE,
+                why,
+                "run this path on a cluster (`--testbed kubernetes`), or leave it out",
+            );
             None
         }
     };
     for node in [&path.from.node, &path.to.node].into_iter().chain(via) {
         if !spec.nodes.iter().any(|known| known.name == *node) {
-            add(&format!("node {node}"), "the lab has no such node".to_owned(), "name it under `nodes:`");
+            add(
+                &format!("node {node}"),
+                "the lab has no such node".to_owned(),
+                "name it under `nodes:`",
+            );
         }
     }
     for place in [&path.from, &path.to] {
         if kind(&place.network).is_none() {
             let known: Vec<_> = KINDS.iter().map(|kind| kind.name()).collect();
             let why = format!("the lab has no network kind `{}`", place.network);
-            add(&format!("network {}", place.network), why, &format!("one of {}", known.join(", ")));
+            add(
+                &format!("network {}", place.network),
+                why,
+                &format!("one of {}", known.join(", ")),
+            );
         }
     }
     // Once a path, also where both its ends are in it.
-    for name in [&path.from, &path.to].into_iter().filter_map(|place| place.runtime.as_deref()).collect::<BTreeSet<_>>()
+    for name in [&path.from, &path.to]
+        .into_iter()
+        .filter_map(|place| place.runtime.as_deref())
+        .collect::<BTreeSet<_>>()
     {
         match runtime(name) {
             Some(runtime) if runtime.find().is_some() => {}
             Some(runtime) => add(name, looked(name), runtime.remedy()),
             None => {
                 let known: Vec<_> = RUNTIMES.iter().map(|runtime| runtime.name()).collect();
-                add(name, format!("the lab has no runtime `{name}`"), &format!("{}, or none", known.join(", ")));
+                add(
+                    name,
+                    format!("the lab has no runtime `{name}`"),
+                    &format!("{}, or none", known.join(", ")),
+                );
             }
         }
     }
     for place in [&path.from, &path.to].into_iter().filter(|place| place.network == "host") {
         if let Some(name) = &place.runtime {
-            add("a pod", format!("{place}: {name} would take the node's own network over"), "leave the runtime out");
+            add(
+                "a pod",
+                format!("{place}: {name} would take the node's own network over"),
+                "leave the runtime out",
+            );
         }
     }
     let has_service = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
@@ -150,7 +192,9 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
         );
     }
     needs.extend(of_mesh(endpoints));
-    let mut add = |what: &str, why: String, remedy: &str| needs.push(Need::new(Some(path), what, why, remedy));
+    let mut add = |what: &str, why: String, remedy: &str| {
+        needs.push(Need::new(Some(path), what, why, remedy))
+    };
     if let Some(why) = packet_path::impossible(endpoints) {
         add(Need::IMPOSSIBLE, why, "leave this path out");
     }
@@ -168,15 +212,20 @@ fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
         .into_iter()
         .chain(refusals::lacks_variant(path))
         .collect();
-    let mut impossible = |why: String, remedy: &str| needs.push(Need::new(Some(path), Need::IMPOSSIBLE, why, remedy));
+    let mut impossible = |why: String, remedy: &str| {
+        needs.push(Need::new(Some(path), Need::IMPOSSIBLE, why, remedy))
+    };
     for place in endpoints.sidecar_places() {
         if place.network == "host" {
-            let why =
-                format!("{place}: a sidecar takes over what its pod sends and gets, and would do so for the node");
+            let why = format!(
+                "{place}: a sidecar takes over what its pod sends and gets, and would do so for the node"
+            );
             impossible(why, "place this end in a pod, or leave `mesh` out");
         }
         if let Some(name) = &place.runtime {
-            let why = format!("{place}: {name} takes packets past the rules that bring them to a sidecar");
+            let why = format!(
+                "{place}: {name} takes packets past the rules that bring them to a sidecar"
+            );
             impossible(why, "leave the runtime or `mesh` out");
         }
     }
@@ -192,7 +241,10 @@ fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
 fn lacking(program: &str) -> Option<String> {
     let Some(server) = server(program) else {
         let known: Vec<_> = SERVERS.iter().map(|server| server.name()).collect();
-        return Some(format!("the lab has no server program `{program}`; one of {}", known.join(", ")));
+        return Some(format!(
+            "the lab has no server program `{program}`; one of {}",
+            known.join(", ")
+        ));
     };
     match tools::find(program) {
         Some(_) => None,
@@ -202,14 +254,20 @@ fn lacking(program: &str) -> Option<String> {
 
 /// CPUs that a job names and that an agent cannot be held to.
 fn unheld(path: &Path, point: &Point) -> Option<String> {
-    let ends = [("client", &point.job.client_cpus, &path.from), ("server", &point.job.server_cpus, &path.to)];
+    let ends = [
+        ("client", &point.job.client_cpus, &path.from),
+        ("server", &point.job.server_cpus, &path.to),
+    ];
     let allowed = hopbench_sys::cpu::allowed().ok()?;
     ends.into_iter().find_map(|(end, asked, place)| {
         let asked = asked.as_ref()?;
         if let Some(runtime) = &place.runtime {
-            return Some(format!("`cpu` holds no {end} in {runtime}, whose CPUs are not the machine's ({place})"));
+            return Some(format!(
+                "`cpu` holds no {end} in {runtime}, whose CPUs are not the machine's ({place})"
+            ));
         }
-        let absent: Vec<usize> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
+        let absent: Vec<usize> =
+            asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
         let list = |cpus: Vec<usize>| CpuSet(cpus).to_string();
         if absent.is_empty() {
             return None;
@@ -229,15 +287,22 @@ pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
         return Some(why);
     }
     if path.to.runtime.is_some() && !point.server.is_agent() {
-        return Some(format!("the lab starts {} outside of runtimes only ({})", point.server.program, path.to));
+        return Some(format!(
+            "the lab starts {} outside of runtimes only ({})",
+            point.server.program, path.to
+        ));
     }
     if !point.server.is_agent()
         && let Some(why) = lacking(&point.server.program)
     {
         return Some(why);
     }
-    let runtimes = [&path.from, &path.to].into_iter().filter_map(|place| runtime(place.runtime.as_deref()?));
-    runtimes.into_iter().find_map(|runtime| runtime.unsupported(point)).or_else(|| unheld(path, point))
+    let runtimes =
+        [&path.from, &path.to].into_iter().filter_map(|place| runtime(place.runtime.as_deref()?));
+    runtimes
+        .into_iter()
+        .find_map(|runtime| runtime.unsupported(point))
+        .or_else(|| unheld(path, point))
 }
 
 #[cfg(test)]
@@ -252,7 +317,11 @@ mod tests {
         Place { network: "bridge".into(), node: "a".into(), runtime: runtime.map(str::to_owned) }
     }
 
-    fn cell(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> (Path, Point) {
+    fn cell(
+        program: &str,
+        cpus: (Option<usize>, Option<usize>),
+        runtime: Option<&str>,
+    ) -> (Path, Point) {
         let to = place(runtime);
         let path = Path {
             name: "p".into(),
@@ -279,7 +348,8 @@ mod tests {
             timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
             seed: 1,
         };
-        let server = ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
+        let server =
+            ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
         (path, Point { search: None, workload: "w".into(), point: BTreeMap::new(), job, server })
     }
 
@@ -291,7 +361,10 @@ mod tests {
     #[test]
     fn a_server_program_that_is_not_there_concerns_its_cells_only() {
         assert_eq!(why("hopbench", (None, None), None), "");
-        assert_eq!(why("ngnix", (None, None), None), "the lab has no server program `ngnix`; one of nginx");
+        assert_eq!(
+            why("ngnix", (None, None), None),
+            "the lab has no server program `ngnix`; one of nginx"
+        );
         assert_eq!(lacking("nginx").is_some(), tools::find("nginx").is_none());
     }
 
@@ -300,7 +373,11 @@ mod tests {
         let cpu = hopbench_sys::cpu::allowed().unwrap()[0];
         assert_eq!(why("hopbench", (Some(cpu), Some(cpu)), None), "");
         let told = why("hopbench", (Some(cpu), Some(8000)), None);
-        assert!(told.starts_with("CPU 8000 of the server: this process may use ") && told.contains("change"), "{told}");
+        assert!(
+            told.starts_with("CPU 8000 of the server: this process may use ")
+                && told.contains("change"),
+            "{told}"
+        );
         assert!(why("hopbench", (Some(8000), None), None).starts_with("CPU 8000 of the client"));
         let told = why("hopbench", (Some(cpu), Some(cpu)), Some("runsc"));
         assert!(told.contains("no server in runsc") && told.contains("bridge+runsc@a"), "{told}");

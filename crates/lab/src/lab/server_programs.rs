@@ -24,7 +24,8 @@ impl Programs {
         endpoints: &Endpoints,
         name: &str,
     ) -> Result<Vec<u32>, Fault> {
-        let server = server(name).ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
+        let server = server(name)
+            .ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
         let sizes = sizes(programs.iter().filter(|spec| spec.program == name));
         let mut pids = Vec::new();
         for pod in &endpoints.servers {
@@ -33,15 +34,20 @@ impl Programs {
             if running.is_none() {
                 // The old one must be gone before the new one can have its port.
                 self.0.remove(&key);
-                let stack = built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
+                let stack = built
+                    .stack(pod)
+                    .ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
                 let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
                 let task = Task { server, port: program_port(pod), sizes: &sizes, cpus };
-                let mut started =
-                    Running::start(stack, &task).map_err(refused(format!("cannot start {name} in {pod}")))?;
+                let mut started = Running::start(stack, &task)
+                    .map_err(refused(format!("cannot start {name} in {pod}")))?;
                 running = started.pids();
                 self.0.insert(key, started);
             }
-            pids.extend(running.ok_or_else(|| Fault::environment(format!("{name} in {pod} ended at once")))?);
+            pids.extend(
+                running
+                    .ok_or_else(|| Fault::environment(format!("{name} in {pod} ended at once")))?,
+            );
         }
         Ok(pids)
     }

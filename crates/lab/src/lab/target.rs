@@ -25,18 +25,22 @@ pub(crate) fn target(
     let offer = if bypassed { Offer::ALL[0] } else { Offer::of(job, server) };
     let of_pod = |pod| built.pods.get(pod).map(|pod| pod.address);
     let target = match (&path.via, endpoints.service) {
-        (Via::ClusterIp, Some(number)) => Some((addresses::service(number), service::port(endpoints, number, offer))),
-        (Via::NodePort(node), Some(number)) => {
-            built.node(node).map(|node| (addresses::node(node.number), service::port(endpoints, number, offer)))
+        (Via::ClusterIp, Some(number)) => {
+            Some((addresses::service(number), service::port(endpoints, number, offer)))
         }
-        (Via::Gateway(_), _) => endpoints.gateway.as_ref().and_then(|pod| Some((of_pod(pod)?, offer.gateway()))),
+        (Via::NodePort(node), Some(number)) => built
+            .node(node)
+            .map(|node| (addresses::node(node.number), service::port(endpoints, number, offer))),
+        (Via::Gateway(_), _) => {
+            endpoints.gateway.as_ref().and_then(|pod| Some((of_pod(pod)?, offer.gateway())))
+        }
         _ => endpoints.servers.first().and_then(|pod| {
             let proxied = path.is_proxied() && !bypassed;
             let port = if proxied { offer.exposed(path.mesh) } else { own_port(offer, pod) };
             Some((of_pod(pod)?, port))
         }),
     };
-    let (address, port) =
-        target.ok_or_else(|| Fault::input(format!("path `{}` has nowhere to connect to", path.name)))?;
+    let (address, port) = target
+        .ok_or_else(|| Fault::input(format!("path `{}` has nowhere to connect to", path.name)))?;
     Ok(SocketAddr::from((address, port)))
 }

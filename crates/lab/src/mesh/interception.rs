@@ -20,15 +20,18 @@ use crate::services::service;
 
 /// The rules of a pod with a sidecar.
 pub(crate) fn rules(pod: &PodId, placement: &Placement) -> Value {
-    let inbound: BTreeSet<u16> = exposed().filter(|one| one.mode.has_server()).map(|one| one.port()).collect();
-    let outbound: BTreeSet<u16> = exposed().filter(|one| one.mode.has_client()).map(|one| one.port()).collect();
+    let inbound: BTreeSet<u16> =
+        exposed().filter(|one| one.mode.has_server()).map(|one| one.port()).collect();
+    let outbound: BTreeSet<u16> =
+        exposed().filter(|one| one.mode.has_client()).map(|one| one.port()).collect();
     let outbound: BTreeSet<u16> = outbound.into_iter().chain(node_ports(pod, placement)).collect();
     let nat = |hook: &str| json!({"type": "nat", "hook": hook, "prio": -100, "policy": "accept"});
     let foreign = json!({"match": {"op": "!=", "left": {"meta": {"key": "mark"}}, "right": MARK}});
     let mut list = vec![json!({"add": {"table": {"family": "ip", "name": TABLE}}})];
-    for (hook, name, ports, to, more) in
-        [("prerouting", "inbound", inbound, INBOUND, None), ("output", "outbound", outbound, OUTBOUND, Some(foreign))]
-    {
+    for (hook, name, ports, to, more) in [
+        ("prerouting", "inbound", inbound, INBOUND, None),
+        ("output", "outbound", outbound, OUTBOUND, Some(foreign)),
+    ] {
         let taken = [
             transport("tcp"),
             json!({"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"set": ports}}}),

@@ -47,12 +47,19 @@ pub(crate) fn listeners(
 }
 
 /// The telemetry service that is told of the traffic of a path.
-fn telemetry(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<SocketAddr> {
+fn telemetry(
+    endpoints: &Endpoints,
+    address: impl Fn(&PodId) -> Option<Ipv4Addr>,
+) -> Option<SocketAddr> {
     Some(SocketAddr::from((address(endpoints.telemetry()?)?, TELEMETRY_PORT)))
 }
 
 /// The route from the client on.
-fn outward(endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Route {
+fn outward(
+    endpoints: &Endpoints,
+    offer: Offer,
+    address: impl Fn(&PodId) -> Option<Ipv4Addr>,
+) -> Route {
     let mode = endpoints.path.mesh;
     let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
     let route = Route {
@@ -91,10 +98,14 @@ fn outward(endpoints: &Endpoints, offer: Offer, address: impl Fn(&PodId) -> Opti
 }
 
 /// The listener of a path's gateway.
-pub(crate) fn gateway(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Vec<Listener> {
+pub(crate) fn gateway(
+    endpoints: &Endpoints,
+    address: impl Fn(&PodId) -> Option<Ipv4Addr>,
+) -> Vec<Listener> {
     let mode = endpoints.entered();
     let route = |offer: Offer| {
-        let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
+        let endpoint =
+            |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
         Route {
             name: offer.word().to_owned(),
             address: None,

@@ -142,7 +142,11 @@ impl Proxies {
         self.read(name, hopbench_mesh::gauges)
     }
 
-    fn read<T: Default>(&mut self, name: &str, read: fn(&[u8]) -> Result<T, String>) -> Result<T, Fault> {
+    fn read<T: Default>(
+        &mut self,
+        name: &str,
+        read: fn(&[u8]) -> Result<T, String>,
+    ) -> Result<T, Fault> {
         let running = self.running.get_mut(name).ok_or_else(|| unknown(name))?;
         let Some(body) = running.ask(STATS)? else { return Ok(T::default()) };
         read(&body).map_err(|why| Fault::measuring(format!("{name}: {why}")))

@@ -28,8 +28,12 @@ pub struct Namespace {
 impl Namespace {
     /// A new one, with nothing in it but `lo`, which is down.
     pub(super) fn create_bare(name: &str) -> io::Result<Self> {
-        let made = on_thread(|| unshare(CloneFlags::CLONE_NEWNET).map_err(io::Error::from).and_then(|()| own()));
-        let file = made.flatten().map_err(|e| told(&format!("cannot make network namespace {name}"), &e))?;
+        let made = on_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET).map_err(io::Error::from).and_then(|()| own())
+        });
+        let file = made
+            .flatten()
+            .map_err(|e| told(&format!("cannot make network namespace {name}"), &e))?;
         Self::of(name, file)
     }
 
@@ -79,8 +83,11 @@ impl Namespace {
     /// No right to enter, no thread to be had. A panic of `work` goes on in the caller.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         let fd = self.fd.as_fd();
-        let done = on_thread(move || setns(fd, CloneFlags::CLONE_NEWNET).map(|()| work()).map_err(io::Error::from));
-        done.flatten().map_err(|e| told(&format!("cannot enter network namespace {}", self.name), &e))
+        let done = on_thread(move || {
+            setns(fd, CloneFlags::CLONE_NEWNET).map(|()| work()).map_err(io::Error::from)
+        });
+        done.flatten()
+            .map_err(|e| told(&format!("cannot enter network namespace {}", self.name), &e))
     }
 
     /// A command whose process will run inside, with a mount namespace of its own in which `/sys`
@@ -104,8 +111,11 @@ impl Namespace {
     /// take.
     pub fn set_sysctl(&self, key: &str, value: &str) -> io::Result<()> {
         let path = sysctl_path(key);
-        let read = self.run(|| std::fs::write(&path, value).and_then(|()| std::fs::read_to_string(&path)))?;
-        let failed = |reason: &io::Error| told(&format!("cannot set {key} = {value} in {}", self.name), reason);
+        let read = self
+            .run(|| std::fs::write(&path, value).and_then(|()| std::fs::read_to_string(&path)))?;
+        let failed = |reason: &io::Error| {
+            told(&format!("cannot set {key} = {value} in {}", self.name), reason)
+        };
         let read = read.map_err(|e| failed(&e))?;
         if read.split_whitespace().eq(value.split_whitespace()) {
             return Ok(());
@@ -137,7 +147,8 @@ fn own() -> io::Result<File> {
 /// use.
 fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("namespace".to_owned()).spawn_scoped(scope, work)?;
+        let thread =
+            std::thread::Builder::new().name("namespace".to_owned()).spawn_scoped(scope, work)?;
         Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }

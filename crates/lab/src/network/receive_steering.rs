@@ -37,7 +37,9 @@ fn set_masks(cpus: &[usize]) -> io::Result<()> {
             std::fs::write(&file, mask(cpus)).map_err(|e| match e.kind() {
                 // The kernel asks for the capability in the first user namespace, whoever owns the
                 // link.
-                io::ErrorKind::PermissionDenied => io::Error::other(format!("rps_cpus needs root ({e})")),
+                io::ErrorKind::PermissionDenied => {
+                    io::Error::other(format!("rps_cpus needs root ({e})"))
+                }
                 _ => e,
             })?;
             let read = std::fs::read_to_string(&file)?;
@@ -69,8 +71,9 @@ fn unmask(text: &str) -> Option<Vec<usize>> {
     let words = text.trim().split(',').rev().enumerate();
     let words = words.map(|(at, word)| Some((at, u32::from_str_radix(word, 16).ok()?)));
     let words: Vec<(usize, u32)> = words.collect::<Option<_>>()?;
-    let cpus =
-        words.iter().flat_map(|(at, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |b| at * 32 + b));
+    let cpus = words.iter().flat_map(|(at, word)| {
+        (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |b| at * 32 + b)
+    });
     Some(cpus.collect())
 }
 

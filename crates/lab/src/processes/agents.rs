@@ -129,14 +129,20 @@ impl Agents {
         if let (Some(log), Some(stderr)) = (&self.log, child.stderr.take()) {
             StderrLog::follow(&id.to_string(), stderr, Some(log.try_clone()?))?;
         }
-        Ok(Agent { child, in_runtime: seat.around.is_some(), killed: Vec::new(), control: Some(ours) })
+        Ok(Agent {
+            child,
+            in_runtime: seat.around.is_some(),
+            killed: Vec::new(),
+            control: Some(ours),
+        })
     }
 
     /// The command to start: the agent, or the runtime that it is in.
     fn command(&mut self, seat: Seat<'_>) -> io::Result<Command> {
         let namespace = &seat.stack.namespace;
         let listen = format!("0.0.0.0:{}", seat.port);
-        let mut arguments = ["agent", "--control-fd", "0", "--listen", &listen].map(str::to_owned).to_vec();
+        let mut arguments =
+            ["agent", "--control-fd", "0", "--listen", &listen].map(str::to_owned).to_vec();
         arguments.extend(self.run.iter().flat_map(|run| ["--run-key".to_owned(), run.to_string()]));
         let Some(around) = seat.around else {
             let mut command = namespace.command(self.program.as_os_str())?;
@@ -144,7 +150,10 @@ impl Agents {
             return Ok(command);
         };
         let name = around.runtime.name();
-        let program = around.runtime.find().ok_or_else(|| io::Error::other(format!("{name} is not installed")))?;
+        let program = around
+            .runtime
+            .find()
+            .ok_or_else(|| io::Error::other(format!("{name} is not installed")))?;
         let bundles = match &mut self.bundles {
             Some(bundles) => bundles,
             none => none.insert(Bundles::new(&self.program)?),
@@ -158,10 +167,9 @@ impl Agents {
     /// The conductor's end of a new control session. The socket of an agent serves one session: an
     /// agent whose socket was given away, or that died, is started again.
     pub(crate) fn control(&mut self, id: &AgentId, seat: Seat<'_>) -> Result<UnixStream, Fault> {
-        let fresh = self
-            .running
-            .get_mut(id)
-            .is_some_and(|agent| agent.control.is_some() && matches!(agent.child.try_wait(), Ok(None)));
+        let fresh = self.running.get_mut(id).is_some_and(|agent| {
+            agent.control.is_some() && matches!(agent.child.try_wait(), Ok(None))
+        });
         if !fresh {
             // The old one must be gone before the new one can have its port.
             self.running.remove(id);

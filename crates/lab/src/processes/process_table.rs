@@ -43,7 +43,12 @@ pub(crate) fn beneath(ancestor: u32) -> Vec<u32> {
     let mut next = 0;
     while let Some(parent) = found.get(next).copied() {
         next += 1;
-        found.extend(family.iter().filter(|(pid, of)| *of == parent && *pid != ancestor).map(|(pid, _)| *pid));
+        found.extend(
+            family
+                .iter()
+                .filter(|(pid, of)| *of == parent && *pid != ancestor)
+                .map(|(pid, _)| *pid),
+        );
     }
     found.remove(0);
     found
@@ -63,14 +68,18 @@ pub(crate) fn cpus_of(pid: u32) -> Option<CpuSet> {
 /// The TCP ports that are listened on in the network namespace of a process. Empty if it is gone.
 pub(crate) fn listening(pid: u32) -> BTreeSet<u16> {
     const LISTEN: &str = "0A";
-    let of = |table: &str| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+    let of =
+        |table: &str| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
     // The local address is field 2, `0100007F:1F90`, the state field 4.
     let port = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().take(4).collect();
         let [_, local, _, LISTEN] = fields[..] else { return None };
         u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()
     };
-    ["tcp", "tcp6"].iter().flat_map(|table| of(table).lines().filter_map(port).collect::<Vec<_>>()).collect()
+    ["tcp", "tcp6"]
+        .iter()
+        .flat_map(|table| of(table).lines().filter_map(port).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Whether a process is there and has not ended.
@@ -123,10 +132,17 @@ mod tests {
     fn ports_that_listen_are_seen_and_others_are_not() {
         let [four, six] = ["127.0.0.1:0", "[::1]:0"].map(std::net::TcpListener::bind);
         let own = std::process::id();
-        let ports: Vec<u16> =
-            [&four, &six].iter().flat_map(|l| l.as_ref().ok()?.local_addr().ok()).map(|a| a.port()).collect();
-        assert!(!ports.is_empty() && ports.iter().all(|port| listening(own).contains(port)), "{ports:?}");
-        let client = std::net::TcpStream::connect(four.as_ref().unwrap().local_addr().unwrap()).unwrap();
+        let ports: Vec<u16> = [&four, &six]
+            .iter()
+            .flat_map(|l| l.as_ref().ok()?.local_addr().ok())
+            .map(|a| a.port())
+            .collect();
+        assert!(
+            !ports.is_empty() && ports.iter().all(|port| listening(own).contains(port)),
+            "{ports:?}"
+        );
+        let client =
+            std::net::TcpStream::connect(four.as_ref().unwrap().local_addr().unwrap()).unwrap();
         let found = listening(own);
         assert!(!found.contains(&client.local_addr().unwrap().port()), "{found:?}");
         drop((four, six));
@@ -152,13 +168,20 @@ mod tests {
         };
         assert!(children(own).contains(&child.id()) && !children(own).contains(&grandchild));
         let all = beneath(own);
-        assert!(all.contains(&child.id()) && all.contains(&grandchild) && !all.contains(&own), "{all:?}");
+        assert!(
+            all.contains(&child.id()) && all.contains(&grandchild) && !all.contains(&own),
+            "{all:?}"
+        );
         assert_eq!(network_of(grandchild), network_of(own));
         let now = Process::now(child.id()).unwrap();
         assert!(now.is_alive() && !Process { started: now.started + 1, ..now }.is_alive());
         assert_eq!(cpus_of(child.id()).unwrap().0, hopbench_sys::cpu::allowed().unwrap());
         for pid in [grandchild, child.id()] {
-            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::Signal::SIGKILL).unwrap();
+            nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(pid as i32),
+                nix::sys::signal::Signal::SIGKILL,
+            )
+            .unwrap();
         }
         // Dead, and not collected yet.
         while now.is_alive() {}

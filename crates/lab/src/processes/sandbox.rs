@@ -48,10 +48,14 @@ pub fn enter() -> Result<Entered, Fault> {
         inside::set_up()?;
         return Ok(Entered::Inside);
     }
-    let arguments: Result<Vec<CString>, _> = std::env::args_os().map(|a| CString::new(a.into_vec())).collect();
+    let arguments: Result<Vec<CString>, _> =
+        std::env::args_os().map(|a| CString::new(a.into_vec())).collect();
     let arguments = arguments.map_err(Fault::input)?;
-    let tree = start(c"/proc/self/exe", &arguments, !inside::is_root_enough()).map_err(|e| forbidden::fault(&e))?;
-    let code = tree.wait().map_err(|e| Fault::measuring(format!("cannot wait for the lab to end: {e}")))?;
+    let tree = start(c"/proc/self/exe", &arguments, !inside::is_root_enough())
+        .map_err(|e| forbidden::fault(&e))?;
+    let code = tree
+        .wait()
+        .map_err(|e| Fault::measuring(format!("cannot wait for the lab to end: {e}")))?;
     Ok(Entered::Outside(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))))
 }
 

@@ -28,7 +28,11 @@ pub(crate) struct StderrLog {
 
 impl StderrLog {
     /// Reads from now on. Lines also go to `log`, with the process' name before them.
-    pub(crate) fn follow(name: &str, stderr: impl Read + Send + 'static, log: Option<File>) -> io::Result<Self> {
+    pub(crate) fn follow(
+        name: &str,
+        stderr: impl Read + Send + 'static,
+        log: Option<File>,
+    ) -> io::Result<Self> {
         let last = Arc::new(Mutex::new(VecDeque::new()));
         let (lines, name) = (Arc::clone(&last), name.to_owned());
         let reader = std::thread::Builder::new()

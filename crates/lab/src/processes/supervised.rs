@@ -33,25 +33,28 @@ impl Supervised {
         spawn: impl FnOnce() -> io::Result<Child> + Send + 'static,
     ) -> io::Result<(Self, Option<ChildStderr>)> {
         let (start, started) = mpsc::channel();
-        let supervisor = std::thread::Builder::new().name("supervisor".to_owned()).spawn(move || match spawn() {
-            Ok(mut child) => {
-                // Only this thread collects the child. So until it waits, the number is the
-                // child's, even if that has ended already.
-                let process = Process::open(child.id());
-                if process.is_err() {
-                    let _ = child.kill();
+        let supervisor = std::thread::Builder::new().name("supervisor".to_owned()).spawn(
+            move || match spawn() {
+                Ok(mut child) => {
+                    // Only this thread collects the child. So until it waits, the number is the
+                    // child's, even if that has ended already.
+                    let process = Process::open(child.id());
+                    if process.is_err() {
+                        let _ = child.kill();
+                    }
+                    // Mounts of this thread live as long as somebody is in their namespace; the
+                    // program is.
+                    let started = process.map(|process| (child.id(), process, child.stderr.take()));
+                    start.send(started).ok().and_then(|()| child.wait().ok())
                 }
-                // Mounts of this thread live as long as somebody is in their namespace; the program
-                // is.
-                let started = process.map(|process| (child.id(), process, child.stderr.take()));
-                start.send(started).ok().and_then(|()| child.wait().ok())
-            }
-            Err(error) => {
-                let _ = start.send(Err(error));
-                None
-            }
-        })?;
-        let (pid, process, stderr) = started.recv().map_err(|_| io::Error::other("its supervisor died"))??;
+                Err(error) => {
+                    let _ = start.send(Err(error));
+                    None
+                }
+            },
+        )?;
+        let (pid, process, stderr) =
+            started.recv().map_err(|_| io::Error::other("its supervisor died"))??;
         Ok((Self { pid, process, supervisor: Some(supervisor), end: None }, stderr))
     }
 
@@ -111,12 +114,17 @@ mod tests {
 
     #[test]
     fn how_a_program_ended_is_known() {
-        let started =
-            |script: &'static str| Supervised::start(|| Command::new("sh").args(["-c", script]).spawn()).unwrap().0;
+        let started = |script: &'static str| {
+            Supervised::start(|| Command::new("sh").args(["-c", script]).spawn()).unwrap().0
+        };
         assert_eq!(started("exit 3").end().and_then(|status| status.code()), Some(3));
         let mut sleeping = started("exec sleep 60");
         assert!(sleeping.is_alive());
-        assert_eq!(sleeping.end_within(20_000_000), None, "it lives, and nobody waits for it for good");
+        assert_eq!(
+            sleeping.end_within(20_000_000),
+            None,
+            "it lives, and nobody waits for it for good"
+        );
         assert!(sleeping.is_alive());
         sleeping.signal(Signal::SIGKILL);
         assert_eq!(sleeping.end().and_then(|status| status.signal()), Some(9));

@@ -30,7 +30,9 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
             (Some(said), Some(built)) if *said == built => {
                 namespaces.insert(built);
             }
-            (Some(said), Some(built)) => wrong.push(format!("{pod} is in namespace {said}, its pod is {built}")),
+            (Some(said), Some(built)) => {
+                wrong.push(format!("{pod} is in namespace {said}, its pod is {built}"))
+            }
             (None, _) => wrong.push(format!("{pod} did not say in which namespace it is")),
             (_, None) => wrong.push(format!("{pod} was never built")),
         }
@@ -39,8 +41,11 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
     let place = pods.first().map(|pod| &pod.place);
     let node = place.map_or("?", |place| place.node.as_str());
     let names = PodId::summary(pods);
-    let evidence =
-        if wrong.is_empty() { format!("{names} on node {node}, namespace {list}") } else { wrong.join("; ") };
+    let evidence = if wrong.is_empty() {
+        format!("{names} on node {node}, namespace {list}")
+    } else {
+        wrong.join("; ")
+    };
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
 }
 
@@ -69,7 +74,9 @@ pub(super) fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proo
     let hop = pod.place.runtime.clone().unwrap_or_default();
     let inside = seen.machines.get(&pod.agent()).and_then(|machine| machine.get("kernel"));
     let (evidence, ok) = match inside {
-        Some(inside) => (format!("kernel {inside} in {pod}, {} outside", known.kernel), *inside != known.kernel),
+        Some(inside) => {
+            (format!("kernel {inside} in {pod}, {} outside", known.kernel), *inside != known.kernel)
+        }
         None => (format!("{pod} did not say which kernel it has"), false),
     };
     Proof { hop, evidence, ok }
@@ -77,13 +84,18 @@ pub(super) fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proo
 
 /// Whether the servers saw the addresses that this way leaves in a packet. Only agents can tell.
 pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
-    let peers: BTreeSet<&str> =
-        seen.servers.iter().flat_map(|(_, end)| &end.flows).map(|flow| flow.peer.as_str()).collect();
+    let peers: BTreeSet<&str> = seen
+        .servers
+        .iter()
+        .flat_map(|(_, end)| &end.flows)
+        .map(|flow| flow.peer.as_str())
+        .collect();
     if peers.is_empty() {
         return None;
     }
     let address = |text: &str| text.parse::<SocketAddr>().ok().map(|peer| peer.ip().to_canonical());
-    let expected = |text: &&str| address(text).is_some_and(|peer| known.peers.iter().any(|own| peer == *own));
+    let expected =
+        |text: &&str| address(text).is_some_and(|peer| known.peers.iter().any(|own| peer == *own));
     let strangers: Vec<&str> = peers.iter().copied().filter(|peer| !expected(peer)).collect();
     let wanted: Vec<String> = known
         .peers
@@ -92,7 +104,8 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
         .map(ToString::to_string)
         .collect();
     let (evidence, ok) = if strangers.is_empty() {
-        let addresses: BTreeSet<String> = peers.iter().filter_map(|p| address(p)).map(|p| p.to_string()).collect();
+        let addresses: BTreeSet<String> =
+            peers.iter().filter_map(|p| address(p)).map(|p| p.to_string()).collect();
         (format!("the server saw {}", addresses.into_iter().collect::<Vec<_>>().join(", ")), true)
     } else {
         (format!("the server saw {}, not {}", strangers.join(", "), wanted.join(" or ")), false)
@@ -120,7 +133,9 @@ pub(crate) fn peers(
         }
         Via::Gateway(_) => peers.extend(endpoints.gateway.as_ref().and_then(address)),
         // What comes in at a node and stays there does not pass the chain that masquerades.
-        Via::NodePort(node) if !(endpoints.path.to.network == "host" && endpoints.path.to.node == *node) => {
+        Via::NodePort(node)
+            if !(endpoints.path.to.network == "host" && endpoints.path.to.node == *node) =>
+        {
             peers.extend(of_node(node));
         }
         _ if from_node || (masquerades && endpoints.path.via == Via::ClusterIp && !by_sidecar) => {

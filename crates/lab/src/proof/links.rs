@@ -17,41 +17,64 @@ use crate::topology::packet_path::{Link, PacketPath, Side, Stage, tunnels};
 const STILL_BYTES: (u64, u64) = (2048, 8192);
 
 /// Whether every connection was translated.
-pub(super) fn translated(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypassed: bool) -> Option<Proof> {
+pub(super) fn translated(
+    known: &Known<'_>,
+    grown: &Grown<'_>,
+    load: Load,
+    bypassed: bool,
+) -> Option<Proof> {
     let node = translator(known.endpoints)?;
     let hop = format!("dnat on {node}");
     let Some(service) = known.service else {
-        return Some(Proof { hop, evidence: "the path's Service was never built".to_owned(), ok: false });
+        return Some(Proof {
+            hop,
+            evidence: "the path's Service was never built".to_owned(),
+            ok: false,
+        });
     };
     let Some(total) = grown.by(&of_service(node, service)) else {
-        return Some(Proof { hop, evidence: "the Service has no counter on this node".to_owned(), ok: false });
+        return Some(Proof {
+            hop,
+            evidence: "the Service has no counter on this node".to_owned(),
+            ok: false,
+        });
     };
     let hits = |backend: usize| -> u64 {
-        service.ports.iter().filter_map(|port| grown.by(&of_backend(node, service, port.port, backend))).sum()
+        service
+            .ports
+            .iter()
+            .filter_map(|port| grown.by(&of_backend(node, service, port.port, backend)))
+            .sum()
     };
     let backends = service.ports[0].backends.len();
     let each: Vec<String> = (0..backends).map(|backend| hits(backend).to_string()).collect();
     let sum: u64 = (0..backends).map(hits).sum();
     let parts = each.join(" + ");
-    let sidecars = || known.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == "client-sidecar");
+    let sidecars =
+        || known.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == "client-sidecar");
     if known.endpoints.path.mesh.has_client() && !bypassed {
-        let made: Option<u64> = sidecars().map(|proxy| grown.by(&of_proxy(&proxy.name, "upstream_connections"))).sum();
+        let made: Option<u64> =
+            sidecars().map(|proxy| grown.by(&of_proxy(&proxy.name, "upstream_connections"))).sum();
         let (evidence, ok) = match made {
-            _ if known.endpoints.is_routed_by_sidecar() => {
-                (format!("{total} connections translated: the client's sidecar chose the endpoint"), total == 0)
-            }
+            _ if known.endpoints.is_routed_by_sidecar() => (
+                format!("{total} connections translated: the client's sidecar chose the endpoint"),
+                total == 0,
+            ),
             // A late packet of a connection that the kernel has forgotten counts as one more.
             Some(made) => {
-                let text =
-                    format!("{total} connections translated ({parts} to the backends), the sidecars made {made}");
+                let text = format!(
+                    "{total} connections translated ({parts} to the backends), the sidecars made {made}"
+                );
                 (text, total >= made && sum == total)
             }
             None => ("the client's sidecar has no counters".to_owned(), false),
         };
         return Some(Proof { hop, evidence, ok });
     }
-    let evidence =
-        format!("{total} connections translated ({parts} to the backends), {} were opened", load.connections);
+    let evidence = format!(
+        "{total} connections translated ({parts} to the backends), {} were opened",
+        load.connections
+    );
     Some(Proof { hop, evidence, ok: total >= load.connections && sum == total })
 }
 
@@ -65,14 +88,20 @@ pub(super) fn carried(packet_path: &PacketPath, grown: &Grown<'_>, load: Load) -
         }
     }
     let proof = |(links, stages): &(&[Link], Vec<&Stage>)| {
-        let seen: Vec<(String, bool)> = stages.iter().map(|stage| crossed(stage, stages, grown, load)).collect();
+        let seen: Vec<(String, bool)> =
+            stages.iter().map(|stage| crossed(stage, stages, grown, load)).collect();
         let hop = match links {
             [link] => link.to_string(),
             [link, ..] => format!("{} links like {link}", links.len()),
             [] => String::new(),
         };
         let ok = seen.iter().all(|(_, ok)| *ok);
-        let evidence = seen.into_iter().map(|(text, _)| text).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+        let evidence = seen
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect::<Vec<_>>();
         Proof { hop, evidence: evidence.join("; "), ok }
     };
     groups.iter().map(proof).collect()
@@ -84,7 +113,13 @@ fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (Str
     let same: Vec<_> = all.iter().filter(|other| other.side == stage.side).collect();
     let payload: u64 = same.iter().map(|other| load.bytes(other.way)).sum();
     let least = load.packets * same.len() as u64;
-    let sum = |unit| stage.links.iter().map(|link| grown.by(&of_link(link, stage.side, unit))).sum::<Option<u64>>();
+    let sum = |unit| {
+        stage
+            .links
+            .iter()
+            .map(|link| grown.by(&of_link(link, stage.side, unit)))
+            .sum::<Option<u64>>()
+    };
     let verb = match stage.side {
         Side::Receives => "received",
         Side::Sends => "sent",
@@ -105,11 +140,14 @@ fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (Str
 pub(super) fn still(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypassed: bool) -> Proof {
     let (packet_path, built) = (known.packet_path, known.tunnels);
     // Half of the smaller part that moved: a way that was taken in one direction only shows, too.
-    let moved = [load.out_bytes, load.back_bytes].into_iter().filter(|bytes| *bytes > 0).min().unwrap_or(0);
+    let moved =
+        [load.out_bytes, load.back_bytes].into_iter().filter(|bytes| *bytes > 0).min().unwrap_or(0);
     let allowed = (moved / 2).clamp(STILL_BYTES.0, STILL_BYTES.1);
     let tunnels = tunnels();
-    let there = |link: &Link| !tunnels.contains(link.name.as_str()) || built.contains(link.name.as_str());
-    let quiet = |way: &&(Link, Side)| there(&way.0) && (bypassed || !packet_path.called.contains(*way));
+    let there =
+        |link: &Link| !tunnels.contains(link.name.as_str()) || built.contains(link.name.as_str());
+    let quiet =
+        |way: &&(Link, Side)| there(&way.0) && (bypassed || !packet_path.called.contains(*way));
     let seen = packet_path.still.iter().filter(quiet).map(|(link, side)| {
         let counter = of_link(link, *side, "bytes");
         let name = counter.trim_end_matches("_bytes");
@@ -119,7 +157,8 @@ pub(super) fn still(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypassed: 
         }
     });
     let seen: Vec<(String, bool)> = seen.collect();
-    let loud: Vec<&str> = seen.iter().filter(|(_, ok)| !ok).map(|(text, _)| text.as_str()).collect();
+    let loud: Vec<&str> =
+        seen.iter().filter(|(_, ok)| !ok).map(|(text, _)| text.as_str()).collect();
     let evidence = match (loud.is_empty(), seen.is_empty()) {
         (true, true) => "there is no tunnel or NIC beside it".to_owned(),
         (true, false) => seen.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", "),

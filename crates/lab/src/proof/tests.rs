@@ -24,7 +24,11 @@ fn endpoints() -> Endpoints {
     Placement::of(&fixture::plan(vec![path], vec![]), Rules::default()).paths.remove("p").unwrap()
 }
 
-fn known<'a>(endpoints: &'a Endpoints, packet_path: &'a PacketPath, tunnels: &'a BTreeSet<&'static str>) -> Known<'a> {
+fn known<'a>(
+    endpoints: &'a Endpoints,
+    packet_path: &'a PacketPath,
+    tunnels: &'a BTreeSet<&'static str>,
+) -> Known<'a> {
     Known {
         endpoints,
         packet_path,
@@ -41,10 +45,14 @@ fn known<'a>(endpoints: &'a Endpoints, packet_path: &'a PacketPath, tunnels: &'a
 
 #[test]
 fn a_device_that_was_built_must_have_a_counter() {
-    let packet_path = packet_path(vec![(link("vxlan0"), Side::Sends), (link("eth0"), Side::Receives)]);
+    let packet_path =
+        packet_path(vec![(link("vxlan0"), Side::Sends), (link("eth0"), Side::Receives)]);
     let judge = |built: &[&'static str], counters: &[(&str, u64)]| {
         let at = |grown: bool| -> Counters {
-            counters.iter().map(|(name, by)| ((*name).to_owned(), if grown { *by } else { 0 })).collect()
+            counters
+                .iter()
+                .map(|(name, by)| ((*name).to_owned(), if grown { *by } else { 0 }))
+                .collect()
         };
         let grown = Grown { before: &at(false), after: &at(true) };
         let built = built.iter().copied().collect();
@@ -64,10 +72,13 @@ fn a_device_that_was_built_must_have_a_counter() {
 /// What the proxies say to the services takes its own way, and no other one is excused for it.
 #[test]
 fn only_the_way_to_the_services_need_not_be_still() {
-    let mut packet_path = packet_path(vec![(link("eth0"), Side::Sends), (link("vxlan0"), Side::Sends)]);
+    let mut packet_path =
+        packet_path(vec![(link("eth0"), Side::Sends), (link("vxlan0"), Side::Sends)]);
     packet_path.called.insert((link("eth0"), Side::Sends));
     let built = BTreeSet::from(["vxlan0"]);
-    let at = |nic, tunnel| Counters::from([("a/eth0 tx_bytes", nic), ("a/vxlan0 tx_bytes", tunnel)].map(named));
+    let at = |nic, tunnel| {
+        Counters::from([("a/eth0 tx_bytes", nic), ("a/vxlan0 tx_bytes", tunnel)].map(named))
+    };
     let (before, nic, tunnel) = (at(0, 0), at(90_000, 0), at(0, 90_000));
     let judge = |after: &Counters, bypassed: bool| {
         let grown = Grown { before: &before, after };
@@ -88,8 +99,10 @@ fn an_agent_on_other_cpus_is_told() {
     let judge = |found: &[&[usize]]| {
         let found = found.iter().map(|cpus| CpuSet(cpus.to_vec())).collect();
         let (packet_path, tunnels) = (packet_path(vec![]), BTreeSet::new());
-        let known =
-            Known { held: BTreeMap::from([(&pod, (vec![0, 1], found))]), ..known(&endpoints, &packet_path, &tunnels) };
+        let known = Known {
+            held: BTreeMap::from([(&pod, (vec![0, 1], found))]),
+            ..known(&endpoints, &packet_path, &tunnels)
+        };
         agents::held(&known).map(|proof| (proof.evidence, proof.ok)).unwrap()
     };
     assert_eq!(judge(&[&[0, 1]]), ("bridge@a on 0,1".to_owned(), true));

@@ -32,13 +32,15 @@ pub(crate) fn rule(chain: &str, expressions: &Value) -> Value {
 
 /// Packets by counter, from what `nft -j list counters` printed; a connection is one packet here.
 pub(crate) fn packets(listing: &[u8]) -> Result<BTreeMap<String, u64>, String> {
-    let listing: Value = serde_json::from_slice(listing).map_err(|e| format!("nft printed no JSON: {e}"))?;
+    let listing: Value =
+        serde_json::from_slice(listing).map_err(|e| format!("nft printed no JSON: {e}"))?;
     let objects = listing["nftables"].as_array().ok_or("nft printed no list `nftables`")?;
     let counters = objects.iter().filter_map(|object| object.get("counter"));
     counters
         .map(|counter| {
             let name = counter["name"].as_str().ok_or("nft printed a counter without a name")?;
-            let packets = counter["packets"].as_u64().ok_or("nft printed a counter without packets")?;
+            let packets =
+                counter["packets"].as_u64().ok_or("nft printed a counter without packets")?;
             Ok((name.to_owned(), packets))
         })
         .collect()

@@ -58,7 +58,10 @@ pub(crate) struct Backend {
 
 impl Service {
     /// The Service of a path that has one; `address` knows where its pods are.
-    pub(crate) fn of(endpoints: &Endpoints, address: impl Fn(&PodId) -> Option<Ipv4Addr>) -> Option<Self> {
+    pub(crate) fn of(
+        endpoints: &Endpoints,
+        address: impl Fn(&PodId) -> Option<Ipv4Addr>,
+    ) -> Option<Self> {
         let number = endpoints.service?;
         let front = match endpoints.path.via {
             Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => return None,
@@ -101,7 +104,9 @@ impl Service {
 pub(crate) fn port(endpoints: &Endpoints, number: usize, offer: Offer) -> u16 {
     match (&endpoints.path.via, offer.app) {
         // Without proxies the agent has one port for all that it carries.
-        (Via::NodePort(_), App::Agent) if !endpoints.path.is_proxied() => addresses::node_ports(number)[0],
+        (Via::NodePort(_), App::Agent) if !endpoints.path.is_proxied() => {
+            addresses::node_ports(number)[0]
+        }
         (Via::NodePort(_), _) => addresses::node_ports(number)[offer.position()],
         // The sidecars intercept by port: the one that stands for the mode.
         _ if endpoints.path.is_proxied() => offer.exposed(endpoints.path.mesh),
@@ -125,7 +130,9 @@ pub(crate) fn translator(endpoints: &Endpoints) -> Option<&str> {
 fn masquerades(endpoints: &Endpoints) -> bool {
     let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
     let (from, to) = (reach(&endpoints.path.from.network), reach(&endpoints.path.to.network));
-    let shared = endpoints.path.from.node == endpoints.path.to.node && from.segment().is_some() && from == to;
+    let shared = endpoints.path.from.node == endpoints.path.to.node
+        && from.segment().is_some()
+        && from == to;
     matches!(endpoints.path.via, Via::NodePort(_)) || from == Reach::Node || shared
 }
 
@@ -148,12 +155,18 @@ mod tests {
                 variant: (!mode.is_none()).then(Variant::plain),
                 ..fixture::path("p")
             };
-            let mut placement = Placement::of(&fixture::plan(vec![path.clone()], vec![]), Rules::default());
+            let mut placement =
+                Placement::of(&fixture::plan(vec![path.clone()], vec![]), Rules::default());
             let endpoints = Endpoints { service: Some(3), ..placement.paths.remove("p").unwrap() };
             let ports = Service::of(&endpoints, |_| Some(Ipv4Addr::LOCALHOST)).unwrap().ports;
-            assert!(ports.iter().all(|port| port.backends.len() == 2 && port.backends[0].udp_port == 7474));
+            assert!(
+                ports
+                    .iter()
+                    .all(|port| port.backends.len() == 2 && port.backends[0].udp_port == 7474)
+            );
             // Whatever is asked for, somebody answers where the clients go.
-            let entered = |offer: &Offer| ports.iter().any(|known| known.port == port(&endpoints, 3, *offer));
+            let entered =
+                |offer: &Offer| ports.iter().any(|known| known.port == port(&endpoints, 3, *offer));
             assert!(Offer::ALL.iter().all(entered), "{path:?}");
             ports.iter().map(|port| (port.port, port.backends[1].tcp.port())).collect::<Vec<_>>()
         };
@@ -162,12 +175,18 @@ mod tests {
         // The client's sidecar goes to whoever answers; the server's takes the port that stands for
         // its mode.
         let [tcp, http, program] = exposed(MeshMode::Client);
-        assert_eq!(service(Via::ClusterIp, MeshMode::Client), [(tcp, 7474), (http, 7474), (program, 80)]);
+        assert_eq!(
+            service(Via::ClusterIp, MeshMode::Client),
+            [(tcp, 7474), (http, 7474), (program, 80)]
+        );
         let node_port = || Via::NodePort("c".into());
         assert_eq!(service(node_port(), MeshMode::None), [(30_009, 7474), (30_011, 80)]);
         for mode in [MeshMode::Server, MeshMode::Both] {
             let [tcp, http, program] = exposed(mode);
-            assert_eq!(service(node_port(), mode), [(30_009, tcp), (30_010, http), (30_011, program)]);
+            assert_eq!(
+                service(node_port(), mode),
+                [(30_009, tcp), (30_010, http), (30_011, program)]
+            );
         }
     }
 }

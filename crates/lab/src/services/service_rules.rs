@@ -23,7 +23,10 @@ const MOST_IN_BATCH: usize = 64;
 
 /// The rules of these Services for a node with this address, in batches to be set one after
 /// another.
-pub(crate) fn batches<'a>(services: impl Iterator<Item = &'a Service>, node: Ipv4Addr) -> Vec<Value> {
+pub(crate) fn batches<'a>(
+    services: impl Iterator<Item = &'a Service>,
+    node: Ipv4Addr,
+) -> Vec<Value> {
     let mut batches = vec![frame()];
     let mut filled = 0;
     for service in services {
@@ -45,9 +48,15 @@ fn frame() -> Vec<Value> {
     vec![
         json!({"add": {"table": {"family": "ip", "name": TABLE}}}),
         chain("services", json!({})),
-        chain("prerouting", json!({"type": "nat", "hook": "prerouting", "prio": -100, "policy": "accept"})),
+        chain(
+            "prerouting",
+            json!({"type": "nat", "hook": "prerouting", "prio": -100, "policy": "accept"}),
+        ),
         chain("output", json!({"type": "nat", "hook": "output", "prio": -100, "policy": "accept"})),
-        chain("postrouting", json!({"type": "nat", "hook": "postrouting", "prio": 100, "policy": "accept"})),
+        chain(
+            "postrouting",
+            json!({"type": "nat", "hook": "postrouting", "prio": 100, "policy": "accept"}),
+        ),
         rule("prerouting", &json!([{"jump": {"target": "services"}}])),
         rule("output", &json!([{"jump": {"target": "services"}}])),
         rule(
@@ -72,7 +81,9 @@ fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
             list.push(chain(&name, json!({})));
             let mut expressions = Vec::new();
             if service.masquerades {
-                expressions.push(json!({"mangle": {"key": {"meta": {"key": "mark"}}, "value": MASQUERADE}}));
+                expressions.push(
+                    json!({"mangle": {"key": {"meta": {"key": "mark"}}, "value": MASQUERADE}}),
+                );
             }
             expressions.push(json!({"counter": name}));
             list.push(rule(&name, &Value::Array(expressions)));

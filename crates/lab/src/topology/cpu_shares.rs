@@ -9,13 +9,22 @@
 /// With fewer CPUs than nodes, some nodes share a CPU: those that are never the two ends of one
 /// path. A round trip between two ends on one CPU is another measurement, without a wake-up of
 /// another CPU. If the scheduler chose, it would differ from run to run.
-pub(crate) fn deal(cpus: &[usize], nodes: usize, ends: &[(usize, usize)]) -> Result<Vec<Vec<usize>>, String> {
+pub(crate) fn deal(
+    cpus: &[usize],
+    nodes: usize,
+    ends: &[(usize, usize)],
+) -> Result<Vec<Vec<usize>>, String> {
     let inside = ends.iter().any(|(from, to)| from == to);
     let dealt = match shares(cpus, nodes) {
         Some(shares) => shares,
-        None if cpus.len() < 2 => return Err(format!("{} CPU for {nodes} nodes: all share it", cpus.len())),
+        None if cpus.len() < 2 => {
+            return Err(format!("{} CPU for {nodes} nodes: all share it", cpus.len()));
+        }
         None => apart(cpus, nodes, ends).ok_or_else(|| {
-            format!("{} CPUs cannot keep the ends of all paths apart: all nodes share them", cpus.len())
+            format!(
+                "{} CPUs cannot keep the ends of all paths apart: all nodes share them",
+                cpus.len()
+            )
         })?,
     };
     if inside && dealt.iter().any(|share| share.len() == 1) {
@@ -36,8 +45,11 @@ pub(crate) fn deal_around(
     between: &[(usize, usize)],
 ) -> Result<Vec<Vec<usize>>, String> {
     // What is on one node shares its CPUs anyway.
-    let apart: Vec<(usize, usize)> =
-        ends.iter().chain(between.iter().filter(|(end, gateway)| end != gateway)).copied().collect();
+    let apart: Vec<(usize, usize)> = ends
+        .iter()
+        .chain(between.iter().filter(|(end, gateway)| end != gateway))
+        .copied()
+        .collect();
     deal(cpus, nodes, &apart).or_else(|_| deal(cpus, nodes, ends))
 }
 
@@ -98,7 +110,10 @@ mod tests {
         // Nodes a to d: c, which nobody uses, comes before the gateway's d.
         let (ends, between) = ([(0, 1)], [(0, 3), (1, 3)]);
         assert_eq!(deal(&[0, 1, 2], 4, &ends).unwrap()[3], [0], "with the client");
-        assert_eq!(deal_around(&[0, 1, 2], 4, &ends, &between), Ok(vec![vec![0], vec![1], vec![2], vec![2]]));
+        assert_eq!(
+            deal_around(&[0, 1, 2], 4, &ends, &between),
+            Ok(vec![vec![0], vec![1], vec![2], vec![2]])
+        );
         // Two are enough for the ends alone.
         assert_eq!(deal_around(&[0, 1], 4, &ends, &between), deal(&[0, 1], 4, &ends));
         assert_eq!(

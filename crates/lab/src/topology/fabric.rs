@@ -78,7 +78,13 @@ impl Fabric {
 
     /// A cable from a zone's bridge into a namespace, where it is called `eth0`. That end is down,
     /// and the fabric's end is up.
-    pub(crate) fn plug(&mut self, zone: &str, port: &str, into: &Namespace, line: Line) -> io::Result<()> {
+    pub(crate) fn plug(
+        &mut self,
+        zone: &str,
+        port: &str,
+        into: &Namespace,
+        line: Line,
+    ) -> io::Result<()> {
         let zone = self.zones.iter().position(|name| name == zone).unwrap_or_default();
         let netlink = &mut self.stack.netlink;
         netlink.add_veth(port, "eth0", into)?;

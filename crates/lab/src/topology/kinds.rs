@@ -38,7 +38,8 @@ mod tests {
         let names: BTreeSet<_> = KINDS.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), KINDS.len());
         assert!(KINDS.len() <= MOST_KINDS);
-        let subnets: BTreeSet<_> = KINDS.iter().map(|kind| subnets(kind.name()).behind(3).base).collect();
+        let subnets: BTreeSet<_> =
+            KINDS.iter().map(|kind| subnets(kind.name()).behind(3).base).collect();
         assert_eq!(subnets.len(), KINDS.len());
     }
 }

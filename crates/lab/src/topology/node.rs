@@ -24,7 +24,12 @@ pub struct Node {
 
 impl Node {
     /// A node with its NIC on the fabric.
-    pub(crate) fn build(number: usize, spec: &LabNode, fabric: &mut Fabric, mtu: u32) -> io::Result<Self> {
+    pub(crate) fn build(
+        number: usize,
+        spec: &LabNode,
+        fabric: &mut Fabric,
+        mtu: u32,
+    ) -> io::Result<Self> {
         let address = addresses::node(number);
         let mut node = Self {
             spec: spec.clone(),
@@ -61,13 +66,22 @@ impl Node {
     pub(crate) fn route_to_others(&mut self, nodes: usize) -> io::Result<()> {
         for other in (0..nodes).filter(|other| *other != self.number) {
             let pods = addresses::behind(other);
-            self.stack.netlink.add_route((pods.base, pods.prefix), Some(addresses::node(other)), None)?;
+            self.stack.netlink.add_route(
+                (pods.base, pods.prefix),
+                Some(addresses::node(other)),
+                None,
+            )?;
         }
         Ok(())
     }
 
     /// An address of the node's own on one of its links.
-    pub(crate) fn add_address(&mut self, link: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
+    pub(crate) fn add_address(
+        &mut self,
+        link: &str,
+        address: Ipv4Addr,
+        prefix: u8,
+    ) -> io::Result<()> {
         self.stack.netlink.add_address(link, address, prefix)?;
         self.addresses.push(address);
         Ok(())

@@ -125,7 +125,10 @@ impl End<'_> {
         if self.reach == Reach::Node {
             return Vec::new();
         }
-        self.pods.iter().map(|pod| Link { owner: Owner::Pod(pod.clone()), name: "eth0".to_owned() }).collect()
+        self.pods
+            .iter()
+            .map(|pod| Link { owner: Owner::Pod(pod.clone()), name: "eth0".to_owned() })
+            .collect()
     }
 
     fn label(&self) -> String {
@@ -153,7 +156,9 @@ fn transport(from: End<'_>, to: End<'_>) -> Transport {
     let same_node = from.node == to.node;
     match to.reach.tunnel() {
         _ if same_node && from.reach.is_routed() && to.reach.is_routed() => Transport::Inside,
-        _ if same_node && from.reach == Reach::SharedNic && to.reach == Reach::SharedNic => Transport::OnNic,
+        _ if same_node && from.reach == Reach::SharedNic && to.reach == Reach::SharedNic => {
+            Transport::OnNic
+        }
         Some(tunnel) if from.reach.is_routed() => Transport::Tunnel(tunnel),
         _ => Transport::Fabric,
     }
@@ -183,9 +188,16 @@ fn severed(from: End<'_>, to: End<'_>) -> Option<String> {
 /// are.
 fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(End<'a>, End<'a>)> {
     let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
-    let from =
-        End { node: &endpoints.path.from.node, reach: reach(&endpoints.path.from.network), pods: &endpoints.clients };
-    let to = End { node: &endpoints.path.to.node, reach: reach(&endpoints.path.to.network), pods: &endpoints.servers };
+    let from = End {
+        node: &endpoints.path.from.node,
+        reach: reach(&endpoints.path.from.network),
+        pods: &endpoints.clients,
+    };
+    let to = End {
+        node: &endpoints.path.to.node,
+        reach: reach(&endpoints.path.to.network),
+        pods: &endpoints.servers,
+    };
     match &endpoints.path.via {
         Via::Gateway(node) => {
             let pods = endpoints.gateway.as_slice();
@@ -221,7 +233,10 @@ fn calls(endpoints: &Endpoints) -> impl Iterator<Item = (End<'_>, End<'_>)> {
         let reach = kind(&pod.place.network).map_or(Reach::Node, |kind| kind.reach());
         End { node: &pod.place.node, reach, pods: std::slice::from_ref(pod) }
     }
-    endpoints.policy.iter().flat_map(|policy| endpoints.callers().map(move |proxy| (end(proxy), end(policy))))
+    endpoints
+        .policy
+        .iter()
+        .flat_map(|policy| endpoints.callers().map(move |proxy| (end(proxy), end(policy))))
 }
 
 impl PacketPath {
@@ -238,8 +253,13 @@ impl PacketPath {
             path.describe(*from, *to, out);
             path.stages_of(*from, *to, out, Way::Out, spec);
             path.stages_of(*to, *from, back, Way::Back, spec);
-            if first_is_whole && out == Transport::Inside && from.reach == Reach::Node && to.reach == Reach::Node {
-                let lo = vec![Link { owner: Owner::Node(from.node.to_owned()), name: "lo".to_owned() }];
+            if first_is_whole
+                && out == Transport::Inside
+                && from.reach == Reach::Node
+                && to.reach == Reach::Node
+            {
+                let lo =
+                    vec![Link { owner: Owner::Node(from.node.to_owned()), name: "lo".to_owned() }];
                 path.stages.push(Stage { way: Way::Out, side: Side::Sends, links: lo.clone() });
                 path.stages.push(Stage { way: Way::Back, side: Side::Receives, links: lo });
             }
@@ -275,8 +295,9 @@ impl PacketPath {
             Reach::SharedNic => Some(Hop::Other(format!("macvlan of {}", end.label()))),
             Reach::OwnNic => Some(Hop::Other(format!("nic of {}", end.label()))),
         };
-        let segment =
-            |end: End<'_>| end.reach.segment().map(|bridge| Hop::Other(format!("bridge {bridge} on {}", end.node)));
+        let segment = |end: End<'_>| {
+            end.reach.segment().map(|bridge| Hop::Other(format!("bridge {bridge} on {}", end.node)))
+        };
         self.hops.extend(interface(from));
         self.hops.extend(segment(from));
         let nic = |end: End<'_>| match end.reach {
@@ -306,14 +327,22 @@ impl PacketPath {
         self.hops.extend(interface(to));
     }
 
-    fn stages_of(&mut self, from: End<'_>, to: End<'_>, transport: Transport, way: Way, spec: &LabSpec) {
+    fn stages_of(
+        &mut self,
+        from: End<'_>,
+        to: End<'_>,
+        transport: Transport,
+        way: Way,
+        spec: &LabSpec,
+    ) {
         let mut stage = |side: Side, links: Vec<Link>| {
             if !links.is_empty() {
                 self.stages.push(Stage { way, side, links });
             }
         };
-        let of_node =
-            |node: &str, name: &str| vec![Link { owner: Owner::Node(node.to_owned()), name: name.to_owned() }];
+        let of_node = |node: &str, name: &str| {
+            vec![Link { owner: Owner::Node(node.to_owned()), name: name.to_owned() }]
+        };
         stage(Side::Sends, from.interfaces());
         if let Transport::Tunnel(tunnel) = transport {
             stage(Side::Sends, of_node(from.node, tunnel));
@@ -329,7 +358,8 @@ impl PacketPath {
             if let (Some(here), Some(there)) = (zone(from), zone(to))
                 && here != there
             {
-                let link = |zone: usize| vec![Link { owner: Owner::Fabric, name: format!("up{zone}") }];
+                let link =
+                    |zone: usize| vec![Link { owner: Owner::Fabric, name: format!("up{zone}") }];
                 stage(Side::Sends, link(here));
                 stage(Side::Receives, link(there));
                 self.crosses_zones = true;
@@ -347,12 +377,16 @@ impl PacketPath {
 
     /// NICs and tunnels of the nodes that take part: those that no stage names must stay still.
     fn find_still(&mut self, legs: &[(End<'_>, End<'_>)]) {
-        let nodes: BTreeSet<&str> = legs.iter().flat_map(|(from, to)| [from.node, to.node]).collect();
+        let nodes: BTreeSet<&str> =
+            legs.iter().flat_map(|(from, to)| [from.node, to.node]).collect();
         for node in nodes {
             for name in tunnels().into_iter().chain(["eth0"]) {
                 let link = Link { owner: Owner::Node(node.to_owned()), name: name.to_owned() };
                 for side in [Side::Sends, Side::Receives] {
-                    let carries = self.stages.iter().any(|stage| stage.side == side && stage.links.contains(&link));
+                    let carries = self
+                        .stages
+                        .iter()
+                        .any(|stage| stage.side == side && stage.links.contains(&link));
                     if !carries {
                         self.still.push((link.clone(), side));
                     }
@@ -363,12 +397,19 @@ impl PacketPath {
 
     /// All links whose counters the proof looks at.
     pub(crate) fn links(&self) -> BTreeSet<&Link> {
-        self.stages.iter().flat_map(|stage| &stage.links).chain(self.still.iter().map(|(link, _)| link)).collect()
+        self.stages
+            .iter()
+            .flat_map(|stage| &stage.links)
+            .chain(self.still.iter().map(|(link, _)| link))
+            .collect()
     }
 
     /// Whether packets travel in a tunnel, out or back.
     pub(crate) fn is_tunnelled(&self) -> bool {
         let tunnels = tunnels();
-        self.stages.iter().flat_map(|stage| &stage.links).any(|link| tunnels.contains(link.name.as_str()))
+        self.stages
+            .iter()
+            .flat_map(|stage| &stage.links)
+            .any(|link| tunnels.contains(link.name.as_str()))
     }
 }

@@ -17,7 +17,9 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     if std::env::var(MARK).is_ok_and(|name| name == test) {
         match enter() {
             Ok(Entered::Inside) => body(),
-            Ok(Entered::Outside(code)) => assert_eq!(code, ExitCode::SUCCESS, "inside the namespaces"),
+            Ok(Entered::Outside(code)) => {
+                assert_eq!(code, ExitCode::SUCCESS, "inside the namespaces")
+            }
             Err(fault) => panic!("no namespaces: {fault}"),
         }
         return;
@@ -43,7 +45,8 @@ pub(crate) fn impossible() -> Option<String> {
             return Some(format!("`{tool}` is not installed"));
         }
     }
-    let root = std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
+    let root =
+        std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
     let user = if root { "" } else { "-Ur" };
     shell(&format!("unshare {user} -nmpf --mount-proc true")).err()
 }
@@ -64,7 +67,8 @@ pub(crate) fn skip_unless(variable: &str, test: &str, why: &str) {
 /// What a line of shell prints, or why it failed.
 pub(crate) fn shell(line: &str) -> Result<String, String> {
     let mut command = Command::new("sh");
-    let done = command.args(["-ec", line]).env("PATH", path()).output().map_err(|e| e.to_string())?;
+    let done =
+        command.args(["-ec", line]).env("PATH", path()).output().map_err(|e| e.to_string())?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if done.status.success() { Ok(text(&done.stdout)) } else { Err(text(&done.stderr)) }
 }

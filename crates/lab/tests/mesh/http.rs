@@ -18,7 +18,12 @@ const BODY: usize = 5000;
 
 /// Each client makes `connections` connections to the route's target, with `requests` requests on
 /// each. Where a server program answers, nobody else does.
-pub(crate) fn http(lab: &Lab, route: &Route, connections: u32, requests: u32) -> Result<(Ends, Ends), String> {
+pub(crate) fn http(
+    lab: &Lab,
+    route: &Route,
+    connections: u32,
+    requests: u32,
+) -> Result<(Ends, Ends), String> {
     let over = AtomicBool::new(false);
     let servers = if route.programs.is_empty() { &route.servers[..] } else { &[] };
     let ready = Barrier::new(servers.len() + 1);
@@ -28,14 +33,21 @@ pub(crate) fn http(lab: &Lab, route: &Route, connections: u32, requests: u32) ->
             let (inside, port) = (namespace(lab, id), port(id));
             inside.run(move || server(port, ready, over)).expect("a namespace to enter")
         };
-        let servers: Vec<_> = servers.iter().map(|id| (id, scope.spawn(move || serve(id)))).collect();
+        let servers: Vec<_> =
+            servers.iter().map(|id| (id, scope.spawn(move || serve(id)))).collect();
         ready.wait();
         let ask = |id: &AgentId| {
-            namespace(lab, id).run(|| client(route.target, connections, requests)).expect("a namespace to enter")
+            namespace(lab, id)
+                .run(|| client(route.target, connections, requests))
+                .expect("a namespace to enter")
         };
-        let clients: Result<Ends, String> = route.clients.iter().map(|id| Ok((id.clone(), ask(id)?))).collect();
+        let clients: Result<Ends, String> =
+            route.clients.iter().map(|id| Ok((id.clone(), ask(id)?))).collect();
         over.store(true, Ordering::Release);
-        let servers = servers.into_iter().map(|(id, end)| (id.clone(), end.join().expect("a server"))).collect();
+        let servers = servers
+            .into_iter()
+            .map(|(id, end)| (id.clone(), end.join().expect("a server")))
+            .collect();
         Ok((clients?, servers))
     })
 }

@@ -42,7 +42,10 @@ fn kill(user: &User, victim: Victim, wait: Option<u64>) -> bool {
         None => {
             started.wait_for("built");
             before = "built".to_owned();
-            assert!(tree::with_token(&token).len() >= 11, "outer, init, inner, and eight in the lab");
+            assert!(
+                tree::with_token(&token).len() >= 11,
+                "outer, init, inner, and eight in the lab"
+            );
         }
     }
     let outer = started.pid();
@@ -60,7 +63,8 @@ fn kill(user: &User, victim: Victim, wait: Option<u64>) -> bool {
     let done = started.finish();
     let took_ns = hopbench_sys::clock::now() - killed;
     let at = || format!("{victim:?} after {wait:?} ms: {:?} {}{}", done.code, done.out, done.err);
-    let by_kill = if matches!(victim, Victim::Outer) || pid.is_none() { None } else { Some(128 + 9) };
+    let by_kill =
+        if matches!(victim, Victim::Outer) || pid.is_none() { None } else { Some(128 + 9) };
     // A start that was killed on its way is an error of the environment.
     assert!(done.code == by_kill || done.code == Some(3), "{}", at());
 

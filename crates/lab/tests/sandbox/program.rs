@@ -31,7 +31,9 @@ impl User {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         // CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN.
         let needed = 1 << 12 | 1 << 13 | 1 << 21_u64;
-        let has = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("CapEff:")?.trim(), 16).ok());
+        let has = status
+            .lines()
+            .find_map(|line| u64::from_str_radix(line.strip_prefix("CapEff:")?.trim(), 16).ok());
         self.uid == 0 && has.is_some_and(|bits| bits & needed == needed)
     }
 
@@ -61,7 +63,8 @@ pub(crate) fn users() -> Vec<User> {
         // The build folder may be out of nobody's reach.
         let copy = std::env::temp_dir().join(format!("hopbench-sandbox-{}", std::process::id()));
         std::fs::copy(&this, &copy).expect("a copy of this program");
-        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755))
+            .expect("permissions");
         users.push(User { uid: NOBODY, change: true, program: copy });
     }
     users
@@ -117,9 +120,14 @@ impl Started {
     fn start(mut command: Command) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let token = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        command.env(TOKEN, &token).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .env(TOKEN, &token)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (stdout, stderr) = (BufReader::new(stdout.expect("a pipe")), stderr.expect("a pipe"));
         Self { child, token, stdin, stdout, stderr }
     }
@@ -135,7 +143,11 @@ impl Started {
 
     /// Gives it something to read.
     pub(crate) fn say(&mut self, text: &str) {
-        self.stdin.take().expect("not said anything yet").write_all(text.as_bytes()).expect("a reader");
+        self.stdin
+            .take()
+            .expect("not said anything yet")
+            .write_all(text.as_bytes())
+            .expect("a reader");
     }
 
     /// Reads until a line that says `word`.
@@ -143,7 +155,11 @@ impl Started {
         let mut line = String::new();
         while line.trim() != word {
             line.clear();
-            assert_ne!(self.stdout.read_line(&mut line).expect("a pipe"), 0, "it ended without saying {word}");
+            assert_ne!(
+                self.stdout.read_line(&mut line).expect("a pipe"),
+                0,
+                "it ended without saying {word}"
+            );
         }
     }
 

@@ -8,13 +8,16 @@ use super::program::TOKEN;
 /// Sends a signal by name to one process.
 pub(crate) fn signal(pid: u32, name: &str) {
     // It may be gone, or not be there any more as the same user: who cares looks at what happened.
-    let _ =
-        Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).stderr(std::process::Stdio::null()).status();
+    let _ = Command::new("sh")
+        .args(["-c", &format!("kill -{name} {pid}")])
+        .stderr(std::process::Stdio::null())
+        .status();
 }
 
 /// Sends a signal by name to a process group.
 pub(crate) fn signal_group(pid: u32, name: &str) {
-    let sent = Command::new("sh").args(["-c", &format!("kill -{name} -{pid}")]).status().expect("sh");
+    let sent =
+        Command::new("sh").args(["-c", &format!("kill -{name} -{pid}")]).status().expect("sh");
     assert!(sent.success(), "cannot send {name} to group {pid}");
 }
 
@@ -39,7 +42,8 @@ pub(crate) fn child_of(pid: u32) -> Option<u32> {
 
 /// Processes that are in the network namespace `space` (`net:[1]`) or hold it open.
 pub(crate) fn holders_of(space: &str) -> Vec<u32> {
-    let is = |path: &Path| std::fs::read_link(path).is_ok_and(|link| link.to_string_lossy() == space);
+    let is =
+        |path: &Path| std::fs::read_link(path).is_ok_and(|link| link.to_string_lossy() == space);
     let holds = |pid: &u32| {
         let process = Path::new("/proc").join(pid.to_string());
         let files = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();

@@ -2,14 +2,23 @@
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use hopbench_model::{
-    Job, LabNode, LabSpec, MeshMode, Path, Place, Plan, Point, ServerSpec, TestbedSpec, Timing, Variant, Via, fixture,
+    Job, LabNode, LabSpec, MeshMode, Path, Place, Plan, Point, ServerSpec, TestbedSpec, Timing,
+    Variant, Via, fixture,
 };
 
 /// Nodes `a`, `b` and `c` of one zone.
 pub(crate) fn spec() -> LabSpec {
-    let node =
-        |name: &str| LabNode { name: name.to_owned(), zone: "z".to_owned(), link_bits_per_s: Some(10_000_000_000) };
-    LabSpec { nodes: ["a", "b", "c"].map(node).to_vec(), mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0 }
+    let node = |name: &str| LabNode {
+        name: name.to_owned(),
+        zone: "z".to_owned(),
+        link_bits_per_s: Some(10_000_000_000),
+    };
+    LabSpec {
+        nodes: ["a", "b", "c"].map(node).to_vec(),
+        mtu: 1500,
+        zone_link_bits_per_s: None,
+        zone_delay_ns: 0,
+    }
 }
 
 /// `bridge@a`.

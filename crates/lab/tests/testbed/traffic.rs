@@ -64,12 +64,24 @@ pub(crate) fn echo(lab: &mut Lab, path: &Path, connections: u32) -> Result<Trial
 }
 
 /// The same, to another address than the route says.
-pub(crate) fn echo_to(lab: &mut Lab, route: Route, target: SocketAddr, connections: u32) -> Result<Trial, String> {
-    watched(lab, route, plans::job("rr", connections), |lab, route| trial(lab, route, target, connections, PAYLOAD))
+pub(crate) fn echo_to(
+    lab: &mut Lab,
+    route: Route,
+    target: SocketAddr,
+    connections: u32,
+) -> Result<Trial, String> {
+    watched(lab, route, plans::job("rr", connections), |lab, route| {
+        trial(lab, route, target, connections, PAYLOAD)
+    })
 }
 
 /// Echoes of this size.
-pub(crate) fn echo_of(lab: &mut Lab, path: &Path, connections: u32, bytes: usize) -> Result<Trial, String> {
+pub(crate) fn echo_of(
+    lab: &mut Lab,
+    path: &Path,
+    connections: u32,
+    bytes: usize,
+) -> Result<Trial, String> {
     let route = lab.route(path, &plans::point("rr", plans::agent())).map_err(|e| e.to_string())?;
     let job = plans::job("rr", connections);
     watched(lab, route, job, |lab, route| trial(lab, route, route.target, connections, bytes))
@@ -80,7 +92,10 @@ pub(crate) fn once_each(lab: &mut Lab, path: &Path, connections: u32) -> Result<
     let route = lab.route(path, &plans::point("crr", plans::agent())).map_err(|e| e.to_string())?;
     watched(lab, route, plans::job("crr", 1), |lab, route| {
         let nothing = || TcpStream::connect_timeout(&route.target, PATIENCE).map(drop);
-        namespace(lab, &route.clients[0]).run(nothing).expect("a namespace to enter").map_err(|e| e.to_string())?;
+        namespace(lab, &route.clients[0])
+            .run(nothing)
+            .expect("a namespace to enter")
+            .map_err(|e| e.to_string())?;
         let (mut clients, servers) = trial(lab, route, route.target, connections, PAYLOAD)?;
         clients[0].1.settings.insert("preflight_connections".to_owned(), "1".to_owned());
         Ok((clients, servers))
@@ -121,7 +136,13 @@ pub(crate) fn port(id: &AgentId) -> u16 {
 
 pub(crate) type Ends = Vec<(AgentId, EndReport)>;
 
-fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32, bytes: usize) -> Result<(Ends, Ends), String> {
+fn trial(
+    lab: &Lab,
+    route: &Route,
+    target: SocketAddr,
+    connections: u32,
+    bytes: usize,
+) -> Result<(Ends, Ends), String> {
     let over = AtomicBool::new(false);
     let ready = std::sync::Barrier::new(route.servers.len() + 1);
     std::thread::scope(|scope| {
@@ -134,7 +155,9 @@ fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32, bytes: 
                 (
                     id,
                     scope.spawn(move || {
-                        inside.run(|| serve(port(id), ready, over, bytes)).expect("a namespace to enter")
+                        inside
+                            .run(|| serve(port(id), ready, over, bytes))
+                            .expect("a namespace to enter")
                     }),
                 )
             })
@@ -147,15 +170,22 @@ fn trial(lab: &Lab, route: &Route, target: SocketAddr, connections: u32, bytes: 
                 (
                     id,
                     scope.spawn(|| {
-                        namespace(lab, id).run(|| ask(target, connections, bytes)).expect("a namespace to enter")
+                        namespace(lab, id)
+                            .run(|| ask(target, connections, bytes))
+                            .expect("a namespace to enter")
                     }),
                 )
             })
             .collect();
-        let clients: Result<Ends, String> =
-            clients.into_iter().map(|(id, end)| Ok((id.clone(), end.join().expect("a client")?))).collect();
+        let clients: Result<Ends, String> = clients
+            .into_iter()
+            .map(|(id, end)| Ok((id.clone(), end.join().expect("a client")?)))
+            .collect();
         over.store(true, Ordering::Release);
-        let servers = servers.into_iter().map(|(id, end)| (id.clone(), end.join().expect("a server"))).collect();
+        let servers = servers
+            .into_iter()
+            .map(|(id, end)| (id.clone(), end.join().expect("a server")))
+            .collect();
         Ok((clients?, servers))
     })
 }
@@ -164,7 +194,8 @@ fn ask(target: SocketAddr, connections: u32, bytes: usize) -> Result<EndReport, 
     let mut report = EndReport::default();
     for _ in 0..connections {
         let told = |what: &str, e: std::io::Error| format!("{what} {target}: {e}");
-        let mut stream = TcpStream::connect_timeout(&target, PATIENCE).map_err(|e| told("connect to", e))?;
+        let mut stream =
+            TcpStream::connect_timeout(&target, PATIENCE).map_err(|e| told("connect to", e))?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|e| told("timeout for", e))?;
         let mut payload = vec![b'x'; bytes];
         stream.write_all(&payload).map_err(|e| told("write to", e))?;

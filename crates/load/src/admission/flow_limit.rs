@@ -76,7 +76,8 @@ impl FlowLimit {
     }
 
     fn leave(&self) {
-        // The other way round than they came: who sees a free place here finds one in the whole too.
+        // The other way round than they came: who sees a free place here finds one in the whole
+        // too.
         if let Some(whole) = &self.whole {
             whole.leave();
         }

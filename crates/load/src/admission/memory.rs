@@ -32,7 +32,8 @@ impl MemoryLimit {
 
     /// Whether one who had so many bytes can have `own`, and has them from now on.
     fn change(&self, had: usize, own: usize) -> bool {
-        let changed = |used: usize| Some(used - had + own).filter(|used| own <= had || *used <= self.most);
+        let changed =
+            |used: usize| Some(used - had + own).filter(|used| own <= had || *used <= self.most);
         if self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed).is_err() {
             return false;
         }
@@ -121,7 +122,10 @@ mod tests {
     #[test]
     fn room_is_shared_and_given_back() {
         let memory = MemoryLimit::new(10);
-        let (mut a, mut b) = (MemoryShare::of(Some(Arc::clone(&memory))), MemoryShare::of(Some(Arc::clone(&memory))));
+        let (mut a, mut b) = (
+            MemoryShare::of(Some(Arc::clone(&memory))),
+            MemoryShare::of(Some(Arc::clone(&memory))),
+        );
         assert!(a.set(6) && b.set(4) && !b.set(5));
         assert!(a.set(5) && b.set(5));
         assert_eq!(memory.used_bytes(), 10);

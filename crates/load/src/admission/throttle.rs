@@ -38,7 +38,12 @@ impl Throttle {
         let mut booked = self.booked_until.load(Ordering::Relaxed);
         loop {
             let until = booked.max(now).saturating_add(slice).min(now.saturating_add(MOST_DEBT));
-            match self.booked_until.compare_exchange_weak(booked, until, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.booked_until.compare_exchange_weak(
+                booked,
+                until,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return (until > now + ALLOWANCE).then_some(until - ALLOWANCE),
                 Err(current) => booked = current,
             }

@@ -75,12 +75,14 @@ impl Engine for EpollEngine {
             self.epoll.add(&**socket, slot as u64)?;
         }
         // Nothing else is known yet; the first wait reports the state at registration.
-        self.slots[slot] = Watched { socket: Some(Arc::clone(socket)), writable: datagrams, ..Watched::default() };
+        self.slots[slot] =
+            Watched { socket: Some(Arc::clone(socket)), writable: datagrams, ..Watched::default() };
         Ok(())
     }
 
     fn forget(&mut self, slot: usize) {
-        // Closing the descriptor takes it out of the epoll set; the event loop drops the last owner.
+        // Closing the descriptor takes it out of the epoll set; the event loop drops the last
+        // owner.
         self.slots[slot] = Watched::default();
     }
 
@@ -95,10 +97,10 @@ impl Engine for EpollEngine {
             return Attempt::Later;
         }
         let datagrams = self.calls.datagrams();
-        // Of a stream, less than was asked for means that the queue is empty, or full (epoll(7)): the next edge will
-        // tell. Trying at once would not only be a call that says EAGAIN: a send would squeeze in the few bytes that
-        // the last acknowledgement made room for, and so on, segment by segment. A stream that ended has no next
-        // edge, and a datagram is always less.
+        // Of a stream, less than was asked for means that the queue is empty, or full (epoll(7)):
+        // the next edge will tell. Trying at once would not only be a call that says EAGAIN: a send
+        // would squeeze in the few bytes that the last acknowledgement made room for, and so on,
+        // segment by segment. A stream that ended has no next edge, and a datagram is always less.
         let wanted = match op {
             _ if datagrams => 0,
             IoOp::Recv(n) if !watched.closed => (*n).min(self.calls.most()),
@@ -119,7 +121,9 @@ impl Engine for EpollEngine {
                     }
                 }
             }
-            Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => watched.readable = false,
+            Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => {
+                watched.readable = false
+            }
             Attempt::Now(Event::Discarded(n)) if *n < wanted => watched.readable = false,
             Attempt::Now(Event::Sent(n)) if *n < wanted => watched.writable = false,
             Attempt::Now(_) => {}

@@ -95,7 +95,13 @@ impl Engine for SpinEngine {
             Some(false) => self.asleep = None,
             None => cpu::relax(),
         }
-        ready.extend(self.slots.iter().enumerate().filter(|(_, socket)| socket.is_some()).map(|(slot, _)| slot));
+        ready.extend(
+            self.slots
+                .iter()
+                .enumerate()
+                .filter(|(_, socket)| socket.is_some())
+                .map(|(slot, _)| slot),
+        );
         Ok(())
     }
 }

@@ -114,7 +114,8 @@ fn a_slot_that_is_used_again_sees_only_its_new_socket() {
             let (old_client, old) = pair();
             engine.adopt(0, &old).unwrap();
             old_client.send(b"old").unwrap();
-            // It is not received before the slot is given away; somebody else keeps the socket open.
+            // It is not received before the slot is given away; somebody else keeps the socket
+            // open.
             engine.forget(0);
             let (client, new) = pair();
             engine.adopt(0, &new).unwrap();
@@ -164,7 +165,10 @@ fn datagrams_that_find_no_room_are_told_of_the_next() {
     assert!(sent > 0);
     ready.clear();
     engine.wait(clock::now() + 1_000_000, &mut ready).unwrap();
-    assert!(matches!(engine.attempt(0, &IoOp::SendFill(10)), Attempt::Later), "nothing was taken out");
+    assert!(
+        matches!(engine.attempt(0, &IoOp::SendFill(10)), Attempt::Later),
+        "nothing was taken out"
+    );
     theirs.set_nonblocking(true).unwrap();
     // Twice: the kernel is asked once, and tells each time.
     for _ in 0..2 {

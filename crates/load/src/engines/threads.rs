@@ -51,7 +51,8 @@ impl Engine for ThreadsEngine {
 
     fn adopt(&mut self, _slot: usize, socket: &Arc<Socket>) -> io::Result<()> {
         self.socket = Some(Arc::clone(socket));
-        // Only from here on: the connection attempt itself does not block, so that its deadline holds.
+        // Only from here on: the connection attempt itself does not block, so that its deadline
+        // holds.
         socket.set_timeouts(LONGEST_BLOCK)?;
         if socket.peer().is_ok() {
             socket.set_nonblocking(false)?;

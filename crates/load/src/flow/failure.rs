@@ -10,11 +10,14 @@ pub(crate) fn explain(error: &std::io::Error) -> String {
     use std::io::ErrorKind as K;
     match error.kind() {
         K::AddrNotAvailable => {
-            "no local port is free: see net.ipv4.ip_local_port_range, or use fewer new connections".to_owned()
+            "no local port is free: see net.ipv4.ip_local_port_range, or use fewer new connections"
+                .to_owned()
         }
         K::ConnectionRefused => "connection refused: nothing listens there".to_owned(),
         K::TimedOut => "connection timed out: a firewall or NetworkPolicy may drop it".to_owned(),
-        _ if errno::too_many_files(error) => "too many open files: raise the limit with `ulimit -n`".to_owned(),
+        _ if errno::too_many_files(error) => {
+            "too many open files: raise the limit with `ulimit -n`".to_owned()
+        }
         _ => error.to_string(),
     }
 }

@@ -142,15 +142,20 @@ impl<F: Flow> Flow for Handshake<F> {
                         self.bytes = self.codec.udp(self.flow, Some(cookie)).to_vec();
                         self.send(now)
                     }
-                    HandshakeAnswer::Unknown if self.udp || self.answer.len() < ACCEPTED_LEN => self.listen(),
+                    HandshakeAnswer::Unknown if self.udp || self.answer.len() < ACCEPTED_LEN => {
+                        self.listen()
+                    }
                     HandshakeAnswer::Unknown => refused("its answer is not hopbench's"),
                 }
             }
             (_, Event::TimedOut) if self.udp && self.tries < UDP_TRIES => self.send(now),
             (_, Event::Failed(error))
-                if self.udp && self.tries < UDP_TRIES && error.kind() == std::io::ErrorKind::ConnectionRefused =>
+                if self.udp
+                    && self.tries < UDP_TRIES
+                    && error.kind() == std::io::ErrorKind::ConnectionRefused =>
             {
-                // An ICMP error for an earlier datagram: nobody listens there (yet); the next try tells.
+                // An ICMP error for an earlier datagram: nobody listens there (yet); the next try
+                // tells.
                 self.listen()
             }
             (_, Event::TimedOut) => refused(if self.udp {

@@ -124,18 +124,26 @@ mod tests {
 
     #[test]
     fn a_registration_is_answered_again_until_the_client_goes_on() {
-        let mut out =
-            Recorder::new(std::sync::Arc::new(Window::default()), std::sync::Arc::new(Live::default()), false);
-        let registration = UdpRegistration { request: b"HELLO"[..].into(), answer: b"yes"[..].into() };
+        let mut out = Recorder::new(
+            std::sync::Arc::new(Window::default()),
+            std::sync::Arc::new(Live::default()),
+            false,
+        );
+        let registration =
+            UdpRegistration { request: b"HELLO"[..].into(), answer: b"yes"[..].into() };
         let mut flow = WithRegistration::new(Ears(Vec::new()), Some(registration));
-        assert!(matches!(flow.start(0), Op::Recv(6)), "the request fits, and one that is longer shows");
+        assert!(
+            matches!(flow.start(0), Op::Recv(6)),
+            "the request fits, and one that is longer shows"
+        );
         for _ in 0..2 {
             assert!(matches!(flow.on(Event::Received(b"HELLO"), 0, &mut out), Op::Send));
             assert_eq!(flow.outgoing(), b"yes");
             assert!(matches!(flow.on(Event::Sent(3), 0, &mut out), Op::Recv(6)));
         }
         assert!(flow.inner.0.is_empty(), "no registration is taken for load");
-        // What is longer than the flow wants shows as such, and no more of it than the flow asked for.
+        // What is longer than the flow wants shows as such, and no more of it than the flow asked
+        // for.
         assert!(matches!(flow.on(Event::Received(b"HELL"), 0, &mut out), Op::Recv(2)));
         assert!(matches!(flow.on(Event::Received(b"HELLO"), 0, &mut out), Op::Recv(2)));
         assert_eq!(flow.inner.0, [b"HE".to_vec(), b"HELLO".to_vec()]);

@@ -11,10 +11,14 @@ const MOST_DIGITS: u8 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkError {
     /// The size of a chunk is not a hexadecimal number of 1 to 16 digits.
-    #[error("chunked body: found byte {0:#04x} in a chunk size, expected 1 to 16 hexadecimal digits")]
+    #[error(
+        "chunked body: found byte {0:#04x} in a chunk size, expected 1 to 16 hexadecimal digits"
+    )]
     Size(u8),
     /// A line or a chunk does not end where it has to.
-    #[error("chunked body: found byte {0:#04x}, expected the line break that ends a chunk or its size")]
+    #[error(
+        "chunked body: found byte {0:#04x}, expected the line break that ends a chunk or its size"
+    )]
     LineBreak(u8),
     /// The chunk extensions or the trailer fields have no end.
     #[error("chunked body: found extensions over 4 KiB or trailers over 16 KiB, expected less")]
@@ -67,12 +71,17 @@ impl ChunkDecoder {
 
     /// Decodes a piece of input; `sink` gets the body's bytes in order. Without `done`, all of it
     /// was consumed.
-    pub(super) fn decode(&mut self, input: &[u8], mut sink: impl FnMut(&[u8])) -> Result<Decoded, ChunkError> {
+    pub(super) fn decode(
+        &mut self,
+        input: &[u8],
+        mut sink: impl FnMut(&[u8]),
+    ) -> Result<Decoded, ChunkError> {
         let mut at = 0;
         while let Some(&byte) = input.get(at) {
             if self.state == State::Data {
                 let rest = &input[at..];
-                let taken = usize::try_from(self.left).map_or(rest.len(), |left| left.min(rest.len()));
+                let taken =
+                    usize::try_from(self.left).map_or(rest.len(), |left| left.min(rest.len()));
                 sink(&rest[..taken]);
                 at += taken;
                 self.left -= taken as u64;
@@ -92,7 +101,9 @@ impl ChunkDecoder {
     /// Takes one byte that is not data; true at the end of the body.
     fn control(&mut self, byte: u8) -> Result<bool, ChunkError> {
         self.state = match (self.state, byte) {
-            (State::Size { digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') if digits < MOST_DIGITS => {
+            (State::Size { digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
+                if digits < MOST_DIGITS =>
+            {
                 let digit = (byte as char).to_digit(16).map_or(0, u64::from);
                 self.left = self.left << 4 | digit;
                 State::Size { digits: digits + 1 }
@@ -109,7 +120,9 @@ impl ChunkDecoder {
             (State::LineStart, b'\r') => State::EndLf,
             (State::LineStart, b'\n') => return Err(ChunkError::LineBreak(byte)),
             (State::Trailer, b'\n') => self.skip(MOST_TRAILER_BYTES, State::LineStart)?,
-            (State::LineStart | State::Trailer, _) => self.skip(MOST_TRAILER_BYTES, State::Trailer)?,
+            (State::LineStart | State::Trailer, _) => {
+                self.skip(MOST_TRAILER_BYTES, State::Trailer)?
+            }
             (State::EndLf, b'\n') => return Ok(true),
             (_, other) => return Err(ChunkError::LineBreak(other)),
         };
@@ -164,10 +177,17 @@ mod tests {
             for piece in 1..=input.len() {
                 let (found, decoded) = decode(input.as_bytes(), piece).unwrap();
                 assert_eq!(found, body.as_bytes(), "{input:?} by {piece}");
-                assert_eq!(decoded, Decoded { consumed: length, done: true }, "{input:?} by {piece}");
+                assert_eq!(
+                    decoded,
+                    Decoded { consumed: length, done: true },
+                    "{input:?} by {piece}"
+                );
             }
         }
-        assert!(!decode(b"5\r\nhello\r\n0\r\n", 99).unwrap().1.done, "the trailer's end is missing");
+        assert!(
+            !decode(b"5\r\nhello\r\n0\r\n", 99).unwrap().1.done,
+            "the trailer's end is missing"
+        );
     }
 
     #[test]

@@ -49,7 +49,13 @@ mod tests {
     fn only_the_whole_text_is_it() {
         let credential = Credential::new("0000002a-0123456789abcdef");
         assert!(credential.is(b"0000002a-0123456789abcdef"));
-        for other in ["", "0", "0000002a-0123456789abcde", "0000002a-0123456789abcdef0", "0000002A-0123456789abcdef"] {
+        for other in [
+            "",
+            "0",
+            "0000002a-0123456789abcde",
+            "0000002a-0123456789abcdef0",
+            "0000002A-0123456789abcdef",
+        ] {
             assert!(!credential.is(other.as_bytes()), "{other}");
         }
         for at in 0..25 {

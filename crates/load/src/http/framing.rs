@@ -44,7 +44,11 @@ impl Framing {
             }
             _ => return Ok(()),
         }
-        if self.chunked && self.length.is_some() { Err(FramingError::LengthAndCoding) } else { Ok(()) }
+        if self.chunked && self.length.is_some() {
+            Err(FramingError::LengthAndCoding)
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether the connection ends after the message, by the version's default and the fields.
@@ -111,14 +115,24 @@ mod tests {
 
     #[test]
     fn lengths() {
-        for (value, length) in [("0", 0), ("42", 42), ("7, 7", 7), ("18446744073709551615", u64::MAX)] {
+        for (value, length) in
+            [("0", 0), ("42", 42), ("7, 7", 7), ("18446744073709551615", u64::MAX)]
+        {
             assert_eq!(read(&[("CONTENT-length", value)]).unwrap().length, Some(length));
         }
         for bad in ["", "x", "+1", "-1", "1 2", "0x10", "1,", "18446744073709551616", "1.0"] {
-            assert!(matches!(read(&[("Content-Length", bad)]), Err(FramingError::Length(_))), "{bad}");
+            assert!(
+                matches!(read(&[("Content-Length", bad)]), Err(FramingError::Length(_))),
+                "{bad}"
+            );
         }
-        assert_eq!(read(&[("Content-Length", "1"), ("Content-Length", "1")]).unwrap().length, Some(1));
-        for bad in [&[("Content-Length", "1"), ("Content-Length", "2")][..], &[("Content-Length", "1, 2")]] {
+        assert_eq!(
+            read(&[("Content-Length", "1"), ("Content-Length", "1")]).unwrap().length,
+            Some(1)
+        );
+        for bad in
+            [&[("Content-Length", "1"), ("Content-Length", "2")][..], &[("Content-Length", "1, 2")]]
+        {
             assert_eq!(read(bad).unwrap_err(), FramingError::LengthsDiffer(1, 2));
         }
     }
@@ -126,8 +140,12 @@ mod tests {
     #[test]
     fn codings() {
         assert!(read(&[("Transfer-Encoding", " Chunked ")]).unwrap().chunked);
-        for bad in ["gzip", "gzip, chunked", "chunked, chunked", "", "chunked;q=1", "\u{b}chunked"] {
-            assert!(matches!(read(&[("Transfer-Encoding", bad)]), Err(FramingError::Coding(_))), "{bad}");
+        for bad in ["gzip", "gzip, chunked", "chunked, chunked", "", "chunked;q=1", "\u{b}chunked"]
+        {
+            assert!(
+                matches!(read(&[("Transfer-Encoding", bad)]), Err(FramingError::Coding(_))),
+                "{bad}"
+            );
         }
         let both = [("Transfer-Encoding", "chunked"), ("Content-Length", "1")];
         assert_eq!(read(&both).unwrap_err(), FramingError::LengthAndCoding);
@@ -146,7 +164,11 @@ mod tests {
             ("keep-alive, close", true, true),
             ("closed", false, false),
         ] {
-            assert_eq!(read(&[("Connection", value)]).unwrap().closes(http_1_0), closes, "{value} {http_1_0}");
+            assert_eq!(
+                read(&[("Connection", value)]).unwrap().closes(http_1_0),
+                closes,
+                "{value} {http_1_0}"
+            );
         }
     }
 }

@@ -168,7 +168,12 @@ mod tests {
 
     #[test]
     fn the_end_is_the_first_empty_line() {
-        for (text, end) in [("a\r\n\r\nb", Some(5)), ("a\n\nb\n\n", Some(3)), ("a\r\n\r", None), ("a\n\r\n", Some(4))] {
+        for (text, end) in [
+            ("a\r\n\r\nb", Some(5)),
+            ("a\n\nb\n\n", Some(3)),
+            ("a\r\n\r", None),
+            ("a\n\r\n", Some(4)),
+        ] {
             assert_eq!(end_of_head(text.as_bytes(), 0), end, "{text:?}");
         }
     }
@@ -199,7 +204,8 @@ mod tests {
     fn only_an_exact_repetition_is_recognised() {
         let mut heads = HeadBuffer::new(4096);
         assert_eq!(heads.take(b"abc\n\nrest", parse).unwrap(), Some((b'a', 5)));
-        let unused = |_: &[u8]| -> Result<Option<(u8, usize)>, HeadFault> { panic!("parsed a known head") };
+        let unused =
+            |_: &[u8]| -> Result<Option<(u8, usize)>, HeadFault> { panic!("parsed a known head") };
         assert_eq!(heads.take(b"abc\n\n", unused).unwrap(), Some((b'a', 5)));
         assert_eq!(heads.take(b"bbc\n\n", parse).unwrap(), Some((b'b', 5)));
         // A head that is too long to be remembered must not leave the one before it in place.
@@ -219,7 +225,10 @@ mod tests {
             for (length, fits) in [(100, true), (101, false)] {
                 let mut heads = HeadBuffer::new(100);
                 let text = format!("{}\n\n{}", "x".repeat(length - 2), "y".repeat(500));
-                let found = text.as_bytes().chunks(piece).find_map(|part| heads.take(part, parse).transpose());
+                let found = text
+                    .as_bytes()
+                    .chunks(piece)
+                    .find_map(|part| heads.take(part, parse).transpose());
                 assert_eq!(found.expect("an end").is_ok(), fits, "{length} by {piece}");
                 assert!(heads.held_bytes() < 1024);
             }

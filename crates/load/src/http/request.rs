@@ -74,9 +74,17 @@ impl RequestTemplate {
 
 fn check_method(method: &str, problems: &mut Vec<Problem>) {
     if !is_token(method) {
-        problems.push(Problem::new("--method", line(method), "a method like GET, HEAD, POST or PUT"));
+        problems.push(Problem::new(
+            "--method",
+            line(method),
+            "a method like GET, HEAD, POST or PUT",
+        ));
     } else if method == "CONNECT" {
-        problems.push(Problem::new("--method", method, "a method that asks for a resource: tunnels are not opened"));
+        problems.push(Problem::new(
+            "--method",
+            method,
+            "a method that asks for a resource: tunnels are not opened",
+        ));
     }
 }
 
@@ -157,7 +165,8 @@ fn has(fields: &[(&str, &str)], name: &str) -> bool {
 
 /// RFC 9110, 5.6.2.
 fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+    !text.is_empty()
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 #[cfg(test)]
@@ -166,10 +175,22 @@ mod tests {
 
     use super::*;
 
-    fn build(method: &str, headers: &[&str], body: &[u8], keep_alive: bool) -> Result<RequestTemplate, Vec<Problem>> {
+    fn build(
+        method: &str,
+        headers: &[&str],
+        body: &[u8],
+        keep_alive: bool,
+    ) -> Result<RequestTemplate, Vec<Problem>> {
         let url = Url::parse("http://h:81/p?q=1").unwrap();
         let headers: Vec<String> = headers.iter().map(ToString::to_string).collect();
-        let spec = RequestSpec { method, url: &url, headers: &headers, body, keep_alive, credential: None };
+        let spec = RequestSpec {
+            method,
+            url: &url,
+            headers: &headers,
+            body,
+            keep_alive,
+            credential: None,
+        };
         RequestTemplate::new(&spec)
     }
 
@@ -178,13 +199,26 @@ mod tests {
         let url = Url::parse("http://h:81/p").unwrap();
         let credential = Credential::new(&"c".repeat(41));
         let headers = ["X-A: b".to_owned()];
-        let bare =
-            RequestSpec { method: "GET", url: &url, headers: &headers, body: b"", keep_alive: true, credential: None };
-        let shown = RequestTemplate::new(&RequestSpec { credential: Some(&credential), ..bare }).unwrap();
+        let bare = RequestSpec {
+            method: "GET",
+            url: &url,
+            headers: &headers,
+            body: b"",
+            keep_alive: true,
+            credential: None,
+        };
+        let shown =
+            RequestTemplate::new(&RequestSpec { credential: Some(&credential), ..bare }).unwrap();
         let text = String::from_utf8(shown.bytes().to_vec()).unwrap();
-        assert!(text.contains(&format!("\r\nx-hopbench-run: {}\r\nX-A: b\r\n", "c".repeat(41))), "{text}");
+        assert!(
+            text.contains(&format!("\r\nx-hopbench-run: {}\r\nX-A: b\r\n", "c".repeat(41))),
+            "{text}"
+        );
         // The name, colon and space, the value, the line's end; as docs/method.md says.
-        assert_eq!(text.len() - RequestTemplate::new(&bare).unwrap().bytes().len(), 14 + 2 + 41 + 2);
+        assert_eq!(
+            text.len() - RequestTemplate::new(&bare).unwrap().bytes().len(),
+            14 + 2 + 41 + 2
+        );
     }
 
     #[test]
@@ -224,7 +258,12 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported() {
-        let problems = build("G T", &["no colon", "A B: c", ": x", "A: b\r\nC: d", "content-length: 3"], b"", true);
+        let problems = build(
+            "G T",
+            &["no colon", "A B: c", ": x", "A: b\r\nC: d", "content-length: 3"],
+            b"",
+            true,
+        );
         let texts: Vec<String> = problems.unwrap_err().iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 6, "{texts:#?}");
         for (text, part) in texts.iter().zip([
@@ -237,7 +276,14 @@ mod tests {
         ]) {
             assert!(text.contains(part) && text.contains("expected"), "{text}");
         }
-        for secret in ["Bearer s3cret", "s3cret", "Bearer s3cret: x", " s3cret ", "Authorization : s3cret", ":s3cret"] {
+        for secret in [
+            "Bearer s3cret",
+            "s3cret",
+            "Bearer s3cret: x",
+            " s3cret ",
+            "Authorization : s3cret",
+            ":s3cret",
+        ] {
             let text = build("GET", &[secret], b"", true).unwrap_err()[0].to_string();
             assert!(!text.contains("s3cret") && text.contains("expected `Name: value`"), "{text}");
         }

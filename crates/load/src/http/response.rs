@@ -181,7 +181,10 @@ impl ResponseParser {
             return Ok(Some(self.end()));
         }
         if self.is_inside() {
-            return Err(ResponseError::Truncated { header_bytes: self.header_bytes, body_bytes: self.body_bytes });
+            return Err(ResponseError::Truncated {
+                header_bytes: self.header_bytes,
+                body_bytes: self.body_bytes,
+            });
         }
         Ok(None)
     }
@@ -195,7 +198,11 @@ impl ResponseParser {
                 return Err(ResponseError::Status(status));
             }
             self.interim += 1;
-            return if self.interim > MOST_INTERIM { Err(ResponseError::TooManyInterim) } else { Ok(()) };
+            return if self.interim > MOST_INTERIM {
+                Err(ResponseError::TooManyInterim)
+            } else {
+                Ok(())
+            };
         }
         self.status = status;
         self.flags = flags;
@@ -246,8 +253,11 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(Head, usize)>, ResponseError> {
     }
     let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut response = httparse::Response::new(&mut []);
-    let parsed =
-        httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+        &mut response,
+        bytes,
+        &mut fields,
+    );
     let length = match parsed {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),

@@ -37,13 +37,20 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         // Whatever stands before an `@` may be a password, or a part of one.
         let hidden = |error: UrlError| {
-            if text.contains('@') { UrlError { found: REDACTED.to_owned(), ..error } } else { error }
+            if text.contains('@') {
+                UrlError { found: REDACTED.to_owned(), ..error }
+            } else {
+                error
+            }
         };
         let rest = after_scheme(text).map_err(hidden)?;
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let (place, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if let Some(bad) = target.chars().find(|c| !c.is_ascii_graphic()) {
-            return Err(error(bad.to_string(), "a path and query in visible ASCII; percent-encode other characters"));
+            return Err(error(
+                bad.to_string(),
+                "a path and query in visible ASCII; percent-encode other characters",
+            ));
         }
         if place.contains('@') {
             let expected = "host and port only; send user and password in an Authorization header";
@@ -90,7 +97,8 @@ fn error(found: impl AsRef<str>, expected: &'static str) -> UrlError {
 /// What follows `http://`, or all of a text that names no scheme.
 fn after_scheme(text: &str) -> Result<&str, UrlError> {
     // A `://` behind the first `/`, `?` or `#` belongs to the path or the query.
-    let Some((scheme, rest)) = text.split_once("://").filter(|(s, _)| !s.contains(['/', '?', '#'])) else {
+    let Some((scheme, rest)) = text.split_once("://").filter(|(s, _)| !s.contains(['/', '?', '#']))
+    else {
         return Ok(text);
     };
     if scheme.eq_ignore_ascii_case("http") {
@@ -125,7 +133,10 @@ impl<'a> Place<'a> {
         };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
         if host.is_empty() || host.len() > 253 || !host.chars().all(is_name) {
-            return Err(error(host, "a host name or an address, like example.com, 10.0.0.1 or [::1]"));
+            return Err(error(
+                host,
+                "a host name or an address, like example.com, 10.0.0.1 or [::1]",
+            ));
         }
         Ok(Self { host: host.to_owned(), shown: host.to_owned(), port })
     }
@@ -138,7 +149,8 @@ impl<'a> Place<'a> {
             Some((address, zone)) => (address, Some(zone.strip_prefix("25").unwrap_or(zone))),
             None => (literal, None),
         };
-        let is_zone = |zone: &str| !zone.is_empty() && zone.chars().all(|c| c.is_ascii_graphic() && c != '%');
+        let is_zone =
+            |zone: &str| !zone.is_empty() && zone.chars().all(|c| c.is_ascii_graphic() && c != '%');
         if address.parse::<Ipv6Addr>().is_err() || !zone.is_none_or(is_zone) {
             return Err(error(text, EXPECTED));
         }
@@ -170,7 +182,13 @@ mod tests {
     fn urls_are_taken_apart() {
         for (text, host, port, authority, target) in [
             ("http://example.com", "example.com", 80, "example.com", "/"),
-            ("http://example.com:8080/a/b?c=d", "example.com", 8080, "example.com:8080", "/a/b?c=d"),
+            (
+                "http://example.com:8080/a/b?c=d",
+                "example.com",
+                8080,
+                "example.com:8080",
+                "/a/b?c=d",
+            ),
             ("HTTP://10.0.0.1:80/", "10.0.0.1", 80, "10.0.0.1", "/"),
             ("localhost:7474/x", "localhost", 7474, "localhost:7474", "/x"),
             ("localhost", "localhost", 80, "localhost", "/"),
@@ -183,7 +201,10 @@ mod tests {
             ("h/?next=https://elsewhere", "h", 80, "h", "/?next=https://elsewhere"),
         ] {
             let url = Url::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-            assert_eq!((url.host(), url.port(), url.authority(), url.target()), (host, port, authority, target));
+            assert_eq!(
+                (url.host(), url.port(), url.authority(), url.target()),
+                (host, port, authority, target)
+            );
         }
     }
 

@@ -183,7 +183,9 @@ impl Recorder {
     /// Adds what another worker wrote down.
     pub fn merge(&mut self, other: &Self) {
         self.service.merge(&other.service);
-        for (mine, theirs) in [(&mut self.response, &other.response), (&mut self.lateness, &other.lateness)] {
+        for (mine, theirs) in
+            [(&mut self.response, &other.response), (&mut self.lateness, &other.lateness)]
+        {
             if let (Some(mine), Some(theirs)) = (mine, theirs) {
                 mine.merge(theirs);
             }
@@ -225,7 +227,8 @@ impl Recorder {
 }
 
 /// Answers by status, failures by reason, figures by name.
-pub type Tallies<'a> = (&'a BTreeMap<u16, u64>, &'a BTreeMap<Reason, u64>, &'a BTreeMap<&'static str, f64>);
+pub type Tallies<'a> =
+    (&'a BTreeMap<u16, u64>, &'a BTreeMap<Reason, u64>, &'a BTreeMap<&'static str, f64>);
 
 #[cfg(test)]
 mod tests {
@@ -247,7 +250,10 @@ mod tests {
             let errors = recorder.tallies().1;
             assert_eq!(errors.len(), MOST_TOLD + 2);
             assert_eq!(errors.values().sum::<u64>(), times * 1001);
-            assert_eq!((errors["timeout"], errors["503 0"], errors["503 1"]), (times * 500, times * 2, times));
+            assert_eq!(
+                (errors["timeout"], errors["503 0"], errors["503 1"]),
+                (times * 500, times * 2, times)
+            );
         }
     }
 }

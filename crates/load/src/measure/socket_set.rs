@@ -40,11 +40,16 @@ impl SocketSet {
         if self.described.load(Ordering::Relaxed) >= FLOWS_DESCRIBED {
             return;
         }
-        let text =
-            |address: std::io::Result<std::net::SocketAddr>| address.map_or_else(|e| e.to_string(), |a| a.to_string());
+        let text = |address: std::io::Result<std::net::SocketAddr>| {
+            address.map_or_else(|e| e.to_string(), |a| a.to_string())
+        };
         let mut inner = self.lock();
         if inner.flows.len() < FLOWS_DESCRIBED {
-            inner.flows.push(FlowReport { flow, local: text(socket.local()), peer: text(socket.peer()) });
+            inner.flows.push(FlowReport {
+                flow,
+                local: text(socket.local()),
+                peer: text(socket.peer()),
+            });
             self.described.store(inner.flows.len(), Ordering::Relaxed);
         }
     }
@@ -64,7 +69,8 @@ impl SocketSet {
             add(&mut totals, &socket);
         }
         // `smoothed_rtt_ns` was summed; make it a mean.
-        totals.smoothed_rtt_ns = totals.smoothed_rtt_ns.checked_div(totals.connections).unwrap_or(0);
+        totals.smoothed_rtt_ns =
+            totals.smoothed_rtt_ns.checked_div(totals.connections).unwrap_or(0);
         totals
     }
 

@@ -60,7 +60,11 @@ impl ConnectionTable {
                 socket.shutdown(Shutdown::Both);
             }
         }
-        table.push(Entry { activity: Arc::clone(&activity), source, socket: Arc::downgrade(socket) });
+        table.push(Entry {
+            activity: Arc::clone(&activity),
+            source,
+            socket: Arc::downgrade(socket),
+        });
         activity
     }
 }
@@ -97,7 +101,11 @@ mod tests {
             table.enter(&connections[i].1, Source::V4(1), now).moved(now);
         }
         let cut: Vec<_> = connections.iter().map(|(ours, _)| is_cut(ours)).collect();
-        assert_eq!(cut, [false, true, true, true, false, false], "the first one has been idle the longest");
+        assert_eq!(
+            cut,
+            [false, true, true, true, false, false],
+            "the first one has been idle the longest"
+        );
     }
 
     #[test]

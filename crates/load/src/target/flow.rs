@@ -15,7 +15,9 @@ use super::connection_table::Activity;
 use super::timeouts::{Pace, Timeouts};
 use crate::admission::memory::{MemoryLimit, MemoryShare};
 use crate::flow::{Event, Flow, Op};
-use crate::http::{Body, CONTINUE, Credential, RequestError, RequestParser, RequestState, Responder, refuse};
+use crate::http::{
+    Body, CONTINUE, Credential, RequestError, RequestParser, RequestState, Responder, refuse,
+};
 use crate::measure::recorder::Recorder;
 
 /// Most bytes of one receive: the most of pipelined requests that is held.
@@ -132,7 +134,9 @@ impl TargetFlow {
         self.begins(now);
         let in_body = self.parser.is_in_body();
         let step = match self.parser.feed(bytes) {
-            Ok(step) if step.consumed < bytes.len() => self.keep(&bytes[step.consumed..]).map(|()| step.state),
+            Ok(step) if step.consumed < bytes.len() => {
+                self.keep(&bytes[step.consumed..]).map(|()| step.state)
+            }
             step => step.map(|step| step.state),
         };
         self.unjudged += bytes.len() as u64;
@@ -326,10 +330,13 @@ impl Flow for TargetFlow {
         }
         match (self.state, event) {
             (State::Reading, Event::Received(bytes)) => self.received(bytes, now, out),
-            (State::Leave | State::Head | State::Filling | State::Echoing, Event::Sent(n)) => self.wrote(n, now, out),
+            (State::Leave | State::Head | State::Filling | State::Echoing, Event::Sent(n)) => {
+                self.wrote(n, now, out)
+            }
             (State::Waiting, Event::Timer) => self.write(State::Head, now),
             (State::Draining, Event::FinishedSending) => Op::Recv(RECEIVE_BYTES),
-            // Whoever never stops sending is not waited for: a deadline is only looked at when nothing comes.
+            // Whoever never stops sending is not waited for: a deadline is only looked at when
+            // nothing comes.
             (State::Draining, Event::Received(bytes)) if now < self.deadline => {
                 if self.known {
                     out.count(Counter::ReceivedBytes, bytes.len() as u64);

@@ -34,8 +34,13 @@ impl Timeouts {
 
     /// For the ends of a trial, whose timeouts are the client's: slow is what the path is, not what
     /// somebody wants.
-    pub const PARTICIPANTS: Self =
-        Self { head_ns: 60 * SECOND, idle_ns: 60 * SECOND, body_ns: 60 * SECOND, read_ns: 60 * SECOND, pace_bytes: 1 };
+    pub const PARTICIPANTS: Self = Self {
+        head_ns: 60 * SECOND,
+        idle_ns: 60 * SECOND,
+        body_ns: 60 * SECOND,
+        read_ns: 60 * SECOND,
+        pace_bytes: 1,
+    };
 }
 
 /// How far what is under way got since its time was renewed.

@@ -67,7 +67,9 @@ pub(crate) fn reach(target: SocketAddr, timeout: Nanos, notes: &SocketSet) -> Re
     let wait = Duration::from_nanos(timeout.clamp(1, LONGEST_WAIT));
     TcpStream::connect_timeout(&target, wait)
         .map(|_| notes.note_setting(PREFLIGHT, || "1".to_owned()))
-        .map_err(|error| Fault::environment(format!("cannot connect to {target}: {}", explain(&error))))
+        .map_err(|error| {
+            Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))
+        })
 }
 
 impl Dial {
@@ -104,12 +106,21 @@ impl SocketOptions {
     ///
     /// # Errors
     /// What the kernel said, with the option's name.
-    pub(crate) fn apply(&self, socket: &Socket, transport: Transport, notes: &SocketSet) -> io::Result<()> {
-        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+    pub(crate) fn apply(
+        &self,
+        socket: &Socket,
+        transport: Transport,
+        notes: &SocketSet,
+    ) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| {
+            io::Error::new(error.kind(), format!("{name}: {error}"))
+        };
         if transport == Transport::Tcp {
             socket.set_nodelay()?;
             if let Some(bytes) = self.not_sent_low_water {
-                socket.set_not_sent_low_water(bytes).map_err(|e| named("not-sent low water", &e))?;
+                socket
+                    .set_not_sent_low_water(bytes)
+                    .map_err(|e| named("not-sent low water", &e))?;
                 notes.note_setting("not_sent_low_water_bytes", || bytes.to_string());
             }
             if let Some(name) = &self.congestion {
@@ -139,7 +150,9 @@ impl SocketOptions {
     /// # Errors
     /// What the kernel said, with the option's name.
     pub(crate) fn apply_accepted(&self, socket: &Socket, notes: &SocketSet) -> io::Result<()> {
-        let named = |name: &str, error: &io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+        let named = |name: &str, error: &io::Error| {
+            io::Error::new(error.kind(), format!("{name}: {error}"))
+        };
         if let Some(bytes) = self.segment {
             socket.set_segment_size(bytes).map_err(|e| named("UDP segmentation offload", &e))?;
             notes.note_setting("segment_bytes", || bytes.to_string());

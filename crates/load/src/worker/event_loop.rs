@@ -96,7 +96,8 @@ impl<F: Flow> EventLoop<F> {
         readiness: Arc<Readiness>,
         setup: EventLoopSetup,
     ) -> Self {
-        let slots: Vec<_> = flows.into_iter().map(|(number, flow)| Slot::new(number, flow, None)).collect();
+        let slots: Vec<_> =
+            flows.into_iter().map(|(number, flow)| Slot::new(number, flow, None)).collect();
         Self {
             unopened: (0..slots.len()).collect(),
             live: slots.len(),
@@ -120,16 +121,25 @@ impl<F: Flow> EventLoop<F> {
 
     /// Runs until every flow has ended (and the inbox is closed), or the window says stop, or a
     /// flow aborts.
-    pub(crate) fn run<E: Engine>(mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> (Recorder, Option<Fault>) {
+    pub(crate) fn run<E: Engine>(
+        mut self,
+        engine: &mut E,
+        inbox: Option<&Inbox<F>>,
+    ) -> (Recorder, Option<Fault>) {
         if let Err(error) = self.turn_until_done(engine, inbox) {
-            self.fault.get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
+            self.fault
+                .get_or_insert_with(|| Fault::measuring(format!("the engine failed: {error}")));
         }
         self.recorder.count(Counter::Unsent, self.backlog.len() as u64);
         self.cut(engine);
         (self.recorder, self.fault)
     }
 
-    fn turn_until_done<E: Engine>(&mut self, engine: &mut E, inbox: Option<&Inbox<F>>) -> io::Result<()> {
+    fn turn_until_done<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        inbox: Option<&Inbox<F>>,
+    ) -> io::Result<()> {
         let (mut ready, mut turns) = (Vec::new(), Vec::new());
         loop {
             let now = clock::now();
@@ -175,9 +185,17 @@ impl<F: Flow> EventLoop<F> {
     }
 
     /// Takes in flows whose sockets were accepted elsewhere.
-    fn take_in<E: Engine>(&mut self, engine: &mut E, inbox: &Inbox<F>, now: Nanos) -> io::Result<()> {
+    fn take_in<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        inbox: &Inbox<F>,
+        now: Nanos,
+    ) -> io::Result<()> {
         while let Some(Arrival { number, socket, flow, flow_guard }) = inbox.take() {
-            let fresh = Slot { flow_guard: Some(flow_guard), ..Slot::new(number, flow, Some(Arc::clone(&socket))) };
+            let fresh = Slot {
+                flow_guard: Some(flow_guard),
+                ..Slot::new(number, flow, Some(Arc::clone(&socket)))
+            };
             let slot = match self.free.pop() {
                 Some(slot) => {
                     let generation = self.slots[slot].generation;
@@ -208,7 +226,13 @@ impl<F: Flow> EventLoop<F> {
         }
     }
 
-    fn tell<E: Engine>(&mut self, engine: &mut E, slot: usize, event: Event<'_>, now: Nanos) -> io::Result<()> {
+    fn tell<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        slot: usize,
+        event: Event<'_>,
+        now: Nanos,
+    ) -> io::Result<()> {
         let op = self.slots[slot].flow.on(event, now, &mut self.recorder);
         self.advance(engine, slot, op)
     }
@@ -218,7 +242,8 @@ impl<F: Flow> EventLoop<F> {
         let mut turn = TURN;
         let turn_bytes = if self.live <= FEW { LONG_TURN_BYTES } else { TURN_BYTES };
         loop {
-            // Whatever the flow did in between, a timer of its own for one: its next byte has to wait.
+            // Whatever the flow did in between, a timer of its own for one: its next byte has to
+            // wait.
             if let Some(until) = self.throttled_until(slot, &op) {
                 let entry = &mut self.slots[slot];
                 entry.pending = Some(op);
@@ -237,12 +262,17 @@ impl<F: Flow> EventLoop<F> {
             }
             turn = turn.saturating_sub(1);
             let entry = &mut self.slots[slot];
-            // The first try of a connection makes the socket; later ones ask the engine how far it is.
+            // The first try of a connection makes the socket; later ones ask the engine how far it
+            // is.
             if matches!(op, Op::Connect)
                 && entry.socket.is_none()
                 && let Err(error) = self.connect(engine, slot)
             {
-                op = self.slots[slot].flow.on(Event::Failed(error), clock::now(), &mut self.recorder);
+                op = self.slots[slot].flow.on(
+                    Event::Failed(error),
+                    clock::now(),
+                    &mut self.recorder,
+                );
                 continue;
             }
             let entry = &mut self.slots[slot];
@@ -287,7 +317,13 @@ impl<F: Flow> EventLoop<F> {
 
     /// Does what a flow wants where that moves no bytes; `None` where it waits or has ended.
     #[inline]
-    fn without_io<E: Engine>(&mut self, engine: &mut E, slot: usize, op: Op, now: Nanos) -> Option<Event<'static>> {
+    fn without_io<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        slot: usize,
+        op: Op,
+        now: Nanos,
+    ) -> Option<Event<'static>> {
         match op {
             Op::FinishSending => {
                 if let Some(socket) = &self.slots[slot].socket {
@@ -333,8 +369,8 @@ impl<F: Flow> EventLoop<F> {
     fn connect<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
         let dial = self.setup.dial.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let socket = dial.open(self.slots[slot].number, &self.setup.sockets)?;
-        // An unconnected socket must not be watched yet: epoll reports it as writable. One for echoes is connected
-        // already, and gVisor refuses to do it again.
+        // An unconnected socket must not be watched yet: epoll reports it as writable. One for
+        // echoes is connected already, and gVisor refuses to do it again.
         if dial.transport != Transport::Icmp {
             let _: Progress = socket.connect(dial.peer)?;
         }

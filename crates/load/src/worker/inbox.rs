@@ -31,7 +31,12 @@ pub(crate) struct Inbox<F> {
 
 impl<F> Inbox<F> {
     pub(crate) fn new(waker: Arc<Waker>) -> Self {
-        Self { queue: Mutex::default(), waiting: AtomicUsize::new(0), closed: AtomicBool::new(false), waker }
+        Self {
+            queue: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+            waker,
+        }
     }
 
     pub(crate) fn waker(&self) -> Arc<Waker> {

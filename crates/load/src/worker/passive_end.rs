@@ -21,7 +21,8 @@ pub fn passive_end(context: &Context) -> Result<Workers, Fault> {
         watch_sockets: false,
         grace: 0,
     };
-    workers::server(&Context { job, ..context.clone() }, &setup, |_| Nothing).map(|(workers, _)| workers)
+    workers::server(&Context { job, ..context.clone() }, &setup, |_| Nothing)
+        .map(|(workers, _)| workers)
 }
 
 /// A flow that never comes.

@@ -39,7 +39,10 @@ pub(crate) struct Seated<F> {
 
 impl<F> Pool<F> {
     pub(crate) fn new() -> Self {
-        Self { seats: Mutex::new(Seats { inboxes: Vec::new(), closed: false }), idle: Arc::default() }
+        Self {
+            seats: Mutex::new(Seats { inboxes: Vec::new(), closed: false }),
+            idle: Arc::default(),
+        }
     }
 
     /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and
@@ -60,8 +63,9 @@ impl<F> Pool<F> {
         let seat = match idle {
             Some(seat) => seat,
             None => {
-                let waker = Waker::new()
-                    .map_err(|error| Fault::environment(format!("cannot start a worker thread: {error}")))?;
+                let waker = Waker::new().map_err(|error| {
+                    Fault::environment(format!("cannot start a worker thread: {error}"))
+                })?;
                 let inbox = Arc::new(Inbox::new(Arc::new(waker)));
                 let seat = seats.inboxes.len();
                 start(seat, Arc::clone(&inbox))?;
@@ -146,7 +150,8 @@ mod tests {
         let flow_limit = FlowLimit::new(None);
         let put = |number| {
             let socket = Arc::new(Socket::udp(([127, 0, 0, 1], 9).into()).unwrap());
-            let arrival = Arrival { number, socket, flow: Nothing, flow_guard: flow_limit.take().unwrap() };
+            let arrival =
+                Arrival { number, socket, flow: Nothing, flow_guard: flow_limit.take().unwrap() };
             pool.put(arrival, |seat, inbox| {
                 started.borrow_mut().push(inbox);
                 assert_eq!(seat + 1, started.borrow().len());
@@ -154,7 +159,9 @@ mod tests {
             })
             .unwrap();
         };
-        let take = |seat: usize| started.borrow()[seat].take().map(|arrival| (arrival.number, arrival.flow));
+        let take = |seat: usize| {
+            started.borrow()[seat].take().map(|arrival| (arrival.number, arrival.flow))
+        };
         put(10);
         put(11);
         let (number, _busy) = take(0).unwrap();

@@ -53,7 +53,10 @@ pub struct Context {
 
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context").field("job", &self.job).field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("Context")
+            .field("job", &self.job)
+            .field("target", &self.target)
+            .finish_non_exhaustive()
     }
 }
 
@@ -173,7 +176,8 @@ impl Workers {
                 Ok(Some(recorder)) => merged.merge(&recorder),
                 Ok(None) => {}
                 Err(_) => {
-                    lock(&self.shared.fault).get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
+                    lock(&self.shared.fault)
+                        .get_or_insert_with(|| Fault::measuring("a worker thread panicked"));
                 }
             }
         }
@@ -198,15 +202,21 @@ pub(crate) fn client<F: Flow + 'static>(
     let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
     let shared = Arc::new(Shared::new(context, setup));
     for worker in 0..workers {
-        let flows: Vec<_> = (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
+        let flows: Vec<_> =
+            (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
         let (schedule, seed) = (job.schedule, job.seed);
         let arrivals = schedule.per_s().map(|_| -> Box<dyn FnOnce(Nanos) -> Arrivals + Send> {
             Box::new(move |start| {
-                Arrivals::new(schedule, worker, workers, start, seed).unwrap_or_else(|| unreachable!("it has a rate"))
+                Arrivals::new(schedule, worker, workers, start, seed)
+                    .unwrap_or_else(|| unreachable!("it has a rate"))
             })
         });
         let loop_setup = EventLoopSetup {
-            dial: Some(Dial { transport: setup.transport, peer: context.target, options: setup.options.clone() }),
+            dial: Some(Dial {
+                transport: setup.transport,
+                peer: context.target,
+                options: setup.options.clone(),
+            }),
             arrivals,
             ..event_loop_setup(context, setup)
         };
@@ -230,7 +240,9 @@ pub(crate) fn server<F: Flow + 'static>(
     let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
     let shared = Arc::new(Shared::new(context, setup));
     let cpus = job.server_cpus.clone();
-    let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine == EngineKind::Threads {
+    let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine
+        == EngineKind::Threads
+    {
         let pool = Arc::new(Pool::new());
         let to_close = Arc::clone(&pool);
         let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
@@ -255,7 +267,15 @@ pub(crate) fn server<F: Flow + 'static>(
             let inbox = Arc::new(Inbox::new(waker));
             let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
             let loop_setup = event_loop_setup(context, setup);
-            shared.start(context, setup, cpu, Vec::new(), loop_setup, &readiness, Some(Arc::clone(&inbox)))?;
+            shared.start(
+                context,
+                setup,
+                cpu,
+                Vec::new(),
+                loop_setup,
+                &readiness,
+                Some(Arc::clone(&inbox)),
+            )?;
             inboxes.push(inbox);
         }
         let inboxes: Arc<[Arc<Inbox<F>>]> = inboxes.into();
@@ -272,7 +292,12 @@ pub(crate) fn server<F: Flow + 'static>(
 }
 
 fn arrival<F>(accepted: Accepted, flow: F) -> Arrival<F> {
-    Arrival { number: accepted.flow, socket: accepted.socket, flow, flow_guard: accepted.flow_guard }
+    Arrival {
+        number: accepted.flow,
+        socket: accepted.socket,
+        flow,
+        flow_guard: accepted.flow_guard,
+    }
 }
 
 fn event_loop_setup(context: &Context, setup: &WorkersSetup) -> EventLoopSetup {

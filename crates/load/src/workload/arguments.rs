@@ -5,7 +5,9 @@
 
 use clap::Args;
 use hopbench_model::units::{Span, per_s};
-use hopbench_model::{CpuSet, EngineKind, Job, Pacing, Problem, SECOND, Schedule, Timing, Transport};
+use hopbench_model::{
+    CpuSet, EngineKind, Job, Pacing, Problem, SECOND, Schedule, Timing, Transport,
+};
 use serde_json::Value;
 
 use crate::workload::Workload;
@@ -81,7 +83,8 @@ impl JobArguments {
             ));
         }
         // A short window still gets its intervals.
-        let interval = self.interval.map_or_else(|| SECOND.min((self.time.0 / 10).max(1_000_000)), |t| t.0);
+        let interval =
+            self.interval.map_or_else(|| SECOND.min((self.time.0 / 10).max(1_000_000)), |t| t.0);
         let mut job = Job {
             workload: workload.name().to_owned(),
             kind: kind.carried(workload.name()),
@@ -198,12 +201,17 @@ mod tests {
     fn a_rate_and_a_schedule_must_agree() {
         let schedule = |arguments: &[&str]| (job(arguments).0.schedule, job(arguments).1.len());
         assert_eq!(schedule(&["--rate", "5"]), (Schedule::Rate(5.0), 0));
-        assert_eq!(schedule(&["--rate", "5", "--schedule", "poisson"]), (Schedule::Poisson(5.0), 0));
+        assert_eq!(
+            schedule(&["--rate", "5", "--schedule", "poisson"]),
+            (Schedule::Poisson(5.0), 0)
+        );
         assert_eq!(schedule(&["--rate", "5", "--schedule", "closed"]), (Schedule::Closed, 1));
         assert_eq!(schedule(&["--schedule", "rate"]), (Schedule::Closed, 1));
         let url = crate::workload("http").unwrap();
-        let matches = JobArguments::augment_args(Command::new("x")).get_matches_from(["x", "--cpu", "0/1"]);
-        let (_, problems) = JobArguments::from_arg_matches(&matches).unwrap().job(url, json!({}), None, 0);
+        let matches =
+            JobArguments::augment_args(Command::new("x")).get_matches_from(["x", "--cpu", "0/1"]);
+        let (_, problems) =
+            JobArguments::from_arg_matches(&matches).unwrap().job(url, json!({}), None, 0);
         assert!(problems[0].expected.contains("the server is not ours"), "{problems:?}");
     }
 }

@@ -77,7 +77,8 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &TrialReports<'_>) {
         figures.metric("error_ratio", errors as f64 / all as f64);
     }
     if errors > 0 {
-        let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        let reasons: Vec<_> =
+            client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
         figures.warnings.push(Warning::new(
             WarningKind::Errors,
             format!("{errors} of {all} exchanges failed: {}", reasons.join(", ")),

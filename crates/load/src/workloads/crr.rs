@@ -95,7 +95,13 @@ impl Workload for Crr {
     }
 
     fn metrics(&self, _: &Value) -> Vec<String> {
-        let own = ["connections_per_s", "connects", "no_local_port", "left_open_by_server", "refused_flows"];
+        let own = [
+            "connections_per_s",
+            "connects",
+            "no_local_port",
+            "left_open_by_server",
+            "refused_flows",
+        ];
         figures::names(&[&own, figures::EXCHANGES])
     }
 
@@ -118,7 +124,10 @@ impl Workload for Crr {
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let handshake = context.handshake.clone().ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
+        let handshake = context
+            .handshake
+            .clone()
+            .ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
         let sizes = (params.request(), params.response());
@@ -169,10 +178,15 @@ impl Workload for Crr {
                     "ask for fewer --connections, or raise the agent's --max-flows",
                 ));
             }
-            let (asked, done) = (client.drained.of(Counter::Connects), client.drained.of(Counter::Completed));
+            let (asked, done) =
+                (client.drained.of(Counter::Connects), client.drained.of(Counter::Completed));
             let served = server.drained.of(Counter::Completed);
-            out.invariant("served_le_connects", served <= asked, || format!("{asked} connects, {served} served"));
-            out.invariant("completed_le_served", done <= served, || format!("{done} completed, {served} served"));
+            out.invariant("served_le_connects", served <= asked, || {
+                format!("{asked} connects, {served} served")
+            });
+            out.invariant("completed_le_served", done <= served, || {
+                format!("{done} completed, {served} served")
+            });
         }
         out
     }

@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Warning, WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Warning,
+    WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde_json::Value;
@@ -82,8 +83,9 @@ impl Workload for Http {
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;
-        let request =
-            params.template(context.credential.as_ref()).map_err(|problems| Fault::from_problems(&problems))?;
+        let request = params
+            .template(context.credential.as_ref())
+            .map_err(|problems| Fault::from_problems(&problems))?;
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let plan = Arc::new(Plan {
             request: request.bytes().into(),
@@ -123,9 +125,13 @@ impl Workload for Http {
             littles_law(&mut out, trial);
         }
         if let Some(server) = trial.server.filter(|server| server.settings.contains_key(TARGET)) {
-            let (answered, served) =
-                (trial.client.drained.of(Counter::Completed), server.drained.of(Counter::Completed));
-            out.invariant("answered_le_served", answered <= served, || format!("{answered} answered, {served} served"));
+            let (answered, served) = (
+                trial.client.drained.of(Counter::Completed),
+                server.drained.of(Counter::Completed),
+            );
+            out.invariant("answered_le_served", answered <= served, || {
+                format!("{answered} answered, {served} served")
+            });
         }
         if let Some(n) = trial.client.errors.get(reason::NO_LOCAL_PORT) {
             out.warnings.push(Warning::new(
@@ -182,6 +188,9 @@ fn littles_law(out: &mut Figures, trial: &TrialReports<'_>) {
     let had_ns = f64::from(trial.job.connections) * (trial.client.window_ns + service.max()) as f64;
     // The mean of a histogram is right to 0.05 %, its maximum to 0.1 %.
     out.invariant("littles_law", spent_ns <= had_ns * 1.01, || {
-        format!("{spent_ns} ns of service on {} connections that had {had_ns} ns", trial.job.connections)
+        format!(
+            "{spent_ns} ns of service on {} connections that had {had_ns} ns",
+            trial.job.connections
+        )
     });
 }

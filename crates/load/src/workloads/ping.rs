@@ -16,7 +16,9 @@ use std::sync::Arc;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::{Bytes, Span};
-use hopbench_model::{Counter, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind};
+use hopbench_model::{
+    Counter, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
+};
 use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -109,11 +111,13 @@ impl Workload for Ping {
         };
         let every = params.every.0.clamp(*EVERY.start(), *EVERY.end());
         job.schedule = Schedule::Rate(SECOND as f64 / every as f64);
-        job.connections = job.timing.timeout_ns.div_ceil(every).saturating_add(1).min(MOST_SOCKETS) as u32;
+        job.connections =
+            job.timing.timeout_ns.div_ceil(every).saturating_add(1).min(MOST_SOCKETS) as u32;
         job.threads = job.threads.min(job.connections);
         if let Some(count) = params.count {
             job.timing.warmup_ns = 0;
-            job.timing.window_ns = count.saturating_mul(every).saturating_sub(MARGIN).max(*EVERY.start());
+            job.timing.window_ns =
+                count.saturating_mul(every).saturating_sub(MARGIN).max(*EVERY.start());
         }
     }
 
@@ -130,7 +134,11 @@ impl Workload for Ping {
             if count == 0 {
                 out.push(Problem::new("--count", count, "at least 1"));
             } else if count.saturating_mul(params.every.0) > LONGEST {
-                out.push(Problem::new("--count", count, "echoes for at most 24h; lower it, or --every"));
+                out.push(Problem::new(
+                    "--count",
+                    count,
+                    "echoes for at most 24h; lower it, or --every",
+                ));
             }
         }
         Ok(out)
@@ -152,7 +160,9 @@ impl Workload for Ping {
         };
         let (v6, size) = (context.target.is_ipv6(), params.size.first().0 as usize);
         let timeout = context.job.timing.timeout_ns;
-        workers::client(&context, &setup, move |flow| Echoes::new(v6, echo_identifier(flow), size, timeout))
+        workers::client(&context, &setup, move |flow| {
+            Echoes::new(v6, echo_identifier(flow), size, timeout)
+        })
     }
 
     /// The other end's kernel answers.
@@ -177,7 +187,8 @@ impl Workload for Ping {
             out.metric("stale", drained(Counter::Stale) as f64);
         }
         if lost > 0 {
-            let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+            let reasons: Vec<_> =
+                client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
             out.warnings.push(Warning::new(
                 WarningKind::Errors,
                 format!("{lost} of {transmitted} echoes were not answered: {}", reasons.join(", ")),
@@ -191,15 +202,20 @@ impl Workload for Ping {
         if unsent > 0 {
             out.warnings.push(Warning::new(
                 WarningKind::Unsent,
-                format!("{unsent} echoes were due and never sent: every socket waited for an answer"),
+                format!(
+                    "{unsent} echoes were due and never sent: every socket waited for an answer"
+                ),
                 "lower --timeout or raise --every",
             ));
         }
         // A trial that was cut leaves echoes under way, at most one a socket.
-        let open = unsent + if client.incomplete.is_some() { u64::from(trial.job.connections) } else { 0 };
-        out.invariant("intended_are_accounted_for", transmitted <= intended && intended - transmitted <= open, || {
-            format!("{intended} intended, {transmitted} transmitted, {unsent} unsent")
-        });
+        let open =
+            unsent + if client.incomplete.is_some() { u64::from(trial.job.connections) } else { 0 };
+        out.invariant(
+            "intended_are_accounted_for",
+            transmitted <= intended && intended - transmitted <= open,
+            || format!("{intended} intended, {transmitted} transmitted, {unsent} unsent"),
+        );
         figures::histogram_holds_all(&mut out, client);
         out
     }
@@ -211,7 +227,8 @@ fn permitted(target: SocketAddr) -> Result<(), Fault> {
         return Ok(());
     };
     Err(Fault::environment(if error.kind() == io::ErrorKind::PermissionDenied {
-        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ping_group_range").unwrap_or_default();
+        let range =
+            std::fs::read_to_string("/proc/sys/net/ipv4/ping_group_range").unwrap_or_default();
         let range = range.split_whitespace().collect::<Vec<_>>().join(" ");
         format!(
             "no ICMP socket is allowed here. A datagram socket needs a group of this process in \

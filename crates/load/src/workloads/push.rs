@@ -25,7 +25,8 @@ mod server;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{Bytes, per_s};
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep, Warning, WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep, Warning,
+    WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -86,7 +87,9 @@ impl Params {
     /// How much later than the first connection's the messages of flow `flow` are due.
     fn phase(&self, flow: u32, connections: u32) -> Nanos {
         match self.stagger {
-            Stagger::Spread => (self.period() * f64::from(flow) / f64::from(connections.max(1))) as Nanos,
+            Stagger::Spread => {
+                (self.period() * f64::from(flow) / f64::from(connections.max(1))) as Nanos
+            }
             Stagger::Together => 0,
         }
     }
@@ -161,7 +164,11 @@ impl Workload for Push {
             }
         }
         if !(params.rate > 0.0 && params.rate <= MOST_RATE) {
-            out.push(Problem::new("--rate", params.rate, "more than 0 and at most 1 000 000 messages a second"));
+            out.push(Problem::new(
+                "--rate",
+                params.rate,
+                "more than 0 and at most 1 000 000 messages a second",
+            ));
         }
         Ok(out)
     }
@@ -172,12 +179,21 @@ impl Workload for Push {
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let handshake =
-            context.handshake.clone().ok_or_else(|| Fault::input("push needs an agent at the other end"))?;
+        let handshake = context
+            .handshake
+            .clone()
+            .ok_or_else(|| Fault::input("push needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
-        let clocks = Clocks { server_offset_ns: context.peer_clock_offset_ns, shared: context.shared_clock };
+        let clocks =
+            Clocks { server_offset_ns: context.peer_clock_offset_ns, shared: context.shared_clock };
         workers::client(context, &params.setup(), move |flow| {
-            Handshake::new(handshake.clone(), flow, false, timeout, PushClient::new(params.size(), clocks))
+            Handshake::new(
+                handshake.clone(),
+                flow,
+                false,
+                timeout,
+                PushClient::new(params.size(), clocks),
+            )
         })
     }
 
@@ -187,7 +203,11 @@ impl Workload for Push {
         // The client says nothing after its handshake.
         let setup = WorkersSetup { receive_bytes: 64, ..params.setup() };
         workers::server(context, &setup, move |accepted: &Accepted| {
-            PushServer::new(params.size(), params.period(), params.phase(accepted.flow, connections))
+            PushServer::new(
+                params.size(),
+                params.period(),
+                params.phase(accepted.flow, connections),
+            )
         })
     }
 
@@ -196,7 +216,10 @@ impl Workload for Push {
         let client = trial.client;
         let messages = client.drained.of(Counter::Counted) as f64;
         out.metric("messages", messages);
-        out.metric("messages_per_s", figures::completed_per_s(client, client.drained.of(Counter::Counted)));
+        out.metric(
+            "messages_per_s",
+            figures::completed_per_s(client, client.drained.of(Counter::Counted)),
+        );
         out.metric("received_bits_per_s", figures::per_s(client, Counter::ReceivedBytes) * 8.0);
         for name in [MIN_MESSAGES, MAX_MESSAGES] {
             if let Some(messages) = client.extra.get(name) {
@@ -229,7 +252,8 @@ impl Workload for Push {
 /// What the server was to send, and what came of it.
 fn schedule_kept(out: &mut Figures, server: &EndReport) {
     let of = |counter| server.drained.of(counter);
-    let (intended, unsent, counted) = (of(Counter::Intended), of(Counter::Unsent), of(Counter::Counted));
+    let (intended, unsent, counted) =
+        (of(Counter::Intended), of(Counter::Unsent), of(Counter::Counted));
     let late = server.extra.get(LATE_MESSAGES).copied().unwrap_or(0.0);
     out.metric("intended_per_s", intended as f64 / figures::seconds(server));
     out.metric("unsent", unsent as f64);
@@ -259,10 +283,15 @@ fn conservation(out: &mut Figures, trial: &TrialReports<'_>, server: &EndReport)
     };
     out.invariant("received_le_sent", messages.1 <= messages.0 && bytes.1 <= bytes.0, detail);
     let clean = |end: &EndReport| {
-        end.incomplete.is_none() && end.extra.get(CLEAN_CLOSES).is_some_and(|n| *n == f64::from(trial.job.connections))
+        end.incomplete.is_none()
+            && end.extra.get(CLEAN_CLOSES).is_some_and(|n| *n == f64::from(trial.job.connections))
     };
     if clean(client) && clean(server) {
-        out.invariant("received_eq_sent_at_close", messages.0 == messages.1 && bytes.0 == bytes.1, detail);
+        out.invariant(
+            "received_eq_sent_at_close",
+            messages.0 == messages.1 && bytes.0 == bytes.1,
+            detail,
+        );
     }
     let counted = client.drained.of(Counter::Counted);
     let in_histogram = client

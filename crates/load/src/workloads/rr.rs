@@ -59,7 +59,11 @@ impl Params {
     fn setup(&self, job: &Job) -> WorkersSetup {
         let largest = self.request().max(self.response());
         WorkersSetup {
-            receive_bytes: if self.udp { MOST_UDP as usize } else { largest.min(256 * 1024) + BEYOND },
+            receive_bytes: if self.udp {
+                MOST_UDP as usize
+            } else {
+                largest.min(256 * 1024) + BEYOND
+            },
             fill_bytes: largest.min(256 * 1024),
             options: SocketOptions::default(),
             transport: if self.udp { Transport::Udp } else { Transport::Tcp },
@@ -97,7 +101,11 @@ impl Workload for Rr {
     fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
         let params = read_params::<Params>(job)?;
         let mut out = Vec::new();
-        let (most, why) = if params.udp { (MOST_UDP, "1B to 65507B in a datagram") } else { (MOST_TCP, "1B to 1GiB") };
+        let (most, why) = if params.udp {
+            (MOST_UDP, "1B to 65507B in a datagram")
+        } else {
+            (MOST_TCP, "1B to 1GiB")
+        };
         let sizes = params.size.values().iter().map(|s| ("--size", *s));
         for (flag, size) in sizes.chain(params.response.map(|r| ("--response", r))) {
             if size.0 == 0 || size.0 > most {
@@ -105,15 +113,24 @@ impl Workload for Rr {
             }
         }
         // An agent never answers over UDP with more than it was sent.
-        if params.udp && params.size.values().iter().any(|s| params.response.is_some_and(|r| r > *s)) {
-            out.push(Problem::new("--response", params.response.unwrap_or_default(), "at most --size with --udp"));
+        if params.udp
+            && params.size.values().iter().any(|s| params.response.is_some_and(|r| r > *s))
+        {
+            out.push(Problem::new(
+                "--response",
+                params.response.unwrap_or_default(),
+                "at most --size with --udp",
+            ));
         }
         Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let handshake = context.handshake.clone().ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
+        let handshake = context
+            .handshake
+            .clone()
+            .ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let (request, response, udp) = (params.request(), params.response(), params.udp);
         workers::client(context, &params.setup(&context.job), move |flow| {
@@ -151,8 +168,11 @@ impl Workload for Rr {
         }
         // A path may duplicate datagrams; a stream's requests come once.
         if let Some(server) = trial.server.filter(|_| !udp) {
-            let (asked, served) = (trial.client.drained.of(Counter::Sent), server.drained.of(Counter::Completed));
-            out.invariant("served_le_sent", served <= asked, || format!("{asked} sent, {served} served"));
+            let (asked, served) =
+                (trial.client.drained.of(Counter::Sent), server.drained.of(Counter::Completed));
+            out.invariant("served_le_sent", served <= asked, || {
+                format!("{asked} sent, {served} served")
+            });
         }
         out
     }
@@ -225,9 +245,9 @@ impl StreamClient {
                 self.left = self.response;
                 Op::Recv(self.left + BEYOND)
             }
-            Event::Received(bytes) if bytes.len() > self.left => {
-                Op::Abort(Box::new(Fault::measuring("the server sent more than the answer that it was asked for")))
-            }
+            Event::Received(bytes) if bytes.len() > self.left => Op::Abort(Box::new(
+                Fault::measuring("the server sent more than the answer that it was asked for"),
+            )),
             Event::Received(bytes) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 self.left -= bytes.len();
@@ -276,7 +296,9 @@ impl DatagramClient {
             Event::Received(bytes) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 let known = bytes.len().min(8);
-                if bytes.len() != self.response || bytes[..known] != self.number.to_le_bytes()[..known] {
+                if bytes.len() != self.response
+                    || bytes[..known] != self.number.to_le_bytes()[..known]
+                {
                     out.count(Counter::Stale, 1);
                     return Op::Recv(MOST_UDP as usize);
                 }
@@ -389,10 +411,12 @@ impl Flow for DatagramServer {
     fn on(&mut self, event: Event<'_>, _now: Nanos, out: &mut Recorder) -> Op {
         match event {
             Event::Received(bytes) => {
-                // A registration that was repeated late is no request. Where it is as long as one, it is told by
-                // its token: requests have zeros there.
+                // A registration that was repeated late is no request. Where it is as long as one,
+                // it is told by its token: requests have zeros there.
                 let token = bytes.get(16..32).filter(|_| bytes.len() == REGISTRATION);
-                if bytes.len() != self.request || token.is_some_and(|token| token.iter().any(|b| *b != 0)) {
+                if bytes.len() != self.request
+                    || token.is_some_and(|token| token.iter().any(|b| *b != 0))
+                {
                     return Op::Recv(MOST_UDP as usize);
                 }
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);

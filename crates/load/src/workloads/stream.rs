@@ -121,8 +121,11 @@ impl Params {
     /// many connections there is always one to read, and waiting for more of it only makes its
     /// queue longer.
     fn receive_low_water(&self, job: &Job) -> Option<usize> {
-        let default =
-            if job.connections < MANY && self.rate.is_none() { self.size.first().0.min(128 * 1024) } else { 1 };
+        let default = if job.connections < MANY && self.rate.is_none() {
+            self.size.first().0.min(128 * 1024)
+        } else {
+            1
+        };
         let bytes = self.receive_low_water.map_or(default, |b| b.0);
         (bytes > 1).then_some(bytes as usize)
     }
@@ -140,7 +143,11 @@ impl Params {
 
     fn flow(&self, job: &Job, sends: bool, waits: bool) -> StreamFlow {
         if sends {
-            let flows = if self.direction == Direction::Both { job.connections / 2 } else { job.connections };
+            let flows = if self.direction == Direction::Both {
+                job.connections / 2
+            } else {
+                job.connections
+            };
             StreamFlow::Sender(Sender {
                 size: self.size.first().0 as usize,
                 bits_per_s: self.rate.map(|r| r.0 as f64 / f64::from(flows.max(1))),
@@ -191,7 +198,8 @@ impl Workload for Stream {
         if params.get("direction").is_none_or(|direction| direction != "both") {
             return figures::names(&[METRICS]);
         }
-        let each = |way: &str| METRICS.iter().map(move |name| format!("{way}{name}")).collect::<Vec<_>>();
+        let each =
+            |way: &str| METRICS.iter().map(move |name| format!("{way}{name}")).collect::<Vec<_>>();
         [figures::names(&[&METRICS[..2]]), each("to_server_"), each("from_server_")].concat()
     }
 
@@ -217,7 +225,8 @@ impl Workload for Stream {
     fn together(&self, job: &Job, clients: u32) -> Job {
         let mut all = Job { connections: job.connections.saturating_mul(clients), ..job.clone() };
         if let Some(rate) = read_params::<Params>(job).ok().and_then(|p| p.rate) {
-            all.params["rate"] = serde_json::json!(BitRate(rate.0.saturating_mul(u64::from(clients))));
+            all.params["rate"] =
+                serde_json::json!(BitRate(rate.0.saturating_mul(u64::from(clients))));
         }
         all
     }
@@ -231,7 +240,11 @@ impl Workload for Stream {
             }
         }
         if params.rate.is_some_and(|r| r.0 == 0) {
-            out.push(Problem::new("--rate", "0", "more than 0, like 1Gbit; leave it out for no limit"));
+            out.push(Problem::new(
+                "--rate",
+                "0",
+                "more than 0, like 1Gbit; leave it out for no limit",
+            ));
         }
         for (flag, value) in [
             ("--send-buffer", params.send_buffer),
@@ -256,8 +269,10 @@ impl Workload for Stream {
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let handshake =
-            context.handshake.clone().ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
+        let handshake = context
+            .handshake
+            .clone()
+            .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let job = context.job.clone();
         workers::client(context, &params.setup(&context.job), move |flow| {
             let inner = params.flow(&job, !Self.server_sends(&job, flow), true);
@@ -301,8 +316,10 @@ impl Workload for Stream {
         }
         if params.direction == Direction::Both {
             for name in ["sent_bits_per_s", "received_bits_per_s"] {
-                let sum =
-                    ["to_server_", "from_server_"].iter().filter_map(|p| out.metrics.get(&format!("{p}{name}"))).sum();
+                let sum = ["to_server_", "from_server_"]
+                    .iter()
+                    .filter_map(|p| out.metrics.get(&format!("{p}{name}")))
+                    .sum();
                 out.metric(name, sum);
             }
         }

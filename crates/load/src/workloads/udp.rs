@@ -22,7 +22,8 @@ mod server;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning, WarningKind,
+    Counter, EndReport, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning,
+    WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
@@ -154,7 +155,10 @@ impl Workload for Udp {
                 out.push(Problem::new(
                     "--gso",
                     params.gso,
-                    format!("at most {} with --size {size}: a send holds 65507 bytes", MOST_UDP / size.0),
+                    format!(
+                        "at most {} with --size {size}: a send holds 65507 bytes",
+                        MOST_UDP / size.0
+                    ),
                 ));
             }
         }
@@ -162,17 +166,25 @@ impl Workload for Udp {
             out.push(Problem::new("--gso", params.gso, "1 to 64 datagrams a send"));
         }
         if params.rate.is_zero() {
-            out.push(Problem::new("--rate", params.rate, "more than 0, like 50000pps or 100Mbit; max for no limit"));
+            out.push(Problem::new(
+                "--rate",
+                params.rate,
+                "more than 0, like 50000pps or 100Mbit; max for no limit",
+            ));
         }
         Ok(out)
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
-        let handshake = context.handshake.clone().ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
+        let handshake = context
+            .handshake
+            .clone()
+            .ok_or_else(|| Fault::input("udp needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let mut context = context.clone();
-        // The job was settled for the first size of a sweep, and a bit rate is another packet rate for each.
+        // The job was settled for the first size of a sweep, and a bit rate is another packet rate
+        // for each.
         context.job.schedule = params.schedule();
         let paced = context.job.schedule.per_s().is_some();
         workers::client(&context, &params.setup(), move |flow| {
@@ -185,7 +197,10 @@ impl Workload for Udp {
         let params = read_params::<Params>(&context.job)?;
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
         workers::server(context, &params.setup(), move |accepted| {
-            WithRegistration::new(UdpServer::new(params.size(), offset, shared), accepted.registration.clone())
+            WithRegistration::new(
+                UdpServer::new(params.size(), offset, shared),
+                accepted.registration.clone(),
+            )
         })
     }
 
@@ -222,7 +237,8 @@ fn rates(out: &mut Figures, trial: &TrialReports<'_>, params: &Params) {
     let errors = of(Counter::CountedErrors);
     out.metric("errors", errors as f64);
     if errors > 0 {
-        let reasons: Vec<_> = client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        let reasons: Vec<_> =
+            client.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
         out.warnings.push(Warning::new(
             WarningKind::Errors,
             format!("{errors} sends failed: {}", reasons.join(", ")),
@@ -251,7 +267,8 @@ fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
     out.metric("received_packets_per_s", figures::per_s(server, Counter::Completed));
     out.metric("received_bits_per_s", figures::per_s(server, Counter::ReceivedBytes) * 8.0);
     let sent = client.drained.of(Counter::Sent);
-    let distinct = arrived(Counter::Completed) - arrived(Counter::Duplicates).min(arrived(Counter::Completed));
+    let distinct =
+        arrived(Counter::Completed) - arrived(Counter::Duplicates).min(arrived(Counter::Completed));
     let lost = sent.saturating_sub(distinct);
     out.metric("lost_packets", lost as f64);
     if sent > 0 {
@@ -267,7 +284,9 @@ fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
         out.notes
             .push(format!("{foreign} datagrams that were not of this test came to its sockets; they are in no figure"));
     }
-    out.invariant("received_le_sent", distinct <= sent, || format!("{sent} datagrams sent, {distinct} received"));
+    out.invariant("received_le_sent", distinct <= sent, || {
+        format!("{sent} datagrams sent, {distinct} received")
+    });
     if let Some(text) = server.latency.get(&LatencyKind::Delay) {
         let counted = arrived(Counter::Counted);
         let in_histogram = Histogram::from_base64(text).map_or(0, |histogram| histogram.count());

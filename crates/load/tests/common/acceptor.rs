@@ -15,7 +15,11 @@ use super::handshake::{ACCEPTED, answer, flow_of};
 /// What happens to a flow that was let in.
 pub(crate) enum Inside {
     /// It goes to the server's workers.
-    Served { acceptor: Acceptor, flow_limit: Arc<FlowLimit>, from_server: Box<dyn Fn(u32) -> bool + Send + Sync> },
+    Served {
+        acceptor: Acceptor,
+        flow_limit: Arc<FlowLimit>,
+        from_server: Box<dyn Fn(u32) -> bool + Send + Sync>,
+    },
     /// It is kept open and nobody ever reads it.
     Silent(Mutex<Vec<Socket>>),
 }
@@ -55,7 +59,13 @@ fn bind() -> (Listener, DatagramPort) {
     panic!("no port is free for both TCP and UDP");
 }
 
-fn serve(listener: &Listener, port: &DatagramPort, answers: bool, inside: &Inside, closing: &(AtomicBool, Waker)) {
+fn serve(
+    listener: &Listener,
+    port: &DatagramPort,
+    answers: bool,
+    inside: &Inside,
+    closing: &(AtomicBool, Waker),
+) {
     let epoll = Epoll::new().unwrap();
     epoll.add(listener, 0).unwrap();
     epoll.add(port, 1).unwrap();
@@ -75,7 +85,8 @@ fn serve(listener: &Listener, port: &DatagramPort, answers: bool, inside: &Insid
                 continue;
             };
             let flow = flow.filter(|_| registered.insert(arrival.peer));
-            let socket = flow.map(|flow| (flow, DatagramPort::connected(arrival.local, arrival.peer).unwrap()));
+            let socket = flow
+                .map(|flow| (flow, DatagramPort::connected(arrival.local, arrival.peer).unwrap()));
             port.send_from(&answer, arrival.local.ip(), arrival.peer).unwrap();
             if let Some((flow, socket)) = socket {
                 inside.take(flow, socket);
@@ -112,7 +123,13 @@ impl Inside {
                 // One too many is closed; who is counted wrong misses it.
                 if let Some(flow_guard) = flow_limit.take() {
                     let socket = Arc::new(socket);
-                    acceptor(Accepted { flow, from_server: from_server(flow), socket, registration: None, flow_guard });
+                    acceptor(Accepted {
+                        flow,
+                        from_server: from_server(flow),
+                        socket,
+                        registration: None,
+                        flow_guard,
+                    });
                 }
             }
             Self::Silent(kept) => kept.lock().unwrap().push(socket),

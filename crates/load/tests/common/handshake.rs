@@ -28,7 +28,9 @@ impl HandshakeCodec for Plain {
         match answer.split_first() {
             _ if answer == ACCEPTED => HandshakeAnswer::Accepted,
             Some((b'A', number)) if number == flow.to_be_bytes() => HandshakeAnswer::Accepted,
-            Some((b'C', cookie)) => cookie.try_into().map_or(HandshakeAnswer::Unknown, HandshakeAnswer::Challenge),
+            Some((b'C', cookie)) => {
+                cookie.try_into().map_or(HandshakeAnswer::Unknown, HandshakeAnswer::Challenge)
+            }
             _ => HandshakeAnswer::Unknown,
         }
     }

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clap::Command;
 use hopbench_load::workload::{Workload, points};
 use hopbench_load::{Context, FlowLimit, Recorder, SocketSet, Window, Workers, workload};
-use hopbench_model::{Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Schedule, Timing, fixture};
+use hopbench_model::{
+    Counter, Counts, EngineKind, Fault, Job, LatencyKind, Nanos, Schedule, Timing, fixture,
+};
 use hopbench_sys::{Waker, clock, limits};
 
 use super::acceptor::{FlowAcceptor, Inside};
@@ -55,7 +57,11 @@ pub(crate) struct Measured {
 }
 
 impl TestTrial {
-    pub(crate) fn new(workload: &'static str, flags: &'static [&'static str], engine: EngineKind) -> Self {
+    pub(crate) fn new(
+        workload: &'static str,
+        flags: &'static [&'static str],
+        engine: EngineKind,
+    ) -> Self {
         Self {
             workload,
             flags,
@@ -113,8 +119,10 @@ impl TestTrial {
             peer_clock_offset_ns: 0,
             shared_clock: true,
         };
-        let (server, acceptor) = workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();
-        // Not one more than there are connections: each must be given back before the next one comes.
+        let (server, acceptor) =
+            workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();
+        // Not one more than there are connections: each must be given back before the next one
+        // comes.
         let flow_limit = FlowLimit::new(Some(job.connections as usize));
         let inside = if self.silent {
             Inside::Silent(Mutex::default())
@@ -131,7 +139,17 @@ impl TestTrial {
         let port = FlowAcceptor::open(!workload.kind().connects_for_each(), inside);
         let client = workload.client(&context(&windows[0], port.address)).unwrap();
         let datagrams = job.transport() == hopbench_model::Transport::Udp;
-        let running = Running { job, client, server, windows, port, flow_limit, files, datagrams, _alone: alone };
+        let running = Running {
+            job,
+            client,
+            server,
+            windows,
+            port,
+            flow_limit,
+            files,
+            datagrams,
+            _alone: alone,
+        };
         until("all flows are up", || running.client.ready() || running.client.fault().is_some());
         running
     }
@@ -188,9 +206,19 @@ impl Running {
         until("the server has ended", || self.server.running() == 0);
         let (_, server_fault) = self.server.join();
         self.port.shut();
-        assert_eq!((self.flow_limit.open(), self.flow_limit.refused()), (0, 0), "places of flows that ended");
-        let outcome =
-            Measured { job: self.job, client: client(), server: server(), client_fault, server_fault, recorder };
+        assert_eq!(
+            (self.flow_limit.open(), self.flow_limit.refused()),
+            (0, 0),
+            "places of flows that ended"
+        );
+        let outcome = Measured {
+            job: self.job,
+            client: client(),
+            server: server(),
+            client_fault,
+            server_fault,
+            recorder,
+        };
         drop((client, server));
         assert_eq!(open_files(), self.files, "files were left open");
         outcome
@@ -210,7 +238,10 @@ impl Measured {
 
     /// Samples of a histogram of the client.
     pub(crate) fn samples(&self, kind: LatencyKind) -> u64 {
-        self.recorder.histograms().find(|(k, _)| *k == kind).map_or(0, |(_, histogram)| histogram.count())
+        self.recorder
+            .histograms()
+            .find(|(k, _)| *k == kind)
+            .map_or(0, |(_, histogram)| histogram.count())
     }
 
     /// Nothing went wrong at either end.

@@ -17,7 +17,10 @@ pub(crate) fn inside(name: &str, setup: &str, body: impl FnOnce()) {
         return;
     }
     if let Err(why) = available() {
-        assert!(std::env::var_os("HOPBENCH_REQUIRE_NETNS").is_none_or(|v| v != "1"), "{name}: {why}");
+        assert!(
+            std::env::var_os("HOPBENCH_REQUIRE_NETNS").is_none_or(|v| v != "1"),
+            "{name}: {why}"
+        );
         // Past the capture of the test harness: a test that did not run must be seen.
         let _: std::io::Result<()> = writeln!(std::io::stderr(), "SKIP {name}: {why}");
         return;
@@ -31,8 +34,15 @@ pub(crate) fn inside(name: &str, setup: &str, body: impl FnOnce()) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && text.contains("1 passed"), "{name} inside its namespace:\n{text}");
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{name} inside its namespace:\n{text}"
+    );
 }
 
 fn available() -> Result<(), String> {
@@ -44,5 +54,8 @@ fn available() -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("no network namespace is permitted: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    Err(format!(
+        "no network namespace is permitted: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    ))
 }

@@ -4,13 +4,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hopbench_load::workload::{Figures, TrialReports};
-use hopbench_load::{Context, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers, workload};
+use hopbench_load::{
+    Context, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers, workload,
+};
 use hopbench_model::{EndReport, EngineKind, Fault, Job, SECOND, Tick, Timing, fixture};
 use hopbench_sys::{Epoll, Events, Waker, clock};
 
 /// A job of 200 ms with one thread and no warm-up.
 pub(crate) fn job(workload: &str, engine: EngineKind, params: serde_json::Value) -> Job {
-    let timing = Timing { interval_ns: SECOND, timeout_ns: 2 * SECOND, ..fixture::timing(SECOND / 5) };
+    let timing =
+        Timing { interval_ns: SECOND, timeout_ns: 2 * SECOND, ..fixture::timing(SECOND / 5) };
     Job { engine, timing, ..fixture::job(workload, params) }
 }
 
@@ -35,7 +38,10 @@ impl Measured {
     }
 
     pub(crate) fn histogram_count(&self, kind: hopbench_model::LatencyKind) -> u64 {
-        self.client.latency.get(&kind).map_or(0, |text| hopbench_stats::Histogram::from_base64(text).unwrap().count())
+        self.client
+            .latency
+            .get(&kind)
+            .map_or(0, |text| hopbench_stats::Histogram::from_base64(text).unwrap().count())
     }
 }
 
@@ -65,7 +71,8 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
 /// Opens the window once the workers are ready and waits until it is done.
 pub(crate) fn drive(context: &Context, workers: Workers) -> (EndReport, Option<Fault>) {
     let timing = context.job.timing;
-    let give_up = clock::now() + timing.warmup_ns + timing.window_ns + timing.timeout_ns + 10 * SECOND;
+    let give_up =
+        clock::now() + timing.warmup_ns + timing.window_ns + timing.timeout_ns + 10 * SECOND;
     let notified = Epoll::new().unwrap();
     notified.add(&*context.notify, 0).unwrap();
     let mut events = Events::with_capacity(1);
@@ -89,12 +96,18 @@ pub(crate) fn drive(context: &Context, workers: Workers) -> (EndReport, Option<F
     (report, fault)
 }
 
-pub(crate) fn report(recorder: &hopbench_load::Recorder, counts: hopbench_model::Counts) -> EndReport {
+pub(crate) fn report(
+    recorder: &hopbench_load::Recorder,
+    counts: hopbench_model::Counts,
+) -> EndReport {
     let (_, errors, extra) = recorder.tallies();
     EndReport {
         end: Tick { counts, ..Tick::default() },
         drained: counts,
-        latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
+        latency: recorder
+            .histograms()
+            .map(|(kind, histogram)| (kind, histogram.to_base64()))
+            .collect(),
         errors: errors.iter().map(|(reason, n)| (reason.to_string(), *n)).collect(),
         extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         ..EndReport::default()

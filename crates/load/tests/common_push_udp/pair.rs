@@ -12,8 +12,8 @@ use std::thread::JoinHandle;
 
 use hopbench_load::workload::{Figures, TrialReports, Workload};
 use hopbench_load::{
-    Accepted, Acceptor, Context, FlowGuard, FlowLimit, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers,
-    workload,
+    Accepted, Acceptor, Context, FlowGuard, FlowLimit, HandshakeAnswer, HandshakeCodec, SocketSet,
+    Window, Workers, workload,
 };
 use hopbench_model::{Counter, EndReport, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture};
 use hopbench_stats::Histogram;
@@ -26,12 +26,22 @@ const PATIENCE: Nanos = 30 * SECOND;
 pub(crate) const ACCEPTED: [u8; 8] = *b"welcome!";
 
 /// A trial with these flags, as the command line would make it.
-pub(crate) fn job(name: &str, flags: &[&str], connections: u32, warmup_ms: u64, window_ms: u64) -> Job {
+pub(crate) fn job(
+    name: &str,
+    flags: &[&str],
+    connections: u32,
+    warmup_ms: u64,
+    window_ms: u64,
+) -> Job {
     let workload = workload(name).unwrap();
     let command = workload.arguments(clap::Command::new("test").no_binary_name(true));
     let params = workload.params(&command.try_get_matches_from(flags).unwrap()).unwrap();
-    let timing =
-        Timing { warmup_ns: warmup_ms * MS, window_ns: window_ms * MS, interval_ns: SECOND, timeout_ns: 10 * SECOND };
+    let timing = Timing {
+        warmup_ns: warmup_ms * MS,
+        window_ns: window_ms * MS,
+        interval_ns: SECOND,
+        timeout_ns: 10 * SECOND,
+    };
     let mut job = Job { connections, timing, ..fixture::job(name, params) };
     workload.settle(&mut job);
     assert_eq!(workload.problems(&job), []);
@@ -70,7 +80,12 @@ pub(crate) fn run(job: &Job, shared_clock: bool) -> Measured {
 }
 
 /// The figures of a trial, whose invariants must hold.
-pub(crate) fn figures(job: &Job, client: &EndReport, server: &EndReport, shared_clock: bool) -> Figures {
+pub(crate) fn figures(
+    job: &Job,
+    client: &EndReport,
+    server: &EndReport,
+    shared_clock: bool,
+) -> Figures {
     let figures = workload(&job.workload).unwrap().figures(&TrialReports {
         job,
         client,
@@ -142,7 +157,10 @@ impl End {
             start,
             end,
             drained,
-            latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
+            latency: recorder
+                .histograms()
+                .map(|(kind, histogram)| (kind, histogram.to_base64()))
+                .collect(),
             errors: errors.iter().map(|(name, n)| (name.to_string(), *n)).collect(),
             extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             settings: self.context.sockets.settings(),
@@ -169,7 +187,8 @@ impl Server {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let (target, accepting) = if job.transport() == hopbench_model::Transport::Udp {
-            // A port number that is free for the datagram port: the kernel chooses, the arrival tells.
+            // A port number that is free for the datagram port: the kernel chooses, the arrival
+            // tells.
             let probe = std::net::UdpSocket::bind(any).unwrap();
             let target = probe.local_addr().unwrap();
             drop(probe);
@@ -233,7 +252,13 @@ fn register(port: &DatagramPort, acceptor: &Acceptor, stop: &AtomicBool) {
         let flow = u32::from_le_bytes(datagram[..4].try_into().unwrap());
         if known.insert(flow) {
             let socket = Arc::new(DatagramPort::connected(arrival.local, arrival.peer).unwrap());
-            acceptor(Accepted { flow, from_server: false, socket, registration: None, flow_guard: flow_guard() });
+            acceptor(Accepted {
+                flow,
+                from_server: false,
+                socket,
+                registration: None,
+                flow_guard: flow_guard(),
+            });
         }
         port.send_from(&ACCEPTED, arrival.local.ip(), arrival.peer).unwrap();
     }

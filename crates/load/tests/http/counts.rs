@@ -49,8 +49,12 @@ fn without_keep_alive_every_request_has_a_connection() {
         let seen = agree(&job, "/?size=10");
         assert_eq!(seen.count(Counter::Connects), seen.count(Counter::Completed));
         // A connection made just before the window's end belongs to it, its exchange does not.
-        let (connects, counted) = (seen.latency(LatencyKind::Connect).count(), seen.count(Counter::Counted));
-        assert!((counted..=counted + 4).contains(&connects), "{connects} connects, {counted} counted");
+        let (connects, counted) =
+            (seen.latency(LatencyKind::Connect).count(), seen.count(Counter::Counted));
+        assert!(
+            (counted..=counted + 4).contains(&connects),
+            "{connects} connects, {counted} counted"
+        );
         assert!(seen.figures().notes[0].contains("begins with connecting"));
     }
 }
@@ -62,7 +66,8 @@ fn large_bodies_in_both_directions() {
         assert_eq!(seen.figures().metrics["response_body_bytes"], 100_000.0);
         assert!(seen.figures().warnings.is_empty());
     }
-    // A megabyte does not fit a socket's buffer: it is sent in parts, and echoed from where it was received.
+    // A megabyte does not fit a socket's buffer: it is sent in parts, and echoed from where it was
+    // received.
     for size in ["0", "1KiB", "1000000"] {
         for job in engines(&job(json!({"method": "POST", "body_size": size}))) {
             let seen = agree(&job, "/");

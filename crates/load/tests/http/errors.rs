@@ -18,7 +18,11 @@ fn all_failed(seen: &Measured, reason: &str) {
     assert_eq!((seen.count(Counter::Counted), seen.count(Counter::Completed)), (0, 0), "{engine}");
     assert_eq!(seen.latency(LatencyKind::Service).count(), 0, "{engine}");
     let figures = seen.figures();
-    assert_eq!((figures.metrics["requests"], figures.metrics["error_ratio"]), (0.0, 1.0), "{engine}");
+    assert_eq!(
+        (figures.metrics["requests"], figures.metrics["error_ratio"]),
+        (0.0, 1.0),
+        "{engine}"
+    );
     assert!(figures.warnings[0].detail.contains(reason), "{:?}", figures.warnings);
 }
 
@@ -36,7 +40,8 @@ fn statuses_from_400_on_are_errors() {
             let seen = run(&job, ours.address);
             all_failed(&seen, reason);
             assert_eq!(seen.statuses(), json!({status: seen.count(Counter::CountedErrors)}));
-            // Errors of this sort leave the connection in use, and the server has answered each of them.
+            // Errors of this sort leave the connection in use, and the server has answered each of
+            // them.
             assert_eq!(seen.count(Counter::Connects), 4);
             assert_eq!(seen.count(Counter::Errors), ours.stop().of(Counter::Completed));
         }
@@ -45,9 +50,12 @@ fn statuses_from_400_on_are_errors() {
 
 #[test]
 fn answers_that_a_proxy_made_are_counted_by_its_word() {
-    let answer =
-        |status, flags| format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\nx-hopbench-flags: {flags}\r\n\r\n");
-    for (status, flags, reason) in [("503", "UF", "503 UF"), ("429", "RL", "429 RL"), ("503", "-", "status_5xx")] {
+    let answer = |status, flags| {
+        format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\nx-hopbench-flags: {flags}\r\n\r\n")
+    };
+    for (status, flags, reason) in
+        [("503", "UF", "503 UF"), ("429", "RL", "429 RL"), ("503", "-", "status_5xx")]
+    {
         let answer = answer(status, flags);
         let peer = Peer::start(move |mut connection| {
             while connection.request() {
@@ -101,7 +109,8 @@ fn broken_servers_fail_by_reason() {
         }),
         ("response_framing", |mut connection| {
             if connection.request() {
-                connection.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok");
+                connection
+                    .write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok");
             }
         }),
         ("response_truncated", |mut connection| {
@@ -135,7 +144,8 @@ fn a_server_that_stalls_is_given_up() {
         let seen = run(&job, peer.address);
         all_failed(&seen, "timeout");
         assert_eq!(seen.count(Counter::Timeouts), seen.count(Counter::Errors));
-        // At most one each 30 ms on each of the 4 connections, and those that were under way at the end.
+        // At most one each 30 ms on each of the 4 connections, and those that were under way at the
+        // end.
         assert!(seen.count(Counter::Errors) <= 4 * 6, "{}", seen.count(Counter::Errors));
     }
 }
@@ -174,7 +184,11 @@ fn a_dead_server_is_not_hammered() {
         let seen = vanished(job);
         all_failed(&seen, "connect_refused");
         // Pauses of 1, 2, 4 ... 64 ms: 8 attempts in 127 ms, the next 100 ms later.
-        assert!((4..=4 * 9).contains(&seen.count(Counter::Errors)), "{}", seen.count(Counter::Errors));
+        assert!(
+            (4..=4 * 9).contains(&seen.count(Counter::Errors)),
+            "{}",
+            seen.count(Counter::Errors)
+        );
     }
 }
 
@@ -190,7 +204,8 @@ fn a_server_that_is_not_there_is_told_before_load_starts() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let fault: Fault = run_and(&job(json!({"url": format!("{address}")})), address, || {}).unwrap_err();
+    let fault: Fault =
+        run_and(&job(json!({"url": format!("{address}")})), address, || {}).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Environment);
     assert!(fault.text.contains(&address.to_string()) && fault.text.contains("refused"), "{fault}");
 }
@@ -199,7 +214,8 @@ fn a_server_that_is_not_there_is_told_before_load_starts() {
 fn what_is_cut_off_is_told() {
     // Two connections, each busy for longer than the window and its grace.
     let ours = Ours::start();
-    let mut job = Job { schedule: Schedule::Rate(100.0), ..job(json!({"url": ours.url("/?delay=60s")})) };
+    let mut job =
+        Job { schedule: Schedule::Rate(100.0), ..job(json!({"url": ours.url("/?delay=60s")})) };
     job.connections = 2;
     job.timing.timeout_ns = SECOND / 4;
     let seen = run(&job, ours.address);

@@ -30,12 +30,21 @@ fn a_connection_closed_at_rest_costs_no_request() {
         job.timing.window_ns = 300 * MS;
         let seen = run(&job, peer.address);
         assert_eq!(seen.errors(), json!({}), "{}", job.engine);
-        assert_eq!(seen.count(Counter::Completed), answered.load(Ordering::Acquire), "{}", job.engine);
+        assert_eq!(
+            seen.count(Counter::Completed),
+            answered.load(Ordering::Acquire),
+            "{}",
+            job.engine
+        );
         let reconnects = seen.figures().metrics["reconnects"];
         assert!(reconnects >= 1.0, "{reconnects} with {} answers", seen.count(Counter::Completed));
-        // Every connection but the first four replaced one; the last ones may have been replaced behind the window.
+        // Every connection but the first four replaced one; the last ones may have been replaced
+        // behind the window.
         let replaced = seen.count(Counter::Connects) - 4;
-        assert!(replaced as f64 >= reconnects && replaced as f64 <= reconnects + 4.0, "{replaced}, {reconnects}");
+        assert!(
+            replaced as f64 >= reconnects && replaced as f64 <= reconnects + 4.0,
+            "{replaced}, {reconnects}"
+        );
         // Those behind the window and before it, too; the last ones may have been cut off.
         let all = seen.report.extra["reconnects_drained"];
         assert!(all >= replaced as f64 && all <= replaced as f64 + 4.0, "{all}, {replaced}");
@@ -99,8 +108,10 @@ fn an_answer_that_closes_its_connection_is_obeyed() {
         for job in engines(&job(json!({"url": peer.url(), "expect_size": "2B"}))) {
             let seen = run(&job, peer.address);
             assert_eq!(seen.errors(), json!({}), "{head} {}", job.engine);
-            let (connects, completed) = (seen.count(Counter::Connects), seen.count(Counter::Completed));
-            // The first connections stood before load began; the last exchange of each leaves none behind.
+            let (connects, completed) =
+                (seen.count(Counter::Connects), seen.count(Counter::Completed));
+            // The first connections stood before load began; the last exchange of each leaves none
+            // behind.
             assert!((completed..=completed + 4).contains(&connects), "{connects} for {completed}");
             let figures = seen.figures();
             assert_eq!(figures.metrics["reconnects"], 0.0);
@@ -111,7 +122,8 @@ fn an_answer_that_closes_its_connection_is_obeyed() {
 
 #[test]
 fn a_chunked_answer_has_its_size_and_a_surplus_is_told() {
-    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\nyou\r\n0\r\n\r\n";
+    let chunked =
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\nyou\r\n0\r\n\r\n";
     let peer = Peer::start(move |mut connection| {
         while connection.request() {
             connection.write(chunked);
@@ -131,5 +143,9 @@ fn a_chunked_answer_has_its_size_and_a_surplus_is_told() {
     let seen = run(&job(json!({"url": peer.url()})), peer.address);
     assert_eq!(seen.errors(), json!({}));
     assert!(seen.count(Counter::Counted) > 0);
-    assert!(seen.figures().warnings[0].detail.contains("nobody asked for"), "{:?}", seen.figures().warnings);
+    assert!(
+        seen.figures().warnings[0].detail.contains("nobody asked for"),
+        "{:?}",
+        seen.figures().warnings
+    );
 }

@@ -30,8 +30,12 @@ impl Ours {
     }
 
     /// The same, with a look at every connection before the target has it.
-    pub(crate) fn watched(bounds: StrangerBounds, look: impl Fn(&TcpStream) + Send + 'static) -> Self {
-        let context = TargetContext { bounds, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
+    pub(crate) fn watched(
+        bounds: StrangerBounds,
+        look: impl Fn(&TcpStream) + Send + 'static,
+    ) -> Self {
+        let context =
+            TargetContext { bounds, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
         let window = Arc::clone(&context.window);
         let (workers, acceptor) = target(&context).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -27,14 +27,17 @@ fn flags_and_problems_go_through_the_registry() {
 #[test]
 fn a_job_with_problems_starts_nothing() {
     let job = job(json!({"url": "ftp://h/", "headers": ["bad"]}));
-    let fault = workload("http").unwrap().client(&context(&job, ([127, 0, 0, 1], 1).into())).unwrap_err();
+    let fault =
+        workload("http").unwrap().client(&context(&job, ([127, 0, 0, 1], 1).into())).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Input);
     assert!(fault.text.contains("URL: found") && fault.text.contains("--header: found"), "{fault}");
 }
 
 #[test]
 fn a_job_that_cannot_be_read_has_no_server() {
-    let served = workload("http").unwrap().server(&context(&job(json!({"surprise": 1})), ([127, 0, 0, 1], 1).into()));
+    let served = workload("http")
+        .unwrap()
+        .server(&context(&job(json!({"surprise": 1})), ([127, 0, 0, 1], 1).into()));
     let fault = served.err().unwrap();
     assert!(fault.kind == FaultKind::Input && fault.text.contains("surprise"), "{fault}");
 }

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hopbench_load::workload::{Figures, TrialReports};
 use hopbench_load::{Context, SocketSet, Window, workload};
-use hopbench_model::{Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture};
+use hopbench_model::{
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture,
+};
 use hopbench_stats::Histogram;
 use hopbench_sys::{Waker, clock};
 use serde_json::{Value, json};
@@ -17,7 +19,8 @@ static MACHINE: Mutex<()> = Mutex::new(());
 
 /// A closed loop of 4 connections for 150 ms.
 pub(crate) fn job(params: Value) -> Job {
-    let timing = Timing { interval_ns: 100 * MS, timeout_ns: 2 * SECOND, ..fixture::timing(150 * MS) };
+    let timing =
+        Timing { interval_ns: 100 * MS, timeout_ns: 2 * SECOND, ..fixture::timing(150 * MS) };
     Job { connections: 4, timing, seed: 7, ..fixture::job("http", params) }
 }
 
@@ -53,7 +56,11 @@ pub(crate) fn run(job: &Job, target: SocketAddr) -> Measured {
 }
 
 /// Runs a job; `meanwhile` is called when the workers have been started.
-pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -> Result<Measured, Fault> {
+pub(crate) fn run_and(
+    job: &Job,
+    target: SocketAddr,
+    meanwhile: impl FnOnce(),
+) -> Result<Measured, Fault> {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let http = workload("http").unwrap();
     assert_eq!(http.problems(job), []);
@@ -82,7 +89,10 @@ pub(crate) fn run_and(job: &Job, target: SocketAddr, meanwhile: impl FnOnce()) -
         start: first,
         end: last,
         drained,
-        latency: recorder.histograms().map(|(kind, histogram)| (kind, histogram.to_base64())).collect(),
+        latency: recorder
+            .histograms()
+            .map(|(kind, histogram)| (kind, histogram.to_base64()))
+            .collect(),
         statuses: statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect(),
         errors: errors.iter().map(|(reason, n)| (reason.to_string(), *n)).collect(),
         extra: extra.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
@@ -107,7 +117,10 @@ impl Measured {
     }
 
     pub(crate) fn latency(&self, kind: LatencyKind) -> Histogram {
-        self.report.latency.get(&kind).map_or_else(Histogram::new, |text| Histogram::from_base64(text).unwrap())
+        self.report
+            .latency
+            .get(&kind)
+            .map_or_else(Histogram::new, |text| Histogram::from_base64(text).unwrap())
     }
 
     /// Failures of the window by reason.
@@ -122,8 +135,13 @@ impl Measured {
 
     /// The figures, all of whose invariants hold.
     pub(crate) fn figures(&self) -> Figures {
-        let trial =
-            TrialReports { job: &self.job, client: &self.report, server: None, shared_clock: true, proxied: false };
+        let trial = TrialReports {
+            job: &self.job,
+            client: &self.report,
+            server: None,
+            shared_clock: true,
+            proxied: false,
+        };
         let figures = workload("http").unwrap().figures(&trial);
         for invariant in &figures.invariants {
             assert!(invariant.ok, "{invariant:?} with {}", self.job.engine);

@@ -15,8 +15,13 @@ use crate::ours::Ours;
 
 const MS: Nanos = 1_000_000;
 /// Times that a test can wait for. What is kept moving lives longer than any of them.
-const HASTY: Timeouts =
-    Timeouts { head_ns: 400 * MS, idle_ns: 800 * MS, body_ns: 400 * MS, read_ns: 400 * MS, pace_bytes: 16 * 1024 };
+const HASTY: Timeouts = Timeouts {
+    head_ns: 400 * MS,
+    idle_ns: 800 * MS,
+    body_ns: 400 * MS,
+    read_ns: 400 * MS,
+    pace_bytes: 16 * 1024,
+};
 
 fn connect(ours: &Ours) -> TcpStream {
     let stream = TcpStream::connect(ours.address).unwrap();
@@ -51,7 +56,10 @@ fn status(stream: &mut TcpStream) -> Option<u16> {
     match stream.read_exact(&mut line) {
         Ok(()) => Some(std::str::from_utf8(&line[9..]).unwrap().parse().unwrap()),
         Err(error) => {
-            assert!(!matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "neither answer nor end");
+            assert!(
+                !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+                "neither answer nor end"
+            );
             None
         }
     }
@@ -89,11 +97,14 @@ fn unfinished_bodies_share_one_room_and_what_does_not_fit_is_told_so() {
     let ours = Ours::with(StrangerBounds { memory_bytes, ..StrangerBounds::default() });
     let body = vec![b'x'; 300_000];
     // Without their last byte; one after the other, so that who came first is in.
-    let chunked = [&b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n493e1\r\n"[..], &body].concat();
+    let chunked =
+        [&b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n493e1\r\n"[..], &body]
+            .concat();
     let mut held: Vec<TcpStream> = Vec::new();
     let mut refused = 0;
     for n in 0..16 {
-        let bytes = if n % 2 == 0 { [post(300_001), body.clone()].concat() } else { chunked.clone() };
+        let bytes =
+            if n % 2 == 0 { [post(300_001), body.clone()].concat() } else { chunked.clone() };
         let mut stream = connect(&ours);
         // A refusal may come before all of it was sent.
         let _ = stream.write_all(&bytes);
@@ -107,7 +118,11 @@ fn unfinished_bodies_share_one_room_and_what_does_not_fit_is_told_so() {
             Err(_) => held.push(stream),
         }
     }
-    assert!((1..=3).contains(&held.len()) && refused == 16 - held.len(), "{} held, {refused} refused", held.len());
+    assert!(
+        (1..=3).contains(&held.len()) && refused == 16 - held.len(),
+        "{} held, {refused} refused",
+        held.len()
+    );
     // The room of other sources is not theirs.
     let mut other = connect_from(9, &ours);
     other.write_all(&[post(300_001), body.clone(), b"x".to_vec()].concat()).unwrap();
@@ -170,7 +185,11 @@ fn slow_heads_and_bodies_are_given_up_however_they_trickle() {
     for (what, begin_with, after) in [
         ("a head", &b"GET / HTTP/1.1\r\nA: "[..], HASTY.head_ns),
         ("a body", &post(1 << 20), HASTY.body_ns),
-        ("chunks", b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n", HASTY.body_ns),
+        (
+            "chunks",
+            b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n",
+            HASTY.body_ns,
+        ),
         (
             "a body with leave",
             b"PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 99999\r\n\r\n",
@@ -179,7 +198,11 @@ fn slow_heads_and_bodies_are_given_up_however_they_trickle() {
     ] {
         let took = trickle(&mut begin(&ours, begin_with));
         // The time began when its first bytes came, which may be before it is taken here.
-        assert!((after / 2..after + 2 * SECOND).contains(&took), "{what} was given up after {} ms", took / MS);
+        assert!(
+            (after / 2..after + 2 * SECOND).contains(&took),
+            "{what} was given up after {} ms",
+            took / MS
+        );
     }
     // A body that keeps the pace takes as long as it likes.
     let began = clock::now();
@@ -219,9 +242,13 @@ fn the_kernel_holds_little_for_who_stops_reading() {
     }
     clock::sleep_until(clock::now() + SECOND);
     let sockets = std::mem::take(&mut *sockets.lock().unwrap());
-    let waiting: Vec<u32> = sockets.iter().map(|socket| TcpInfo::of(socket).unwrap().notsent_bytes).collect();
+    let waiting: Vec<u32> =
+        sockets.iter().map(|socket| TcpInfo::of(socket).unwrap().notsent_bytes).collect();
     assert!(waiting.iter().all(|bytes| *bytes <= MOST_NOT_SENT), "{waiting:?}");
-    assert!(waiting.iter().filter(|bytes| **bytes > 1 << 14).count() > READERS / 2, "they do not wait: {waiting:?}");
+    assert!(
+        waiting.iter().filter(|bytes| **bytes > 1 << 14).count() > READERS / 2,
+        "they do not wait: {waiting:?}"
+    );
     drop((held, sockets));
     ours.stop();
 }
@@ -265,7 +292,11 @@ fn who_reads_too_slowly_or_rests_too_long_is_given_up() {
     let began = clock::now();
     idle.read_to_end(&mut Vec::new()).unwrap();
     let took = clock::now() - began;
-    assert!((HASTY.idle_ns / 2..HASTY.idle_ns + 2 * SECOND).contains(&took), "it was closed after {} ms", took / MS);
+    assert!(
+        (HASTY.idle_ns / 2..HASTY.idle_ns + 2 * SECOND).contains(&took),
+        "it was closed after {} ms",
+        took / MS
+    );
     // And before the first one.
     let silent = connect(&ours);
     silent.shutdown(Shutdown::Read).unwrap();

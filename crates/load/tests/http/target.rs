@@ -30,10 +30,11 @@ fn pipelined_requests_are_answered_in_order() {
         GET /?size=5000 HTTP/1.1\r\nHost: h\r\n\r\n\
         GET /nowhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     let whole = exchange(&ours, &[requests]);
-    let at: Vec<_> = ["\r\n\r\none", "\r\n\r\nok", "\r\n\r\ntwo", "Content-Length: 5000", "404 Not Found"]
-        .iter()
-        .map(|part| whole.find(part).unwrap_or_else(|| panic!("{part} in {whole:?}")))
-        .collect();
+    let at: Vec<_> =
+        ["\r\n\r\none", "\r\n\r\nok", "\r\n\r\ntwo", "Content-Length: 5000", "404 Not Found"]
+            .iter()
+            .map(|part| whole.find(part).unwrap_or_else(|| panic!("{part} in {whole:?}")))
+            .collect();
     assert!(at.is_sorted(), "{at:?}");
     // The same in pieces of every small size.
     for size in [1, 2, 7, 64] {
@@ -60,7 +61,11 @@ fn who_asks_for_leave_gets_it() {
     let ours = Ours::start();
     let mut stream = TcpStream::connect(ours.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    stream.write_all(b"PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n").unwrap();
+    stream
+        .write_all(
+            b"PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n",
+        )
+        .unwrap();
     let mut leave = [0; 25];
     stream.read_exact(&mut leave).unwrap();
     assert_eq!(&leave, b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -76,7 +81,10 @@ fn who_asks_for_leave_gets_it() {
 fn what_cannot_be_read_is_refused_and_the_refusal_arrives() {
     let ours = Ours::start();
     let garbage = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello?\r\n\r\n";
-    let large = format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n{}", "x".repeat(100_000));
+    let large = format!(
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n{}",
+        "x".repeat(100_000)
+    );
     for (request, status) in [
         (&garbage[..], "HTTP/1.1 400 "),
         (large.as_bytes(), "HTTP/1.1 413 "),
@@ -91,7 +99,9 @@ fn what_cannot_be_read_is_refused_and_the_refusal_arrives() {
         assert!(answer.starts_with(status), "{status}: {answer}");
     }
     // Connections that end within a request, or without one, are nobody's error.
-    for unfinished in [&b""[..], b"GET / HT", b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf"] {
+    for unfinished in
+        [&b""[..], b"GET / HT", b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf"]
+    {
         let mut stream = TcpStream::connect(ours.address).unwrap();
         stream.write_all(unfinished).unwrap();
     }

@@ -27,8 +27,9 @@ fn a_delay_is_seen_as_it_is() {
         let seen = against_ours(job, "/?delay=5ms");
         for kind in [LatencyKind::Service, LatencyKind::Response] {
             let histogram = seen.latency(kind);
-            // No answer can be early. How late half of them are depends on who else uses the machine: the
-            // issue's 6 ms is for a quiet one, and 8 ms still tells the delay from twice the delay.
+            // No answer can be early. How late half of them are depends on who else uses the
+            // machine: the 6 ms is for a quiet one, and 8 ms still tells the delay from
+            // twice the delay.
             assert!(histogram.min() >= 5 * MS, "{kind:?}: {}", histogram.min());
             let p50 = histogram.percentile(50.0);
             assert!(p50 < 8 * MS, "{kind:?} with {}: {p50}", seen.job.engine);
@@ -40,7 +41,8 @@ fn a_delay_is_seen_as_it_is() {
 /// ten waits, evenly from 0 to 100 ms; 99 % wait at most as long as 90 % of those: 90 ms.
 fn stalled(seconds: f64) {
     let mut seen = stalled_once(seconds);
-    // Whoever else uses the machine can only make answers late; what is wrong in here is wrong every time.
+    // Whoever else uses the machine can only make answers late; what is wrong in here is wrong
+    // every time.
     for _ in 0..2 {
         if seen.iter().all(|p99_ms| near_90(*p99_ms)) {
             break;
@@ -85,11 +87,13 @@ fn a_stall_shows_in_exactly_the_requests_that_met_it_10_s() {
 
 #[test]
 fn with_too_few_connections_response_time_tells_what_service_time_hides() {
-    // One connection: of the 100 requests due in a stall one meets it, the others wait behind that one.
+    // One connection: of the 100 requests due in a stall one meets it, the others wait behind that
+    // one.
     let seen = against_ours(open_loop(1000.0, 1, 2.0), "/?stall=100ms&every=1s");
     assert_eq!(seen.count(Counter::Counted), seen.count(Counter::Intended));
     assert!(seen.count(Counter::Queued) >= 100, "{}", seen.count(Counter::Queued));
-    let (service, response) = (seen.latency(LatencyKind::Service), seen.latency(LatencyKind::Response));
+    let (service, response) =
+        (seen.latency(LatencyKind::Service), seen.latency(LatencyKind::Response));
     assert!(service.percentile(99.0) < 20 * MS, "service p99 is {}", service.percentile(99.0));
     assert!(response.percentile(99.0) > 80 * MS, "response p99 is {}", response.percentile(99.0));
     seen.figures();
@@ -107,7 +111,11 @@ fn a_rate_is_kept_and_accounted_for() {
         assert_eq!(done + seen.count(Counter::Unsent), intended, "{engine}");
         assert_eq!(seen.count(Counter::Unsent), 0, "{engine}");
         for kind in [LatencyKind::Service, LatencyKind::Response, LatencyKind::Lateness] {
-            assert_eq!(seen.latency(kind).count(), seen.count(Counter::Counted), "{kind:?} with {engine}");
+            assert_eq!(
+                seen.latency(kind).count(),
+                seen.count(Counter::Counted),
+                "{kind:?} with {engine}"
+            );
         }
         assert!((1999.0..=2001.0).contains(&seen.figures().metrics["requests_per_s"]));
     }
@@ -119,5 +127,9 @@ fn poisson_arrivals_are_all_sent() {
     let seen = against_ours(job, "/");
     assert_eq!(seen.count(Counter::Counted), seen.count(Counter::Intended));
     // 1000 on average; six standard deviations are 190.
-    assert!((810..=1190).contains(&seen.count(Counter::Intended)), "{}", seen.count(Counter::Intended));
+    assert!(
+        (810..=1190).contains(&seen.count(Counter::Intended)),
+        "{}",
+        seen.count(Counter::Intended)
+    );
 }

@@ -32,7 +32,8 @@ pub(super) fn of(route: &Route, variant: &Variant, identity: Option<&Identity>) 
         Upstream::Endpoints(endpoints) => {
             cluster["type"] = "STATIC".into();
             cluster["lb_policy"] = "ROUND_ROBIN".into();
-            let endpoints = endpoints.iter().map(|endpoint| (endpoint.ip().to_string(), endpoint.port()));
+            let endpoints =
+                endpoints.iter().map(|endpoint| (endpoint.ip().to_string(), endpoint.port()));
             cluster["load_assignment"] = assignment(&route.name, endpoints);
         }
     }
@@ -44,8 +45,7 @@ pub(super) fn of(route: &Route, variant: &Variant, identity: Option<&Identity>) 
         cluster["transport_socket"] = tls::upstream(route, variant, identity);
     }
     if variant.stats {
-        cluster["track_cluster_stats"] =
-            json!({"timeout_budgets": true, "request_response_sizes": true, "per_endpoint_stats": true});
+        cluster["track_cluster_stats"] = json!({"timeout_budgets": true, "request_response_sizes": true, "per_endpoint_stats": true});
     }
     cluster
 }

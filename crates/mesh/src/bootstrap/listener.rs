@@ -46,7 +46,11 @@ pub(super) fn ready(port: u16) -> Value {
 /// routes.
 fn bound(listener: &Listener) -> BTreeSet<u16> {
     let routes = listener.routes.iter().map(|route| route.port);
-    if listener.redirected || listener.routes.is_empty() { [listener.port].into() } else { routes.collect() }
+    if listener.redirected || listener.routes.is_empty() {
+        [listener.port].into()
+    } else {
+        routes.collect()
+    }
 }
 
 fn chain(route: &Route, listener: &Listener, proxy: &Proxy) -> Value {
@@ -58,7 +62,8 @@ fn chain(route: &Route, listener: &Listener, proxy: &Proxy) -> Value {
         Protocol::Http => http::filters(route, listener, proxy),
         Protocol::Tcp => tcp::filters(route, proxy),
     };
-    let mut chain = json!({"name": route.name, "filter_chain_match": meant_for, "filters": filters});
+    let mut chain =
+        json!({"name": route.name, "filter_chain_match": meant_for, "filters": filters});
     if proxy.variant.mtls && route.from_proxy {
         chain["transport_socket"] = tls::downstream(route, &proxy.variant, proxy.identity.as_ref());
     }

@@ -8,7 +8,11 @@ use crate::{Identity, Protocol, Route, SPIFFE};
 
 /// The server's side of connections from other proxies.
 pub(super) fn downstream(route: &Route, variant: &Variant, identity: Option<&Identity>) -> Value {
-    socket("Downstream", json!({"require_client_certificate": true}), common(route, variant, identity))
+    socket(
+        "Downstream",
+        json!({"require_client_certificate": true}),
+        common(route, variant, identity),
+    )
 }
 
 /// The client's side of connections to other proxies. Who is there is told by the certificate's

@@ -19,10 +19,14 @@ impl Line<'_> {
 
 /// The values of an answer; comments are left out.
 pub(super) fn lines(body: &[u8]) -> Result<Vec<Line<'_>>, String> {
-    let text = str::from_utf8(body).map_err(|_| "the proxy's statistics are not text".to_owned())?;
+    let text =
+        str::from_utf8(body).map_err(|_| "the proxy's statistics are not text".to_owned())?;
     let said = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    said.map(|line| read(line).ok_or_else(|| format!("in the proxy's statistics a line cannot be read: {line:?}")))
-        .collect()
+    said.map(|line| {
+        read(line)
+            .ok_or_else(|| format!("in the proxy's statistics a line cannot be read: {line:?}"))
+    })
+    .collect()
 }
 
 fn read(line: &str) -> Option<Line<'_>> {
@@ -82,9 +86,13 @@ mod tests {
     fn lines_are_names_labels_and_values() {
         let body = b"# TYPE a counter\na{} 3\n\nb{x=\"1\",y=\"q\\\"u\\\\o\\n}\"} 2.5\nc 4\nd{q=\"0\"} nan\n";
         let read = lines(body).unwrap();
-        let labels = |all: &[(&'static str, &str)]| all.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
+        let labels =
+            |all: &[(&'static str, &str)]| all.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
         assert_eq!(read[0], Line { name: "a", labels: labels(&[]), value: 3.0 });
-        assert_eq!(read[1], Line { name: "b", labels: labels(&[("x", "1"), ("y", "q\"u\\o\n}")]), value: 2.5 });
+        assert_eq!(
+            read[1],
+            Line { name: "b", labels: labels(&[("x", "1"), ("y", "q\"u\\o\n}")]), value: 2.5 }
+        );
         assert_eq!(read[2], Line { name: "c", labels: labels(&[]), value: 4.0 });
         assert!(read[3].value.is_nan() && read.len() == 4);
     }

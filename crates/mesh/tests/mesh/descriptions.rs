@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
 
 use hopbench_mesh::{
-    ADMIN, Admin, App, INBOUND, Identity, Listener, MARK, OUTBOUND, Protocol, Proxy, READY, Route, SPIFFE, TAKEN,
-    Upstream, exposed,
+    ADMIN, Admin, App, INBOUND, Identity, Listener, MARK, OUTBOUND, Protocol, Proxy, READY, Route,
+    SPIFFE, TAKEN, Upstream, exposed,
 };
 use hopbench_model::{HttpVersion, Variant};
 
@@ -46,7 +46,8 @@ impl Authority {
 
 /// A real identity, the same for all who ask.
 pub(crate) fn identity() -> Identity {
-    static ONE: LazyLock<Identity> = LazyLock::new(|| Authority::new().identity(&format!("{SPIFFE}lab/one")));
+    static ONE: LazyLock<Identity> =
+        LazyLock::new(|| Authority::new().identity(&format!("{SPIFFE}lab/one")));
     ONE.clone()
 }
 
@@ -92,7 +93,12 @@ pub(crate) fn sidecar(variant: &Variant) -> Proxy {
         from_proxy: one.mode.has_client(),
         checked: true,
         address: Some(POD),
-        ..route(&named("in", one.port()), one.port(), one.protocol, Upstream::Original(Some(own_port(one.app))))
+        ..route(
+            &named("in", one.port()),
+            one.port(),
+            one.protocol,
+            Upstream::Original(Some(own_port(one.app))),
+        )
     });
     let outbound = exposed().filter(|one| one.mode.has_client()).map(|one| {
         let to = if one.mode.has_server() { None } else { Some(own_port(one.app)) };
@@ -109,8 +115,10 @@ pub(crate) fn sidecar(variant: &Variant) -> Proxy {
         edge: false,
         routes,
     };
-    let listeners =
-        vec![listener("inbound", INBOUND, inbound.collect()), listener("outbound", OUTBOUND, outbound.collect())];
+    let listeners = vec![
+        listener("inbound", INBOUND, inbound.collect()),
+        listener("outbound", OUTBOUND, outbound.collect()),
+    ];
     proxy("bridge@a", variant, listeners)
 }
 
@@ -133,8 +141,11 @@ pub(crate) fn connected(variant: &Variant) -> Proxy {
         }
         for (route, number) in listener.routes.iter_mut().zip(0..) {
             let Upstream::Original(port) = route.upstream else { panic!("{route:?}") };
-            let (ip, port) =
-                if listener.name == "outbound" { (POD, route.port) } else { (Ipv4Addr::LOCALHOST, port.unwrap()) };
+            let (ip, port) = if listener.name == "outbound" {
+                (POD, route.port)
+            } else {
+                (Ipv4Addr::LOCALHOST, port.unwrap())
+            };
             route.upstream = Upstream::Endpoints(vec![(ip, port).into()]);
             if listener.name == "outbound" {
                 route.port = TAKEN + number;
@@ -146,7 +157,9 @@ pub(crate) fn connected(variant: &Variant) -> Proxy {
 
 /// A gateway in front of two servers, with and without sidecars behind it.
 pub(crate) fn gateway(variant: &Variant) -> Proxy {
-    let servers = |port| Upstream::Endpoints(vec![(POD, port).into(), (Ipv4Addr::new(10, 1, 2, 4), port).into()]);
+    let servers = |port| {
+        Upstream::Endpoints(vec![(POD, port).into(), (Ipv4Addr::new(10, 1, 2, 4), port).into()])
+    };
     let behind = |name, port, protocol, to, to_proxy| Route {
         to_proxy,
         checked: true,
@@ -173,7 +186,12 @@ pub(crate) fn gateway(variant: &Variant) -> Proxy {
 pub(crate) fn variants() -> Vec<Variant> {
     let mut variants = Variant::known();
     let plain = Variant::plain();
-    variants.push(Variant { name: "pool".into(), max_connections: Some(7), concurrency: 1, ..plain.clone() });
+    variants.push(Variant {
+        name: "pool".into(),
+        max_connections: Some(7),
+        concurrency: 1,
+        ..plain.clone()
+    });
     variants.push(Variant {
         name: "everything".into(),
         stats: true,

@@ -76,7 +76,9 @@ impl Difference {
                     }
                 }
             }
-            (Value::Array(old), Value::Array(new)) if by_name(old, new) => self.named(path, old, new),
+            (Value::Array(old), Value::Array(new)) if by_name(old, new) => {
+                self.named(path, old, new)
+            }
             (Value::Array(old), Value::Array(new)) => self.unnamed(path, old, new),
             _ => {
                 self.line(path, "-", &old.to_string());
@@ -96,7 +98,10 @@ impl Difference {
                 members.iter().for_each(|(key, member)| self.added(&path.key(key), member));
             }
             Value::Array(elements) if text.len() > LONG => {
-                elements.iter().enumerate().for_each(|(index, element)| self.added(&path.index(index), element));
+                elements
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, element)| self.added(&path.index(index), element));
             }
             _ => return self.line(path, "+", &text),
         }
@@ -135,7 +140,8 @@ impl Difference {
     fn unnamed(&mut self, path: &Path, old: &[Value], new: &[Value]) {
         let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
         let (old, new) = (&old[start..], &new[start..]);
-        let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+        let end =
+            old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
         let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
         if old.len() == new.len() {
             for (index, (old, new)) in (start..).zip(old.iter().zip(new)) {
@@ -159,7 +165,9 @@ impl Difference {
         }
         self.known.entry(text).or_insert_with(|| path.to_string());
         match value {
-            Value::Object(members) => members.iter().for_each(|(key, member)| self.learn(&path.key(key), member)),
+            Value::Object(members) => {
+                members.iter().for_each(|(key, member)| self.learn(&path.key(key), member))
+            }
             Value::Array(elements) => {
                 let named = have_names(elements);
                 for (index, element) in elements.iter().enumerate() {
@@ -222,7 +230,9 @@ fn by_name(old: &[Value], new: &[Value]) -> bool {
 fn renamed(value: &Value, from: &str, to: &str) -> Value {
     match value {
         Value::String(text) if text == from => to.into(),
-        Value::Array(elements) => elements.iter().map(|element| renamed(element, from, to)).collect(),
+        Value::Array(elements) => {
+            elements.iter().map(|element| renamed(element, from, to)).collect()
+        }
         Value::Object(members) => {
             members.iter().map(|(key, member)| (key.clone(), renamed(member, from, to))).collect()
         }
@@ -239,10 +249,15 @@ mod tests {
     fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
         match value {
             Value::Object(members) => {
-                members.iter().for_each(|(key, member)| pointers(member, &format!("{at}/{key}"), found));
+                members
+                    .iter()
+                    .for_each(|(key, member)| pointers(member, &format!("{at}/{key}"), found));
             }
             Value::Array(elements) => {
-                elements.iter().enumerate().for_each(|(n, element)| pointers(element, &format!("{at}/{n}"), found));
+                elements
+                    .iter()
+                    .enumerate()
+                    .for_each(|(n, element)| pointers(element, &format!("{at}/{n}"), found));
             }
             _ => found.push(at.to_owned()),
         }
@@ -251,7 +266,9 @@ mod tests {
     #[test]
     fn no_change_goes_unseen() {
         let variants = variants();
-        let of = |wanted: &str| gateway(variants.iter().find(|variant| variant.name == wanted).unwrap()).bootstrap();
+        let of = |wanted: &str| {
+            gateway(variants.iter().find(|variant| variant.name == wanted).unwrap()).bootstrap()
+        };
         let (old, new) = (of("plain"), of("everything"));
         let agreed = difference(&old, &new);
         let mut leaves = Vec::new();
@@ -267,8 +284,10 @@ mod tests {
     fn order_counts() {
         let old = json!([{ "name": "a", "x": 1 }, { "name": "b", "x": 2 }]);
         let moved = json!([{ "name": "b", "x": 2 }, { "name": "a", "x": 1 }]);
-        let first = json!([{ "name": "c", "x": 1 }, { "name": "a", "x": 1 }, { "name": "b", "x": 2 }]);
-        let last = json!([{ "name": "a", "x": 1 }, { "name": "b", "x": 2 }, { "name": "c", "x": 1 }]);
+        let first =
+            json!([{ "name": "c", "x": 1 }, { "name": "a", "x": 1 }, { "name": "b", "x": 2 }]);
+        let last =
+            json!([{ "name": "a", "x": 1 }, { "name": "b", "x": 2 }, { "name": "c", "x": 1 }]);
         assert_eq!(difference(&old, &old), "");
         assert_ne!(difference(&old, &moved), "");
         assert_eq!(difference(&old, &first), "+ [c] at 0, like a\n");

@@ -17,7 +17,10 @@ pub(crate) fn program(test: &str) -> Option<PathBuf> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
     let cached = cache.into_iter().map(|cache| cache.join("hopbench/bin"));
-    let found = std::env::split_paths(&path).chain(cached).map(|folder| folder.join("envoy")).find(|at| at.is_file());
+    let found = std::env::split_paths(&path)
+        .chain(cached)
+        .map(|folder| folder.join("envoy"))
+        .find(|at| at.is_file());
     if found.is_none() {
         let required = std::env::var("HOPBENCH_REQUIRE_ENVOY").is_ok_and(|value| value == "1");
         assert!(!required, "{test} needs Envoy (HOPBENCH_REQUIRE_ENVOY=1)");
@@ -66,7 +69,11 @@ impl Envoy {
         let deadline = Instant::now() + Duration::from_secs(30);
         while this.ask("GET", "/ready").is_none_or(|body| body != b"LIVE\n") {
             let ended = this.process.try_wait().unwrap();
-            assert!(ended.is_none() && Instant::now() < deadline, "not ready: {ended:?}\n{}", this.log());
+            assert!(
+                ended.is_none() && Instant::now() < deadline,
+                "not ready: {ended:?}\n{}",
+                this.log()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         this
@@ -105,13 +112,18 @@ impl Envoy {
             Err(error) => panic!("{error}"),
         };
         socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        write!(socket, "{method} {path} HTTP/1.1\r\nhost: admin\r\nconnection: close\r\n\r\n").unwrap();
+        write!(socket, "{method} {path} HTTP/1.1\r\nhost: admin\r\nconnection: close\r\n\r\n")
+            .unwrap();
         let mut answer = Vec::new();
         socket.read_to_end(&mut answer).unwrap();
         let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
         let head = String::from_utf8_lossy(&answer[..end]).into_owned();
         let body = &answer[end + 4..];
-        let body = if head.contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_vec() };
+        let body = if head.contains("transfer-encoding: chunked") {
+            unchunked(body)
+        } else {
+            body.to_vec()
+        };
         head.starts_with("HTTP/1.1 200").then_some(body)
     }
 }

@@ -41,7 +41,9 @@ fn page(value: &Value, indent: &str) -> String {
     }
     match value {
         Value::Object(members) => {
-            let lines = members.iter().map(|(key, value)| format!("{inner}{key:?}: {}", page(value, &inner)));
+            let lines = members
+                .iter()
+                .map(|(key, value)| format!("{inner}{key:?}: {}", page(value, &inner)));
             format!("{{\n{}\n{indent}}}", lines.collect::<Vec<_>>().join(",\n"))
         }
         Value::Array(values) => {
@@ -65,15 +67,26 @@ fn bootstraps_are_as_agreed() {
         if agreed != text {
             let at = agreed.lines().zip(text.lines()).position(|(old, new)| old != new);
             let at = at.unwrap_or_else(|| agreed.lines().count().min(text.lines().count()));
-            differ.push(format!("{name}:{}: {:?} became {:?}", at + 1, agreed.lines().nth(at), text.lines().nth(at)));
+            differ.push(format!(
+                "{name}:{}: {:?} became {:?}",
+                at + 1,
+                agreed.lines().nth(at),
+                text.lines().nth(at)
+            ));
         }
     }
-    assert!(differ.is_empty(), "bootstraps differ (UPDATE_GOLDEN=1 accepts them):\n{}", differ.join("\n"));
+    assert!(
+        differ.is_empty(),
+        "bootstraps differ (UPDATE_GOLDEN=1 accepts them):\n{}",
+        differ.join("\n")
+    );
 }
 
 #[test]
 fn no_golden_is_forgotten() {
-    let there = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let there = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut there: Vec<_> = there.collect();
     let mut known: Vec<_> = goldens().into_iter().map(|(name, _)| name).collect();
     there.sort();

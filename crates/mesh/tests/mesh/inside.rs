@@ -31,7 +31,10 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     let this = std::env::current_exe().unwrap();
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL"]).args(way.split_whitespace()).arg(this);
-    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]).env(MARK, test).env("PATH", path());
+    command
+        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
+        .env(MARK, test)
+        .env("PATH", path());
     let done = command.stdin(Stdio::null()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     // A name that no test has would be a success, too.
@@ -40,7 +43,11 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
 
 /// What a line of shell prints, or why it failed.
 pub(crate) fn shell(line: &str) -> Result<String, String> {
-    let done = Command::new("sh").args(["-ec", line]).env("PATH", path()).output().map_err(|e| e.to_string())?;
+    let done = Command::new("sh")
+        .args(["-ec", line])
+        .env("PATH", path())
+        .output()
+        .map_err(|e| e.to_string())?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if done.status.success() { Ok(text(&done.stdout)) } else { Err(text(&done.stderr)) }
 }

@@ -32,14 +32,18 @@ fn every_telemetry_service_has_a_cluster() {
     proxy.listeners[0].routes[1].telemetry = Some(elsewhere);
     let bootstrap = proxy.bootstrap();
     let resources = &bootstrap["static_resources"];
-    let told = ["listeners", "filter_chains", "filters", "typed_config", "access_log", "typed_config"];
-    let told = [told.as_slice(), &["common_config", "grpc_service", "envoy_grpc", "cluster_name"]].concat();
+    let told =
+        ["listeners", "filter_chains", "filters", "typed_config", "access_log", "typed_config"];
+    let told = [told.as_slice(), &["common_config", "grpc_service", "envoy_grpc", "cluster_name"]]
+        .concat();
     let told = all(resources, &told);
-    let expected: Vec<&str> = (0..told.len()).map(|n| if n == 1 { "telemetry-2" } else { "telemetry" }).collect();
+    let expected: Vec<&str> =
+        (0..told.len()).map(|n| if n == 1 { "telemetry-2" } else { "telemetry" }).collect();
     assert_eq!(told, expected);
     let clusters = resources["clusters"].as_array().unwrap();
     let second = clusters.iter().find(|cluster| cluster["name"] == "telemetry-2").unwrap();
-    let port = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address/port_value";
+    let port =
+        "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address/port_value";
     assert_eq!(second.pointer(port), Some(&elsewhere.port().into()));
     assert_eq!(clusters.len(), told.len() + 2);
 }
@@ -50,18 +54,24 @@ fn no_name_is_used_twice() {
         for variant in variants() {
             let proxy = proxy(&variant);
             let bootstrap = proxy.bootstrap();
-            let routes = proxy.listeners.iter().map(|listener| listener.routes.len()).sum::<usize>();
+            let routes =
+                proxy.listeners.iter().map(|listener| listener.routes.len()).sum::<usize>();
             let resources = &bootstrap["static_resources"];
             let clusters = all(resources, &["clusters", "name"]);
-            let asks = variant.policy_check && proxy.listeners.iter().any(|one| one.routes.iter().any(|r| r.checked));
+            let asks = variant.policy_check
+                && proxy.listeners.iter().any(|one| one.routes.iter().any(|r| r.checked));
             let services = usize::from(asks) + usize::from(variant.policy_report);
             assert_eq!(clusters.len(), routes + services, "{shape} {}", variant.name);
             assert_unique("clusters", &clusters);
             assert_unique("listeners", &all(resources, &["listeners", "name"]));
-            assert_unique("filter chains", &all(resources, &["listeners", "filter_chains", "name"]));
+            assert_unique(
+                "filter chains",
+                &all(resources, &["listeners", "filter_chains", "name"]),
+            );
             let filters = ["listeners", "filter_chains", "filters", "typed_config"];
             let prefixes = all(resources, &[filters.as_slice(), &["stat_prefix"]].concat());
-            let prefixes: Vec<_> = prefixes.into_iter().filter(|prefix| *prefix != "policy").collect();
+            let prefixes: Vec<_> =
+                prefixes.into_iter().filter(|prefix| *prefix != "policy").collect();
             assert_eq!(prefixes.len(), routes);
             assert_unique("prefixes of statistics", &prefixes);
             let configs = all(resources, &[filters.as_slice(), &["route_config", "name"]].concat());

@@ -53,7 +53,9 @@ fn serve(mut socket: TcpStream, app: App, seen: &Seen) {
         let status = match target.split(' ').next().unwrap() {
             "/close" => return,
             // What only costs and tells the application nothing is not there.
-            _ if target.replace("x-envoy-external-address", "").contains("x-envoy") => "500 Envoy's headers",
+            _ if target.replace("x-envoy-external-address", "").contains("x-envoy") => {
+                "500 Envoy's headers"
+            }
             "/missing" => "404 Not Found",
             "/slow" => {
                 thread::sleep(Duration::from_millis(300));
@@ -82,7 +84,12 @@ pub(crate) fn get(socket: &TcpStream, path: &str) -> (u16, Option<String>) {
         line.trim_end().to_owned()
     };
     let first = line();
-    let status = first.split(' ').nth(1).unwrap_or_else(|| panic!("not an answer: {first:?}")).parse().unwrap();
+    let status = first
+        .split(' ')
+        .nth(1)
+        .unwrap_or_else(|| panic!("not an answer: {first:?}"))
+        .parse()
+        .unwrap();
     let (mut flags, mut length) = (None, 0);
     loop {
         let field = line();

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hopbench_mesh::{
-    Admin, App, Exposed, INBOUND, Listener, MARK, OUTBOUND, Protocol, Proxy, SPIFFE, Upstream, exposed,
+    Admin, App, Exposed, INBOUND, Listener, MARK, OUTBOUND, Protocol, Proxy, SPIFFE, Upstream,
+    exposed,
 };
 use hopbench_model::{HttpVersion, MeshMode, Variant};
 
@@ -62,7 +63,8 @@ fn sidecar(variant: &Variant, way: &str) -> Proxy {
 impl Pair {
     fn start(envoy: &Path, variant: &Variant) -> Self {
         let client = Envoy::start(envoy, sidecar(variant, "outbound"));
-        let server = Envoy::start(envoy, Proxy { mark: Some(SERVERS_MARK), ..sidecar(variant, "inbound") });
+        let server =
+            Envoy::start(envoy, Proxy { mark: Some(SERVERS_MARK), ..sidecar(variant, "inbound") });
         Self { client, server }
     }
 }
@@ -86,7 +88,8 @@ const MODES: [MeshMode; 3] = [MeshMode::Server, MeshMode::Client, MeshMode::Both
 /// counted must be what was sent, at each sidecar that the mode names, and nothing at others.
 fn all_modes(envoy: &Path, variant: &Variant, (agent, program): (&Seen, &Seen)) -> Pair {
     let pair = Pair::start(envoy, variant);
-    let before = (program.requests.load(Ordering::SeqCst), agent.connections.load(Ordering::SeqCst));
+    let before =
+        (program.requests.load(Ordering::SeqCst), agent.connections.load(Ordering::SeqCst));
     for mode in MODES {
         let socket = connect(port(App::Program, Protocol::Http, mode));
         for _ in 0..3 {
@@ -100,18 +103,37 @@ fn all_modes(envoy: &Path, variant: &Variant, (agent, program): (&Seen, &Seen)) 
     assert_eq!((after.0 - before.0, after.1 - before.1), (9, 6));
     let more = |pair: &Pair| pair.client.counters()["upstream_connections"] - 6;
     assert_eq!(pair.client.counters()["downstream_connections"], 6);
-    assert!((6..=6 + more(&pair)).contains(&pair.server.counters()["downstream_connections"]), "{}", variant.name);
+    assert!(
+        (6..=6 + more(&pair)).contains(&pair.server.counters()["downstream_connections"]),
+        "{}",
+        variant.name
+    );
     for sidecar in [&pair.client, &pair.server] {
         let counters = sidecar.counters();
-        assert_eq!(of(&counters, ["requests", "upstream_requests"]), [6; 2], "{}: {counters:?}", variant.name);
+        assert_eq!(
+            of(&counters, ["requests", "upstream_requests"]),
+            [6; 2],
+            "{}: {counters:?}",
+            variant.name
+        );
         // A request that comes before Envoy has put back the connection of the one before gets
         // another one.
         let upstream = counters["upstream_connections"];
         assert!((6..=10).contains(&upstream), "{}: {counters:?}", variant.name);
         assert_eq!(counters["upstream_connects"], upstream);
         let handshakes = counters["tls_handshakes"];
-        assert!(if variant.mtls { (3..=5).contains(&handshakes) } else { handshakes == 0 }, "{}", variant.name);
-        let bad = ["upstream_connect_failures", "upstream_resets", "tls_failures", "responses_5xx", "retries"];
+        assert!(
+            if variant.mtls { (3..=5).contains(&handshakes) } else { handshakes == 0 },
+            "{}",
+            variant.name
+        );
+        let bad = [
+            "upstream_connect_failures",
+            "upstream_resets",
+            "tls_failures",
+            "responses_5xx",
+            "retries",
+        ];
         assert_eq!(of(&counters, bad), [0; 5], "{}", variant.name);
         assert_eq!(sidecar.log(), "", "{}: nothing to warn about", variant.name);
     }
@@ -135,7 +157,10 @@ fn sidecars_pass_and_count_every_mode_and_protocol() {
             let pair = all_modes(&envoy, &variant, (&agent, &program));
             let gauges = hopbench_mesh::gauges(&pair.client.stats()).unwrap();
             assert_eq!(gauges["workers"], f64::from(variant.concurrency));
-            assert!(gauges["allocated_bytes"] > 1e6 && gauges["heap_bytes"] >= gauges["allocated_bytes"]);
+            assert!(
+                gauges["allocated_bytes"] > 1e6
+                    && gauges["heap_bytes"] >= gauges["allocated_bytes"]
+            );
         }
     });
 }
@@ -150,20 +175,31 @@ fn the_access_log_tells_what_was_spoken() {
         intercept();
         let (agent, program) = agent_and_program();
         let plain = Variant { access_log: true, stats: true, ..Variant::plain() };
-        for (upstream, spoken) in [(HttpVersion::Http1, "HTTP/1.1"), (HttpVersion::Http2, "HTTP/2")] {
-            let Pair { client, server } = all_modes(&envoy, &Variant { upstream, ..plain.clone() }, (&agent, &program));
+        for (upstream, spoken) in [(HttpVersion::Http1, "HTTP/1.1"), (HttpVersion::Http2, "HTTP/2")]
+        {
+            let Pair { client, server } =
+                all_modes(&envoy, &Variant { upstream, ..plain.clone() }, (&agent, &program));
             let (client, server) = (client.ended_access_log(), server.ended_access_log());
             let lines = |log: &str, of: &str| log.lines().filter(|line| line.contains(of)).count();
             let named = |mode| format!("cluster=in-{}", port(App::Program, Protocol::Http, mode));
-            let of = |mode| server.lines().filter(move |line| line.contains(&named(mode))).collect::<Vec<_>>();
+            let of = |mode| {
+                server.lines().filter(move |line| line.contains(&named(mode))).collect::<Vec<_>>()
+            };
             assert_eq!((lines(&client, "GET / "), lines(&client, " tcp ")), (6, 4), "{client}");
             assert_eq!((lines(&server, "GET / "), lines(&server, " tcp ")), (6, 4), "{server}");
             let peer = format!("peer={SPIFFE}lab/one");
             for line in of(MeshMode::Both) {
-                assert!(line.contains(&format!(" {spoken} status=200 flags=- ")) && line.ends_with(&peer), "{line}");
+                assert!(
+                    line.contains(&format!(" {spoken} status=200 flags=- "))
+                        && line.ends_with(&peer),
+                    "{line}"
+                );
             }
             for line in of(MeshMode::Server) {
-                assert!(line.contains(" HTTP/1.1 status=200 ") && line.ends_with("peer=-"), "{line}");
+                assert!(
+                    line.contains(" HTTP/1.1 status=200 ") && line.ends_with("peer=-"),
+                    "{line}"
+                );
             }
             assert_eq!((of(MeshMode::Both).len(), of(MeshMode::Server).len()), (3, 3));
         }
@@ -186,9 +222,13 @@ fn errors_say_who_made_them() {
             assert_eq!(get(&socket, "/"), flagged(503, "UF"), "{mode}");
             assert!(is_closed(&mut connect(port(App::Agent, Protocol::Tcp, mode))), "{mode}");
         }
-        assert_eq!(of(&pair.server.counters(), ["upstream_connect_failures", "responses_5xx"]), [4, 2]);
+        assert_eq!(
+            of(&pair.server.counters(), ["upstream_connect_failures", "responses_5xx"]),
+            [4, 2]
+        );
         // When the server's sidecar closes during the handshake, that is a failure to connect, too.
-        let [failures, errors] = of(&pair.client.counters(), ["upstream_connect_failures", "responses_5xx"]);
+        let [failures, errors] =
+            of(&pair.client.counters(), ["upstream_connect_failures", "responses_5xx"]);
         assert!((2..=3).contains(&failures) && errors == 2, "{failures} {errors}");
         // The connections are kept: the same routes work as soon as somebody listens.
         let (_agent, _program) = agent_and_program();
@@ -225,7 +265,8 @@ fn strangers_are_refused() {
         };
         let server = Envoy::start(&envoy, server);
         let as_client = |identity| {
-            let client = Proxy { identity: Some(identity), ..sidecar(&Variant::plain(), "outbound") };
+            let client =
+                Proxy { identity: Some(identity), ..sidecar(&Variant::plain(), "outbound") };
             let client = Envoy::start(&envoy, client);
             let answer = get(&connect(port(App::Program, Protocol::Http, MeshMode::Both)), "/");
             (answer, client.counters())
@@ -251,7 +292,9 @@ fn gateways_spread_limit_and_let_servers_speak_first() {
         return;
     };
     inside(NAME, || {
-        let to = |ports: &[u16]| Upstream::Endpoints(ports.iter().map(|port| ([127, 0, 0, 1], *port).into()).collect());
+        let to = |ports: &[u16]| {
+            Upstream::Endpoints(ports.iter().map(|port| ([127, 0, 0, 1], *port).into()).collect())
+        };
         let routes = vec![
             route("web", 8000, Protocol::Http, to(&[PROGRAM, PROGRAM + 1])),
             route("bytes", 8001, Protocol::Tcp, to(&[AGENT])),
@@ -267,14 +310,16 @@ fn gateways_spread_limit_and_let_servers_speak_first() {
             routes,
         };
         let variant = Variant { max_connections: Some(2), concurrency: 1, ..Variant::plain() };
-        let gateway = Proxy { listeners: vec![listener], mark: None, ..sidecar(&variant, "outbound") };
+        let gateway =
+            Proxy { listeners: vec![listener], mark: None, ..sidecar(&variant, "outbound") };
         let gateway = Envoy::start(&envoy, gateway);
         let servers = [PROGRAM, PROGRAM + 1].map(|port| app(port, peers::App::Answers));
         let _agent = app(AGENT, peers::App::Answers);
         let _first = app(AGENT + 1, peers::App::SpeaksFirst);
 
         // Beyond two connections requests wait, and all are answered, half by each server.
-        let clients: Vec<_> = (0..6).map(|_| std::thread::spawn(|| get(&connect(8000), "/slow"))).collect();
+        let clients: Vec<_> =
+            (0..6).map(|_| std::thread::spawn(|| get(&connect(8000), "/slow"))).collect();
         for client in clients {
             assert_eq!(client.join().unwrap(), (200, None));
         }
@@ -297,6 +342,9 @@ fn gateways_spread_limit_and_let_servers_speak_first() {
         assert_eq!(get(&connect(8003), "/"), (503, Some("UF".to_owned())));
         let counters = gateway.counters();
         assert!(counters["upstream_overflows"] >= 1, "{counters:?}");
-        assert_eq!(of(&counters, ["downstream_connections", "requests", "upstream_requests"]), [11, 7, 6]);
+        assert_eq!(
+            of(&counters, ["downstream_connections", "requests", "upstream_requests"]),
+            [11, 7, 6]
+        );
     });
 }

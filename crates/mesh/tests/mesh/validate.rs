@@ -50,7 +50,8 @@ fn envoy_refuses_what_misses_something() {
     let Some(envoy) = envoy::program("envoy_refuses_what_misses_something") else {
         return;
     };
-    let whole = |variant: &Variant| Proxy { identity: Some(identity()), ..one_way(variant, "inbound") };
+    let whole =
+        |variant: &Variant| Proxy { identity: Some(identity()), ..one_way(variant, "inbound") };
     let plain = Variant::plain();
     let nobody = Proxy { identity: None, ..whole(&plain) };
     let said = envoy::validate(&envoy, &nobody).unwrap_err();
@@ -60,7 +61,11 @@ fn envoy_refuses_what_misses_something() {
     assert!(said.contains("SocketAddressValidationError.Address"), "{said}");
     let reports = Variant { policy_report: true, ..plain };
     let mut nobody = whole(&reports);
-    nobody.listeners.iter_mut().flat_map(|one| &mut one.routes).for_each(|route| route.telemetry = None);
+    nobody
+        .listeners
+        .iter_mut()
+        .flat_map(|one| &mut one.routes)
+        .for_each(|route| route.telemetry = None);
     let said = envoy::validate(&envoy, &nobody).unwrap_err();
     assert!(said.contains("SocketAddressValidationError.Address"), "{said}");
 }

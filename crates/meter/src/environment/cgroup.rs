@@ -33,7 +33,9 @@ fn hierarchy_limit(root: &Path, line: &str) -> Option<f64> {
     // ancestor, the mount itself, exists.
     path.ancestors()
         .filter_map(Path::to_str)
-        .flat_map(|group| mounts.iter().map(move |mount| format!("{mount}/{}", group.trim_start_matches('/'))))
+        .flat_map(|group| {
+            mounts.iter().map(move |mount| format!("{mount}/{}", group.trim_start_matches('/')))
+        })
         .filter_map(|group| limit(root, group.trim_end_matches('/')))
         .reduce(f64::min)
 }
@@ -91,7 +93,11 @@ mod tests {
                 &[("proc/self/cgroup", "0::/\n"), ("sys/fs/cgroup/cpu.max", "200000 100000\n")],
                 Some(2.0),
             ),
-            ("v2, none", &[("proc/self/cgroup", "0::/a\n"), ("sys/fs/cgroup/a/cpu.max", "max 100000\n")], None),
+            (
+                "v2, none",
+                &[("proc/self/cgroup", "0::/a\n"), ("sys/fs/cgroup/a/cpu.max", "max 100000\n")],
+                None,
+            ),
             (
                 "v1",
                 &[
@@ -115,7 +121,11 @@ mod tests {
                 &[("proc/self/cgroup", "0::/../a\n"), ("sys/fs/cgroup/cpu.max", "200000 100000\n")],
                 None,
             ),
-            ("broken", &[("proc/self/cgroup", "x\n0::/\n"), ("sys/fs/cgroup/cpu.max", "1 0\n")], None),
+            (
+                "broken",
+                &[("proc/self/cgroup", "x\n0::/\n"), ("sys/fs/cgroup/cpu.max", "1 0\n")],
+                None,
+            ),
         ];
         for (name, files, expected) in cases {
             assert_eq!(cpu_limit_cores(tree(files).path()), *expected, "{name}");

@@ -17,14 +17,18 @@ pub(super) fn add(root: &Path, facts: &mut Facts) {
     put(facts, "cpu_count", count.map(|count| count.to_string()));
     if let Some(cpuinfo) = first_cpu(root) {
         put(facts, "cpu_model", model(&cpuinfo));
-        put(facts, "virtualization", guest(&cpuinfo).then(|| "guest (hypervisor CPU flag)".to_owned()));
+        put(
+            facts,
+            "virtualization",
+            guest(&cpuinfo).then(|| "guest (hypervisor CPU flag)".to_owned()),
+        );
     }
     put(facts, "cpu_boost", boost(root));
     put(facts, "hardware", hardware(root));
 }
 
-/// Whether CPUs may run faster than their nominal clock while heat and neighbours let them: 0 or 1. One of Intel's drivers
-/// says the opposite.
+/// Whether CPUs may run faster than their nominal clock while heat and neighbours let them: 0 or 1.
+/// One of Intel's drivers says the opposite.
 fn boost(root: &Path) -> Option<String> {
     let turned_off = || match read(root, "sys/devices/system/cpu/intel_pstate/no_turbo")?.as_str() {
         "0" => Some("1".to_owned()),
@@ -118,8 +122,14 @@ mod tests {
     fn turbo_is_told_by_either_driver() {
         let boost = |file: &str, text: &str| facts(&[(file, text)]).get("cpu_boost").cloned();
         assert_eq!(boost("sys/devices/system/cpu/cpufreq/boost", "1\n").as_deref(), Some("1"));
-        assert_eq!(boost("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n").as_deref(), Some("0"));
-        assert_eq!(boost("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n").as_deref(), Some("1"));
+        assert_eq!(
+            boost("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n").as_deref(),
+            Some("0")
+        );
+        assert_eq!(
+            boost("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n").as_deref(),
+            Some("1")
+        );
         assert_eq!(boost("sys/devices/system/cpu/intel_pstate/no_turbo", "?\n"), None);
     }
 

@@ -17,7 +17,8 @@ const MAX_NAMED: usize = 32;
 
 const DEV_PATH: &str = "proc/thread-self/net/dev";
 
-/// The offloads of an interface in the calling thread's network namespace: `tso on, gso on, gro off, tx-checksum on`.
+/// The offloads of an interface in the calling thread's network namespace: `tso on, gso on, gro
+/// off, tx-checksum on`.
 pub(super) fn offloads(name: &str) -> Option<String> {
     Some(in_words(hopbench_sys::offloads(name).ok()?))
 }
@@ -25,8 +26,16 @@ pub(super) fn offloads(name: &str) -> Option<String> {
 /// As `ethtool -K` calls them, and checksums as it lists them.
 fn in_words(offloads: Offloads) -> String {
     let Offloads { tso, gso, gro, tx_checksum, rx_checksum } = offloads;
-    let all = [("tso", tso), ("gso", gso), ("gro", gro), ("tx-checksum", tx_checksum), ("rx-checksum", rx_checksum)];
-    let known = all.iter().filter_map(|(name, on)| Some(format!("{name} {}", if (*on)? { "on" } else { "off" })));
+    let all = [
+        ("tso", tso),
+        ("gso", gso),
+        ("gro", gro),
+        ("tx-checksum", tx_checksum),
+        ("rx-checksum", rx_checksum),
+    ];
+    let known = all
+        .iter()
+        .filter_map(|(name, on)| Some(format!("{name} {}", if (*on)? { "on" } else { "off" })));
     known.collect::<Vec<_>>().join(", ")
 }
 
@@ -42,8 +51,11 @@ pub(super) fn add(root: &Path, offloads: impl Fn(&str) -> Option<String>, facts:
         put(facts, &format!("nic_{name}_offloads"), offloads(name));
     }
 
-    let details: Vec<(&String, Details)> =
-        names.into_iter().take(MAX_DETAILED).filter_map(|name| Some((name, Details::read(root, name)?))).collect();
+    let details: Vec<(&String, Details)> = names
+        .into_iter()
+        .take(MAX_DETAILED)
+        .filter_map(|name| Some((name, Details::read(root, name)?)))
+        .collect();
     let after = read_raw(root, DEV_PATH).map(|text| received(&text)).unwrap_or_default();
     for (name, details) in details {
         // /sys shows the namespace it was mounted in, which need not be this thread's, and both may
@@ -88,7 +100,8 @@ impl Details {
             .and_then(|link| Some(link.file_name()?.to_str()?.to_owned()));
         // A virtual interface's speed is made up, and asking for it may wait for the kernel's
         // network lock.
-        let speed = driver.as_ref().and_then(|_| speed_bits_per_s(&read(root, &sys(name, "speed"))?));
+        let speed =
+            driver.as_ref().and_then(|_| speed_bits_per_s(&read(root, &sys(name, "speed"))?));
         Some(Self { received_bytes, mtu: read(root, &sys(name, "mtu")), driver, speed })
     }
 }
@@ -132,7 +145,8 @@ mod tests {
             ("sys/class/net/br0/speed", "10000\n"),
             ("sys/class/net/br0/statistics/rx_bytes", "20\n"),
         ]);
-        symlink("../../drivers/virtio_net", root.path().join("sys/class/net/eth0/device/driver")).unwrap();
+        symlink("../../drivers/virtio_net", root.path().join("sys/class/net/eth0/device/driver"))
+            .unwrap();
         let expected = [
             ("nic_br0_mtu_bytes", "1450"),
             ("nic_eth0_driver", "virtio_net"),
@@ -141,7 +155,8 @@ mod tests {
             ("nic_eth0_speed_bits_per_s", "25000000000"),
             ("nics", "eth0 br0"),
         ];
-        let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let expected: Facts =
+            expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         assert_eq!(facts(root.path()), expected);
     }
 
@@ -155,7 +170,8 @@ mod tests {
             ]);
             // Unlike files, sockets are those of the thread's own namespace.
             let expected = [("nic_eth0_offloads", "tso on, gso off"), ("nics", "eth0")];
-            let expected: Facts = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            let expected: Facts =
+                expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
             assert_eq!(facts(root.path()), expected, "{other}");
         }
     }
@@ -170,7 +186,8 @@ mod tests {
             files.push((sys(name, "mtu"), "1450\n".to_owned()));
             files.push((sys(name, "statistics/rx_bytes"), "1\n".to_owned()));
         }
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let facts = facts(tree(&files).path());
         assert_eq!(facts.len(), MAX_DETAILED + 1);
         assert!(facts["nics"].ends_with("veth31 and 68 more"), "{}", facts["nics"]);
@@ -179,7 +196,12 @@ mod tests {
     #[test]
     fn offloads_are_told_as_far_as_they_are_known() {
         assert_eq!(in_words(Offloads::default()), "", "which is no fact");
-        let some = Offloads { tso: Some(true), gro: Some(false), rx_checksum: Some(true), ..Offloads::default() };
+        let some = Offloads {
+            tso: Some(true),
+            gro: Some(false),
+            rx_checksum: Some(true),
+            ..Offloads::default()
+        };
         assert_eq!(in_words(some), "tso on, gro off, rx-checksum on");
     }
 

@@ -12,7 +12,11 @@ const MAX_PATH: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
 
 const VALUES: &[ValueDef] = &[
     ValueDef::level("entries", "connections", "connections tracked in the network namespace"),
-    ValueDef::level("max_entries", "connections", "most that would be tracked; beyond it packets are dropped"),
+    ValueDef::level(
+        "max_entries",
+        "connections",
+        "most that would be tracked; beyond it packets are dropped",
+    ),
 ];
 
 /// The connection tracking table of the opener's network namespace. It exists once the kernel's
@@ -44,7 +48,9 @@ struct Table {
 
 impl Source for Table {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        for (key, path, file) in [("entries", COUNT_PATH, &mut self.count), ("max_entries", MAX_PATH, &mut self.max)] {
+        for (key, path, file) in
+            [("entries", COUNT_PATH, &mut self.count), ("max_entries", MAX_PATH, &mut self.max)]
+        {
             let number = parse(&file.text()?).ok_or_else(|| unexpected(path, "number"))?;
             into.insert(key.to_owned(), number);
         }

@@ -16,12 +16,24 @@ const VALUES: &[ValueDef] = &[
         "CPU time that was neither idle nor waiting for I/O, all CPUs; steal is part of it",
     ),
     ValueDef::total("softirq_s_total", "s", "CPU time in softirq, all CPUs; part of busy"),
-    ValueDef::total("steal_s_total", "s", "time the hypervisor gave to others, all CPUs; part of busy"),
+    ValueDef::total(
+        "steal_s_total",
+        "s",
+        "time the hypervisor gave to others, all CPUs; part of busy",
+    ),
     ValueDef::total("cpu{n}_busy_s_total", "s", "busy time of one CPU"),
-    ValueDef::total("cpu{n}_softirq_s_total", "s", "softirq time of one CPU; part of its busy time"),
+    ValueDef::total(
+        "cpu{n}_softirq_s_total",
+        "s",
+        "softirq time of one CPU; part of its busy time",
+    ),
     ValueDef::total("cpu{n}_steal_s_total", "s", "stolen time of one CPU; part of its busy time"),
     ValueDef::total("context_switches_total", "switches", "context switches, all CPUs"),
-    ValueDef::level("processes_running", "tasks", "tasks that run or wait for a CPU, the reader included"),
+    ValueDef::level(
+        "processes_running",
+        "tasks",
+        "tasks that run or wait for a CPU, the reader included",
+    ),
 ];
 
 /// CPU time of the whole machine, from `/proc/stat`; its resolution is a clock tick (10 ms).

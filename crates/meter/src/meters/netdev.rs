@@ -15,7 +15,11 @@ const MAX_INTERFACES: usize = 64;
 
 const VALUES: &[ValueDef] = &[
     ValueDef::total("{interface}_rx_bytes_total", "bytes", "received"),
-    ValueDef::total("{interface}_rx_packets_total", "packets", "received; after merging where the interface merges"),
+    ValueDef::total(
+        "{interface}_rx_packets_total",
+        "packets",
+        "received; after merging where the interface merges",
+    ),
     ValueDef::total("{interface}_rx_errors_total", "packets", "received broken"),
     ValueDef::total(
         "{interface}_rx_drops_total",
@@ -23,7 +27,11 @@ const VALUES: &[ValueDef] = &[
         "received and dropped, those missed by the hardware included",
     ),
     ValueDef::total("{interface}_tx_bytes_total", "bytes", "sent"),
-    ValueDef::total("{interface}_tx_packets_total", "packets", "sent; before cutting where the interface cuts"),
+    ValueDef::total(
+        "{interface}_tx_packets_total",
+        "packets",
+        "sent; before cutting where the interface cuts",
+    ),
     ValueDef::total("{interface}_tx_errors_total", "packets", "failed to be sent"),
     ValueDef::total("{interface}_tx_drops_total", "packets", "dropped before they were sent"),
     ValueDef::level(
@@ -106,7 +114,8 @@ fn interface(line: &str) -> Option<(&str, [u64; 16])> {
 
 /// Name and received bytes of every interface that can be read from the text.
 pub(crate) fn received_bytes(text: &str) -> impl Iterator<Item = (&str, u64)> {
-    interface_lines(text).filter_map(|line| interface(line).map(|(name, columns)| (name, columns[0])))
+    interface_lines(text)
+        .filter_map(|line| interface(line).map(|(name, columns)| (name, columns[0])))
 }
 
 #[cfg(test)]
@@ -144,7 +153,10 @@ eth0.100:98957484    4963    1    2    3     4          5         6   409630    
             ("interfaces", 2.0),
         ];
         assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());
-        assert_eq!(received_bytes(FIXTURE).collect::<Vec<_>>(), [("lo", 3193), ("eth0.100", 98_957_484)]);
+        assert_eq!(
+            received_bytes(FIXTURE).collect::<Vec<_>>(),
+            [("lo", 3193), ("eth0.100", 98_957_484)]
+        );
     }
 
     #[test]
@@ -157,12 +169,19 @@ eth0.100:98957484    4963    1    2    3     4          5         6   409630    
         parse(&text, &mut reading).unwrap();
         assert_eq!(reading["interfaces"], 100.0);
         assert_eq!(reading.len(), 8 * MAX_INTERFACES + 1);
-        assert!(reading.contains_key("veth63_tx_drops_total") && !reading.contains_key("veth64_tx_drops_total"));
+        assert!(
+            reading.contains_key("veth63_tx_drops_total")
+                && !reading.contains_key("veth64_tx_drops_total")
+        );
     }
 
     #[test]
     fn a_broken_line_is_refused() {
-        for bad in ["a\nb\nlo 1 2\n", "a\nb\nlo: 1 2 3\n", "a\nb\nlo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 x\n"] {
+        for bad in [
+            "a\nb\nlo 1 2\n",
+            "a\nb\nlo: 1 2 3\n",
+            "a\nb\nlo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 x\n",
+        ] {
             assert!(parse(bad, &mut Reading::new()).is_none(), "{bad:?} was accepted");
         }
     }

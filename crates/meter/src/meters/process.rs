@@ -8,8 +8,16 @@ use crate::procfile::{ProcFile, unexpected};
 use crate::{Meter, Source, Target, Unavailable, ValueDef, clock_tick, labelled};
 
 const VALUES: &[ValueDef] = &[
-    ValueDef::total("user_s_total", "s", "CPU time in user space, all threads, those that ended included"),
-    ValueDef::total("system_s_total", "s", "CPU time in the kernel, all threads, those that ended included"),
+    ValueDef::total(
+        "user_s_total",
+        "s",
+        "CPU time in user space, all threads, those that ended included",
+    ),
+    ValueDef::total(
+        "system_s_total",
+        "s",
+        "CPU time in the kernel, all threads, those that ended included",
+    ),
     ValueDef::level("threads", "threads", "threads that exist"),
     ValueDef::level("rss_bytes", "bytes", "resident memory (VmRSS)"),
     ValueDef::level("max_rss_bytes", "bytes", "most resident memory so far (VmHWM)"),
@@ -55,7 +63,8 @@ struct Files {
 
 impl Source for Files {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        parse_stat(&self.stat.text()?, self.tick_s, into).ok_or_else(|| unexpected("/proc/PID/stat", "CPU times"))?;
+        parse_stat(&self.stat.text()?, self.tick_s, into)
+            .ok_or_else(|| unexpected("/proc/PID/stat", "CPU times"))?;
         parse_status(&self.status.text()?, into);
         Ok(())
     }
@@ -101,7 +110,10 @@ mod tests {
             );
             let mut reading = Reading::new();
             parse_stat(&stat, 0.01, &mut reading).unwrap();
-            parse_status("Name:\tcat\nVmHWM:\t    2000 kB\nVmRSS:\t    1748 kB\nThreads:\t7\n", &mut reading);
+            parse_status(
+                "Name:\tcat\nVmHWM:\t    2000 kB\nVmRSS:\t    1748 kB\nThreads:\t7\n",
+                &mut reading,
+            );
             let expected = [
                 ("max_rss_bytes", 2_048_000.0),
                 ("rss_bytes", 1_789_952.0),
@@ -109,7 +121,11 @@ mod tests {
                 ("threads", 7.0),
                 ("user_s_total", 1234.0 * 0.01),
             ];
-            assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into(), "{name}");
+            assert_eq!(
+                reading,
+                expected.map(|(key, value)| (key.to_owned(), value)).into(),
+                "{name}"
+            );
         }
     }
 
@@ -124,7 +140,9 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_stat_are_refused() {
-        for bad in ["", "1 cat R 1", "1 (cat) R 1 2 3", "1 (cat) R 1 1 1 0 -1 4 9 0 0 0 x 567 0 0 20 0 7"] {
+        for bad in
+            ["", "1 cat R 1", "1 (cat) R 1 2 3", "1 (cat) R 1 1 1 0 -1 4 9 0 0 0 x 567 0 0 20 0 7"]
+        {
             assert!(parse_stat(bad, 0.01, &mut Reading::new()).is_none(), "{bad:?} was accepted");
         }
     }

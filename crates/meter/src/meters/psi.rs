@@ -9,7 +9,11 @@ use crate::{Meter, Source, Target, Unavailable, ValueDef};
 
 const VALUES: &[ValueDef] = &[
     ValueDef::total("cpu_some_s_total", "s", "time in which at least one task waited for a CPU"),
-    ValueDef::total("memory_some_s_total", "s", "time in which at least one task waited for memory"),
+    ValueDef::total(
+        "memory_some_s_total",
+        "s",
+        "time in which at least one task waited for memory",
+    ),
 ];
 
 /// Pressure stall information of the whole machine, from `/proc/pressure`.
@@ -43,8 +47,11 @@ struct Pressure {
 
 impl Source for Pressure {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        for (key, file) in [("cpu_some_s_total", &mut self.cpu), ("memory_some_s_total", &mut self.memory)] {
-            let seconds = some_s(&file.text()?).ok_or_else(|| unexpected("/proc/pressure", "total of `some`"))?;
+        for (key, file) in
+            [("cpu_some_s_total", &mut self.cpu), ("memory_some_s_total", &mut self.memory)]
+        {
+            let seconds = some_s(&file.text()?)
+                .ok_or_else(|| unexpected("/proc/pressure", "total of `some`"))?;
             into.insert(key.to_owned(), seconds);
         }
         Ok(())
@@ -64,8 +71,7 @@ mod tests {
 
     #[test]
     fn the_total_of_some_is_read() {
-        let text =
-            "some avg10=0.03 avg60=0.33 avg300=0.99 total=20461023\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
+        let text = "some avg10=0.03 avg60=0.33 avg300=0.99 total=20461023\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
         assert_eq!(some_s(text), Some(20.461_023));
         for bad in ["", "full total=7\n", "some avg10=0.03\n", "some total=x\n"] {
             assert_eq!(some_s(bad), None, "{bad:?} was accepted");

@@ -59,7 +59,8 @@ struct Counters {
 impl Source for Counters {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         for (path, file) in [(SNMP_PATH, &mut self.snmp), (NETSTAT_PATH, &mut self.netstat)] {
-            parse_pairs(&file.text()?, into).ok_or_else(|| unexpected(path, "protocol counters"))?;
+            parse_pairs(&file.text()?, into)
+                .ok_or_else(|| unexpected(path, "protocol counters"))?;
         }
         if let Some(file) = &mut self.snmp6 {
             parse_list(&file.text()?, into);
@@ -163,8 +164,11 @@ IpExt: 98890983
         let text = "Ip6InReceives                   \t1\nUdp6InDatagrams                 \t7\nUdp6RcvbufErrors 2\nUdpLite6InDatagrams 5\nIcmp6InMsgs x\nIcmp6OutMsgs 3\n";
         let mut reading = Reading::new();
         parse_list(text, &mut reading);
-        let expected =
-            [("icmp6_out_msgs_total", 3.0), ("udp6_in_datagrams_total", 7.0), ("udp6_rcvbuf_errors_total", 2.0)];
+        let expected = [
+            ("icmp6_out_msgs_total", 3.0),
+            ("udp6_in_datagrams_total", 7.0),
+            ("udp6_rcvbuf_errors_total", 2.0),
+        ];
         assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());
     }
 

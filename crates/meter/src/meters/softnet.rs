@@ -11,8 +11,12 @@ use crate::{Meter, Source, Target, Unavailable, ValueDef};
 const PATH: &str = "/proc/thread-self/net/softnet_stat";
 
 /// Key and column in the file.
-const SUMS: [(&str, usize); 4] =
-    [("processed_total", 0), ("dropped_total", 1), ("time_squeeze_total", 2), ("received_rps_total", 9)];
+const SUMS: [(&str, usize); 4] = [
+    ("processed_total", 0),
+    ("dropped_total", 1),
+    ("time_squeeze_total", 2),
+    ("received_rps_total", 9),
+];
 
 /// The column with the CPU's number, since Linux 5.10.
 const CPU_COLUMN: usize = 12;
@@ -28,8 +32,16 @@ const VALUES: &[ValueDef] = &[
         "packets",
         "packets dropped because a CPU's backlog was full (netdev_max_backlog)",
     ),
-    ValueDef::total("time_squeeze_total", "runs", "softirq runs that ended with work left (netdev_budget)"),
-    ValueDef::total("received_rps_total", "interrupts", "wake-ups by another CPU that steered packets here (RPS)"),
+    ValueDef::total(
+        "time_squeeze_total",
+        "runs",
+        "softirq runs that ended with work left (netdev_budget)",
+    ),
+    ValueDef::total(
+        "received_rps_total",
+        "interrupts",
+        "wake-ups by another CPU that steered packets here (RPS)",
+    ),
     ValueDef::total("cpu{n}_processed_total", "packets", "packets taken up by one CPU"),
 ];
 
@@ -135,7 +147,8 @@ mod tests {
 
     #[test]
     fn every_value_of_a_known_text() {
-        let reading = read(&mut Cpus::default(), &(line(0x136d, 2, 3, 4, 0) + &line(0x10, 20, 30, 40, 5)));
+        let reading =
+            read(&mut Cpus::default(), &(line(0x136d, 2, 3, 4, 0) + &line(0x10, 20, 30, 40, 5)));
         let expected = [
             ("cpu0_processed_total", 4973.0),
             ("cpu5_processed_total", 16.0),
@@ -161,8 +174,7 @@ mod tests {
 
     #[test]
     fn an_older_kernel_names_no_cpu() {
-        let old =
-            "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n";
+        let old = "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n";
         let reading = read(&mut Cpus::default(), &old.repeat(2));
         assert_eq!(reading["cpu1_processed_total"], 5.0);
         assert_eq!(reading["processed_total"], 10.0);

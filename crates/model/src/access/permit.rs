@@ -63,7 +63,9 @@ impl Permit {
     /// address alone.
     pub fn allows(&self, target: SocketAddr, any_port: bool) -> bool {
         let ip = target.ip().to_canonical();
-        let same = |known: &SocketAddr| known.ip().to_canonical() == ip && (any_port || known.port() == target.port());
+        let same = |known: &SocketAddr| {
+            known.ip().to_canonical() == ip && (any_port || known.port() == target.port())
+        };
         self.targets.iter().any(same)
     }
 }
@@ -87,7 +89,11 @@ impl Bounds {
             )))
         };
         if job.connections > self.connections {
-            return beyond("connections", job.connections.to_string(), self.connections.to_string());
+            return beyond(
+                "connections",
+                job.connections.to_string(),
+                self.connections.to_string(),
+            );
         }
         if job.threads > self.threads {
             return beyond("threads", job.threads.to_string(), self.threads.to_string());
@@ -122,7 +128,11 @@ mod tests {
         let allows = |target: &str, any_port| permit.allows(target.parse().unwrap(), any_port);
         assert!(allows("10.0.0.1:7474", false) && allows("[::ffff:10.0.0.1]:7474", false));
         assert!(!allows("10.0.0.1:7475", false) && !allows("10.0.0.2:7474", false));
-        assert!(allows("10.0.0.1:0", true) && allows("[fd00::1]:0", true) && !allows("10.0.0.2:0", true));
+        assert!(
+            allows("10.0.0.1:0", true)
+                && allows("[fd00::1]:0", true)
+                && !allows("10.0.0.2:0", true)
+        );
         assert_eq!(Permit::from_text(&permit.to_text()), Ok(permit.clone()));
         assert!(Permit::from_text("{}").is_err());
     }

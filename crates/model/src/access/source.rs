@@ -32,7 +32,8 @@ pub fn makes_room(connections: impl Iterator<Item = (Source, u64)> + Clone) -> O
     sources.sort_unstable();
     let most = sources.chunk_by(|a, b| a == b).map(<[Source]>::len).max()?;
     let has = |source: Source| {
-        sources.partition_point(|other| *other <= source) - sources.partition_point(|other| *other < source)
+        sources.partition_point(|other| *other <= source)
+            - sources.partition_point(|other| *other < source)
     };
     let of_the_largest = connections.enumerate().filter(|(_, (source, _))| has(*source) == most);
     of_the_largest.min_by_key(|(_, (_, since))| *since).map(|(at, _)| at)
@@ -59,7 +60,11 @@ mod tests {
         assert_eq!(goes(&[]), None);
         assert_eq!(goes(&[(1, 9)]), Some(0));
         assert_eq!(goes(&[(1, 1), (2, 7), (2, 5), (2, 6)]), Some(2), "not the oldest of all");
-        assert_eq!(goes(&[(1, 4), (2, 7), (3, 3), (2, 5), (1, 6)]), Some(0), "the oldest of two sources with two");
+        assert_eq!(
+            goes(&[(1, 4), (2, 7), (3, 3), (2, 5), (1, 6)]),
+            Some(0),
+            "the oldest of two sources with two"
+        );
         assert_eq!(goes(&[(3, 4), (2, 2), (1, 3)]), Some(1));
     }
 }

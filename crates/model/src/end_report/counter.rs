@@ -97,7 +97,9 @@ impl Counts {
 /// Written as an object of the counters that are not zero.
 impl Serialize for Counts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Counter::ALL.iter().filter(|c| self.of(**c) > 0).map(|c| (c.name(), self.of(*c))))
+        serializer.collect_map(
+            Counter::ALL.iter().filter(|c| self.of(**c) > 0).map(|c| (c.name(), self.of(*c))),
+        )
     }
 }
 

@@ -48,7 +48,10 @@ impl TcpTotals {
             retransmitted_bytes: d(self.retransmitted_bytes, earlier.retransmitted_bytes),
             retransmitted_segments: d(self.retransmitted_segments, earlier.retransmitted_segments),
             busy_ns: d(self.busy_ns, earlier.busy_ns),
-            receive_window_limited_ns: d(self.receive_window_limited_ns, earlier.receive_window_limited_ns),
+            receive_window_limited_ns: d(
+                self.receive_window_limited_ns,
+                earlier.receive_window_limited_ns,
+            ),
             send_buffer_limited_ns: d(self.send_buffer_limited_ns, earlier.send_buffer_limited_ns),
             ..*self
         }

@@ -19,7 +19,11 @@ pub struct Problem {
 
 impl Problem {
     /// A problem at `at`, where `found` stood and `expected` should have.
-    pub fn new(at: impl Into<String>, found: impl fmt::Display, expected: impl Into<String>) -> Self {
+    pub fn new(
+        at: impl Into<String>,
+        found: impl fmt::Display,
+        expected: impl Into<String>,
+    ) -> Self {
         Self { at: at.into(), found: found.to_string(), expected: expected.into() }
     }
 }

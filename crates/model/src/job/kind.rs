@@ -90,7 +90,13 @@ const TABLE: &[(&str, WorkloadKind)] = {
         ("udp", WorkloadKind { transport: Udp, unit: Unit::Packets, ..PLAIN }),
         (
             "ping",
-            WorkloadKind { transport: Icmp, pattern: Probes, unit: Unit::Echoes, has_tail: false, needs_agent: false },
+            WorkloadKind {
+                transport: Icmp,
+                pattern: Probes,
+                unit: Unit::Echoes,
+                has_tail: false,
+                needs_agent: false,
+            },
         ),
         ("http", WorkloadKind { transport: Http, pattern: Exchanges, needs_agent: false, ..PLAIN }),
     ]
@@ -153,13 +159,18 @@ mod tests {
 
     #[test]
     fn a_job_carries_the_kind_that_no_table_knows() {
-        let kind = WorkloadKind { pattern: Pattern::Exchanges, unit: Unit::Connections, ..WorkloadKind::PLAIN };
+        let kind = WorkloadKind {
+            pattern: Pattern::Exchanges,
+            unit: Unit::Connections,
+            ..WorkloadKind::PLAIN
+        };
         assert_eq!(kind.carried("crr"), None);
         let mut job = fixture::job("half-close", serde_json::json!({}));
         let text = |job: &crate::Job| serde_json::to_value(job).expect("a job is JSON");
         assert_eq!(text(&job).get("kind"), None, "files of 0.1 have no such field");
         job.kind = kind.carried("half-close");
-        let read: crate::Job = serde_json::from_value(text(&job)).expect("the job as it was written");
+        let read: crate::Job =
+            serde_json::from_value(text(&job)).expect("the job as it was written");
         assert_eq!((read.kind(), read.is_closed_loop()), (kind, true));
         let record = crate::Record { job: text(&job), ..fixture::record(&[]) };
         assert_eq!(record.kind(), kind);

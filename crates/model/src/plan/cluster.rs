@@ -138,7 +138,8 @@ pub enum MeshProvider {
 
 impl MeshProvider {
     /// Every provider.
-    pub const ALL: [Self; 5] = [Self::Envoy, Self::Istio, Self::IstioAmbient, Self::Linkerd, Self::Cilium];
+    pub const ALL: [Self; 5] =
+        [Self::Envoy, Self::Istio, Self::IstioAmbient, Self::Linkerd, Self::Cilium];
 
     /// Its word in scenarios.
     pub fn name(self) -> &'static str {

@@ -20,7 +20,9 @@ pub fn proxy_role(name: &str) -> &str {
 }
 
 /// The ends of a path with a sidecar that the traffic passes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum MeshMode {
     /// Neither: the ports are excluded from interception.
@@ -81,7 +83,9 @@ impl fmt::Display for MeshMode {
 }
 
 /// What proxies speak with each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum HttpVersion {
     /// HTTP/1.1.
@@ -179,8 +183,12 @@ impl Variant {
             (self.policy_report, "policy-report"),
             (self.upstream == HttpVersion::Http2, "http2"),
         ];
-        let mut ways: Vec<String> = switches.iter().filter(|(is, _)| *is).map(|(_, way)| (*way).to_owned()).collect();
-        ways.extend((self.concurrency != plain.concurrency).then(|| format!("concurrency={}", self.concurrency)));
+        let mut ways: Vec<String> =
+            switches.iter().filter(|(is, _)| *is).map(|(_, way)| (*way).to_owned()).collect();
+        ways.extend(
+            (self.concurrency != plain.concurrency)
+                .then(|| format!("concurrency={}", self.concurrency)),
+        );
         ways.extend(self.max_connections.map(|most| format!("max-connections={most}")));
         match ways.join("+") {
             name if name.is_empty() => plain.name,
@@ -234,7 +242,8 @@ mod tests {
         };
         let told = "no TLS, HTTP/2, 1 worker, a telemetry report for each request, at most 8 upstream connections";
         assert_eq!(other.summary(), told);
-        let lines: std::collections::BTreeSet<String> = Variant::known().iter().map(Variant::summary).collect();
+        let lines: std::collections::BTreeSet<String> =
+            Variant::known().iter().map(Variant::summary).collect();
         assert_eq!(lines.len(), Variant::known().len());
     }
 
@@ -247,7 +256,10 @@ mod tests {
         for (variant, name) in [
             (Variant { stats: false, ..two.clone() }, "policy-check+policy-report"),
             (Variant { concurrency: 4, ..plain() }, "concurrency=4"),
-            (Variant { mtls: false, max_connections: Some(8), ..plain() }, "no-mtls+max-connections=8"),
+            (
+                Variant { mtls: false, max_connections: Some(8), ..plain() },
+                "no-mtls+max-connections=8",
+            ),
             (Variant { access_log: true, ..two }, "custom"),
         ] {
             assert_eq!(variant.name_of(), name);

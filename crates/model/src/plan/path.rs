@@ -137,7 +137,9 @@ impl Path {
         if !self.mesh.is_none() {
             way.push_str(&format!(", mesh {}", self.mesh));
         }
-        if let Some(variant) = self.variant.as_ref().filter(|variant| variant.name != Variant::PLAIN) {
+        if let Some(variant) =
+            self.variant.as_ref().filter(|variant| variant.name != Variant::PLAIN)
+        {
             way.push_str(&format!(", variant {}", variant.name));
         }
         way
@@ -151,7 +153,12 @@ mod tests {
 
     #[test]
     fn what_needs_a_second_proxy_or_a_servers_changes_nothing_without() {
-        let all = Variant { mtls: false, upstream: HttpVersion::Http2, policy_check: true, ..Variant::plain() };
+        let all = Variant {
+            mtls: false,
+            upstream: HttpVersion::Http2,
+            policy_check: true,
+            ..Variant::plain()
+        };
         let idle = |via: Via, mesh, variant: &Variant| -> Vec<&str> {
             let path = Path { via, mesh, variant: Some(variant.clone()), ..fixture::path("") };
             path.without_effect().into_iter().map(|(setting, _)| setting).collect()
@@ -163,7 +170,8 @@ mod tests {
         for (via, mesh) in [(Via::Direct, MeshMode::Both), (gateway(), MeshMode::Server)] {
             assert!(idle(via, mesh, &all).is_empty());
         }
-        let others = Variant { stats: true, access_log: true, policy_report: true, ..Variant::plain() };
+        let others =
+            Variant { stats: true, access_log: true, policy_report: true, ..Variant::plain() };
         assert!(idle(Via::Direct, MeshMode::Client, &others).is_empty());
     }
 
@@ -174,7 +182,12 @@ mod tests {
         for (via, mesh, variant, way) in [
             (Via::Direct, MeshMode::None, None, "direct"),
             (Via::ClusterIp, MeshMode::None, None, "cluster-ip"),
-            (Via::NodePort("b".to_owned()), MeshMode::Server, named("plain"), "node-port@b, mesh server"),
+            (
+                Via::NodePort("b".to_owned()),
+                MeshMode::Server,
+                named("plain"),
+                "node-port@b, mesh server",
+            ),
             (gateway(), MeshMode::None, named("plain"), "gateway@c"),
             (Via::Gateway(String::new()), MeshMode::Server, named("plain"), "gateway, mesh server"),
             (Via::LoadBalancer, MeshMode::None, None, "load-balancer"),

@@ -96,7 +96,9 @@ impl SearchGoal {
     pub fn rates(&self) -> Option<RateRange> {
         match self {
             Self::Knee { .. } => None,
-            Self::Slo { rates, .. } | Self::Cpu { rates, .. } | Self::Lossless { rates, .. } => Some(*rates),
+            Self::Slo { rates, .. } | Self::Cpu { rates, .. } | Self::Lossless { rates, .. } => {
+                Some(*rates)
+            }
         }
     }
 
@@ -246,7 +248,8 @@ mod tests {
 
     fn step(value: Option<f64>, within: bool) -> SearchStep {
         let text = |text: &str| text.to_owned();
-        let (goal, parameter, why, figure) = (text("cpu"), text("rate"), text("raise"), text("cpu_share"));
+        let (goal, parameter, why, figure) =
+            (text("cpu"), text("rate"), text("raise"), text("cpu_share"));
         let broken = Vec::new();
         SearchStep {
             goal,
@@ -267,12 +270,20 @@ mod tests {
     fn a_load_is_within_where_all_bounds_are_kept() {
         let cpu = SearchGoal::Cpu { of: CpuOf::Client, ceiling: 0.6, rates: RATES };
         assert_eq!(cpu.limit(), Some(0.6));
-        for (value, within, expected) in
-            [(Some(0.6), true, true), (Some(0.61), true, false), (Some(0.5), false, false), (None, true, false)]
-        {
+        for (value, within, expected) in [
+            (Some(0.6), true, true),
+            (Some(0.61), true, false),
+            (Some(0.5), false, false),
+            (None, true, false),
+        ] {
             assert_eq!(cpu.is_within(&step(value, within)), Some(expected), "{value:?} {within}");
         }
-        let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
+        let slo = SearchGoal::Slo {
+            percentile: 99.0,
+            limit_ns: 5_000_000,
+            rates: RATES,
+            precision: 0.02,
+        };
         let lossless = SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 };
         assert_eq!((slo.limit(), lossless.limit()), (Some(5e6), Some(0.001)));
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
@@ -295,7 +306,15 @@ mod tests {
 
     #[test]
     fn whose_cpu_it_is_has_words() {
-        let said = [CpuOf::Node("b".to_owned()), CpuOf::Proxy("gateway".to_owned()), CpuOf::Client, CpuOf::Server];
-        assert_eq!(said.map(|of| of.to_string()), ["node b", "proxy gateway", "the client", "the server"]);
+        let said = [
+            CpuOf::Node("b".to_owned()),
+            CpuOf::Proxy("gateway".to_owned()),
+            CpuOf::Client,
+            CpuOf::Server,
+        ];
+        assert_eq!(
+            said.map(|of| of.to_string()),
+            ["node b", "proxy gateway", "the client", "the server"]
+        );
     }
 }

@@ -25,7 +25,8 @@ pub struct StopRule {
 
 /// Metrics that records can have whatever their workload: what the proxies of the path cost, and
 /// what measuring did.
-pub const COMMON_METRICS: [&str; 4] = ["proxy_cores", "proxy_cpu_us_per_request", "proxy_rss_bytes", "overhead_cores"];
+pub const COMMON_METRICS: [&str; 4] =
+    ["proxy_cores", "proxy_cpu_us_per_request", "proxy_rss_bytes", "overhead_cores"];
 
 /// A cell whose rounds have ended under a stop rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

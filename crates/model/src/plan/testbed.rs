@@ -31,7 +31,9 @@ impl TestbedSpec {
     pub fn nodes(&self) -> Vec<&str> {
         match self {
             Self::Lab(lab) => lab.nodes.iter().map(|node| node.name.as_str()).collect(),
-            Self::Kubernetes(cluster) => cluster.nodes.iter().map(|node| node.name.as_str()).collect(),
+            Self::Kubernetes(cluster) => {
+                cluster.nodes.iter().map(|node| node.name.as_str()).collect()
+            }
             Self::Hosts(hosts) => hosts.nodes.iter().map(|host| host.name.as_str()).collect(),
         }
     }

@@ -94,7 +94,10 @@ fn what_was_taken_is_sent_and_not_shown() {
     assert_eq!(shown, expected);
     assert!(secrets.restored("w", &shown, nothing).is_ok());
     let fault = secrets.restored("other", &shown, nothing).unwrap_err();
-    assert!(fault.text.contains("`Authorization` was not kept") && fault.text.contains("--resume"), "{fault}");
+    assert!(
+        fault.text.contains("`Authorization` was not kept") && fault.text.contains("--resume"),
+        "{fault}"
+    );
 }
 
 #[test]
@@ -133,6 +136,9 @@ fn a_scenario_is_kept_without_the_values() {
     }
     // Folded over two lines, or with escapes of YAML.
     let withheld = secrets.redact("X-Token: 1\nh: \"Authorization: Bearer top\\\n  secret\"");
-    assert!(!withheld.contains("secret\"") && withheld.contains("cannot be redacted"), "{withheld}");
+    assert!(
+        !withheld.contains("secret\"") && withheld.contains("cannot be redacted"),
+        "{withheld}"
+    );
     assert_eq!(SecretHeaders::default().redact("a: 1 # b"), "a: 1 # b");
 }

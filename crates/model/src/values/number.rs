@@ -31,7 +31,10 @@ pub fn time_ns(ns: f64) -> String {
     if rounded.abs() >= 1e18 {
         return format!("{:.2e} s", rounded / 1e9);
     }
-    let (unit, factor) = TIMES.iter().find(|(_, factor)| rounded.abs() >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
+    let (unit, factor) = TIMES
+        .iter()
+        .find(|(_, factor)| rounded.abs() >= *factor)
+        .unwrap_or(&TIMES[TIMES.len() - 1]);
     let value = significant(rounded / factor, 3, *factor == 1.0);
     format!("{value} {unit}")
 }
@@ -76,7 +79,11 @@ pub fn percentage(share: f64) -> String {
 /// A share in percent like [`percentage`], but with all its digits however large: `1220`.
 pub fn full_percentage(share: f64) -> String {
     let percent = share * 100.0;
-    if percent.is_finite() && percent >= 999.5 { format!("{percent:.0}") } else { percentage(share) }
+    if percent.is_finite() && percent >= 999.5 {
+        format!("{percent:.0}")
+    } else {
+        percentage(share)
+    }
 }
 
 /// A share in percent with its sign and as many digits as it deserves: `18 %`, `-2.0 %`, `0.25 %`;
@@ -122,7 +129,8 @@ pub fn brief_time_ns(ns: u64) -> String {
     };
     let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
     let text = format!("{value:.digits$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} {unit}")
 }
 
@@ -251,8 +259,10 @@ fn scaled(value: f64, unit: &str, digits: usize) -> String {
     if rounded.abs() >= 1e21 {
         return join(&format!("{rounded:.2e}"), "", unit);
     }
-    let (prefix, factor) =
-        PREFIXES.iter().find(|(_, factor)| rounded.abs() >= *factor).unwrap_or(&PREFIXES[PREFIXES.len() - 1]);
+    let (prefix, factor) = PREFIXES
+        .iter()
+        .find(|(_, factor)| rounded.abs() >= *factor)
+        .unwrap_or(&PREFIXES[PREFIXES.len() - 1]);
     join(&significant(rounded / factor, digits, *factor == 1.0), prefix, unit)
 }
 
@@ -365,9 +375,14 @@ mod tests {
 
     #[test]
     fn a_small_ratio_is_not_zero() {
-        for (ratio, expected) in
-            [(0.0, "0 %"), (1e-9, "< 0.01 %"), (0.0012, "0.12 %"), (0.89, "89.0 %"), (1.0, "100 %"), (f64::NAN, "- %")]
-        {
+        for (ratio, expected) in [
+            (0.0, "0 %"),
+            (1e-9, "< 0.01 %"),
+            (0.0012, "0.12 %"),
+            (0.89, "89.0 %"),
+            (1.0, "100 %"),
+            (f64::NAN, "- %"),
+        ] {
             assert_eq!(percent(ratio), expected, "{ratio}");
         }
     }
@@ -395,9 +410,14 @@ mod tests {
 
     #[test]
     fn what_people_chose_is_written_as_they_did() {
-        for (share, expected) in
-            [(0.02, "2 %"), (0.0007, "0.07 %"), (0.999, "99.9 %"), (0.29, "29 %"), (1e-7, "0.00001 %"), (0.0, "0 %")]
-        {
+        for (share, expected) in [
+            (0.02, "2 %"),
+            (0.0007, "0.07 %"),
+            (0.999, "99.9 %"),
+            (0.29, "29 %"),
+            (1e-7, "0.00001 %"),
+            (0.0, "0 %"),
+        ] {
             assert_eq!(percent_as_written(share), expected);
         }
         assert_eq!((as_written(99.9), as_written(f64::NAN)), ("99.9".to_owned(), "-".to_owned()));
@@ -411,9 +431,13 @@ mod tests {
 
     #[test]
     fn sentences_have_fewer_digits() {
-        let times = [0, 950, 1_000, 1_600_000, 1_612_345, 25_000_000, 999_600, 450_000_000, 12_000_000_000];
+        let times =
+            [0, 950, 1_000, 1_600_000, 1_612_345, 25_000_000, 999_600, 450_000_000, 12_000_000_000];
         let words = times.map(brief_time_ns);
-        assert_eq!(words, ["0 ns", "950 ns", "1 us", "1.6 ms", "1.61 ms", "25 ms", "1 ms", "450 ms", "12 s"]);
+        assert_eq!(
+            words,
+            ["0 ns", "950 ns", "1 us", "1.6 ms", "1.61 ms", "25 ms", "1 ms", "450 ms", "12 s"]
+        );
         assert_eq!(
             [500.0, 2500.0, 1.5e6, 940e6].map(brief_bit_rate),
             ["500 bit/s", "2.50 kbit/s", "1.50 Mbit/s", "940 Mbit/s"]
@@ -431,7 +455,8 @@ mod tests {
 
     #[test]
     fn shares_have_signs_or_no_zeros_where_asked_for() {
-        let texts = [0.0, -0.02, 0.18, -0.0025, 9.9951, f64::NAN, f64::INFINITY].map(signed_percent);
+        let texts =
+            [0.0, -0.02, 0.18, -0.0025, 9.9951, f64::NAN, f64::INFINITY].map(signed_percent);
         assert_eq!(texts, ["0.00 %", "-2.0 %", "18 %", "-0.25 %", "> 999 %", "-", "-"]);
         let texts = [0.07, 0.024, 0.256, 0.0005, 0.0702].map(trimmed_percent);
         assert_eq!(texts, ["7 %", "2.4 %", "26 %", "0.05 %", "7 %"]);

@@ -41,8 +41,11 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fail =
-            || format!("`{text}` is not max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit");
+        let fail = || {
+            format!(
+                "`{text}` is not max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit"
+            )
+        };
         let trimmed = text.trim();
         if trimmed == "max" {
             return Ok(Self::Max);

@@ -73,26 +73,36 @@ impl<T: Scale> FromStr for Sweep<T> {
         let one = |part: &str| part.trim().parse::<T>().map_err(|e| e.to_string());
         let parts: Vec<&str> = text.split(':').collect();
         match parts.as_slice() {
-            [list] => list.split(',').map(one).collect::<Result<Vec<T>, String>>().and_then(|values| {
-                if values.len() > MOST_VALUES {
-                    return Err(format!("`{text}` has {} values; at most {MOST_VALUES} are measured", values.len()));
-                }
-                Ok(Self(values))
-            }),
+            [list] => {
+                list.split(',').map(one).collect::<Result<Vec<T>, String>>().and_then(|values| {
+                    if values.len() > MOST_VALUES {
+                        return Err(format!(
+                            "`{text}` has {} values; at most {MOST_VALUES} are measured",
+                            values.len()
+                        ));
+                    }
+                    Ok(Self(values))
+                })
+            }
             [from, to, step] => steps(text, one(from)?.count(), one(to)?.count(), step.trim()),
-            _ => Err(format!("`{text}` is not a value, a list like 1,64,4096 or a sweep like 1:256KiB:*64")),
+            _ => Err(format!(
+                "`{text}` is not a value, a list like 1,64,4096 or a sweep like 1:256KiB:*64"
+            )),
         }
     }
 }
 
 fn steps<T: Scale>(text: &str, from: u64, to: u64, step: &str) -> Result<Sweep<T>, String> {
-    let malformed = || format!("`{text}`: the step `{step}` must be like *64 (multiply) or +100 (add)");
+    let malformed =
+        || format!("`{text}`: the step `{step}` must be like *64 (multiply) or +100 (add)");
     if to < from {
         return Err(format!("`{text}` ends below its start; write the smaller value first"));
     }
     let (multiply, amount) = match step.split_at_checked(1) {
         Some(("*", factor)) => (true, factor.parse::<f64>().map_err(|_| malformed())?),
-        Some(("+", amount)) => (false, amount.parse::<T>().map_err(|_| malformed())?.count() as f64),
+        Some(("+", amount)) => {
+            (false, amount.parse::<T>().map_err(|_| malformed())?.count() as f64)
+        }
         _ => return Err(malformed()),
     };
     let moves = if multiply { amount > 1.0 && from > 0 } else { amount > 0.0 };
@@ -145,7 +155,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sweep<T> {
         }
         match OneOrMany::deserialize(deserializer)? {
             OneOrMany::One(value) => Ok(Self(vec![value])),
-            OneOrMany::Many(values) if values.is_empty() => Err(D::Error::custom("a sweep needs at least one value")),
+            OneOrMany::Many(values) if values.is_empty() => {
+                Err(D::Error::custom("a sweep needs at least one value"))
+            }
             OneOrMany::Many(values) => Ok(Self(values)),
         }
     }
@@ -182,9 +194,18 @@ mod tests {
 
     #[test]
     fn a_sweep_that_does_not_move_is_refused() {
-        for bad in
-            ["1:10:*1", "1:10:*0.5", "0:10:*2", "1:10:+0", "10:1:*2", "1:10", "1:10:2", "1:10:*x", "1:9GB:+1", ""]
-        {
+        for bad in [
+            "1:10:*1",
+            "1:10:*0.5",
+            "0:10:*2",
+            "1:10:+0",
+            "10:1:*2",
+            "1:10",
+            "1:10:2",
+            "1:10:*x",
+            "1:9GB:+1",
+            "",
+        ] {
             assert!(bytes(bad).is_err(), "{bad} was accepted");
         }
     }

@@ -25,7 +25,9 @@ pub struct UnitError {
 fn scaled(text: &str, table: &[(&str, f64)], expected: &'static str) -> Result<u64, UnitError> {
     let fail = || UnitError { found: text.to_owned(), expected };
     let trimmed = text.trim();
-    let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(trimmed.len());
+    let split = trimmed
+        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
+        .unwrap_or(trimmed.len());
     let (number, suffix) = trimmed.split_at(split);
     let number: f64 = number.replace('_', "").parse().map_err(|_| fail())?;
     let suffix = suffix.trim();
@@ -58,7 +60,12 @@ impl FromStr for Bytes {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        scaled(text, BYTE_SUFFIXES, "a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)").map(Self)
+        scaled(
+            text,
+            BYTE_SUFFIXES,
+            "a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)",
+        )
+        .map(Self)
     }
 }
 
@@ -100,7 +107,8 @@ impl FromStr for BitRate {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        scaled(text, BIT_SUFFIXES, "a bit rate like 500kbit, 100Mbit or 1Gbit (bits a second)").map(Self)
+        scaled(text, BIT_SUFFIXES, "a bit rate like 500kbit, 100Mbit or 1Gbit (bits a second)")
+            .map(Self)
     }
 }
 
@@ -129,7 +137,10 @@ pub fn per_s(text: &str) -> Result<f64, UnitError> {
         _ => (plain, 1.0),
     };
     let number: Option<f64> = digits.replace('_', "").parse().ok();
-    let fail = || UnitError { found: text.to_owned(), expected: "a number like 500, 10k (10 000) or 1.5M (1 500 000)" };
+    let fail = || UnitError {
+        found: text.to_owned(),
+        expected: "a number like 500, 10k (10 000) or 1.5M (1 500 000)",
+    };
     number.map(|number| number * factor).ok_or_else(fail)
 }
 
@@ -174,7 +185,11 @@ impl Span {
     /// for `600s`.
     pub fn brief(self) -> String {
         const MINUTE: Nanos = 60 * SECOND;
-        if self.0 > 0 && self.0.is_multiple_of(MINUTE) { format!("{}m", self.0 / MINUTE) } else { self.to_string() }
+        if self.0 > 0 && self.0.is_multiple_of(MINUTE) {
+            format!("{}m", self.0 / MINUTE)
+        } else {
+            self.to_string()
+        }
     }
 }
 

@@ -1,11 +1,12 @@
-//! `envoy.service.accesslog.v3` and `envoy.data.accesslog.v3`: what was done with requests and connections.
+//! `envoy.service.accesslog.v3` and `envoy.data.accesslog.v3`: what was done with requests and
+//! connections.
 
 use bytes::Bytes;
 
 use super::address::Address;
 
-/// A batch of entries. Each is kept as its bytes and decoded when it is its turn: an entry of two bytes becomes one of
-/// hundreds, and a batch of such would fill the memory.
+/// A batch of entries. Each is kept as its bytes and decoded when it is its turn: an entry of two
+/// bytes becomes one of hundreds, and a batch of such would fill the memory.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct StreamAccessLogsMessage {
     #[prost(message, optional, tag = "2")]

@@ -1,4 +1,5 @@
-//! `envoy.service.auth.v3`: the question whether a request or a connection may pass, and the answer.
+//! `envoy.service.auth.v3`: the question whether a request or a connection may pass, and the
+//! answer.
 
 use std::collections::HashMap;
 

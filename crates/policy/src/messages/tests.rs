@@ -29,10 +29,13 @@ fn address(ip: &str, port: usize) -> Vec<u8> {
     field(1, &[number(1, 0), field(2, ip.as_bytes()), number(3, port)].concat())
 }
 
-/// Written field by field from Envoy's files: `external_auth.proto`, `attribute_context.proto`, `address.proto`.
+/// Written field by field from Envoy's files: `external_auth.proto`, `attribute_context.proto`,
+/// `address.proto`.
 #[test]
 fn a_check_of_a_request_from_known_bytes() {
-    let header = |name: &str, value: &str| field(3, &[field(1, name.as_bytes()), field(2, value.as_bytes())].concat());
+    let header = |name: &str, value: &str| {
+        field(3, &[field(1, name.as_bytes()), field(2, value.as_bytes())].concat())
+    };
     let http = [
         field(1, b"an id"),
         field(2, b"GET"),
@@ -63,10 +66,15 @@ fn a_check_of_a_request_from_known_bytes() {
 /// Written field by field from Envoy's files: `als.proto`, `accesslog.proto`.
 #[test]
 fn entries_of_a_log_from_known_bytes() {
-    let common = [field(2, &address("10.0.0.1", 40_000)), field(23, &[number(1, 1), number(2, 5)].concat())].concat();
+    let common =
+        [field(2, &address("10.0.0.1", 40_000)), field(23, &[number(1, 1), number(2, 5)].concat())]
+            .concat();
     let request = [number(1, 1), field(5, b"/a"), number(11, 100), number(12, 7)].concat();
     let response = [field(1, &number(1, 503)), number(2, 60), number(3, 3)].concat();
-    let http = field(1, &[field(1, &common), number(2, 2), field(3, &request), field(4, &response)].concat());
+    let http = field(
+        1,
+        &[field(1, &common), number(2, 2), field(3, &request), field(4, &response)].concat(),
+    );
     let message = StreamAccessLogsMessage::decode(&*field(2, &http)).unwrap();
     assert!(message.tcp_logs.is_none());
     let [entry] = &message.http_logs.unwrap().log_entry[..] else { panic!("one entry") };
@@ -76,12 +84,18 @@ fn entries_of_a_log_from_known_bytes() {
     assert_eq!(common.duration.unwrap().ns(), 1_000_000_005);
     assert!(!common.intermediate_log_entry);
     let request = entry.request.as_ref().unwrap();
-    assert_eq!((&*request.path, request.request_headers_bytes, request.request_body_bytes), ("/a", 100, 7));
+    assert_eq!(
+        (&*request.path, request.request_headers_bytes, request.request_body_bytes),
+        ("/a", 100, 7)
+    );
     let response = entry.response.as_ref().unwrap();
     assert_eq!(response.response_code.unwrap().value, 503);
     assert_eq!((response.response_headers_bytes, response.response_body_bytes), (60, 3));
 
-    let tcp = field(1, &[field(1, &number(27, 1)), field(2, &[number(1, 5), number(2, 6)].concat())].concat());
+    let tcp = field(
+        1,
+        &[field(1, &number(27, 1)), field(2, &[number(1, 5), number(2, 6)].concat())].concat(),
+    );
     let message = StreamAccessLogsMessage::decode(&*field(3, &tcp)).unwrap();
     let [entry] = &message.tcp_logs.unwrap().log_entry[..] else { panic!("one entry") };
     let entry = TcpEntry::decode(&**entry).unwrap();

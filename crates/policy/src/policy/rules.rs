@@ -1,5 +1,5 @@
-//! The table of the policy service: who may not pass. What no rule is about is allowed, so that each request that a
-//! scenario sends goes through the whole table.
+//! The table of the policy service: who may not pass. What no rule is about is allowed, so that
+//! each request that a scenario sends goes through the whole table.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -51,13 +51,17 @@ enum Condition {
     Header(&'static str, &'static str),
 }
 
-/// The rules, in the order in which they are looked at. No workload meets one unless somebody wants it to.
+/// The rules, in the order in which they are looked at. No workload meets one unless somebody wants
+/// it to.
 const RULES: &[Rule] = &[
     Rule { name: "asked-for", when: &[Condition::Header("x-hopbench-deny", "1")] },
     // A network of the loopback interface: the way to be denied without HTTP.
     Rule { name: "source", when: &[Condition::Source(Ipv4Addr::new(127, 66, 0, 0), 16)] },
     Rule { name: "principal", when: &[Condition::Principal("spiffe://hopbench/denied/")] },
-    Rule { name: "discard-port", when: &[Condition::Port(9), Condition::Source(Ipv4Addr::UNSPECIFIED, 0)] },
+    Rule {
+        name: "discard-port",
+        when: &[Condition::Port(9), Condition::Source(Ipv4Addr::UNSPECIFIED, 0)],
+    },
     Rule { name: "trace", when: &[Condition::Method("TRACE")] },
     Rule { name: "private-path", when: &[Condition::Path("/.private/"), Condition::Method("GET")] },
 ];
@@ -71,10 +75,12 @@ impl Condition {
     fn holds(&self, question: &Question<'_>) -> bool {
         let http = question.http.as_ref();
         match *self {
-            Self::Source(network, bits) => match question.source.map(|source| source.to_canonical()) {
-                Some(IpAddr::V4(source)) => is_within(source, network, bits),
-                _ => false,
-            },
+            Self::Source(network, bits) => {
+                match question.source.map(|source| source.to_canonical()) {
+                    Some(IpAddr::V4(source)) => is_within(source, network, bits),
+                    _ => false,
+                }
+            }
             Self::Principal(begin) => question.principal.starts_with(begin),
             Self::Port(port) => question.port == Some(port),
             Self::Method(method) => http.is_some_and(|http| http.method == method),
@@ -110,20 +116,32 @@ mod tests {
         assert_eq!(name(&from("10.10.0.1")), None);
         let headers = HashMap::from([("x-hopbench-deny".to_owned(), "0".to_owned())]);
         let http = Http { method: "GET", path: "/1024", headers: &headers };
-        assert_eq!(name(&Question { principal: "spiffe://hopbench/a", http: Some(http), ..from("10.10.0.1") }), None);
+        assert_eq!(
+            name(&Question {
+                principal: "spiffe://hopbench/a",
+                http: Some(http),
+                ..from("10.10.0.1")
+            }),
+            None
+        );
     }
 
     #[test]
     fn each_rule_denies_what_it_is_about() {
         let none = HashMap::new();
         let asked = HashMap::from([("x-hopbench-deny".to_owned(), "1".to_owned())]);
-        let request =
-            |method, path, headers| Question { http: Some(Http { method, path, headers }), ..from("10.0.0.1") };
+        let request = |method, path, headers| Question {
+            http: Some(Http { method, path, headers }),
+            ..from("10.0.0.1")
+        };
         assert_eq!(name(&request("GET", "/", &asked)), Some("asked-for"));
         assert_eq!(name(&request("TRACE", "/", &none)), Some("trace"));
         assert_eq!(name(&request("GET", "/.private/x", &none)), Some("private-path"));
         assert_eq!(name(&request("POST", "/.private/x", &none)), None, "one of two conditions");
-        assert_eq!(name(&Question { principal: "spiffe://hopbench/denied/x", ..from("10.0.0.1") }), Some("principal"));
+        assert_eq!(
+            name(&Question { principal: "spiffe://hopbench/denied/x", ..from("10.0.0.1") }),
+            Some("principal")
+        );
         assert_eq!(name(&Question { port: Some(9), ..from("10.0.0.1") }), Some("discard-port"));
         assert_eq!(name(&from("127.66.0.1")), Some("source"));
         assert_eq!(name(&from("::ffff:127.66.255.255")), Some("source"));

@@ -10,12 +10,17 @@ fn peer(ip: &str, port: u32) -> Option<Peer> {
 }
 
 fn ask(policy: &Policy, source: &str, headers: Option<&[(&str, &str)]>) -> CheckResponse {
-    let headers =
-        headers.map(|all| all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect());
-    let http =
-        headers.map(|headers: HashMap<_, _>| HttpRequest { method: "GET".to_owned(), headers, path: "/".to_owned() });
+    let headers = headers.map(|all| {
+        all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    });
+    let http = headers.map(|headers: HashMap<_, _>| HttpRequest {
+        method: "GET".to_owned(),
+        headers,
+        path: "/".to_owned(),
+    });
     let request = Some(Request { http });
-    let attributes = AttributeContext { source: peer(source, 5), destination: peer("10.0.0.2", 80), request };
+    let attributes =
+        AttributeContext { source: peer(source, 5), destination: peer("10.0.0.2", 80), request };
     let message = CheckRequest { attributes: Some(attributes) }.encode_to_vec();
     let answer = policy.take(message.into()).unwrap();
     CheckResponse::decode(answer.slice(5..)).unwrap()
@@ -25,7 +30,10 @@ fn ask(policy: &Policy, source: &str, headers: Option<&[(&str, &str)]>) -> Check
 fn answers_and_counts() {
     let policy = Policy::new();
     let yes = ask(&policy, "10.0.0.1", Some(&[("x-hopbench-deny", "0")]));
-    assert_eq!((yes.status.unwrap().code, yes.ok_response.is_some(), yes.denied_response), (0, true, None));
+    assert_eq!(
+        (yes.status.unwrap().code, yes.ok_response.is_some(), yes.denied_response),
+        (0, true, None)
+    );
     assert_eq!(ask(&policy, "10.0.0.1", None).status.unwrap().code, 0, "a connection");
 
     let no = ask(&policy, "10.0.0.1", Some(&[("x-hopbench-deny", "1")]));

@@ -1,4 +1,5 @@
-//! The admin endpoint: the totals, for whoever connects to a Unix socket in the network namespace, or to a port of its loopback.
+//! The admin endpoint: the totals, for whoever connects to a Unix socket in the network namespace,
+//! or to a port of its loopback.
 
 use std::io;
 use std::net::{SocketAddr as InetAddr, TcpListener};
@@ -25,10 +26,13 @@ pub(crate) enum Admin {
 
 /// Takes the name.
 pub(crate) fn listen(name: &str) -> Result<Admin, Fault> {
-    let taken =
-        |error: io::Error| Fault::environment(format!("cannot listen on {name}: {error}. Give `--admin` another name"));
+    let taken = |error: io::Error| {
+        Fault::environment(format!("cannot listen on {name}: {error}. Give `--admin` another name"))
+    };
     // Nobody else is to read them.
-    if let Some(address) = name.parse::<InetAddr>().ok().filter(|address| address.ip().is_loopback()) {
+    if let Some(address) =
+        name.parse::<InetAddr>().ok().filter(|address| address.ip().is_loopback())
+    {
         let listener = TcpListener::bind(address).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(Admin::Port(listener))
@@ -50,7 +54,10 @@ pub(crate) fn listen(name: &str) -> Result<Admin, Fault> {
 
 impl Admin {
     /// Answers every connection with the totals and closes it.
-    pub(crate) async fn serve(self, totals: impl Fn() -> Map<String, Value> + Send) -> io::Result<()> {
+    pub(crate) async fn serve(
+        self,
+        totals: impl Fn() -> Map<String, Value> + Send,
+    ) -> io::Result<()> {
         match self {
             Self::Unix(listener) => {
                 let listener = tokio::net::UnixListener::from_std(listener)?;
@@ -74,7 +81,10 @@ impl Admin {
     }
 }
 
-async fn tell(mut stream: impl AsyncWrite + Unpin, totals: &(impl Fn() -> Map<String, Value> + Send)) {
+async fn tell(
+    mut stream: impl AsyncWrite + Unpin,
+    totals: &(impl Fn() -> Map<String, Value> + Send),
+) {
     let text = format!("{}\n", Value::Object(totals()));
     // Who does not read gets nothing.
     let _ = timeout(PATIENCE, stream.write_all(text.as_bytes())).await;

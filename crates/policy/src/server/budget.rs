@@ -28,11 +28,13 @@ impl Budget {
 }
 
 impl BudgetShare<'_> {
-    /// Has so much from now on, and whether there was room for it; where there was not, it has what it had.
+    /// Has so much from now on, and whether there was room for it; where there was not, it has what
+    /// it had.
     #[must_use]
     pub(crate) fn set(&mut self, own: usize) -> bool {
         let Self { budget, own: had } = &*self;
-        let change = |used: usize| Some(used - had + own).filter(|used| *used <= budget.most || own <= *had);
+        let change =
+            |used: usize| Some(used - had + own).filter(|used| *used <= budget.most || own <= *had);
         let fits = budget.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).is_ok();
         if fits {
             self.own = own;

@@ -1,5 +1,5 @@
-//! One call: its messages come in, one answer goes out. Whatever a peer sends ends in a status, and in bounded time and
-//! memory.
+//! One call: its messages come in, one answer goes out. Whatever a peer sends ends in a status, and
+//! in bounded time and memory.
 
 use std::time::Duration;
 
@@ -37,8 +37,8 @@ impl From<h2::Error> for Failure {
     }
 }
 
-/// Serves a call. A message that began must be there within `patience`; `budget` is for bytes of such
-/// messages. Whatever comes is a sign of life of the `call`'s connection.
+/// Serves a call. A message that began must be there within `patience`; `budget` is for bytes of
+/// such messages. Whatever comes is a sign of life of the `call`'s connection.
 ///
 /// # Errors
 /// Why there was no answer; the peer was told.
@@ -103,7 +103,9 @@ async fn read<S: Service>(
             body.data().await
         } else {
             let next = timeout_at(late, body.data()).await;
-            next.map_err(|_| Status::late(format!("a message that is not whole after {patience:?}")))?
+            next.map_err(|_| {
+                Status::late(format!("a message that is not whole after {patience:?}"))
+            })?
         };
         let Some(bytes) = next.transpose()? else { break };
         call.active();
@@ -112,7 +114,10 @@ async fn read<S: Service>(
         frames.push(&bytes);
         while let Some(message) = frames.pop()? {
             if answer.is_some() && !S::STREAMS {
-                return Err(Status::internal("a call of this method has one message, and here is another").into());
+                return Err(Status::internal(
+                    "a call of this method has one message, and here is another",
+                )
+                .into());
             }
             answer = Some(service.take(message)?);
             begins = true;

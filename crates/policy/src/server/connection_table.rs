@@ -98,7 +98,9 @@ impl ConnectionGuard {
         let long_ms = u64::try_from(long.as_millis()).unwrap_or(u64::MAX);
         loop {
             let idle_ms = match self.place.calls.load(Ordering::Relaxed) {
-                0 => self.table.now_ms().saturating_sub(self.place.active_ms.load(Ordering::Relaxed)),
+                0 => {
+                    self.table.now_ms().saturating_sub(self.place.active_ms.load(Ordering::Relaxed))
+                }
                 _ => 0,
             };
             if idle_ms >= long_ms {

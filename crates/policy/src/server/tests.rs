@@ -84,7 +84,10 @@ fn reports_are_taken_while_the_stream_goes_on() {
     assert_eq!(stream.end(), Answer { http: 200, body: frame(b""), grpc: Some(0) });
     let together = [frame(REPORT), frame(REPORT)].concat();
     assert_eq!(client.call(Telemetry::METHOD, &[&together]).grpc, Some(0));
-    assert_eq!(client.call(Telemetry::METHOD, &[]), Answer { http: 200, body: frame(b""), grpc: Some(0) });
+    assert_eq!(
+        client.call(Telemetry::METHOD, &[]),
+        Answer { http: 200, body: frame(b""), grpc: Some(0) }
+    );
     assert_eq!((running.total("reports"), running.total("failed_calls")), (5, 0));
 }
 
@@ -102,7 +105,8 @@ fn many_calls_at_once_are_all_answered() {
 #[test]
 fn totals_are_one_json_object() {
     let name = format!("@hopbench-policy-test-{}", std::process::id());
-    let running = Running::with_admin(Policy::new(), Limits::default(), Some(admin::listen(&name).unwrap()));
+    let running =
+        Running::with_admin(Policy::new(), Limits::default(), Some(admin::listen(&name).unwrap()));
     let in_use = admin::listen(&name).unwrap_err();
     assert!(in_use.text.contains(&name), "{in_use}");
     running.client().call(Policy::METHOD, &[&frame(CHECK)]);
@@ -120,7 +124,10 @@ fn names_that_are_none_are_refused() {
     for name in ["", "@", "name", "/tmp/name", &format!("@{}", "x".repeat(108))] {
         let fault = admin::listen(name).unwrap_err();
         assert_eq!(fault.kind, hopbench_model::FaultKind::Input, "{name}");
-        assert!(fault.text.starts_with(&format!("--admin: found `{name}`, expected `@`")), "{fault}");
+        assert!(
+            fault.text.starts_with(&format!("--admin: found `{name}`, expected `@`")),
+            "{fault}"
+        );
     }
 }
 
@@ -130,5 +137,8 @@ fn a_port_that_somebody_has_is_said() {
     let options = Options { listen: taken.local_addr().unwrap(), admin: None, threads: 1 };
     let fault = crate::policy(&options).unwrap_err();
     assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
-    assert!(fault.text.contains(&options.listen.to_string()) && fault.text.contains("in use"), "{fault}");
+    assert!(
+        fault.text.contains(&options.listen.to_string()) && fault.text.contains("in use"),
+        "{fault}"
+    );
 }

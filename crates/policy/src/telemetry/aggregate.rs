@@ -108,8 +108,11 @@ impl Aggregate {
         let all = || self.series.values().chain([&self.rest]);
         let sum = |of: fn(&Series) -> u64| all().map(of).fold(0, u64::saturating_add);
         let mut busiest: Vec<_> = self.series.iter().collect();
-        busiest.sort_by_key(|(label, series)| (Reverse(series.reports), label.code, label.peer, label.path.clone()));
-        let busiest: Vec<_> = busiest.into_iter().take(SHOWN).map(|(label, series)| shown(label, series)).collect();
+        busiest.sort_by_key(|(label, series)| {
+            (Reverse(series.reports), label.code, label.peer, label.path.clone())
+        });
+        let busiest: Vec<_> =
+            busiest.into_iter().take(SHOWN).map(|(label, series)| shown(label, series)).collect();
         let totals = [
             ("reports", json!(self.http + self.tcp)),
             ("http_reports", json!(self.http)),

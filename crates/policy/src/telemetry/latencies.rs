@@ -1,6 +1,7 @@
 //! A histogram of latencies, as coarse as those of a telemetry backend.
 
-/// Bounds are powers of two, in nanoseconds: the last bucket begins at 2^42 ns, which is more than an hour.
+/// Bounds are powers of two, in nanoseconds: the last bucket begins at 2^42 ns, which is more than
+/// an hour.
 const BUCKETS: usize = 43;
 
 /// Counts by powers of two.
@@ -20,7 +21,8 @@ impl Latencies {
         self.0[power.min(BUCKETS - 1)] += 1;
     }
 
-    /// The bound that at least this share (0 to 1) of what was recorded stays below, ns; 0 where nothing was.
+    /// The bound that at least this share (0 to 1) of what was recorded stays below, ns; 0 where
+    /// nothing was.
     pub(crate) fn below_ns(&self, share: f64) -> u64 {
         let all: u64 = self.0.iter().sum();
         if all == 0 {

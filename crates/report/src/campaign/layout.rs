@@ -42,13 +42,17 @@ pub(crate) fn matrices(summary: &Summary) -> Vec<Matrix> {
             }
         }
         let at = |from: &str, to: &str| {
-            let mut fits =
-                members.iter().filter(|i| kind(&summary.paths[**i].from) == from && kind(&summary.paths[**i].to) == to);
+            let mut fits = members.iter().filter(|i| {
+                kind(&summary.paths[**i].from) == from && kind(&summary.paths[**i].to) == to
+            });
             // A second path in one place of the matrix would be hidden.
             fits.next().copied().filter(|_| fits.next().is_none())
         };
-        let rows: Option<Vec<Vec<usize>>> =
-            matrix.from.iter().map(|from| matrix.to.iter().map(|to| at(from, to)).collect()).collect();
+        let rows: Option<Vec<Vec<usize>>> = matrix
+            .from
+            .iter()
+            .map(|from| matrix.to.iter().map(|to| at(from, to)).collect())
+            .collect();
         match rows.filter(|_| matrix.from.len() >= 2 && matrix.to.len() >= 2) {
             Some(rows) => matrix.paths = rows,
             None => return Vec::new(),

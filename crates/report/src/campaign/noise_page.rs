@@ -14,13 +14,21 @@ pub fn noise_page(noise: &Noise) -> String {
     let mut out = String::new();
     let rounds = counted(noise.rounds as u64, "round", "rounds");
     let window = time_ns(noise.window_s * 1e9);
-    behind(&mut out, "", &format!("{}: {} measured twice, {rounds}, windows of {window}", noise.testbed, noise.path));
+    behind(
+        &mut out,
+        "",
+        &format!("{}: {} measured twice, {rounds}, windows of {window}", noise.testbed, noise.path),
+    );
     out.push('\n');
     out.push_str(&aligned(&same(noise)));
     behind(&mut out, "", "vary: coefficient of variation; floor: what a difference must exceed");
     out.push('\n');
     out.push_str(&aligned(&seen(noise)));
-    behind(&mut out, "", "smallest difference that so many rounds see in 80 % of runs, one comparison");
+    behind(
+        &mut out,
+        "",
+        "smallest difference that so many rounds see in 80 % of runs, one comparison",
+    );
     out.push('\n');
     facts(&mut out, noise);
     out.push('\n');
@@ -34,8 +42,9 @@ fn same(noise: &Noise) -> Vec<Vec<String>> {
     let head = ["the same twice", "median", "vary", "second / first", "floor"];
     let row = |figure: &NoiseFigure| {
         let interval = figure.low.zip(figure.high);
-        let interval =
-            interval.map(|(low, high)| format!(" [{}]", interval_text::of_ratio(figure.ratio, low, high).join(", ")));
+        let interval = interval.map(|(low, high)| {
+            format!(" [{}]", interval_text::of_ratio(figure.ratio, low, high).join(", "))
+        });
         let mark = if figure.differs { " !" } else { "" };
         vec![
             name(figure),
@@ -57,7 +66,11 @@ fn seen(noise: &Noise) -> Vec<Vec<String>> {
     head.push("moved (p)".to_owned());
     let row = |figure: &NoiseFigure| {
         let of = |rounds: &u32| {
-            if *rounds == made { figure.could_have_seen } else { figure.with_rounds.get(rounds).copied() }
+            if *rounds == made {
+                figure.could_have_seen
+            } else {
+                figure.with_rounds.get(rounds).copied()
+            }
         };
         let moved = figure.moved.zip(figure.moved_p);
         let p = |p: f64| if p < 0.01 { "<0.01".to_owned() } else { format!("{p:.2}") };
@@ -95,9 +108,10 @@ fn facts(out: &mut String, noise: &Noise) {
     );
     line(
         "steal",
-        machine
-            .steal_share
-            .map_or_else(|| "not told".to_owned(), |steal| format!("{} of the CPU time", percent(steal))),
+        machine.steal_share.map_or_else(
+            || "not told".to_owned(),
+            |steal| format!("{} of the CPU time", percent(steal)),
+        ),
     );
     let others = machine.others_least_cores.zip(machine.others_most_cores);
     let others = others.map(|(least, most)| {
@@ -117,11 +131,13 @@ fn facts(out: &mut String, noise: &Noise) {
             let told = if drift.slower_p <= NOISE_P { "a trend" } else { "no trend" };
             let (share, p) = (percent(drift.slower.abs()), drift.slower_p);
             let word = if drift.slower < 0.0 { "faster" } else { "slower" };
-            let resemble = drift
-                .correlation
-                .zip(drift.correlation_p)
-                .map(|(correlation, p)| format!("; neighbouring rounds correlate by {correlation:.2} (p {p:.2})"));
-            format!("{told}: last round {share} {word} than the first (p {p:.2}){}", resemble.unwrap_or_default())
+            let resemble = drift.correlation.zip(drift.correlation_p).map(|(correlation, p)| {
+                format!("; neighbouring rounds correlate by {correlation:.2} (p {p:.2})")
+            });
+            format!(
+                "{told}: last round {share} {word} than the first (p {p:.2}){}",
+                resemble.unwrap_or_default()
+            )
         },
     );
     line("drift", drift);
@@ -145,13 +161,19 @@ fn share(share: Option<f64>) -> String {
 
 /// Rows in columns: the first to the left, the others to the right.
 fn aligned(rows: &[Vec<String>]) -> String {
-    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|text| columns(text)).max().unwrap_or(0);
+    let width = |at: usize| {
+        rows.iter().filter_map(|row| row.get(at)).map(|text| columns(text)).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
     let mut out = String::new();
     for row in rows {
         for (at, (text, width)) in row.iter().zip(&widths).enumerate() {
             let fill = " ".repeat(width - columns(text).min(*width));
-            out.push_str(&if at == 0 { format!("{text}{fill}") } else { format!("  {fill}{text}") });
+            out.push_str(&if at == 0 {
+                format!("{text}{fill}")
+            } else {
+                format!("  {fill}{text}")
+            });
         }
         out.push('\n');
     }

@@ -1,7 +1,9 @@
 //! The sentences and labels of pages, read from a summary.
 
 pub(crate) use hopbench_analysis::text::limit_text::long as limit;
-use hopbench_analysis::{CellSummary, Limit, PathSummary, Run, SearchSummary, Summary, WorkloadSummary};
+use hopbench_analysis::{
+    CellSummary, Limit, PathSummary, Run, SearchSummary, Summary, WorkloadSummary,
+};
 use hopbench_model::number::{counted, percentage};
 
 /// The limits of a cell's trials as records name them: `cpu:client`, `cpu:client 2x, softirq`.
@@ -24,7 +26,11 @@ pub(crate) fn marked_limits(cell: &CellSummary) -> String {
 /// from the others.
 pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static str> {
     let late = workload.cells.iter().any(|cell| cell.generator_limited);
-    let far = workload.cells.iter().flat_map(|cell| &cell.figures).any(|figure| !figure.outliers.is_empty());
+    let far = workload
+        .cells
+        .iter()
+        .flat_map(|cell| &cell.figures)
+        .any(|figure| !figure.outliers.is_empty());
     let late =
         late.then_some("! The load generator was late in half of the trials or more: no verdict is about this cell.");
     let far = far.then_some("* A round is far from the others of the cell; it is in the figure.");
@@ -45,11 +51,16 @@ pub(crate) fn chance(summary: &Summary) -> Option<String> {
         n => format!(", judged together with {n} of further figures"),
     };
     let least = match minimum_effect {
-        share if share > 0.0 => format!(" Differences below {} % are of no interest here.", percentage(share)),
+        share if share > 0.0 => {
+            format!(" Differences below {} % are of no interest here.", percentage(share))
+        }
         _ => String::new(),
     };
-    (comparisons > 0)
-        .then(|| format!("{shown}{further}: of the differences named at most 5 % are false, on average.{least}"))
+    (comparisons > 0).then(|| {
+        format!(
+            "{shown}{further}: of the differences named at most 5 % are false, on average.{least}"
+        )
+    })
 }
 
 /// How many rounds there were: `3 rounds`, `rounds until p99 is within +-2 %: 3 to 20`.
@@ -75,7 +86,9 @@ pub(crate) fn trials(summary: &Summary) -> String {
     let searched: usize = summary.searches.iter().map(SearchSummary::trials).sum();
     match searched {
         0 => used,
-        n if run.planned_trials == 0 => format!("{} of searches", counted(n as u64, "trial", "trials")),
+        n if run.planned_trials == 0 => {
+            format!("{} of searches", counted(n as u64, "trial", "trials"))
+        }
         n => format!("{used}, {n} of searches"),
     }
 }
@@ -91,7 +104,9 @@ pub(crate) fn how_to_read(summary: &Summary) -> String {
         return "One round: no intervals, no verdicts.".to_owned();
     }
     let looks = if run.stop.is_some() { ", all looks of the stop rule accounted for" } else { "" };
-    format!("Figures are medians over rounds with 95 % intervals{looks}; ratios are paired, round by round.")
+    format!(
+        "Figures are medians over rounds with 95 % intervals{looks}; ratios are paired, round by round."
+    )
 }
 
 /// When a difference is named; `None` where none can be.
@@ -115,8 +130,12 @@ pub(crate) fn named(summary: &Summary) -> Option<String> {
 pub(crate) fn missing(run: &Run, failed: usize) -> String {
     let missing = run.planned_trials.saturating_sub(run.used_trials);
     let rest = missing.saturating_sub(run.disturbed_trials).saturating_sub(failed as u64);
-    let disturbed = (run.disturbed_trials > 0)
-        .then(|| format!("In the time of {} the testbed changed.", counted(run.disturbed_trials, "trial", "trials")));
+    let disturbed = (run.disturbed_trials > 0).then(|| {
+        format!(
+            "In the time of {} the testbed changed.",
+            counted(run.disturbed_trials, "trial", "trials")
+        )
+    });
     let unmeasured = (rest > 0).then(|| match rest == missing {
         true => "They were not measured.".to_owned(),
         false => format!("{} not measured.", counted(rest, "trial was", "trials were")),
@@ -144,7 +163,9 @@ pub(crate) fn sentence(text: &str) -> &str {
 
 /// Where a path begins and where it ends, with how many are there: `pod@a x 3`, `pod@b x 2`.
 fn ends(path: &PathSummary) -> [String; 2] {
-    let end = |place: &str, count: u32| if count > 1 { format!("{place} x {count}") } else { place.to_owned() };
+    let end = |place: &str, count: u32| {
+        if count > 1 { format!("{place} x {count}") } else { place.to_owned() }
+    };
     [end(&path.from, path.clients), end(&path.to, path.backends)]
 }
 

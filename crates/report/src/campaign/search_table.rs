@@ -3,14 +3,16 @@
 use hopbench_analysis::text::load_text::{figure, number, unit_name, value};
 use hopbench_analysis::text::{LoadUnit, Scale, interval_text};
 use hopbench_analysis::{
-    EqualLoad, LoadComparison, SearchSummary, SearchedPath, Spread, Standing, TraceStep, UNDECIDED_MARK,
+    EqualLoad, LoadComparison, SearchSummary, SearchedPath, Spread, Standing, TraceStep,
+    UNDECIDED_MARK,
 };
 use hopbench_model::number::{UNKNOWN, by_name, ratio as ratio_text, time_ns};
 
 use crate::document::{Cell, Column, Kind, Row, Table, Tone};
 
 /// What the mark of a path says whose search the generator may have ended.
-pub(crate) const MARK: &str = "the load generator was the limit there: what was found may be its own";
+pub(crate) const MARK: &str =
+    "the load generator was the limit there: what was found may be its own";
 
 /// A column, and its value of each path.
 struct Values<'a> {
@@ -30,7 +32,8 @@ impl<'a> Values<'a> {
         name: &'static str,
         of: impl Fn(&SearchedPath) -> Option<Spread> + 'a,
     ) -> Option<Self> {
-        let medians: Vec<f64> = search.paths.iter().filter_map(&of).map(|spread| spread.median).collect();
+        let medians: Vec<f64> =
+            search.paths.iter().filter_map(&of).map(|spread| spread.median).collect();
         if medians.is_empty() {
             return None;
         }
@@ -42,25 +45,36 @@ impl<'a> Values<'a> {
             };
             let ends = low.zip(high).filter(|(low, high)| low != high);
             let text = |value| scale.text(value);
-            let ends = ends.map(|(low, high)| interval_text::of_figure(name, median, low, high, text));
+            let ends =
+                ends.map(|(low, high)| interval_text::of_figure(name, median, low, high, text));
             Cell::with_ends(text(median), ends)
         }))
     }
 
     /// The ratio to the baseline, of this figure or of the load, and what it says; nothing where no
     /// path is compared.
-    fn comparison(search: &SearchSummary, what: &str, of: fn(&SearchedPath) -> Option<&LoadComparison>) -> Vec<Self> {
+    fn comparison(
+        search: &SearchSummary,
+        what: &str,
+        of: fn(&SearchedPath) -> Option<&LoadComparison>,
+    ) -> Vec<Self> {
         if !search.paths.iter().any(|path| of(path).is_some()) {
             return Vec::new();
         }
         // More connections until throughput stops growing are neither better nor worse.
         let is_neutral = search.goal == "knee" && what.is_empty();
         let said = move |path: &SearchedPath| {
-            of(path).map(|found| Cell::toned(tone(found, is_neutral), &found.text)).unwrap_or_default()
+            of(path)
+                .map(|found| Cell::toned(tone(found, is_neutral), &found.text))
+                .unwrap_or_default()
         };
-        let ratio =
-            Self::new(Column::number("ratio", what).short(), move |path| of(path).map(ratio).unwrap_or_default());
-        vec![ratio, Self::new(Column { unit: what.to_owned(), ..Column::words("against baseline") }, said)]
+        let ratio = Self::new(Column::number("ratio", what).short(), move |path| {
+            of(path).map(ratio).unwrap_or_default()
+        });
+        vec![
+            ratio,
+            Self::new(Column { unit: what.to_owned(), ..Column::words("against baseline") }, said),
+        ]
     }
 }
 
@@ -72,30 +86,42 @@ pub(crate) fn found_table(search: &SearchSummary) -> Table {
     columns.extend(bits(search));
     columns.extend(Values::comparison(search, "", |path| path.comparison.as_ref()));
     columns.extend(
-        own_figure(search).and_then(|name| Values::figure(search, &figure(&search.figure), name, |path| path.value)),
+        own_figure(search).and_then(|name| {
+            Values::figure(search, &figure(&search.figure), name, |path| path.value)
+        }),
     );
     for (index, name) in search.shown.iter().enumerate() {
         let label = search.paths.iter().find_map(|path| Some(path.figure(name)?.label));
-        let column =
-            label.and_then(|label| Values::figure(search, label, name, move |path| Some(path.figure(name)?.spread)));
+        let column = label.and_then(|label| {
+            Values::figure(search, label, name, move |path| Some(path.figure(name)?.spread))
+        });
         columns.extend(column);
         // Of a knee the throughput there is compared, too: the first figure.
         if index == 0 {
-            columns
-                .extend(Values::comparison(search, label.unwrap_or_default(), |path| path.value_comparison.as_ref()));
+            columns.extend(Values::comparison(search, label.unwrap_or_default(), |path| {
+                path.value_comparison.as_ref()
+            }));
         }
     }
     columns.push(Values::new(Column::number("trials", ""), |path| path.trials.to_string().into()));
-    columns.push(Values::new(Column::number("time", ""), |path| time_ns(path.trials_s * 1e9).into()));
+    columns
+        .push(Values::new(Column::number("time", ""), |path| time_ns(path.trials_s * 1e9).into()));
     let row = |path: &SearchedPath| {
-        Row::of([Cell::from(&path.path)].into_iter().chain(columns.iter().map(|values| (values.cell)(path))))
+        Row::of(
+            [Cell::from(&path.path)]
+                .into_iter()
+                .chain(columns.iter().map(|values| (values.cell)(path))),
+        )
     };
     Table {
         caption: format!("{}: what was found", search.name()),
         is_titled: false,
         kind: Kind::Figures,
         rows: search.paths.iter().map(row).collect(),
-        columns: [Column::name("path")].into_iter().chain(columns.into_iter().map(|values| values.column)).collect(),
+        columns: [Column::name("path")]
+            .into_iter()
+            .chain(columns.into_iter().map(|values| values.column))
+            .collect(),
     }
 }
 
@@ -124,7 +150,8 @@ fn found(path: &SearchedPath) -> Cell {
             Cell { small, ..Cell::from(format!("{mark}{}", number(load))) }
         }
         None => {
-            let text = path.at.map_or_else(|| UNKNOWN.to_owned(), |load| format!(">= {}", number(load)));
+            let text =
+                path.at.map_or_else(|| UNKNOWN.to_owned(), |load| format!(">= {}", number(load)));
             format!("{mark}{text}").into()
         }
     }
@@ -133,7 +160,8 @@ fn found(path: &SearchedPath) -> Cell {
 /// The load as bits of payload a second, of datagrams.
 fn bits(search: &SearchSummary) -> Option<Values<'_>> {
     let each = search.datagram_bits?;
-    let all: Vec<f64> = search.paths.iter().filter_map(|path| path.at).map(|load| load * each).collect();
+    let all: Vec<f64> =
+        search.paths.iter().filter_map(|path| path.at).map(|load| load * each).collect();
     if all.is_empty() {
         return None;
     }
@@ -141,13 +169,16 @@ fn bits(search: &SearchSummary) -> Option<Values<'_>> {
     let column = Column::number("payload", scale.head());
     Some(Values::new(column, move |path| {
         let least = if path.found().is_none() { ">= " } else { "" };
-        path.at.map(|load| Cell::from(format!("{least}{}", scale.text(load * each)))).unwrap_or_default()
+        path.at
+            .map(|load| Cell::from(format!("{least}{}", scale.text(load * each))))
+            .unwrap_or_default()
     }))
 }
 
 fn ratio(found: &LoadComparison) -> Cell {
     let Some(ratio) = found.ratio else { return Cell::default() };
-    let ends = found.low.zip(found.high).map(|(low, high)| interval_text::of_ratio(ratio, low, high));
+    let ends =
+        found.low.zip(found.high).map(|(low, high)| interval_text::of_ratio(ratio, low, high));
     Cell::with_ends(ratio_text(ratio), ends)
 }
 
@@ -155,8 +186,10 @@ fn ratio(found: &LoadComparison) -> Cell {
 /// generator was the limit, and that nothing was measured at equal load.
 pub(crate) fn caveats(search: &SearchSummary) -> Vec<String> {
     let why = search.paths.iter().filter(|path| !path.too_high.is_empty());
-    let mut out: Vec<String> = why.map(|path| format!("{}: too high at {}", path.path, path.too_high)).collect();
-    let marked: Vec<&str> = search.paths.iter().filter(|p| p.generator_limited).map(|p| p.path.as_str()).collect();
+    let mut out: Vec<String> =
+        why.map(|path| format!("{}: too high at {}", path.path, path.too_high)).collect();
+    let marked: Vec<&str> =
+        search.paths.iter().filter(|p| p.generator_limited).map(|p| p.path.as_str()).collect();
     if !marked.is_empty() {
         out.push(format!("! {MARK} ({})", marked.join(", ")));
     }
@@ -167,7 +200,8 @@ pub(crate) fn caveats(search: &SearchSummary) -> Vec<String> {
 /// The trials of a path in their order.
 pub(crate) fn trace_table(search: &SearchSummary, path: &SearchedPath) -> Table {
     let value = if search.figure.is_empty() { "value".to_owned() } else { figure(&search.figure) };
-    let numbers = ["step".to_owned(), search.parameter.to_owned(), value].map(|label| Column::number(label, ""));
+    let numbers = ["step".to_owned(), search.parameter.to_owned(), value]
+        .map(|label| Column::number(label, ""));
     let words = ["else within bounds", "why"].map(Column::words);
     Table {
         caption: format!("{} on {}: every trial", search.name(), path.path),
@@ -179,21 +213,36 @@ pub(crate) fn trace_table(search: &SearchSummary, path: &SearchedPath) -> Table 
 }
 
 fn trial(search: &SearchSummary, step: &TraceStep) -> Row {
-    let unusable = if step.unusable.is_empty() { String::new() } else { format!(" (in no figure: {})", step.unusable) };
-    let because = if step.because.is_empty() { String::new() } else { format!(": {}", step.because) };
+    let unusable = if step.unusable.is_empty() {
+        String::new()
+    } else {
+        format!(" (in no figure: {})", step.unusable)
+    };
+    let because =
+        if step.because.is_empty() { String::new() } else { format!(": {}", step.because) };
     let within = format!("{}{because}", if step.within { "yes" } else { "no" });
     let value = step.value.map_or_else(|| UNKNOWN.to_owned(), |at| value(&search.figure, at));
-    let texts = [step.step.to_string(), number(step.load), value, within, format!("{}{unusable}", step.why)];
+    let texts = [
+        step.step.to_string(),
+        number(step.load),
+        value,
+        within,
+        format!("{}{unusable}", step.why),
+    ];
     Row::of(texts.map(Cell::from))
 }
 
 /// Every path at a load that was found on one, with the figures there.
 pub(crate) fn equal_table(search: &SearchSummary, at: &EqualLoad) -> Table {
-    let setting = if search.parameter == "rate" { search.unit().text(at.load) } else { at.setting.clone() };
+    let setting =
+        if search.parameter == "rate" { search.unit().text(at.load) } else { at.setting.clone() };
     let mut columns = vec![Column::name("path")];
-    let mut rows: Vec<Row> = at.paths.iter().map(|path| Row::of([Cell::from(&path.path)])).collect();
+    let mut rows: Vec<Row> =
+        at.paths.iter().map(|path| Row::of([Cell::from(&path.path)])).collect();
     for name in &search.shown {
-        let Some(label) = at.paths.iter().find_map(|path| Some(path.figure(name)?.label)) else { continue };
+        let Some(label) = at.paths.iter().find_map(|path| Some(path.figure(name)?.label)) else {
+            continue;
+        };
         columns.push(Column::number(label, ""));
         // Beside the load that one of them just bears the latencies of others are of another size:
         // each has its own unit.
@@ -210,7 +259,10 @@ pub(crate) fn equal_table(search: &SearchSummary, at: &EqualLoad) -> Table {
 fn own_figure(search: &SearchSummary) -> Option<&'static str> {
     let shown = search.shown.iter().any(|name| {
         let metric = *name == search.figure || (search.figure == "loss" && *name == "lost_ratio");
-        metric || name.strip_suffix("_p99_ns").is_some_and(|base| search.figure == format!("{base}_ns p99"))
+        metric
+            || name
+                .strip_suffix("_p99_ns")
+                .is_some_and(|base| search.figure == format!("{base}_ns p99"))
     });
     (!search.figure.is_empty() && !shown).then(|| unit_name(&search.figure))
 }

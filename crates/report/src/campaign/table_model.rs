@@ -2,7 +2,8 @@
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{
-    CONNECTING_ENDS, CellSummary, Estimate, FigureSummary, OUTLIER_MARK, Outcome, RatioSummary, Spread, WorkloadSummary,
+    CONNECTING_ENDS, CellSummary, Estimate, FigureSummary, OUTLIER_MARK, Outcome, RatioSummary,
+    Spread, WorkloadSummary,
 };
 use hopbench_model::BYPASSES_PROXY;
 use hopbench_model::number::{counted, percentage, ratio as ratio_text};
@@ -33,7 +34,9 @@ impl Column {
         };
         let Spread { median, low, high, .. } = figure.spread;
         let text = |value| self.scale.text(value);
-        let ends = low.zip(high).map(|(low, high)| interval_text::of_figure(self.name, median, low, high, text));
+        let ends = low
+            .zip(high)
+            .map(|(low, high)| interval_text::of_figure(self.name, median, low, high, text));
         let shown = Cell::with_ends(text(median), ends);
         if figure.outliers.is_empty() {
             return shown;
@@ -47,7 +50,11 @@ impl Column {
 /// The columns of a workload.
 pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
     let column = |figure: &FigureSummary| {
-        let values = workload.cells.iter().filter_map(|cell| cell.figure(figure.name)).map(|f| f.spread.median);
+        let values = workload
+            .cells
+            .iter()
+            .filter_map(|cell| cell.figure(figure.name))
+            .map(|f| f.spread.median);
         Column { name: figure.name, label: figure.label, scale: Scale::of(figure.name, values) }
     };
     workload.figures.iter().map(column).collect()
@@ -56,18 +63,26 @@ pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
 /// A ratio with its interval: `0.620 [0.580, 0.660]`.
 pub(crate) fn ratio(ratio: &RatioSummary) -> Cell {
     let Spread { median, low, high, .. } = ratio.spread;
-    Cell::with_ends(ratio_text(median), low.zip(high).map(|(low, high)| interval_text::of_ratio(median, low, high)))
+    Cell::with_ends(
+        ratio_text(median),
+        low.zip(high).map(|(low, high)| interval_text::of_ratio(median, low, high)),
+    )
 }
 
 /// Whether any cell is compared with a baseline, or should have been.
 pub(crate) fn compared(workload: &WorkloadSummary) -> bool {
-    workload.cells.iter().any(|cell| workload.comparison(cell).is_some() || !note(workload, cell).is_empty())
+    workload
+        .cells
+        .iter()
+        .any(|cell| workload.comparison(cell).is_some() || !note(workload, cell).is_empty())
 }
 
 /// Whether any comparison with a baseline has a verdict that says something: with too few rounds
 /// none does.
 pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
-    let says = |ratio: &RatioSummary| ratio.verdict.as_ref().is_some_and(|v| v.outcome != Outcome::TooFewRounds);
+    let says = |ratio: &RatioSummary| {
+        ratio.verdict.as_ref().is_some_and(|v| v.outcome != Outcome::TooFewRounds)
+    };
     workload.cells.iter().any(|cell| workload.comparison(cell).is_some_and(says))
 }
 
@@ -97,7 +112,10 @@ pub(crate) fn verdict(workload: &WorkloadSummary, cell: &CellSummary) -> String 
 /// What the heads of columns and rows call a point: its value alone where one parameter varies.
 pub(crate) fn point<'a>(workload: &WorkloadSummary, label: &'a str) -> &'a str {
     match workload.parameters.as_slice() {
-        [one] => label.strip_prefix(one.as_str()).and_then(|rest| rest.strip_prefix('=')).unwrap_or(label),
+        [one] => label
+            .strip_prefix(one.as_str())
+            .and_then(|rest| rest.strip_prefix('='))
+            .unwrap_or(label),
         _ => label,
     }
 }
@@ -115,7 +133,11 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
 fn remark(cell: &CellSummary) -> String {
     let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
     let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
-    let short = cell.figures.iter().any(|figure| figure.note == CONNECTING_ENDS).then(|| CONNECTING_ENDS.to_owned());
+    let short = cell
+        .figures
+        .iter()
+        .any(|figure| figure.note == CONNECTING_ENDS)
+        .then(|| CONNECTING_ENDS.to_owned());
     let left_out = (cell.disturbed_rounds > 0).then(|| {
         let rounds = counted(cell.disturbed_rounds as u64, "round", "rounds");
         format!("{rounds} left out: the testbed changed meanwhile")
@@ -132,7 +154,10 @@ pub(crate) fn full_remark(cell: &CellSummary) -> String {
 /// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round
 /// 2 (eni, overlay)`.
 pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
-    let name = |cell: &CellSummary| [cell.path.as_str(), &cell.point_label].join(" ").trim_end().to_owned();
-    let lines = grouped(workload.cells.iter().map(|cell| (note(workload, cell).to_owned(), name(cell))));
+    let name = |cell: &CellSummary| {
+        [cell.path.as_str(), &cell.point_label].join(" ").trim_end().to_owned()
+    };
+    let lines =
+        grouped(workload.cells.iter().map(|cell| (note(workload, cell).to_owned(), name(cell))));
     lines.into_iter().map(|line| format!("{}: {line}", workload.name)).collect()
 }

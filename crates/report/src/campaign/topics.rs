@@ -19,8 +19,14 @@ use crate::document::{Block, Document};
 type Topic = fn(&Summary) -> Vec<Block>;
 
 /// Every part, in the order of pages.
-const TOPICS: &[Topic] =
-    &[answer::blocks, reading::blocks, overview::blocks, workloads::blocks, searches::blocks, evidence::blocks];
+const TOPICS: &[Topic] = &[
+    answer::blocks,
+    reading::blocks,
+    overview::blocks,
+    workloads::blocks,
+    searches::blocks,
+    evidence::blocks,
+];
 
 /// A run as a document.
 pub(super) fn document(summary: &Summary) -> Document {

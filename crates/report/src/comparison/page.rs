@@ -24,7 +24,8 @@ pub(super) fn document(comparison: &Comparison, all: bool, most: usize) -> Docum
     if !notes.is_empty() {
         blocks.push(Block::List(notes));
     }
-    let apart = comparison.not_compared.iter().map(|cell| Line::named(&cell.cell, &cell.reason)).collect();
+    let apart =
+        comparison.not_compared.iter().map(|cell| Line::named(&cell.cell, &cell.reason)).collect();
     blocks.extend(list("not-compared", "Not compared", apart));
     blocks.push(Block::Paragraph(comparison.caveat().into()));
     Document { title: format!("hopbench: {}", comparison.counts()), facts: Vec::new(), blocks }
@@ -35,7 +36,8 @@ fn verdict(comparison: &Comparison) -> Vec<Block> {
     let Some(headline) = comparison.headline() else {
         return Vec::new();
     };
-    let mut blocks = vec![Block::Paragraph(Line::default().with(Tone::Strong, format!("{headline}.")))];
+    let mut blocks =
+        vec![Block::Paragraph(Line::default().with(Tone::Strong, format!("{headline}.")))];
     // A list each: a long one is cut, and hides no other bound.
     for bound in &comparison.bounds {
         let broken = bound.broken().into_iter().map(|line| Line::from(format!("BROKEN {line}")));
@@ -65,7 +67,9 @@ fn changes(comparison: &Comparison, all: bool, most: usize) -> Vec<Block> {
     if shown.is_empty() {
         return Vec::new();
     }
-    let row = |row: &&Compared| Row::of([row.cell(), row.label.clone(), row.both(), row.text.clone()].map(Cell::from));
+    let row = |row: &&Compared| {
+        Row::of([row.cell(), row.label.clone(), row.both(), row.text.clone()].map(Cell::from))
+    };
     let [cell, figure] = ["cell", "figure"].map(Column::name);
     let table = Table {
         caption: "What changed".to_owned(),

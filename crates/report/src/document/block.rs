@@ -77,7 +77,12 @@ pub(crate) enum Reach {
 
 impl Part {
     /// A part that all renderers have.
-    pub(crate) fn new(form: Form, id: impl Into<String>, title: impl Into<Line>, blocks: Vec<Block>) -> Self {
+    pub(crate) fn new(
+        form: Form,
+        id: impl Into<String>,
+        title: impl Into<Line>,
+        blocks: Vec<Block>,
+    ) -> Self {
         Self { id: id.into(), title: title.into(), form, reach: Reach::Everywhere, blocks }
     }
 

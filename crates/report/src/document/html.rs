@@ -75,7 +75,10 @@ fn links(blocks: &[Block]) -> Vec<(&str, &str)> {
         if let Block::Part(part) = block
             && part.form == Form::Open
         {
-            out.push((part.id.as_str(), part.title.runs.first().map_or("", |(_, text)| text.as_str())));
+            out.push((
+                part.id.as_str(),
+                part.title.runs.first().map_or("", |(_, text)| text.as_str()),
+            ));
             out.extend(links(&part.blocks));
         }
     }
@@ -125,7 +128,8 @@ fn block(level: u8, block: &Block) -> Markup {
 
 /// A part that is folded away is open on paper, and for those who follow a link to it.
 fn part(level: u8, part: &Part) -> Markup {
-    let anchor = html! { a class="anchor" href={ "#" (part.id) } aria-label="Link to this part" { "#" } };
+    let anchor =
+        html! { a class="anchor" href={ "#" (part.id) } aria-label="Link to this part" { "#" } };
     let title = line(&part.title);
     html! {
         @if part.form == Form::Open {
@@ -160,10 +164,19 @@ mod tests {
 
     /// A text in every place of a document.
     fn everywhere(bad: &str) -> Document {
-        let tones = [Tone::Plain, Tone::Name, Tone::Strong, Tone::Quiet, Tone::Better, Tone::Worse, Tone::Doubt];
+        let tones = [
+            Tone::Plain,
+            Tone::Name,
+            Tone::Strong,
+            Tone::Quiet,
+            Tone::Better,
+            Tone::Worse,
+            Tone::Doubt,
+        ];
         let line = || tones.into_iter().fold(Line::default(), |line, tone| line.with(tone, bad));
         let cell = || Cell { small: bad.into(), hint: bad.into(), mark: "*", ..Cell::from(bad) };
-        let column = || Column { unit: bad.to_owned(), group: bad.to_owned(), ..Column::number(bad, bad) };
+        let column =
+            || Column { unit: bad.to_owned(), group: bad.to_owned(), ..Column::number(bad, bad) };
         let table = |kind| Table {
             caption: bad.to_owned(),
             is_titled: true,
@@ -199,9 +212,15 @@ mod tests {
     fn no_text_steers_a_terminal_or_marks_up() {
         let document = everywhere(BAD);
         let page = terminal(&document, 80);
-        assert!(page.lines().all(|line| line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×'))), "{page}");
+        assert!(
+            page.lines().all(|line| line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×'))),
+            "{page}"
+        );
         let page = markdown(&document, 1);
-        assert!(!page.contains("<img") && !page.contains('\u{1b}') && page.contains("&lt;img"), "{page}");
+        assert!(
+            !page.contains("<img") && !page.contains('\u{1b}') && page.contains("&lt;img"),
+            "{page}"
+        );
     }
 
     #[test]

@@ -11,7 +11,8 @@ const MOST_ITEMS: usize = 50;
 /// The document as markdown; its title is a heading of this level.
 pub(crate) fn markdown(document: &Document, level: usize) -> String {
     let mut out = format!("{} {}\n", "#".repeat(level), safe(&document.title));
-    let facts: Vec<String> = document.facts.iter().map(|[name, value]| safe(&format!("{name}: {value}"))).collect();
+    let facts: Vec<String> =
+        document.facts.iter().map(|[name, value]| safe(&format!("{name}: {value}"))).collect();
     if !facts.is_empty() {
         out.push_str(&format!("\n{}\n", facts.join(" · ")));
     }
@@ -23,10 +24,14 @@ fn blocks(out: &mut String, level: usize, blocks: &[Block]) {
     for block in blocks {
         match block {
             Block::Part(part) => self::part(out, level, part),
-            Block::Paragraph(line) | Block::Note(line) => out.push_str(&format!("\n{}\n", spoken(line))),
+            Block::Paragraph(line) | Block::Note(line) => {
+                out.push_str(&format!("\n{}\n", spoken(line)))
+            }
             Block::Alert(line) => out.push_str(&format!("\n**Note:** {}\n", spoken(line))),
             Block::List(lines) => list(out, &lines.iter().map(spoken).collect::<Vec<_>>()),
-            Block::Table(table) if table.kind != Kind::Map && !table.rows.is_empty() => self::table(out, table),
+            Block::Table(table) if table.kind != Kind::Map && !table.rows.is_empty() => {
+                self::table(out, table)
+            }
             Block::Table(_) | Block::Chart(..) | Block::Listing(_) => {}
         }
     }
@@ -41,8 +46,12 @@ fn part(out: &mut String, level: usize, part: &Part) {
         out.len(),
         match part.form {
             Form::Tables => [String::new(), String::new()],
-            Form::Closed => [format!("\n<details><summary>{title}</summary>\n"), "\n</details>\n".to_owned()],
-            Form::Open | Form::Folded => [format!("\n{} {title}\n", "#".repeat(level)), String::new()],
+            Form::Closed => {
+                [format!("\n<details><summary>{title}</summary>\n"), "\n</details>\n".to_owned()]
+            }
+            Form::Open | Form::Folded => {
+                [format!("\n{} {title}\n", "#".repeat(level)), String::new()]
+            }
         },
     );
     out.push_str(&head);
@@ -73,7 +82,8 @@ fn table(out: &mut String, table: &Table) {
         let texts = [column.label.as_str(), column.unit.as_str()];
         safe(&texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "))
     };
-    let align = |column: &Column| if column.align == Align::Number { "--:" } else { ":--" }.to_owned();
+    let align =
+        |column: &Column| if column.align == Align::Number { "--:" } else { ":--" }.to_owned();
     out.push('\n');
     row(out, table.columns.iter().map(head));
     row(out, table.columns.iter().map(align));

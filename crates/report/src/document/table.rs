@@ -96,7 +96,8 @@ impl Table {
 
     /// What a row is called.
     fn name(&self, row: &Row) -> String {
-        let names = self.columns.iter().zip(&row.cells).filter(|(column, _)| column.align == Align::Name);
+        let names =
+            self.columns.iter().zip(&row.cells).filter(|(column, _)| column.align == Align::Name);
         let names: Vec<&str> = names.map(|(_, cell)| &*cell.text).collect();
         names.join(" ").trim_end().to_owned()
     }

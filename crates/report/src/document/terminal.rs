@@ -25,7 +25,8 @@ struct Out {
 pub(crate) fn terminal(document: &Document, width: usize) -> String {
     let mut out = Out { text: String::new(), width, indent: "", needs_gap: false };
     out.wrapped("", &document.title);
-    let facts: Vec<String> = document.facts.iter().map(|[name, value]| format!("{name}: {value}")).collect();
+    let facts: Vec<String> =
+        document.facts.iter().map(|[name, value]| format!("{name}: {value}")).collect();
     out.wrapped("", &facts.join("; "));
     out.blocks(&document.blocks);
     out.text
@@ -46,7 +47,9 @@ impl Out {
                     self.gap();
                     self.list(&lines.iter().map(spoken).collect::<Vec<_>>());
                 }
-                Block::Table(table) if table.kind != Kind::Map && !table.rows.is_empty() => self.table(table),
+                Block::Table(table) if table.kind != Kind::Map && !table.rows.is_empty() => {
+                    self.table(table)
+                }
                 Block::Table(_) | Block::Chart(..) | Block::Listing(_) => {}
             }
         }

@@ -20,7 +20,9 @@ mod tests {
     #[test]
     fn every_file_is_registered_under_its_name() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/export/formats");
-        let file = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let file = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.unwrap().file_name().into_string().unwrap()
+        };
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .filter_map(|entry| file(entry).strip_suffix(".rs").map(|stem| stem.replace('_', "-")))

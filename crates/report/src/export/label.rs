@@ -75,5 +75,7 @@ fn size(point: &Point) -> Option<u64> {
 
 /// A text without blanks, and without commas, which their CSV does not quote.
 fn word(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_graphic() && !matches!(c, ',' | '"') { c } else { '-' }).collect()
+    text.chars()
+        .map(|c| if c.is_ascii_graphic() && !matches!(c, ',' | '"') { c } else { '-' })
+        .collect()
 }

@@ -37,10 +37,12 @@ impl Trial<'_> {
     /// Calls by status; those that failed without one under `-1`. `200` is always there.
     pub(super) fn codes(&self) -> BTreeMap<String, u64> {
         let mut out = self.record.statuses.clone();
-        // An answer that is an error is among the failures, too, whatever its reason is called: what is left had no status.
+        // An answer that is an error is among the failures, too, whatever its reason is called:
+        // what is left had no status.
         let failures: u64 = self.record.errors.values().sum();
         let is_error = |status: &str| status.parse::<u32>().is_ok_and(|status| status >= 400);
-        let answered: u64 = out.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| count).sum();
+        let answered: u64 =
+            out.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| count).sum();
         if failures > answered {
             out.insert(NO_STATUS.to_owned(), failures - answered);
         }
@@ -76,7 +78,9 @@ impl Trial<'_> {
         let metric = |name: &str| self.record.metrics.get(name).copied();
         let due = self.calls() as f64 / self.record.window_s;
         let failed = metric("error_ratio").unwrap_or(0.0);
-        let done = metric("requests_per_s").filter(|_| failed < 1.0).map(|answered| answered / (1.0 - failed));
+        let done = metric("requests_per_s")
+            .filter(|_| failed < 1.0)
+            .map(|answered| answered / (1.0 - failed));
         match (self.asked_per_s(), done) {
             (Some(asked), Some(done)) if done < SCHEDULE_KEPT * asked => done,
             _ => due,
@@ -92,7 +96,11 @@ impl Trial<'_> {
 
     /// A figure of the proxies of this role, added up; `None` where there is none.
     pub(super) fn proxies(&self, role: &str, figure: &str) -> Option<f64> {
-        let proxies = self.record.cost.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == role);
-        proxies.map(|proxy| proxy.figures.get(figure).copied()).reduce(|sum, next| Some(sum? + next?)).flatten()
+        let proxies =
+            self.record.cost.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == role);
+        proxies
+            .map(|proxy| proxy.figures.get(figure).copied())
+            .reduce(|sum, next| Some(sum? + next?))
+            .flatten()
     }
 }

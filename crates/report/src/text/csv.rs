@@ -11,13 +11,19 @@ pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     let text = line(text);
     // Also the wide forms of the four signs, which some spreadsheets take as well.
     let judged = text.trim_start();
-    let is_formula = judged.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
-    if is_formula && judged != "-" && !is_number(judged) { Cow::Owned(format!("'{text}")) } else { text }
+    let is_formula =
+        judged.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
+    if is_formula && judged != "-" && !is_number(judged) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        text
+    }
 }
 
 /// Whether a text is a number in digits: `-1.5`, `+3e-7`.
 fn is_number(text: &str) -> bool {
-    let has_digits_only = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E'));
+    let has_digits_only =
+        text.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E'));
     has_digits_only && text.parse::<f64>().is_ok()
 }
 

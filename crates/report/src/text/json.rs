@@ -17,7 +17,8 @@ pub(crate) fn line(value: &impl Serialize) -> String {
 
 /// JSON lets DEL and the controls beyond it stand as they are, and terminals obey some of them.
 fn ended(text: serde_json::Result<String>) -> String {
-    // Every key is a string and every figure finite, so that there is nothing that cannot be written.
+    // Every key is a string and every figure finite, so that there is nothing that cannot be
+    // written.
     let mut text = text.unwrap_or_default();
     if let Cow::Owned(spelled) = printable::lines(&text) {
         text = spelled;

@@ -74,7 +74,10 @@ fn chunks(text: &str) -> Vec<String> {
 fn is_unit(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', ')', '.']);
     let prefixed = |unit: &str| word.strip_suffix(unit).is_some_and(|prefix| prefix.len() <= 2);
-    matches!(word, "%" | "s" | "ms" | "us" | "ns") || prefixed("B") || prefixed("B/s") || prefixed("bit/s")
+    matches!(word, "%" | "s" | "ms" | "us" | "ns")
+        || prefixed("B")
+        || prefixed("B/s")
+        || prefixed("bit/s")
 }
 
 /// Columns of a plain text.

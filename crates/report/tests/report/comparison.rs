@@ -22,10 +22,15 @@ pub(crate) struct Made {
 /// Two paths with bulk traffic and a request at a time, over so many rounds. `speed` is that of the
 /// path; `salt` makes runs differ in their noise, which deviates by 2 %.
 pub(crate) fn made(rounds: u32, salt: u32, speed: impl Fn(&str) -> f64) -> Made {
-    let paths = ["host", "bridge"].map(|name| path(name, (name, "a"), (name, "b"), Via::Direct)).to_vec();
+    let paths =
+        ["host", "bridge"].map(|name| path(name, (name, "a"), (name, "b"), Via::Direct)).to_vec();
     let points = vec![
         point("bulk", &[], job("stream", json!({"size": "128KiB"}), Schedule::Closed, 4)),
-        point("ask", &[("size", json!("64B"))], job("rr", json!({"size": "64B"}), Schedule::Closed, 1)),
+        point(
+            "ask",
+            &[("size", json!("64B"))],
+            job("rr", json!({"size": "64B"}), Schedule::Closed, 1),
+        ),
     ];
     of(run("made up", paths, points, rounds, Some("host")), salt, speed)
 }
@@ -46,11 +51,15 @@ pub(crate) fn of(mut run: RunFile, salt: u32, speed: impl Fn(&str) -> f64) -> Ma
             record.limited_by = "unknown".to_owned();
             // Uniform within 3.46 % deviates by 2 %.
             let rate = 8e9 * speed * noise.about(0.0346);
-            record.metrics.entry("received_bits_per_s".to_owned()).and_modify(|value| *value = rate);
+            record
+                .metrics
+                .entry("received_bits_per_s".to_owned())
+                .and_modify(|value| *value = rate);
             record.metrics.entry("retransmitted_bytes".to_owned()).and_modify(|bytes| *bytes = 0.0);
             if let Some(latency) = record.latency.get_mut("service_ns") {
                 let at = |ns: f64, about: f64| (ns / speed * about) as u64;
-                (latency.p50, latency.p99) = (at(50_000.0, noise.about(0.0346)), at(120_000.0, noise.about(0.0346)));
+                (latency.p50, latency.p99) =
+                    (at(50_000.0, noise.about(0.0346)), at(120_000.0, noise.about(0.0346)));
                 latency.p999 = at(400_000.0, noise.about(0.0346));
             }
             records.push(record);
@@ -60,7 +69,8 @@ pub(crate) fn of(mut run: RunFile, salt: u32, speed: impl Fn(&str) -> f64) -> Ma
 }
 
 pub(crate) fn values(made: &Made, asked: &Asked) -> Values {
-    let mut values = Values::new(format!("results/{}", made.run.run_id), made.run.clone(), &asked.bounds);
+    let mut values =
+        Values::new(format!("results/{}", made.run.run_id), made.run.clone(), &asked.bounds);
     made.records.iter().for_each(|record| values.add(record));
     values
 }
@@ -75,11 +85,15 @@ pub(crate) fn compared(a: &Made, b: &Made, asked: &Asked) -> Comparison {
 
 /// With these bounds.
 pub(crate) fn bounded(bounds: &[&str]) -> Asked {
-    Asked { bounds: bounds.iter().map(|bound| bound.parse().unwrap()).collect(), ..Asked::default() }
+    Asked {
+        bounds: bounds.iter().map(|bound| bound.parse().unwrap()).collect(),
+        ..Asked::default()
+    }
 }
 
 /// The comparison of a figure of a cell.
 pub(crate) fn row<'a>(comparison: &'a Comparison, path: &str, metric: &str) -> &'a Row {
     let mut rows = comparison.comparisons.iter();
-    rows.find(|row| row.path == path && row.metric == metric).unwrap_or_else(|| panic!("no {metric} of {path}"))
+    rows.find(|row| row.path == path && row.metric == metric)
+        .unwrap_or_else(|| panic!("no {metric} of {path}"))
 }

@@ -59,8 +59,10 @@ fn pages_are_as_agreed() {
 
 #[test]
 fn no_golden_is_forgotten() {
-    let mut files: Vec<_> =
-        fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
     files.sort();
     let mut names: Vec<_> = pages().iter().map(|(name, _)| (*name).to_owned()).collect();
     names.sort();
@@ -76,7 +78,11 @@ fn goldens_fit_the_page_and_steer_no_terminal() {
         for line in text.lines() {
             assert!(line.chars().count() <= WIDTH, "{}: {line}", path.display());
             assert_eq!(line.trim_end(), line, "{}", path.display());
-            assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')), "{}: {line}", path.display());
+            assert!(
+                line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')),
+                "{}: {line}",
+                path.display()
+            );
         }
     }
 }
@@ -107,7 +113,11 @@ fn diff(agreed: &str, found: &str) -> String {
     let mut common = vec![vec![0usize; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            common[i][j] = if a[i] == b[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
+            common[i][j] = if a[i] == b[j] {
+                common[i + 1][j + 1] + 1
+            } else {
+                common[i + 1][j].max(common[i][j + 1])
+            };
         }
     }
     let (mut i, mut j, mut out) = (0, 0, String::new());

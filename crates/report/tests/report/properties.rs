@@ -77,10 +77,17 @@ fn record() -> impl Strategy<Value = Record> {
                 node.context_switches_per_s = next();
                 node.per_cpu_busy.iter_mut().for_each(|share| *share = next());
                 node.per_cpu_softirq.iter_mut().for_each(|share| *share = next());
-                node.meters.values_mut().flat_map(|m| m.values_mut()).for_each(|value| *value = next());
+                node.meters
+                    .values_mut()
+                    .flat_map(|m| m.values_mut())
+                    .for_each(|value| *value = next());
                 node.name.clone_from(&texts[2]);
             }
-            record.intervals.iter_mut().flat_map(|i| i.values_mut()).for_each(|value| *value = next());
+            record
+                .intervals
+                .iter_mut()
+                .flat_map(|i| i.values_mut())
+                .for_each(|value| *value = next());
             record.path.clone_from(&texts[3]);
             record.limited_because.clone_from(&texts[4]);
             record.errors.insert(texts[5].clone(), u64::MAX);
@@ -88,7 +95,11 @@ fn record() -> impl Strategy<Value = Record> {
             record.incomplete = Some(texts[8].clone());
             record.proof.push(records::proof(&texts[9], &texts[10], false));
             record.invariants.push(records::invariant(&texts[11], Some(&texts[0])));
-            record.warnings.push(Warning::new(WarningKind::Limited, texts[1].clone(), texts[2].clone()));
+            record.warnings.push(Warning::new(
+                WarningKind::Limited,
+                texts[1].clone(),
+                texts[2].clone(),
+            ));
             record.point.insert(texts[3].clone(), json!(texts[4]));
             record
         })

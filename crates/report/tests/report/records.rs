@@ -5,7 +5,8 @@ mod one_way;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cost, Environment, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record, Warning, WarningKind,
+    Cost, Environment, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record, Warning,
+    WarningKind,
 };
 use hopbench_stats::Histogram;
 use serde_json::{Value, json};
@@ -38,7 +39,11 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                 ("voluntary_switches", 98_211.0),
                 ("involuntary_switches", 12.0),
             ]),
-            server: figures(&[("user_s", 0.31), ("system_s", 6.12), ("max_rss_bytes", 9_437_184.0)]),
+            server: figures(&[
+                ("user_s", 0.31),
+                ("system_s", 6.12),
+                ("max_rss_bytes", 9_437_184.0),
+            ]),
             nodes: vec![NodeCost {
                 name: "worker-1".to_owned(),
                 busy_cores: 1.21,
@@ -48,8 +53,14 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                 per_cpu_softirq: vec![0.29, 0.0, 0.02, 0.0],
                 context_switches_per_s: 21_840.0,
                 meters: BTreeMap::from([
-                    ("softnet".to_owned(), figures(&[("processed", 1e6), ("dropped", 0.0), ("time_squeeze", 7.0)])),
-                    ("netdev".to_owned(), figures(&[("eth0_rx_bytes", 1e9), ("eth0_rx_drops", 12.0)])),
+                    (
+                        "softnet".to_owned(),
+                        figures(&[("processed", 1e6), ("dropped", 0.0), ("time_squeeze", 7.0)]),
+                    ),
+                    (
+                        "netdev".to_owned(),
+                        figures(&[("eth0_rx_bytes", 1e9), ("eth0_rx_drops", 12.0)]),
+                    ),
                 ]),
             }],
             ..Cost::default()
@@ -91,7 +102,11 @@ pub(crate) fn proof(hop: &str, evidence: &str, ok: bool) -> Proof {
 }
 
 pub(crate) fn invariant(name: &str, broken: Option<&str>) -> Invariant {
-    Invariant { name: name.to_owned(), ok: broken.is_none(), detail: broken.unwrap_or_default().to_owned() }
+    Invariant {
+        name: name.to_owned(),
+        ok: broken.is_none(),
+        detail: broken.unwrap_or_default().to_owned(),
+    }
 }
 
 /// A distribution with a tail, in ns: most near `typical`, one in a hundred ten times that.
@@ -124,7 +139,8 @@ pub(crate) fn rr() -> Record {
         ("retransmitted_segments", 0.0),
     ]);
     record.latency = latencies(&[("service_ns", latency(12_000, 78_000))]);
-    record.invariants = vec![invariant("histogram_holds_every_request", None), invariant("served_le_sent", None)];
+    record.invariants =
+        vec![invariant("histogram_holds_every_request", None), invariant("served_le_sent", None)];
     record
 }
 
@@ -134,7 +150,10 @@ pub(crate) fn rr_udp_lossy() -> Record {
     record.job["threads"] = json!(2);
     record.job["schedule"] = json!({"poisson": 5000.0});
     record.job["pacing"] = json!("spin");
-    record.settings = BTreeMap::from([("address".to_owned(), "[fd00:10:244:0:aaaa:bbbb:cccc:dddd]:7474".to_owned())]);
+    record.settings = BTreeMap::from([(
+        "address".to_owned(),
+        "[fd00:10:244:0:aaaa:bbbb:cccc:dddd]:7474".to_owned(),
+    )]);
     record.metrics = figures(&[
         ("requests_per_s", 4987.3),
         ("requests", 49_873.0),
@@ -196,13 +215,20 @@ pub(crate) fn crr() -> Record {
 }
 
 pub(crate) fn ping() -> Record {
-    let mut record = base("ping", "2001:db8::1", &json!({"count": 30, "interval": "1s", "size": "56B"}));
+    let mut record =
+        base("ping", "2001:db8::1", &json!({"count": 30, "interval": "1s", "size": "56B"}));
     record.window_s = 30.0;
     record.settings.clear();
     record.cost = Cost::default();
     record.proof.clear();
-    record.job = json!({"workload": "ping", "params": {"count": 30, "interval": "1s", "size": "56B"}});
-    record.metrics = figures(&[("transmitted", 30.0), ("received", 29.0), ("lost", 1.0), ("lost_ratio", 1.0 / 30.0)]);
+    record.job =
+        json!({"workload": "ping", "params": {"count": 30, "interval": "1s", "size": "56B"}});
+    record.metrics = figures(&[
+        ("transmitted", 30.0),
+        ("received", 29.0),
+        ("lost", 1.0),
+        ("lost_ratio", 1.0 / 30.0),
+    ]);
     record.latency = latencies(&[("service_ns", latency(29, 412_000))]);
     record
 }
@@ -258,7 +284,11 @@ pub(crate) fn broken() -> Record {
         invariant("node_cpu_ge_processes", Some("")),
     ];
     record.invariants[2].ok = false;
-    record.proof.push(proof("server", "\x1b[31mpod srv-\u{fc}ber on node c, expected node b", false));
+    record.proof.push(proof(
+        "server",
+        "\x1b[31mpod srv-\u{fc}ber on node c, expected node b",
+        false,
+    ));
     record.proof.push(proof(&"a-very-long-hop-name-".repeat(6), &"x".repeat(120), true));
     record.metrics.insert("sent_bits_per_s".to_owned(), f64::NAN);
     record.metrics.insert("retransmitted_bytes".to_owned(), f64::INFINITY);
@@ -269,7 +299,12 @@ pub(crate) fn broken() -> Record {
 
 /// A size sweep.
 pub(crate) fn sweep() -> Vec<Record> {
-    let points = [("1B", 9.1e6, 7_200.0), ("64B", 570e6, 8_100.0), ("4KiB", 9.1e9, 120.0), ("256KiB", 23.4e9, 0.0)];
+    let points = [
+        ("1B", 9.1e6, 7_200.0),
+        ("64B", 570e6, 8_100.0),
+        ("4KiB", 9.1e9, 120.0),
+        ("256KiB", 23.4e9, 0.0),
+    ];
     points
         .into_iter()
         .map(|(size, rate, errors)| {

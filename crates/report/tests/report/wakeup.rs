@@ -28,7 +28,10 @@ fn doubts_are_said() {
     threads.metrics.insert("errors".to_owned(), 12.0);
     let text = wakeup_cost(&spin, &threads).unwrap();
     assert!(text.contains("careful: both ends shared a CPU in the busy-polled run"), "{text}");
-    assert!(text.contains("12 exchanges failed and are in no latency in the blocking run"), "{text}");
+    assert!(
+        text.contains("12 exchanges failed and are in no latency in the blocking run"),
+        "{text}"
+    );
     threads.incomplete = Some("interrupted".to_owned());
     let text = wakeup_cost(&spin, &threads).unwrap();
     assert!(text.contains("it was cut short (interrupted) in the blocking run"), "{text}");
@@ -65,5 +68,8 @@ fn every_point_of_a_sweep_has_its_pair() {
         .collect();
     let costs = wakeup_costs(&records);
     assert_eq!(costs.len(), 2);
-    assert!(costs[0].starts_with("size 1B: busy-polled") && costs[1].starts_with("size 64B: "), "{costs:?}");
+    assert!(
+        costs[0].starts_with("size 1B: busy-polled") && costs[1].starts_with("size 64B: "),
+        "{costs:?}"
+    );
 }

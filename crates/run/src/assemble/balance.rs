@@ -12,9 +12,14 @@ const LEAST: f64 = 0.2;
 /// A warning where the ends of a role are on several nodes and one of these does most of the work.
 /// `cores` are what the role's processes used, by node; `nodes` the machines, none where the nodes
 /// are one machine.
-pub(super) fn uneven(role: &str, cores: &[(&str, Option<f64>)], nodes: &[NodeCost]) -> Option<Warning> {
+pub(super) fn uneven(
+    role: &str,
+    cores: &[(&str, Option<f64>)],
+    nodes: &[NodeCost],
+) -> Option<Warning> {
     let names: BTreeSet<&str> = cores.iter().map(|(node, _)| *node).collect();
-    let processes = cores.iter().map(|(node, cores)| Some((*node, (*cores)?))).collect::<Option<Vec<_>>>();
+    let processes =
+        cores.iter().map(|(node, cores)| Some((*node, (*cores)?))).collect::<Option<Vec<_>>>();
     let machines = names.iter().map(|name| {
         let node = nodes.iter().find(|node| node.name == *name && !node.per_cpu_busy.is_empty())?;
         Some((*name, node.busy_cores))
@@ -41,7 +46,10 @@ pub(super) fn of_proxies(proxies: &[ProxyCost], nodes: &[NodeCost]) -> Vec<Warni
         let cores = proxy.figures.get("cores").copied();
         roles.entry(proxy_role(&proxy.name)).or_default().push((&proxy.node, cores));
     }
-    roles.iter().filter_map(|(role, cores)| uneven(&format!("proxies {role}"), cores, nodes)).collect()
+    roles
+        .iter()
+        .filter_map(|(role, cores)| uneven(&format!("proxies {role}"), cores, nodes))
+        .collect()
 }
 
 fn sums<'a>(cores: &[(&'a str, f64)]) -> BTreeMap<&'a str, f64> {
@@ -69,7 +77,10 @@ impl Odd {
         if !is_odd {
             return None;
         }
-        let others = nodes.iter().filter(|(name, _)| *name != node).map(|(name, cores)| format!("{name} {cores:.2}"));
+        let others = nodes
+            .iter()
+            .filter(|(name, _)| *name != node)
+            .map(|(name, cores)| format!("{name} {cores:.2}"));
         let others = others.collect::<Vec<_>>().join(", ");
         Some(Self { node: (*node).to_owned(), cores: *cores, mean, others })
     }
@@ -80,7 +91,12 @@ mod tests {
     use super::*;
 
     fn machine(name: &str, busy_cores: f64) -> NodeCost {
-        NodeCost { name: name.to_owned(), busy_cores, per_cpu_busy: vec![0.5; 4], ..NodeCost::default() }
+        NodeCost {
+            name: name.to_owned(),
+            busy_cores,
+            per_cpu_busy: vec![0.5; 4],
+            ..NodeCost::default()
+        }
     }
 
     fn detail(cores: &[(&str, Option<f64>)], nodes: &[NodeCost]) -> Option<String> {
@@ -89,16 +105,19 @@ mod tests {
 
     #[test]
     fn one_node_that_does_most_is_told_and_small_or_fair_differences_are_not() {
-        let (a, b, c) = (|cores| ("a", Some(cores)), |cores| ("b", Some(cores)), |cores| ("c", Some(cores)));
+        let (a, b, c) =
+            (|cores| ("a", Some(cores)), |cores| ("b", Some(cores)), |cores| ("c", Some(cores)));
         let text = detail(&[a(2.0), b(0.25), c(0.75)], &[]).unwrap();
         assert_eq!(
             text,
             "the servers are on 3 nodes, and a did most: its processes there used 2.00 cores, 1.00 on average (b 0.25, c 0.75)"
         );
-        // Exactly 1.5 times the mean is not more than that; nor is a fair share of three servers to one.
+        // Exactly 1.5 times the mean is not more than that; nor is a fair share of three servers to
+        // one.
         assert_eq!(detail(&[a(1.5), b(0.5)], &[]), None);
         assert!(detail(&[a(1.6), b(0.5)], &[]).is_some());
-        // Little is nothing, and one node has nothing to be compared with, however many ends it has.
+        // Little is nothing, and one node has nothing to be compared with, however many ends it
+        // has.
         assert_eq!(detail(&[a(0.3), b(0.1)], &[]), None);
         assert_eq!(detail(&[a(3.0), a(0.1)], &[]), None);
         // Several ends of a node count together: 2 x 0.5 here, 1.0 there.
@@ -116,7 +135,10 @@ mod tests {
         let unread = NodeCost { per_cpu_busy: Vec::new(), ..machine("a", 0.0) };
         assert_eq!(detail(&unknown, &[unread, machine("b", 3.9)]), None);
         let fair = [("a", Some(1.0)), ("b", Some(1.0))];
-        assert!(detail(&fair, &[machine("a", 0.9), machine("b", 3.9)]).is_some(), "others work there");
+        assert!(
+            detail(&fair, &[machine("a", 0.9), machine("b", 3.9)]).is_some(),
+            "others work there"
+        );
     }
 
     #[test]
@@ -127,12 +149,24 @@ mod tests {
             named,
             figures: [("cores".to_owned(), cores)].into(),
         };
-        let pair = |second| [proxy("gateway", "a", 3.0, true), proxy("gateway#2", "b", second, true)];
+        let pair =
+            |second| [proxy("gateway", "a", 3.0, true), proxy("gateway#2", "b", second, true)];
         let told = of_proxies(&pair(0.1), &[]);
-        assert!(told.len() == 1 && told[0].detail.starts_with("the proxies gateway are on 2 nodes, and a"), "{told:?}");
+        assert!(
+            told.len() == 1
+                && told[0].detail.starts_with("the proxies gateway are on 2 nodes, and a"),
+            "{told:?}"
+        );
         assert_eq!(of_proxies(&pair(2.5), &[]), []);
-        let others = [proxy("client-sidecar", "a", 3.0, true), proxy("server-sidecar", "b", 0.1, true)];
+        let others =
+            [proxy("client-sidecar", "a", 3.0, true), proxy("server-sidecar", "b", 0.1, true)];
         assert_eq!(of_proxies(&others, &[]), []);
-        assert_eq!(of_proxies(&[proxy("gateway", "a", 3.0, true), proxy("gateway#2", "b", 0.0, false)], &[]), []);
+        assert_eq!(
+            of_proxies(
+                &[proxy("gateway", "a", 3.0, true), proxy("gateway#2", "b", 0.0, false)],
+                &[]
+            ),
+            []
+        );
     }
 }

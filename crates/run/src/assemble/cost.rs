@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_meter::delta;
-use hopbench_model::{Cost, EndReport, Invariant, NodeCost, SECOND, SHORTEST_OF_MACHINE_S, Tick, Warning, WarningKind};
+use hopbench_model::{
+    Cost, EndReport, Invariant, NodeCost, SECOND, SHORTEST_OF_MACHINE_S, Tick, Warning, WarningKind,
+};
 
 use super::{balance, processes, proxies};
 use crate::conduct::TrialResult;
@@ -31,11 +33,17 @@ pub(super) struct Spent {
 }
 
 /// The costs of the two sides of a trial.
-pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::Spent, outcome: &TrialResult) -> Spent {
+pub(super) fn spent(
+    clients: &[End<'_>],
+    servers: &[End<'_>],
+    proxies: proxies::Spent,
+    outcome: &TrialResult,
+) -> Spent {
     // Every node is the same machine then, whatever it is called.
     let one_machine = outcome.one_machine;
-    let processes =
-        |ends: &[End<'_>]| -> Vec<BTreeMap<String, f64>> { ends.iter().map(|e| process(e.report)).collect() };
+    let processes = |ends: &[End<'_>]| -> Vec<BTreeMap<String, f64>> {
+        ends.iter().map(|e| process(e.report)).collect()
+    };
     let (of_clients, mut of_servers) = (processes(clients), processes(servers));
     // Each of several servers' agents watches all processes of the server program: they count once.
     let watchers = of_servers.iter_mut().zip(servers).filter(|(_, end)| watches(end.report));
@@ -46,24 +54,35 @@ pub(super) fn spent(clients: &[End<'_>], servers: &[End<'_>], proxies: proxies::
     }
     let mut nodes = nodes(clients.iter().chain(servers));
     let of_ends = clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers));
-    let mut processes: Vec<(&str, f64)> = of_ends.map(|(end, spent)| (end.node, cores(spent))).collect();
+    let mut processes: Vec<(&str, f64)> =
+        of_ends.map(|(end, spent)| (end.node, cores(spent))).collect();
     processes.extend(proxies.on_nodes.iter().map(|(node, cores)| (node.as_str(), *cores)));
     // In a short window a tick more or less is no contradiction.
     let long = outcome.client.window_ns as f64 >= SHORTEST_OF_MACHINE_S * SECOND as f64;
     let raised = long.then(|| raise_to_processes(&mut nodes, &processes, one_machine)).flatten();
     let mut warnings: Vec<Warning> = raised.into_iter().collect();
-    for (role, ends, spent) in [("clients", clients, &of_clients), ("servers", servers, &of_servers)] {
-        let cores: Vec<_> =
-            ends.iter().zip(spent).map(|(end, spent)| (end.node, spent.get("cores").copied())).collect();
+    for (role, ends, spent) in
+        [("clients", clients, &of_clients), ("servers", servers, &of_servers)]
+    {
+        let cores: Vec<_> = ends
+            .iter()
+            .zip(spent)
+            .map(|(end, spent)| (end.node, spent.get("cores").copied()))
+            .collect();
         warnings.extend(balance::uneven(role, &cores, if one_machine { &[] } else { &nodes }));
     }
     warnings.extend(balance::of_proxies(&proxies.costs, if one_machine { &[] } else { &nodes }));
-    let of_ends = burdens(CLIENT, clients, &of_clients).chain(burdens(SERVER, servers, &of_servers));
+    let of_ends =
+        burdens(CLIENT, clients, &of_clients).chain(burdens(SERVER, servers, &of_servers));
     let burdens = of_ends.chain(proxies.burdens).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
-    let invariants = sides.iter().filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes)).collect();
+    let invariants = sides
+        .iter()
+        .filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes))
+        .collect();
     let (client, server) = (sum(&of_clients), sum(&of_servers));
-    let cost = Cost { client, server, proxies: proxies.costs, nodes, one_machine, metered: Vec::new() };
+    let cost =
+        Cost { client, server, proxies: proxies.costs, nodes, one_machine, metered: Vec::new() };
     Spent { burdens, cost, invariants, warnings }
 }
 
@@ -84,7 +103,11 @@ fn burdens<'a>(
         node: end.node.to_owned(),
         cores: cores(spent),
         processes: processes::working(end.report, end.threads, cores(spent), seconds(end.report)),
-        cpus: if watches(end.report) { held_together(ends) } else { end.pinned.clone().or_else(|| end.held.clone()) },
+        cpus: if watches(end.report) {
+            held_together(ends)
+        } else {
+            end.pinned.clone().or_else(|| end.held.clone())
+        },
     })
 }
 
@@ -121,7 +144,8 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
         let cpu_s = out.remove("cpu_s").unwrap_or(user + system);
         out.insert("cores".to_owned(), cpu_s / seconds(end));
     }
-    let [before, after] = [&end.start, &end.end].map(|tick| reading(tick, rss).get("rss_bytes").copied());
+    let [before, after] =
+        [&end.start, &end.end].map(|tick| reading(tick, rss).get("rss_bytes").copied());
     if let Some(rss) = after {
         out.insert("rss_bytes".to_owned(), rss);
     }
@@ -141,7 +165,12 @@ fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
             continue;
         }
         let report = end.report;
-        let mut node = delta::node_cost(end.node, &report.start.readings, &report.end.readings, seconds(report));
+        let mut node = delta::node_cost(
+            end.node,
+            &report.start.readings,
+            &report.end.readings,
+            seconds(report),
+        );
         // These stand in the costs of the processes.
         for process in ["self", "process", "program"] {
             node.meters.remove(process);
@@ -163,7 +192,11 @@ fn seconds(end: &EndReport) -> f64 {
 /// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks
 /// misses work that is done between them, as a generator that sleeps on timers does it; a process'
 /// own time is exact.
-fn raise_to_processes(nodes: &mut [NodeCost], processes: &[(&str, f64)], one_machine: bool) -> Option<Warning> {
+fn raise_to_processes(
+    nodes: &mut [NodeCost],
+    processes: &[(&str, f64)],
+    one_machine: bool,
+) -> Option<Warning> {
     let mut warning = None;
     for node in nodes.iter_mut().filter(|n| !n.per_cpu_busy.is_empty()) {
         let here = processes.iter().filter(|(at, _)| one_machine || *at == node.name);
@@ -177,7 +210,10 @@ fn raise_to_processes(nodes: &mut [NodeCost], processes: &[(&str, f64)], one_mac
             continue;
         }
         node.busy_cores = known;
-        node.meters.entry("cpu".to_owned()).or_default().insert("sampled_busy_cores".to_owned(), sampled);
+        node.meters
+            .entry("cpu".to_owned())
+            .or_default()
+            .insert("sampled_busy_cores".to_owned(), sampled);
         warning = Some(Warning::new(
             WarningKind::CpuUndercounted,
             format!(
@@ -196,10 +232,16 @@ const EDGE_S: f64 = 0.05;
 ///
 /// That a machine is at least as busy as its processes cannot be demanded: see
 /// [`raise_to_processes`].
-fn fits_cpus(name: &str, ends: &[End<'_>], spent: &[BTreeMap<String, f64>], nodes: &[NodeCost]) -> Option<Invariant> {
+fn fits_cpus(
+    name: &str,
+    ends: &[End<'_>],
+    spent: &[BTreeMap<String, f64>],
+    nodes: &[NodeCost],
+) -> Option<Invariant> {
     let mut known = false;
     let mut detail = String::new();
-    // Of many ends on one machine each waits for the others before it reads, and in the middle of its reading as well.
+    // Of many ends on one machine each waits for the others before it reads, and in the middle of
+    // its reading as well.
     let began = || ends.iter().map(|end| end.report.start.t_ns);
     let spread = began().max().unwrap_or(0).saturating_sub(began().min().unwrap_or(0));
     let edge_s = EDGE_S + spread as f64 / SECOND as f64;
@@ -214,5 +256,9 @@ fn fits_cpus(name: &str, ends: &[End<'_>], spent: &[BTreeMap<String, f64>], node
             detail = format!("{cores:.2} cores used of {cpus}");
         }
     }
-    known.then(|| Invariant { name: format!("{name}_process_le_cpus"), ok: detail.is_empty(), detail })
+    known.then(|| Invariant {
+        name: format!("{name}_process_le_cpus"),
+        ok: detail.is_empty(),
+        detail,
+    })
 }

@@ -23,10 +23,12 @@ pub(super) fn intervals(
         let Some(mine) = mine else { continue };
         let mut interval = Interval::from([("t_s".to_owned(), tick.t_ns as f64 / SECOND as f64)]);
         let theirs_rates = before.1.zip(theirs).and_then(|(then, now)| rates(then, now));
-        for (name, counter) in
-            [("sent_bits_per_s", Counter::SentBytes), ("received_bits_per_s", Counter::ReceivedBytes)]
-        {
-            // Request and response bytes are the client's to count; of one-way traffic each end sees its half.
+        for (name, counter) in [
+            ("sent_bits_per_s", Counter::SentBytes),
+            ("received_bits_per_s", Counter::ReceivedBytes),
+        ] {
+            // Request and response bytes are the client's to count; of one-way traffic each end
+            // sees its half.
             let mut rate = mine(counter) * 8.0;
             if one_way {
                 // Half of the story would look like a drop to zero.

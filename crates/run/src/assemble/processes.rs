@@ -34,7 +34,11 @@ pub(super) fn working(end: &EndReport, threads: u32, cores: f64, seconds: f64) -
     let Some(program) = end.end.readings.get("program") else {
         let own = end.end.readings.get("self").map(|own| spent("self", own)).unwrap_or_default();
         let waits_per_s = own.get("voluntary_switches").map(|waits| waits / seconds);
-        return if in_sandbox(end) { Vec::new() } else { vec![Process { cores, threads, waits_per_s }] };
+        return if in_sandbox(end) {
+            Vec::new()
+        } else {
+            vec![Process { cores, threads, waits_per_s }]
+        };
     };
     let spent = spent("program", program);
     let each = spent.iter().filter_map(|(name, cpu_s)| {

@@ -52,14 +52,19 @@ pub(super) struct Work {
 impl Work {
     /// What the clients saw in the window: exchanges that were completed, and of bare TCP the
     /// payload, both directions together.
-    pub(super) fn of(workload: &dyn Workload, metrics: &BTreeMap<String, f64>, client: &EndReport) -> Self {
+    pub(super) fn of(
+        workload: &dyn Workload,
+        metrics: &BTreeMap<String, f64>,
+        client: &EndReport,
+    ) -> Self {
         let seconds = client.end.t_ns.saturating_sub(client.start.t_ns) as f64 / SECOND as f64;
         let grown = client.end.counts.since(&client.start.counts);
         let rate = |n: u64| (seconds > 0.0 && n > 0).then(|| n as f64 / seconds);
         let is_bytes = workload.kind().transport == Transport::Tcp;
         let bytes = grown.of(Counter::SentBytes) + grown.of(Counter::ReceivedBytes);
         Self {
-            requests_per_s: rate(grown.of(Counter::Completed)).filter(|_| metrics.contains_key("requests_per_s")),
+            requests_per_s: rate(grown.of(Counter::Completed))
+                .filter(|_| metrics.contains_key("requests_per_s")),
             bytes_per_s: rate(bytes).filter(|_| is_bytes),
         }
     }
@@ -100,7 +105,9 @@ pub(super) fn spent(
             Err(unseen) => {
                 let (text, figures) = match &said.metered {
                     Some(Ok(metered)) => (metered.source.clone(), metered.figures.clone()),
-                    Some(Err(why)) => (format!("unavailable: {unseen}, and {why}"), BTreeMap::new()),
+                    Some(Err(why)) => {
+                        (format!("unavailable: {unseen}, and {why}"), BTreeMap::new())
+                    }
                     None if proxy.pids.is_empty() => {
                         let why = "no meter read it both before the trial and after it";
                         (format!("unavailable: {unseen}, and {why}"), BTreeMap::new())
@@ -131,7 +138,12 @@ pub(super) fn spent(
         figures.extend(said.gauges.iter().map(|(name, value)| (name.clone(), *value)));
         // JSON has no word for what is not finite.
         figures.retain(|_, value| value.is_finite());
-        out.costs.push(ProxyCost { name: proxy.name.clone(), node: proxy.node.clone(), named: proxy.named, figures });
+        out.costs.push(ProxyCost {
+            name: proxy.name.clone(),
+            node: proxy.node.clone(),
+            named: proxy.named,
+            figures,
+        });
     }
     out.metrics = metrics(&out.costs, work);
     out
@@ -158,7 +170,11 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
         who: proxy_role(&proxy.name).to_owned(),
         node: proxy.node.clone(),
         cores,
-        processes: if threads > 0 { vec![Process { cores, threads, waits_per_s: None }] } else { Vec::new() },
+        processes: if threads > 0 {
+            vec![Process { cores, threads, waits_per_s: None }]
+        } else {
+            Vec::new()
+        },
         cpus: proxy.cpus.as_ref().map(|cpus| cpus.iter().copied().collect::<BTreeSet<_>>()),
     }
 }
@@ -167,12 +183,16 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
 fn metrics(costs: &[ProxyCost], work: &Work) -> BTreeMap<String, f64> {
     let named: Vec<&ProxyCost> = costs.iter().filter(|cost| cost.named).collect();
     let sum = |name: &str| -> Option<f64> {
-        let all: Option<Vec<f64>> = named.iter().map(|cost| cost.figures.get(name).copied()).collect();
+        let all: Option<Vec<f64>> =
+            named.iter().map(|cost| cost.figures.get(name).copied()).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
     };
     let cores = sum("cores");
     let per_request = cores.zip(work.requests_per_s).map(|(cores, rate)| cores / rate * 1e6);
-    let all =
-        [("proxy_cores", cores), ("proxy_cpu_us_per_request", per_request), ("proxy_rss_bytes", sum("rss_bytes"))];
+    let all = [
+        ("proxy_cores", cores),
+        ("proxy_cpu_us_per_request", per_request),
+        ("proxy_rss_bytes", sum("rss_bytes")),
+    ];
     all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

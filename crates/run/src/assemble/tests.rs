@@ -14,7 +14,9 @@ fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndRep
     counts.iter().for_each(|(counter, n)| total.set(*counter, *n));
     let after: BTreeMap<String, Reading> = readings
         .iter()
-        .map(|(meter, values)| ((*meter).to_owned(), values.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect()))
+        .map(|(meter, values)| {
+            ((*meter).to_owned(), values.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect())
+        })
         .collect();
     let mut before = after.clone();
     let totals = before.values_mut().flatten().filter(|(name, _)| name.ends_with("_total"));
@@ -52,7 +54,12 @@ fn recorded(job: &Job, cpus: Held<'_>, outcome: &TrialResult) -> Record {
     recorded_with(job, cpus, outcome, &[])
 }
 
-fn recorded_with(job: &Job, cpus: Held<'_>, outcome: &TrialResult, proxies: &[ProxySaid<'_>]) -> Record {
+fn recorded_with(
+    job: &Job,
+    cpus: Held<'_>,
+    outcome: &TrialResult,
+    proxies: &[ProxySaid<'_>],
+) -> Record {
     let hello = Hello {
         protocol: PROTOCOL,
         version: "1".to_owned(),
@@ -60,7 +67,8 @@ fn recorded_with(job: &Job, cpus: Held<'_>, outcome: &TrialResult, proxies: &[Pr
         boot_id: "b".to_owned(),
         machine: BTreeMap::new(),
     };
-    let target = Target { name: "x".to_owned(), address: ([10, 0, 0, 1], 80).into(), others: Vec::new() };
+    let target =
+        Target { name: "x".to_owned(), address: ([10, 0, 0, 1], 80).into(), others: Vec::new() };
     let setting = Setting {
         run_id: "r",
         workload: hopbench_load::workload(&job.workload).unwrap(),
@@ -73,7 +81,12 @@ fn recorded_with(job: &Job, cpus: Held<'_>, outcome: &TrialResult, proxies: &[Pr
         server: Some(&hello),
         nodes: (&[], &[]),
         cpus,
-        link: Some(LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1450, tunnel_bytes: 50, v6: false }),
+        link: Some(LinkRate {
+            bits_per_s: Some(1_000_000_000),
+            mtu_bytes: 1450,
+            tunnel_bytes: 50,
+            v6: false,
+        }),
         proxies,
     };
     record(&setting, outcome).0
@@ -88,7 +101,8 @@ fn agent(cpu_s: f64) -> EndReport {
 
 #[test]
 fn all_clients_together_have_the_rate_that_each_was_asked_for() {
-    let params = json!({"size": "128KiB", "direction": "to-server", "receive": "copy", "rate": "100Mbit"});
+    let params =
+        json!({"size": "128KiB", "direction": "to-server", "receive": "copy", "rate": "100Mbit"});
     let limit = |bytes_per_s: u64| {
         let sent = end(&[(Counter::SentBytes, bytes_per_s)], &[]);
         let received = end(&[(Counter::ReceivedBytes, bytes_per_s)], &[]);
@@ -97,7 +111,11 @@ fn all_clients_together_have_the_rate_that_each_was_asked_for() {
         recorded(&job("stream", params.clone()), (&[], &[]), &outcome).limited_by
     };
     assert_eq!(limit(495_000_000 / 8), "target_rate");
-    assert_ne!(limit(110_000_000 / 8), "target_rate", "a fifth of what was asked for, though more than one's share");
+    assert_ne!(
+        limit(110_000_000 / 8),
+        "target_rate",
+        "a fifth of what was asked for, though more than one's share"
+    );
 }
 
 #[test]
@@ -106,20 +124,23 @@ fn ends_that_begin_far_apart_are_warned_of() {
     let warned = |client_ns, server_ns| {
         let outcome = outcome(late(client_ns), vec![late(client_ns)], vec![late(server_ns)]);
         let record = recorded(&job("rr", json!({"size": "1B"})), (&[], &[]), &outcome);
-        let warning = record.warnings.into_iter().find(|warning| warning.kind == WarningKind::StartSkew);
+        let warning =
+            record.warnings.into_iter().find(|warning| warning.kind == WarningKind::StartSkew);
         (record.settings["start_skew_ns"].clone(), warning.map(|warning| warning.detail))
     };
     // All as late as the other is no skew.
     assert_eq!(warned(90_000_000, 90_000_000), ("0".to_owned(), None));
     assert_eq!(warned(5_000_000, 25_000_000), ("20000000".to_owned(), None));
-    let detail = "the ends began 31 ms apart: not all of them took part in the whole window".to_owned();
+    let detail =
+        "the ends began 31 ms apart: not all of them took part in the whole window".to_owned();
     assert_eq!(warned(36_000_000, 5_000_000), ("31000000".to_owned(), Some(detail)));
 }
 
 #[test]
 fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
     let program = |workers: [f64; 2]| {
-        let (sum, processes) = (workers.iter().sum(), ["process2_cpu_s_total", "process4_cpu_s_total"]);
+        let (sum, processes) =
+            (workers.iter().sum(), ["process2_cpu_s_total", "process4_cpu_s_total"]);
         let values = [
             ("processes", 4.0),
             ("user_s_total", sum),
@@ -144,8 +165,15 @@ fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
         recorded(&job, (&[], &[]), &outcome(agent(0.5), vec![agent(0.5)], watchers))
     };
     let record = limit(16, [0.98, 0.1]);
-    assert_eq!((record.limited_by.as_str(), record.limited_because.contains("0.98")), ("cpu:server", true));
-    assert_eq!(limit(1, [0.6, 0.6]).limited_by, "unknown", "both waited, though they used more than a core together");
+    assert_eq!(
+        (record.limited_by.as_str(), record.limited_because.contains("0.98")),
+        ("cpu:server", true)
+    );
+    assert_eq!(
+        limit(1, [0.6, 0.6]).limited_by,
+        "unknown",
+        "both waited, though they used more than a core together"
+    );
     assert_eq!(record.cost.server["cores"], 1.08);
     assert!(
         record.cost.server.keys().all(|name| !name.contains('1') && !name.contains('2')),
@@ -172,9 +200,14 @@ fn an_end_uses_no_more_than_the_cpus_that_it_is_held_to() {
 
 #[test]
 fn an_end_that_may_use_some_cpus_only_is_judged_by_those() {
-    // 0.6 cores of a client that was started on CPU 1; what fills CPU 0 is a server that nobody meters.
+    // 0.6 cores of a client that was started on CPU 1; what fills CPU 0 is a server that nobody
+    // meters.
     let limit = |confined: Option<&str>, [first, second]: [f64; 2]| {
-        let busy = [("busy_s_total", first + second), ("cpu0_busy_s_total", first), ("cpu1_busy_s_total", second)];
+        let busy = [
+            ("busy_s_total", first + second),
+            ("cpu0_busy_s_total", first),
+            ("cpu1_busy_s_total", second),
+        ];
         let own: &[(&str, f64)] = &[("user_s_total", 0.6), ("system_s_total", 0.0)];
         let mut client = end(&[], &[("cpu", &busy), ("self", own)]);
         client.settings.extend(confined.map(|cpus| (CPUS_SETTING.to_owned(), cpus.to_owned())));
@@ -188,14 +221,18 @@ fn an_end_that_may_use_some_cpus_only_is_judged_by_those() {
     assert_eq!(limit(Some("0"), [1.0, 0.6]).0, "cpu:client");
     let (name, why) = limit(None, [1.0, 0.9]);
     assert_eq!(name, "cpu:other");
-    assert!(why.contains("on all CPUs the client used 0.60 cores and what is not metered 1.30"), "{why}");
+    assert!(
+        why.contains("on all CPUs the client used 0.60 cores and what is not metered 1.30"),
+        "{why}"
+    );
 }
 
 #[test]
 fn a_server_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
     let waits = |waits: f64| {
         let busy = [("busy_s_total", 1.6), ("cpu0_busy_s_total", 0.8), ("cpu1_busy_s_total", 0.8)];
-        let own = [("user_s_total", 0.97), ("system_s_total", 0.0), ("voluntary_switches_total", waits)];
+        let own =
+            [("user_s_total", 0.97), ("system_s_total", 0.0), ("voluntary_switches_total", waits)];
         let server = end(&[], &[("cpu", &busy), ("self", &own)]);
         let http = job("http", json!({"url": "http://10.0.0.1/"}));
         let client = agent(0.2);
@@ -206,13 +243,20 @@ fn a_server_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
 
 #[test]
 fn an_agent_that_sees_nothing_of_the_program_beside_it_is_not_taken_for_it() {
-    // The client used 0.6 cores, the agent that looks on next to nothing; what fills CPU 0 is the program.
+    // The client used 0.6 cores, the agent that looks on next to nothing; what fills CPU 0 is the
+    // program.
     let busy = [("busy_s_total", 1.6), ("cpu0_busy_s_total", 1.0), ("cpu1_busy_s_total", 0.6)];
-    let agent = |cpu_s| end(&[], &[("cpu", &busy), ("self", &[("user_s_total", cpu_s), ("system_s_total", 0.0)])]);
+    let agent = |cpu_s| {
+        end(&[], &[("cpu", &busy), ("self", &[("user_s_total", cpu_s), ("system_s_total", 0.0)])])
+    };
     let http = job("http", json!({"url": "http://10.0.0.1/"}));
     let seen = outcome(agent(0.6), vec![agent(0.6)], vec![agent(0.01)]);
     let record = recorded(&http, (&[], &[]), &seen);
-    assert_eq!((record.limited_by.as_str(), record.cost.server["cores"]), ("cpu:client", 0.01), "it is the server");
+    assert_eq!(
+        (record.limited_by.as_str(), record.cost.server["cores"]),
+        ("cpu:client", 0.01),
+        "it is the server"
+    );
     let record = recorded(&http, (&[], &[]), &TrialResult { server_unseen: true, ..seen });
     assert_eq!(record.limited_by, "cpu:other", "{}", record.limited_because);
     let why = "what is not metered 1.00, of which the server may be a part";
@@ -223,11 +267,18 @@ fn an_agent_that_sees_nothing_of_the_program_beside_it_is_not_taken_for_it() {
 #[test]
 fn the_most_memory_is_never_less_than_the_last() {
     let memory = |most: f64, before: f64, after: f64| {
-        let own: &[(&str, f64)] = &[("user_s_total", 0.1), ("system_s_total", 0.0), ("max_rss_bytes", most)];
+        let own: &[(&str, f64)] =
+            &[("user_s_total", 0.1), ("system_s_total", 0.0), ("max_rss_bytes", most)];
         let mut client = end(&[], &[MACHINE, ("self", own), ("process", &[("rss_bytes", after)])]);
-        client.start.readings.insert("process".to_owned(), [("rss_bytes".to_owned(), before)].into());
+        client
+            .start
+            .readings
+            .insert("process".to_owned(), [("rss_bytes".to_owned(), before)].into());
         let http = job("http", json!({"url": "http://10.0.0.1/"}));
-        let spent = recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![agent(0.1)])).cost.client;
+        let spent =
+            recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![agent(0.1)]))
+                .cost
+                .client;
         (spent["max_rss_bytes"], spent["rss_bytes"])
     };
     assert_eq!(memory(9e6, 4e6, 5e6), (9e6, 5e6));
@@ -237,14 +288,22 @@ fn the_most_memory_is_never_less_than_the_last() {
 
 #[test]
 fn what_is_known_of_the_way_stands_among_the_settings() {
-    let flow = |local: &str, peer: &str| FlowReport { flow: 0, local: local.to_owned(), peer: peer.to_owned() };
+    let flow = |local: &str, peer: &str| FlowReport {
+        flow: 0,
+        local: local.to_owned(),
+        peer: peer.to_owned(),
+    };
     let client = EndReport { flows: vec![flow("10.0.0.2:5", "10.0.0.1:80")], ..agent(0.1) };
     let server = EndReport { flows: vec![flow("10.0.0.9:80", "10.0.0.7:5")], ..agent(0.1) };
     let http = job("http", json!({"url": "http://10.0.0.1/"}));
     let record = recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![server]));
-    let said = ["link_bits_per_s", "link_mtu_bytes", "tunnel_bytes"].map(|name| record.settings[name].as_str());
+    let said = ["link_bits_per_s", "link_mtu_bytes", "tunnel_bytes"]
+        .map(|name| record.settings[name].as_str());
     assert_eq!(said, ["1000000000", "1450", "50"]);
-    assert_eq!(record.settings["first_flows_arrived"], "server: flow 0 at 10.0.0.9:80 from 10.0.0.7:5");
+    assert_eq!(
+        record.settings["first_flows_arrived"],
+        "server: flow 0 at 10.0.0.9:80 from 10.0.0.7:5"
+    );
     let hops: Vec<_> = record.proof.iter().map(|p| (p.hop.as_str(), p.ok)).collect();
     assert_eq!(hops, [("client", true)], "what a server sees is no proof by itself");
     assert!(record.cost.one_machine, "its nodes' CPUs are the same ones");
@@ -254,13 +313,19 @@ fn what_is_known_of_the_way_stands_among_the_settings() {
 fn warnings_say_times_in_a_unit_that_reads() {
     let mut late = Histogram::new();
     (0..2000).for_each(|_| late.record(1_600_000 as Nanos));
-    let mut client = EndReport { latency: [(LatencyKind::Lateness, late.to_base64())].into(), ..agent(0.1) };
+    let mut client =
+        EndReport { latency: [(LatencyKind::Lateness, late.to_base64())].into(), ..agent(0.1) };
     client.drained.set(Counter::Intended, 1000);
     let params = json!({"url": "http://10.0.0.1/"});
     let job = Job { schedule: Schedule::Rate(1000.0), ..job("http", params) };
-    let record = recorded(&job, (&[], &[]), &outcome(client.clone(), vec![client], vec![agent(0.1)]));
+    let record =
+        recorded(&job, (&[], &[]), &outcome(client.clone(), vec![client], vec![agent(0.1)]));
     let warning = record.warnings.iter().find(|w| w.kind == WarningKind::GeneratorLimited);
-    assert!(warning.is_some_and(|w| w.detail.contains("more than 1.6 ms late")), "{:?}", record.warnings);
+    assert!(
+        warning.is_some_and(|w| w.detail.contains("more than 1.6 ms late")),
+        "{:?}",
+        record.warnings
+    );
 }
 
 /// A proxy that used so many cores for 2 s, and the edges at which that was seen.
@@ -285,21 +350,29 @@ fn proxy(name: &str, node: &str, cores: f64) -> (Proxy, Edges) {
 fn said(proxy: &Proxy) -> ProxySaid<'_> {
     let counted = [("upstream_connects", 4), ("upstream_connect_us_total", 6000), ("requests", 12)];
     let counted = counted.map(|(name, n)| (name.to_owned(), n)).into();
-    ProxySaid { proxy, counted, gauges: [("allocated_bytes".to_owned(), 5e6)].into(), metered: None }
+    ProxySaid {
+        proxy,
+        counted,
+        gauges: [("allocated_bytes".to_owned(), 5e6)].into(),
+        metered: None,
+    }
 }
 
 #[test]
 fn proxies_have_a_price_and_are_busy_on_their_nodes() {
-    let (first, second) = (proxy("client-sidecar", "client", 1.5), proxy("server-sidecar#2", "server", 1.9375));
+    let (first, second) =
+        (proxy("client-sidecar", "client", 1.5), proxy("server-sidecar#2", "server", 1.9375));
     let counts = [(Counter::Completed, 1000), (Counter::Counted, 1000), (Counter::SentBytes, 3000)];
-    let client = end(&counts, &[MACHINE, ("self", &[("user_s_total", 0.125), ("system_s_total", 0.0)])]);
+    let client =
+        end(&counts, &[MACHINE, ("self", &[("user_s_total", 0.125), ("system_s_total", 0.0)])]);
     let mut outcome = outcome(client.clone(), vec![client], vec![agent(0.125)]);
     outcome.one_machine = false;
     outcome.proxies = vec![Ok(first.1), Ok(second.1)];
     let http = Job { connections: 4, ..job("http", json!({"url": "http://10.0.0.1/"})) };
     let record = recorded_with(&http, (&[], &[]), &outcome, &[said(&first.0), said(&second.0)]);
     assert!(!record.cost.one_machine);
-    let figures: Vec<(&str, f64)> = record.cost.proxies[0].figures.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    let figures: Vec<(&str, f64)> =
+        record.cost.proxies[0].figures.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     let expected = [
         ("allocated_bytes", 5e6),
         ("cores", 1.5),
@@ -318,7 +391,8 @@ fn proxies_have_a_price_and_are_busy_on_their_nodes() {
     assert_eq!((metric("proxy_cores"), metric("proxy_rss_bytes")), (3.4375, 80e6));
     assert!((metric("proxy_cpu_us_per_request") - 3437.5).abs() < 1e-6);
     // The kernel's ticks saw one busy core on each.
-    let busy: Vec<_> = record.cost.nodes.iter().map(|node| (node.name.as_str(), node.busy_cores)).collect();
+    let busy: Vec<_> =
+        record.cost.nodes.iter().map(|node| (node.name.as_str(), node.busy_cores)).collect();
     assert_eq!(busy, [("client", 1.625), ("server", 2.0625)]);
     assert_eq!(record.limited_by, "cpu:server-sidecar", "{}", record.limited_because);
     // Some took a millisecond, or nearly two; most took less, and nobody knows how much.
@@ -326,7 +400,10 @@ fn proxies_have_a_price_and_are_busy_on_their_nodes() {
     short.counted.insert("upstream_connect_us_total".to_owned(), 3999);
     let record = recorded_with(&http, (&[], &[]), &outcome, &[short, said(&second.0)]);
     let figures = &record.cost.proxies[0].figures;
-    assert!(!figures.contains_key("upstream_connect_mean_us") && figures["upstream_connects"] == 4.0, "{figures:?}");
+    assert!(
+        !figures.contains_key("upstream_connect_mean_us") && figures["upstream_connects"] == 4.0,
+        "{figures:?}"
+    );
     // Of one that is not known no sum is made.
     outcome.proxies[1] = Err("nobody knows".to_owned());
     let record = recorded_with(&http, (&[], &[]), &outcome, &[said(&first.0), said(&second.0)]);
@@ -346,7 +423,15 @@ fn a_connection_keeps_one_worker_busy() {
         recorded_with(&http, (&[], &[]), &outcome, &[said(&proxy)]).limited_by
     };
     let found = ["cpu:client-sidecar", "unknown", "cpu:client-sidecar"];
-    assert_eq!([(0.97, 1), (0.97, 2), (1.93, 2)].map(|(cores, n)| limit("client-sidecar", cores, n, [1, 1])), found);
+    assert_eq!(
+        [(0.97, 1), (0.97, 2), (1.93, 2)].map(|(cores, n)| limit(
+            "client-sidecar",
+            cores,
+            n,
+            [1, 1]
+        )),
+        found
+    );
     // Each client's sidecar has its own; a gateway has all of them, and servers share them.
     assert_eq!(limit("client-sidecar#2", 0.97, 1, [2, 1]), "cpu:client-sidecar");
     assert_eq!(limit("gateway", 0.97, 1, [2, 1]), "unknown");
@@ -362,13 +447,16 @@ fn the_conductor_and_all_meters_together_are_watched() {
         let [client, server] = meter_ms.map(end);
         let mut outcome = outcome(client.clone(), vec![client], vec![server]);
         outcome.conductor_cpu_ns = conductor_ms * 1_000_000;
-        let record = recorded(&job("http", json!({"url": "http://10.0.0.1/"})), (&[], &[]), &outcome);
-        let told = record.warnings.iter().find(|w| w.detail.contains("the conductor and the meters"));
+        let record =
+            recorded(&job("http", json!({"url": "http://10.0.0.1/"})), (&[], &[]), &outcome);
+        let told =
+            record.warnings.iter().find(|w| w.detail.contains("the conductor and the meters"));
         (record.metrics["overhead_cores"], told.map(|w| w.detail.clone()))
     };
     assert_eq!(busy(5, [7, 7]), (0.019, None));
     let (cores, told) = busy(5, [7, 13]);
     assert_eq!(cores, 0.025);
-    let expected = "2.5 % of a core during the trial: 0.5 % the conductor, 2.0 % the meters of 2 agents";
+    let expected =
+        "2.5 % of a core during the trial: 0.5 % the conductor, 2.0 % the meters of 2 agents";
     assert!(told.as_ref().is_some_and(|told| told.contains(expected)), "{told:?}");
 }

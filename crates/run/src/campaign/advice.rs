@@ -11,11 +11,15 @@ pub(super) fn suit(record: &mut Record, search: Option<&SearchSpec>) {
     let sets_rate = search.is_some_and(|search| !matches!(search.goal, SearchGoal::Knee { .. }));
     for warning in &mut record.warnings {
         let in_search = match warning.kind {
-            WarningKind::GeneratorLimited => Some("take pacing: spin on CPUs of its own, or more threads"),
-            WarningKind::Unsent => {
-                Some("where that is not the path, raise connections or threads; the search takes the rate as too high")
+            WarningKind::GeneratorLimited => {
+                Some("take pacing: spin on CPUs of its own, or more threads")
             }
-            WarningKind::PortExhaustion => Some("widen net.ipv4.ip_local_port_range, or keep connections alive"),
+            WarningKind::Unsent => Some(
+                "where that is not the path, raise connections or threads; the search takes the rate as too high",
+            ),
+            WarningKind::PortExhaustion => {
+                Some("widen net.ipv4.ip_local_port_range, or keep connections alive")
+            }
             _ => None,
         };
         match in_search.filter(|_| sets_rate) {
@@ -35,7 +39,10 @@ fn as_keys(text: &str) -> String {
         let next = words.peek().copied().unwrap_or_default();
         let is_value = next == "spin" || next.starts_with(|c: char| c.is_ascii_digit());
         let opened = word.len() - word.trim_start_matches('(').len();
-        match word[opened..].strip_prefix("--").filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase())) {
+        match word[opened..]
+            .strip_prefix("--")
+            .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+        {
             // Of the run, not of a workload.
             Some("resume" | "output") | None => out.push_str(word),
             Some(name) => {
@@ -58,7 +65,8 @@ mod tests {
 
     use super::*;
 
-    const UNSENT: &str = "raise --connections or lower --rate; the latencies shown leave these requests out";
+    const UNSENT: &str =
+        "raise --connections or lower --rate; the latencies shown leave these requests out";
     const LATE: &str = "take --pacing spin on a CPU of its own, more --threads, or a lower rate";
 
     fn suited(search: Option<&SearchSpec>) -> Vec<String> {
@@ -66,7 +74,11 @@ mod tests {
         record.warnings = vec![
             Warning::new(WarningKind::Unsent, "5 were never sent", UNSENT),
             Warning::new(WarningKind::GeneratorLimited, "late", LATE),
-            Warning::new(WarningKind::Offload, "2 with each call (--gso): cheap", "compare only with the same --gso"),
+            Warning::new(
+                WarningKind::Offload,
+                "2 with each call (--gso): cheap",
+                "compare only with the same --gso",
+            ),
         ];
         suit(&mut record, search);
         assert_eq!(record.warnings[2].detail, "2 with each call (gso): cheap");
@@ -76,7 +88,10 @@ mod tests {
     #[test]
     fn who_wrote_keys_is_not_told_of_flags() {
         let told = suited(None);
-        assert_eq!(told[0], "raise connections or lower rate; the latencies shown leave these requests out");
+        assert_eq!(
+            told[0],
+            "raise connections or lower rate; the latencies shown leave these requests out"
+        );
         assert_eq!(told[1], "take pacing: spin on a CPU of its own, more threads, or a lower rate");
         assert_eq!(told[2], "compare only with the same gso");
         assert_eq!(
@@ -84,7 +99,10 @@ mod tests {
             "give each end CPUs of its own, like cpu: 0/1"
         );
         assert_eq!(as_keys("lower --rate below 470 a second"), "lower rate below 470 a second");
-        assert_eq!(as_keys("lengthen the trials, as with --time 30s"), "lengthen the trials, as with time: 30s");
+        assert_eq!(
+            as_keys("lengthen the trials, as with --time 30s"),
+            "lengthen the trials, as with time: 30s"
+        );
         let run = "go on with --resume DIR";
         assert_eq!(as_keys(run), run);
         assert_eq!((as_keys("a -- b"), as_keys("")), ("a -- b".to_owned(), String::new()));
@@ -93,11 +111,23 @@ mod tests {
     #[test]
     fn a_rate_that_a_search_chose_is_nobodys_to_lower() {
         let rates = RateRange { lowest_per_s: 1.0, highest_per_s: 9.0 };
-        let cpu = fixture::search(SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.5, rates });
+        let cpu = fixture::search(SearchGoal::Cpu {
+            of: hopbench_model::CpuOf::Client,
+            ceiling: 0.5,
+            rates,
+        });
         let told = suited(Some(&cpu));
-        assert!(told.iter().all(|next| !next.contains("--") && !next.contains("lower")), "{told:?}");
-        // The knee's rate is what the answers make it, and its warnings are those of any closed loop.
-        let knee = fixture::search(SearchGoal::Knee { connections: vec![1, 2], threads: vec![], least_growth: 0.05 });
+        assert!(
+            told.iter().all(|next| !next.contains("--") && !next.contains("lower")),
+            "{told:?}"
+        );
+        // The knee's rate is what the answers make it, and its warnings are those of any closed
+        // loop.
+        let knee = fixture::search(SearchGoal::Knee {
+            connections: vec![1, 2],
+            threads: vec![],
+            least_growth: 0.05,
+        });
         assert_eq!(suited(Some(&knee)), suited(None));
     }
 }

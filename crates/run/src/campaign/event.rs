@@ -1,7 +1,8 @@
 //! The events of a campaign, for an observer.
 
 use hopbench_model::{
-    Failure, Fault, Job, Nanos, Record, RunFile, SearchGoal, SearchOutcome, SearchStep, Skipped, Tick,
+    Failure, Fault, Job, Nanos, Record, RunFile, SearchGoal, SearchOutcome, SearchStep, Skipped,
+    Tick,
 };
 use hopbench_wire::Role;
 

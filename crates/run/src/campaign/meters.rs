@@ -29,9 +29,12 @@ impl Unseen {
     /// sandboxes.
     pub(super) fn of(route: &Route, program: bool, sandboxed: &[AgentId]) -> Self {
         let proxies = route.proxies.iter().filter(|proxy| proxy.pids.is_empty());
-        let mut all: BTreeSet<_> = proxies.map(|proxy| (MeteredKind::Proxy, proxy.name.clone())).collect();
+        let mut all: BTreeSet<_> =
+            proxies.map(|proxy| (MeteredKind::Proxy, proxy.name.clone())).collect();
         if program && route.programs.is_empty() {
-            all.extend(route.servers.iter().map(|AgentId(name)| (MeteredKind::Program, name.clone())));
+            all.extend(
+                route.servers.iter().map(|AgentId(name)| (MeteredKind::Program, name.clone())),
+            );
         }
         all.extend(sandboxed.iter().map(|AgentId(name)| (MeteredKind::Agent, name.clone())));
         Self { all }
@@ -59,7 +62,8 @@ impl Meters {
         quiet_since: Duration,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Vec<Metered>, String> {
-        let wanted = unseen.all.iter().filter(|(what, who)| !self.unknown.contains(&key(route, *what, who)));
+        let wanted =
+            unseen.all.iter().filter(|(what, who)| !self.unknown.contains(&key(route, *what, who)));
         let wanted: Vec<_> = if self.nobody { Vec::new() } else { wanted.cloned().collect() };
         let said = wait(testbed, route, &wanted, interrupted, |reading| reading.at >= quiet_since);
         if let (Ok(said), false) = (&said, interrupted()) {
@@ -67,7 +71,9 @@ impl Meters {
             if said.is_empty() {
                 return Ok(Vec::new());
             }
-            let unknown = wanted.into_iter().filter(|(what, who)| !said.iter().any(|reading| is(reading, *what, who)));
+            let unknown = wanted
+                .into_iter()
+                .filter(|(what, who)| !said.iter().any(|reading| is(reading, *what, who)));
             self.unknown.extend(unknown.map(|(what, who)| key(route, what, &who)));
         }
         said
@@ -84,14 +90,18 @@ impl Meters {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Vec<Metered>, String> {
         let began = |reading: &Metered| {
-            let same = |other: &&Metered| other.source == reading.source && is(other, reading.what, &reading.who);
+            let same = |other: &&Metered| {
+                other.source == reading.source && is(other, reading.what, &reading.who)
+            };
             before.iter().find(same).is_some_and(|start| start.at >= quiet_before)
         };
         let known = |(what, who): &&(MeteredKind, String)| {
             before.iter().any(|reading| is(reading, *what, who) && reading.at >= quiet_before)
         };
         let wanted: Vec<_> = unseen.all.iter().filter(known).cloned().collect();
-        wait(testbed, route, &wanted, interrupted, |reading| reading.at >= quiet_since && began(reading))
+        wait(testbed, route, &wanted, interrupted, |reading| {
+            reading.at >= quiet_since && began(reading)
+        })
     }
 }
 
@@ -102,7 +112,9 @@ fn key(route: &Route, what: MeteredKind, who: &str) -> (String, MeteredKind, Str
 /// Whether a reading is one of this. An agent that is asked for is in a sandbox: the kubelet does
 /// not know what that costs.
 fn is(reading: &Metered, what: MeteredKind, who: &str) -> bool {
-    reading.what == what && reading.who == who && (what != MeteredKind::Agent || reading.source != "kubelet")
+    reading.what == what
+        && reading.who == who
+        && (what != MeteredKind::Agent || reading.source != "kubelet")
 }
 
 /// Asks until everything wanted has a reading that is good, for [`LONGEST`] at most.
@@ -117,14 +129,16 @@ fn wait(
     loop {
         let asked = clock::now();
         let said = testbed.meters(route).map_err(|fault| fault.text)?;
-        let missing =
-            wanted.iter().any(|(what, who)| !said.iter().any(|reading| is(reading, *what, who) && good(reading)));
+        let missing = wanted.iter().any(|(what, who)| {
+            !said.iter().any(|reading| is(reading, *what, who) && good(reading))
+        });
         let waited = Duration::from_nanos(clock::now().saturating_sub(began));
         let longest = if said.is_empty() { SILENCE } else { LONGEST };
         if !missing || waited >= longest || interrupted() {
             return Ok(said);
         }
-        // What takes a meter long to say costs its node something: the answer must not be all that it does.
+        // What takes a meter long to say costs its node something: the answer must not be all that
+        // it does.
         let took = clock::now().saturating_sub(asked);
         clock::sleep_until(clock::now() + EVERY_NS.max(REST * took));
     }

@@ -33,7 +33,11 @@ struct Round {
 
 impl Campaign {
     /// Walks through the rounds. What is lost before has failed.
-    pub(super) fn walk(&mut self, around: &mut Around<'_>, lost: Vec<(TrialId, String)>) -> Result<(), Fault> {
+    pub(super) fn walk(
+        &mut self,
+        around: &mut Around<'_>,
+        lost: Vec<(TrialId, String)>,
+    ) -> Result<(), Fault> {
         let plan = around.plan;
         let earlier = Earlier::of(plan, &self.done);
         let mut stopping = self.stopping(plan)?;
@@ -74,7 +78,9 @@ impl Campaign {
         }
         self.tell(&mut stopping, over, around.observer)?;
         if stopping.rule().is_some() && stopping.count() > 0 {
-            around.observer.event(&Event::RoundsDone { ended: stopping.ended(over), rounds: plan.rounds });
+            around
+                .observer
+                .event(&Event::RoundsDone { ended: stopping.ended(over), rounds: plan.rounds });
         }
         Ok(())
     }
@@ -129,10 +135,15 @@ impl Campaign {
                 Next::Failed => {
                     *failures += 1;
                     if *failures == MOST_FAILURES {
-                        let rest = left(at + 1).filter(|(_, other)| other.path == cell.path).count();
+                        let rest =
+                            left(at + 1).filter(|(_, other)| other.path == cell.path).count();
                         let path = &plan.paths[cell.path].name;
                         if rest > 0 {
-                            around.observer.event(&Event::PathGivenUp { path, round: round.number, trials: rest });
+                            around.observer.event(&Event::PathGivenUp {
+                                path,
+                                round: round.number,
+                                trials: rest,
+                            });
                         }
                     }
                 }
@@ -143,7 +154,8 @@ impl Campaign {
     }
 
     fn give_up(&mut self, trial: TrialId, observer: &mut dyn Observer) -> Result<(), Fault> {
-        let reason = format!("not tried: {MOST_FAILURES} trials of this path in a row failed in this round");
+        let reason =
+            format!("not tried: {MOST_FAILURES} trials of this path in a row failed in this round");
         self.fail(trial, reason, false, observer)
     }
 
@@ -163,16 +175,24 @@ impl Campaign {
     fn left_ns(&self, plan: &Plan, round: &Round, rest: impl Iterator<Item = Cell>) -> Nanos {
         let trial_ns = |cell: Cell| self.trial_ns(&plan.points[cell.point].job);
         let rest = rest.map(trial_ns).fold(0, Nanos::saturating_add);
-        let later = round.later.iter().map(|(cell, trials)| trial_ns(*cell).saturating_mul(*trials as u64));
+        let later =
+            round.later.iter().map(|(cell, trials)| trial_ns(*cell).saturating_mul(*trials as u64));
         let later = later.fold(0, Nanos::saturating_add);
         let all = rest.saturating_add(later);
         // The round in which the time ends is finished.
-        self.budget.until().map_or(all, |until| all.min(until.saturating_sub(clock::now()).max(rest)))
+        self.budget
+            .until()
+            .map_or(all, |until| all.min(until.saturating_sub(clock::now()).max(rest)))
     }
 
     /// Writes down which cells need no more rounds, and says what is to be known of what is looked
     /// at. What an earlier session found of cells that this one cannot measure stands.
-    fn tell(&mut self, stopping: &mut Stopping<'_>, over: bool, observer: &mut dyn Observer) -> Result<(), Fault> {
+    fn tell(
+        &mut self,
+        stopping: &mut Stopping<'_>,
+        over: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Fault> {
         if stopping.rule().is_none() {
             return Ok(());
         }
@@ -185,9 +205,12 @@ impl Campaign {
         news.retain(|note| !run.notes.contains(note));
         news.iter().for_each(|note| observer.event(&Event::Note(note)));
         let before = run.failures.len();
-        let rounds: BTreeMap<CellName, u32> = stopped.iter().map(|s| (CellName::of_stopped(s), s.rounds)).collect();
+        let rounds: BTreeMap<CellName, u32> =
+            stopped.iter().map(|s| (CellName::of_stopped(s), s.rounds)).collect();
         let is_needless = |failure: &Failure| {
-            rounds.get(&TrialId::of_failure(failure).cell()).is_some_and(|rounds| failure.round > *rounds)
+            rounds
+                .get(&TrialId::of_failure(failure).cell())
+                .is_some_and(|rounds| failure.round > *rounds)
         };
         // What failed in an earlier session, and now turns out not to be needed, is not missing.
         self.folder.forget_if(is_needless);
@@ -225,7 +248,8 @@ fn expected(plan: &Plan, stopping: &Stopping<'_>, earlier: &Earlier) -> (usize, 
     for number in 1..=plan.rounds {
         let round = Round::new(plan, number, &stopping.round(number), before, earlier);
         let here = round.cells.iter().filter(|(_, done)| !done).count();
-        // Without a rule the first round knows all that follow; with one, what follows depends on what comes.
+        // Without a rule the first round knows all that follow; with one, what follows depends on
+        // what comes.
         if stopping.rule().is_none() || here > 0 {
             let later: usize = round.later.iter().map(|(_, trials)| trials).sum();
             return (round.trials, here + later);

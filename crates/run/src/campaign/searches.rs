@@ -24,7 +24,11 @@ use visit::{Visit, is_visit};
 impl Campaign {
     /// Makes all searches of the plan, and what follows from them. What is missing of those that
     /// are gone has failed.
-    pub(super) fn search(&mut self, around: &mut Around<'_>, gone: Vec<SearchDriver<'_>>) -> Result<(), Fault> {
+    pub(super) fn search(
+        &mut self,
+        around: &mut Around<'_>,
+        gone: Vec<SearchDriver<'_>>,
+    ) -> Result<(), Fault> {
         let plan = around.plan;
         let here = plan.cells.iter().filter_map(|cell| SearchDriver::new(plan, *cell));
         let mut drivers: Vec<SearchDriver<'_>> = here.chain(gone).collect();
@@ -34,7 +38,9 @@ impl Campaign {
         let visits = self.replay(&mut drivers, around);
         // They are tried again, or fail again.
         self.folder.forget_if(|failure| {
-            drivers.iter().any(|driver| driver.path.name == failure.path && driver.point.workload == failure.workload)
+            drivers.iter().any(|driver| {
+                driver.path.name == failure.path && driver.point.workload == failure.workload
+            })
         });
         for driver in drivers.iter().filter(|driver| driver.next().is_some()) {
             if let Some(reason) = &driver.gone {
@@ -57,7 +63,9 @@ impl Campaign {
     fn replay(&mut self, drivers: &mut [SearchDriver<'_>], around: &mut Around<'_>) -> Vec<Visit> {
         let (mut visits, mut strange) = (Vec::new(), 0);
         for past in std::mem::take(&mut self.searched) {
-            let Some(at) = drivers.iter().position(|driver| driver.has_made(&past)) else { continue };
+            let Some(at) = drivers.iter().position(|driver| driver.has_made(&past)) else {
+                continue;
+            };
             if is_visit(&past) {
                 drivers[at].steps = drivers[at].steps.max(past.step.step);
                 visits.push(Visit { at, past });
@@ -74,7 +82,11 @@ impl Campaign {
     }
 
     /// One trial of each search that is not over, until all are.
-    fn passes(&mut self, drivers: &mut [SearchDriver<'_>], around: &mut Around<'_>) -> Result<Go, Fault> {
+    fn passes(
+        &mut self,
+        drivers: &mut [SearchDriver<'_>],
+        around: &mut Around<'_>,
+    ) -> Result<Go, Fault> {
         let open = |drivers: &[SearchDriver<'_>]| {
             drivers.iter().filter(|driver| driver.is_open()).map(|driver| driver.steps).min()
         };
@@ -129,11 +141,26 @@ impl Campaign {
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 let next = driver.next().filter(|_| ended.is_none()).map(|next| next.value);
-                let (CellName { path, workload, point }, goal) = (&driver.name(), &driver.spec.goal);
-                around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next });
+                let (CellName { path, workload, point }, goal) =
+                    (&driver.name(), &driver.spec.goal);
+                around.observer.event(&Event::SearchStep {
+                    path,
+                    workload,
+                    point,
+                    goal,
+                    step: &told,
+                    next,
+                });
                 if let Some(ended) = ended {
                     let (outcome, value) = (ended.outcome, ended.value);
-                    around.observer.event(&Event::SearchDone { path, workload, point, step: &told, outcome, value });
+                    around.observer.event(&Event::SearchDone {
+                        path,
+                        workload,
+                        point,
+                        step: &told,
+                        outcome,
+                        value,
+                    });
                 }
                 Ok(Go::On)
             }

@@ -59,18 +59,22 @@ impl Sessions {
         std::thread::scope(|scope| {
             let mut opening = Vec::new();
             for key in missing {
-                // The testbed is asked for one after the other, but none waits for another's handshake.
+                // The testbed is asked for one after the other, but none waits for another's
+                // handshake.
                 let open = testbed.control(&key.0).and_then(|control| {
                     // The first may have to wait long for the last.
                     if self.keeper.is_none() && !matches!(control, Control::Pair(_)) {
                         self.keeper = Some(Keeper::of(Arc::clone(resting))?);
                     }
                     let open = move || {
-                        let agent = AgentConnection::with(control, ours, format!("the agent {}", key.0))?;
+                        let agent =
+                            AgentConnection::with(control, ours, format!("the agent {}", key.0))?;
                         resting.lock().insert(key, agent);
                         Ok(())
                     };
-                    let thread = std::thread::Builder::new().name("hb-open".to_owned()).spawn_scoped(scope, open);
+                    let thread = std::thread::Builder::new()
+                        .name("hb-open".to_owned())
+                        .spawn_scoped(scope, open);
                     thread.map_err(|e| Fault::environment(format!("cannot start a thread: {e}")))
                 });
                 let failed = open.is_err();
@@ -81,8 +85,10 @@ impl Sessions {
             }
             let panicked = || Err(Fault::measuring("a thread that opened a session panicked"));
             // All of them, whatever came of the first.
-            let opened: Vec<Result<(), Fault>> =
-                opening.into_iter().map(|thread| thread?.join().unwrap_or_else(|_| panicked())).collect();
+            let opened: Vec<Result<(), Fault>> = opening
+                .into_iter()
+                .map(|thread| thread?.join().unwrap_or_else(|_| panicked()))
+                .collect();
             opened.into_iter().collect()
         })
     }
@@ -101,12 +107,15 @@ impl Sessions {
         for _ in 0..TRIES {
             self.open(testbed, clients, servers)?;
             let taken = self.remove(&keys(clients, servers));
-            let (good, bad): (Vec<_>, Vec<_>) = fresh(taken).into_iter().partition(|(_, agent)| agent.is_ok());
+            let (good, bad): (Vec<_>, Vec<_>) =
+                fresh(taken).into_iter().partition(|(_, agent)| agent.is_ok());
             let mut agents: Vec<(Key, AgentConnection)> =
                 good.into_iter().filter_map(|(key, agent)| Some((key, agent.ok()?))).collect();
             if bad.is_empty() && agents.len() == clients.len() + servers.len() {
                 let servers = agents.split_off(clients.len());
-                let plain = |agents: Vec<(_, AgentConnection)>| agents.into_iter().map(|(_, agent)| agent).collect();
+                let plain = |agents: Vec<(_, AgentConnection)>| {
+                    agents.into_iter().map(|(_, agent)| agent).collect()
+                };
                 return Ok(Ends { clients: plain(agents), servers: plain(servers), permit: None });
             }
             self.resting.lock().extend(agents);
@@ -132,7 +141,8 @@ impl Sessions {
         self.quiet_since = clock::wall();
         let agents = ends.clients.into_iter().chain(ends.servers);
         let agents = keys(clients, servers).into_iter().zip(agents);
-        let whole = agents.filter_map(|(key, agent)| Some((key, usable(agent)?))).collect::<Vec<_>>();
+        let whole =
+            agents.filter_map(|(key, agent)| Some((key, usable(agent)?))).collect::<Vec<_>>();
         self.resting.lock().extend(whole);
     }
 
@@ -154,7 +164,10 @@ fn fresh(agents: Vec<(Key, AgentConnection)>) -> Vec<(Key, Result<AgentConnectio
             .map(|(key, mut agent)| (key, scope.spawn(move || agent.freshen().map(|()| agent))))
             .collect();
         let panicked = || Err(Fault::measuring("a thread that made sure of a session panicked"));
-        asked.into_iter().map(|(key, thread)| (key, thread.join().unwrap_or_else(|_| panicked()))).collect()
+        asked
+            .into_iter()
+            .map(|(key, thread)| (key, thread.join().unwrap_or_else(|_| panicked())))
+            .collect()
     })
 }
 

@@ -10,8 +10,16 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 /// Facts whose change between a run and its resumption makes the rounds less alike.
-const TELLING: &[&str] =
-    &["hostname", "boot_id", "kernel", "cpu_model", "cpu_count", "cpu_governor", "version", "commit"];
+const TELLING: &[&str] = &[
+    "hostname",
+    "boot_id",
+    "kernel",
+    "cpu_model",
+    "cpu_count",
+    "cpu_governor",
+    "version",
+    "commit",
+];
 /// Of a testbed that changed, so many facts are told.
 const MOST_FACTS: usize = 5;
 
@@ -26,7 +34,8 @@ pub(super) fn now() -> String {
 /// # Errors
 /// A kernel without random numbers.
 pub fn new_run(plan: Plan, scenario: String, ours: &Hello) -> Result<RunFile, Fault> {
-    let random = random_bytes().map_err(|e| Fault::environment(format!("no random numbers: {e}")))?;
+    let random =
+        random_bytes().map_err(|e| Fault::environment(format!("no random numbers: {e}")))?;
     let run_id = random[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(RunFile {
         schema: RUN_SCHEMA.to_owned(),
@@ -85,23 +94,34 @@ pub(super) fn differences(run: &RunFile, ours: &Hello) -> Vec<String> {
 
 /// What is different of a testbed now from when it was built before, as a sentence; `None`:
 /// nothing, or it never was.
-pub(super) fn rebuilt(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Option<String> {
+pub(super) fn rebuilt(
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Option<String> {
     if before.is_empty() {
         return None;
     }
     let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-    let changed: Vec<String> = names.into_iter().filter_map(|name| change(name, before, now)).collect();
+    let changed: Vec<String> =
+        names.into_iter().filter_map(|name| change(name, before, now)).collect();
     let told = changed.get(..MOST_FACTS).unwrap_or(&changed).join(", ");
     let more = match changed.len().saturating_sub(MOST_FACTS) {
         0 => String::new(),
         more => format!(", and {more} facts more"),
     };
-    (!changed.is_empty()).then(|| format!("resumed on a testbed that is not as it was: {told}{more}"))
+    (!changed.is_empty())
+        .then(|| format!("resumed on a testbed that is not as it was: {told}{more}"))
 }
 
 /// `kernel (it was 6.1, now it is 6.2)`.
-fn change(name: &str, before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Option<String> {
-    let of = |facts: &BTreeMap<String, String>| facts.get(name).map_or("unknown", String::as_str).to_owned();
+fn change(
+    name: &str,
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Option<String> {
+    let of = |facts: &BTreeMap<String, String>| {
+        facts.get(name).map_or("unknown", String::as_str).to_owned()
+    };
     let (before, now) = (of(before), of(now));
     (before != now).then(|| format!("{name} (it was {before}, now it is {now})"))
 }

@@ -77,9 +77,12 @@ impl<'a> Stopping<'a> {
         let followed = |cell: &Cell| {
             let path = Some(&plan.paths[cell.path].name);
             let is_reference = path == plan.baseline.as_ref() || path == plan.twin.as_ref();
-            let needed_by = if is_reference { at_point[cell.point].clone() } else { vec![places[cell]] };
-            let figures = rule.map(|rule| Figure::of_job(&rule.metric, &plan.points[cell.point].job));
-            let (cell, name, figures) = (*cell, CellName::of(plan, *cell), figures.unwrap_or_default());
+            let needed_by =
+                if is_reference { at_point[cell.point].clone() } else { vec![places[cell]] };
+            let figures =
+                rule.map(|rule| Figure::of_job(&rule.metric, &plan.points[cell.point].job));
+            let (cell, name, figures) =
+                (*cell, CellName::of(plan, *cell), figures.unwrap_or_default());
             Followed { cell, name, needed_by, figures, values: BTreeMap::new(), last: 0 }
         };
         Self { plan, rule, cells: in_rounds.map(followed).collect(), places, said: BTreeSet::new() }
@@ -119,7 +122,8 @@ impl<'a> Stopping<'a> {
         if round > self.plan.rounds {
             return Vec::new();
         }
-        let own: Vec<Option<u32>> = self.cells.iter().map(|followed| self.more(followed, round)).collect();
+        let own: Vec<Option<u32>> =
+            self.cells.iter().map(|followed| self.more(followed, round)).collect();
         let open = |followed: &Followed| {
             let more = followed.needed_by.iter().filter_map(|place| own[*place]).max()?;
             Some(Open { cell: followed.cell, more })
@@ -138,7 +142,8 @@ impl<'a> Stopping<'a> {
     /// Half the width of the widest interval of the cells of a round, as a share, with what there
     /// was before it; `None`: none has an interval worth a word yet.
     pub(super) fn widest(&self, round: u32, open: &[Open]) -> Option<f64> {
-        let looks = open.iter().filter_map(|open| self.look(&self.cells[self.places[&open.cell]], round));
+        let looks =
+            open.iter().filter_map(|open| self.look(&self.cells[self.places[&open.cell]], round));
         let looks = looks.filter(|look| look.rounds >= FEWEST_TO_STOP);
         looks.filter_map(|look| look.half_width_share).max_by(f64::total_cmp)
     }
@@ -148,8 +153,8 @@ impl<'a> Stopping<'a> {
         self.cells.iter().map(|followed| &followed.name).collect()
     }
 
-    /// The cells whose rounds have ended, with those that go on if the time is used up; none without
-    /// a rule.
+    /// The cells whose rounds have ended, with those that go on if the time is used up; none
+    /// without a rule.
     pub(super) fn stopped(&self, over: bool) -> Vec<Stopped> {
         let ended = |followed: &Followed| {
             let (why, look) = (self.why(followed, over)?, self.look(followed, u32::MAX)?);
@@ -159,8 +164,10 @@ impl<'a> Stopping<'a> {
                 return None;
             }
             let CellName { path, workload, point } = followed.name.clone();
-            let (half_width_share, instead) = (look.half_width_share, self.instead(followed).is_some());
-            let figure = followed.figure(u32::MAX).map(|(_, figure)| figure.to_string()).unwrap_or_default();
+            let (half_width_share, instead) =
+                (look.half_width_share, self.instead(followed).is_some());
+            let figure =
+                followed.figure(u32::MAX).map(|(_, figure)| figure.to_string()).unwrap_or_default();
             Some(Stopped { path, workload, point, rounds, why, half_width_share, figure, instead })
         };
         self.cells.iter().filter_map(ended).collect()
@@ -239,7 +246,9 @@ impl<'a> Stopping<'a> {
     /// itself.
     fn more(&self, followed: &Followed, round: u32) -> Option<u32> {
         let rest = self.plan.rounds - round;
-        let Some((stop, look)) = self.stop().zip(self.look(followed, round)) else { return Some(rest) };
+        let Some((stop, look)) = self.stop().zip(self.look(followed, round)) else {
+            return Some(rest);
+        };
         let least = stop.min_rounds.max(FEWEST_TO_STOP);
         // The width of so few says little; without any width nothing ends but the rounds.
         let expected = || stop.expected_rounds(&look).unwrap_or(stop.max_rounds);
@@ -266,7 +275,8 @@ impl Followed {
 
     /// The first figure that any record before a round has, with its place.
     fn figure(&self, round: u32) -> Option<(usize, &Figure)> {
-        let has = |place: usize| self.values.range(..round).any(|(_, values)| values[place].is_some());
+        let has =
+            |place: usize| self.values.range(..round).any(|(_, values)| values[place].is_some());
         self.figures.iter().enumerate().find(|(place, _)| has(*place))
     }
 

@@ -25,7 +25,10 @@ pub(super) struct Lost {
 /// # Errors
 /// The whole testbed lacks something, or nothing is left to be measured: what is missing, with what
 /// to do about it.
-pub(super) fn supported(plan: &Plan, testbed: &mut dyn Testbed) -> Result<(Plan, Vec<(Cell, String)>), Fault> {
+pub(super) fn supported(
+    plan: &Plan,
+    testbed: &mut dyn Testbed,
+) -> Result<(Plan, Vec<(Cell, String)>), Fault> {
     let needs = testbed.missing(plan);
     if needs.iter().any(|need| need.path.is_none()) {
         return Err(lacking(&needs));
@@ -72,7 +75,8 @@ pub(super) fn lost(
     done: &BTreeSet<TrialId>,
     searched: &[Searched],
 ) -> (Vec<Skipped>, Lost) {
-    let ended: BTreeMap<CellName, u32> = run.stopped.iter().map(|s| (CellName::of_stopped(s), s.rounds)).collect();
+    let ended: BTreeMap<CellName, u32> =
+        run.stopped.iter().map(|s| (CellName::of_stopped(s), s.rounds)).collect();
     let (mut skipped, mut lost) = (Vec::new(), Lost::default());
     for (cell, reason) in unmeasurable {
         let name = CellName::of(&run.plan, cell);
@@ -101,7 +105,10 @@ pub(super) fn without_baseline(plan: &Plan, skipped: &[Skipped]) -> Option<Strin
         "nothing is compared with it".to_owned()
     } else {
         let workloads: BTreeSet<&str> = of_it().map(|cell| cell.workload.as_str()).collect();
-        format!("cells of {} are not compared with it", workloads.into_iter().collect::<Vec<_>>().join(", "))
+        format!(
+            "cells of {} are not compared with it",
+            workloads.into_iter().collect::<Vec<_>>().join(", ")
+        )
     };
     Some(format!("the baseline {baseline} was skipped ({reason}): {what}"))
 }
@@ -135,7 +142,10 @@ fn only(plan: &Plan, cells: &[Cell]) -> Plan {
     Plan {
         paths: paths.keys().map(|i| plan.paths[*i].clone()).collect(),
         points: points.keys().map(|i| plan.points[*i].clone()).collect(),
-        cells: cells.iter().map(|c| Cell { path: paths[&c.path], point: points[&c.point] }).collect(),
+        cells: cells
+            .iter()
+            .map(|c| Cell { path: paths[&c.path], point: points[&c.point] })
+            .collect(),
         ..plan.clone()
     }
 }

@@ -11,9 +11,12 @@ use std::net::SocketAddr;
 use hopbench_load::workload::Workload;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{
-    Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick, Transport,
+    Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick,
+    Transport,
 };
-use hopbench_testbed::{AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth};
+use hopbench_testbed::{
+    AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth,
+};
 use hopbench_wire::{Hello, Role};
 
 use super::meters::{Meters, Unseen};
@@ -99,7 +102,8 @@ impl CellTrial<'_> {
     ) -> Measured {
         let mut changes = Ok(Vec::new());
         let mut barred = false;
-        let mut result = self.measured(testbed, sessions, meters, watcher, &mut changes, &mut barred);
+        let mut result =
+            self.measured(testbed, sessions, meters, watcher, &mut changes, &mut barred);
         if let (Ok(done), Err(why)) = (&mut result, &changes) {
             done.record.settings.insert("changes".to_owned(), format!("unavailable: {why}"));
         }
@@ -117,8 +121,8 @@ impl CellTrial<'_> {
         barred: &mut bool,
     ) -> Result<Done, Fault> {
         let name = &self.point.job.workload;
-        let workload =
-            hopbench_load::workload(name).ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
+        let workload = hopbench_load::workload(name)
+            .ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
         let route = testbed.route(self.path, self.point)?;
         let (job, target) = self.address(workload, &route);
         let sent = self.secrets.restored(&self.point.workload, &job, variable)?;
@@ -127,7 +131,8 @@ impl CellTrial<'_> {
         let quiet_since = sessions.quiet_since();
         let sandboxed = self.sandboxed(testbed, &route);
         let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
-        let metered_before = meters.before(testbed, &route, &unseen, quiet_since, &|| watcher.interrupted());
+        let metered_before =
+            meters.before(testbed, &route, &unseen, quiet_since, &|| watcher.interrupted());
         let known = testbed.changes(&route);
         // As near to the traffic as can be.
         let counters = testbed.counters(&route)?;
@@ -137,12 +142,15 @@ impl CellTrial<'_> {
         for (agent, connection) in ends_of(&route, &mut ends) {
             connection.is_in(testbed.sandbox(agent));
         }
-        let hellos: Vec<Hello> = ends_of(&route, &mut ends).map(|(_, agent)| agent.hello.clone()).collect();
+        let hellos: Vec<Hello> =
+            ends_of(&route, &mut ends).map(|(_, agent)| agent.hello.clone()).collect();
         let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
         let watch = Watch { programs, proxies: &route.proxies };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
         let conducted = conduct(&mut ends, &sent, target, &watch, &mut asking);
-        let gauges = asking.gauges.unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
+        let gauges = asking
+            .gauges
+            .unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
         // What follows can take a while, in which somebody must keep the sessions alive.
         sessions.put_back(ends, &route.clients, &route.servers);
         let fault = conducted.as_ref().map_or_else(Some, |outcome| outcome.fault.as_ref());
@@ -154,12 +162,22 @@ impl CellTrial<'_> {
         let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
         let quiet = (quiet_since, sessions.quiet_since());
         let read = metered_before.as_deref().unwrap_or_default();
-        let metered_after = Meters::after(testbed, &route, &unseen, read, quiet, &|| watcher.interrupted());
-        let mut costs =
-            Costs::of(&metered_before, &metered_after, &outcome, job.timing.warmup_ns, quiet_since, sandboxed);
+        let metered_after =
+            Meters::after(testbed, &route, &unseen, read, quiet, &|| watcher.interrupted());
+        let mut costs = Costs::of(
+            &metered_before,
+            &metered_after,
+            &outcome,
+            job.timing.warmup_ns,
+            quiet_since,
+            sandboxed,
+        );
         costs.silent(&testbed.silent_meters());
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
-        Ok(self.finish(Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges }, testbed))
+        Ok(self.finish(
+            Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges },
+            testbed,
+        ))
     }
 
     /// The agents that are in sandboxes which nobody sees from here: what they say of themselves is
@@ -176,7 +194,9 @@ impl CellTrial<'_> {
         let mut job = self.point.job.clone();
         let mut target = route.target;
         match workload.kind().transport {
-            Transport::Http => job.params["url"] = format!("http://{target}{}", self.point.server.request).into(),
+            Transport::Http => {
+                job.params["url"] = format!("http://{target}{}", self.point.server.request).into()
+            }
             // ICMP has no ports.
             Transport::Icmp => target.set_port(0),
             Transport::Tcp | Transport::Udp => {}
@@ -185,9 +205,12 @@ impl CellTrial<'_> {
     }
 
     fn finish(&self, over: Over<'_>, testbed: &dyn Testbed) -> Done {
-        let Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges } = over;
+        let Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges } =
+            over;
         let nodes = |agents: &[AgentId]| -> Vec<String> {
-            let node = |agent| route.nodes.iter().find(|(id, _)| id == agent).map(|(_, node)| node.clone());
+            let node = |agent| {
+                route.nodes.iter().find(|(id, _)| id == agent).map(|(_, node)| node.clone())
+            };
             agents.iter().map(|agent| node(agent).unwrap_or_else(|| agent.to_string())).collect()
         };
         let cpus = |agents: &[AgentId]| -> Vec<Option<CpuSet>> {
@@ -222,9 +245,11 @@ impl CellTrial<'_> {
         costs.enter(&mut record, route, outcome, watched);
         let searched = self.point.search.as_ref();
         let share = match searched.map(|search| &search.goal) {
-            Some(SearchGoal::Cpu { of, .. }) => {
-                cpu_share::enter(&mut record, of, &Known { job, route, hellos, reports: ends, load: &load })
-            }
+            Some(SearchGoal::Cpu { of, .. }) => cpu_share::enter(
+                &mut record,
+                of,
+                &Known { job, route, hellos, reports: ends, load: &load },
+            ),
             _ => Ok(()),
         };
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
@@ -232,8 +257,10 @@ impl CellTrial<'_> {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
         }
         let agents = route.clients.iter().chain(&route.servers);
-        let machines: BTreeMap<_, _> =
-            agents.zip(hellos).map(|(agent, hello)| (agent.clone(), hello.machine.clone())).collect();
+        let machines: BTreeMap<_, _> = agents
+            .zip(hellos)
+            .map(|(agent, hello)| (agent.clone(), hello.machine.clone()))
+            .collect();
         let seen = Seen {
             job,
             clients: &reports(&route.clients, &outcome.clients),
@@ -242,10 +269,14 @@ impl CellTrial<'_> {
         };
         let mut fault = outcome.fault.clone();
         match after {
-            Ok(after) => record.proof.extend(proven(testbed, testbed.prove(route, before, &after, &seen))),
-            // Without them nothing says which way the traffic went. The testbed may know why something ended that was
-            // only seen to be gone.
-            Err(error) => fault = Some(fault.map_or_else(|| error.clone(), |first| and(&first, &error))),
+            Ok(after) => {
+                record.proof.extend(proven(testbed, testbed.prove(route, before, &after, &seen)))
+            }
+            // Without them nothing says which way the traffic went. The testbed may know why
+            // something ended that was only seen to be gone.
+            Err(error) => {
+                fault = Some(fault.map_or_else(|| error.clone(), |first| and(&first, &error)))
+            }
         }
         if let Some(fault) = &fault {
             record.incomplete = Some(match (record.incomplete.take(), &outcome.fault) {
@@ -286,7 +317,10 @@ impl Watcher for Asking<'_> {
 }
 
 /// The sessions of a trial with whose they are.
-fn ends_of<'a>(route: &'a Route, ends: &'a mut Ends) -> impl Iterator<Item = (&'a AgentId, &'a mut AgentConnection)> {
+fn ends_of<'a>(
+    route: &'a Route,
+    ends: &'a mut Ends,
+) -> impl Iterator<Item = (&'a AgentId, &'a mut AgentConnection)> {
     let agents = route.clients.iter().chain(&route.servers);
     agents.zip(ends.clients.iter_mut().chain(&mut ends.servers))
 }
@@ -314,7 +348,11 @@ fn and(first: &Fault, more: &Fault) -> Fault {
 }
 
 fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, EndReport)> {
-    agents.iter().zip(reports).filter_map(|(agent, report)| Some((agent.clone(), report.clone()?))).collect()
+    agents
+        .iter()
+        .zip(reports)
+        .filter_map(|(agent, report)| Some((agent.clone(), report.clone()?)))
+        .collect()
 }
 
 /// A testbed's evidence. None at all says nothing of the way that the traffic took: that is no

@@ -11,7 +11,9 @@ use hopbench_control::{Channel, tls};
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::Control;
-use hopbench_wire::{ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, SILENCE_LIMIT, ToAgent};
+use hopbench_wire::{
+    ConductorSession, FromAgent, HANDSHAKE_LIMIT, Heed, Hello, KEEPALIVE, SILENCE_LIMIT, ToAgent,
+};
 use rustls::ClientConfig;
 
 /// A control session with one agent, past its hello.
@@ -60,8 +62,14 @@ impl AgentConnection {
     ///
     /// # Errors
     /// Nothing listens there, it is no agent, it has another token or another protocol.
-    pub fn open(address: SocketAddr, secret: &Secret, ours: &Hello, timeout: Duration) -> Result<Self, Fault> {
-        let tls = tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
+    pub fn open(
+        address: SocketAddr,
+        secret: &Secret,
+        ours: &Hello,
+        timeout: Duration,
+    ) -> Result<Self, Fault> {
+        let tls =
+            tls::client_config(secret).map_err(|e| Fault::environment(format!("TLS: {e}")))?;
         Self::at(address, tls, ours, timeout, format!("the agent at {address}"))
     }
 
@@ -73,7 +81,8 @@ impl AgentConnection {
         match control {
             Control::Pair(stream) => Self::over_pair(stream, ours, who),
             Control::Forwarded { stream, tls } => {
-                let channel = Channel::open_forwarded(stream, tls).map_err(|e| refused(&who, &e))?;
+                let channel =
+                    Channel::open_forwarded(stream, tls).map_err(|e| refused(&who, &e))?;
                 Self::greet(channel, ours, who)
             }
             Control::Address { address, tls } => {
@@ -233,7 +242,8 @@ impl AgentConnection {
     /// A message that is illegal now, a broken session.
     pub fn receive(&mut self) -> Result<Option<FromAgent>, Fault> {
         for _ in 0..TURN {
-            let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| self.lost(&e))? else {
+            let Some(message) = self.channel.receive::<FromAgent>().map_err(|e| self.lost(&e))?
+            else {
                 return self.broken.clone().map_or(Ok(None), Err);
             };
             self.heard = clock::now();

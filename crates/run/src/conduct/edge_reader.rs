@@ -58,7 +58,14 @@ impl EdgeReader {
         ];
         // Without a warm-up the window's start goes first.
         due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        Self { outside: Sandboxes::of(ends), proxies, window_ns: timing.window_ns, due, spent_before: None, spent: 0 }
+        Self {
+            outside: Sandboxes::of(ends),
+            proxies,
+            window_ns: timing.window_ns,
+            due,
+            spent_before: None,
+            spent: 0,
+        }
     }
 
     /// When it wants to look next.

@@ -39,7 +39,8 @@ impl<'e> Conductor<'e> {
     pub(super) fn new(ends: &'e mut Ends) -> Result<Self, Fault> {
         // Nobody spoke while they rested.
         ends.clients.iter_mut().chain(&mut ends.servers).for_each(AgentConnection::begin);
-        let cannot = |e: std::io::Error| Fault::environment(format!("cannot watch the agents: {e}"));
+        let cannot =
+            |e: std::io::Error| Fault::environment(format!("cannot watch the agents: {e}"));
         let epoll = Epoll::new().map_err(cannot)?;
         let agents = ends.clients.iter().chain(&ends.servers);
         for (token, agent) in (0..).zip(agents) {
@@ -66,7 +67,11 @@ impl<'e> Conductor<'e> {
 
     fn agent(&mut self, end: usize) -> &mut AgentConnection {
         let clients = self.ends.clients.len();
-        if end < clients { &mut self.ends.clients[end] } else { &mut self.ends.servers[end - clients] }
+        if end < clients {
+            &mut self.ends.clients[end]
+        } else {
+            &mut self.ends.servers[end - clients]
+        }
     }
 
     /// Whether any session does.
@@ -75,7 +80,13 @@ impl<'e> Conductor<'e> {
     }
 
     pub(super) fn slowest_round_trip(&self) -> Nanos {
-        self.ends.clients.iter().chain(&self.ends.servers).map(|agent| agent.round_trip_ns).max().unwrap_or(0)
+        self.ends
+            .clients
+            .iter()
+            .chain(&self.ends.servers)
+            .map(|agent| agent.round_trip_ns)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Sends one side its orders, which stand at the numbers of the ends.
@@ -155,7 +166,8 @@ impl<'e> Conductor<'e> {
         let mut beside = EdgeReader::of(self.ends, proxies, timing, window_start);
         loop {
             beside.look(watcher);
-            // Only who has something to say is listened to; everybody now and then, for what no event tells.
+            // Only who has something to say is listened to; everybody now and then, for what no
+            // event tells.
             let all = clock::now() >= look_at_all;
             if all {
                 look_at_all = clock::now() + LOOK;
@@ -171,11 +183,13 @@ impl<'e> Conductor<'e> {
             let now = clock::now();
             let clients = &endings[self.side(Role::Client)];
             let servers = &endings[self.side(Role::Server)];
-            // The servers end when all clients are done; the clients end early when one of them broke, when a server
-            // is gone, or when the user wants it.
-            let broke = clients.iter().flatten().any(|e| e.fault.is_some()) || servers.iter().any(Option::is_some);
+            // The servers end when all clients are done; the clients end early when one of them
+            // broke, when a server is gone, or when the user wants it.
+            let broke = clients.iter().flatten().any(|e| e.fault.is_some())
+                || servers.iter().any(Option::is_some);
             let cut = watcher.interrupted() || now >= until;
-            let (clients_end, servers_end) = (broke || cut, clients.iter().all(Option::is_some) || cut);
+            let (clients_end, servers_end) =
+                (broke || cut, clients.iter().all(Option::is_some) || cut);
             for end in 0..self.count() {
                 let ends = if self.role(end) == Role::Client { clients_end } else { servers_end };
                 if ends && !finished[end] && endings[end].is_none() {
@@ -216,7 +230,11 @@ impl<'e> Conductor<'e> {
                     return Some(Ending { report: Some(*report), fault: None, lost: false });
                 }
                 Ok(Some(FromAgent::Failed { fault, report })) => {
-                    return Some(Ending { report: report.map(|r| *r), fault: Some(fault), lost: false });
+                    return Some(Ending {
+                        report: report.map(|r| *r),
+                        fault: Some(fault),
+                        lost: false,
+                    });
                 }
                 Ok(Some(_)) => {}
                 Err(fault) => return Some(Ending { report: None, fault: Some(fault), lost: true }),
@@ -235,10 +253,13 @@ impl<'e> Conductor<'e> {
         let now = clock::now();
         let patience = until.map_or(LOOK, |until| until.saturating_sub(now).min(LOOK));
         for end in 0..self.count() {
-            // Who is gone is noticed by the next receive, and must not keep the others from being kept alive.
+            // Who is gone is noticed by the next receive, and must not keep the others from being
+            // kept alive.
             let _ = self.agent(end).keep_alive(now);
         }
-        self.epoll.wait(&mut self.events, Some(patience)).map_err(|e| Fault::measuring(format!("epoll: {e}")))
+        self.epoll
+            .wait(&mut self.events, Some(patience))
+            .map_err(|e| Fault::measuring(format!("epoll: {e}")))
     }
 
     /// Drops the trial at all ends, and waits for their word, so that the next can begin.
@@ -261,7 +282,8 @@ impl<'e> Conductor<'e> {
 
 /// Refuses an order that is longer than agents take.
 fn fits(order: &ToAgent) -> Result<(), Fault> {
-    let frame = encode(order).map_err(|error| Fault::input(format!("the job makes no order: {error}")))?;
+    let frame =
+        encode(order).map_err(|error| Fault::input(format!("the job makes no order: {error}")))?;
     if frame.len() <= MAX_ORDER {
         return Ok(());
     }
@@ -292,6 +314,9 @@ mod tests {
         };
         assert_eq!(fits(&order(MAX_ORDER - 1000)), Ok(()));
         let fault = fits(&order(MAX_ORDER)).unwrap_err();
-        assert!(fault.text.contains("expected at most 1048576") && fault.text.contains("--body-size"), "{fault}");
+        assert!(
+            fault.text.contains("expected at most 1048576") && fault.text.contains("--body-size"),
+            "{fault}"
+        );
     }
 }

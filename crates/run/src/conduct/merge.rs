@@ -18,7 +18,8 @@ pub(crate) fn merge(reports: &[&EndReport], interval_ns: Nanos) -> Option<EndRep
     if rest.is_empty() {
         return Some((*first).clone());
     }
-    let of = |pick: fn(&EndReport) -> &Tick| tick(&reports.iter().map(|r| pick(r)).collect::<Vec<_>>());
+    let of =
+        |pick: fn(&EndReport) -> &Tick| tick(&reports.iter().map(|r| pick(r)).collect::<Vec<_>>());
     let mut drained = Counts::default();
     reports.iter().for_each(|r| drained.add(&r.drained));
     Some(EndReport {
@@ -63,14 +64,21 @@ fn ticks(reports: &[&EndReport], interval_ns: Nanos) -> Vec<Tick> {
     let mut by_interval: BTreeMap<i64, Vec<&Tick>> = BTreeMap::new();
     for (seen, report) in reports.iter().enumerate() {
         for tick in &report.ticks {
-            let group = by_interval.entry(tick.t_ns.saturating_add(interval / 2).div_euclid(interval)).or_default();
-            // Of one end's two ticks in one interval the first counts; who missed an interval never catches up in it.
+            let group = by_interval
+                .entry(tick.t_ns.saturating_add(interval / 2).div_euclid(interval))
+                .or_default();
+            // Of one end's two ticks in one interval the first counts; who missed an interval never
+            // catches up in it.
             if group.len() == seen {
                 group.push(tick);
             }
         }
     }
-    by_interval.values().filter(|group| group.len() == reports.len()).map(|group| tick(group)).collect()
+    by_interval
+        .values()
+        .filter(|group| group.len() == reports.len())
+        .map(|group| tick(group))
+        .collect()
 }
 
 fn tcp(all: impl Iterator<Item = TcpTotals>) -> Option<TcpTotals> {
@@ -96,7 +104,10 @@ fn tcp(all: impl Iterator<Item = TcpTotals>) -> Option<TcpTotals> {
             busy_ns: a.busy_ns + b.busy_ns,
             receive_window_limited_ns: a.receive_window_limited_ns + b.receive_window_limited_ns,
             send_buffer_limited_ns: a.send_buffer_limited_ns + b.send_buffer_limited_ns,
-            smoothed_rtt_ns: u64::try_from(weighted.checked_div(u128::from(connections)).unwrap_or(0)).unwrap_or(0),
+            smoothed_rtt_ns: u64::try_from(
+                weighted.checked_div(u128::from(connections)).unwrap_or(0),
+            )
+            .unwrap_or(0),
             min_rtt_ns,
         }
     })

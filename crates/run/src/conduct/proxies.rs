@@ -63,7 +63,12 @@ impl Proxies {
                 }
                 Err(absent) => State::Gone(absent.why),
             };
-            Ok(One { name: format!("{} on {}", proxy.name, proxy.node), named: proxy.named, state, read: Vec::new() })
+            Ok(One {
+                name: format!("{} on {}", proxy.name, proxy.node),
+                named: proxy.named,
+                state,
+                read: Vec::new(),
+            })
         };
         proxies.iter().map(one).collect::<Result<_, _>>().map(Self)
     }
@@ -92,7 +97,9 @@ impl Proxies {
                 Err(text)
             }
             (State::Watched(_), Ok([start, end])) => between(start, end, window_ns),
-            (State::Watched(_), Err(_)) => Err("the trial ended before the window began".to_owned()),
+            (State::Watched(_), Err(_)) => {
+                Err("the trial ended before the window began".to_owned())
+            }
             (State::Unseen, _) => Err("its processes cannot be seen from here".to_owned()),
         };
         let seen = self.0.into_iter().map(&mut edges).collect();
@@ -102,7 +109,8 @@ impl Proxies {
 
 /// What two readings come to, if they are of the window.
 fn between(start: Read, end: Read, window_ns: Nanos) -> Result<Edges, String> {
-    let late = [&start, &end].map(|read| read.at.saturating_sub(read.due)).into_iter().fold(0, Nanos::max);
+    let late =
+        [&start, &end].map(|read| read.at.saturating_sub(read.due)).into_iter().fold(0, Nanos::max);
     if late > LATE.max(window_ns / LATE_SHARE) {
         return Err(format!("read {} ms late", late / 1_000_000));
     }
@@ -131,7 +139,8 @@ mod tests {
     fn only_the_end_of_a_proxy_on_the_path_is_a_fault() {
         let seen = |named: bool| {
             let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-            let (name, node, pids) = ("client-sidecar".to_owned(), "a".to_owned(), vec![child.id()]);
+            let (name, node, pids) =
+                ("client-sidecar".to_owned(), "a".to_owned(), vec![child.id()]);
             let proxy = Proxy { name, node, named, pids, workers: 1, cpus: None };
             let mut proxies = Proxies::watch(std::slice::from_ref(&proxy)).unwrap();
             child.kill().unwrap();

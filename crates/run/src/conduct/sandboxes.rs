@@ -38,8 +38,12 @@ struct Sandbox {
 impl Sandboxes {
     /// The sandboxes of these ends, which are numbered with the clients first.
     pub(super) fn of(ends: &Ends) -> Self {
-        let agents =
-            ends.clients.iter().chain(&ends.servers).enumerate().filter(|(_, agent)| !agent.sandbox.is_empty());
+        let agents = ends
+            .clients
+            .iter()
+            .chain(&ends.servers)
+            .enumerate()
+            .filter(|(_, agent)| !agent.sandbox.is_empty());
         let sandboxes: Vec<Sandbox> = agents
             .map(|(end, agent)| Sandbox {
                 end,
@@ -48,7 +52,8 @@ impl Sandboxes {
                 read: Vec::new(),
             })
             .collect();
-        let machine = (!sandboxes.is_empty()).then(|| MeterSet::open_all(&Target::itself(), clock::now));
+        let machine =
+            (!sandboxes.is_empty()).then(|| MeterSet::open_all(&Target::itself(), clock::now));
         Self { sandboxes, machine }
     }
 
@@ -59,7 +64,9 @@ impl Sandboxes {
             let mut readings = machine.clone();
             readings.retain(|meter, _| OF_MACHINE.contains(&meter.as_str()));
             match sandbox.watched.as_mut().map(Watched::read) {
-                Ok(Ok(spent)) => readings.extend(OF_PROCESS.map(|name| (name.to_owned(), spent.clone()))),
+                Ok(Ok(spent)) => {
+                    readings.extend(OF_PROCESS.map(|name| (name.to_owned(), spent.clone())))
+                }
                 Ok(Err(error)) => sandbox.watched = Err(error.to_string()),
                 Err(_) => {}
             }
@@ -70,7 +77,9 @@ impl Sandboxes {
     /// Puts what was read in the place of what the agent of end `end` read inside of its sandbox,
     /// and says so among the settings of its report.
     pub(super) fn correct(&self, end: usize, report: &mut EndReport) {
-        let Some(sandbox) = self.sandboxes.iter().find(|sandbox| sandbox.end == end) else { return };
+        let Some(sandbox) = self.sandboxes.iter().find(|sandbox| sandbox.end == end) else {
+            return;
+        };
         report.settings.retain(|name, _| !name.starts_with("meter_"));
         let (start, finish, said) = match (&sandbox.watched, &sandbox.read[..]) {
             (Ok(_), [start, finish]) => (
@@ -79,7 +88,11 @@ impl Sandboxes {
                 format!("of {} processes, from outside of the sandbox", sandbox.processes),
             ),
             (Err(why), _) => (Readings::new(), Readings::new(), format!("unavailable: {why}")),
-            (Ok(_), _) => (Readings::new(), Readings::new(), "unavailable: the window was cut short".to_owned()),
+            (Ok(_), _) => (
+                Readings::new(),
+                Readings::new(),
+                "unavailable: the window was cut short".to_owned(),
+            ),
         };
         (report.start.readings, report.end.readings) = (start, finish);
         report.settings.insert("meters".to_owned(), said);

@@ -48,7 +48,9 @@ mod tests {
         counts.set(Counter::ReceivedBytes, received * 125_000);
         let end = Tick { t_ns: SECOND as i64, counts, ..Tick::default() };
         let mut report = EndReport { end, ..EndReport::default() };
-        report.settings.extend(most.map(|most| (MAX_RATE_SETTING.to_owned(), (most * 1_000_000).to_string())));
+        report
+            .settings
+            .extend(most.map(|most| (MAX_RATE_SETTING.to_owned(), (most * 1_000_000).to_string())));
         Some(report)
     }
 
@@ -58,8 +60,7 @@ mod tests {
 
     #[test]
     fn a_ceiling_that_was_reached_is_the_limit() {
-        let expected =
-            "agent_limit: the server moved 49.00 Mbit/s of the 50.00 Mbit/s that its agent allows (--max-rate)";
+        let expected = "agent_limit: the server moved 49.00 Mbit/s of the 50.00 Mbit/s that its agent allows (--max-rate)";
         assert_eq!(by(&[end(49, 0, None)], &[end(0, 49, Some(50))]).as_deref(), Some(expected));
         assert_eq!(by(&[end(20, 0, None)], &[end(0, 20, Some(50))]), None, "far below it");
         assert!(by(&[end(24, 24, Some(50))], &[]).is_some(), "both directions are the agent's");

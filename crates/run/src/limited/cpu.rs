@@ -26,7 +26,9 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
     // A polling thread fills its CPU whatever the traffic does.
     let polls = job.engine == EngineKind::Spin;
     let mut works = evidence.burdens.iter().filter(|burden| !(polls && burden.is_end()));
-    if let Some(found) = works.find_map(|burden| hardly_waited(burden, &record.cost.nodes, evidence.one_machine)) {
+    if let Some(found) =
+        works.find_map(|burden| hardly_waited(burden, &record.cost.nodes, evidence.one_machine))
+    {
         return Some(found);
     }
     // A few ticks say nothing of a CPU; the processes above have their time in nanoseconds.
@@ -37,21 +39,32 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
     let mut other = None;
     for node in &record.cost.nodes {
         let unmetered = no_server && evidence.may_have_server(node);
-        let here: Vec<&Burden> =
-            evidence.burdens.iter().filter(|b| evidence.one_machine || b.node == node.name).collect();
+        let here: Vec<&Burden> = evidence
+            .burdens
+            .iter()
+            .filter(|b| evidence.one_machine || b.node == node.name)
+            .collect();
         for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
             let softirq = softirq(node, cpu);
-            let owners: Vec<&Burden> = here.iter().copied().filter(|burden| burden.may_use(cpu)).collect();
+            let owners: Vec<&Burden> =
+                here.iter().copied().filter(|burden| burden.may_use(cpu)).collect();
             let at = busy_text(cpu, *busy, softirq);
             let found = match (owners.is_empty(), softirq >= MOSTLY) {
-                (false, true) => return Some(limit("softirq", format!("{at}; {}", Owners::of(&owners).whose(cpu)))),
+                (false, true) => {
+                    return Some(limit(
+                        "softirq",
+                        format!("{at}; {}", Owners::of(&owners).whose(cpu)),
+                    ));
+                }
                 // Packets of the path are forwarded on the CPUs of nodes between its ends, too.
                 (true, true) => limit("softirq", format!("{at}; neither end may use it")),
-                // What others do where no end may run takes nothing from the trial; only of a server that nobody meters
-                // is not known where it may run.
+                // What others do where no end may run takes nothing from the trial; only of a
+                // server that nobody meters is not known where it may run.
                 (true, false) if unmetered => limit(
                     "cpu:other",
-                    format!("{at}; no end that is metered may use it, and the server is none of these"),
+                    format!(
+                        "{at}; no end that is metered may use it, and the server is none of these"
+                    ),
                 ),
                 (true, false) => continue,
                 (false, false) if polls => continue,
@@ -70,7 +83,8 @@ impl Evidence {
     /// Whether a server that nobody meters may be on a node. By hand nobody knows: it may well be
     /// on this machine.
     fn may_have_server(&self, node: &NodeCost) -> bool {
-        self.one_machine || self.server_nodes.as_ref().is_none_or(|nodes| nodes.contains(&node.name))
+        self.one_machine
+            || self.server_nodes.as_ref().is_none_or(|nodes| nodes.contains(&node.name))
     }
 }
 
@@ -83,7 +97,10 @@ fn softirq(node: &NodeCost, cpu: usize) -> f64 {
 /// thread that it interrupts.
 fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Limit> {
     // A gateway's node may have no end that read its CPUs.
-    let node = nodes.iter().find(|node| node.name == burden.node).or_else(|| nodes.first().filter(|_| one_machine));
+    let node = nodes
+        .iter()
+        .find(|node| node.name == burden.node)
+        .or_else(|| nodes.first().filter(|_| one_machine));
     let of_node = node.map_or(0, |node| node.per_cpu_busy.len());
     let cpus = burden.cpus.as_ref().map_or(of_node, BTreeSet::len);
     burden.processes.iter().find_map(|process| {
@@ -115,9 +132,12 @@ fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Opti
 /// full than it has `busy` threads.
 fn interrupted(burden: &Burden, node: &NodeCost, busy: usize) -> Option<String> {
     let all = node.per_cpu_busy.iter().enumerate();
-    let full: Vec<usize> =
-        all.filter(|(cpu, busy)| **busy >= FULL && burden.may_use(*cpu)).map(|(cpu, _)| cpu).collect();
-    let (packets, others): (Vec<usize>, Vec<usize>) = full.into_iter().partition(|cpu| softirq(node, *cpu) >= MOSTLY);
+    let full: Vec<usize> = all
+        .filter(|(cpu, busy)| **busy >= FULL && burden.may_use(*cpu))
+        .map(|(cpu, _)| cpu)
+        .collect();
+    let (packets, others): (Vec<usize>, Vec<usize>) =
+        full.into_iter().partition(|cpu| softirq(node, *cpu) >= MOSTLY);
     let cpu = *packets.first().filter(|_| others.len() < busy)?;
     Some(busy_text(cpu, node.per_cpu_busy[cpu], softirq(node, cpu)))
 }
@@ -129,21 +149,33 @@ fn busy_text(cpu: usize, busy: f64, softirq: f64) -> String {
 
 /// Who filled a CPU, of those that may use it; `Err`: none of them did. Where a server is
 /// `unmetered`, all that nobody accounts for on these CPUs may be its.
-fn blame(owners: &[&Burden], node: &NodeCost, unmetered: bool, cpu: usize, at: &str) -> Result<Limit, Limit> {
-    let on_theirs = |(cpu, busy): (usize, &f64)| owners.iter().any(|owner| owner.may_use(cpu)).then_some(*busy);
+fn blame(
+    owners: &[&Burden],
+    node: &NodeCost,
+    unmetered: bool,
+    cpu: usize,
+    at: &str,
+) -> Result<Limit, Limit> {
+    let on_theirs =
+        |(cpu, busy): (usize, &f64)| owners.iter().any(|owner| owner.may_use(cpu)).then_some(*busy);
     let busy: f64 = node.per_cpu_busy.iter().enumerate().filter_map(on_theirs).sum();
     let owners = Owners::of(owners);
     let rest = (busy - owners.all().map(|owner| owner.cores).sum::<f64>()).max(0.0);
     let why = if unmetered {
         let on = owners.shared(cpu);
-        format!("{at}; on {on} {} and what is not metered {rest:.2}, of which the server may be a part", owners.used())
+        format!(
+            "{at}; on {on} {} and what is not metered {rest:.2}, of which the server may be a part",
+            owners.used()
+        )
     } else {
         format!("{at}; {}: {}", owners.whose(cpu), owners.used())
     };
     // Of equals the first.
     let most = owners.0.iter().rev().max_by(|a, b| cores(&a.1).total_cmp(&cores(&b.1)));
     match most {
-        Some((who, burdens)) if cores(burdens) >= LEAST && !(unmetered && rest > cores(burdens)) => {
+        Some((who, burdens))
+            if cores(burdens) >= LEAST && !(unmetered && rest > cores(burdens)) =>
+        {
             Ok(limit(&by(who), why))
         }
         _ => Err(limit("cpu:other", why)),

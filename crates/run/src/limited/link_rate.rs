@@ -51,7 +51,10 @@ impl LinkRate {
             ("link_mtu_bytes", mtu.map(u64::from)),
             ("tunnel_bytes", mtu.map(|_| u64::from(self.tunnel_bytes))),
         ];
-        numbers.into_iter().filter_map(|(name, number)| Some((name.to_owned(), number?.to_string()))).collect()
+        numbers
+            .into_iter()
+            .filter_map(|(name, number)| Some((name.to_owned(), number?.to_string())))
+            .collect()
     }
 }
 
@@ -66,7 +69,8 @@ mod tests {
         fixture::job(workload, json!({"size": size}))
     }
 
-    const GIGABIT: LinkRate = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
+    const GIGABIT: LinkRate =
+        LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
 
     #[test]
     fn payload_is_what_headers_leave() {
@@ -76,7 +80,11 @@ mod tests {
         };
         near(GIGABIT, &job("stream", "128KiB"), 1e9 * 1448.0 / 1514.0);
         // VXLAN: 50 bytes outside, and an MTU that is as much smaller.
-        near(LinkRate { mtu_bytes: 1450, tunnel_bytes: 50, ..GIGABIT }, &job("stream", "1B"), 1e9 * 1398.0 / 1514.0);
+        near(
+            LinkRate { mtu_bytes: 1450, tunnel_bytes: 50, ..GIGABIT },
+            &job("stream", "1B"),
+            1e9 * 1398.0 / 1514.0,
+        );
         near(LinkRate { v6: true, ..GIGABIT }, &job("http", "1B"), 1e9 * 1428.0 / 1514.0);
         near(GIGABIT, &job("udp", "1472B"), 1e9 * 1472.0 / 1514.0);
         near(GIGABIT, &job("udp", "16B"), 1e9 * 16.0 / 58.0);
@@ -86,9 +94,14 @@ mod tests {
 
     #[test]
     fn a_record_says_what_is_known() {
-        let said = |link: LinkRate| link.settings().into_iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+        let said = |link: LinkRate| {
+            link.settings().into_iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>()
+        };
         let tunnel = LinkRate { mtu_bytes: 1450, tunnel_bytes: 50, ..GIGABIT };
-        assert_eq!(said(tunnel), ["link_bits_per_s=1000000000", "link_mtu_bytes=1450", "tunnel_bytes=50"]);
+        assert_eq!(
+            said(tunnel),
+            ["link_bits_per_s=1000000000", "link_mtu_bytes=1450", "tunnel_bytes=50"]
+        );
         let plain = LinkRate { bits_per_s: None, ..GIGABIT };
         assert_eq!(said(plain), ["link_mtu_bytes=1500", "tunnel_bytes=0"]);
         assert!(said(LinkRate { mtu_bytes: 0, ..plain }).is_empty());
@@ -96,7 +109,13 @@ mod tests {
 
     #[test]
     fn a_link_without_a_rate_or_an_mtu_carries_nobody_knows_what() {
-        assert_eq!(LinkRate { bits_per_s: None, ..GIGABIT }.payload_bits_per_s(&job("stream", "1B")), None);
-        assert_eq!(LinkRate { mtu_bytes: 0, ..GIGABIT }.payload_bits_per_s(&job("stream", "1B")), None);
+        assert_eq!(
+            LinkRate { bits_per_s: None, ..GIGABIT }.payload_bits_per_s(&job("stream", "1B")),
+            None
+        );
+        assert_eq!(
+            LinkRate { mtu_bytes: 0, ..GIGABIT }.payload_bits_per_s(&job("stream", "1B")),
+            None
+        );
     }
 }

@@ -22,34 +22,52 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
     let metric = |name: &str| record.metrics.get(name).copied();
     let asked = metric("intended_per_s").filter(|rate| *rate > 0.0)?;
     let first = |names: &[&str]| names.iter().find_map(|name| metric(name));
-    // What a datagram's sender hands over can be dropped on the way: only what arrived was done. So it is of echoes.
-    let done = first(&["requests_per_s", "messages_per_s", "received_packets_per_s", "sent_packets_per_s"])
-        .or_else(|| metric("received").map(|echoes| echoes / record.window_s))
-        .unwrap_or(asked);
+    // What a datagram's sender hands over can be dropped on the way: only what arrived was done. So
+    // it is of echoes.
+    let done = first(&[
+        "requests_per_s",
+        "messages_per_s",
+        "received_packets_per_s",
+        "sent_packets_per_s",
+    ])
+    .or_else(|| metric("received").map(|echoes| echoes / record.window_s))
+    .unwrap_or(asked);
     let unsent = metric("unsent").unwrap_or(0.0);
     if done >= SCHEDULE_KEPT * asked && unsent == 0.0 {
-        let catching_up = done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
+        let catching_up =
+            done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
         // A path that works off what it left undone in the warm-up is as fast as it can.
         if catching_up {
             return None;
         }
-        let why = format!("{} a second of the {} that were due", number::brief_per_s(done), number::brief_per_s(asked));
+        let why = format!(
+            "{} a second of the {} that were due",
+            number::brief_per_s(done),
+            number::brief_per_s(asked)
+        );
         return Some(limit("target_rate", why));
     }
     // Datagrams that left in time and did not arrive are no fault of who sent them.
-    if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked) && unsent == 0.0 {
+    if metric("sent_packets_per_s").is_some_and(|sent| sent >= SCHEDULE_KEPT * asked)
+        && unsent == 0.0
+    {
         return None;
     }
-    let late = late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(number::brief_time_ns)?;
-    Some(limit("generator", format!("sends were {late} late at p99 although connections were free")))
+    let late =
+        late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(number::brief_time_ns)?;
+    Some(limit(
+        "generator",
+        format!("sends were {late} late at p99 although connections were free"),
+    ))
 }
 
 /// How late the generator was with 1 % of its sends although connections were free, ns, where that
 /// is more than [`LATE_NS`]. `link_full`: whether the path's slowest link was.
 pub(crate) fn late_ns(job: &Job, record: &Record, link_full: bool) -> Option<Nanos> {
     let lateness = record.latency.get("lateness_ns")?;
-    // Datagrams wait for no connection but for room in their socket. Without a sign that there was none, the sender itself was
-    // busy when they came due: it cannot send faster, or works off what it was late with.
+    // Datagrams wait for no connection but for room in their socket. Without a sign that there was
+    // none, the sender itself was busy when they came due: it cannot send faster, or works off what
+    // it was late with.
     let excused = !job.kind().is_one_way_udp() || link_full || had_no_room(record);
     let waited = waited(record).filter(|_| excused).unwrap_or(0.0);
     let late = if waited > 0.0 {
@@ -118,7 +136,10 @@ mod tests {
         ]);
         record.latency.insert("lateness_ns".to_owned(), histogram.summary());
         let snmp = [("udp_sndbuf_errors".to_owned(), refused)].into();
-        record.cost.nodes.push(NodeCost { meters: [("snmp".to_owned(), snmp)].into(), ..NodeCost::default() });
+        record
+            .cost
+            .nodes
+            .push(NodeCost { meters: [("snmp".to_owned(), snmp)].into(), ..NodeCost::default() });
         record
     }
 
@@ -126,10 +147,17 @@ mod tests {
     fn a_sender_of_datagrams_that_its_socket_holds_back_is_not_late() {
         let job = job("udp");
         let held = |record: &Record, link_full| {
-            (late_ns(&job, record, link_full).is_some(), kept(&job, record, link_full).map(|(name, _)| name))
+            (
+                late_ns(&job, record, link_full).is_some(),
+                kept(&job, record, link_full).map(|(name, _)| name),
+            )
         };
         let slow = (true, Some("generator".to_owned()));
-        assert_eq!(held(&datagrams(300, 10.0), false), (false, None), "the kernel refused them again and again");
+        assert_eq!(
+            held(&datagrams(300, 10.0), false),
+            (false, None),
+            "the kernel refused them again and again"
+        );
         assert_eq!(held(&datagrams(300, 0.0), true), (false, None), "the link was full");
         // One thread that cannot send faster finds its socket as busy.
         assert_eq!(held(&datagrams(300, 0.0), false), slow);
@@ -144,18 +172,32 @@ mod tests {
         assert!(ns.is_some_and(|ns| ns.abs_diff(20_000_000) < 100_000), "{ns:?}");
         assert_eq!(limit, generator, "7 % were late and no connection's fault");
         assert_eq!(late("http", 100, 0.0, 900.0).1, generator);
-        assert_eq!(late("http", 100, 100.0, 900.0), (None, None), "all that were late waited for a connection");
+        assert_eq!(
+            late("http", 100, 100.0, 900.0),
+            (None, None),
+            "all that were late waited for a connection"
+        );
         assert_eq!(late("http", 100, 995.0, 900.0), (None, None));
         assert_eq!(late("udp", 100, 100.0, 900.0).1, generator, "no sign of a full socket");
         assert_eq!(late("http", 5, 0.0, 900.0), (None, None));
         // All was done in the end, though late: that stays a warning.
-        assert!(matches!(late("http", 100, 30.0, 1000.0), (Some(_), Some(limit)) if limit == "target_rate"));
+        assert!(
+            matches!(late("http", 100, 30.0, 1000.0), (Some(_), Some(limit)) if limit == "target_rate")
+        );
     }
 
     #[test]
     fn a_path_that_works_off_its_backlog_is_not_at_the_asked_rate() {
         let done = |done, queued| {
-            by("http", &[("intended_per_s", 1000.0), ("requests_per_s", done), ("queued", queued), ("unsent", 0.0)])
+            by(
+                "http",
+                &[
+                    ("intended_per_s", 1000.0),
+                    ("requests_per_s", done),
+                    ("queued", queued),
+                    ("unsent", 0.0),
+                ],
+            )
         };
         assert_eq!(done(1015.0, 700.0), None);
         let reached = Some("target_rate".to_owned());
@@ -167,7 +209,9 @@ mod tests {
 
     #[test]
     fn echoes_reach_their_rate_when_they_are_answered() {
-        let ping = |received| by("ping", &[("intended_per_s", 5.0), ("received", received), ("unsent", 0.0)]);
+        let ping = |received| {
+            by("ping", &[("intended_per_s", 5.0), ("received", received), ("unsent", 0.0)])
+        };
         assert_eq!(ping(5.0), Some("target_rate".to_owned()));
         assert_eq!(ping(4.0), None, "a fifth was lost");
         // Records without this figure know of no schedule.
@@ -177,7 +221,9 @@ mod tests {
     #[test]
     fn a_lateness_without_its_histogram_is_taken_where_nothing_waited() {
         let mut record = record(&[("intended_per_s", 1000.0), ("requests_per_s", 900.0)]);
-        record.latency.insert("lateness_ns".to_owned(), Latency { p99: 2_000_000, ..Latency::default() });
+        record
+            .latency
+            .insert("lateness_ns".to_owned(), Latency { p99: 2_000_000, ..Latency::default() });
         assert_eq!(late_ns(&job("http"), &record, false), Some(2_000_000));
         record.metrics.insert("queued".to_owned(), 20.0);
         assert_eq!(late_ns(&job("http"), &record, false), None);

@@ -12,25 +12,43 @@ pub(super) fn job(workload: &str) -> Job {
 pub(super) fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
     let node = if who.starts_with(CLIENT) { "a" } else { "b" }.to_owned();
     let cpus = cpus.map(|cpus| cpus.iter().copied().collect());
-    Burden { who: who.to_owned(), node, cores, processes: vec![Process { cores, threads: 1, waits_per_s: None }], cpus }
+    Burden {
+        who: who.to_owned(),
+        node,
+        cores,
+        processes: vec![Process { cores, threads: 1, waits_per_s: None }],
+        cpus,
+    }
 }
 
 /// 956.4 Mbit/s of TCP payload.
-const LINK: LinkRate = LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
+const LINK: LinkRate =
+    LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
 
 fn by(workload: &str, metrics: &[(&str, f64)], [client, server]: [f64; 2]) -> String {
     let burdens = vec![end(CLIENT, client, None), end(SERVER, server, None)];
     limited(
         &job(workload),
         &record(metrics),
-        &Evidence { server_nodes: None, burdens, one_machine: true, link: Some(LINK), proxied: false },
+        &Evidence {
+            server_nodes: None,
+            burdens,
+            one_machine: true,
+            link: Some(LINK),
+            proxied: false,
+        },
     )
     .0
 }
 
 fn on_link(workload: &str, metrics: &[(&str, f64)]) -> (String, String) {
-    let evidence =
-        Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: Some(LINK), proxied: false };
+    let evidence = Evidence {
+        server_nodes: None,
+        burdens: vec![],
+        one_machine: true,
+        link: Some(LINK),
+        proxied: false,
+    };
     limited(&job(workload), &record(metrics), &evidence)
 }
 
@@ -55,13 +73,21 @@ pub(super) fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, Str
 }
 
 /// The figures of `stream` in both directions, with these of one and those of the other.
-fn both_ways<const N: usize>(names: [&str; N], to: [f64; N], from: [f64; N]) -> BTreeMap<String, f64> {
+fn both_ways<const N: usize>(
+    names: [&str; N],
+    to: [f64; N],
+    from: [f64; N],
+) -> BTreeMap<String, f64> {
     let of = |way: &str, values: [f64; N]| -> Vec<_> {
         names.iter().zip(values).map(|(name, value)| (format!("{way}{name}"), value)).collect()
     };
-    let mut all: BTreeMap<_, _> = [of("to_server_", to), of("from_server_", from)].concat().into_iter().collect();
+    let mut all: BTreeMap<_, _> =
+        [of("to_server_", to), of("from_server_", from)].concat().into_iter().collect();
     for name in ["sent_bits_per_s", "received_bits_per_s"] {
-        let sum = ["to_server_", "from_server_"].iter().filter_map(|way| all.get(&format!("{way}{name}"))).sum();
+        let sum = ["to_server_", "from_server_"]
+            .iter()
+            .filter_map(|way| all.get(&format!("{way}{name}")))
+            .sum();
         all.insert(name.to_owned(), sum);
     }
     all
@@ -72,16 +98,33 @@ fn streaming(job: &Job, metrics: &BTreeMap<String, f64>) -> (String, String) {
     limited(
         job,
         &record(&metrics),
-        &Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
+        &Evidence {
+            server_nodes: None,
+            burdens: vec![],
+            one_machine: true,
+            link: None,
+            proxied: false,
+        },
     )
 }
 
 #[test]
 fn a_full_link_is_the_limit_whatever_else_is_busy() {
-    let full = [("sent_bits_per_s", 940e6), ("received_bits_per_s", 939e6), ("retransmitted_bytes", 5e6)];
-    assert_eq!(by("stream", &full, [1.0, 1.0]), "nic", "a full link drops, and so bytes are sent again");
-    assert_eq!(by("http", &[("received_bits_per_s", 920e6), ("sent_bits_per_s", 1e6)], [0.1, 0.1]), "nic");
-    assert_eq!(by("stream", &[("sent_bits_per_s", 800e6), ("received_bits_per_s", 799e6)], [0.3, 1.0]), "cpu:server");
+    let full =
+        [("sent_bits_per_s", 940e6), ("received_bits_per_s", 939e6), ("retransmitted_bytes", 5e6)];
+    assert_eq!(
+        by("stream", &full, [1.0, 1.0]),
+        "nic",
+        "a full link drops, and so bytes are sent again"
+    );
+    assert_eq!(
+        by("http", &[("received_bits_per_s", 920e6), ("sent_bits_per_s", 1e6)], [0.1, 0.1]),
+        "nic"
+    );
+    assert_eq!(
+        by("stream", &[("sent_bits_per_s", 800e6), ("received_bits_per_s", 799e6)], [0.3, 1.0]),
+        "cpu:server"
+    );
 }
 
 #[test]
@@ -110,8 +153,14 @@ fn directions_do_not_share_a_link() {
 
 #[test]
 fn datagrams_that_were_dropped_before_the_link_do_not_fill_it() {
-    assert_eq!(by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 960e6)], [0.1, 0.1]), "nic");
-    assert_eq!(by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 400e6)], [1.0, 0.1]), "cpu:client");
+    assert_eq!(
+        by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 960e6)], [0.1, 0.1]),
+        "nic"
+    );
+    assert_eq!(
+        by("udp", &[("sent_bits_per_s", 5e9), ("received_bits_per_s", 400e6)], [1.0, 0.1]),
+        "cpu:client"
+    );
 }
 
 #[test]
@@ -126,7 +175,11 @@ fn a_rate_that_only_left_is_no_rate_that_was_reached() {
             ("unsent", 0.0),
         ]
     };
-    assert_eq!(by("udp", &all_sent(12e3), [0.1, 0.1]), "nic", "the link was full and dropped the rest");
+    assert_eq!(
+        by("udp", &all_sent(12e3), [0.1, 0.1]),
+        "nic",
+        "the link was full and dropped the rest"
+    );
     assert_eq!(by("udp", &all_sent(11e3), [0.1, 1.0]), "cpu:server", "the server lost the rest");
     assert_eq!(by("udp", &all_sent(11e3), [0.1, 0.1]), "unknown");
     assert_eq!(by("udp", &all_sent(24.9e3), [0.1, 0.1]), "target_rate");
@@ -135,12 +188,20 @@ fn a_rate_that_only_left_is_no_rate_that_was_reached() {
 #[test]
 fn a_direction_that_loses_or_waits_for_room_is_found_beside_another() {
     let names = ["sent_bits_per_s", "retransmitted_bytes", "send_buffer_limited_ratio"];
-    let (name, why) = streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 30e6, 0.0]));
-    assert_eq!((name.as_str(), why.as_str()), ("retransmission", "3.0 % of the bytes from the server were sent again"));
-    let (name, why) = streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.8], [8e9, 0.0, 0.0]));
+    let (name, why) =
+        streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 30e6, 0.0]));
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        ("retransmission", "3.0 % of the bytes from the server were sent again")
+    );
+    let (name, why) =
+        streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.8], [8e9, 0.0, 0.0]));
     assert_eq!(name, "socket_buffer");
     assert!(why.contains("80 % of the sending time to the server"), "{why}");
-    assert_eq!(streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 0.0, 0.0])).0, "unknown");
+    assert_eq!(
+        streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 0.0, 0.0])).0,
+        "unknown"
+    );
 }
 
 #[test]
@@ -151,8 +212,14 @@ fn each_direction_has_the_rate_that_was_asked_for() {
     assert_eq!(limit(60e6, 60e6), "unknown", "their sum is not what each was asked for");
     let (_, why) = streaming(&asked, &BTreeMap::from([("sent_bits_per_s".to_owned(), 99e6)]));
     assert_eq!(why, "99.00 Mbit/s of the 100 Mbit/s asked for");
-    // Datagrams are due one by one: 20 clients that send 6 % of theirs send more bits than one was asked for.
-    let due = [("sent_bits_per_s", 120e6), ("intended_per_s", 1e6), ("sent_packets_per_s", 6e4), ("unsent", 9e5)];
+    // Datagrams are due one by one: 20 clients that send 6 % of theirs send more bits than one was
+    // asked for.
+    let due = [
+        ("sent_bits_per_s", 120e6),
+        ("intended_per_s", 1e6),
+        ("sent_packets_per_s", 6e4),
+        ("unsent", 9e5),
+    ];
     let due = due.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
     assert_eq!(streaming(&Job { workload: "udp".to_owned(), ..asked }, &due).0, "unknown");
 }
@@ -161,7 +228,10 @@ fn each_direction_has_the_rate_that_was_asked_for() {
 fn a_process_is_measured_by_its_own_threads() {
     let nginx = |workers: &[f64]| {
         let cores = workers.iter().sum();
-        let processes = workers.iter().map(|cores| Process { cores: *cores, threads: 1, waits_per_s: None }).collect();
+        let processes = workers
+            .iter()
+            .map(|cores| Process { cores: *cores, threads: 1, waits_per_s: None })
+            .collect();
         Burden { processes, ..end(SERVER, cores, None) }
     };
     let client = |cores, threads| Burden {
@@ -170,9 +240,15 @@ fn a_process_is_measured_by_its_own_threads() {
     };
     let idle = [(0.5, 0.0); 64];
     let (name, why) = on_cpus(vec![client(4.0, 16), nginx(&[0.0, 0.99])], &idle);
-    assert_eq!((name.as_str(), why.as_str()), ("cpu:server", "its thread used 0.99 cores: it hardly waited"));
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        ("cpu:server", "its thread used 0.99 cores: it hardly waited")
+    );
     let (name, _) = on_cpus(vec![client(0.3, 1), nginx(&[0.3; 5])], &idle);
-    assert_eq!(name, "unknown", "five workers that wait most of the time are not one that hardly does");
+    assert_eq!(
+        name, "unknown",
+        "five workers that wait most of the time are not one that hardly does"
+    );
     assert_eq!(on_cpus(vec![client(15.9, 16), nginx(&[0.5])], &idle).0, "cpu:client");
     // More threads than CPUs can be as busy as these.
     let held = Burden { cpus: Some([2, 3].into()), ..client(1.95, 16) };
@@ -186,10 +262,14 @@ fn a_process_is_measured_by_its_own_threads() {
 
 #[test]
 fn a_full_cpu_is_its_owners() {
-    let ends = |client, server| vec![end(CLIENT, client, Some(&[0])), end(SERVER, server, Some(&[1]))];
+    let ends =
+        |client, server| vec![end(CLIENT, client, Some(&[0])), end(SERVER, server, Some(&[1]))];
     let (name, why) = on_cpus(ends(0.9, 0.7), &[(0.9, 0.1), (0.99, 0.2), (0.0, 0.0)]);
     assert_eq!(name, "cpu:server", "the client used more, but not of this CPU");
-    assert_eq!(why, "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 cores");
+    assert_eq!(
+        why,
+        "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 cores"
+    );
     let (name, _) = on_cpus(ends(0.9, 0.7), &[(0.9, 0.1), (0.9, 0.2), (1.0, 0.0)]);
     assert_eq!(name, "unknown", "what runs where no end may is no limit of the trial");
     let (name, why) = on_cpus(ends(0.9, 0.3), &[(0.9, 0.1), (0.99, 0.2), (1.0, 0.0)]);
@@ -212,8 +292,14 @@ fn ends_that_share_a_cpu_are_said_to() {
         "CPU 0 was busy 100 %, 10 % in softirq; both ends share CPU 0: the client used 0.48 cores, the server used 0.46 \
          cores"
     );
-    assert!(on_cpus(both(Some(&[0, 1])), &[(1.0, 0.1), (0.2, 0.0)]).1.contains("both ends share CPUs 0,1: "));
-    assert!(on_cpus(both(None), &[(1.0, 0.1), (0.2, 0.0)]).1.contains("both ends share all CPUs: "));
+    assert!(
+        on_cpus(both(Some(&[0, 1])), &[(1.0, 0.1), (0.2, 0.0)])
+            .1
+            .contains("both ends share CPUs 0,1: ")
+    );
+    assert!(
+        on_cpus(both(None), &[(1.0, 0.1), (0.2, 0.0)]).1.contains("both ends share all CPUs: ")
+    );
 }
 
 #[test]
@@ -222,13 +308,20 @@ fn many_ends_are_not_called_a_process() {
     ends.push(end(SERVER, 0.4, Some(&[1])));
     let (name, why) = on_cpus(ends, &[(1.0, 0.0), (0.5, 0.0)]);
     assert_eq!(name, "cpu:client");
-    assert!(why.ends_with("it is the CPU of 20 clients: the 20 clients used 0.90 cores together"), "{why}");
+    assert!(
+        why.ends_with("it is the CPU of 20 clients: the 20 clients used 0.90 cores together"),
+        "{why}"
+    );
 }
 
 #[test]
 fn machines_have_cpus_of_their_own() {
     let mut record = record(&[("requests_per_s", 1000.0)]);
-    let node = |name: &str, busy| NodeCost { name: name.to_owned(), per_cpu_busy: vec![busy], ..NodeCost::default() };
+    let node = |name: &str, busy| NodeCost {
+        name: name.to_owned(),
+        per_cpu_busy: vec![busy],
+        ..NodeCost::default()
+    };
     record.cost.nodes = vec![node("a", 0.5), node("b", 1.0)];
     let burdens = vec![end(CLIENT, 0.8, None), end(SERVER, 0.7, None)];
     let (name, _) = limited(
@@ -242,11 +335,19 @@ fn machines_have_cpus_of_their_own() {
 #[test]
 fn a_late_generator_is_told_in_a_unit_that_reads() {
     let mut record = record(&[("intended_per_s", 1000.0), ("requests_per_s", 900.0)]);
-    record.latency.insert("lateness_ns".to_owned(), Latency { p99: 1_612_345, ..Latency::default() });
+    record
+        .latency
+        .insert("lateness_ns".to_owned(), Latency { p99: 1_612_345, ..Latency::default() });
     let (name, why) = limited(
         &job("rr"),
         &record,
-        &Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied: false },
+        &Evidence {
+            server_nodes: None,
+            burdens: vec![],
+            one_machine: true,
+            link: None,
+            proxied: false,
+        },
     );
     assert_eq!(name, "generator");
     assert!(why.contains("1.61 ms late at p99"), "{why}");
@@ -254,20 +355,28 @@ fn a_late_generator_is_told_in_a_unit_that_reads() {
 
 /// A proxy with so many workers.
 fn proxy(who: &str, cores: f64, workers: u32, cpus: Option<&[usize]>) -> Burden {
-    Burden { processes: vec![Process { cores, threads: workers, waits_per_s: None }], ..end(who, cores, cpus) }
+    Burden {
+        processes: vec![Process { cores, threads: workers, waits_per_s: None }],
+        ..end(who, cores, cpus)
+    }
 }
 
 #[test]
 fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
     let idle = [(0.5, 0.0); 8];
-    let with = |one: Burden| on_cpus(vec![end(CLIENT, 0.5, None), end(SERVER, 0.4, None), one], &idle);
+    let with =
+        |one: Burden| on_cpus(vec![end(CLIENT, 0.5, None), end(SERVER, 0.4, None), one], &idle);
     let (name, why) = with(proxy("client-sidecar", 1.93, 2, None));
     assert_eq!(
         (name.as_str(), why.as_str()),
         ("cpu:client-sidecar", "its 2 threads used 1.93 cores: they hardly waited")
     );
     assert_eq!(with(proxy("policy", 0.97, 1, None)).0, "cpu:policy");
-    assert_eq!(with(proxy("gateway", 1.2, 2, None)).0, "unknown", "one of two could have taken more");
+    assert_eq!(
+        with(proxy("gateway", 1.2, 2, None)).0,
+        "unknown",
+        "one of two could have taken more"
+    );
     let (name, why) = with(proxy("gateway", 0.96, 2, Some(&[3])));
     assert_eq!(
         (name.as_str(), why.as_str()),
@@ -275,10 +384,12 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
     );
     // An end that polls is busy whatever the traffic does; a proxy is not.
     let mut record = record(&[("requests_per_s", 1000.0)]);
-    record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.9; 8], ..NodeCost::default() }];
+    record.cost.nodes =
+        vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.9; 8], ..NodeCost::default() }];
     let polling = Job { engine: EngineKind::Spin, ..job("http") };
     let limit = |cores| {
-        let burdens = vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None), proxy("gateway", cores, 2, None)];
+        let burdens =
+            vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None), proxy("gateway", cores, 2, None)];
         limited(
             &polling,
             &record,
@@ -301,11 +412,17 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
 #[test]
 fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
     let mut record = record(&[("requests_per_s", 1000.0)]);
-    record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.5; 2], ..NodeCost::default() }];
+    record.cost.nodes =
+        vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.5; 2], ..NodeCost::default() }];
     let gateway = Burden { node: "c".to_owned(), ..proxy("gateway", 1.95, 4, None) };
     let limit = |one_machine| {
-        let evidence =
-            Evidence { server_nodes: None, burdens: vec![gateway.clone()], one_machine, link: None, proxied: true };
+        let evidence = Evidence {
+            server_nodes: None,
+            burdens: vec![gateway.clone()],
+            one_machine,
+            link: None,
+            proxied: true,
+        };
         limited(&job("http"), &record, &evidence)
     };
     let (name, why) = limit(true);
@@ -319,7 +436,13 @@ fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
 #[test]
 fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
     let says = |metrics: &[(&str, f64)], proxied| {
-        let evidence = Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied };
+        let evidence = Evidence {
+            server_nodes: None,
+            burdens: vec![],
+            one_machine: true,
+            link: None,
+            proxied,
+        };
         limited(&job("stream"), &record(metrics), &evidence).1
     };
     let lossy = [("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)];
@@ -339,7 +462,10 @@ fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
          proxy this is not known), no buffer was full for long"
     );
     // Without a time of its exchanges nothing is known of a round trip.
-    assert!(says(&[("requests_per_s", 9.0)], true).starts_with("no CPU of ends or proxies was full, few bytes "));
+    assert!(
+        says(&[("requests_per_s", 9.0)], true)
+            .starts_with("no CPU of ends or proxies was full, few bytes ")
+    );
 }
 
 #[test]
@@ -364,7 +490,11 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
     assert_eq!(on(Some(&[0, 1]), [0.7, 0.6, 0.5, 0.2]).0, "cpu:client");
     assert_eq!(on(Some(&[0, 1]), [0.2, 0.3, 0.3, 0.2]).0, "cpu:other");
     let ends = |gateway: Option<&[usize]>| {
-        vec![end(CLIENT, 0.3, Some(&[1])), end(SERVER, 0.3, Some(&[1])), proxy("gateway", 0.8, 4, gateway)]
+        vec![
+            end(CLIENT, 0.3, Some(&[1])),
+            end(SERVER, 0.3, Some(&[1])),
+            proxy("gateway", 0.8, 4, gateway),
+        ]
     };
     let (name, why) = on_cpus(ends(Some(&[0])), &[(1.0, 0.1), (0.6, 0.0)]);
     assert_eq!(name, "cpu:gateway");
@@ -374,7 +504,12 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
     sidecars.extend([end(CLIENT, 0.5, Some(&[1])), end(SERVER, 0.1, Some(&[1]))]);
     let (name, why) = on_cpus(sidecars, &[(1.0, 0.1), (0.6, 0.0)]);
     assert_eq!(name, "cpu:server-sidecar");
-    assert!(why.ends_with("the CPU of 2 server-sidecars: the 2 server-sidecars used 0.90 cores together"), "{why}");
+    assert!(
+        why.ends_with(
+            "the CPU of 2 server-sidecars: the 2 server-sidecars used 0.90 cores together"
+        ),
+        "{why}"
+    );
 }
 
 #[test]
@@ -384,12 +519,26 @@ fn a_sender_that_waits_for_a_proxy_is_not_said_to_wait_for_the_receiver() {
         limited(
             &job("stream"),
             &waits,
-            &Evidence { server_nodes: None, burdens: vec![], one_machine: true, link: None, proxied },
+            &Evidence {
+                server_nodes: None,
+                burdens: vec![],
+                one_machine: true,
+                link: None,
+                proxied,
+            },
         )
         .1
     };
-    assert!(why(false).starts_with("the receiver's window was the limit for 90 %"), "{}", why(false));
-    assert!(why(true).starts_with("the window of the sender's proxy was the limit for 90 %"), "{}", why(true));
+    assert!(
+        why(false).starts_with("the receiver's window was the limit for 90 %"),
+        "{}",
+        why(false)
+    );
+    assert!(
+        why(true).starts_with("the window of the sender's proxy was the limit for 90 %"),
+        "{}",
+        why(true)
+    );
 }
 
 /// A closed loop of 1 connection in a window of so many seconds, whose exchanges took 100 us each.
@@ -398,7 +547,8 @@ fn in_a_window_of(seconds: f64, client: f64, busy: f64) -> (String, String) {
     record.window_s = seconds;
     let service = Latency { count: 500, mean: 99_000.0, max: 400_000, ..Latency::default() };
     record.latency.insert("service_ns".to_owned(), service);
-    record.cost.nodes = vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![busy; 2], ..NodeCost::default() }];
+    record.cost.nodes =
+        vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![busy; 2], ..NodeCost::default() }];
     let burdens = vec![end(CLIENT, client, None), end(SERVER, 0.4, None)];
     limited(
         &job("rr"),
@@ -426,14 +576,29 @@ fn the_round_trip_limits_only_what_nothing_else_does() {
         let mut record = record(&[&[("requests_per_s", 10_000.0)], metrics].concat());
         let service = Latency { count: 10_000, mean: 99_000.0, max: 400_000, ..Latency::default() };
         record.latency.insert("service_ns".to_owned(), service);
-        let evidence = Evidence { server_nodes: None, burdens: vec![], one_machine: true, link, proxied: false };
+        let evidence = Evidence {
+            server_nodes: None,
+            burdens: vec![],
+            one_machine: true,
+            link,
+            proxied: false,
+        };
         limited(&job("rr"), &record, &evidence)
     };
     let (name, why) = fits(&[("received_bits_per_s", 500e6)], Some(LINK));
     assert_eq!(name, "round_trip");
-    assert!(why.ends_with("; nobody metered the server, whose own time is part of the round trip"), "{why}");
+    assert!(
+        why.ends_with("; nobody metered the server, whose own time is part of the round trip"),
+        "{why}"
+    );
     let fits = |metrics: &[(&str, f64)], link| fits(metrics, link).0;
     assert_eq!(fits(&[("received_bits_per_s", 940e6)], Some(LINK)), "nic");
-    assert_eq!(fits(&[("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)], None), "retransmission");
-    assert_eq!(fits(&[("sent_bits_per_s", 8e6), ("receive_window_limited_ratio", 0.9)], None), "socket_buffer");
+    assert_eq!(
+        fits(&[("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)], None),
+        "retransmission"
+    );
+    assert_eq!(
+        fits(&[("sent_bits_per_s", 8e6), ("receive_window_limited_ratio", 0.9)], None),
+        "socket_buffer"
+    );
 }

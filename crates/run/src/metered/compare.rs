@@ -30,7 +30,8 @@ impl Own {
         let reading = |tick: &hopbench_model::Tick| tick.readings.get("self").cloned();
         let spent = delta::window(&reading(&report.start)?, &reading(&report.end)?);
         let cpu_s = spent.get("user_s")? + spent.get("system_s")?;
-        let seconds = report.end.t_ns.saturating_sub(report.start.t_ns).max(1) as f64 / SECOND as f64;
+        let seconds =
+            report.end.t_ns.saturating_sub(report.start.t_ns).max(1) as f64 / SECOND as f64;
         Some(Self { what: "agent", who: who.to_owned(), cores: cpu_s / seconds })
     }
 }
@@ -83,7 +84,8 @@ pub(crate) fn disagree(costs: &[MeteredCost], own: &[Own], window_s: f64) -> Vec
     let all: Vec<Said<'_>> = metered.chain(seen).collect();
     let mut out = Vec::new();
     for (i, first) in all.iter().enumerate() {
-        let same = all[i + 1..].iter().filter(|other| (other.what, other.who) == (first.what, first.who));
+        let same =
+            all[i + 1..].iter().filter(|other| (other.what, other.who) == (first.what, first.who));
         out.extend(same.filter(|other| first.contradicts(other)).map(|second| {
             let of =
                 |said: &Said<'_>| format!("{:.2} cores by {} over {:.0} s", said.cores, said.source, said.window_s);

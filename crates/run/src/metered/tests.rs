@@ -4,7 +4,13 @@ use super::*;
 
 const S: u64 = SECOND;
 
-fn reading(who: &str, source: &'static str, at_s: u64, cpu_s: f64, throttled_s: Option<f64>) -> Metered {
+fn reading(
+    who: &str,
+    source: &'static str,
+    at_s: u64,
+    cpu_s: f64,
+    throttled_s: Option<f64>,
+) -> Metered {
     Metered {
         who: who.to_owned(),
         what: MeteredKind::Proxy,
@@ -48,7 +54,8 @@ fn a_cost_is_of_the_meters_own_window() {
 
 #[test]
 fn what_was_not_read_twice_is_not_known() {
-    let before = [reading("stale", "kubelet", 90, 1.0, None), reading("again", "kubelet", 90, 9.0, None)];
+    let before =
+        [reading("stale", "kubelet", 90, 1.0, None), reading("again", "kubelet", 90, 9.0, None)];
     let after = [
         reading("stale", "kubelet", 90, 1.0, None),
         reading("again", "kubelet", 150, 1.0, None),
@@ -66,10 +73,15 @@ fn what_was_not_read_twice_is_not_known() {
 
 #[test]
 fn cores_under_load_are_of_the_time_in_which_there_was_load() {
-    // Half a core from 98 s to 160 s, and nothing else: 31 s of CPU, however much idle time the meter's window has.
+    // Half a core from 98 s to 160 s, and nothing else: 31 s of CPU, however much idle time the
+    // meter's window has.
     for (start, end) in [(97, 161), (90, 172), (98, 160)] {
         let figures = cores(one((start, 7.0), (end, 38.0)), &LOAD).unwrap();
-        assert_eq!((figures["cores"], figures["metered_load_s"]), (0.5, 62.0), "from {start} to {end}");
+        assert_eq!(
+            (figures["cores"], figures["metered_load_s"]),
+            (0.5, 62.0),
+            "from {start} to {end}"
+        );
         assert_eq!(figures["metered_window_s"], (end - start) as f64);
     }
     // A meter whose last reading came in the middle of the window saw a part of the load.
@@ -78,7 +90,8 @@ fn cores_under_load_are_of_the_time_in_which_there_was_load() {
 
 #[test]
 fn the_cpu_time_is_the_trials_only_where_the_window_is() {
-    let has = |start, end| cores(one((start, 1.0), (end, 31.0)), &LOAD).unwrap().contains_key("cpu_s");
+    let has =
+        |start, end| cores(one((start, 1.0), (end, 31.0)), &LOAD).unwrap().contains_key("cpu_s");
     assert!(has(100, 160) && has(98, 163) && has(97, 157));
     assert!(!has(96, 160), "4 s of 60 too early");
     assert!(!has(100, 164) && !has(104, 160));
@@ -89,10 +102,18 @@ fn a_window_with_little_load_or_anothers_says_nothing() {
     let long = LoadTimes { quiet_since_s: -90.0, ..LOAD };
     let why = cores(one((40, 0.0), (400, 30.0)), &long).unwrap_err();
     assert!(why.contains("had load for 62.0 s only"), "{why}");
-    assert_eq!(cores(one((40, 0.0), (340, 31.0)), &long).unwrap()["cores"], 0.5, "a fifth, but all of the load");
+    assert_eq!(
+        cores(one((40, 0.0), (340, 31.0)), &long).unwrap()["cores"],
+        0.5,
+        "a fifth, but all of the load"
+    );
     let why = cores(one((40, 0.0), (155, 30.0)), &long).unwrap_err();
-    assert!(why.contains("had load for 57.0 s only"), "not even half, and not all of the load: {why}");
-    let why = cores(one((95, 0.0), (165, 30.0)), &LoadTimes { quiet_since_s: -3.0, ..LOAD }).unwrap_err();
+    assert!(
+        why.contains("had load for 57.0 s only"),
+        "not even half, and not all of the load: {why}"
+    );
+    let why =
+        cores(one((95, 0.0), (165, 30.0)), &LoadTimes { quiet_since_s: -3.0, ..LOAD }).unwrap_err();
     assert!(why.contains("when the trial before was on"), "{why}");
     assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Agent, "p", &LOAD).is_none());
     assert!(under_load(&[one((95, 0.0), (165, 30.0))], MeteredKind::Proxy, "q", &LOAD).is_none());
@@ -100,21 +121,27 @@ fn a_window_with_little_load_or_anothers_says_nothing() {
 
 #[test]
 fn the_meter_whose_window_has_the_most_load_counts() {
-    let before = [reading("p", "kubelet", 90, 0.0, None), reading("p", "prometheus", 98, 0.0, None)];
-    let after = [reading("p", "kubelet", 172, 30.0, None), reading("p", "prometheus", 162, 31.0, None)];
-    let found = under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &LOAD).unwrap().unwrap();
+    let before =
+        [reading("p", "kubelet", 90, 0.0, None), reading("p", "prometheus", 98, 0.0, None)];
+    let after =
+        [reading("p", "kubelet", 172, 30.0, None), reading("p", "prometheus", 162, 31.0, None)];
+    let found = under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &LOAD)
+        .unwrap()
+        .unwrap();
     assert!(found.source.starts_with("by prometheus"), "{}", found.source);
     assert_eq!(found.figures["cores"], 0.5);
 }
 
 #[test]
 fn the_meter_that_has_this_load_alone_counts() {
-    let kubelet = (reading("p", "kubelet", 90, 0.0, None), reading("p", "kubelet", 190, 31.0, None));
+    let kubelet =
+        (reading("p", "kubelet", 90, 0.0, None), reading("p", "kubelet", 190, 31.0, None));
     let source = |start, end| {
         let before = [kubelet.0.clone(), reading("p", "prometheus", start, 0.0, None)];
         let after = [kubelet.1.clone(), reading("p", "prometheus", end, 20.0, None)];
         let load = LoadTimes { quiet_since_s: -12.0, ..LOAD };
-        let found = under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &load).unwrap();
+        let found =
+            under_load(&costs(&before, &after, STARTED).0, MeteredKind::Proxy, "p", &load).unwrap();
         found.unwrap().source[3..10].to_owned()
     };
     assert_eq!(source(85, 162), "kubelet", "the other one's began in the load before");
@@ -125,12 +152,16 @@ fn the_meter_that_has_this_load_alone_counts() {
 #[test]
 fn throttling_inside_the_window_is_told() {
     let held = |before, after| {
-        let (start, end) = (reading("p", "kubelet", 95, 1.0, before), reading("p", "kubelet", 165, 30.0, after));
+        let (start, end) =
+            (reading("p", "kubelet", 95, 1.0, before), reading("p", "kubelet", 165, 30.0, after));
         throttled(&costs(&[start], &[end], STARTED).0)
     };
     let told = held(Some(3.0), Some(4.5));
     assert_eq!(told[0].kind, WarningKind::EnvironmentChanged);
-    assert_eq!(told[0].detail, "the CPU limit of the proxy p held it back for 1.50 s of 70.0 s (kubelet)");
+    assert_eq!(
+        told[0].detail,
+        "the CPU limit of the proxy p held it back for 1.50 s of 70.0 s (kubelet)"
+    );
     assert_eq!(held(Some(3.0), Some(3.0)), []);
     assert_eq!(held(Some(3.0), Some(3.05)), [], "less than a thousandth");
     assert_eq!(held(None, Some(3.0)), []);
@@ -146,13 +177,18 @@ fn told(a: (f64, f64, f64), b: (f64, f64, f64)) -> Option<String> {
         starts_at_s,
         figures: [("cores".to_owned(), cores)].into(),
     };
-    disagree(&[cost(a, "kubelet"), cost(b, "prometheus")], &[], 60.0).pop().map(|warning| warning.detail)
+    disagree(&[cost(a, "kubelet"), cost(b, "prometheus")], &[], 60.0)
+        .pop()
+        .map(|warning| warning.detail)
 }
 
 #[test]
 fn meters_of_one_thing_and_time_that_differ_are_told() {
     let text = told((0.0, 60.0, 1.0), (0.0, 60.0, 0.84)).unwrap();
-    assert_eq!(text, "the proxy p used 1.00 cores by kubelet over 60 s, and 0.84 cores by prometheus over 60 s");
+    assert_eq!(
+        text,
+        "the proxy p used 1.00 cores by kubelet over 60 s, and 0.84 cores by prometheus over 60 s"
+    );
     assert_eq!(told((0.0, 60.0, 1.0), (0.0, 60.0, 0.86)), None, "within 15 %");
     assert_eq!(told((0.0, 60.0, 0.1), (0.0, 60.0, 0.06)), None, "too little to matter");
     assert_eq!(told((0.0, 29.0, 1.0), (0.0, 29.0, 0.1)), None, "too short");
@@ -174,17 +210,27 @@ fn what_was_seen_here_is_a_meter_too() {
     };
     let own = |what, cores| [Own { what, who: "a".to_owned(), cores }];
     assert_eq!(disagree(std::slice::from_ref(&cost), &own("node", 2.9), 60.0), []);
-    assert_eq!(disagree(std::slice::from_ref(&cost), &own("agent", 1.0), 60.0), [], "of something else");
+    assert_eq!(
+        disagree(std::slice::from_ref(&cost), &own("agent", 1.0), 60.0),
+        [],
+        "of something else"
+    );
     let told = disagree(&[cost], &own("node", 2.0), 60.0);
-    assert!(told.len() == 1 && told[0].detail.contains("2.00 cores by hopbench itself over 60 s"), "{told:?}");
+    assert!(
+        told.len() == 1 && told[0].detail.contains("2.00 cores by hopbench itself over 60 s"),
+        "{told:?}"
+    );
 }
 
 #[test]
 fn a_program_that_only_others_meter_is_the_servers_cost() {
     let mut record = fixture::record(&[]);
     record.cost.server.insert("cores".to_owned(), 0.01);
-    let program =
-        |who: &str| MeteredCost { who: who.to_owned(), what: "program".to_owned(), ..one((97, 0.0), (161, 31.0)) };
+    let program = |who: &str| MeteredCost {
+        who: who.to_owned(),
+        what: "program".to_owned(),
+        ..one((97, 0.0), (161, 31.0))
+    };
     record.cost.metered = vec![program("server"), program("server#2")];
     let servers = ["server".to_owned(), "server#2".to_owned()];
     assert!(of_program(&mut record, &servers, &LOAD));
@@ -207,7 +253,10 @@ fn a_sandbox_costs_what_was_metered_around_it() {
     record.cost.metered = vec![around("kubelet", 1.0), around("cadvisor", 31.0)];
     record.cost.client.insert("user_s".to_owned(), 0.1);
     of_sandbox(&mut record, SandboxedEnd::Client, &["p".to_owned()], &LOAD, false);
-    assert_eq!((record.cost.client["cores"], record.cost.client.contains_key("user_s")), (0.5, false));
+    assert_eq!(
+        (record.cost.client["cores"], record.cost.client.contains_key("user_s")),
+        (0.5, false)
+    );
     assert!(record.settings["client_sandbox"].starts_with("by cadvisor"));
     of_sandbox(&mut record, SandboxedEnd::Client, &["p".to_owned()], &LOAD, true);
     assert!(record.cost.client.is_empty());

@@ -14,7 +14,8 @@ use hopbench_sys::file;
 /// What the file system refuses; the old file is still there.
 pub(super) fn replace(dir: &Path, name: &str, contents: &[u8]) -> Result<(), Fault> {
     let temporary = dir.join(format!("{name}.tmp"));
-    let written = write_whole(&temporary, contents).and_then(|()| fs::rename(&temporary, dir.join(name)));
+    let written =
+        write_whole(&temporary, contents).and_then(|()| fs::rename(&temporary, dir.join(name)));
     if let Err(error) = written {
         // What is left of it would only take room.
         let _ = fs::remove_file(&temporary);
@@ -37,9 +38,10 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), Fault> {
 /// Why a file of a results folder cannot be read: it may be none, or hold what no run leaves.
 pub(super) fn unreadable(path: &Path, error: &io::Error) -> Fault {
     match error.kind() {
-        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            Fault::input(format!("{}: {error}; take a folder as `hopbench run` left it", path.display()))
-        }
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Fault::input(format!(
+            "{}: {error}; take a folder as `hopbench run` left it",
+            path.display()
+        )),
         _ => refused("read", path, error),
     }
 }

@@ -90,7 +90,9 @@ pub fn vacant(dir: &Path) -> Result<(), Fault> {
         Err(error) => return Err(refused("read", dir, &error)),
     };
     let unfinished = format!("{RUN_FILE}.tmp");
-    let counts = |entry: std::io::Result<fs::DirEntry>| entry.map_or(true, |entry| *entry.file_name() != *unfinished);
+    let counts = |entry: std::io::Result<fs::DirEntry>| {
+        entry.map_or(true, |entry| *entry.file_name() != *unfinished)
+    };
     if !entries.into_iter().any(counts) {
         return Ok(());
     }
@@ -134,13 +136,17 @@ impl Folder {
         let mut run = run_file(dir)?;
         let path = dir.join(RECORDS);
         let found = survey(&path, &run.run_id)?;
-        let mut resumed = Resumed { done: found.done, searched: found.searched, notes: found.notes };
+        let mut resumed =
+            Resumed { done: found.done, searched: found.searched, notes: found.notes };
         run.session = run.session.saturating_add(1);
         // It was measured since, and the end of that session was lost in a crash.
         run.failures.retain(|failure| !resumed.done.contains(&TrialId::of_failure(failure)));
         if let Some(whole) = found.cut_at {
             let records = file::append(&path).map_err(|e| refused("write", &path, &e))?;
-            records.set_len(whole).and_then(|()| records.sync_all()).map_err(|e| refused("shorten", &path, &e))?;
+            records
+                .set_len(whole)
+                .and_then(|()| records.sync_all())
+                .map_err(|e| refused("shorten", &path, &e))?;
         }
         if !found.again.is_empty() {
             set_aside(dir, &found.again.keys().copied().collect())?;
@@ -159,7 +165,16 @@ impl Folder {
 
     fn holding(dir: &Path, lock: Option<File>, records: File, length: u64, run: RunFile) -> Self {
         let (earlier, written_at) = (run.failures.len(), clock::now());
-        Self { dir: dir.to_owned(), _lock: lock, records, length, run, earlier, written_at, stale: false }
+        Self {
+            dir: dir.to_owned(),
+            _lock: lock,
+            records,
+            length,
+            run,
+            earlier,
+            written_at,
+            stale: false,
+        }
     }
 
     /// Its path.
@@ -216,11 +231,16 @@ impl Folder {
     }
 
     fn write_when_due(&mut self) -> Result<(), Fault> {
-        if self.stale && clock::now() - self.written_at >= WRITE_EVERY { self.write() } else { Ok(()) }
+        if self.stale && clock::now() - self.written_at >= WRITE_EVERY {
+            self.write()
+        } else {
+            Ok(())
+        }
     }
 
     fn write(&mut self) -> Result<(), Fault> {
-        write_run(&self.dir, &self.run).map_err(|fault| Fault { kind: FaultKind::Measuring, ..fault })?;
+        write_run(&self.dir, &self.run)
+            .map_err(|fault| Fault { kind: FaultKind::Measuring, ..fault })?;
         self.written_at = clock::now();
         self.stale = false;
         Ok(())
@@ -332,7 +352,11 @@ fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
             LineState::Good(record) if record.is_usable() => {
                 let trial = TrialId::of(&record);
                 let Record { search, job, .. } = *record;
-                out.searched.extend(search.map(|step| Searched { trial: trial.clone(), step, job }));
+                out.searched.extend(search.map(|step| Searched {
+                    trial: trial.clone(),
+                    step,
+                    job,
+                }));
                 out.done.insert(trial);
             }
             LineState::Good(record) => drop(out.again.insert(line.number, TrialId::of(&record))),

@@ -74,7 +74,8 @@ mod tests {
     fn a_line_without_end_is_given_up() {
         let of = |bytes: usize| {
             let source = io::Cursor::new(b"one\n").chain(io::repeat(b'x').take(bytes as u64));
-            Lines::new(BufReader::with_capacity(1 << 16, source)).map(|line| line.map(|line| line.bytes.len()))
+            Lines::new(BufReader::with_capacity(1 << 16, source))
+                .map(|line| line.map(|line| line.bytes.len()))
         };
         let whole: Vec<_> = of(MOST_LINE).map(Result::unwrap).collect();
         assert_eq!(whole, [4, MOST_LINE]);

@@ -74,7 +74,9 @@ pub(super) enum LineState {
 pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> LineState {
     let place = format!("{} line {}", path.display(), line.number);
     let cut = |why: &str| {
-        LineState::Cut(format!("{place} is not whole ({why}): the trial under way at a crash; it is left out"))
+        LineState::Cut(format!(
+            "{place} is not whole ({why}): the trial under way at a crash; it is left out"
+        ))
     };
     if !line.is_whole() {
         return cut("its end was never written");
@@ -82,7 +84,9 @@ pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> LineState {
     let record: Record = match serde_json::from_slice(&line.bytes) {
         Ok(record) => record,
         // Blocks that a crash kept from the disk read as zeros.
-        Err(_) if line.last && line.bytes.contains(&0) => return cut("part of it never reached the disk"),
+        Err(_) if line.last && line.bytes.contains(&0) => {
+            return cut("part of it never reached the disk");
+        }
         Err(error) => {
             return LineState::Damaged(Fault::input(format!(
                 "{place} is damaged: {error}. Nothing was changed; move that line to another file, and --resume measures \
@@ -143,7 +147,10 @@ fn whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file::regular(path)?.take(MOST_RUN_FILE as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MOST_RUN_FILE {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "found more than 64 MiB, expected less"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "found more than 64 MiB, expected less",
+        ));
     }
     Ok(bytes)
 }
@@ -156,19 +163,26 @@ pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
             "{} does not exist; expected a results folder, as `hopbench run` leaves it",
             dir.display()
         )),
-        io::ErrorKind::NotADirectory => {
-            Fault::input(format!("{} is a file; expected a results folder, as `hopbench run` leaves it", dir.display()))
-        }
-        io::ErrorKind::NotFound => {
-            Fault::input(format!("{} is no results folder: there is no {RUN_FILE} in it", dir.display()))
-        }
+        io::ErrorKind::NotADirectory => Fault::input(format!(
+            "{} is a file; expected a results folder, as `hopbench run` leaves it",
+            dir.display()
+        )),
+        io::ErrorKind::NotFound => Fault::input(format!(
+            "{} is no results folder: there is no {RUN_FILE} in it",
+            dir.display()
+        )),
         _ => unreadable(&path, &error),
     })?;
     let damaged = |error: serde_json::Error| {
-        Fault::input(format!("{} is damaged: {error}; without it the folder's records have no plan", path.display()))
+        Fault::input(format!(
+            "{} is damaged: {error}; without it the folder's records have no plan",
+            path.display()
+        ))
     };
     let value: Value = serde_json::from_slice(&text).map_err(damaged)?;
-    for (what, at, expected) in [("schema", "/schema", RUN_SCHEMA), ("plan", "/plan/schema", PLAN_SCHEMA)] {
+    for (what, at, expected) in
+        [("schema", "/schema", RUN_SCHEMA), ("plan", "/plan/schema", PLAN_SCHEMA)]
+    {
         let found = value.pointer(at).and_then(Value::as_str).unwrap_or("nothing");
         if found != expected {
             return Err(Fault::input(format!(

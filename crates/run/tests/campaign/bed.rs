@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hopbench_agent::{Inherited, Limits};
 use hopbench_model::{Fault, Path, Plan, Point, Proof, point_label};
 use hopbench_sys::clock;
-use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Proxy, Route, Seen, Testbed, of_proxy};
+use hopbench_testbed::{
+    AgentId, Control, Counters, Gauges, Need, Proxy, Route, Seen, Testbed, of_proxy,
+};
 
 use crate::relay::service;
 
@@ -102,7 +104,8 @@ impl Testbed for Bed {
         for path in &plan.paths {
             let mut addresses = Vec::new();
             for agent in agents(path, "server", path.backends) {
-                let server = Inherited::open(Some("127.0.0.1:0".parse().unwrap()), Limits::default(), None)?;
+                let server =
+                    Inherited::open(Some("127.0.0.1:0".parse().unwrap()), Limits::default(), None)?;
                 addresses.push(server.address().unwrap());
                 self.waiting.insert(agent, server);
             }
@@ -125,7 +128,8 @@ impl Testbed for Bed {
         if self.trouble.get(&path.name) == Some(&Trouble::NoRoute) {
             return Err(Fault::environment("the road is closed"));
         }
-        let (clients, servers) = (agents(path, "client", path.clients), agents(path, "server", path.backends));
+        let (clients, servers) =
+            (agents(path, "client", path.clients), agents(path, "server", path.backends));
         let named = |agents: &[AgentId], node: &str| -> Vec<_> {
             agents.iter().map(|agent| (agent.clone(), node.to_owned())).collect()
         };
@@ -151,7 +155,8 @@ impl Testbed for Bed {
         self.sessions.insert(agent.clone(), theirs.try_clone().unwrap());
         let served = match self.waiting.remove(agent) {
             Some(server) => server,
-            // A server that died gets a new port, which its route does not know: only clients come back here.
+            // A server that died gets a new port, which its route does not know: only clients come
+            // back here.
             None => Inherited::open(None, Limits::default(), None)?,
         };
         std::thread::spawn(move || drop(served.serve_over(theirs)));
@@ -160,7 +165,8 @@ impl Testbed for Bed {
 
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
         if let Some(Trouble::Dies(ms, client)) = self.trouble.get(&route.path).copied() {
-            let victim = if client { route.clients.last() } else { route.servers.last() }.unwrap().clone();
+            let victim =
+                if client { route.clients.last() } else { route.servers.last() }.unwrap().clone();
             let session = self.sessions[&victim].try_clone().unwrap();
             std::thread::spawn(move || {
                 clock::sleep_until(clock::now() + ms * 1_000_000);
@@ -177,11 +183,15 @@ impl Testbed for Bed {
             self.trouble.insert(route.path.clone(), Trouble::ProxyIsGone);
         } else if let Some(Trouble::ProxyIsGone) = self.trouble.get(&route.path) {
             self.trouble.remove(&route.path);
-            return Err(Fault::measuring("a sidecar has ended (signal: 9 (SIGKILL)); its last words:\nout of memory"));
+            return Err(Fault::measuring(
+                "a sidecar has ended (signal: 9 (SIGKILL)); its last words:\nout of memory",
+            ));
         }
         self.looks += 1;
         let mut counters = Counters::from([("trials".to_owned(), self.routes.len() as u64)]);
-        counters.extend(route.proxies.iter().map(|proxy| (of_proxy(&proxy.name, "requests"), 3 * self.looks)));
+        counters.extend(
+            route.proxies.iter().map(|proxy| (of_proxy(&proxy.name, "requests"), 3 * self.looks)),
+        );
         Ok(counters)
     }
 
@@ -190,14 +200,21 @@ impl Testbed for Bed {
             return Err(Fault::measuring("the admin endpoint does not answer"));
         }
         let open = self.open[&route.path].load(Ordering::SeqCst) as f64;
-        let mut gauges = Gauges::from([("workers".to_owned(), 2.0), ("active_connections".to_owned(), open)]);
+        let mut gauges =
+            Gauges::from([("workers".to_owned(), 2.0), ("active_connections".to_owned(), open)]);
         if let Some(script) = self.script.get(&self.current) {
             gauges.insert("rss_bytes".to_owned(), script[self.trials[&self.current] - 1]);
         }
         Ok(route.proxies.iter().map(|proxy| (proxy.name.clone(), gauges.clone())).collect())
     }
 
-    fn prove(&self, route: &Route, before: &Counters, after: &Counters, seen: &Seen<'_>) -> Vec<Proof> {
+    fn prove(
+        &self,
+        route: &Route,
+        before: &Counters,
+        after: &Counters,
+        seen: &Seen<'_>,
+    ) -> Vec<Proof> {
         assert_eq!(before["trials"], after["trials"], "nothing else is measured in between");
         assert!(seen.clients.iter().all(|(agent, _)| seen.machines.contains_key(agent)));
         if self.trouble.get(&route.path) == Some(&Trouble::NoEvidence) {

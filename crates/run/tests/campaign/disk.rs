@@ -27,7 +27,11 @@ fn inside(test: &str, body: impl FnOnce()) {
     let root = fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0);
     let unshare = || {
         let mut command = Command::new("unshare");
-        command.args(if root { &["--mount"][..] } else { &["--mount", "--user", "--map-root-user"] });
+        command.args(if root {
+            &["--mount"][..]
+        } else {
+            &["--mount", "--user", "--map-root-user"]
+        });
         command
     };
     let tried = unshare().args(["mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
@@ -39,14 +43,21 @@ fn inside(test: &str, body: impl FnOnce()) {
         return;
     }
     let mut again = unshare();
-    again.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]).env(MARK, test);
+    again
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(MARK, test);
     let Output { status, stdout, stderr } = again.output().unwrap();
     let story = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     assert!(status.success() && story.contains("1 passed"), "inside: {story}");
 }
 
 fn mount(options: &str, at: &Path) {
-    let done = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).output().unwrap();
+    let done = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+        .arg(at)
+        .output()
+        .unwrap();
     assert!(done.status.success(), "{done:?}");
 }
 
@@ -57,16 +68,26 @@ fn a_full_disk_ends_the_run_and_loses_nothing() {
         mount("size=64k", dir.path());
         let plan = plan(vec![path("x", 1, 1)], latency(&[1, 64]), 20);
         let mut onlooker = Onlooker::default();
-        let fault = run(plan, &dir.path().join("r"), &mut Bed::default(), &mut onlooker).unwrap_err();
+        let fault =
+            run(plan, &dir.path().join("r"), &mut Bed::default(), &mut onlooker).unwrap_err();
         assert_eq!(fault.kind, FaultKind::Measuring, "{fault}");
         assert!(fault.text.contains("No space left") && fault.text.contains("--resume"), "{fault}");
         let at = dir.path().join("r");
         let (file, records, notes) = read(&at).unwrap();
         assert!(notes.is_empty(), "no half line is left: {notes:?}");
-        assert!(!records.is_empty() && records.len() == onlooker.done, "{} of {}", records.len(), onlooker.done);
+        assert!(
+            !records.is_empty() && records.len() == onlooker.done,
+            "{} of {}",
+            records.len(),
+            onlooker.done
+        );
         assert_ne!(file.status, RunStatus::Complete);
         // With room, the rest follows.
-        let remounted = Command::new("mount").args(["-o", "remount,size=16m"]).arg(dir.path()).output().unwrap();
+        let remounted = Command::new("mount")
+            .args(["-o", "remount,size=16m"])
+            .arg(dir.path())
+            .output()
+            .unwrap();
         assert!(remounted.status.success(), "{remounted:?}");
         let mut rest = Onlooker::default();
         let ended = resume(&at, &mut Bed::default(), &mut rest).unwrap();
@@ -82,7 +103,9 @@ fn a_folder_that_cannot_be_written_is_refused_before_anything_starts() {
     inside("disk::a_folder_that_cannot_be_written_is_refused_before_anything_starts", || {
         let dir = tempfile::tempdir().unwrap();
         mount("ro,size=64k", dir.path());
-        let run_file = new_run(plan(vec![path("x", 1, 1)], latency(&[1]), 1), String::new(), &hello()).unwrap();
+        let run_file =
+            new_run(plan(vec![path("x", 1, 1)], latency(&[1]), 1), String::new(), &hello())
+                .unwrap();
         for at in [dir.path().to_owned(), dir.path().join("new")] {
             let fault = Folder::create(&at, run_file.clone()).unwrap_err();
             assert_eq!(fault.kind, FaultKind::Environment);

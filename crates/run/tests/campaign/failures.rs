@@ -30,7 +30,9 @@ fn a_path_that_cannot_be_taken_fails_three_times_a_round_and_the_run_goes_on() {
     assert_eq!(onlooker.given_up, [("bad".to_owned(), 1, 2), ("bad".to_owned(), 2, 2)]);
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, records.len()), (RunStatus::Incomplete, 10));
-    let reasons = |text: &str| run.failures.iter().filter(|f| f.path == "bad" && f.reason.contains(text)).count();
+    let reasons = |text: &str| {
+        run.failures.iter().filter(|f| f.path == "bad" && f.reason.contains(text)).count()
+    };
     assert_eq!((reasons("the road is closed"), reasons("not tried")), (6, 4));
 }
 
@@ -38,18 +40,26 @@ fn a_path_that_cannot_be_taken_fails_three_times_a_round_and_the_run_goes_on() {
 fn a_proof_that_fails_makes_the_record_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("bad", 1, 1), path("good", 1, 1)], latency(&[1]), 1);
-    let ended = run(plan, dir.path(), &mut bed("bad", Trouble::NoProof), &mut Onlooker::default()).unwrap();
+    let ended =
+        run(plan, dir.path(), &mut bed("bad", Trouble::NoProof), &mut Onlooker::default()).unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (1, 1, 0));
     let (file, records) = contents(dir.path());
     assert_eq!(file.status, RunStatus::Incomplete);
     for record in &records {
         let why = record.error.clone().unwrap_or_default();
-        assert_eq!(record.path == "bad", why.contains("did not take the path: loopback: 1 packet"), "{why}");
+        assert_eq!(
+            record.path == "bad",
+            why.contains("did not take the path: loopback: 1 packet"),
+            "{why}"
+        );
     }
     // The next try finds the way.
     let mut onlooker = Onlooker::default();
     let ended = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((ended.good, onlooker.started.len(), onlooker.started[0].path.as_str()), (1, 1, "bad"));
+    assert_eq!(
+        (ended.good, onlooker.started.len(), onlooker.started[0].path.as_str()),
+        (1, 1, "bad")
+    );
     let (again, records) = contents(dir.path());
     assert_eq!((again.status, records.len(), again.run_id), (RunStatus::Complete, 2, file.run_id));
     let aside = std::fs::read_to_string(dir.path().join("superseded.jsonl")).unwrap();
@@ -60,7 +70,9 @@ fn a_proof_that_fails_makes_the_record_an_error() {
 fn no_evidence_is_no_proof() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("bad", 1, 1), path("good", 1, 1)], latency(&[1]), 1);
-    let ended = run(plan, dir.path(), &mut bed("bad", Trouble::NoEvidence), &mut Onlooker::default()).unwrap();
+    let ended =
+        run(plan, dir.path(), &mut bed("bad", Trouble::NoEvidence), &mut Onlooker::default())
+            .unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (1, 1, 0));
     for record in &contents(dir.path()).1 {
         let why = record.error.clone().unwrap_or_default();
@@ -98,7 +110,11 @@ fn a_client_that_dies_ends_the_trial_and_what_was_measured_is_kept() {
     let why = cut.incomplete.clone().unwrap();
     assert!(why.contains("lost the agent client 3 of x"), "{why}");
     // The other two told what they did until then; nobody accounts for the third.
-    assert!(cut.metrics["requests"] > 0.0 && cut.window_s > 0.05 && cut.window_s < 0.6, "{} s", cut.window_s);
+    assert!(
+        cut.metrics["requests"] > 0.0 && cut.window_s > 0.05 && cut.window_s < 0.6,
+        "{} s",
+        cut.window_s
+    );
     assert!(cut.error.is_none(), "half an account is no contradiction");
     bed.is_up = true;
     bed.down();
@@ -116,7 +132,10 @@ fn a_server_that_dies_ends_the_trial() {
     let (_, _, dir) = dies(false);
     let (file, records) = contents(dir.path());
     let cut: Vec<_> = records.iter().filter_map(|record| record.incomplete.as_deref()).collect();
-    assert!(file.failures.is_empty() && cut.len() == 1 && cut[0].contains("server 1 of x"), "{cut:?}");
+    assert!(
+        file.failures.is_empty() && cut.len() == 1 && cut[0].contains("server 1 of x"),
+        "{cut:?}"
+    );
 }
 
 #[test]
@@ -124,13 +143,24 @@ fn an_earlier_failure_stands_until_its_trial_is_tried_again() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("bad", 1, 1), path("worse", 1, 1)], latency(&[1]), 1);
     let closed = [("bad", Trouble::NoRoute), ("worse", Trouble::NoRoute)];
-    let mut bed = Bed { trouble: closed.map(|(path, trouble)| (path.to_owned(), trouble)).into(), ..Bed::default() };
+    let mut bed = Bed {
+        trouble: closed.map(|(path, trouble)| (path.to_owned(), trouble)).into(),
+        ..Bed::default()
+    };
     assert_eq!(run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap().failures, 2);
     let failed = || -> Vec<String> {
-        contents(dir.path()).0.failures.into_iter().map(|f| format!("{}: {}", f.path, f.reason)).collect()
+        contents(dir.path())
+            .0
+            .failures
+            .into_iter()
+            .map(|f| format!("{}: {}", f.path, f.reason))
+            .collect()
     };
     let both = failed();
-    assert!(both.len() == 2 && both.iter().all(|reason| reason.contains("the road is closed")), "{both:?}");
+    assert!(
+        both.len() == 2 && both.iter().all(|reason| reason.contains("the road is closed")),
+        "{both:?}"
+    );
     // A session that ends before it tries anything forgets nothing.
     let mut enough = Onlooker { enough_after_ticks: Some(0), ..Onlooker::default() };
     assert!(resume(dir.path(), &mut Bed::default(), &mut enough).unwrap().interrupted);
@@ -152,7 +182,8 @@ fn an_earlier_failure_stands_until_its_trial_is_tried_again() {
 fn many_failures_are_not_written_one_by_one() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 1000);
-    let mut folder = Folder::create(dir.path(), new_run(plan, String::new(), &hello()).unwrap()).unwrap();
+    let mut folder =
+        Folder::create(dir.path(), new_run(plan, String::new(), &hello()).unwrap()).unwrap();
     let (mut written, mut last) = (0, 0);
     let began = clock::now();
     for round in 1..=1000 {
@@ -172,9 +203,14 @@ fn many_failures_are_not_written_one_by_one() {
     // What fails later is on the disk a second later at most, if anything happens.
     let (mut folder, _) = Folder::resume(dir.path()).unwrap();
     clock::sleep_until(clock::now() + SECOND);
-    folder.fail(Failure { reason: "again".to_owned(), ..folder.run().failures[7].clone() }).unwrap();
+    folder
+        .fail(Failure { reason: "again".to_owned(), ..folder.run().failures[7].clone() })
+        .unwrap();
     let failures = contents(dir.path()).0.failures;
-    assert_eq!((failures.len(), failures[999].round, failures[999].reason.as_str()), (1000, 8, "again"));
+    assert_eq!(
+        (failures.len(), failures[999].round, failures[999].reason.as_str()),
+        (1000, 8, "again")
+    );
 }
 
 #[test]

@@ -113,7 +113,9 @@ fn forward(to: SocketAddr) -> (UnixStream, UnixStream) {
     let (tcp_back, theirs_back, cut) =
         (tcp.try_clone().unwrap(), theirs.try_clone().unwrap(), theirs.try_clone().unwrap());
     std::thread::spawn(move || copy(theirs, tcp, |tcp| drop(tcp.shutdown(Shutdown::Both))));
-    std::thread::spawn(move || copy(tcp_back, theirs_back, |unix| drop(unix.shutdown(Shutdown::Both))));
+    std::thread::spawn(move || {
+        copy(tcp_back, theirs_back, |unix| drop(unix.shutdown(Shutdown::Both)))
+    });
     (ours, cut)
 }
 
@@ -138,7 +140,10 @@ impl Testbed for Far {
 
     fn up(&mut self, plan: &Plan) -> Result<(), Fault> {
         for path in &plan.paths {
-            for agent in [agents(path, "client", path.clients), agents(path, "server", path.backends)].concat() {
+            for agent in
+                [agents(path, "client", path.clients), agents(path, "server", path.backends)]
+                    .concat()
+            {
                 self.start(&agent)?;
             }
         }
@@ -146,9 +151,11 @@ impl Testbed for Far {
     }
 
     fn route(&mut self, path: &Path, _: &Point) -> Result<Route, Fault> {
-        let (clients, servers) = (agents(path, "client", path.clients), agents(path, "server", path.backends));
+        let (clients, servers) =
+            (agents(path, "client", path.clients), agents(path, "server", path.backends));
         // Two clients a machine.
-        let of_client = clients.iter().enumerate().map(|(i, agent)| (agent.clone(), format!("c{}", i / 2 + 1)));
+        let of_client =
+            clients.iter().enumerate().map(|(i, agent)| (agent.clone(), format!("c{}", i / 2 + 1)));
         let of_server = servers.iter().map(|agent| (agent.clone(), "s".to_owned()));
         Ok(Route {
             path: path.name.clone(),
@@ -172,7 +179,9 @@ impl Testbed for Far {
         let other = self.other_token.then(|| Secret::random().unwrap());
         let (address, secret) = (self.address(agent), other.unwrap_or_else(|| self.secret()));
         let tls = match &self.run {
-            Some((conductor, keys)) => tls::conductor_config(conductor.keys(), &keys[agent].public()).unwrap(),
+            Some((conductor, keys)) => {
+                tls::conductor_config(conductor.keys(), &keys[agent].public()).unwrap()
+            }
             None => tls::client_config(&secret).unwrap(),
         };
         if !self.forwarded {
@@ -184,7 +193,11 @@ impl Testbed for Far {
     }
 
     fn permit(&mut self, bounds: &Bounds) -> Result<Option<SignedPermit>, Fault> {
-        let servers = self.agents.iter().filter(|(id, _)| id.0.starts_with("server")).map(|(_, agent)| agent.address());
+        let servers = self
+            .agents
+            .iter()
+            .filter(|(id, _)| id.0.starts_with("server"))
+            .map(|(_, agent)| agent.address());
         let targets = self.permitted.map_or_else(|| servers.collect(), |only| [only].into());
         let permit = self.run.as_mut().map(|(conductor, _)| conductor.permit(targets, *bounds));
         self.permits.extend(permit.iter().map(|permit| Permit::from_text(&permit.text).unwrap()));

@@ -30,7 +30,9 @@ fn until_prepared(stream: UnixStream) -> Channel {
     loop {
         match channel.receive_until::<ToAgent>(clock::now() + 60 * SECOND).unwrap() {
             Some(ToAgent::Hello(_)) => {
-                channel.send(&FromAgent::Hello(Hello { machine: BTreeMap::new(), ..hello() })).unwrap();
+                channel
+                    .send(&FromAgent::Hello(Hello { machine: BTreeMap::new(), ..hello() }))
+                    .unwrap();
             }
             Some(ToAgent::Prepare(_)) => return channel,
             _ => {}
@@ -57,7 +59,9 @@ fn an_agent_that_hangs_does_not_hang_the_conductor() {
     // Pings the loopback: that needs nothing of a server.
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
-    let outcome = conduct(&mut ends, &job, "127.0.0.1:0".parse().unwrap(), &Watch::default(), &mut Nobody).unwrap();
+    let outcome =
+        conduct(&mut ends, &job, "127.0.0.1:0".parse().unwrap(), &Watch::default(), &mut Nobody)
+            .unwrap();
     let fault = outcome.fault.unwrap();
     assert!(fault.text.contains("lost the server: it hangs: no answer for 10 s"), "{fault}");
     assert!(outcome.server.is_none() && outcome.servers == [None]);
@@ -90,12 +94,14 @@ fn an_agent_that_does_not_read_keeps_nobody_from_starting() {
     std::thread::spawn(move || does_not_read(theirs, conductors));
     let ours_hello = hello();
     // It comes first: whoever waited for it would start late.
-    let mut clients = vec![AgentConnection::over_pair(ours, &ours_hello, "the deaf one".to_owned()).unwrap()];
+    let mut clients =
+        vec![AgentConnection::over_pair(ours, &ours_hello, "the deaf one".to_owned()).unwrap()];
     clients.extend((0..10).map(|_| AgentConnection::over(local().unwrap(), &ours_hello).unwrap()));
     let mut ends = Ends { clients, servers: Vec::new(), permit: None };
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
-    let ended = conduct(&mut ends, &job, "127.0.0.1:0".parse().unwrap(), &Watch::default(), &mut Nobody);
+    let ended =
+        conduct(&mut ends, &job, "127.0.0.1:0".parse().unwrap(), &Watch::default(), &mut Nobody);
     let took = clock::now() - began;
     let fault = match ended {
         Ok(outcome) => {
@@ -105,7 +111,10 @@ fn an_agent_that_does_not_read_keeps_nobody_from_starting() {
         }
         Err(fault) => fault,
     };
-    assert!(fault.text.contains("lost the deaf one") && fault.text.contains("does not read"), "{fault}");
+    assert!(
+        fault.text.contains("lost the deaf one") && fault.text.contains("does not read"),
+        "{fault}"
+    );
     // A send that waits gives up after 5 s.
     assert!(took < 4 * SECOND, "{took} ns");
 }

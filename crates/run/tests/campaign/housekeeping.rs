@@ -42,7 +42,8 @@ impl Housekeeping {
     /// Its last readings.
     pub(crate) fn said(&self) -> Vec<Metered> {
         let Some(since) = clock::wall().checked_sub(self.from) else { return Vec::new() };
-        let at = self.from + self.every * u32::try_from(since.as_nanos() / self.every.as_nanos()).unwrap();
+        let at = self.from
+            + self.every * u32::try_from(since.as_nanos() / self.every.as_nanos()).unwrap();
         let cpu_ns = u64::try_from(self.loaded(at).as_nanos() / 2).unwrap();
         let one = |&(source, what, who): &(&'static str, MeteredKind, &str)| Metered {
             who: who.to_owned(),
@@ -93,7 +94,11 @@ fn what_a_slow_meter_read_is_of_one_trials_load() {
     for (record, turn) in records.iter().zip(turns.chunks(2)) {
         let spent_s = (turn[1] - turn[0]).as_secs_f64() / 2.0;
         let of = |what: &str, source: &str| {
-            let found = record.cost.metered.iter().find(|cost| (&*cost.what, &*cost.source) == (what, source));
+            let found = record
+                .cost
+                .metered
+                .iter()
+                .find(|cost| (&*cost.what, &*cost.source) == (what, source));
             found.unwrap_or_else(|| panic!("{what} by {source}: {:?}", record.settings)).clone()
         };
         for metered in [of("proxy", "kubelet"), of("agent", "cadvisor")] {
@@ -101,13 +106,26 @@ fn what_a_slow_meter_read_is_of_one_trials_load() {
                 (metered.figures["cpu_s"] - spent_s).abs() < 1e-6,
                 "all of this trial's, and nothing else: {metered:?}"
             );
-            assert!(metered.starts_at_s <= 0.0 && metered.starts_at_s + metered.window_s >= record.window_s);
+            assert!(
+                metered.starts_at_s <= 0.0
+                    && metered.starts_at_s + metered.window_s >= record.window_s
+            );
         }
         let cores = spent_s / record.window_s;
         let near = |found: f64| (found - cores).abs() < 1e-6;
-        assert!(near(record.cost.proxies[0].figures["cores"]) && near(record.metrics["proxy_cores"]));
-        assert!(near(record.cost.client["cores"]), "as seen around the sandbox: {:?}", record.cost.client);
-        assert!(record.settings["client_sandbox"].starts_with("by cadvisor"), "{:?}", record.settings);
+        assert!(
+            near(record.cost.proxies[0].figures["cores"]) && near(record.metrics["proxy_cores"])
+        );
+        assert!(
+            near(record.cost.client["cores"]),
+            "as seen around the sandbox: {:?}",
+            record.cost.client
+        );
+        assert!(
+            record.settings["client_sandbox"].starts_with("by cadvisor"),
+            "{:?}",
+            record.settings
+        );
         assert!(
             record.warnings.iter().all(|warning| warning.kind != WarningKind::Unavailable),
             "{:?}",
@@ -125,9 +143,20 @@ fn where_nobody_meters_that_is_found_out_once_and_told() {
     for record in records {
         assert!(!record.metrics.contains_key("proxy_cores"));
         let why = &record.settings["proxy_server-sidecar"];
-        assert!(why.starts_with("unavailable") && why.contains("no meter read it both before"), "{why}");
-        let told = record.warnings.iter().find(|warning| warning.kind == WarningKind::Unavailable).unwrap();
-        assert!(told.detail.contains("the proxy server-sidecar (settings.proxy_server-sidecar)"), "{}", told.detail);
+        assert!(
+            why.starts_with("unavailable") && why.contains("no meter read it both before"),
+            "{why}"
+        );
+        let told = record
+            .warnings
+            .iter()
+            .find(|warning| warning.kind == WarningKind::Unavailable)
+            .unwrap();
+        assert!(
+            told.detail.contains("the proxy server-sidecar (settings.proxy_server-sidecar)"),
+            "{}",
+            told.detail
+        );
     }
 }
 
@@ -137,8 +166,16 @@ fn why_meters_say_nothing_stands_in_the_record_and_in_its_warning() {
     let mut bed = Far { proxies: vec![sidecar()], silent: vec![why.clone()], ..Far::new(false) };
     for record in measured(&mut bed, None, 20, 1) {
         assert_eq!(record.settings["meters"], format!("unavailable: {why}"));
-        let told = record.warnings.iter().find(|warning| warning.kind == WarningKind::Unavailable).unwrap();
-        assert!(told.detail.ends_with(&format!("its figures are left out; {why}")), "{}", told.detail);
+        let told = record
+            .warnings
+            .iter()
+            .find(|warning| warning.kind == WarningKind::Unavailable)
+            .unwrap();
+        assert!(
+            told.detail.ends_with(&format!("its figures are left out; {why}")),
+            "{}",
+            told.detail
+        );
         assert!(told.next.contains("let these meters answer"), "{}", told.next);
     }
 }

@@ -42,8 +42,12 @@ impl Observer for Onlooker {
         match event {
             Event::RunStarted { left, .. } => self.left = *left,
             Event::Note(note) => self.notes.push((*note).to_owned()),
-            Event::CellSkipped(cell) => self.skipped.push(format!("{}: {}", cell.path, cell.reason)),
-            Event::RoundStarted { round, open, widest_share, .. } => self.rounds.push((*round, *open, *widest_share)),
+            Event::CellSkipped(cell) => {
+                self.skipped.push(format!("{}: {}", cell.path, cell.reason))
+            }
+            Event::RoundStarted { round, open, widest_share, .. } => {
+                self.rounds.push((*round, *open, *widest_share))
+            }
             Event::RoundsDone { ended, .. } => self.cells_ended = Some(*ended),
             Event::TrialStarted { trial, number, trials, .. } => {
                 self.started.push((*trial).clone());
@@ -53,11 +57,15 @@ impl Observer for Onlooker {
             Event::TrialFailed(failure) => self.failed.push(failure.reason.clone()),
             Event::SearchesStarted { searches, left } => self.searches = (*searches, *left),
             Event::SearchTrialStarted { .. } => {}
-            Event::SearchStep { path, step, .. } => self.searched.push(((*path).to_owned(), (*step).clone())),
+            Event::SearchStep { path, step, .. } => {
+                self.searched.push(((*path).to_owned(), (*step).clone()))
+            }
             Event::SearchDone { path, step, value, .. } => {
                 self.found.push(((*path).to_owned(), (*step).clone(), *value));
             }
-            Event::PathGivenUp { path, round, trials } => self.given_up.push(((*path).to_owned(), *round, *trials)),
+            Event::PathGivenUp { path, round, trials } => {
+                self.given_up.push(((*path).to_owned(), *round, *trials))
+            }
             Event::RunDone { fault, .. } => self.over = Some(fault.map(|fault| fault.text.clone())),
         }
     }
@@ -72,14 +80,23 @@ impl Observer for Onlooker {
 }
 
 /// Runs a plan into a new folder.
-pub(crate) fn run(plan: Plan, dir: &Path, bed: &mut dyn Testbed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
+pub(crate) fn run(
+    plan: Plan,
+    dir: &Path,
+    bed: &mut dyn Testbed,
+    onlooker: &mut Onlooker,
+) -> Result<Ended, Fault> {
     let ours = hello();
     let folder = Folder::create(dir, new_run(plan, "name: test\n".to_owned(), &ours)?)?;
     over(Campaign::new(folder, ours).run(bed, onlooker), onlooker)
 }
 
 /// Goes on with the run in a folder.
-pub(crate) fn resume(dir: &Path, bed: &mut dyn Testbed, onlooker: &mut Onlooker) -> Result<Ended, Fault> {
+pub(crate) fn resume(
+    dir: &Path,
+    bed: &mut dyn Testbed,
+    onlooker: &mut Onlooker,
+) -> Result<Ended, Fault> {
     let (folder, resumed) = Folder::resume(dir)?;
     over(Campaign::resume(folder, resumed, hello()).run(bed, onlooker), onlooker)
 }

@@ -15,13 +15,15 @@ pub(crate) fn path(name: &str, clients: u32, backends: u32) -> Path {
 
 /// A job with a window of so many ms.
 pub(crate) fn job(workload: &str, params: Value, connections: u32, window_ms: u64) -> Job {
-    let timing = Timing { interval_ns: 20 * MS, timeout_ns: 2000 * MS, ..fixture::timing(window_ms * MS) };
+    let timing =
+        Timing { interval_ns: 20 * MS, timeout_ns: 2000 * MS, ..fixture::timing(window_ms * MS) };
     Job { connections, timing, ..fixture::job(workload, params) }
 }
 
 /// The point of a job, called by what varies.
 pub(crate) fn point(workload: &str, point: &[(&str, Value)], job: Job) -> Point {
-    let point: BTreeMap<_, _> = point.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let point: BTreeMap<_, _> =
+        point.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Point { point, ..fixture::point(workload, job) }
 }
 

@@ -54,9 +54,11 @@ fn measure(
 /// Measures until every proxy was read in time: a conductor that waits for a CPU, which other tests
 /// have, gives no figure rather than one of another time.
 fn in_time<T>(measure: impl Fn() -> (Vec<Record>, T)) -> (Vec<Record>, T) {
-    let is_late = |said: &str| said.ends_with(" ms late") || said.ends_with("before the window began");
-    let was_late =
-        |record: &Record| record.settings.iter().any(|(name, said)| name.starts_with("proxy_") && is_late(said));
+    let is_late =
+        |said: &str| said.ends_with(" ms late") || said.ends_with("before the window began");
+    let was_late = |record: &Record| {
+        record.settings.iter().any(|(name, said)| name.starts_with("proxy_") && is_late(said))
+    };
     for _ in 0..20 {
         let (records, rest) = measure();
         if !records.iter().any(was_late) {
@@ -78,16 +80,28 @@ fn each_proxy_is_charged_what_its_process_spent() {
         idle.plays("server-sidecar", "b", true),
         spare.plays("gateway", "b", false),
     ];
-    let (records, _dir) = measure(&mut bed("x", proxies), "rr", json!({"size": "100B"}), vec![path("x", 1, 1)]);
+    let (records, _dir) =
+        measure(&mut bed("x", proxies), "rr", json!({"size": "100B"}), vec![path("x", 1, 1)]);
     let record = &records[0];
     assert_eq!((record.incomplete.as_deref(), record.error.as_deref()), (None, None));
-    let seen: Vec<_> = record.cost.proxies.iter().map(|c| (c.name.as_str(), c.node.as_str(), c.named)).collect();
-    assert_eq!(seen, [("client-sidecar", "a", true), ("server-sidecar", "b", true), ("gateway", "b", false)]);
-    let (busy, idle, spare) = (cost(record, "client-sidecar"), cost(record, "server-sidecar"), cost(record, "gateway"));
+    let seen: Vec<_> =
+        record.cost.proxies.iter().map(|c| (c.name.as_str(), c.node.as_str(), c.named)).collect();
+    assert_eq!(
+        seen,
+        [("client-sidecar", "a", true), ("server-sidecar", "b", true), ("gateway", "b", false)]
+    );
+    let (busy, idle, spare) =
+        (cost(record, "client-sidecar"), cost(record, "server-sidecar"), cost(record, "gateway"));
     for cost in [busy, idle, spare] {
         let of = |name: &str| cost.figures[name];
-        // It takes its share of CPUs that many tests share; clock ticks round what is user and what is not.
-        assert!(of("cores") <= 1.05 && of("rss_bytes") > 100e3 && of("max_rss_bytes") >= of("rss_bytes"), "{cost:?}");
+        // It takes its share of CPUs that many tests share; clock ticks round what is user and what
+        // is not.
+        assert!(
+            of("cores") <= 1.05
+                && of("rss_bytes") > 100e3
+                && of("max_rss_bytes") >= of("rss_bytes"),
+            "{cost:?}"
+        );
         assert!((of("cpu_s") - of("user_s") - of("system_s")).abs() < 0.05, "{cost:?}");
         assert_eq!((of("threads"), of("workers"), of("requests")), (1.0, 2.0, 3.0));
         assert_eq!(of("active_connections"), 2.0, "asked while the traffic was on");
@@ -98,12 +112,22 @@ fn each_proxy_is_charged_what_its_process_spent() {
     // The price of a request, and of a byte: of those that the path names.
     let per_request = busy.figures["cpu_ns_per_request"];
     let requests_per_s = record.metrics["requests_per_s"];
-    assert!((per_request * requests_per_s / 1e9 / cores(busy) - 1.0).abs() < 0.1, "{per_request} {requests_per_s}");
+    assert!(
+        (per_request * requests_per_s / 1e9 / cores(busy) - 1.0).abs() < 0.1,
+        "{per_request} {requests_per_s}"
+    );
     let per_byte = busy.figures["cpu_ns_per_byte"];
-    assert!((per_request / per_byte / 200.0 - 1.0).abs() < 0.02, "a request is 100 bytes, and so is its answer");
+    assert!(
+        (per_request / per_byte / 200.0 - 1.0).abs() < 0.02,
+        "a request is 100 bytes, and so is its answer"
+    );
     assert!(spare.figures.keys().all(|name| !name.starts_with("cpu_ns_per")), "{spare:?}");
     let sum = cores(busy) + cores(idle);
-    assert!((record.metrics["proxy_cores"] - sum).abs() < 1e-9, "the third is idle: {:?}", record.metrics);
+    assert!(
+        (record.metrics["proxy_cores"] - sum).abs() < 1e-9,
+        "the third is idle: {:?}",
+        record.metrics
+    );
     let us = record.metrics["proxy_cpu_us_per_request"];
     assert!((us / (sum / requests_per_s * 1e6) - 1.0).abs() < 0.1, "{us}");
     let rss = busy.figures["rss_bytes"] + idle.figures["rss_bytes"];
@@ -124,15 +148,23 @@ fn bytes_and_statuses_have_prices_of_their_own() {
     let player = Player::start(IDLE);
     let bed = || bed("x", vec![player.plays("server-sidecar", "b", true)]);
     let stream = json!({"size": "64KiB", "direction": "to-server", "receive": "copy"});
-    let (records, _dir) = in_time(|| measure(&mut bed(), "stream", stream.clone(), vec![path("x", 1, 1)]));
+    let (records, _dir) =
+        in_time(|| measure(&mut bed(), "stream", stream.clone(), vec![path("x", 1, 1)]));
     let figures = &records[0].cost.proxies[0].figures;
-    assert!(figures.contains_key("cpu_ns_per_byte") && !figures.contains_key("cpu_ns_per_request"), "{figures:?}");
+    assert!(
+        figures.contains_key("cpu_ns_per_byte") && !figures.contains_key("cpu_ns_per_request"),
+        "{figures:?}"
+    );
     assert!(records[0].metrics.contains_key("in_proxies_bytes"), "{:?}", records[0].metrics);
     let (records, _dir) = in_time(|| measure(&mut bed(), "http", json!({}), vec![path("x", 1, 1)]));
     let figures = &records[0].cost.proxies[0].figures;
-    assert!(figures.contains_key("cpu_ns_per_request") && !figures.contains_key("cpu_ns_per_byte"), "{figures:?}");
+    assert!(
+        figures.contains_key("cpu_ns_per_request") && !figures.contains_key("cpu_ns_per_byte"),
+        "{figures:?}"
+    );
     // Paths without proxies say nothing of them.
-    let (records, _dir) = measure(&mut Bed::default(), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]);
+    let (records, _dir) =
+        measure(&mut Bed::default(), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]);
     let record = &records[0];
     assert!(record.cost.proxies.is_empty() && !record.settings.contains_key("tcp_counters"));
     assert!(record.metrics.keys().all(|name| !name.contains("prox")), "{:?}", record.metrics);
@@ -142,8 +174,12 @@ fn bytes_and_statuses_have_prices_of_their_own() {
 fn a_proxy_that_dies_is_why_the_trial_is_incomplete() {
     let one_dies = || {
         let (dies, stays) = (Player::start(IDLE), Player::start(IDLE));
-        let proxies = vec![dies.plays("client-sidecar", "a", true), stays.plays("server-sidecar", "b", true)];
-        let mut bed = Bed { trouble: [("x".to_owned(), Trouble::ProxyDies(300))].into(), ..bed("x", proxies) };
+        let proxies =
+            vec![dies.plays("client-sidecar", "a", true), stays.plays("server-sidecar", "b", true)];
+        let mut bed = Bed {
+            trouble: [("x".to_owned(), Trouble::ProxyDies(300))].into(),
+            ..bed("x", proxies)
+        };
         let paths = vec![path("x", 1, 1), path("y", 1, 1)];
         let (records, dir) = measure(&mut bed, "rr", json!({"size": "1B"}), paths);
         (records, (dir, dies.0.id()))
@@ -157,12 +193,21 @@ fn a_proxy_that_dies_is_why_the_trial_is_incomplete() {
     assert!(why.contains(&format!("process {dead} has ended")), "{why}");
     // And the testbed knows how it ended.
     assert!(
-        why.ends_with("has ended; a sidecar has ended (signal: 9 (SIGKILL)); its last words:\nout of memory"),
+        why.ends_with(
+            "has ended; a sidecar has ended (signal: 9 (SIGKILL)); its last words:\nout of memory"
+        ),
         "{why}"
     );
-    assert!(cut.settings["proxy_client-sidecar"].starts_with("unavailable: "), "{:?}", cut.settings);
+    assert!(
+        cut.settings["proxy_client-sidecar"].starts_with("unavailable: "),
+        "{:?}",
+        cut.settings
+    );
     assert!(!cost(cut, "client-sidecar").figures.contains_key("cores"));
-    assert!(cost(cut, "server-sidecar").figures.contains_key("cores"), "the other one is known all the same");
+    assert!(
+        cost(cut, "server-sidecar").figures.contains_key("cores"),
+        "the other one is known all the same"
+    );
     assert!(!cut.metrics.contains_key("proxy_cores"), "half of a sum is none");
     // The other path was measured, and the next session finds new proxies.
     assert!(records.iter().any(|record| record.path == "y" && record.incomplete.is_none()));
@@ -175,10 +220,14 @@ fn a_proxy_that_is_gone_before_is_told_before() {
     let mut player = Player::start("true");
     player.0.wait().unwrap();
     let mut bed = bed("x", vec![player.plays("gateway", "c", true)]);
-    let (records, dir) = measure(&mut bed, "rr", json!({"size": "1B"}), vec![path("x", 1, 1), path("y", 1, 1)]);
+    let (records, dir) =
+        measure(&mut bed, "rr", json!({"size": "1B"}), vec![path("x", 1, 1), path("y", 1, 1)]);
     assert_eq!(records.len(), 1);
     let failures = contents(dir.path()).0.failures;
-    assert!(failures[0].reason.contains("the proxy gateway on c cannot be watched, has it ended?"), "{failures:?}");
+    assert!(
+        failures[0].reason.contains("the proxy gateway on c cannot be watched, has it ended?"),
+        "{failures:?}"
+    );
 }
 
 #[test]
@@ -188,9 +237,13 @@ fn a_proxy_that_does_not_answer_leaves_what_was_measured() {
         let proxies = vec![player.plays("gateway", "c", true)];
         Bed { trouble: [("x".to_owned(), Trouble::NoGauges)].into(), ..bed("x", proxies) }
     };
-    let (records, _dir) = in_time(|| measure(&mut bed(), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]));
+    let (records, _dir) =
+        in_time(|| measure(&mut bed(), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]));
     assert_eq!((records[0].incomplete.as_deref(), records[0].error.as_deref()), (None, None));
-    assert_eq!(records[0].settings["proxy_gauges"], "unavailable: the admin endpoint does not answer");
+    assert_eq!(
+        records[0].settings["proxy_gauges"],
+        "unavailable: the admin endpoint does not answer"
+    );
     let figures = &records[0].cost.proxies[0].figures;
     assert!(figures.contains_key("cores") && !figures.contains_key("workers"), "{figures:?}");
 }
@@ -205,7 +258,8 @@ fn proxies_that_cannot_be_seen_cost_nobody_knows_what() {
         workers: 2,
         cpus: None,
     };
-    let (records, _dir) = measure(&mut bed("x", vec![unseen]), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]);
+    let (records, _dir) =
+        measure(&mut bed("x", vec![unseen]), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]);
     let record = &records[0];
     assert_eq!((record.incomplete.as_deref(), record.error.as_deref()), (None, None));
     let why = "its processes cannot be seen from here, and no meter read it both before the trial and after it";
@@ -214,7 +268,8 @@ fn proxies_that_cannot_be_seen_cost_nobody_knows_what() {
     assert_eq!(
         record.cost.proxies[0].figures,
         BTreeMap::from(
-            [("active_connections", 2.0), ("requests", 3.0), ("workers", 2.0)].map(|(n, v)| (n.to_owned(), v))
+            [("active_connections", 2.0), ("requests", 3.0), ("workers", 2.0)]
+                .map(|(n, v)| (n.to_owned(), v))
         )
     );
     assert!(record.metrics.keys().all(|name| !name.starts_with("proxy_")));

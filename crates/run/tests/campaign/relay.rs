@@ -15,7 +15,8 @@ pub(crate) fn service(backends: Vec<SocketAddr>) -> (SocketAddr, Arc<AtomicU64>)
     std::thread::spawn(move || {
         for (stream, backend) in listener.incoming().zip(backends.iter().cycle()) {
             let (Ok(client), Ok(server)) = (stream, TcpStream::connect(backend)) else { continue };
-            let (client_back, server_back) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            let (client_back, server_back) =
+                (client.try_clone().unwrap(), server.try_clone().unwrap());
             count.fetch_add(1, Ordering::SeqCst);
             let count = Arc::clone(&count);
             std::thread::spawn(move || {

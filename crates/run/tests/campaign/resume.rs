@@ -74,7 +74,11 @@ fn a_crash_at_any_byte_loses_the_line_under_way_and_nothing_else() {
         let clean = ends.contains(&cut);
         assert_eq!(resumed.notes.len(), usize::from(!clean), "{:?}", resumed.notes);
         drop(folder);
-        assert_eq!(fs::read(records(dir.path())).unwrap(), bytes[..ends[complete - 1]], "cut at {cut}");
+        assert_eq!(
+            fs::read(records(dir.path())).unwrap(),
+            bytes[..ends[complete - 1]],
+            "cut at {cut}"
+        );
     }
     // What is missing is measured, once, at a few of these places.
     let bytes = fs::read(records(whole.path())).unwrap();
@@ -90,7 +94,10 @@ fn a_crash_at_any_byte_loses_the_line_under_way_and_nothing_else() {
         let (run, all) = contents(dir.path());
         assert_eq!((run.status, all.len()), (RunStatus::Complete, 8));
         assert!(all.iter().all(|record| record.run_id == run.run_id));
-        assert_eq!(fs::read(records(dir.path())).unwrap()[..ends[complete - 1]], bytes[..ends[complete - 1]]);
+        assert_eq!(
+            fs::read(records(dir.path())).unwrap()[..ends[complete - 1]],
+            bytes[..ends[complete - 1]]
+        );
     }
 }
 
@@ -104,7 +111,10 @@ fn zeros_at_the_end_are_a_crash_and_damage_in_the_middle_is_told() {
     let dir = crashed(whole.path(), &bytes);
     let (run, all, notes) = read(dir.path()).unwrap();
     assert_eq!((run.status, all.len(), notes.len()), (RunStatus::Running, 7, 1));
-    assert!(notes[0].contains("line 8") && notes[0].contains("never reached the disk"), "{notes:?}");
+    assert!(
+        notes[0].contains("line 8") && notes[0].contains("never reached the disk"),
+        "{notes:?}"
+    );
     assert_eq!(Folder::resume(dir.path()).unwrap().1.done.len(), 7);
 
     let mut bytes = fs::read(records(whole.path())).unwrap();
@@ -113,12 +123,20 @@ fn zeros_at_the_end_are_a_crash_and_damage_in_the_middle_is_told() {
     let dir = crashed(whole.path(), &bytes);
     for fault in [read(dir.path()).unwrap_err(), Folder::resume(dir.path()).unwrap_err()] {
         assert_eq!(fault.kind, FaultKind::Input);
-        assert!(fault.text.contains("records.jsonl line 2 is damaged") && fault.text.contains("--resume"), "{fault}");
+        assert!(
+            fault.text.contains("records.jsonl line 2 is damaged")
+                && fault.text.contains("--resume"),
+            "{fault}"
+        );
     }
     assert_eq!(fs::read(records(dir.path())).unwrap(), bytes, "nothing was changed");
     // Read one at a time, what stands before the damage is told first.
     let (_, mut one_by_one) = open(dir.path()).unwrap();
-    assert!(one_by_one.next().unwrap().is_ok() && one_by_one.next().unwrap().is_err() && one_by_one.next().is_none());
+    assert!(
+        one_by_one.next().unwrap().is_ok()
+            && one_by_one.next().unwrap().is_err()
+            && one_by_one.next().is_none()
+    );
 }
 
 #[test]
@@ -156,7 +174,10 @@ fn a_plan_of_more_rounds_than_any_scenario_is_damaged() {
         fs::write(&run_json, changed).unwrap();
         for fault in [read(whole.path()).unwrap_err(), Folder::resume(whole.path()).unwrap_err()] {
             assert_eq!(fault.kind, FaultKind::Input);
-            assert!(fault.text.contains(&format!("the plan has {rounds} rounds, expected 1 to 1000")), "{fault}");
+            assert!(
+                fault.text.contains(&format!("the plan has {rounds} rounds, expected 1 to 1000")),
+                "{fault}"
+            );
         }
     }
 }
@@ -168,7 +189,8 @@ fn refusal_in_time(dir: &Path) -> [String; 2] {
     std::thread::spawn(move || {
         let _ = sender.send([read(&dir).map(drop), Folder::resume(&dir).map(drop)]);
     });
-    let done = receiver.recv_timeout(std::time::Duration::from_secs(20)).expect("an answer within 20 s");
+    let done =
+        receiver.recv_timeout(std::time::Duration::from_secs(20)).expect("an answer within 20 s");
     done.map(|result| {
         let fault = result.unwrap_err();
         assert_eq!(fault.kind, FaultKind::Input, "{fault}");
@@ -183,7 +205,10 @@ fn files_without_end_are_neither_waited_for_nor_read() {
         let path = dir.path().join(name);
         let refused = |found: &str| {
             for text in refusal_in_time(dir.path()) {
-                assert!(text.contains(name) && text.contains(&format!("found {found}, expected")), "{text}");
+                assert!(
+                    text.contains(name) && text.contains(&format!("found {found}, expected")),
+                    "{text}"
+                );
             }
             let gone = if path.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) };
             gone.unwrap();
@@ -198,7 +223,10 @@ fn files_without_end_are_neither_waited_for_nor_read() {
         // All of it is a hole.
         fs::File::create(&path).unwrap().set_len(65 << 20).unwrap();
         let texts = refusal_in_time(dir.path());
-        assert!(texts.iter().all(|text| text.contains(name) && text.contains("64 MiB")), "{texts:?}");
+        assert!(
+            texts.iter().all(|text| text.contains(name) && text.contains("64 MiB")),
+            "{texts:?}"
+        );
     }
 }
 
@@ -231,9 +259,18 @@ fn a_run_that_goes_on_elsewhere_says_so() {
     elsewhere.machine.insert("kernel".to_owned(), "99.1".to_owned());
     elsewhere.version = "9.9.9".to_owned();
     let mut onlooker = Onlooker::default();
-    let finished = Campaign::resume(folder, resumed, elsewhere).run(&mut Bed::default(), &mut onlooker);
-    assert_eq!((finished.fault, finished.ended.good, onlooker.started.len()), (None, 0, 0), "everything was there");
-    assert!(onlooker.notes.iter().any(|n| n.contains("another kernel") && n.contains("99.1")), "{:?}", onlooker.notes);
+    let finished =
+        Campaign::resume(folder, resumed, elsewhere).run(&mut Bed::default(), &mut onlooker);
+    assert_eq!(
+        (finished.fault, finished.ended.good, onlooker.started.len()),
+        (None, 0, 0),
+        "everything was there"
+    );
+    assert!(
+        onlooker.notes.iter().any(|n| n.contains("another kernel") && n.contains("99.1")),
+        "{:?}",
+        onlooker.notes
+    );
     assert!(onlooker.notes.iter().any(|n| n.contains("another version")), "{:?}", onlooker.notes);
     drop(finished.folder);
     // Later still, on a machine that was started again, where the testbed turns out otherwise.
@@ -245,12 +282,19 @@ fn a_run_that_goes_on_elsewhere_says_so() {
     let mut onlooker = Onlooker::default();
     assert_eq!(Campaign::resume(folder, resumed, later).run(&mut bed, &mut onlooker).fault, None);
     let notes = contents(dir.path()).0.notes;
-    let of = |session: &str| -> Vec<&String> { notes.iter().filter(|note| note.starts_with(session)).collect() };
+    let of = |session: &str| -> Vec<&String> {
+        notes.iter().filter(|note| note.starts_with(session)).collect()
+    };
     let (second, third) = (of("session 2: "), of("session 3: "));
-    assert!(second.len() == 2 && second[0].contains("99.1") && second[1].contains("9.9.9"), "{notes:?}");
-    assert!(third.len() == 3 && third[0].contains("boot_id") && third[1].contains("now it is 77"), "{notes:?}");
-    let testbed =
-        "resumed on a testbed that is not as it was: bed (it was loopback, now it is unknown), fact 0 (it was";
+    assert!(
+        second.len() == 2 && second[0].contains("99.1") && second[1].contains("9.9.9"),
+        "{notes:?}"
+    );
+    assert!(
+        third.len() == 3 && third[0].contains("boot_id") && third[1].contains("now it is 77"),
+        "{notes:?}"
+    );
+    let testbed = "resumed on a testbed that is not as it was: bed (it was loopback, now it is unknown), fact 0 (it was";
     assert!(third[2].contains(testbed) && third[2].ends_with(", and 5 facts more"), "{notes:?}");
     assert!(onlooker.notes.iter().any(|note| note.contains(testbed)), "{:?}", onlooker.notes);
 }
@@ -261,7 +305,10 @@ fn another_build_does_not_go_on_unasked() {
     let run = new_run(small(), String::new(), &ours).unwrap();
     assert_eq!(same_build(&run, &ours), Ok(()));
     // The machine may be another: that is noted.
-    assert_eq!(same_build(&run, &Hello { boot_id: String::new(), machine: Default::default(), ..hello() }), Ok(()));
+    assert_eq!(
+        same_build(&run, &Hello { boot_id: String::new(), machine: Default::default(), ..hello() }),
+        Ok(())
+    );
     let (version, commit) = ("9.9.9".to_owned(), "abcdef".to_owned());
     for other in [Hello { version, ..hello() }, Hello { commit, ..hello() }] {
         let fault = same_build(&run, &other).unwrap_err();
@@ -295,16 +342,23 @@ fn records_say_in_which_session_they_were_measured() {
         serde_json::Value::Object(object)
     };
     let old: Record = serde_json::from_value(json(serde_json::to_value(&all[7]).unwrap())).unwrap();
-    let old_run: RunFile = serde_json::from_value(json(serde_json::to_value(&run).unwrap())).unwrap();
+    let old_run: RunFile =
+        serde_json::from_value(json(serde_json::to_value(&run).unwrap())).unwrap();
     assert_eq!((old.session, old_run.session), (1, 1));
 }
 
 #[test]
 fn a_cell_that_was_measured_is_not_skipped_when_it_cannot_be_measured_any_more() {
     let dir = tempfile::tempdir().unwrap();
-    let without =
-        |paths: &[&str]| Bed { unsupported: paths.iter().map(|p| (*p).to_owned()).collect(), ..Bed::default() };
-    let plan = plan(vec![path("x", 1, 1), path("y", 1, 1), path("z", 1, 1), path("w", 1, 1)], latency(&[1]), 2);
+    let without = |paths: &[&str]| Bed {
+        unsupported: paths.iter().map(|p| (*p).to_owned()).collect(),
+        ..Bed::default()
+    };
+    let plan = plan(
+        vec![path("x", 1, 1), path("y", 1, 1), path("z", 1, 1), path("w", 1, 1)],
+        latency(&[1]),
+        2,
+    );
     // z and w cannot be measured at first; of x round 1 is measured and round 2 is lost.
     run(plan, dir.path(), &mut without(&["z", "w"]), &mut Onlooker::default()).unwrap();
     let all = fs::read_to_string(records(dir.path())).unwrap();
@@ -330,5 +384,8 @@ fn a_cell_that_was_measured_is_not_skipped_when_it_cannot_be_measured_any_more()
     // Where all can be measured again, nothing is left of that.
     resume(dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
     let (file, all) = contents(dir.path());
-    assert_eq!((file.status, file.skipped.len(), file.failures.len(), all.len()), (RunStatus::Complete, 0, 0, 8));
+    assert_eq!(
+        (file.status, file.skipped.len(), file.failures.len(), all.len()),
+        (RunStatus::Complete, 0, 0, 8)
+    );
 }

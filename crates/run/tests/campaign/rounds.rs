@@ -14,8 +14,10 @@ use crate::plans::{job, latency, path, plan, point};
 
 #[test]
 fn the_order_follows_from_seed_and_round() {
-    let big = plan((0..10).map(|i| path(&i.to_string(), 1, 1)).collect(), latency(&[1, 2, 3, 4, 5]), 3);
-    let indices = |plan, round| order(plan, round).iter().map(|c| (c.path, c.point)).collect::<Vec<_>>();
+    let big =
+        plan((0..10).map(|i| path(&i.to_string(), 1, 1)).collect(), latency(&[1, 2, 3, 4, 5]), 3);
+    let indices =
+        |plan, round| order(plan, round).iter().map(|c| (c.path, c.point)).collect::<Vec<_>>();
     let orders: Vec<_> = (1..=3).map(|round| indices(&big, round)).collect();
     for (round, one) in (1..).zip(&orders) {
         assert_eq!(one, &indices(&big, round), "the same every time");
@@ -25,41 +27,66 @@ fn the_order_follows_from_seed_and_round() {
         assert!(same_path < 20, "{same_path} of 49 neighbours are of one path");
     }
     assert!(orders[0] != orders[1] && orders[1] != orders[2], "each round has its own");
-    assert_ne!(orders[0], indices(&hopbench_model::Plan { seed: 8, ..big.clone() }, 1), "each seed has its own");
+    assert_ne!(
+        orders[0],
+        indices(&hopbench_model::Plan { seed: 8, ..big.clone() }, 1),
+        "each seed has its own"
+    );
 }
 
 #[test]
 fn every_cell_of_every_round_leaves_one_record() {
     let dir = tempfile::tempdir().unwrap();
     // A window that has room for an exchange where other tests have the CPUs.
-    let of = |size: &str| point("latency", &[("size", json!(size))], job("rr", json!({"size": size}), 1, 200));
+    let of = |size: &str| {
+        point("latency", &[("size", json!(size))], job("rr", json!({"size": size}), 1, 200))
+    };
     let plan = plan(vec![path("x", 1, 1), path("y", 1, 1)], ["1B", "64B"].map(of).into(), 3);
     let (mut bed, mut onlooker) = (Bed::default(), Onlooker::default());
     let ended = run(plan.clone(), dir.path(), &mut bed, &mut onlooker).unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures, ended.interrupted), (12, 0, 0, false));
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, run.failures.len()), (RunStatus::Complete, 0));
-    assert!(run.ended_at.is_some() && run.testbed["bed"] == "loopback" && run.environment.contains_key("kernel"));
+    assert!(
+        run.ended_at.is_some()
+            && run.testbed["bed"] == "loopback"
+            && run.environment.contains_key("kernel")
+    );
     assert_eq!(run.plan, plan);
     let ids: Vec<_> = records.iter().map(TrialId::of).collect();
     assert_eq!(ids, onlooker.started, "records come in the order of the trials");
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 12);
     let rounds: Vec<_> = records.iter().map(|r| r.round).collect();
     assert_eq!(rounds, [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
-    let expected: Vec<_> =
-        (1..=3).flat_map(|round| order(&plan, round)).map(|cell| plan.paths[cell.path].name.clone()).collect();
+    let expected: Vec<_> = (1..=3)
+        .flat_map(|round| order(&plan, round))
+        .map(|cell| plan.paths[cell.path].name.clone())
+        .collect();
     assert_eq!(bed.routes, expected);
     for record in &records {
-        assert_eq!((record.run_id.as_str(), record.workload.as_str()), (run.run_id.as_str(), "latency"));
+        assert_eq!(
+            (record.run_id.as_str(), record.workload.as_str()),
+            (run.run_id.as_str(), "latency")
+        );
         assert_eq!(record.job["workload"], "rr");
-        assert!(record.metrics["requests"] > 0.0 && record.error.is_none() && record.incomplete.is_none());
-        assert!(record.proof.iter().any(|p| p.hop == "loopback") && record.proof.iter().all(|p| p.ok));
+        assert!(
+            record.metrics["requests"] > 0.0
+                && record.error.is_none()
+                && record.incomplete.is_none()
+        );
+        assert!(
+            record.proof.iter().any(|p| p.hop == "loopback") && record.proof.iter().all(|p| p.ok)
+        );
         let nodes: Vec<_> = record.cost.nodes.iter().map(|n| n.name.as_str()).collect();
         assert_eq!(nodes, ["a", "b"], "nodes have the testbed's names");
         assert!(record.settings["nodes_share_a_machine"].starts_with("a, b:"));
         assert!(!record.warnings.iter().any(|w| w.kind == WarningKind::Incomplete));
     }
-    assert!(bed.opened.values().all(|n| *n == 1), "sessions are kept between trials: {:?}", bed.opened);
+    assert!(
+        bed.opened.values().all(|n| *n == 1),
+        "sessions are kept between trials: {:?}",
+        bed.opened
+    );
     assert!(!bed.is_up, "the testbed is taken down");
 }
 
@@ -81,7 +108,10 @@ fn what_cannot_be_measured_is_skipped_with_its_reason() {
     assert_eq!((run.status, records.len()), (RunStatus::Complete, 2));
     let reasons: Vec<_> = run.skipped.iter().map(|s| format!("{}: {}", s.path, s.reason)).collect();
     assert_eq!(reasons, onlooker.skipped);
-    assert_eq!(reasons, ["x: this bed does not do it", "z: runsc is missing: it is not in PATH; install gVisor"]);
+    assert_eq!(
+        reasons,
+        ["x: this bed does not do it", "z: runsc is missing: it is not in PATH; install gVisor"]
+    );
 }
 
 #[test]
@@ -124,7 +154,10 @@ fn a_testbed_that_lacks_something_is_not_built() {
     let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 1);
     let fault = run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap_err();
     assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
-    assert!(fault.text.contains("user namespaces is missing") && fault.text.contains("use sudo"), "{fault}");
+    assert!(
+        fault.text.contains("user namespaces is missing") && fault.text.contains("use sudo"),
+        "{fault}"
+    );
     assert_eq!(contents(dir.path()).0.status, RunStatus::Incomplete);
 }
 
@@ -135,6 +168,8 @@ fn a_window_that_is_over_before_it_was_looked_at_is_whole() {
     let dir = tempfile::tempdir().unwrap();
     let short = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 1))];
     let mut onlooker = Onlooker::default();
-    let ended = run(plan(vec![path("x", 1, 1)], short, 20), dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    let ended =
+        run(plan(vec![path("x", 1, 1)], short, 20), dir.path(), &mut Bed::default(), &mut onlooker)
+            .unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (20, 0, 0), "{:?}", onlooker.failed);
 }

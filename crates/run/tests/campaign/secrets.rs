@@ -50,13 +50,18 @@ fn a_secret_header_is_sent_and_not_kept() {
 
     let (address, heard) = target();
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::create(&dir.path().join("r"), new_run(plan, String::new(), &hello()).unwrap()).unwrap();
+    let folder =
+        Folder::create(&dir.path().join("r"), new_run(plan, String::new(), &hello()).unwrap())
+            .unwrap();
     let mut bed = Bed { elsewhere: [("x".to_owned(), address)].into(), ..Bed::default() };
-    let finished = Campaign::new(folder, hello()).with_secrets(secrets).run(&mut bed, &mut Onlooker::default());
+    let finished = Campaign::new(folder, hello())
+        .with_secrets(secrets)
+        .run(&mut bed, &mut Onlooker::default());
     assert_eq!(finished.fault, None);
     let heard = heard.lock().unwrap().clone();
     assert!(
-        heard.contains("\r\nAuthorization: Bearer topsecret\r\n") && heard.contains("\r\nX-Open: seen\r\n"),
+        heard.contains("\r\nAuthorization: Bearer topsecret\r\n")
+            && heard.contains("\r\nX-Open: seen\r\n"),
         "{heard}"
     );
     let mut redacted = 0;
@@ -64,7 +69,9 @@ fn a_secret_header_is_sent_and_not_kept() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         assert!(!text.contains("topsecret"), "{} has it", path.display());
-        redacted += usize::from(text.contains("Authorization: <redacted>") && text.contains("X-Open: seen"));
+        redacted += usize::from(
+            text.contains("Authorization: <redacted>") && text.contains("X-Open: seen"),
+        );
     }
     assert_eq!(redacted, 2, "the record and run.json");
 }
@@ -76,7 +83,8 @@ fn a_folder_follows_no_planted_link() {
     let (at, victim) = (dir.path().join("r"), dir.path().join("victim"));
     fs::create_dir(&at).unwrap();
     fs::write(&victim, "precious").unwrap();
-    let new = || new_run(plan(vec![path("x", 1, 1)], latency(&[1]), 1), String::new(), &hello()).unwrap();
+    let new =
+        || new_run(plan(vec![path("x", 1, 1)], latency(&[1]), 1), String::new(), &hello()).unwrap();
     // What a run leaves that was killed at its beginning is welcome in a new folder; here it leads
     // elsewhere.
     symlink(&victim, at.join("run.json.tmp")).unwrap();

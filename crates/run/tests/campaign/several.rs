@@ -15,23 +15,46 @@ fn measure(workload: &str, params: serde_json::Value, connections: u32) -> Recor
     let plan = plan(vec![path("x", 3, 2)], points, 1);
     let mut onlooker = Onlooker::default();
     let ended = run(plan, dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{:?} {:?}", onlooker.failed, {
-        let (_, records) = open(dir.path()).unwrap();
-        records.map(|r| r.unwrap().error).collect::<Vec<_>>()
-    });
+    assert_eq!(
+        (ended.good, ended.errors, ended.failures),
+        (1, 0, 0),
+        "{:?} {:?}",
+        onlooker.failed,
+        {
+            let (_, records) = open(dir.path()).unwrap();
+            records.map(|r| r.unwrap().error).collect::<Vec<_>>()
+        }
+    );
     let record = contents(dir.path()).1.remove(0);
-    assert_eq!((record.settings["clients"].as_str(), record.settings["servers"].as_str()), ("3", "2"));
+    assert_eq!(
+        (record.settings["clients"].as_str(), record.settings["servers"].as_str()),
+        ("3", "2")
+    );
     for hop in ["client 1", "client 2", "client 3"] {
-        assert!(record.proof.iter().any(|p| p.hop == hop && p.ok), "no flow at {hop}: {:?}", record.proof);
+        assert!(
+            record.proof.iter().any(|p| p.hop == hop && p.ok),
+            "no flow at {hop}: {:?}",
+            record.proof
+        );
     }
     let arrived = &record.settings["first_flows_arrived"];
-    assert!(["server 1: flow ", "server 2: flow "].iter().all(|end| arrived.contains(end)), "{arrived}");
-    assert!(record.proof.iter().all(|p| !p.hop.starts_with("server")), "what a server sees proves nothing by itself");
+    assert!(
+        ["server 1: flow ", "server 2: flow "].iter().all(|end| arrived.contains(end)),
+        "{arrived}"
+    );
+    assert!(
+        record.proof.iter().all(|p| !p.hop.starts_with("server")),
+        "what a server sees proves nothing by itself"
+    );
     record
 }
 
 fn holds(record: &Record, name: &str) {
-    assert!(record.invariants.iter().any(|i| i.name == name && i.ok), "{name} in {:?}", record.invariants);
+    assert!(
+        record.invariants.iter().any(|i| i.name == name && i.ok),
+        "{name} in {:?}",
+        record.invariants
+    );
 }
 
 #[test]
@@ -67,7 +90,8 @@ fn connections_of_all_clients_have_numbers_of_their_own() {
 
 #[test]
 fn bulk_bytes_are_counted_on_both_sides() {
-    let record = measure("stream", json!({"size": "64KiB", "direction": "both", "receive": "copy"}), 4);
+    let record =
+        measure("stream", json!({"size": "64KiB", "direction": "both", "receive": "copy"}), 4);
     assert!(record.metrics["to_server_received_bits_per_s"] > 0.0);
     assert!(record.metrics["from_server_received_bits_per_s"] > 0.0);
     assert!(record.invariants.iter().all(|i| i.ok), "{:?}", record.invariants);
@@ -76,9 +100,15 @@ fn bulk_bytes_are_counted_on_both_sides() {
 #[test]
 fn a_rate_is_each_clients_own_in_both_directions() {
     for direction in ["to-server", "from-server"] {
-        let record =
-            measure("stream", json!({"size": "1KiB", "rate": "1Mbit", "direction": direction, "receive": "copy"}), 2);
+        let record = measure(
+            "stream",
+            json!({"size": "1KiB", "rate": "1Mbit", "direction": direction, "receive": "copy"}),
+            2,
+        );
         let got = record.metrics["sent_bits_per_s"];
-        assert!((2.4e6..3.6e6).contains(&got), "{direction}: {got} bit/s for three clients at 1 Mbit/s");
+        assert!(
+            (2.4e6..3.6e6).contains(&got),
+            "{direction}: {got} bit/s for three clients at 1 Mbit/s"
+        );
     }
 }

@@ -28,7 +28,11 @@ fn scripted(paths: &[&str], points: &[u32], rounds: u32) -> Plan {
     Plan {
         baseline: Some(paths[0].to_owned()),
         stop: Some(rule("proxy_rss_bytes")),
-        ..plan(paths.iter().map(|name| path(name, 1, 1)).collect(), points.iter().map(of).collect(), rounds)
+        ..plan(
+            paths.iter().map(|name| path(name, 1, 1)).collect(),
+            points.iter().map(of).collect(),
+            rounds,
+        )
     }
 }
 
@@ -101,12 +105,24 @@ fn quiet_cells_stop_and_noisy_ones_go_on_with_their_baseline() {
     ];
     let mut bed = bed(&player, &script);
     let mut onlooker = Onlooker::default();
-    let ended = run(scripted(&["base", "wild", "calming"], &[1, 2], 8), dir.path(), &mut bed, &mut onlooker).unwrap();
+    let ended = run(
+        scripted(&["base", "wild", "calming"], &[1, 2], 8),
+        dir.path(),
+        &mut bed,
+        &mut onlooker,
+    )
+    .unwrap();
     let calm = rounds_of(&calming(), 8);
     assert!(calm > 3 && calm < 8 && rounds_of(&wild(), 8) == 8, "{calm}");
     let (file, records) = contents(dir.path());
-    let expected =
-        [("base n=1", 8), ("base n=2", 3), ("calming n=1", calm), ("calming n=2", 3), ("wild n=1", 8), ("wild n=2", 3)];
+    let expected = [
+        ("base n=1", 8),
+        ("base n=2", 3),
+        ("calming n=1", calm),
+        ("calming n=2", 3),
+        ("wild n=1", 8),
+        ("wild n=2", 3),
+    ];
     assert_eq!(counts(&records), expected.map(|(cell, rounds)| (cell.to_owned(), rounds)).into());
     // Each has its rounds from the first on.
     let rounds = |path: &str, point: u64| -> Vec<u32> {
@@ -114,21 +130,41 @@ fn quiet_cells_stop_and_noisy_ones_go_on_with_their_baseline() {
         of.map(|record| record.round).collect()
     };
     assert_eq!((rounds("wild", 2), rounds("base", 1)), (vec![1, 2, 3], (1..=8).collect()));
-    assert_eq!((file.status, ended.failures, file.notes.len()), (RunStatus::Complete, 0, 0), "{:?}", file.notes);
+    assert_eq!(
+        (file.status, ended.failures, file.notes.len()),
+        (RunStatus::Complete, 0, 0),
+        "{:?}",
+        file.notes
+    );
     let calm_stop = format!("calming n=1: {calm} narrow");
-    let expected = ["base n=1: 8 narrow", "base n=2: 3 narrow", "wild n=1: 8 rounds", "wild n=2: 3 narrow"];
+    let expected =
+        ["base n=1: 8 narrow", "base n=2: 3 narrow", "wild n=1: 8 rounds", "wild n=2: 3 narrow"];
     let expected = [&expected[..], &[calm_stop.as_str(), "calming n=2: 3 narrow"]].concat();
     assert_eq!(told(&file.stopped), expected);
-    assert!(file.stopped.iter().all(|s| s.figure == "proxy_rss_bytes" && !s.instead), "{:?}", file.stopped);
-    let is_narrow = |s: &Stopped| s.half_width_share.is_some_and(|share| share > 0.0 && share <= GOAL);
-    assert!(file.stopped.iter().all(|s| is_narrow(s) == (s.why == StopWhy::Narrow)), "{:?}", file.stopped);
+    assert!(
+        file.stopped.iter().all(|s| s.figure == "proxy_rss_bytes" && !s.instead),
+        "{:?}",
+        file.stopped
+    );
+    let is_narrow =
+        |s: &Stopped| s.half_width_share.is_some_and(|share| share > 0.0 && share <= GOAL);
+    assert!(
+        file.stopped.iter().all(|s| is_narrow(s) == (s.why == StopWhy::Narrow)),
+        "{:?}",
+        file.stopped
+    );
     // The baseline was sure and went on for the others.
-    assert_eq!(onlooker.cells_ended, Some(CellsEnded { narrow: 5, by_rounds: 1, ..CellsEnded::default() }));
+    assert_eq!(
+        onlooker.cells_ended,
+        Some(CellsEnded { narrow: 5, by_rounds: 1, ..CellsEnded::default() })
+    );
     let open: Vec<usize> = onlooker.rounds.iter().map(|(_, open, _)| *open).collect();
     let expected: Vec<usize> =
         (1..=8).map(|round| if round <= 3 { 6 } else { 2 + usize::from(round <= calm) }).collect();
     assert_eq!(open, expected);
-    assert!(onlooker.rounds[0].2.is_none() && onlooker.rounds[3].2.is_some_and(|widest| widest > 0.1));
+    assert!(
+        onlooker.rounds[0].2.is_none() && onlooker.rounds[3].2.is_some_and(|widest| widest > 0.1)
+    );
     // Trials are counted as they come; how many there will be is known in the end.
     let numbers: Vec<usize> = onlooker.numbers.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, (1..=records.len()).collect::<Vec<_>>());
@@ -143,7 +179,8 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
     let mut plan = scripted(&["base", "wild", "quiet"], &[1], 20);
     // It is over as soon as the first trial began.
     plan.stop.as_mut().unwrap().budget_ns = Some(1);
-    let mut bed = bed(&player, &[("base n=1", quiet()), ("wild n=1", wild()), ("quiet n=1", quiet())]);
+    let mut bed =
+        bed(&player, &[("base n=1", quiet()), ("wild n=1", wild()), ("quiet n=1", quiet())]);
     let mut onlooker = Onlooker::default();
     run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
     let file = contents(dir.path()).0;
@@ -152,8 +189,14 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
         (RunStatus::Complete, 3),
         "the round is finished, and no more begins"
     );
-    assert_eq!(told(&file.stopped), ["base n=1: 1 budget", "wild n=1: 1 budget", "quiet n=1: 1 budget"]);
-    assert!(file.stopped.iter().all(|stopped| stopped.half_width_share.is_none()), "one round has no width");
+    assert_eq!(
+        told(&file.stopped),
+        ["base n=1: 1 budget", "wild n=1: 1 budget", "quiet n=1: 1 budget"]
+    );
+    assert!(
+        file.stopped.iter().all(|stopped| stopped.half_width_share.is_none()),
+        "one round has no width"
+    );
     assert_eq!(onlooker.cells_ended, Some(CellsEnded { by_budget: 3, ..CellsEnded::default() }));
     for session in 2..=4 {
         let mut onlooker = Onlooker::default();
@@ -164,7 +207,10 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
     }
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, records.len(), file.session), (RunStatus::Complete, 11, 4));
-    assert_eq!(told(&file.stopped), ["base n=1: 4 narrow", "wild n=1: 4 budget", "quiet n=1: 3 narrow"]);
+    assert_eq!(
+        told(&file.stopped),
+        ["base n=1: 4 narrow", "wild n=1: 4 budget", "quiet n=1: 3 narrow"]
+    );
     let stop = Stop { half_width_share: GOAL, min_rounds: 3, max_rounds: 20 };
     assert_eq!(file.stopped[1].half_width_share, stop.look(&wild()[..4]).half_width_share);
     // With time enough it ends for good.
@@ -173,10 +219,15 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
     let file_path = dir.path().join("run.json");
     let text = fs::read_to_string(&file_path).unwrap();
     assert!(text.contains("\"budget_ns\": 1"), "{text}");
-    fs::write(&file_path, text.replace("\"budget_ns\": 1", "\"budget_ns\": 3600000000000")).unwrap();
+    fs::write(&file_path, text.replace("\"budget_ns\": 1", "\"budget_ns\": 3600000000000"))
+        .unwrap();
     resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
     let file = contents(dir.path()).0;
-    assert!(file.stopped.iter().all(|stopped| stopped.why == StopWhy::Narrow), "{:?}", file.stopped);
+    assert!(
+        file.stopped.iter().all(|stopped| stopped.why == StopWhy::Narrow),
+        "{:?}",
+        file.stopped
+    );
     // And then there is nothing left to do.
     let mut onlooker = Onlooker::default();
     resume(dir.path(), &mut bed, &mut onlooker).unwrap();
@@ -216,7 +267,11 @@ fn a_run_that_was_killed_goes_on_to_the_same_trials() {
         assert_eq!(onlooker.started, ids[cut..], "killed after {cut} trials");
         let (again, all) = contents(dir.path());
         assert_eq!(all.iter().map(TrialId::of).collect::<Vec<_>>(), ids);
-        assert_eq!((again.status, &again.stopped), (RunStatus::Complete, &file.stopped), "killed after {cut} trials");
+        assert_eq!(
+            (again.status, &again.stopped),
+            (RunStatus::Complete, &file.stopped),
+            "killed after {cut} trials"
+        );
     }
 }
 
@@ -231,7 +286,10 @@ fn a_path_without_values_has_all_rounds() {
     let (file, records) = contents(dir.path());
     // The baseline goes on with it: it may come to itself any time.
     assert_eq!((ended.good, ended.failures, records.len()), (5, 5, 5));
-    assert_eq!((file.status, told(&file.stopped)), (RunStatus::Incomplete, vec!["quiet n=1: 5 narrow".to_owned()]));
+    assert_eq!(
+        (file.status, told(&file.stopped)),
+        (RunStatus::Incomplete, vec!["quiet n=1: 5 narrow".to_owned()])
+    );
     // Its way is free again: what is missing is measured, and three of five rounds were enough.
     bed.trouble.clear();
     bed.trials.insert("bad n=1".to_owned(), 0);
@@ -249,14 +307,18 @@ fn what_a_rate_fixes_is_not_looked_at() {
     paced.schedule = Schedule::Rate(200.0);
     // Whatever it is, it is sure enough.
     let stop = StopRule { half_width_share: 1e12, ..rule("throughput") };
-    let points = vec![point("paced", &[], paced), point("free", &[], job("rr", json!({"size": "1B"}), 1, 50))];
+    let points = vec![
+        point("paced", &[], paced),
+        point("free", &[], job("rr", json!({"size": "1B"}), 1, 50)),
+    ];
     let plan = Plan { stop: Some(stop), ..plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 6) };
     let mut onlooker = Onlooker::default();
     run(plan, dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
     resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
     let (file, records) = contents(dir.path());
     assert_eq!((records.len(), file.stopped.len()), (12, 4));
-    let looked_at: Vec<_> = file.stopped.iter().map(|s| (s.workload.as_str(), s.figure.as_str(), s.instead)).collect();
+    let looked_at: Vec<_> =
+        file.stopped.iter().map(|s| (s.workload.as_str(), s.figure.as_str(), s.instead)).collect();
     let (paced, free) = (("paced", "response_ns p99", true), ("free", "requests_per_s", false));
     assert_eq!(looked_at, [paced, free, paced, free]);
     let note = "stop: paced: its throughput is what its rate says: its rounds end when its response_ns p99 is sure";
@@ -293,12 +355,25 @@ fn every_workload_has_the_figures_that_it_names() {
     assert_eq!((ended.good, ended.failures), (plan.points.len(), 0), "{:?}", onlooker.failed);
     for record in contents(dir.path()).1 {
         let workload = hopbench_load::workload(&record.workload).unwrap();
-        let job = plan.points.iter().find(|p| (&p.workload, &p.point) == (&record.workload, &record.point));
+        let job = plan
+            .points
+            .iter()
+            .find(|p| (&p.workload, &p.point) == (&record.workload, &record.point));
         let metric = record.metrics.get(workload.kind().unit.metric());
-        assert!(metric.is_some_and(|metric| *metric > 0.0), "{}: {:?}", record.workload, record.metrics);
+        assert!(
+            metric.is_some_and(|metric| *metric > 0.0),
+            "{}: {:?}",
+            record.workload,
+            record.metrics
+        );
         if let Some(kind) = workload.latency(&job.unwrap().job) {
             let latency = record.latency.get(kind.name());
-            assert!(latency.is_some_and(|latency| latency.count > 0), "{}: {:?}", record.workload, record.latency);
+            assert!(
+                latency.is_some_and(|latency| latency.count > 0),
+                "{}: {:?}",
+                record.workload,
+                record.latency
+            );
         }
     }
 }

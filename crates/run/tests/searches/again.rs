@@ -44,34 +44,54 @@ fn a_crash_at_any_trial_loses_that_trial_and_the_search_goes_on_as_it_would_have
     let whole = whole();
     let bytes = fs::read(whole.path().join("records.jsonl")).unwrap();
     let all = contents(whole.path()).1;
-    let ends: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').map(|at| at + 1).collect();
+    let ends: Vec<usize> =
+        (0..bytes.len()).filter(|at| bytes[*at] == b'\n').map(|at| at + 1).collect();
     assert!(ends.len() >= 15, "{}", ends.len());
     for complete in [1, ends.len() / 2, ends.len() - 1] {
         // In the middle of the line after it.
         let start = ends[complete - 1];
         let dir = crashed(whole.path(), &bytes[..start + 100]);
         let (folder, resumed) = Folder::resume(dir.path()).unwrap();
-        assert_eq!((resumed.searched.len(), resumed.notes.len()), (complete, 1), "{:?}", resumed.notes);
+        assert_eq!(
+            (resumed.searched.len(), resumed.notes.len()),
+            (complete, 1),
+            "{:?}",
+            resumed.notes
+        );
         drop(folder);
         let mut onlooker = Onlooker::default();
         let ended = resume(dir.path(), &mut bed(), &mut onlooker).unwrap();
-        assert_eq!((ended.failures, ended.errors, ended.interrupted), (0, 0, false), "{:?}", onlooker.failed);
+        assert_eq!(
+            (ended.failures, ended.errors, ended.interrupted),
+            (0, 0, false),
+            "{:?}",
+            onlooker.failed
+        );
         let (run, again) = contents(dir.path());
         assert_eq!(run.status, RunStatus::Complete);
         let now = fs::read(dir.path().join("records.jsonl")).unwrap();
         assert_eq!(now[..start], bytes[..start], "{complete}: what was there stays");
         assert_eq!(again[..complete], all[..complete]);
         // The values of the rest are others; the next of each search follows from what was there.
-        let next = |records: &[Record]| (records[complete].path.clone(), records[complete].point.clone());
+        let next =
+            |records: &[Record]| (records[complete].path.clone(), records[complete].point.clone());
         assert_eq!(next(&again), next(&all), "{complete}: the trial that was lost comes first");
         for path in ["one", "two"] {
             let (before, after) = (loads(&steps(&all, path)), loads(&steps(&again, path)));
             let kept = all[..complete].iter().filter(|record| record.path == path).count();
             assert_eq!(after[..kept], before[..kept], "{path}");
-            assert_eq!(after.get(kept), before.get(kept), "{path}: the first trial after the crash");
+            assert_eq!(
+                after.get(kept),
+                before.get(kept),
+                "{path}: the first trial after the crash"
+            );
             let steps = steps(&again, path);
             assert!(steps.last().unwrap().outcome.is_some());
-            assert_eq!(steps.iter().filter(|step| step.outcome.is_some()).count(), 2, "connections and threads");
+            assert_eq!(
+                steps.iter().filter(|step| step.outcome.is_some()).count(),
+                2,
+                "connections and threads"
+            );
         }
     }
     // What is whole stays whole.
@@ -88,19 +108,37 @@ fn a_user_who_has_enough_keeps_what_was_measured() {
     // Each trial has ticks of both of its ends every 20 ms.
     let mut onlooker = Onlooker { enough_after_ticks: Some(40), ..Onlooker::default() };
     let ended = run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
-    assert_eq!((ended.interrupted, ended.failures, ended.errors), (true, 0, 0), "{:?}", onlooker.failed);
+    assert_eq!(
+        (ended.interrupted, ended.failures, ended.errors),
+        (true, 0, 0),
+        "{:?}",
+        onlooker.failed
+    );
     let (file, records) = contents(dir.path());
-    let whole = |records: &[Record]| records.iter().filter(|record| record.incomplete.is_none()).count();
-    assert_eq!((file.status, file.failures.len(), ended.good), (RunStatus::Incomplete, 0, whole(&records)));
+    let whole =
+        |records: &[Record]| records.iter().filter(|record| record.incomplete.is_none()).count();
+    assert_eq!(
+        (file.status, file.failures.len(), ended.good),
+        (RunStatus::Incomplete, 0, whole(&records))
+    );
     assert!((1..20).contains(&ended.good), "{}", ended.good);
     let mut later = Onlooker::default();
     let ended = resume(dir.path(), &mut bed(), &mut later).unwrap();
-    assert_eq!((ended.failures, ended.errors, ended.interrupted), (0, 0, false), "{:?}", later.failed);
+    assert_eq!(
+        (ended.failures, ended.errors, ended.interrupted),
+        (0, 0, false),
+        "{:?}",
+        later.failed
+    );
     let (file, again) = contents(dir.path());
     assert_eq!((file.status, whole(&again)), (RunStatus::Complete, again.len()));
     for path in ["one", "two"] {
         let numbers: Vec<u32> = steps(&again, path).iter().map(|step| step.step).collect();
-        assert_eq!(numbers, (1..=u32::try_from(numbers.len()).unwrap()).collect::<Vec<_>>(), "{path}");
+        assert_eq!(
+            numbers,
+            (1..=u32::try_from(numbers.len()).unwrap()).collect::<Vec<_>>(),
+            "{path}"
+        );
     }
 }
 
@@ -138,14 +176,22 @@ fn searches_end_with_the_time_and_each_session_makes_a_pass() {
     let mut point = web(40, knee(&[1], &[]));
     point.search.as_mut().unwrap().equal_load = true;
     let mut plan = searching(&["one", "two"], vec![point], 1);
-    plan.stop =
-        Some(StopRule { half_width_share: 0.02, metric: "throughput".to_owned(), min_rounds: 3, budget_ns: Some(1) });
+    plan.stop = Some(StopRule {
+        half_width_share: 0.02,
+        metric: "throughput".to_owned(),
+        min_rounds: 3,
+        budget_ns: Some(1),
+    });
     let mut ended = run(plan, dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
     let mut sessions = 1;
     while ended.failures > 0 {
         let (file, _) = contents(dir.path());
         assert_eq!((file.status, file.failures.len()), (RunStatus::Incomplete, ended.failures));
-        assert!(file.failures.iter().all(|f| f.reason == "the time (`budget`) ended; `--resume` goes on"));
+        assert!(
+            file.failures
+                .iter()
+                .all(|f| f.reason == "the time (`budget`) ended; `--resume` goes on")
+        );
         assert!(ended.good >= 1, "session {sessions}");
         ended = resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
         sessions += 1;

@@ -21,16 +21,32 @@ fn a_search_fails_after_three_tries_and_is_made_when_the_path_is_whole_again() {
     assert_eq!((ended.failures, ended.errors, ended.interrupted), (2, 0, false));
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, file.failures.len()), (RunStatus::Incomplete, 2));
-    let reasons: Vec<_> =
-        file.failures.iter().map(|f| format!("{} {} {}: {}", f.path, f.point, f.round, f.reason)).collect();
-    assert!(reasons.contains(&"gone connections=1 1: the road is closed; tried 3 times".to_owned()), "{reasons:?}");
+    let reasons: Vec<_> = file
+        .failures
+        .iter()
+        .map(|f| format!("{} {} {}: {}", f.path, f.point, f.round, f.reason))
+        .collect();
     assert!(
-        reasons.iter().any(|reason| reason.starts_with("astray connections=1 1: the traffic did not take")),
+        reasons.contains(&"gone connections=1 1: the road is closed; tried 3 times".to_owned()),
         "{reasons:?}"
     );
-    assert_eq!(onlooker.notes.iter().filter(|note| note.contains("tried again")).count(), 4, "{:?}", onlooker.notes);
+    assert!(
+        reasons
+            .iter()
+            .any(|reason| reason.starts_with("astray connections=1 1: the traffic did not take")),
+        "{reasons:?}"
+    );
+    assert_eq!(
+        onlooker.notes.iter().filter(|note| note.contains("tried again")).count(),
+        4,
+        "{:?}",
+        onlooker.notes
+    );
     let good = steps(&records, "good");
-    assert!(matches!(good.last().unwrap().outcome, Some(SearchOutcome::Found { .. } | SearchOutcome::AboveHighest)));
+    assert!(matches!(
+        good.last().unwrap().outcome,
+        Some(SearchOutcome::Found { .. } | SearchOutcome::AboveHighest)
+    ));
     // What went astray is in the records, and no step of a search.
     let astray: Vec<_> = records.iter().filter(|record| record.path == "astray").collect();
     assert!(astray.len() == 1 && astray[0].error.is_some(), "the last of one trial");
@@ -57,7 +73,9 @@ fn a_load_that_no_trial_can_have_is_told_at_once() {
     let mut web = web(40, knee(&[1, 2], &[]));
     web.job.threads = 2;
     let mut onlooker = Onlooker::default();
-    let ended = run(searching(&["x"], vec![web], 1), dir.path(), &mut workshops(&[]), &mut onlooker).unwrap();
+    let ended =
+        run(searching(&["x"], vec![web], 1), dir.path(), &mut workshops(&[]), &mut onlooker)
+            .unwrap();
     assert_eq!((ended.failures, ended.good, onlooker.searched.len()), (1, 0, 0));
     let reason = &contents(dir.path()).0.failures[0].reason;
     assert!(reason.contains("at most one thread a connection"), "{reason}");
@@ -68,20 +86,30 @@ fn a_load_that_no_trial_can_have_is_told_at_once() {
 fn a_load_under_which_exchanges_fail_is_too_high_and_no_error() {
     let _turn = Turn::shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut web = searched("http", json!({"url": "http://127.0.0.1/"}), 60, slo(99.0, 1000, rates(50.0, 200.0)));
+    let mut web = searched(
+        "http",
+        json!({"url": "http://127.0.0.1/"}),
+        60,
+        slo(99.0, 1000, rates(50.0, 200.0)),
+    );
     (web.job.schedule, web.job.connections) = (Schedule::Rate(50.0), 8);
     web.job.timing.timeout_ns = 20_000_000;
     web.server.request = "/?delay=200ms".to_owned();
     let mut onlooker = Onlooker::default();
-    let ended = run(searching(&["x"], vec![web], 1), dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    let ended =
+        run(searching(&["x"], vec![web], 1), dir.path(), &mut Bed::default(), &mut onlooker)
+            .unwrap();
     assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
     let (_, records) = contents(dir.path());
     let steps = steps(&records, "x");
-    assert!(steps.iter().all(|step| step.load == 50.0 && !step.within && step.value.is_none()), "{steps:?}");
+    assert!(
+        steps.iter().all(|step| step.load == 50.0 && !step.within && step.value.is_none()),
+        "{steps:?}"
+    );
     assert_eq!(steps.last().unwrap().outcome, Some(SearchOutcome::BelowLowest));
     let all_failed = BrokenBound { bound: SearchBound::Failed, share: 1.0 };
     assert!(steps.iter().all(|step| step.broken.contains(&all_failed)), "{steps:?}");
-    assert!(
-        records.iter().all(|record| record.warnings.iter().any(|w| w.detail.contains("not one exchange succeeded")))
-    );
+    assert!(records.iter().all(|record| {
+        record.warnings.iter().any(|w| w.detail.contains("not one exchange succeeded"))
+    }));
 }

@@ -26,30 +26,59 @@ fn the_knee_of_a_server_is_where_all_its_workers_have_something_to_do() {
     let points = vec![web(200, knee(&[1, 2, 4, 8, 16], &[1, 2]))];
     let plan = searching(&["three", "four"], points, 1);
     let mut onlooker = Onlooker::default();
-    let ended = run(plan, dir.path(), &mut workshops(&[("three", 3), ("four", 4)]), &mut onlooker).unwrap();
-    assert_eq!((ended.errors, ended.failures, ended.interrupted), (0, 0, false), "{:?}", onlooker.failed);
+    let ended =
+        run(plan, dir.path(), &mut workshops(&[("three", 3), ("four", 4)]), &mut onlooker).unwrap();
+    assert_eq!(
+        (ended.errors, ended.failures, ended.interrupted),
+        (0, 0, false),
+        "{:?}",
+        onlooker.failed
+    );
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, run.failures.len()), (RunStatus::Complete, 0));
     consistent(&records);
     for path in ["three", "four"] {
         let steps = steps(&records, path);
-        let ends: Vec<_> = steps.iter().filter(|step| step.outcome.is_some()).map(|step| outcome(step)).collect();
-        // Both are busy with 4 connections and not with 2. One thread is enough for all of it. One level off is allowed.
-        assert!(matches!(ends[..], [("connections", 4.0 | 8.0), ("threads", 1.0 | 2.0)]), "{path}: {ends:?}");
-        let of_threads = records.iter().filter(|record| record.path == path && record.point.contains_key("threads"));
-        assert!(of_threads.into_iter().all(|record| f64::from(super::of(record).connections) == ends[0].1), "{path}");
+        let ends: Vec<_> =
+            steps.iter().filter(|step| step.outcome.is_some()).map(|step| outcome(step)).collect();
+        // Both are busy with 4 connections and not with 2. One thread is enough for all of it. One
+        // level off is allowed.
+        assert!(
+            matches!(ends[..], [("connections", 4.0 | 8.0), ("threads", 1.0 | 2.0)]),
+            "{path}: {ends:?}"
+        );
+        let of_threads = records
+            .iter()
+            .filter(|record| record.path == path && record.point.contains_key("threads"));
+        assert!(
+            of_threads
+                .into_iter()
+                .all(|record| f64::from(super::of(record).connections) == ends[0].1),
+            "{path}"
+        );
         assert!(steps.iter().all(|step| step.within && step.figure == "requests_per_s"), "{path}");
         let numbers: Vec<u32> = steps.iter().map(|step| step.step).collect();
-        assert_eq!(numbers, (1..=u32::try_from(steps.len()).unwrap()).collect::<Vec<_>>(), "{path}");
+        assert_eq!(
+            numbers,
+            (1..=u32::try_from(steps.len()).unwrap()).collect::<Vec<_>>(),
+            "{path}"
+        );
     }
     // A search has its second trial when all have had their first.
     let order: Vec<&str> = records.iter().map(|record| record.path.as_str()).collect();
-    let shortest = ["three", "four"].map(|path| steps(&records, path).len()).into_iter().min().unwrap();
+    let shortest =
+        ["three", "four"].map(|path| steps(&records, path).len()).into_iter().min().unwrap();
     assert!(order.chunks(2).take(shortest).all(|pass| pass[0] != pass[1]), "{order:?}");
-    assert!(order.chunks(2).take(shortest).collect::<BTreeSet<_>>().len() == 2, "each pass has an order of its own");
+    assert!(
+        order.chunks(2).take(shortest).collect::<BTreeSet<_>>().len() == 2,
+        "each pass has an order of its own"
+    );
     assert_eq!((onlooker.searches, onlooker.searched.len()), ((2, 2), records.len()));
     assert_eq!(onlooker.found.len(), 4, "{:?}", onlooker.found);
-    let capacity = onlooker.found.iter().find(|(path, step, _)| path == "four" && step.parameter == "connections");
+    let capacity = onlooker
+        .found
+        .iter()
+        .find(|(path, step, _)| path == "four" && step.parameter == "connections");
     let capacity = capacity.unwrap().2.unwrap();
     assert!((capacity / 800.0 - 1.0).abs() < 0.15, "4 workers with 5 ms: {capacity}");
 }
@@ -66,7 +95,9 @@ fn searches_follow_the_rounds_and_are_in_none() {
     assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, onlooker.started.len(), onlooker.left), (RunStatus::Complete, 2, 2));
-    assert!(records[..2].iter().all(|record| record.search.is_none() && record.workload == "latency"));
+    assert!(
+        records[..2].iter().all(|record| record.search.is_none() && record.workload == "latency")
+    );
     assert!(records.len() > 2 && records[2..].iter().all(|record| record.search.is_some()));
     assert_eq!(hopbench_run::order(&plan, 1).len(), 1);
 }
@@ -96,8 +127,12 @@ fn theory(services: f64, p: f64) -> f64 {
 /// Our HTTP target answers after a delay, and one connection has one request under way: a queue
 /// with one server and a service of a fixed time, which the client's own service times tell.
 fn queue(limit_ns: u64) -> Plan {
-    let mut web =
-        searched("http", json!({"url": "http://127.0.0.1/"}), 2000, slo(90.0, limit_ns, rates(150.0, 1500.0)));
+    let mut web = searched(
+        "http",
+        json!({"url": "http://127.0.0.1/"}),
+        2000,
+        slo(90.0, limit_ns, rates(150.0, 1500.0)),
+    );
     web.job.schedule = Schedule::Poisson(150.0);
     web.server.request = "/?size=16&delay=2ms".to_owned();
     searching(&["x"], vec![web], 1)
@@ -112,7 +147,9 @@ fn found(plan: Plan) -> (f64, f64, Vec<Record>) {
     let (_, records) = contents(dir.path());
     consistent(&records);
     let load = outcome(records.last().unwrap().search.as_ref().unwrap()).1;
-    let near = records.iter().filter(|record| (record.search.as_ref().unwrap().load / load - 1.0).abs() < 0.1);
+    let near = records
+        .iter()
+        .filter(|record| (record.search.as_ref().unwrap().load / load - 1.0).abs() < 0.1);
     let services: Vec<f64> = near.map(|record| record.latency["service_ns"].mean).collect();
     (load, median(&services).unwrap(), records)
 }
@@ -120,8 +157,9 @@ fn found(plan: Plan) -> (f64, f64, Vec<Record>) {
 #[test]
 fn a_service_level_agrees_with_queueing_theory() {
     let _turn = Turn::alone();
-    // The service is the delay and what a timer, a round trip and two programs add to it: six fit into the limit. Then four of
-    // five requests wait, and 98 % of simulated searches are within 5 % of theory.
+    // The service is the delay and what a timer, a round trip and two programs add to it: six fit
+    // into the limit. Then four of five requests wait, and 98 % of simulated searches are within 5
+    // % of theory.
     let limit_ns = 14 * MS;
     let mut told = Vec::new();
     for _ in 0..2 {

@@ -1,4 +1,5 @@
-//! Searches for a load, on systems whose answer is known. Those that measure are alone on the machine.
+//! Searches for a load, on systems whose answer is known. Those that measure are alone on the
+//! machine.
 
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 #![allow(clippy::print_stderr, reason = "what was found is printed")]
@@ -20,7 +21,9 @@ mod relay;
 mod turn;
 mod workshop;
 
-use hopbench_model::{Job, Path, Plan, Point, RateRange, Record, Schedule, SearchGoal, SearchStep, fixture};
+use hopbench_model::{
+    Job, Path, Plan, Point, RateRange, Record, Schedule, SearchGoal, SearchStep, fixture,
+};
 use serde_json::json;
 
 use crate::bed::Bed;
@@ -44,7 +47,11 @@ fn web(window_ms: u64, goal: SearchGoal) -> Point {
 }
 
 fn knee(connections: &[u32], threads: &[u32]) -> SearchGoal {
-    SearchGoal::Knee { connections: connections.to_vec(), threads: threads.to_vec(), least_growth: 0.05 }
+    SearchGoal::Knee {
+        connections: connections.to_vec(),
+        threads: threads.to_vec(),
+        least_growth: 0.05,
+    }
 }
 
 fn rates(lowest_per_s: f64, highest_per_s: f64) -> RateRange {
@@ -57,13 +64,18 @@ fn slo(percentile: f64, limit_ns: u64, rates: RateRange) -> SearchGoal {
 
 /// A bed whose paths lead to workshops with so many workers, each taking 5 ms for a request.
 fn workshops(workers: &[(&str, usize)]) -> Bed {
-    let elsewhere = |(name, workers): &(&str, usize)| ((*name).to_owned(), workshop(*workers, 5 * MS));
+    let elsewhere =
+        |(name, workers): &(&str, usize)| ((*name).to_owned(), workshop(*workers, 5 * MS));
     Bed { elsewhere: workers.iter().map(elsewhere).collect(), ..Bed::default() }
 }
 
 /// What the records of a path's searches say, in order.
 fn steps<'r>(records: &'r [Record], path: &str) -> Vec<&'r SearchStep> {
-    records.iter().filter(|record| record.path == path).filter_map(|record| record.search.as_ref()).collect()
+    records
+        .iter()
+        .filter(|record| record.path == path)
+        .filter_map(|record| record.search.as_ref())
+        .collect()
 }
 
 fn of(record: &Record) -> Job {
@@ -80,7 +92,10 @@ fn searching(names: &[&str], points: Vec<Point>, rounds: u32) -> Plan {
 fn consistent(records: &[Record]) {
     for record in records {
         let (step, job) = (record.search.as_ref().unwrap(), of(record));
-        assert_eq!((record.round, record.point[&step.parameter].as_f64()), (step.step, Some(step.load)));
+        assert_eq!(
+            (record.round, record.point[&step.parameter].as_f64()),
+            (step.step, Some(step.load))
+        );
         assert_eq!(step.within, step.broken.is_empty() && step.value.is_some(), "{step:?}");
         match step.parameter.as_str() {
             "connections" => assert_eq!(f64::from(job.connections), step.load),

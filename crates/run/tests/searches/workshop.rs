@@ -36,7 +36,8 @@ fn serve(stream: &TcpStream, places: &Places, service_ns: u64) {
         if !line.is_empty() {
             continue;
         }
-        let mut free = places.freed.wait_while(places.free.lock().unwrap(), |free| *free == 0).unwrap();
+        let mut free =
+            places.freed.wait_while(places.free.lock().unwrap(), |free| *free == 0).unwrap();
         *free -= 1;
         drop(free);
         clock::sleep_until(clock::now() + service_ns);

@@ -62,7 +62,12 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key, parsed; a problem and `None` when it is something else.
-    pub(crate) fn parsed<T: FromStr>(&self, name: &str, expected: &str, problems: &mut Problems) -> Option<T> {
+    pub(crate) fn parsed<T: FromStr>(
+        &self,
+        name: &str,
+        expected: &str,
+        problems: &mut Problems,
+    ) -> Option<T> {
         let node = self.get(name)?;
         parsed(node, &self.path_of(name), expected, problems)
     }
@@ -87,13 +92,20 @@ impl<'n> Fields<'n> {
 
     /// `true` or `false`; a problem and `None` when it is something else.
     pub(crate) fn switch(&self, name: &str, problems: &mut Problems) -> Option<bool> {
-        let known = |text: &String| ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
-        self.checked(name, "true or false", known, problems).map(|text| text.eq_ignore_ascii_case("true"))
+        let known =
+            |text: &String| ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
+        self.checked(name, "true or false", known, problems)
+            .map(|text| text.eq_ignore_ascii_case("true"))
     }
 }
 
 /// A scalar, parsed.
-pub(crate) fn parsed<T: FromStr>(node: &Node, path: &str, expected: &str, problems: &mut Problems) -> Option<T> {
+pub(crate) fn parsed<T: FromStr>(
+    node: &Node,
+    path: &str,
+    expected: &str,
+    problems: &mut Problems,
+) -> Option<T> {
     let value = node.text().and_then(|text| text.trim().parse().ok());
     if value.is_none() {
         problems.add(node.at, path, node.shown(), expected);
@@ -130,13 +142,16 @@ pub(crate) fn named<'n>(
 }
 
 /// What [`is_name`] accepts.
-pub(crate) const NAME: &str = "a name of at most 64 letters, digits and -_.+ that starts with a letter or digit";
+pub(crate) const NAME: &str =
+    "a name of at most 64 letters, digits and -_.+ that starts with a letter or digit";
 
 /// Whether a text can be the name of a scenario, path or workload: it stands in file names, filters
 /// and tables.
 pub(crate) fn is_name(text: &str) -> bool {
     let rest = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-    text.len() <= 64 && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(rest)
+    text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(rest)
 }
 
 /// `parent.child`.
@@ -148,5 +163,10 @@ pub(crate) fn joined(parent: &str, child: &str) -> String {
 
 /// Says that a key is there a second time.
 pub(crate) fn twice(key: &Key, path: &str, problems: &mut Problems) {
-    problems.add(key.at, &joined(path, &key.text), format!("{} a second time", quoted(&key.text)), "each key once");
+    problems.add(
+        key.at,
+        &joined(path, &key.text),
+        format!("{} a second time", quoted(&key.text)),
+        "each key once",
+    );
 }

@@ -17,11 +17,16 @@ pub(crate) fn json(node: &Node, path: &str, problems: &mut Problems) -> Value {
             problems.add(node.at, path, node.shown(), expected);
             Value::Null
         }),
-        Kind::List(list) => Value::Array(list.iter().map(|node| json(node, path, problems)).collect()),
+        Kind::List(list) => {
+            Value::Array(list.iter().map(|node| json(node, path, problems)).collect())
+        }
         Kind::Map(map) => {
             let mut out = Map::new();
             for (key, value) in map {
-                if out.insert(key.text.clone(), json(value, &joined(path, &key.text), problems)).is_some() {
+                if out
+                    .insert(key.text.clone(), json(value, &joined(path, &key.text), problems))
+                    .is_some()
+                {
                     twice(key, path, problems);
                 }
             }

@@ -67,7 +67,13 @@ impl Problems {
     }
 
     /// `found` is shown as it is; see [`quoted`] for texts out of the file.
-    pub(crate) fn add(&mut self, at: At, key: &str, found: impl Into<String>, expected: impl Into<String>) {
+    pub(crate) fn add(
+        &mut self,
+        at: At,
+        key: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) {
         self.push(at, key, found.into(), expected.into(), None);
     }
 
@@ -82,10 +88,24 @@ impl Problems {
         self.push(at, key, quoted(found), expected, nearest(found, &list));
     }
 
-    fn push(&mut self, at: At, key: &str, found: String, expected: String, nearest: Option<String>) {
+    fn push(
+        &mut self,
+        at: At,
+        key: &str,
+        found: String,
+        expected: String,
+        nearest: Option<String>,
+    ) {
         let At { line, column } = at;
-        let problem =
-            ScenarioProblem { file: self.file.clone(), line, column, key: key.to_owned(), found, expected, nearest };
+        let problem = ScenarioProblem {
+            file: self.file.clone(),
+            line,
+            column,
+            key: key.to_owned(),
+            found,
+            expected,
+            nearest,
+        };
         if self.list.len() >= MOST {
             self.more += 1;
         } else if self.seen.insert(problem.clone()) {
@@ -143,9 +163,12 @@ pub(crate) fn shortened<S: AsRef<str>>(names: &[S]) -> String {
 
 /// The name that was probably meant: at most every third character is wrong.
 pub(crate) fn nearest(found: &str, known: &[&str]) -> Option<String> {
-    let found: String = found.chars().take(100).collect::<String>().to_lowercase().replace('_', "-");
-    let distance = |name: &str| strsim::damerau_levenshtein(&found, &name.to_lowercase().replace('_', "-"));
+    let found: String =
+        found.chars().take(100).collect::<String>().to_lowercase().replace('_', "-");
+    let distance =
+        |name: &str| strsim::damerau_levenshtein(&found, &name.to_lowercase().replace('_', "-"));
     let most = (found.chars().count() / 3).max(1);
-    let best = known.iter().map(|name| (distance(name), *name)).min_by_key(|(distance, _)| *distance)?;
+    let best =
+        known.iter().map(|name| (distance(name), *name)).min_by_key(|(distance, _)| *distance)?;
     (best.0 <= most).then(|| best.1.to_owned())
 }

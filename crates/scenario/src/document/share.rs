@@ -15,7 +15,8 @@ impl FromStr for Share {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let text = text.trim();
-        let (number, whole) = text.strip_suffix('%').map_or((text, 1.0), |number| (number.trim_end(), 100.0));
+        let (number, whole) =
+            text.strip_suffix('%').map_or((text, 1.0), |number| (number.trim_end(), 100.0));
         // No signs, no exponents, no `inf`.
         if !number.chars().all(|c| c.is_ascii_digit() || c == '.') {
             return Err(());
@@ -32,7 +33,9 @@ pub(crate) fn read(
     expected: &str,
     problems: &mut Problems,
 ) -> Option<f64> {
-    fields.checked(name, expected, |share: &Share| range.contains(&share.0), problems).map(|share| share.0)
+    fields
+        .checked(name, expected, |share: &Share| range.contains(&share.0), problems)
+        .map(|share| share.0)
 }
 
 #[cfg(test)]
@@ -41,7 +44,14 @@ mod tests {
 
     #[test]
     fn with_a_sign_or_without() {
-        for (text, share) in [("2%", 0.02), ("0.02", 0.02), (" 0.1 % ", 0.001), ("100%", 1.0), ("1", 1.0), ("0", 0.0)] {
+        for (text, share) in [
+            ("2%", 0.02),
+            ("0.02", 0.02),
+            (" 0.1 % ", 0.001),
+            ("100%", 1.0),
+            ("1", 1.0),
+            ("0", 0.0),
+        ] {
             assert_eq!(text.parse(), Ok(Share(share)), "{text}");
         }
         for text in ["", "%", "-1%", "2 percent", "1e-2", "inf", "NaN", "1.2.3", "%2"] {

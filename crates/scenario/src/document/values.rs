@@ -13,7 +13,8 @@ use super::problem::Problems;
 pub(crate) const RANGE_KEYS: &[&str] = &["from", "to", "factor", "step"];
 
 const FORM: &str = "a value, a list of values, or a range like {from: 1B, to: 256KiB, factor: 64}";
-const RANGE: &str = "a range with from, to and either factor or step, like {from: 1B, to: 256KiB, factor: 64}";
+const RANGE: &str =
+    "a range with from, to and either factor or step, like {from: 1B, to: 256KiB, factor: 64}";
 
 /// One value as text, as a flag takes it, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,12 @@ pub(crate) struct Value {
 
 /// The values that a key takes in turn. `notation`: whether a text may be a sweep as flags write
 /// it, `1:64:*8` or `1,64`.
-pub(crate) fn read(node: &Node, path: &str, notation: bool, problems: &mut Problems) -> Option<Vec<Value>> {
+pub(crate) fn read(
+    node: &Node,
+    path: &str,
+    notation: bool,
+    problems: &mut Problems,
+) -> Option<Vec<Value>> {
     match &node.kind {
         Kind::Scalar(text) => {
             let texts = if notation { expand(text) } else { None };
@@ -35,7 +41,9 @@ pub(crate) fn read(node: &Node, path: &str, notation: bool, problems: &mut Probl
             let mut out = Some(Vec::new());
             for node in list {
                 match (node.text(), &mut out) {
-                    (Some(text), Some(out)) => out.push(Value { text: text.to_owned(), at: node.at }),
+                    (Some(text), Some(out)) => {
+                        out.push(Value { text: text.to_owned(), at: node.at })
+                    }
                     (Some(_), None) => {}
                     (None, _) => {
                         problems.add(node.at, path, node.shown(), "a value");
@@ -56,7 +64,10 @@ pub(crate) fn read(node: &Node, path: &str, notation: bool, problems: &mut Probl
 /// A number without its `k` or `M`: `10k` is `10000`; what is none stays as it is.
 pub(crate) fn plain(text: &str) -> String {
     let is_plain = text.trim().parse::<f64>().is_ok();
-    per_s(text).ok().filter(|_| !is_plain).map_or_else(|| text.to_owned(), |number| number.to_string())
+    per_s(text)
+        .ok()
+        .filter(|_| !is_plain)
+        .map_or_else(|| text.to_owned(), |number| number.to_string())
 }
 
 /// The same with all its numbers plain.
@@ -64,7 +75,9 @@ pub(crate) fn plainly(node: &Node) -> Node {
     let kind = match &node.kind {
         Kind::Scalar(text) => Kind::Scalar(plain(text)),
         Kind::List(list) => Kind::List(list.iter().map(plainly).collect()),
-        Kind::Map(map) => Kind::Map(map.iter().map(|(key, node)| (key.clone(), plainly(node))).collect()),
+        Kind::Map(map) => {
+            Kind::Map(map.iter().map(|(key, node)| (key.clone(), plainly(node))).collect())
+        }
         Kind::Null => Kind::Null,
     };
     Node { quoted: node.quoted, ..Node::new(node.at, kind) }
@@ -88,7 +101,8 @@ fn range(node: &Node, path: &str, problems: &mut Problems) -> Option<Vec<Value>>
         (Some(factor), None) => format!("*{factor}"),
         (None, Some(step)) => format!("+{step}"),
         _ => {
-            let given: Vec<&str> = RANGE_KEYS.iter().copied().filter(|name| fields.get(name).is_some()).collect();
+            let given: Vec<&str> =
+                RANGE_KEYS.iter().copied().filter(|name| fields.get(name).is_some()).collect();
             let given = if given.is_empty() { "no key".to_owned() } else { given.join(", ") };
             problems.add(fields.at, path, given, RANGE);
             return None;
@@ -101,13 +115,23 @@ fn range(node: &Node, path: &str, problems: &mut Problems) -> Option<Vec<Value>>
     let text = format!("{from}:{to}:{step}");
     // Of the scales that know both ends, one knows what else is wrong.
     let Some(values) = SCALES.iter().find_map(|scale| scale.sweep(&text)) else {
-        problems.add(fields.at, path, format!("`{from}` to `{to}`"), "two whole numbers, sizes, times or bit rates");
+        problems.add(
+            fields.at,
+            path,
+            format!("`{from}` to `{to}`"),
+            "two whole numbers, sizes, times or bit rates",
+        );
         return None;
     };
     match values {
         Ok(texts) => Some(texts.into_iter().map(|text| Value { text, at: fields.at }).collect()),
         Err(said) => {
-            problems.add(fields.at, path, format!("`{text}`"), format!("a range that can be measured: {said}"));
+            problems.add(
+                fields.at,
+                path,
+                format!("`{text}`"),
+                format!("a range that can be measured: {said}"),
+            );
             None
         }
     }

@@ -32,14 +32,19 @@ pub(crate) fn load(text: &str, problems: &mut Problems) -> Option<Node> {
                 problems.add(at, "", "a second document", "one scenario a file");
                 break;
             }
-            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
             Event::Alias(_) => {
                 refuse(at, "an alias", problems);
                 tree.value(Node::new(at, Kind::Null), problems);
             }
             Event::Scalar(text, style, anchor, tag) => {
                 special(at, anchor, tag.is_some(), problems);
-                let null = style == ScalarStyle::Plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
+                let null = style == ScalarStyle::Plain
+                    && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
                 let kind = if null { Kind::Null } else { Kind::Scalar(text.into_owned()) };
                 tree.value(Node { at, kind, quoted: style != ScalarStyle::Plain }, problems);
             }
@@ -59,7 +64,12 @@ pub(crate) fn load(text: &str, problems: &mut Problems) -> Option<Node> {
         }
     }
     if tree.root.is_none() {
-        problems.add(At::default(), "", "an empty file", "a scenario: a mapping with name, paths and workloads");
+        problems.add(
+            At::default(),
+            "",
+            "an empty file",
+            "a scenario: a mapping with name, paths and workloads",
+        );
     }
     tree.root
 }
@@ -93,7 +103,12 @@ fn special(at: At, anchor: usize, tag: bool, problems: &mut Problems) {
 }
 
 fn refuse(at: At, what: &str, problems: &mut Problems) {
-    problems.add(at, "", what, "the value itself: anchors, aliases and tags are not used in scenarios");
+    problems.add(
+        at,
+        "",
+        what,
+        "the value itself: anchors, aliases and tags are not used in scenarios",
+    );
 }
 
 /// The tree under construction.

@@ -17,7 +17,8 @@ const FORM: &str = "a path like `host@a -> bridge@b`, or a mapping with from and
 
 /// Reads `paths:`.
 pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> Vec<(At, Path)> {
-    let entries = named(node, "paths", "a mapping from names to paths", problems).unwrap_or_default();
+    let entries =
+        named(node, "paths", "a mapping from names to paths", problems).unwrap_or_default();
     let mut out = Vec::new();
     for (key, value) in entries {
         let key_path = joined("paths", &key.text);
@@ -29,7 +30,9 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
             check(&path, value.at, &key_path, words, problems);
             // Of a mapping, the key that asks for the sidecars is to blame.
             let mode = match &value.kind {
-                Kind::Map(map) => map.iter().find(|(key, _)| key.text == "mesh").map(|(_, mode)| mode.at),
+                Kind::Map(map) => {
+                    map.iter().find(|(key, _)| key.text == "mesh").map(|(_, mode)| mode.at)
+                }
                 _ => None,
             };
             let mode_path = if mode.is_some() { joined(&key_path, "mesh") } else { key_path };
@@ -41,12 +44,19 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
 }
 
 /// `FROM -> TO`, then ` via VIA`, then ` mesh MODE`.
-fn short(text: &str, at: At, path: &str, words: &Words<'_>, problems: &mut Problems) -> Option<Path> {
+fn short(
+    text: &str,
+    at: At,
+    path: &str,
+    words: &Words<'_>,
+    problems: &mut Problems,
+) -> Option<Path> {
     let Some((from, rest)) = text.split_once("->") else {
         problems.add(at, path, crate::document::node::quoted(text), FORM);
         return None;
     };
-    let (rest, mesh) = rest.split_once(" mesh ").map_or((rest, None), |(rest, mesh)| (rest, Some(mesh)));
+    let (rest, mesh) =
+        rest.split_once(" mesh ").map_or((rest, None), |(rest, mesh)| (rest, Some(mesh)));
     let (to, via) = rest.split_once(" via ").map_or((rest, None), |(to, via)| (to, Some(via)));
     let from = words.place(from.trim(), at, path, problems);
     let to = words.place(to.trim(), at, path, problems);
@@ -68,7 +78,12 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
     let fields = Fields::read(node, path, PATH_KEYS, FORM, problems)?;
     let mut place = |name: &str| {
         let Some(node) = fields.get(name) else {
-            problems.add(fields.at, path, format!("no `{name}`"), "both ends: from and to, like bridge@a");
+            problems.add(
+                fields.at,
+                path,
+                format!("no `{name}`"),
+                "both ends: from and to, like bridge@a",
+            );
             return None;
         };
         let key = fields.path_of(name);
@@ -95,7 +110,16 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         fields.checked(name, "a whole number from 1 to 1000", possible, problems).unwrap_or(1)
     };
     let (clients, backends) = (ends("clients"), ends("backends"));
-    Some(Path { name: String::new(), from: from?, to: to?, via: via?, clients, backends, mesh: mesh?, variant: None })
+    Some(Path {
+        name: String::new(),
+        from: from?,
+        to: to?,
+        via: via?,
+        clients,
+        backends,
+        mesh: mesh?,
+        variant: None,
+    })
 }
 
 /// What no single key of a path is to blame for.
@@ -106,7 +130,10 @@ pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems:
     }
     let twice = words.vocabulary.network(&path.from.network).is_some_and(|kind| kind.both_ends);
     if path.from == path.to && !twice {
-        let expected = format!("two places; one node cannot hold both ends of a path of kind {}", path.from.network);
+        let expected = format!(
+            "two places; one node cannot hold both ends of a path of kind {}",
+            path.from.network
+        );
         problems.add(at, key, format!("`{}` at both ends", path.from), expected);
     }
 }

@@ -27,8 +27,7 @@ use crate::document::problem::Problems;
 /// The keys of the longer form.
 pub(crate) const PLACES_KEYS: &[&str] = &["kinds", "from", "to", "nodes", "via", "mesh"];
 
-const FORM: &str =
-    "a list of network kinds like [host, bridge], or a mapping with kinds (or from and to), nodes, via and mesh";
+const FORM: &str = "a list of network kinds like [host, bridge], or a mapping with kinds (or from and to), nodes, via and mesh";
 const PAIR: &str = "a pair of nodes like a -> b, or named pairs like {near: a -> b, far: a -> c}";
 
 /// More paths than that are a mistake.
@@ -80,8 +79,9 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
         return Vec::new();
     }
     let mut out = Vec::new();
-    let ways =
-        pairs.iter().flat_map(|pair| via.iter().flat_map(move |via| mesh.iter().map(move |mesh| (pair, via, *mesh))));
+    let ways = pairs.iter().flat_map(|pair| {
+        via.iter().flat_map(move |via| mesh.iter().map(move |mesh| (pair, via, *mesh)))
+    });
     for (pair, via, mesh) in ways {
         for from in from {
             for to in to {
@@ -128,7 +128,12 @@ fn long(node: &Node, words: &Words<'_>, problems: &mut Problems) -> Option<Matri
         (Some((_, kinds)), None, None) => (kinds.clone(), kinds),
         (None, Some((_, from)), Some((_, to))) => (from, to),
         (Some(_), Some((at, _)), _) | (Some(_), None, Some((at, _))) => {
-            problems.add(at, "places", "`kinds` beside `from` or `to`", "either kinds, or from and to");
+            problems.add(
+                at,
+                "places",
+                "`kinds` beside `from` or `to`",
+                "either kinds, or from and to",
+            );
             (None, None)
         }
         (None, ..) => {
@@ -151,7 +156,9 @@ fn long(node: &Node, words: &Words<'_>, problems: &mut Problems) -> Option<Matri
     let mesh = match fields.get("mesh") {
         Some(node) => {
             let texts = scalars(node, "places.mesh", MODES, problems);
-            all(texts.unwrap_or_default(), |(at, text)| words.mode(text, at, "places.mesh", problems))
+            all(texts.unwrap_or_default(), |(at, text)| {
+                words.mode(text, at, "places.mesh", problems)
+            })
         }
         None => Some(vec![MeshMode::None]),
     };
@@ -159,7 +166,12 @@ fn long(node: &Node, words: &Words<'_>, problems: &mut Problems) -> Option<Matri
 }
 
 /// `kinds`, `from` or `to`: one or several.
-fn attachments(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> Option<Vec<Attachment>> {
+fn attachments(
+    node: &Node,
+    path: &str,
+    words: &Words<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Attachment>> {
     let texts = scalars(node, path, "network kinds like [host, bridge]", problems)?;
     all(texts, |(at, text)| words.attachment(text, at, path, problems))
 }
@@ -171,7 +183,12 @@ fn all<A, B>(list: Vec<A>, each: impl FnMut(A) -> Option<B>) -> Option<Vec<B>> {
 }
 
 /// A scalar, or a list of them that is not empty.
-fn scalars<'n>(node: &'n Node, path: &str, expected: &str, problems: &mut Problems) -> Option<Vec<(At, &'n str)>> {
+fn scalars<'n>(
+    node: &'n Node,
+    path: &str,
+    expected: &str,
+    problems: &mut Problems,
+) -> Option<Vec<(At, &'n str)>> {
     let nodes = match &node.kind {
         Kind::List(list) if !list.is_empty() => list.as_slice(),
         _ => std::slice::from_ref(node),
@@ -215,10 +232,14 @@ fn pair(node: &Node, name: &str, words: &Words<'_>, problems: &mut Problems) -> 
 fn first_two(at: At, words: &Words<'_>, problems: &mut Problems) -> Option<Pair> {
     let nodes = words.nodes.first();
     match nodes {
-        [from, to, ..] => Some(Pair { name: String::new(), from: (*from).to_owned(), to: (*to).to_owned() }),
+        [from, to, ..] => {
+            Some(Pair { name: String::new(), from: (*from).to_owned(), to: (*to).to_owned() })
+        }
         _ => {
-            let found =
-                nodes.first().map_or_else(|| "no node".to_owned(), |node| format!("only the node {}", quoted(node)));
+            let found = nodes.first().map_or_else(
+                || "no node".to_owned(),
+                |node| format!("only the node {}", quoted(node)),
+            );
             problems.add(at, "places", found, "two nodes, or nodes: a -> a");
             None
         }

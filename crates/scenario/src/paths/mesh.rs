@@ -20,15 +20,25 @@ use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::Problems;
 
 /// The keys of a variant.
-pub(crate) const VARIANT_KEYS: &[&str] =
-    &["mtls", "stats", "access-log", "policy-check", "policy-report", "concurrency", "max-connections", "upstream"];
+pub(crate) const VARIANT_KEYS: &[&str] = &[
+    "mtls",
+    "stats",
+    "access-log",
+    "policy-check",
+    "policy-report",
+    "concurrency",
+    "max-connections",
+    "upstream",
+];
 /// The words of `upstream`.
-pub(crate) const UPSTREAMS: [(&str, HttpVersion); 2] = [("http1", HttpVersion::Http1), ("http2", HttpVersion::Http2)];
+pub(crate) const UPSTREAMS: [(&str, HttpVersion); 2] =
+    [("http1", HttpVersion::Http1), ("http2", HttpVersion::Http2)];
 /// Worker threads of a proxy.
 pub(crate) const WORKERS: std::ops::RangeInclusive<u32> = 1..=64;
 
 const FORM: &str = "a mapping like {mtls: true, variants: [plain, stats]}";
-const VARIANTS: &str = "a list of known variants like [plain, stats], or a mapping from names to what they do";
+const VARIANTS: &str =
+    "a list of known variants like [plain, stats], or a mapping from names to what they do";
 const SETTINGS: &str = "what its proxies do, like {stats: true}";
 const KEY: &str = "mesh.variants";
 
@@ -68,9 +78,12 @@ pub(crate) fn known_names() -> Vec<String> {
 fn variants(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<Variant> {
     let all = each(node, base, problems);
     for (number, (at, variant)) in all.iter().enumerate() {
-        let same = |other: &&(At, Variant)| Variant { name: variant.name.clone(), ..other.1.clone() } == *variant;
+        let same = |other: &&(At, Variant)| {
+            Variant { name: variant.name.clone(), ..other.1.clone() } == *variant
+        };
         if let Some((_, first)) = all[..number].iter().find(same) {
-            let (found, name) = (format!("{} with the settings of", quoted(&variant.name)), quoted(&first.name));
+            let (found, name) =
+                (format!("{} with the settings of", quoted(&variant.name)), quoted(&first.name));
             problems.add(*at, KEY, format!("{found} {name}"), "variants that differ");
         }
     }
@@ -78,18 +91,22 @@ fn variants(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<Variant
 }
 
 fn each(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<(At, Variant)> {
-    let known = |name: &str| Variant::known().into_iter().find(|v| v.name == name).map(|v| known_on(base, v));
+    let known = |name: &str| {
+        Variant::known().into_iter().find(|v| v.name == name).map(|v| known_on(base, v))
+    };
     let mut out: Vec<(At, Variant)> = Vec::new();
     match &node.kind {
         Kind::Map(_) => {
             for (key, value) in named(node, KEY, VARIANTS, problems).unwrap_or_default() {
                 let start = known(&key.text);
                 if matches!(value.kind, Kind::Null) && start.is_none() {
-                    let expected = format!("{SETTINGS}; none of {} is called so", known_names().join(", "));
+                    let expected =
+                        format!("{SETTINGS}; none of {} is called so", known_names().join(", "));
                     problems.add(value.at, &joined(KEY, &key.text), "nothing", expected);
                     continue;
                 }
-                let variant = start.unwrap_or_else(|| Variant { name: key.text.clone(), ..base.clone() });
+                let variant =
+                    start.unwrap_or_else(|| Variant { name: key.text.clone(), ..base.clone() });
                 if matches!(value.kind, Kind::Null) {
                     out.push((key.at, variant));
                 } else if let Some(fields) =
@@ -97,7 +114,11 @@ fn each(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<(At, Varian
                 {
                     let described = settings(&fields, variant, problems);
                     if let Some(known) = known(&key.text).filter(|known| *known != described) {
-                        let expected = format!("another name: {} is known as {}", quoted(&key.text), known.summary());
+                        let expected = format!(
+                            "another name: {} is known as {}",
+                            quoted(&key.text),
+                            known.summary()
+                        );
                         problems.add(
                             key.at,
                             KEY,
@@ -133,7 +154,12 @@ fn add_known(
     match known(name) {
         None => problems.unknown(node.at, KEY, name, &known_names()),
         Some(_) if out.iter().any(|(_, variant)| variant.name == name) => {
-            problems.add(node.at, KEY, format!("{} a second time", quoted(name)), "each variant once");
+            problems.add(
+                node.at,
+                KEY,
+                format!("{} a second time", quoted(name)),
+                "each variant once",
+            );
         }
         Some(variant) => out.push((node.at, variant)),
     }
@@ -165,8 +191,14 @@ fn settings(fields: &Fields<'_>, base: Variant, problems: &mut Problems) -> Vari
     let access_log = switch("access-log", base.access_log);
     let policy_check = switch("policy-check", base.policy_check);
     let policy_report = switch("policy-report", base.policy_report);
-    let workers = fields.checked("concurrency", "1 to 64 worker threads", |n| WORKERS.contains(n), problems);
-    let most = fields.checked("max-connections", "a whole number from 1 to 4294967295", |n| *n >= 1, problems);
+    let workers =
+        fields.checked("concurrency", "1 to 64 worker threads", |n| WORKERS.contains(n), problems);
+    let most = fields.checked(
+        "max-connections",
+        "a whole number from 1 to 4294967295",
+        |n| *n >= 1,
+        problems,
+    );
     Variant {
         name: base.name,
         mtls,

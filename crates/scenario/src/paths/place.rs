@@ -24,13 +24,17 @@ pub(crate) struct Attachment {
 }
 
 /// What `via` takes.
-pub(crate) const VIA: &str = "direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer or address@HOST:PORT";
+pub(crate) const VIA: &str =
+    "direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer or address@HOST:PORT";
 /// The same, with a line about each.
 pub const VIAS: &[(&str, &str)] = &[
     ("direct", "to the server's own address"),
     ("cluster-ip", "the address of a Service, translated on the client's node"),
     ("node-port@NODE", "a port of this node, which need not have a server"),
-    ("gateway@NODE", "an Envoy in a pod of this node; on a cluster with `gateway:`, the one that is there"),
+    (
+        "gateway@NODE",
+        "an Envoy in a pod of this node; on a cluster with `gateway:`, the one that is there",
+    ),
     ("gateway", "the gateway that a cluster's `gateway:` says"),
     ("load-balancer", "the address that a load balancer has for a Service; on clusters"),
     ("address@HOST:PORT", "any address that leads to the servers; on clusters and hosts"),
@@ -41,7 +45,11 @@ pub(crate) const MODES: &str = "none, server, client or both";
 impl Attachment {
     /// On a node.
     pub(crate) fn on(&self, node: &str) -> Place {
-        Place { network: self.network.clone(), runtime: self.runtime.clone(), node: node.to_owned() }
+        Place {
+            network: self.network.clone(),
+            runtime: self.runtime.clone(),
+            node: node.to_owned(),
+        }
     }
 
     /// As it stands in the names of paths: `bridge+runsc`.
@@ -55,7 +63,13 @@ impl Attachment {
 
 impl Words<'_> {
     /// `bridge` or `bridge+runsc`.
-    pub(crate) fn attachment(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Attachment> {
+    pub(crate) fn attachment(
+        &self,
+        text: &str,
+        at: At,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<Attachment> {
         let (network, runtime) = match text.split_once('+') {
             Some((network, runtime)) => (network.trim(), Some(runtime.trim())),
             None => (text.trim(), None),
@@ -85,9 +99,20 @@ impl Words<'_> {
     }
 
     /// `bridge@a`.
-    pub(crate) fn place(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Place> {
+    pub(crate) fn place(
+        &self,
+        text: &str,
+        at: At,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<Place> {
         let Some((attachment, node)) = text.split_once('@') else {
-            problems.add(at, path, quoted(text), "a place like bridge@a: a network kind, @ and a node");
+            problems.add(
+                at,
+                path,
+                quoted(text),
+                "a place like bridge@a: a network kind, @ and a node",
+            );
             return None;
         };
         let attachment = self.attachment(attachment, at, path, problems);
@@ -97,24 +122,47 @@ impl Words<'_> {
 
     /// `direct`, `cluster-ip`, `node-port@b`, `gateway@b`, `load-balancer` or
     /// `address@203.0.113.7:80`; `gateway` alone where there is one.
-    pub(crate) fn via(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<Via> {
+    pub(crate) fn via(
+        &self,
+        text: &str,
+        at: At,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<Via> {
         match text.trim() {
             "direct" => Some(Via::Direct),
             "cluster-ip" => Some(Via::ClusterIp),
             "load-balancer" => Some(Via::LoadBalancer),
             "gateway" if self.has_gateway => Some(Via::Gateway(String::new())),
             text => match text.split_once('@') {
-                Some(("node-port", node)) => Some(Via::NodePort(self.node(node, at, path, problems)?.to_owned())),
-                Some(("gateway", node)) => Some(Via::Gateway(self.node(node, at, path, problems)?.to_owned())),
-                Some(("address", address)) if endpoint(address).is_some() => Some(Via::Address(address.to_owned())),
+                Some(("node-port", node)) => {
+                    Some(Via::NodePort(self.node(node, at, path, problems)?.to_owned()))
+                }
+                Some(("gateway", node)) => {
+                    Some(Via::Gateway(self.node(node, at, path, problems)?.to_owned()))
+                }
+                Some(("address", address)) if endpoint(address).is_some() => {
+                    Some(Via::Address(address.to_owned()))
+                }
                 Some(("address", address)) => {
                     problems.add(at, path, quoted(address), ENDPOINT);
                     None
                 }
                 other => {
-                    let node = other.map(|(_, node)| node).filter(|node| self.nodes.is_name(node)).unwrap_or("NODE");
-                    let (node_port, gateway) = (format!("node-port@{node}"), format!("gateway@{node}"));
-                    let known = ["direct", "cluster-ip", &node_port, &gateway, "load-balancer", "address@HOST:PORT"];
+                    let node = other
+                        .map(|(_, node)| node)
+                        .filter(|node| self.nodes.is_name(node))
+                        .unwrap_or("NODE");
+                    let (node_port, gateway) =
+                        (format!("node-port@{node}"), format!("gateway@{node}"));
+                    let known = [
+                        "direct",
+                        "cluster-ip",
+                        &node_port,
+                        &gateway,
+                        "load-balancer",
+                        "address@HOST:PORT",
+                    ];
                     problems.unknown(at, path, text, &known);
                     None
                 }
@@ -123,7 +171,13 @@ impl Words<'_> {
     }
 
     /// `none`, `server`, `client` or `both`.
-    pub(crate) fn mode(&self, text: &str, at: At, path: &str, problems: &mut Problems) -> Option<MeshMode> {
+    pub(crate) fn mode(
+        &self,
+        text: &str,
+        at: At,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<MeshMode> {
         let found = MeshMode::ALL.into_iter().find(|mode| mode.name() == text.trim());
         if found.is_none() {
             problems.unknown(at, path, text.trim(), &MeshMode::ALL.map(MeshMode::name));
@@ -132,7 +186,13 @@ impl Words<'_> {
     }
 
     /// A node that there is.
-    pub(crate) fn node<'t>(&self, text: &'t str, at: At, path: &str, problems: &mut Problems) -> Option<&'t str> {
+    pub(crate) fn node<'t>(
+        &self,
+        text: &'t str,
+        at: At,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<&'t str> {
         let node = text.trim();
         match &self.nodes.listed {
             _ if !self.nodes.is_name(node) => {

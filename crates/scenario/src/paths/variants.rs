@@ -11,10 +11,15 @@ use crate::document::problem::{Problems, shortened};
 
 /// The paths with their variants. Where there are several, a path with proxies becomes one for each
 /// of them, in their order; paths without proxies stay as they are.
-pub(crate) fn split(paths: Vec<(At, Path)>, mesh: &Mesh, problems: &mut Problems) -> Vec<(At, Path)> {
+pub(crate) fn split(
+    paths: Vec<(At, Path)>,
+    mesh: &Mesh,
+    problems: &mut Problems,
+) -> Vec<(At, Path)> {
     let proxied = paths.iter().filter(|(_, path)| path.is_proxied()).count();
     if let (Some(at), 0) = (mesh.at, proxied) {
-        let modes: Vec<&str> = MeshMode::ALL.iter().filter(|mode| !mode.is_none()).map(|mode| mode.name()).collect();
+        let modes: Vec<&str> =
+            MeshMode::ALL.iter().filter(|mode| !mode.is_none()).map(|mode| mode.name()).collect();
         let expected = format!("one with mesh {} or via gateway@NODE", modes.join(", "));
         problems.add(at, "mesh", "no path that it is for", expected);
     }
@@ -58,7 +63,12 @@ pub(crate) fn unique(paths: &[(At, Path)], problems: &mut Problems) {
             Some(format!("; one is {} with the variant {}", quoted(whole), quoted(&variant.name)))
         };
         let split = of(path).or_else(|| of(other)).unwrap_or_default();
-        problems.add(*at, "paths", format!("two paths called {}{split}", quoted(&path.name)), "each path once");
+        problems.add(
+            *at,
+            "paths",
+            format!("two paths called {}{split}", quoted(&path.name)),
+            "each path once",
+        );
     }
 }
 
@@ -88,7 +98,9 @@ pub(crate) fn unknown<'p>(
 /// Whether this can be the name of one of these paths, or of a path that a variant makes of one of
 /// them.
 pub(crate) fn may_be(name: &str, paths: &[&str]) -> bool {
-    let part = |path: &&str| name.strip_prefix(*path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let part = |path: &&str| {
+        name.strip_prefix(*path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
     paths.iter().any(part)
 }
 
@@ -119,7 +131,12 @@ mod tests {
     fn told(run: impl FnOnce(&mut Problems)) -> Vec<String> {
         let mut problems = Problems::new("x.yaml");
         run(&mut problems);
-        problems.finish(None::<()>).expect_err("no result was given").iter().map(ToString::to_string).collect()
+        problems
+            .finish(None::<()>)
+            .expect_err("no result was given")
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
@@ -128,9 +145,13 @@ mod tests {
         let split = split(paths(), &mesh(&["one", "two"]), &mut problems);
         let names: Vec<&str> = split.iter().map(|(_, path)| path.name.as_str()).collect();
         assert_eq!(names, ["both.one", "both.two", "plain", "gateway.one", "gateway.two"]);
-        let variants: Vec<_> = split.iter().map(|(_, p)| p.variant.as_ref().map(|v| v.name.as_str())).collect();
+        let variants: Vec<_> =
+            split.iter().map(|(_, p)| p.variant.as_ref().map(|v| v.name.as_str())).collect();
         assert_eq!(variants, [Some("one"), Some("two"), None, Some("one"), Some("two")]);
-        assert!(split.iter().zip([4, 4, 5, 7, 7]).all(|((at, _), line)| at.line == line), "where they stood");
+        assert!(
+            split.iter().zip([4, 4, 5, 7, 7]).all(|((at, _), line)| at.line == line),
+            "where they stood"
+        );
         assert_eq!(problems.count(), 0);
     }
 
@@ -138,7 +159,8 @@ mod tests {
     fn one_variant_leaves_names_alone() {
         let mut problems = Problems::new("");
         let split = split(paths(), &mesh(&["only"]), &mut problems);
-        let all: Vec<_> = split.iter().map(|(_, p)| (p.name.as_str(), p.variant.is_some())).collect();
+        let all: Vec<_> =
+            split.iter().map(|(_, p)| (p.name.as_str(), p.variant.is_some())).collect();
         assert_eq!(all, [("both", true), ("plain", false), ("gateway", true)]);
         assert_eq!(problems.count(), 0);
     }
@@ -166,11 +188,15 @@ mod tests {
     fn who_names_a_path_that_was_split_is_told_its_parts() {
         let split = split(paths(), &mesh(&["one", "two"]), &mut Problems::new(""));
         let of = |name: &str| {
-            told(|problems| unknown(At::default(), "baseline", name, split.iter().map(|(_, p)| p), problems))
+            told(|problems| {
+                unknown(At::default(), "baseline", name, split.iter().map(|(_, p)| p), problems)
+            })
         };
         assert_eq!(
             of("both"),
-            ["x.yaml: baseline: found `both`, which is a path for each variant, expected one of both.one, both.two"]
+            [
+                "x.yaml: baseline: found `both`, which is a path for each variant, expected one of both.one, both.two"
+            ]
         );
         assert_eq!(
             of("both.owo"),
@@ -182,11 +208,17 @@ mod tests {
 
     #[test]
     fn variants_do_not_multiply_paths_without_end() {
-        let many: Vec<(At, Path)> = (0..2001).map(|n| path(&format!("p{n}"), Via::Direct, MeshMode::Both)).collect();
+        let many: Vec<(At, Path)> =
+            (0..2001).map(|n| path(&format!("p{n}"), Via::Direct, MeshMode::Both)).collect();
         let lines = told(|problems| {
             split(many.clone(), &mesh(&["a", "b", "c", "d", "e"]), problems);
         });
-        assert_eq!(lines, ["x.yaml: mesh.variants: found 2001 paths with 5 variants, expected at most 10000 paths"]);
+        assert_eq!(
+            lines,
+            [
+                "x.yaml: mesh.variants: found 2001 paths with 5 variants, expected at most 10000 paths"
+            ]
+        );
         assert_eq!(split(many, &mesh(&["a", "b", "c", "d"]), &mut Problems::new("")).len(), 8004);
     }
 }

@@ -57,7 +57,12 @@ fn terms<'f>(filter: &'f str, plan: &Plan, problems: &mut Problems) -> Option<Ve
     let mut out = Some(Vec::new());
     for part in filter.split(',') {
         let Some((key, pattern)) = part.split_once('=') else {
-            problems.add(At::default(), FLAG, quoted(part), "KEY=PATTERN, like path=overlay* or workload=rr,size=64");
+            problems.add(
+                At::default(),
+                FLAG,
+                quoted(part),
+                "KEY=PATTERN, like path=overlay* or workload=rr,size=64",
+            );
             out = None;
             continue;
         };
@@ -84,14 +89,17 @@ impl Term<'_> {
         let (path, point) = plan.at(cell);
         match self.key {
             "path" => self.matcher.matches(&path.name),
-            "workload" => self.matcher.matches(&point.workload) || self.matcher.matches(&point.job.workload),
+            "workload" => {
+                self.matcher.matches(&point.workload) || self.matcher.matches(&point.job.workload)
+            }
             key => point.point.get(key).is_some_and(|value| self.is(&text(value))),
         }
     }
 
     /// The same text, or the same quantity in other words: 64 is 64B.
     fn is(&self, value: &str) -> bool {
-        let same_size = || Some(value.parse::<Bytes>().ok()? == self.pattern.parse::<Bytes>().ok()?);
+        let same_size =
+            || Some(value.parse::<Bytes>().ok()? == self.pattern.parse::<Bytes>().ok()?);
         let same_time = || Some(value.parse::<Span>().ok()? == self.pattern.parse::<Span>().ok()?);
         self.matcher.matches(value) || same_size().unwrap_or(false) || same_time().unwrap_or(false)
     }
@@ -117,7 +125,11 @@ fn what_there_is(plan: &Plan) -> String {
                 named.for_each(|path| add(path.name.clone()));
             }
             "workload" => plan.points.iter().for_each(|point| add(point.workload.clone())),
-            key => plan.points.iter().filter_map(|point| point.point.get(key)).for_each(|value| add(text(value))),
+            key => plan
+                .points
+                .iter()
+                .filter_map(|point| point.point.get(key))
+                .for_each(|value| add(text(value))),
         }
         out.push(format!("{key} of {}", shortened(&values)));
     }
@@ -126,7 +138,8 @@ fn what_there_is(plan: &Plan) -> String {
 
 /// The plan with only these cells.
 pub(crate) fn reduced(plan: Plan, kept: &[bool]) -> Plan {
-    let cells: Vec<Cell> = plan.cells.iter().zip(kept).filter(|(_, kept)| **kept).map(|(cell, _)| *cell).collect();
+    let cells: Vec<Cell> =
+        plan.cells.iter().zip(kept).filter(|(_, kept)| **kept).map(|(cell, _)| *cell).collect();
     let paths: BTreeSet<usize> = cells.iter().map(|cell| cell.path).collect();
     let points: BTreeSet<usize> = cells.iter().map(|cell| cell.point).collect();
     let place = |all: &BTreeSet<usize>, length: usize| {
@@ -136,8 +149,12 @@ pub(crate) fn reduced(plan: Plan, kept: &[bool]) -> Plan {
         }
         at
     };
-    let (new_path, new_point) = (place(&paths, plan.paths.len()), place(&points, plan.points.len()));
-    let cells = cells.iter().map(|cell| Cell { path: new_path[cell.path], point: new_point[cell.point] }).collect();
+    let (new_path, new_point) =
+        (place(&paths, plan.paths.len()), place(&points, plan.points.len()));
+    let cells = cells
+        .iter()
+        .map(|cell| Cell { path: new_path[cell.path], point: new_point[cell.point] })
+        .collect();
     let paths: Vec<_> = paths.into_iter().map(|index| plan.paths[index].clone()).collect();
     let points = points.into_iter().map(|index| plan.points[index].clone()).collect();
     let there = |name: &String| paths.iter().any(|path| path.name == *name);

@@ -35,7 +35,11 @@ const FORM: &str = "a mapping like {ci: 2%, metric: throughput, max-rounds: 20, 
 
 /// The rounds of each cell, and when they end earlier; `over` is the command line's number, exactly
 /// that many.
-pub(crate) fn read(fields: &Fields<'_>, over: Option<u32>, problems: &mut Problems) -> (u32, Option<StopRule>) {
+pub(crate) fn read(
+    fields: &Fields<'_>,
+    over: Option<u32>,
+    problems: &mut Problems,
+) -> (u32, Option<StopRule>) {
     let rounds = fields.checked("rounds", "1 to 1000", |rounds| ROUNDS.contains(rounds), problems);
     let stop = fields.get("stop").map(|node| {
         if fields.get("rounds").is_some() {
@@ -66,8 +70,14 @@ fn stop(node: &Node, problems: &mut Problems) -> Option<(u32, StopRule)> {
     let ci = share::read(&fields, "ci", &WIDTH, expected, problems);
     let metric = metric(&fields, problems);
     let expected = "a whole number from 3 to 1000: fewer rounds show no interval to stop by";
-    let least = fields.checked("min-rounds", expected, |n| (MIN_ROUNDS..=*ROUNDS.end()).contains(n), problems);
-    let most: Option<u32> = fields.checked("max-rounds", "1 to 1000", |n| ROUNDS.contains(n), problems);
+    let least = fields.checked(
+        "min-rounds",
+        expected,
+        |n| (MIN_ROUNDS..=*ROUNDS.end()).contains(n),
+        problems,
+    );
+    let most: Option<u32> =
+        fields.checked("max-rounds", "1 to 1000", |n| ROUNDS.contains(n), problems);
     let expected = "a time from 1s on, like 10m";
     let budget = fields.checked("budget", expected, |budget: &Span| budget.0 >= SECOND, problems);
     let min_rounds = least.unwrap_or(MIN_ROUNDS);
@@ -78,8 +88,12 @@ fn stop(node: &Node, problems: &mut Problems) -> Option<(u32, StopRule)> {
         let expected = format!("at least min-rounds, {min_rounds}");
         problems.add(node.at, &fields.path_of("max-rounds"), node.shown(), expected);
     }
-    let rule =
-        StopRule { half_width_share: ci?, metric: metric?, min_rounds, budget_ns: budget.map(|budget| budget.0) };
+    let rule = StopRule {
+        half_width_share: ci?,
+        metric: metric?,
+        min_rounds,
+        budget_ns: budget.map(|budget| budget.0),
+    };
     Some((rounds, rule))
 }
 
@@ -90,7 +104,8 @@ fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
         return Some(METRICS[0].to_owned());
     };
     let key = fields.path_of("metric");
-    let text: String = fields.parsed("metric", "the name of a metric, like throughput or p99", problems)?;
+    let text: String =
+        fields.parsed("metric", "the name of a metric, like throughput or p99", problems)?;
     let percentile = |digits: &str| digits.starts_with(|c: char| c.is_ascii_digit());
     let word = text.trim();
     if word == "p99.9" {
@@ -100,22 +115,28 @@ fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
     if known.iter().any(|name| name == word) {
         return Some(word.to_owned());
     }
-    let is_name = !word.is_empty() && word.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'));
+    let is_name =
+        !word.is_empty() && word.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'));
     // As `compare` calls it: `p99_service`, `service_p99_ns`.
-    let percentile_of = word.split('_').find(|part| METRICS[1..].contains(part)).filter(|_| word.contains('_'));
+    let percentile_of =
+        word.split('_').find(|part| METRICS[1..].contains(part)).filter(|_| word.contains('_'));
     if let Some(percentile) = percentile_of {
         let expected = format!(
             "`{percentile}`: of the response time where there is a rate, else of the service time, or of the delay"
         );
         problems.add(node.at, &key, quoted(word), expected);
-    } else if word.strip_prefix('p').is_some_and(percentile) || !word.contains('_') && nearest(word, METRICS).is_some()
+    } else if word.strip_prefix('p').is_some_and(percentile)
+        || !word.contains('_') && nearest(word, METRICS).is_some()
     {
         // Records have no other percentiles.
         problems.unknown(node.at, &key, word, METRICS);
     } else if is_name {
         problems.unknown(node.at, &key, word, &known);
     } else {
-        let expected = format!("one of {}, or a metric as records call it, like requests_per_s", METRICS.join(", "));
+        let expected = format!(
+            "one of {}, or a metric as records call it, like requests_per_s",
+            METRICS.join(", ")
+        );
         problems.add(node.at, &key, quoted(word), expected);
     }
     None
@@ -129,7 +150,10 @@ pub(crate) fn all_metrics() -> Vec<String> {
 
 /// The words and these metrics, each once.
 fn known(metrics: impl Iterator<Item = String>, has_latency: bool) -> Vec<String> {
-    let words = METRICS.iter().filter(|word| has_latency || **word == METRICS[0]).map(|word| (*word).to_owned());
+    let words = METRICS
+        .iter()
+        .filter(|word| has_latency || **word == METRICS[0])
+        .map(|word| (*word).to_owned());
     let mut out: Vec<String> = words.collect();
     for name in metrics.chain(COMMON_METRICS.map(str::to_owned)) {
         if !out.contains(&name) {
@@ -146,10 +170,20 @@ fn any_metrics(workload: &dyn Workload) -> Vec<String> {
 }
 
 /// Says that no workload that has rounds can have the metric that they are to end by.
-pub(crate) fn check_metric(fields: &Fields<'_>, rule: Option<&StopRule>, points: &[Point], problems: &mut Problems) {
-    let jobs: Vec<&Job> = points.iter().filter(|point| point.search.is_none()).map(|point| &point.job).collect();
-    let (Some(rule), Some(stop), false) = (rule, fields.get("stop"), jobs.is_empty()) else { return };
-    let has_latency = jobs.iter().any(|job| workload(&job.workload).is_some_and(|kind| kind.latency(job).is_some()));
+pub(crate) fn check_metric(
+    fields: &Fields<'_>,
+    rule: Option<&StopRule>,
+    points: &[Point],
+    problems: &mut Problems,
+) {
+    let jobs: Vec<&Job> =
+        points.iter().filter(|point| point.search.is_none()).map(|point| &point.job).collect();
+    let (Some(rule), Some(stop), false) = (rule, fields.get("stop"), jobs.is_empty()) else {
+        return;
+    };
+    let has_latency = jobs
+        .iter()
+        .any(|job| workload(&job.workload).is_some_and(|kind| kind.latency(job).is_some()));
     let known = known(jobs.iter().flat_map(|job| metrics(job)), has_latency);
     if known.contains(&rule.metric) {
         return;

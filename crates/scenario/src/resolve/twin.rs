@@ -8,7 +8,9 @@ use hopbench_model::{Cell, Path, Plan};
 /// Adds the twin of a plan's baseline, with a cell wherever the baseline has one that rounds
 /// measure, of workloads that another path has, too. Nothing where there is no such cell.
 pub(crate) fn add(plan: &mut Plan) {
-    let Some(of) = plan.baseline.as_ref().and_then(|name| place(plan, name)).filter(|_| plan.paths.len() > 1) else {
+    let Some(of) =
+        plan.baseline.as_ref().and_then(|name| place(plan, name)).filter(|_| plan.paths.len() > 1)
+    else {
         return;
     };
     let path = plan.paths.len();
@@ -22,7 +24,8 @@ pub(crate) fn add(plan: &mut Plan) {
         let point = &plan.points[cell.point];
         cell.path == of && point.search.is_none() && others.contains(point.workload.as_str())
     };
-    let cells: Vec<Cell> = plan.cells.iter().filter(again).map(|cell| Cell { path, ..*cell }).collect();
+    let cells: Vec<Cell> =
+        plan.cells.iter().filter(again).map(|cell| Cell { path, ..*cell }).collect();
     if cells.is_empty() {
         return;
     }
@@ -45,7 +48,9 @@ pub(crate) fn follow(plan: &Plan, kept: &mut [bool]) {
     let baseline = plan.baseline.as_ref().and_then(|name| place(plan, name));
     let workload = |cell: &Cell| plan.points[cell.point].workload.as_str();
     let (mut points, mut compared) = (HashSet::new(), HashSet::new());
-    for (cell, _) in plan.cells.iter().zip(&*kept).filter(|(cell, kept)| **kept && cell.path != twin) {
+    for (cell, _) in
+        plan.cells.iter().zip(&*kept).filter(|(cell, kept)| **kept && cell.path != twin)
+    {
         if Some(cell.path) == baseline {
             points.insert(cell.point);
         } else {

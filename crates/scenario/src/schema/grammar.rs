@@ -44,7 +44,11 @@ impl Grammar {
             let from = if mode.has_client() { &self.pod } else { &self.place };
             let to = if mode.has_server() { &self.pod } else { &self.place };
             let via = if mode.has_client() { &self.via_of_sidecars } else { &self.via };
-            let mesh = if mode.is_none() { format!("( +mesh +{mode})?") } else { format!(" +mesh +{mode}") };
+            let mesh = if mode.is_none() {
+                format!("( +mesh +{mode})?")
+            } else {
+                format!(" +mesh +{mode}")
+            };
             format!("{from} *-> *{to}( +via +{via})?{mesh}")
         };
         MeshMode::ALL.map(form).join("|")
@@ -54,7 +58,8 @@ impl Grammar {
 /// The forms of `via` that are kept, with what their capitals stand for.
 fn via(node: &str, kept: impl Fn(&str) -> bool) -> String {
     let forms = VIAS.iter().map(|(form, _)| *form).filter(|form| kept(form));
-    let forms: Vec<_> = forms.map(|form| form.replace("NODE", node).replace("HOST:PORT", ENDPOINT)).collect();
+    let forms: Vec<_> =
+        forms.map(|form| form.replace("NODE", node).replace("HOST:PORT", ENDPOINT)).collect();
     format!("({})", forms.join("|"))
 }
 
@@ -84,7 +89,11 @@ impl Names {
     /// A network kind, of pods with or without a runtime.
     fn kind(&self) -> String {
         let Self { networks, pods, runtimes } = self;
-        if runtimes.is_empty() { format!("({networks})") } else { format!("({networks}|({pods})\\+({runtimes}))") }
+        if runtimes.is_empty() {
+            format!("({networks})")
+        } else {
+            format!("({networks}|({pods})\\+({runtimes}))")
+        }
     }
 
     /// The kind of a pod that can have a sidecar: in a lab one without a runtime.

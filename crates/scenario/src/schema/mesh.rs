@@ -9,12 +9,16 @@ use crate::paths::mesh::{UPSTREAMS, VARIANT_KEYS, WORKERS, known_names};
 /// `mesh:`.
 pub(super) fn mesh() -> Value {
     let settings = settings();
-    let described_variant = json!({"type": "object", "additionalProperties": false, "properties": settings});
+    let described_variant =
+        json!({"type": "object", "additionalProperties": false, "properties": settings});
     let known: Map<String, Value> = Variant::known()
         .into_iter()
         .map(|variant| {
             let about = variant.summary();
-            (variant.name, described(json!({"anyOf": [described_variant.clone(), {"type": "null"}]}), &about))
+            (
+                variant.name,
+                described(json!({"anyOf": [described_variant.clone(), {"type": "null"}]}), &about),
+            )
         })
         .collect();
     let name = json!({"enum": known_names()});
@@ -45,11 +49,18 @@ fn settings() -> Map<String, Value> {
     let property = |name: &&str| {
         let switch = || json!({"type": "boolean"});
         let (schema, about) = match *name {
-            "mtls" => (switch(), "Proxies authenticate each other and encrypt between them; on without it"),
+            "mtls" => (
+                switch(),
+                "Proxies authenticate each other and encrypt between them; on without it",
+            ),
             "stats" => (switch(), "Statistics for each route and each peer"),
             "access-log" => (switch(), "A line in a file for each request or connection"),
-            "policy-check" => (switch(), "A policy service is asked before each request or connection"),
-            "policy-report" => (switch(), "Each request or connection is reported to a telemetry service"),
+            "policy-check" => {
+                (switch(), "A policy service is asked before each request or connection")
+            }
+            "policy-report" => {
+                (switch(), "Each request or connection is reported to a telemetry service")
+            }
             "concurrency" => (
                 json!({"type": "integer", "minimum": WORKERS.start(), "maximum": WORKERS.end(),
                        "default": Variant::CONCURRENCY}),
@@ -59,7 +70,10 @@ fn settings() -> Map<String, Value> {
                 json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
                 "The most connections that a proxy opens to one upstream cluster; no limit without it",
             ),
-            _ => (json!({"enum": UPSTREAMS.map(|(name, _)| name)}), "What proxies speak with each other"),
+            _ => (
+                json!({"enum": UPSTREAMS.map(|(name, _)| name)}),
+                "What proxies speak with each other",
+            ),
         };
         ((*name).to_owned(), described(schema, about))
     };

@@ -39,14 +39,18 @@ fn places(prefix: &str, node: &str) -> Value {
 /// `node` is what the name of a node looks like.
 pub(super) fn definitions(prefix: &str, vocabulary: &Vocabulary, node: &str) -> Map<String, Value> {
     let grammar = Grammar::of(vocabulary, node);
-    let about: Vec<String> = vocabulary.networks.iter().map(|n| format!("{}: {}", n.name, n.summary)).collect();
+    let about: Vec<String> =
+        vocabulary.networks.iter().map(|n| format!("{}: {}", n.name, n.summary)).collect();
     let about = about.join("; ");
     let all = [
         ("kind", described(text(&grammar.kind), &about)),
         ("kinds", one_or_several(&reference(prefix, "kind"))),
         ("via", text(&grammar.via)),
         ("mode", mode()),
-        ("path", json!({"anyOf": [text(&format!("({})", grammar.short())), long(prefix, &grammar, &about)]})),
+        (
+            "path",
+            json!({"anyOf": [text(&format!("({})", grammar.short())), long(prefix, &grammar, &about)]}),
+        ),
         ("places", places(prefix, node)),
     ];
     all.into_iter().map(|(name, schema)| (format!("{prefix}{name}"), schema)).collect()
@@ -74,7 +78,8 @@ fn long(prefix: &str, grammar: &Grammar, about: &str) -> Value {
 }
 
 fn mode() -> Value {
-    let about: Vec<String> = MeshMode::ALL.iter().map(|mode| format!("{mode}: {}", mode.summary())).collect();
+    let about: Vec<String> =
+        MeshMode::ALL.iter().map(|mode| format!("{mode}: {}", mode.summary())).collect();
     json!({"enum": MeshMode::ALL, "default": MeshMode::None, "description": about.join("; ")})
 }
 

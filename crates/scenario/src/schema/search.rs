@@ -4,7 +4,9 @@ use hopbench_model::Job;
 use serde_json::{Map, Value, json};
 
 use super::parts::{DOUBLING, QUANTITY, SWEEP, described, share};
-use crate::workload::search::{BESIDE, CPU_KEYS, ERRORS, GOALS, KNEE_KEYS, LOSSLESS_KEYS, SLO_KEYS};
+use crate::workload::search::{
+    BESIDE, CPU_KEYS, ERRORS, GOALS, KNEE_KEYS, LOSSLESS_KEYS, SLO_KEYS,
+};
 
 /// The block in a line.
 pub(super) const ABOUT: &str = "What load to find, instead of rounds at one that is said";
@@ -50,13 +52,21 @@ fn of(goal: &str) -> (&'static [&'static str], &'static [&'static str], &'static
             &["connections"],
             "How many connections, then threads, until more of them give no more throughput",
         ),
-        "slo" => {
-            (SLO_KEYS, &["rates"], "The highest constant rate with a percentile of the response time within a limit")
-        }
-        "cpu" => {
-            (CPU_KEYS, &["of", "ceiling", "rates"], "The highest constant rate that keeps a CPU at or below a ceiling")
-        }
-        _ => (LOSSLESS_KEYS, &["loss", "rates"], "The highest rate of datagrams with a loss within a bound"),
+        "slo" => (
+            SLO_KEYS,
+            &["rates"],
+            "The highest constant rate with a percentile of the response time within a limit",
+        ),
+        "cpu" => (
+            CPU_KEYS,
+            &["of", "ceiling", "rates"],
+            "The highest constant rate that keeps a CPU at or below a ceiling",
+        ),
+        _ => (
+            LOSSLESS_KEYS,
+            &["loss", "rates"],
+            "The highest rate of datagrams with a loss within a bound",
+        ),
     }
 }
 
@@ -71,28 +81,36 @@ fn key_of(goal: &str, key: &str) -> Value {
         ]})
     };
     match (goal, key) {
-        (_, "connections") => {
-            described(levels(Job::MOST_CONNECTIONS), "Connections, ascending, two levels or more; 1..64 doubles")
-        }
-        (_, "threads") => {
-            described(levels(Job::MOST_THREADS), "Threads, ascending, at the connections that were found")
-        }
-        (_, "growth") => {
-            described(share(0.001, 1.0), "Growth below this share counts as none; 5% where it is not said")
-        }
+        (_, "connections") => described(
+            levels(Job::MOST_CONNECTIONS),
+            "Connections, ascending, two levels or more; 1..64 doubles",
+        ),
+        (_, "threads") => described(
+            levels(Job::MOST_THREADS),
+            "Threads, ascending, at the connections that were found",
+        ),
+        (_, "growth") => described(
+            share(0.001, 1.0),
+            "Growth below this share counts as none; 5% where it is not said",
+        ),
         (_, "rates") => described(
             json!({"type": "string", "pattern": "^.+[.][.].+$"}),
             "The lowest and the highest: 100..50000 or 100..50k a second, of datagrams 10Mbit..10Gbit",
         ),
-        (_, "precision") => {
-            described(share(0.001, 0.5), "How near is near enough; 2% where it is not said, for loss 1%")
-        }
+        (_, "precision") => described(
+            share(0.001, 0.5),
+            "How near is near enough; 2% where it is not said, for loss 1%",
+        ),
         (_, "of") => described(
             json!({"type": "string", "pattern": "^ *(client|server|node +\\S+|proxy +\\S+) *$"}),
             "Whose CPU: client, server, node NAME, proxy NAME",
         ),
-        (_, "ceiling") => described(share(0.05, 1.0), "The most of all its CPUs that may be busy, like 60%"),
-        (_, "loss") => described(share(0.0, 0.5), "The share of datagrams that may be lost, like 0.1%"),
+        (_, "ceiling") => {
+            described(share(0.05, 1.0), "The most of all its CPUs that may be busy, like 60%")
+        }
+        (_, "loss") => {
+            described(share(0.0, 0.5), "The share of datagrams that may be lost, like 0.1%")
+        }
         (_, "repeats") => described(
             json!({"type": "integer", "minimum": 1, "maximum": 20, "default": 3}),
             "How often it is searched; the result is the median, and a verdict needs 3",

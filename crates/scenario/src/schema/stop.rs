@@ -21,5 +21,8 @@ pub(super) fn stop() -> Value {
         "budget": described(json!({"anyOf": [{"type": "number", "minimum": 1}, {"type": "string", "pattern": TIME}]}), "Time for all rounds; what is not narrow by then says how wide it is"),
     });
     let stop = json!({"type": "object", "additionalProperties": false, "required": ["ci"], "properties": keys});
-    described(stop, "Rounds until the interval of each cell is narrow enough, instead of a fixed number")
+    described(
+        stop,
+        "Rounds until the interval of each cell is narrow enough, instead of a fixed number",
+    )
 }

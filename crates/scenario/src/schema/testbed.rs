@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::parts::{BIT_RATE, NODE, QUANTITY, described};
 use crate::testbed::{
-    CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, HOST_KEYS, HOSTS_KEYS, IMAGE, LAB_KEYS, MESH_KEYS, MOST_NODES, MTU,
-    NETWORK_KEYS, NODE_KEYS, PROMETHEUS_KEYS, PULL_POLICIES, SERVER_KEYS,
+    CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, HOST_KEYS, HOSTS_KEYS, IMAGE, LAB_KEYS, MESH_KEYS,
+    MOST_NODES, MTU, NETWORK_KEYS, NODE_KEYS, PROMETHEUS_KEYS, PULL_POLICIES, SERVER_KEYS,
 };
 
 /// A label of the DNS.
@@ -27,7 +27,10 @@ pub(super) fn testbed() -> Value {
     let blocks = Map::from_iter([
         ("lab".to_owned(), described(lab(), "Network namespaces on this machine")),
         ("kubernetes".to_owned(), described(kubernetes(), "Pods of a Kubernetes cluster")),
-        ("hosts".to_owned(), described(hosts(), "Machines on which somebody started `hopbench serve --both-ends`")),
+        (
+            "hosts".to_owned(),
+            described(hosts(), "Machines on which somebody started `hopbench serve --both-ends`"),
+        ),
     ]);
     let several = json!({"type": "object", "additionalProperties": false, "minProperties": 1, "properties": blocks});
     let any = json!({"anyOf": [{"enum": ["lab", "kubernetes"]}, several]});
@@ -92,9 +95,10 @@ fn lab() -> Value {
             "MTU of the nodes' links, bytes",
         ),
         "zone-link" => (link(), "Rate of the link between two zones"),
-        _ => {
-            (json!({"type": ["string", "number"], "pattern": QUANTITY}), "One-way delay between two zones; needs netem")
-        }
+        _ => (
+            json!({"type": ["string", "number"], "pattern": QUANTITY}),
+            "One-way delay between two zones; needs netem",
+        ),
     }))
 }
 
@@ -106,18 +110,35 @@ fn kubernetes() -> Value {
     };
     let patch = || json!({"type": "object"});
     optional(mapping(CLUSTER_KEYS, |key| match key {
-        "context" => (json!({"type": "string"}), "The context of the kubeconfig; its current one without it"),
-        "image" => (image(Some(IMAGE)), "The image of the agents' pods, as `hopbench kube image` writes it"),
-        "pull-policy" => (json!({"enum": PULL_POLICIES, "default": PULL_POLICIES[0]}), "When it is pulled"),
-        "nodes" => {
-            (by_name(&domain(), &constraint()), "Which nodes of the cluster the scenario's are; all others are any")
+        "context" => {
+            (json!({"type": "string"}), "The context of the kubeconfig; its current one without it")
         }
-        "networks" => (by_name(LABEL, &network()), "What kinds of network are here, beside host and pod"),
-        "runtimes" => (by_name(LABEL, &text(&domain())), "RuntimeClasses of runtimes that are called otherwise"),
-        "servers" => (by_name(LABEL, &server()), "Programs that answer HTTP, in images of their own"),
+        "image" => (
+            image(Some(IMAGE)),
+            "The image of the agents' pods, as `hopbench kube image` writes it",
+        ),
+        "pull-policy" => {
+            (json!({"enum": PULL_POLICIES, "default": PULL_POLICIES[0]}), "When it is pulled")
+        }
+        "nodes" => (
+            by_name(&domain(), &constraint()),
+            "Which nodes of the cluster the scenario's are; all others are any",
+        ),
+        "networks" => {
+            (by_name(LABEL, &network()), "What kinds of network are here, beside host and pod")
+        }
+        "runtimes" => (
+            by_name(LABEL, &text(&domain())),
+            "RuntimeClasses of runtimes that are called otherwise",
+        ),
+        "servers" => {
+            (by_name(LABEL, &server()), "Programs that answer HTTP, in images of their own")
+        }
         "patch" => (patch(), "A strategic merge patch for the template of every pod"),
         "mesh" => (mesh(), "Who puts sidecars beside the agents; hopbench itself without it"),
-        "gateway" => (gateway(), "The gateway that `via: gateway` enters, in place of one of our own"),
+        "gateway" => {
+            (gateway(), "The gateway that `via: gateway` enters, in place of one of our own")
+        }
         "prometheus" => (prometheus(), "Where Prometheus is, to meter containers by"),
         "network-policy" => (
             json!({"type": "boolean", "default": false}),
@@ -153,7 +174,9 @@ fn network() -> Value {
     });
     optional(mapping(NETWORK_KEYS, |key| match key {
         "runtime-class" => (text(&domain()), "A RuntimeClass whose pods have it"),
-        "annotations" => (annotations.clone(), "Annotations of its pods, like k8s.v1.cni.cncf.io/networks"),
+        "annotations" => {
+            (annotations.clone(), "Annotations of its pods, like k8s.v1.cni.cncf.io/networks")
+        }
         "labels" => (labels(), "Labels of its pods"),
         "interface" => (
             json!({"type": "string", "minLength": 1, "maxLength": 15}),
@@ -190,8 +213,13 @@ fn server() -> Value {
 fn mesh() -> Value {
     let provider = json!({"enum": MeshProvider::ALL.map(MeshProvider::name)});
     let long = mapping(MESH_KEYS, |key| match key {
-        "provider" => (provider.clone(), "Who; envoy: plain sidecars of our own, without a control plane"),
-        "image" => (json!({"type": "string", "pattern": IMAGE_NAME}), "The image of our own sidecars and gateways"),
+        "provider" => {
+            (provider.clone(), "Who; envoy: plain sidecars of our own, without a control plane")
+        }
+        "image" => (
+            json!({"type": "string", "pattern": IMAGE_NAME}),
+            "The image of our own sidecars and gateways",
+        ),
         _ => (text(LABEL), "Istio's revision (istio.io/rev), where it is not the default one"),
     });
     json!({"anyOf": [provider, long]})
@@ -211,7 +239,10 @@ fn gateway() -> Value {
 fn prometheus() -> Value {
     let mut known = mapping(PROMETHEUS_KEYS, |key| match key {
         "url" => (text("https?://[A-Za-z0-9\\[]\\S*"), "Its URL, reachable from here"),
-        _ => (text(&format!("{LABEL}/{LABEL}:[0-9]+")), "A Service, as NAMESPACE/NAME:PORT, through the API server"),
+        _ => (
+            text(&format!("{LABEL}/{LABEL}:[0-9]+")),
+            "A Service, as NAMESPACE/NAME:PORT, through the API server",
+        ),
     });
     known["minProperties"] = json!(1);
     known["maxProperties"] = json!(1);
@@ -223,7 +254,9 @@ fn hosts() -> Value {
     let token = || json!({"type": "string", "minLength": 1});
     let machine = || {
         let known = mapping(HOST_KEYS, |key| match key {
-            "control" => (agent(), "Name or address of the agent, with the port where it is not 7474"),
+            "control" => {
+                (agent(), "Name or address of the agent, with the port where it is not 7474")
+            }
             "token-file" => (token(), "The file with this agent's own token"),
             _ => (agent(), "Where the traffic goes; to the same without it"),
         });
@@ -235,7 +268,10 @@ fn hosts() -> Value {
             nodes["maxProperties"] = json!(MOST_NODES);
             (nodes, "The machines, by their names in the scenario")
         }
-        _ => (token(), "The file with the token of those that have none of their own; they take anybody without it"),
+        _ => (
+            token(),
+            "The file with the token of those that have none of their own; they take anybody without it",
+        ),
     });
     required(known, &["nodes"])
 }

@@ -15,8 +15,10 @@ pub(crate) const HOST_KEYS: &[&str] = &["control", "address", "token-file"];
 
 const FORM: &str = "a mapping with nodes, like {nodes: {a: 10.0.0.1, b: 10.0.0.2:7474}}";
 const NODES: &str = "machines by name, like {a: 10.0.0.1, b: worker-2:7474}";
-const HOST: &str = "an address like 10.0.0.1, 10.0.0.1:7474 or {control: 192.0.2.1, address: 10.0.0.1}";
-const AGENT: &str = "name or address of a machine, with a port or without, like 10.0.0.1 or worker-1:7474";
+const HOST: &str =
+    "an address like 10.0.0.1, 10.0.0.1:7474 or {control: 192.0.2.1, address: 10.0.0.1}";
+const AGENT: &str =
+    "name or address of a machine, with a port or without, like 10.0.0.1 or worker-1:7474";
 const TOKEN_FILE: &str = "the file with a token";
 
 /// The machines; none where they could not be read.
@@ -30,7 +32,8 @@ impl Hosts {
     /// Reads the block; `None` if it could not be read.
     pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         let fields = Fields::read(node, path, HOSTS_KEYS, FORM, problems)?;
-        let token_file = fields.checked("token-file", TOKEN_FILE, |file: &String| !file.is_empty(), problems);
+        let token_file =
+            fields.checked("token-file", TOKEN_FILE, |file: &String| !file.is_empty(), problems);
         let Some(node) = fields.get("nodes") else {
             problems.add(fields.at, path, "no `nodes`", NODES);
             return None;
@@ -75,7 +78,12 @@ fn nodes(node: &Node, path: &str, problems: &mut Problems) -> Option<Vec<Host>> 
         out.extend(host);
     }
     if out.len() > MOST_NODES {
-        problems.add(node.at, path, format!("{} machines", out.len()), format!("at most {MOST_NODES}"));
+        problems.add(
+            node.at,
+            path,
+            format!("{} machines", out.len()),
+            format!("at most {MOST_NODES}"),
+        );
     }
     (problems.count() == before).then_some(out)
 }
@@ -104,9 +112,15 @@ fn host(key: &Key, node: &Node, path: &str, problems: &mut Problems) -> Option<H
                     "where its agent listens, like {control: 10.0.0.1:7474}",
                 );
             }
-            let mut agent = |name| fields.checked(name, AGENT, |text: &String| is_agent(text), problems);
+            let mut agent =
+                |name| fields.checked(name, AGENT, |text: &String| is_agent(text), problems);
             let (control, address) = (agent("control"), agent("address"));
-            let token_file = fields.checked("token-file", TOKEN_FILE, |file: &String| !file.is_empty(), problems);
+            let token_file = fields.checked(
+                "token-file",
+                TOKEN_FILE,
+                |file: &String| !file.is_empty(),
+                problems,
+            );
             Some(Host { name, control: control?, address, token_file })
         }
     }

@@ -73,10 +73,16 @@ impl Default for Cluster {
                 pull_policy: PULL_POLICIES[0].to_owned(),
                 nodes: Vec::new(),
                 networks: BTreeMap::new(),
-                runtimes: RUNTIME_CLASSES.map(|(name, class)| (name.to_owned(), class.to_owned())).into(),
+                runtimes: RUNTIME_CLASSES
+                    .map(|(name, class)| (name.to_owned(), class.to_owned()))
+                    .into(),
                 servers: BTreeMap::new(),
                 patch: None,
-                mesh: MeshSpec { provider: Default::default(), image: mesh::ENVOY.to_owned(), revision: None },
+                mesh: MeshSpec {
+                    provider: Default::default(),
+                    image: mesh::ENVOY.to_owned(),
+                    revision: None,
+                },
                 gateway: None,
                 prometheus: None,
                 network_policy: false,
@@ -99,7 +105,9 @@ impl Cluster {
         let spec = &mut out.spec;
         let is_there = |name: &String| !name.trim().is_empty();
         spec.context = fields.checked("context", "a context of the kubeconfig", is_there, problems);
-        if let Some(image) = fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems) {
+        if let Some(image) =
+            fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems)
+        {
             spec.image = image;
         }
         if let Some(policy) = word(&fields, "pull-policy", PULL_POLICIES, problems) {
@@ -123,10 +131,13 @@ impl Cluster {
             spec.mesh = mesh::read(node, &path, problems);
         }
         spec.gateway = of("gateway").and_then(|(node, path)| gateway::read(node, &path, problems));
-        spec.prometheus = of("prometheus").and_then(|(node, path)| prometheus::read(node, &path, problems));
+        spec.prometheus =
+            of("prometheus").and_then(|(node, path)| prometheus::read(node, &path, problems));
         spec.network_policy = fields.switch("network-policy", problems).unwrap_or(false);
         let possible = |time: &Span| (SECOND..=3600 * SECOND).contains(&time.0);
-        if let Some(time) = fields.checked("start-timeout", "a time like 60s, from 1s to 1h", possible, problems) {
+        if let Some(time) =
+            fields.checked("start-timeout", "a time like 60s, from 1s to 1h", possible, problems)
+        {
             let time: Span = time;
             spec.start_timeout_ns = time.0;
         }
@@ -164,19 +175,31 @@ impl Cluster {
         for (name, server) in &self.spec.servers {
             out.servers.retain(|known| known.name != *name);
             let request = server.request.clone().unwrap_or_else(|| "/".to_owned());
-            out.servers.push(Server { name: name.clone(), summary: format!("image {}", server.image), request });
+            out.servers.push(Server {
+                name: name.clone(),
+                summary: format!("image {}", server.image),
+                request,
+            });
         }
         out
     }
 
     /// With the nodes that the paths name, those of `lab` first and in its zones; and notes on
     /// nodes that no path names.
-    pub(super) fn with(self, named: &BTreeSet<&str>, lab: Option<&Lab>) -> (ClusterSpec, Vec<String>) {
+    pub(super) fn with(
+        self,
+        named: &BTreeSet<&str>,
+        lab: Option<&Lab>,
+    ) -> (ClusterSpec, Vec<String>) {
         let Self { mut spec } = self;
         let said = std::mem::take(&mut spec.nodes);
         let listed = lab.and_then(Lab::listed).unwrap_or_default();
         let mut order: Vec<&str> = Vec::new();
-        for name in listed.into_iter().chain(said.iter().map(|node| node.name.as_str())).chain(named.iter().copied()) {
+        for name in listed
+            .into_iter()
+            .chain(said.iter().map(|node| node.name.as_str()))
+            .chain(named.iter().copied())
+        {
             if named.contains(name) && !order.contains(&name) {
                 order.push(name);
             }
@@ -192,16 +215,25 @@ impl Cluster {
         };
         spec.nodes = order.iter().map(node).collect();
         let idle = |node: &&ClusterNode| !named.contains(node.name.as_str());
-        let notes = said.iter().filter(idle).map(|node| format!("node {} of the testbed: no path names it", node.name));
+        let notes = said
+            .iter()
+            .filter(idle)
+            .map(|node| format!("node {} of the testbed: no path names it", node.name));
         let notes = notes.collect();
         (spec, notes)
     }
 }
 
 /// One of these words.
-fn word(fields: &Fields<'_>, name: &str, words: &[&str], problems: &mut Problems) -> Option<String> {
+fn word(
+    fields: &Fields<'_>,
+    name: &str,
+    words: &[&str],
+    problems: &mut Problems,
+) -> Option<String> {
     let node = fields.get(name)?;
-    let text: String = crate::document::fields::parsed(node, &fields.path_of(name), &words.join(", "), problems)?;
+    let text: String =
+        crate::document::fields::parsed(node, &fields.path_of(name), &words.join(", "), problems)?;
     if words.contains(&text.as_str()) {
         return Some(text);
     }

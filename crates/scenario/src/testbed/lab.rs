@@ -25,12 +25,15 @@ const NODES: &str = "a number of nodes, a list like [a, b] or a mapping like {a:
 const LONGEST_NODE: usize = 15;
 
 /// What a node of a lab may be called: interface names, which have 15 characters, are made of it.
-pub(crate) const NODE_NAME: &str = "a name of at most 15 lower-case letters, digits and - that starts with a letter";
+pub(crate) const NODE_NAME: &str =
+    "a name of at most 15 lower-case letters, digits and - that starts with a letter";
 
 /// Whether a text is a [`NODE_NAME`].
 pub(crate) fn is_node_name(text: &str) -> bool {
     let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    text.len() <= LONGEST_NODE && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(rest)
+    text.len() <= LONGEST_NODE
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(rest)
 }
 
 /// A lab, but for nodes that only paths name.
@@ -50,7 +53,14 @@ pub(super) struct Lab {
 impl Default for Lab {
     fn default() -> Self {
         let (nodes, shaped) = (None, Vec::new());
-        Self { nodes, link_bits_per_s: None, mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0, shaped }
+        Self {
+            nodes,
+            link_bits_per_s: None,
+            mtu: 1500,
+            zone_link_bits_per_s: None,
+            zone_delay_ns: 0,
+            shaped,
+        }
     }
 }
 
@@ -60,22 +70,29 @@ impl Lab {
         if matches!(node.kind, Kind::Null) {
             return Self::default();
         }
-        let Some(fields) = Fields::read(node, path, LAB_KEYS, "a mapping like {nodes: 3}", problems) else {
+        let Some(fields) =
+            Fields::read(node, path, LAB_KEYS, "a mapping like {nodes: 3}", problems)
+        else {
             return Self::default();
         };
         let link_bits_per_s = link(&fields, "link", problems);
-        let nodes =
-            fields.get("nodes").and_then(|node| nodes(node, &fields.path_of("nodes"), link_bits_per_s, problems));
-        let mtu = fields.checked("mtu", "1280 to 65535 bytes", |mtu| MTU.contains(mtu), problems).unwrap_or(1500);
+        let nodes = fields
+            .get("nodes")
+            .and_then(|node| nodes(node, &fields.path_of("nodes"), link_bits_per_s, problems));
+        let mtu = fields
+            .checked("mtu", "1280 to 65535 bytes", |mtu| MTU.contains(mtu), problems)
+            .unwrap_or(1500);
         let zone_link_bits_per_s = link(&fields, "zone-link", problems);
         let short = |delay: &Span| delay.0 <= 10 * SECOND;
-        let zone_delay_ns =
-            fields.checked("zone-delay", "a time like 2ms, at most 10s", short, problems).map_or(0, |delay| delay.0);
+        let zone_delay_ns = fields
+            .checked("zone-delay", "a time like 2ms, at most 10s", short, problems)
+            .map_or(0, |delay| delay.0);
         let zones: BTreeSet<&str> = nodes.iter().flatten().map(|node| node.zone.as_str()).collect();
         if zones.len() < 2 {
             for name in ["zone-link", "zone-delay"] {
                 if let Some(node) = fields.get(name) {
-                    let expected = "at least two zones: give nodes a zone, like {a: {zone: x}, b: {zone: z}}";
+                    let expected =
+                        "at least two zones: give nodes a zone, like {a: {zone: x}, b: {zone: z}}";
                     problems.add(node.at, &fields.path_of(name), node.shown(), expected);
                 }
             }
@@ -110,7 +127,8 @@ impl Lab {
     /// With the nodes that the paths name, where the scenario lists none.
     pub(super) fn with(self, named: &BTreeSet<&str>) -> LabSpec {
         let Self { nodes, link_bits_per_s, mtu, zone_link_bits_per_s, zone_delay_ns, .. } = self;
-        let nodes = nodes.unwrap_or_else(|| named.iter().map(|name| lab_node(name, link_bits_per_s)).collect());
+        let nodes = nodes
+            .unwrap_or_else(|| named.iter().map(|name| lab_node(name, link_bits_per_s)).collect());
         LabSpec { nodes, mtu, zone_link_bits_per_s, zone_delay_ns }
     }
 }
@@ -124,7 +142,12 @@ fn link(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> Option<u64>
     fields.checked(name, RATE, possible, problems).map(|rate: BitRate| rate.0)
 }
 
-fn nodes(node: &Node, path: &str, link_bits_per_s: Option<u64>, problems: &mut Problems) -> Option<Vec<LabNode>> {
+fn nodes(
+    node: &Node,
+    path: &str,
+    link_bits_per_s: Option<u64>,
+    problems: &mut Problems,
+) -> Option<Vec<LabNode>> {
     let before = problems.count();
     let mut nodes = Vec::new();
     match &node.kind {
@@ -147,11 +170,21 @@ fn nodes(node: &Node, path: &str, link_bits_per_s: Option<u64>, problems: &mut P
                 let mut lab_node = lab_node(&key.text, link_bits_per_s);
                 let key_path = joined(path, &key.text);
                 if !matches!(value.kind, Kind::Null)
-                    && let Some(fields) =
-                        Fields::read(value, &key_path, NODE_KEYS, "a mapping like {zone: x}", problems)
+                    && let Some(fields) = Fields::read(
+                        value,
+                        &key_path,
+                        NODE_KEYS,
+                        "a mapping like {zone: x}",
+                        problems,
+                    )
                 {
                     lab_node.link_bits_per_s = link(&fields, "link", problems).or(link_bits_per_s);
-                    let zone = fields.checked("zone", NODE_NAME, |zone: &String| is_node_name(zone), problems);
+                    let zone = fields.checked(
+                        "zone",
+                        NODE_NAME,
+                        |zone: &String| is_node_name(zone),
+                        problems,
+                    );
                     lab_node.zone = zone.unwrap_or_else(|| ZONE.to_owned());
                 }
                 add(&mut nodes, lab_node, key.at, path, problems);

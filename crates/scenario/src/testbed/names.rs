@@ -3,7 +3,8 @@
 /// What [`is_label`] accepts.
 pub(crate) const LABEL: &str = "a name of at most 63 lower-case letters, digits and -";
 /// What [`is_domain`] accepts.
-pub(crate) const DOMAIN: &str = "a name of lower-case letters, digits, - and . that starts with a letter or digit";
+pub(crate) const DOMAIN: &str =
+    "a name of lower-case letters, digits, - and . that starts with a letter or digit";
 /// What [`endpoint`] accepts.
 pub(crate) const ENDPOINT: &str = "an address with a port, like 203.0.113.7:80";
 /// What [`is_image`] accepts.
@@ -14,7 +15,10 @@ pub(crate) const IMAGE: &str = "an image like name:tag, without spaces";
 pub(crate) fn is_label(text: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    text.len() <= 63 && edge(text.chars().next()) && edge(text.chars().last()) && text.chars().all(inner)
+    text.len() <= 63
+        && edge(text.chars().next())
+        && edge(text.chars().last())
+        && text.chars().all(inner)
 }
 
 /// Whether a text is labels with dots between them: what Kubernetes takes as the name of a node or
@@ -27,19 +31,26 @@ pub(crate) fn is_domain(text: &str) -> bool {
 pub(crate) fn is_label_value(text: &str) -> bool {
     let edge = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    text.len() <= 63 && edge(text.chars().next()) && edge(text.chars().last()) && text.chars().all(inner)
+    text.len() <= 63
+        && edge(text.chars().next())
+        && edge(text.chars().last())
+        && text.chars().all(inner)
 }
 
 /// Whether a text can be the key of a label or an annotation: `app`, `example.org/app`.
 pub(crate) fn is_label_key(text: &str) -> bool {
-    let (prefix, name) = text.rsplit_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
+    let (prefix, name) =
+        text.rsplit_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
     !name.is_empty() && is_label_value(name) && prefix.is_none_or(is_domain)
 }
 
 /// Whether a text can be the name of an image.
 pub(crate) fn is_image(text: &str) -> bool {
-    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@');
-    text.len() <= 512 && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fine)
+    let fine =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@');
+    text.len() <= 512
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(fine)
 }
 
 /// Whether a text is the name or address of a machine: `worker-1`, `10.0.0.7`, `::1`.

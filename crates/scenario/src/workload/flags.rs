@@ -77,7 +77,8 @@ fn sort(arg: &Arg) -> Sort {
         return Sort::Switch;
     }
     let named = |names: &[&str]| Sort::Word(names.iter().map(|name| (*name).to_owned()).collect());
-    let words: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let words: Vec<String> =
+        arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let parsed = arg.get_value_parser().type_id();
     let is = |id: TypeId| parsed == id;
     if !words.is_empty() {
@@ -111,7 +112,8 @@ impl Flag {
             Sort::Word(words) => format!("one of {}", words.join(", ")),
             Sort::Text => "a text".to_owned(),
             Sort::Quantity => {
-                let said = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+                let said =
+                    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
                 // "`12XB` is not a size like ...", "`1:9` ends below its start; ..."
                 match said.split_once("` is not ") {
                     Some((_, expected)) => expected.to_owned(),
@@ -129,8 +131,11 @@ pub(crate) fn conflict(error: &clap::Error) -> (String, String) {
         Some(ContextValue::Strings(texts)) => texts.first().cloned(),
         _ => None,
     };
-    let key = |text: String| text.trim_start_matches('-').split(' ').next().unwrap_or_default().to_owned();
-    let both = argument(ContextKind::InvalidArg).map(key).zip(argument(ContextKind::PriorArg).map(key));
+    let key = |text: String| {
+        text.trim_start_matches('-').split(' ').next().unwrap_or_default().to_owned()
+    };
+    let both =
+        argument(ContextKind::InvalidArg).map(key).zip(argument(ContextKind::PriorArg).map(key));
     match both {
         Some((one, other)) if error.kind() == ErrorKind::ArgumentConflict => {
             (format!("`{one}` beside `{other}`"), "only one of the two".to_owned())

@@ -43,7 +43,8 @@ impl Swept {
         let Some(flag) = &self.flag else {
             return Vec::new();
         };
-        let values = if flag.repeats { self.values.as_slice() } else { &self.values[index..=index] };
+        let values =
+            if flag.repeats { self.values.as_slice() } else { &self.values[index..=index] };
         values.iter().filter_map(|value| argument(flag, &value.text)).collect()
     }
 }
@@ -110,7 +111,8 @@ impl Reader<'_> {
     ) -> Option<Swept> {
         let notation = flag.as_ref().map_or(name == "response", |flag| flag.sort != Sort::Text);
         // `10k` is a number to people, and a text to whoever draws and compares points.
-        let plain = flag.as_ref().filter(|flag| flag.sort == Sort::Number).map(|_| values::plainly(node));
+        let plain =
+            flag.as_ref().filter(|flag| flag.sort == Sort::Number).map(|_| values::plainly(node));
         let values = values::read(plain.as_ref().unwrap_or(node), &key, notation, problems)?;
         let mut fine = true;
         for value in &values {
@@ -123,7 +125,13 @@ impl Reader<'_> {
     }
 
     /// Whether the flag of this name takes a value.
-    pub(crate) fn takes(&mut self, name: &str, value: &Value, key: &str, problems: &mut Problems) -> bool {
+    pub(crate) fn takes(
+        &mut self,
+        name: &str,
+        value: &Value,
+        key: &str,
+        problems: &mut Problems,
+    ) -> bool {
         let flag = flags(self.command).into_iter().find(|flag| flag.name == name);
         flag.is_none_or(|flag| self.value(&flag, value, key, problems))
     }
@@ -138,7 +146,8 @@ impl Reader<'_> {
     fn value(&mut self, flag: &Flag, value: &Value, key: &str, problems: &mut Problems) -> bool {
         let expected = match argument(flag, &value.text) {
             _ if flag.sort == Sort::Switch => {
-                let known = ["true", "false"].iter().any(|word| value.text.eq_ignore_ascii_case(word));
+                let known =
+                    ["true", "false"].iter().any(|word| value.text.eq_ignore_ascii_case(word));
                 (!known).then(|| "true or false".to_owned())
             }
             None => None,

@@ -46,7 +46,9 @@ impl Maker<'_> {
                 out.push(point);
             }
             // The next combination, as an odometer counts.
-            let Some(turned) = (0..setting.len()).rev().find(|i| setting[*i] + 1 < self.keys[*i].len()) else {
+            let Some(turned) =
+                (0..setting.len()).rev().find(|i| setting[*i] + 1 < self.keys[*i].len())
+            else {
                 return out;
             };
             setting[turned] += 1;
@@ -62,7 +64,8 @@ impl Maker<'_> {
 
     /// One combination; the settings are indices into the keys' values.
     fn combination(&mut self, setting: &[usize], problems: &mut Problems) -> Vec<Point> {
-        let arguments = self.keys.iter().zip(setting).flat_map(|(key, index)| key.arguments(*index));
+        let arguments =
+            self.keys.iter().zip(setting).flat_map(|(key, index)| key.arguments(*index));
         let matches = match self.command.try_get_matches_from_mut(arguments) {
             Ok(matches) => matches,
             Err(error) => {
@@ -88,7 +91,11 @@ impl Maker<'_> {
 
     /// As the command line does it: parameters, the common part of the job, what follows from the
     /// parameters.
-    fn settled(&self, setting: &[usize], matches: &ArgMatches) -> Result<(Vec<Point>, Vec<Problem>), clap::Error> {
+    fn settled(
+        &self,
+        setting: &[usize],
+        matches: &ArgMatches,
+    ) -> Result<(Vec<Point>, Vec<Problem>), clap::Error> {
         let workload = self.workload;
         let kind = workload.kind();
         let mut params = workload.params(matches)?;
@@ -102,7 +109,11 @@ impl Maker<'_> {
         {
             map.insert("url".to_owned(), Value::String(stand_in(&server.request)));
         }
-        let scheduled = if kind.is_of_exchanges() { Some(ScheduleArguments::from_arg_matches(matches)?) } else { None };
+        let scheduled = if kind.is_of_exchanges() {
+            Some(ScheduleArguments::from_arg_matches(matches)?)
+        } else {
+            None
+        };
         let common = JobArguments::from_arg_matches(matches)?;
         let (job, mut problems) = common.job(workload, params, scheduled.as_ref(), self.seed);
         let mut out = Vec::new();
@@ -115,7 +126,13 @@ impl Maker<'_> {
                 workload.settle(&mut job);
             }
             problems.extend(job.problems().into_iter().chain(workload.problems(&job)));
-            out.push(Point { search: None, workload: self.name.to_owned(), point, job, server: server.clone() });
+            out.push(Point {
+                search: None,
+                workload: self.name.to_owned(),
+                point,
+                job,
+                server: server.clone(),
+            });
         }
         Ok((out, problems))
     }
@@ -124,7 +141,8 @@ impl Maker<'_> {
     fn told(&self, problem: &Problem, setting: &[usize], problems: &mut Problems) {
         let flag = problem.at.trim_start_matches("--");
         let name = if flag == "URL" { "path" } else { flag };
-        let (found, expected) = (quoted(&problem.found.replace("--", "")), problem.expected.replace("--", ""));
+        let (found, expected) =
+            (quoted(&problem.found.replace("--", "")), problem.expected.replace("--", ""));
         let key = self.keys.iter().zip(setting).find(|(key, _)| key.name == name);
         match key {
             Some((key, index)) => {

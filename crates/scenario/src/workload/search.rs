@@ -56,23 +56,44 @@ pub(crate) struct Search {
 
 impl Search {
     /// Reads the block; `path` is where it is in the tree. `None` if it has not exactly one goal.
-    pub(crate) fn read(node: &Node, path: String, workload: &dyn Workload, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn read(
+        node: &Node,
+        path: String,
+        workload: &dyn Workload,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let before = problems.count();
         let fields = Fields::read(node, &path, &[GOALS, BESIDE].concat(), FORM, problems)?;
         let is_known = problems.count() == before;
-        let errors = share::read(&fields, "errors", &ANY_SHARE, "a share like 1% or 0.01, 0% to 100%", problems);
+        let errors = share::read(
+            &fields,
+            "errors",
+            &ANY_SHARE,
+            "a share like 1% or 0.01, 0% to 100%",
+            problems,
+        );
         let equal_load = fields.switch("equal-load", problems).unwrap_or(false);
         let goals: Vec<_> = fields.entries().filter(|(name, ..)| GOALS.contains(name)).collect();
         let [(name, key, goal)] = goals.as_slice() else {
             match goals.get(1) {
                 Some((_, second, _)) => {
-                    problems.add(second.at, &path, format!("{} too", quoted(&second.text)), "one search a workload");
+                    problems.add(
+                        second.at,
+                        &path,
+                        format!("{} too", quoted(&second.text)),
+                        "one search a workload",
+                    );
                     for (name, _, goal) in &goals {
                         Written::read(name, goal, &fields.path_of(name), workload, problems);
                     }
                 }
                 None if is_known => {
-                    problems.add(fields.at, &path, "nothing to search", format!("one of {}", GOALS.join(", ")));
+                    problems.add(
+                        fields.at,
+                        &path,
+                        "nothing to search",
+                        format!("one of {}", GOALS.join(", ")),
+                    );
                 }
                 None => {}
             }
@@ -83,22 +104,46 @@ impl Search {
         let fits = fitting.contains(&workload.name());
         if !fits {
             let expected = format!("one of {}", fitting.join(", "));
-            problems.add(key.at, &goal_key, format!("the workload {}", quoted(workload.name())), expected);
+            problems.add(
+                key.at,
+                &goal_key,
+                format!("the workload {}", quoted(workload.name())),
+                expected,
+            );
         }
         let written = Written::read(name, goal, &goal_key, workload, problems);
         let errors_share = errors.unwrap_or(ERRORS);
-        Some(Self { at: fields.at, key: path, name, goal_key, fits, written, errors_share, equal_load })
+        Some(Self {
+            at: fields.at,
+            key: path,
+            name,
+            goal_key,
+            fits,
+            written,
+            errors_share,
+            equal_load,
+        })
     }
 
     /// Says which of a workload's keys the search sets itself, takes them out, and adds what its
     /// jobs begin with.
-    pub(crate) fn set(&mut self, keys: &mut Vec<Swept>, reader: &mut Reader<'_>, problems: &mut Problems) {
+    pub(crate) fn set(
+        &mut self,
+        keys: &mut Vec<Swept>,
+        reader: &mut Reader<'_>,
+        problems: &mut Problems,
+    ) {
         let (name, at) = (self.name, self.at);
         let mut refuse = |key: &str, refused: fn(&Swept) -> bool, expected: &str| {
             if let Some(place) = keys.iter().position(|known| known.name == key && refused(known)) {
                 let key = keys.remove(place);
                 let at = key.values.first().map_or(at, |value| value.at);
-                problems.add(at, &key.key, format!("`{}` beside a search for `{name}`", key.name), expected);
+                problems.add(
+                    at,
+                    &key.key,
+                    format!("`{}` beside a search for `{name}`", key.name),
+                    expected,
+                );
             }
         };
         refuse(
@@ -115,7 +160,11 @@ impl Search {
                 refuse("threads", Swept::varies, "one number, with which connections are searched");
             }
         } else {
-            refuse("schedule", |key| key.values.iter().any(|v| v.text == "closed"), "rate or poisson");
+            refuse(
+                "schedule",
+                |key| key.values.iter().any(|v| v.text == "closed"),
+                "rate or poisson",
+            );
         }
         if !self.fits {
             return;
@@ -123,12 +172,14 @@ impl Search {
         let first = match (&self.written.goal, &self.written.rates) {
             (Some(SearchGoal::Knee { connections, .. }), _) => {
                 let value = |level: &u32| Value { text: level.to_string(), at: self.written.at };
-                connections.first().map(|level| ("connections", self.inside("connections"), value(level)))
+                connections
+                    .first()
+                    .map(|level| ("connections", self.inside("connections"), value(level)))
             }
             (_, Some(rates)) => {
                 // Both, so that both are told.
-                let ends =
-                    [rates.lowest(), rates.highest()].map(|end| reader.takes("rate", &end, &rates.key, problems));
+                let ends = [rates.lowest(), rates.highest()]
+                    .map(|end| reader.takes("rate", &end, &rates.key, problems));
                 if ends == [true, true] {
                     Some(("rate", rates.key.clone(), rates.lowest()))
                 } else {
@@ -147,7 +198,12 @@ impl Search {
     }
 
     /// What to search with a job; `None` where some of it could not be read.
-    pub(crate) fn spec(&self, workload: &dyn Workload, job: &Job, problems: &mut Problems) -> Option<SearchSpec> {
+    pub(crate) fn spec(
+        &self,
+        workload: &dyn Workload,
+        job: &Job,
+        problems: &mut Problems,
+    ) -> Option<SearchSpec> {
         if !self.fits {
             return None;
         }
@@ -156,7 +212,9 @@ impl Search {
             Some(SearchGoal::Knee { connections, threads, .. }) => {
                 self.check_levels(workload, job, connections, threads, problems);
             }
-            Some(SearchGoal::Cpu { of, .. }) if matches!(of, CpuOf::Proxy(_)) && job.bypasses_proxies() => {
+            Some(SearchGoal::Cpu { of, .. })
+                if matches!(of, CpuOf::Proxy(_)) && job.bypasses_proxies() =>
+            {
                 let expected = "traffic that proxies carry: they take TCP only";
                 problems.add(
                     self.written.at,
@@ -167,10 +225,15 @@ impl Search {
             }
             _ => {}
         }
-        let range = self.written.rates.as_ref().and_then(|written| written.range(workload, job, problems));
+        let range =
+            self.written.rates.as_ref().and_then(|written| written.range(workload, job, problems));
         if let (
             Some(range),
-            Some(SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. }),
+            Some(
+                SearchGoal::Slo { rates, .. }
+                | SearchGoal::Cpu { rates, .. }
+                | SearchGoal::Lossless { rates, .. },
+            ),
         ) = (range, &mut goal)
         {
             *rates = range;
@@ -211,7 +274,8 @@ impl Search {
             problems.add(self.at, &self.key, "`equal-load` on one path", "at least two paths");
         }
         let names: Vec<&str> = without.iter().map(|index| paths[*index].name.as_str()).collect();
-        let note = || format!("{} on {}: no {} there", self.goal_key, shortened(&names), whose::named(of));
+        let note =
+            || format!("{} on {}: no {} there", self.goal_key, shortened(&names), whose::named(of));
         let note = (!names.is_empty()).then(note);
         (with, without, note)
     }
@@ -227,7 +291,9 @@ impl Search {
     ) {
         let most = connections.last().copied().unwrap_or(1);
         let highest = Job { connections: most, ..job.clone() };
-        if let Some(problem) = highest.problems().into_iter().chain(workload.problems(&highest)).next() {
+        if let Some(problem) =
+            highest.problems().into_iter().chain(workload.problems(&highest)).next()
+        {
             let expected = problem.expected.replace("--", "");
             problems.add(
                 self.written.at,
@@ -238,12 +304,23 @@ impl Search {
         }
         let at_most = threads.last().copied().unwrap_or(1);
         if at_most > most {
-            let expected = format!("at most one thread a connection, of which there are {most} at most");
-            problems.add(self.written.threads_at, &self.inside("threads"), format!("`{at_most}`"), expected);
+            let expected =
+                format!("at most one thread a connection, of which there are {most} at most");
+            problems.add(
+                self.written.threads_at,
+                &self.inside("threads"),
+                format!("`{at_most}`"),
+                expected,
+            );
         }
         if !threads.is_empty() && job.engine == EngineKind::Threads {
             let expected = "another engine: this one takes a thread a connection";
-            problems.add(self.written.threads_at, &self.inside("threads"), "levels for the engine `threads`", expected);
+            problems.add(
+                self.written.threads_at,
+                &self.inside("threads"),
+                "levels for the engine `threads`",
+                expected,
+            );
         }
     }
 
@@ -259,5 +336,9 @@ fn fitting(goal: &str) -> Vec<&'static str> {
         "cpu" => kind.is_of_exchanges() || kind.is_one_way_udp(),
         _ => kind.is_of_exchanges(),
     };
-    WORKLOADS.iter().filter(|workload| fits(workload.kind())).map(|workload| workload.name()).collect()
+    WORKLOADS
+        .iter()
+        .filter(|workload| fits(workload.kind()))
+        .map(|workload| workload.name())
+        .collect()
 }

@@ -48,7 +48,8 @@ fn the_whole_file() {
         ("name: x\npaths: {p: host@a -> host@b}".to_owned(), "x.yaml:1:1: found no `workloads`, expected at least one, like workloads: {latency: {rr: {size: 64}}}".to_owned()),
         ("name: x\npaths: {}\nworkloads: {}".to_owned(), "x.yaml:2:8: paths: found an empty mapping, expected a mapping from names to paths\nx.yaml:3:12: workloads: found an empty mapping, expected a mapping from names to workloads".to_owned()),
     ];
-    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, expected)| (text.as_str(), expected.as_str())).collect();
+    let rows: Vec<(&str, &str)> =
+        rows.iter().map(|(text, expected)| (text.as_str(), expected.as_str())).collect();
     compare(&rows, str::to_owned);
 }
 
@@ -80,7 +81,10 @@ fn testbeds() {
             "{lab: {link: 0bit}}",
             "x.yaml:2:23: testbed.lab.link: found `0bit`, expected a bit rate like 10Gbit, from 1kbit to 1000Gbit",
         ),
-        ("{lab: {mtu: 100}}", "x.yaml:2:22: testbed.lab.mtu: found `100`, expected 1280 to 65535 bytes"),
+        (
+            "{lab: {mtu: 100}}",
+            "x.yaml:2:22: testbed.lab.mtu: found `100`, expected 1280 to 65535 bytes",
+        ),
         (
             "{lab: {zone_delay: 1ms}}",
             "x.yaml:2:29: testbed.lab.zone-delay: found `1ms`, expected at least two zones: give nodes a zone, like {a: {zone: x}, b: {zone: z}}",
@@ -98,7 +102,10 @@ fn paths() {
             "paths: {p: brigde@a -> host@b}",
             &format!("x.yaml:2:12: paths.p: found `brigde`, {kinds}; did you mean `bridge`?"),
         ),
-        ("paths: {p: bridge+kata@a -> host@b}", "x.yaml:2:12: paths.p: found `kata`, expected `runsc`"),
+        (
+            "paths: {p: bridge+kata@a -> host@b}",
+            "x.yaml:2:12: paths.p: found `kata`, expected `runsc`",
+        ),
         (
             "paths: {p: host+runsc@a -> host@b}",
             "x.yaml:2:12: paths.p: found `host+runsc`, expected a pod for the runtime runsc; host is none",
@@ -148,7 +155,10 @@ fn paths() {
             "x.yaml:2:30: paths.p: found `p` a second time, expected each key once",
         ),
         ("places: [host, wifi]", &format!("x.yaml:2:16: places: found `wifi`, {kinds}")),
-        ("places: [host, host]", "x.yaml:2:9: paths: found two paths called `host-host`, expected each path once"),
+        (
+            "places: [host, host]",
+            "x.yaml:2:9: paths: found two paths called `host-host`, expected each path once",
+        ),
         (
             "places: {kinds: [host], to: [eni]}",
             "x.yaml:2:29: places: found `kinds` beside `from` or `to`, expected either kinds, or from and to",
@@ -172,7 +182,10 @@ fn workloads() {
             "rrr",
             "x.yaml:4:6: workloads.w: found `rrr`, expected one of stream, push, rr, crr, udp, ping, http; did you mean `rr`?",
         ),
-        ("{rr: {}, udp: {}}", "x.yaml:4:15: workloads.w: found `udp` too, expected one workload an entry"),
+        (
+            "{rr: {}, udp: {}}",
+            "x.yaml:4:15: workloads.w: found `udp` too, expected one workload an entry",
+        ),
         (
             "{paths: p}",
             "x.yaml:4:6: workloads.w: found no workload, expected one of stream, push, rr, crr, udp, ping, http",
@@ -194,7 +207,10 @@ fn workloads() {
             "{rr: {size: [1, 2XB, 0]}}",
             "x.yaml:4:22: workloads.w.rr.size: found `2XB`, expected a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)",
         ),
-        ("{rr: {size: [1, 0]}}", "x.yaml:4:22: workloads.w.rr.size: found `0B`, expected 1B to 1GiB"),
+        (
+            "{rr: {size: [1, 0]}}",
+            "x.yaml:4:22: workloads.w.rr.size: found `0B`, expected 1B to 1GiB",
+        ),
         (
             "{rr: {size: []}}",
             "x.yaml:4:18: workloads.w.rr.size: found an empty list, expected a value, a list of values, or a range like {from: 1B, to: 256KiB, factor: 64}",
@@ -227,13 +243,19 @@ fn workloads() {
             "{rr: {threads: [1, 2]}}",
             "x.yaml:4:25: workloads.w.rr.threads: found `2`, expected at most one thread a connection; raise connections",
         ),
-        ("{rr: {udp: maybe}}", "x.yaml:4:17: workloads.w.rr.udp: found `maybe`, expected true or false"),
+        (
+            "{rr: {udp: maybe}}",
+            "x.yaml:4:17: workloads.w.rr.udp: found `maybe`, expected true or false",
+        ),
         ("{rr: {rate: fast}}", "x.yaml:4:18: workloads.w.rr.rate: found `fast`, expected a number"),
         (
             "{rr: {rate: 5, schedule: closed}}",
             "x.yaml:4:18: workloads.w.rr.rate: found `5`, expected no rate with schedule closed: the answers set the pace; take schedule rate",
         ),
-        ("{rr: {schedule: poisson}}", "x.yaml:4:22: workloads.w.rr.schedule: found `poisson`, expected a rate to keep"),
+        (
+            "{rr: {schedule: poisson}}",
+            "x.yaml:4:22: workloads.w.rr.schedule: found `poisson`, expected a rate to keep",
+        ),
         (
             "{rr: {schedule: hourly}}",
             "x.yaml:4:22: workloads.w.rr.schedule: found `hourly`, expected one of closed, rate, poisson",
@@ -250,7 +272,10 @@ fn workloads() {
             "{udp: {rate: 10}}",
             "x.yaml:4:19: workloads.w.udp.rate: found `10`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit",
         ),
-        ("{udp: {gso: 70000}}", "x.yaml:4:18: workloads.w.udp.gso: found `70000`, expected a whole number up to 65535"),
+        (
+            "{udp: {gso: 70000}}",
+            "x.yaml:4:18: workloads.w.udp.gso: found `70000`, expected a whole number up to 65535",
+        ),
         (
             "{http: {server: ngnix}}",
             "x.yaml:4:22: workloads.w.http.server: found `ngnix`, expected one of hopbench, nginx; did you mean `nginx`?",
@@ -302,7 +327,8 @@ fn all_of_it_at_once_in_the_files_order() {
     let text = "name: x\nrounds: 0\nbaseline: z\npaths:\n  p: hots@a -> host@b\n  q: host@a -> host@b via nowhere\n\
                 workloads:\n  w: {rr: {siez: 1, size: 2XB, connections: 0}}\n  v: {htp: {}}\nmehs: none\n";
     let told = told(text);
-    let places: Vec<&str> = told.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
+    let places: Vec<&str> =
+        told.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
     assert_eq!(
         places,
         [

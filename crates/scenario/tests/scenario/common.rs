@@ -2,7 +2,8 @@
 
 use hopbench_model::Plan;
 use hopbench_scenario::{
-    Network, Overrides, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary, read,
+    Network, Overrides, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary,
+    read,
 };
 
 fn network(name: &str, pod: bool) -> Network {
@@ -16,7 +17,8 @@ fn nginx() -> Vec<Server> {
 
 /// The testbeds' words.
 pub(crate) fn vocabularies() -> Vocabularies {
-    let networks = |names: &[&str]| names.iter().map(|name| network(name, *name != "host")).collect();
+    let networks =
+        |names: &[&str]| names.iter().map(|name| network(name, *name != "host")).collect();
     let runtimes = vec![("runsc".to_owned(), "gVisor".to_owned())];
     Vocabularies {
         lab: vocabulary(),
@@ -63,7 +65,10 @@ pub(crate) fn try_plan(text: &str) -> Result<Plan, Vec<ScenarioProblem>> {
 }
 
 /// The same, with this overridden.
-pub(crate) fn try_with(text: &str, overrides: &Overrides) -> Result<Resolved, Vec<ScenarioProblem>> {
+pub(crate) fn try_with(
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Resolved, Vec<ScenarioProblem>> {
     read("x.yaml", text, &vocabularies(), &Overrides { new_seed: 1, ..overrides.clone() })
 }
 

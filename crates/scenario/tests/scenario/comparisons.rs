@@ -73,7 +73,11 @@ fn a_metric_is_one_that_a_workload_with_rounds_has() {
     assert!(of("requests_per_s", &format!("{bulk}, {searched}")).is_err());
     // Nobody has.
     let unknown = of("request_per_s", ask).expect_err("no such metric");
-    assert!(unknown.contains("found `request_per_s`, expected one of throughput, p50, p90, p99, p999, "), "{unknown}");
+    assert!(
+        unknown
+            .contains("found `request_per_s`, expected one of throughput, p50, p90, p99, p999, "),
+        "{unknown}"
+    );
     assert!(unknown.ends_with("did you mean `requests_per_s`?"), "{unknown}");
     assert!(of("foo_bar", ask).expect_err("no such metric").contains("found `foo_bar`"));
     // It is said beside all else.
@@ -82,7 +86,9 @@ fn a_metric_is_one_that_a_workload_with_rounds_has() {
     for spelled in ["p99_service", "service_p99_ns", "p99_response"] {
         let said = of(spelled, ask).expect_err("not here");
         assert!(
-            said.contains(&format!("found `{spelled}`, expected `p99`: of the response time where there is a rate")),
+            said.contains(&format!(
+                "found `{spelled}`, expected `p99`: of the response time where there is a rate"
+            )),
             "{said}"
         );
     }
@@ -90,8 +96,7 @@ fn a_metric_is_one_that_a_workload_with_rounds_has() {
 
 #[test]
 fn stops_that_make_no_sense() {
-    let enough =
-        "expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%";
+    let enough = "expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%";
     let words = "expected one of throughput, p50, p90, p99, p999";
     let rows = [
         ("{}", format!("x.yaml:2:7: stop: found no `ci`, {enough}")),
@@ -119,7 +124,10 @@ fn stops_that_make_no_sense() {
 #[test]
 fn effects_of_no_interest_and_pairs_that_cannot_be() {
     let effect = |key: &str| plan(&with(key)).minimum_effect;
-    assert_eq!([effect("minimum-effect: 2%"), effect("minimum_effect: 0.1"), effect("seed: 1")], [0.02, 0.1, 0.0]);
+    assert_eq!(
+        [effect("minimum-effect: 2%"), effect("minimum_effect: 0.1"), effect("seed: 1")],
+        [0.02, 0.1, 0.0]
+    );
     let share = "expected a share like 2% or 0.02, 0% to 100%";
     let rows = [
         ("minimum-effect: 2", format!("x.yaml:2:17: minimum-effect: found `2`, {share}")),
@@ -138,8 +146,11 @@ fn effects_of_no_interest_and_pairs_that_cannot_be() {
 fn shown(plan: &Plan) -> Vec<String> {
     let cell = |cell: &hopbench_model::Cell| {
         let (path, point) = plan.at(*cell);
-        let size =
-            point.point.get("size").map(|size| format!(" {}", size.as_str().expect("a size"))).unwrap_or_default();
+        let size = point
+            .point
+            .get("size")
+            .map(|size| format!(" {}", size.as_str().expect("a size")))
+            .unwrap_or_default();
         format!("{}: {}{size}", path.name, point.workload)
     };
     plan.cells.iter().map(cell).collect()
@@ -158,8 +169,13 @@ fn the_baseline_is_measured_once_more() {
     let mut twin = plan.paths[2].clone();
     twin.name = "q".to_owned();
     assert_eq!(twin, plan.paths[1], "the same in all but the name");
-    let own: Vec<String> = shown(&plan).into_iter().filter(|cell| cell.starts_with("q again")).collect();
-    assert_eq!(own, ["q again: one 1B", "q again: one 2B"], "all that rounds measure and another path has, too");
+    let own: Vec<String> =
+        shown(&plan).into_iter().filter(|cell| cell.starts_with("q again")).collect();
+    assert_eq!(
+        own,
+        ["q again: one 1B", "q again: one 2B"],
+        "all that rounds measure and another path has, too"
+    );
     // Who does not want it, has nothing to compare, or nothing in rounds, has none.
     for other in [
         text.replace("baseline: q", "a-a: false\nbaseline: q"),
@@ -181,7 +197,10 @@ fn the_twin_of_a_variant_is_set_up_like_it() {
         mesh: {variants: [plain, stats]}\nworkloads: {w: rr}\n";
     let plan = plan(text);
     let twin = plan.paths.last().expect("a path");
-    assert_eq!((twin.name.as_str(), twin.variant.as_ref()), ("both.stats again", plan.paths[1].variant.as_ref()));
+    assert_eq!(
+        (twin.name.as_str(), twin.variant.as_ref()),
+        ("both.stats again", plan.paths[1].variant.as_ref())
+    );
 }
 
 #[test]
@@ -191,11 +210,17 @@ fn the_twin_is_kept_with_what_it_is_compared_with() {
         workloads:\n  latency: {rr: {size: [1, 2]}}\n  bulk: {stream: {}, paths: [host, eni]}\n";
     let only = |filters: &[&str]| {
         let only = filters.iter().map(|filter| (*filter).to_owned()).collect();
-        try_with(text, &Overrides { only, ..Overrides::default() }).map(|resolved| resolved.plan).map_err(|p| lines(&p))
+        try_with(text, &Overrides { only, ..Overrides::default() })
+            .map(|resolved| resolved.plan)
+            .map_err(|p| lines(&p))
     };
     let own = |filters: &[&str]| {
         let plan = only(filters).expect("a plan");
-        assert_eq!(plan.twin.is_some(), plan.paths.iter().any(|path| path.name == "host again"), "{filters:?}");
+        assert_eq!(
+            plan.twin.is_some(),
+            plan.paths.iter().any(|path| path.name == "host again"),
+            "{filters:?}"
+        );
         shown(&plan)
             .into_iter()
             .filter_map(|cell| Some(cell.strip_prefix("host again: ")?.to_owned()))
@@ -203,10 +228,16 @@ fn the_twin_is_kept_with_what_it_is_compared_with() {
     };
     assert_eq!(own(&[]), ["latency 1B", "latency 2B", "bulk"]);
     assert_eq!(own(&["size=1"]), ["latency 1B"]);
-    assert_eq!(own(&["path=host", "path=overlay"]), ["latency 1B", "latency 2B"], "bulk is of the baseline alone");
+    assert_eq!(
+        own(&["path=host", "path=overlay"]),
+        ["latency 1B", "latency 2B"],
+        "bulk is of the baseline alone"
+    );
     assert_eq!(own(&["path=host", "path=overlay,size=2"]), ["latency 1B", "latency 2B"]);
     assert_eq!(own(&["path=host,size=1", "path=overlay"]), ["latency 1B"]);
-    for nothing in [&["path=host"][..], &["path=overlay"], &["path=host,workload=bulk", "path=overlay"]] {
+    for nothing in
+        [&["path=host"][..], &["path=overlay"], &["path=host,workload=bulk", "path=overlay"]]
+    {
         assert!(own(nothing).is_empty(), "{nothing:?}");
     }
     // It goes with the others: no filter is for it alone.

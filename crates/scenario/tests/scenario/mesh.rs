@@ -30,7 +30,13 @@ fn names(plan: &Plan) -> Vec<&str> {
 #[test]
 fn both_forms_of_a_path_say_the_same() {
     for (short, long, via, mesh, proxied) in [
-        ("bridge@a -> bridge@b", "{from: bridge@a, to: bridge@b}", Via::Direct, MeshMode::None, false),
+        (
+            "bridge@a -> bridge@b",
+            "{from: bridge@a, to: bridge@b}",
+            Via::Direct,
+            MeshMode::None,
+            false,
+        ),
         (
             "bridge@a -> bridge@b mesh none",
             "{from: bridge@a, to: bridge@b, mesh: none}",
@@ -52,7 +58,13 @@ fn both_forms_of_a_path_say_the_same() {
             MeshMode::Client,
             true,
         ),
-        ("eni@a  ->  ptp@b  mesh  both", "{from: eni@a, to: ptp@b, mesh: both}", Via::Direct, MeshMode::Both, true),
+        (
+            "eni@a  ->  ptp@b  mesh  both",
+            "{from: eni@a, to: ptp@b, mesh: both}",
+            Via::Direct,
+            MeshMode::Both,
+            true,
+        ),
         (
             "host@a -> bridge+runsc@b via gateway@c",
             "{from: host@a, to: bridge+runsc@b, via: gateway@c}",
@@ -84,21 +96,34 @@ fn a_gateway_has_a_node_and_may_have_several_backends() {
 
 #[test]
 fn a_matrix_has_modes_and_gateways() {
-    let all = plan(&on("places: {kinds: [bridge], via: [direct, gateway@c], mesh: [none, server]}"));
+    let all =
+        plan(&on("places: {kinds: [bridge], via: [direct, gateway@c], mesh: [none, server]}"));
     assert_eq!(
         names(&all),
-        ["bridge-bridge", "bridge-bridge.server", "bridge-bridge.gateway-c", "bridge-bridge.gateway-c.server"]
+        [
+            "bridge-bridge",
+            "bridge-bridge.server",
+            "bridge-bridge.gateway-c",
+            "bridge-bridge.gateway-c.server"
+        ]
     );
-    assert_eq!(all.paths.iter().map(|p| p.variant.is_some()).collect::<Vec<_>>(), [false, true, true, true]);
-    let one = plan(&on("places: {from: [ptp, eni], to: bridge, nodes: {x: a -> b, y: a -> a}, mesh: both}"));
-    let expected = ["ptp-bridge.x.both", "eni-bridge.x.both", "ptp-bridge.y.both", "eni-bridge.y.both"];
+    assert_eq!(
+        all.paths.iter().map(|p| p.variant.is_some()).collect::<Vec<_>>(),
+        [false, true, true, true]
+    );
+    let one = plan(&on(
+        "places: {from: [ptp, eni], to: bridge, nodes: {x: a -> b, y: a -> a}, mesh: both}",
+    ));
+    let expected =
+        ["ptp-bridge.x.both", "eni-bridge.x.both", "ptp-bridge.y.both", "eni-bridge.y.both"];
     assert_eq!(names(&one), expected);
     assert!(one.paths.iter().all(|path| path.mesh == MeshMode::Both));
 }
 
 #[test]
 fn the_block_is_the_one_variant_without_variants() {
-    let mesh = "{mtls: False, access_log: true, concurrency: 64, max-connections: 5, upstream: http2}";
+    let mesh =
+        "{mtls: False, access_log: true, concurrency: 64, max-connections: 5, upstream: http2}";
     let expected = Variant {
         mtls: false,
         access_log: true,
@@ -116,20 +141,30 @@ fn the_block_is_the_one_variant_without_variants() {
         ("{concurrency: 2, mtls: true}", "plain"),
     ] {
         let paths = plan(&meshed(mesh)).paths;
-        let way =
-            if name == "plain" { "direct, mesh both".to_owned() } else { format!("direct, mesh both, variant {name}") };
+        let way = if name == "plain" {
+            "direct, mesh both".to_owned()
+        } else {
+            format!("direct, mesh both, variant {name}")
+        };
         assert_eq!(paths[0].way(), way);
     }
     assert_eq!(variants("{}"), [Variant::plain()]);
     assert_eq!(names(&plan(&meshed(mesh))), ["p"], "one variant leaves names alone");
-    assert_eq!(names(&plan(&meshed("{variants: [stats]}"))), ["p"], "one variant leaves names alone");
+    assert_eq!(
+        names(&plan(&meshed("{variants: [stats]}"))),
+        ["p"],
+        "one variant leaves names alone"
+    );
 }
 
 #[test]
 fn known_variants_are_what_they_are_over_what_holds_for_all() {
-    let known = |name: &str| Variant::known().into_iter().find(|v| v.name == name).expect("a known one");
+    let known =
+        |name: &str| Variant::known().into_iter().find(|v| v.name == name).expect("a known one");
     let all = "[plain, stats, access-log, policy-check, policy-report, no-mtls, http2]";
-    let expected = ["plain", "stats", "access-log", "policy-check", "policy-report", "no-mtls", "http2"].map(known);
+    let expected =
+        ["plain", "stats", "access-log", "policy-check", "policy-report", "no-mtls", "http2"]
+            .map(known);
     assert_eq!(variants(&format!("{{variants: {all}}}")), expected);
     assert_eq!(expected.len(), Variant::known().len(), "each of them");
     let over = variants(&format!("{{concurrency: 1, max-connections: 9, variants: {all}}}"));
@@ -249,7 +284,9 @@ fn wrong_modes_and_ends() {
         on,
     );
     // What the other end is does not matter.
-    for right in ["bridge+runsc@a -> bridge@b mesh server", "bridge@a -> bridge+runsc@b mesh client"] {
+    for right in
+        ["bridge+runsc@a -> bridge@b mesh server", "bridge@a -> bridge+runsc@b mesh client"]
+    {
         assert_eq!(path(right).variant, Some(Variant::plain()));
     }
 }
@@ -258,7 +295,8 @@ fn wrong_modes_and_ends() {
 fn wrong_blocks() {
     const KEYS: &str = "mtls, stats, access-log, policy-check, policy-report, concurrency, max-connections, upstream";
     const KNOWN: &str = "stats, access-log, policy-check, policy-report, no-mtls, http2, plain";
-    const FORM: &str = "a list of known variants like [plain, stats], or a mapping from names to what they do";
+    const FORM: &str =
+        "a list of known variants like [plain, stats], or a mapping from names to what they do";
     let rows = [
         ("", "x.yaml:3:1: mesh: found nothing, expected a mapping like {mtls: true, variants: [plain, stats]}".to_owned()),
         ("{tls: true}", format!("x.yaml:3:8: mesh.tls: found `tls`, expected one of {KEYS}, variants; did you mean `mtls`?")),
@@ -286,7 +324,8 @@ fn wrong_blocks() {
         ("{variants: {mixer: {policy: true}}}", format!("x.yaml:3:27: mesh.variants.mixer.policy: found `policy`, expected one of {KEYS}")),
         ("{variants: {mixer: {stats: maybe, concurrency: 100}}}", "x.yaml:3:34: mesh.variants.mixer.stats: found `maybe`, expected true or false\nx.yaml:3:54: mesh.variants.mixer.concurrency: found `100`, expected 1 to 64 worker threads".to_owned()),
     ];
-    let rows: Vec<(&str, &str)> = rows.iter().map(|(mesh, expected)| (*mesh, expected.as_str())).collect();
+    let rows: Vec<(&str, &str)> =
+        rows.iter().map(|(mesh, expected)| (*mesh, expected.as_str())).collect();
     compare(&rows, meshed);
 }
 
@@ -318,7 +357,11 @@ fn a_path_called_like_a_part_of_another() {
         told(text),
         "x.yaml:4:3: paths: found two paths called `both.stats`; one is `both` with the variant `stats`, expected each path once"
     );
-    assert_eq!(told(&text.replace("plain, stats", "stats")), "nothing is wrong", "one variant leaves names alone");
+    assert_eq!(
+        told(&text.replace("plain, stats", "stats")),
+        "nothing is wrong",
+        "one variant leaves names alone"
+    );
 }
 
 #[test]
@@ -338,6 +381,11 @@ fn everything_at_once_in_the_files_order() {
     let text = "name: x\npaths:\n  p: host@a -> bridge@b mesh both\n  q: bridge@a -> bridge@b mesh al\n\
                 mesh: {mtls: 1, variants: [stat]}\nworkloads: {w: {rr: {siez: 1}}}\n";
     let told = told(text);
-    let places: Vec<&str> = told.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
-    assert_eq!(places, ["x.yaml:3:6", "x.yaml:4:6", "x.yaml:5:14", "x.yaml:5:28", "x.yaml:6:22"], "{told}");
+    let places: Vec<&str> =
+        told.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
+    assert_eq!(
+        places,
+        ["x.yaml:3:6", "x.yaml:4:6", "x.yaml:5:14", "x.yaml:5:28", "x.yaml:6:22"],
+        "{told}"
+    );
 }

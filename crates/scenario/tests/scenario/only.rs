@@ -12,7 +12,9 @@ const TEXT: &str = "name: x\nrounds: 2\nseed: 5\nbaseline: host\na-a: false\n\
     echo: {ping: {count: 3, every: 10ms}}\n";
 
 fn with(overrides: &Overrides) -> Result<Plan, String> {
-    read("x.yaml", TEXT, &vocabularies(), overrides).map(|resolved| resolved.plan).map_err(|problems| lines(&problems))
+    read("x.yaml", TEXT, &vocabularies(), overrides)
+        .map(|resolved| resolved.plan)
+        .map_err(|problems| lines(&problems))
 }
 
 fn only(filters: &[&str]) -> Result<Vec<String>, String> {
@@ -21,7 +23,10 @@ fn only(filters: &[&str]) -> Result<Vec<String>, String> {
     let shown = |cell: &hopbench_model::Cell| {
         let (path, point) = plan.at(*cell);
         let values: Vec<_> = point.point.values().map(ToString::to_string).collect();
-        format!("{} {} {}", path.name, point.workload, values.join(",")).replace('"', "").trim().to_owned()
+        format!("{} {} {}", path.name, point.workload, values.join(","))
+            .replace('"', "")
+            .trim()
+            .to_owned()
     };
     // Nothing is kept that no cell needs.
     for index in 0..plan.paths.len() {
@@ -40,15 +45,20 @@ fn filters_keep_what_they_select() {
         only(&["path=overlay*,workload=latency,size=64"]).expect("two"),
         ["overlay latency 64B", "overlay2 latency 64B"]
     );
-    assert_eq!(only(&["workload=rr,path=host"]).expect("by kind"), ["host latency 64B", "host latency 4KiB"]);
+    assert_eq!(
+        only(&["workload=rr,path=host"]).expect("by kind"),
+        ["host latency 64B", "host latency 4KiB"]
+    );
     assert_eq!(only(&["size=4096,path=host"]).expect("the same size"), ["host latency 4KiB"]);
     assert_eq!(
         only(&["connections=4,path=host", "path=overlay?,workload=echo"]).expect("either"),
         ["host bulk 4", "overlay2 echo"]
     );
-    let plan = with(&Overrides { only: vec!["path=overlay*".to_owned()], ..Overrides::default() }).expect("a plan");
+    let plan = with(&Overrides { only: vec!["path=overlay*".to_owned()], ..Overrides::default() })
+        .expect("a plan");
     assert_eq!(plan.baseline, None, "there is nothing to compare with");
-    let plan = with(&Overrides { only: vec!["path=host".to_owned()], ..Overrides::default() }).expect("a plan");
+    let plan = with(&Overrides { only: vec!["path=host".to_owned()], ..Overrides::default() })
+        .expect("a plan");
     assert_eq!(plan.baseline.as_deref(), Some("host"));
 }
 
@@ -59,7 +69,10 @@ fn a_filter_that_selects_nothing_is_told_what_there_is() {
         "--only: found `path=over`, which selects no cell, expected connections of 1, 4; path of host, overlay, overlay2; \
          size of 64B, 4KiB; workload of latency, bulk, echo"
     );
-    assert!(only(&["path=host", "path=nothing"]).unwrap_err().contains("`path=nothing`"), "each filter must select");
+    assert!(
+        only(&["path=host", "path=nothing"]).unwrap_err().contains("`path=nothing`"),
+        "each filter must select"
+    );
     assert_eq!(
         only(&["sise=64"]).unwrap_err(),
         "--only: found `sise`, expected one of connections, path, size, workload; did you mean `size`?"
@@ -72,8 +85,13 @@ fn a_filter_that_selects_nothing_is_told_what_there_is() {
 
 #[test]
 fn the_command_line_wins() {
-    let overrides =
-        Overrides { rounds: Some(7), time: Some(Span(2 * SECOND)), seed: Some(8), new_seed: 3, ..Overrides::default() };
+    let overrides = Overrides {
+        rounds: Some(7),
+        time: Some(Span(2 * SECOND)),
+        seed: Some(8),
+        new_seed: 3,
+        ..Overrides::default()
+    };
     let plan = with(&overrides).expect("a plan");
     assert_eq!((plan.rounds, plan.seed), (7, 8));
     for point in &plan.points {
@@ -84,7 +102,8 @@ fn the_command_line_wins() {
     }
     assert_eq!(with(&Overrides::default()).expect("a plan").seed, 5, "the scenario's");
     let text = TEXT.replace("seed: 5\n", "");
-    let new = read("x.yaml", &text, &vocabularies(), &Overrides { new_seed: 3, ..Overrides::default() });
+    let new =
+        read("x.yaml", &text, &vocabularies(), &Overrides { new_seed: 3, ..Overrides::default() });
     assert_eq!(new.expect("a plan").plan.seed, 3);
 }
 

@@ -31,7 +31,9 @@ fn is_sound(plan: &Plan) {
         assert!(nodes.contains(&path.from.node.as_str()) && nodes.contains(&path.to.node.as_str()));
         assert!(path.clients >= 1 && path.backends >= 1);
         assert_eq!(path.variant.is_some(), path.is_proxied(), "{}", path.name);
-        for (has, place) in [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)] {
+        for (has, place) in
+            [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)]
+        {
             let pod = place.network != "host" && (is_cluster || place.runtime.is_none());
             assert!(pod || !has, "a sidecar beside {place}");
         }
@@ -41,7 +43,8 @@ fn is_sound(plan: &Plan) {
             assert!(!path.mesh.has_client(), "{}", path.name);
         }
     }
-    let points: HashSet<_> = plan.points.iter().map(|p| (&p.workload, format!("{:?}", p.point))).collect();
+    let points: HashSet<_> =
+        plan.points.iter().map(|p| (&p.workload, format!("{:?}", p.point))).collect();
     assert_eq!(points.len(), plan.points.len(), "a point is there twice");
     let cells: HashSet<_> = plan.cells.iter().collect();
     assert_eq!(cells.len(), plan.cells.len(), "a cell is there twice");
@@ -50,7 +53,12 @@ fn is_sound(plan: &Plan) {
     }
     for point in &plan.points {
         let workload = hopbench_load::workload(&point.job.workload).expect("a workload");
-        assert_eq!(point.job.problems().len() + workload.problems(&point.job).len(), 0, "{:?}", point.job);
+        assert_eq!(
+            point.job.problems().len() + workload.problems(&point.job).len(),
+            0,
+            "{:?}",
+            point.job
+        );
         if let Some(search) = &point.search {
             is_search(&search.goal);
         }
@@ -59,7 +67,9 @@ fn is_sound(plan: &Plan) {
 
 /// The twin is the baseline in all but its name, and has no cell where that has none.
 fn is_twin(plan: &Plan) {
-    let of = |name: &Option<String>| plan.paths.iter().position(|path| Some(&path.name) == name.as_ref());
+    let of = |name: &Option<String>| {
+        plan.paths.iter().position(|path| Some(&path.name) == name.as_ref())
+    };
     let Some(twin) = of(&plan.twin) else {
         assert_eq!(plan.twin, None);
         return;
@@ -67,10 +77,13 @@ fn is_twin(plan: &Plan) {
     let baseline = of(&plan.baseline).expect("what it is the twin of");
     let name = plan.paths[twin].name.clone();
     assert_eq!(Path { name, ..plan.paths[baseline].clone() }, plan.paths[twin]);
-    let points = |path| plan.cells.iter().filter(move |cell| cell.path == path).map(|cell| cell.point);
+    let points =
+        |path| plan.cells.iter().filter(move |cell| cell.path == path).map(|cell| cell.point);
     let others: HashSet<_> = points(baseline).collect();
     assert!(points(twin).count() > 0);
-    assert!(points(twin).all(|point| others.contains(&point) && plan.points[point].search.is_none()));
+    assert!(
+        points(twin).all(|point| others.contains(&point) && plan.points[point].search.is_none())
+    );
 }
 
 /// A search has somewhere to begin and somewhere to end.
@@ -78,13 +91,20 @@ fn is_search(goal: &SearchGoal) {
     match goal {
         SearchGoal::Knee { connections, threads, .. } => {
             assert!(
-                connections.len() >= 2 && connections[0] >= 1 && connections.is_sorted_by(|a, b| a < b),
+                connections.len() >= 2
+                    && connections[0] >= 1
+                    && connections.is_sorted_by(|a, b| a < b),
                 "{goal:?}"
             );
             assert!(threads.is_sorted_by(|a, b| a < b) && threads.first() != Some(&0), "{goal:?}");
         }
-        SearchGoal::Slo { rates, .. } | SearchGoal::Cpu { rates, .. } | SearchGoal::Lossless { rates, .. } => {
-            assert!(0.0 < rates.lowest_per_s && rates.lowest_per_s < rates.highest_per_s, "{goal:?}");
+        SearchGoal::Slo { rates, .. }
+        | SearchGoal::Cpu { rates, .. }
+        | SearchGoal::Lossless { rates, .. } => {
+            assert!(
+                0.0 < rates.lowest_per_s && rates.lowest_per_s < rates.highest_per_s,
+                "{goal:?}"
+            );
             assert!(rates.highest_per_s.is_finite(), "{goal:?}");
         }
     }

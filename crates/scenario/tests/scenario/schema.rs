@@ -19,7 +19,8 @@ fn json_of(text: &str) -> Value {
 /// The reader takes it, or not; where it should have, this says why it did not.
 fn assert_read(text: &str, right: bool) {
     let read = try_plan(text);
-    let why = read.as_ref().err().map(|problems| crate::common::lines(problems)).unwrap_or_default();
+    let why =
+        read.as_ref().err().map(|problems| crate::common::lines(problems)).unwrap_or_default();
     assert_eq!(read.is_ok(), right, "the reader: {text}{why}");
 }
 
@@ -43,12 +44,17 @@ fn mutated_scenarios_are_not() {
         let value = json_of(scenario.text);
         for pointer in mappings(&value) {
             // Of names that the user gives any will do.
-            let free = ["/paths", "/workloads", "/testbed/lab/nodes", "/places/nodes", "/mesh/variants"]
-                .contains(&pointer.as_str());
+            let free =
+                ["/paths", "/workloads", "/testbed/lab/nodes", "/places/nodes", "/mesh/variants"]
+                    .contains(&pointer.as_str());
             let mut mutated = value.clone();
-            mutated.pointer_mut(&pointer).expect("a mapping")[if free { "no name" } else { "siez" }] =
-                json!("host@a -> host@b");
-            assert!(!validator.is_valid(&mutated), "{}{pointer}: an unknown key was accepted", scenario.name);
+            mutated.pointer_mut(&pointer).expect("a mapping")
+                [if free { "no name" } else { "siez" }] = json!("host@a -> host@b");
+            assert!(
+                !validator.is_valid(&mutated),
+                "{}{pointer}: an unknown key was accepted",
+                scenario.name
+            );
             tried += 1;
         }
         for (pointer, wrong) in [
@@ -83,14 +89,17 @@ fn mutated_scenarios_are_not() {
 /// JSON pointers of all mappings.
 fn mappings(value: &Value) -> Vec<String> {
     let mut out = Vec::new();
-    let mut look =
-        |prefix: String, value: &Value| out.extend(mappings(value).into_iter().map(|p| format!("{prefix}{p}")));
+    let mut look = |prefix: String, value: &Value| {
+        out.extend(mappings(value).into_iter().map(|p| format!("{prefix}{p}")))
+    };
     match value {
         Value::Object(map) => {
             map.iter().for_each(|(key, value)| look(format!("/{key}"), value));
             out.push(String::new());
         }
-        Value::Array(list) => list.iter().enumerate().for_each(|(i, value)| look(format!("/{i}"), value)),
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, value)| look(format!("/{i}"), value))
+        }
         _ => {}
     }
     out
@@ -149,13 +158,26 @@ fn both_take_the_same_searches_and_stops() {
     let top = |keys: &str| format!("{keys}\n{}", with("rr"));
     for (text, right) in [
         (search("knee: {connections: [8, 16]}"), true),
-        (search("knee: {connections: 8:64:*2, threads: {from: 1, to: 4, factor: 2}, growth: 5%}, errors: 0.5%"), true),
-        (search("slo: {p99: 5ms, rates: 100..50000, precision: 0.02}, errors: 0.01, equal-load: false"), true),
+        (
+            search(
+                "knee: {connections: 8:64:*2, threads: {from: 1, to: 4, factor: 2}, growth: 5%}, errors: 0.5%",
+            ),
+            true,
+        ),
+        (
+            search(
+                "slo: {p99: 5ms, rates: 100..50000, precision: 0.02}, errors: 0.01, equal-load: false",
+            ),
+            true,
+        ),
         (search("slo: {p99.95: 5ms, rates: 0.5..1}"), true),
         (search("slo: {p: 99.5, limit: 1s, rates: 1..2}"), true),
         (search("cpu: {of: node b, ceiling: 60%, rates: 1..2}"), true),
         (search("cpu: {of: client, ceiling: 1, rates: 1..2}"), true),
-        (datagrams("lossless: {loss: 0.1%, rates: 10Mbit..10Gbit, precision: 1%, repeats: 3}"), true),
+        (
+            datagrams("lossless: {loss: 0.1%, rates: 10Mbit..10Gbit, precision: 1%, repeats: 3}"),
+            true,
+        ),
         (search("knee: {}"), false),
         (search("knee: {connections: [8]}"), false),
         (search("knee: {connections: [0, 8]}"), false),
@@ -171,7 +193,10 @@ fn both_take_the_same_searches_and_stops() {
         (datagrams("lossless: {rates: 1Mbit..2Mbit}"), false),
         (datagrams("lossless: {loss: 0, rates: 1Mbit..2Mbit, repeats: 0}"), false),
         (top("stop: {ci: 2%}"), true),
-        (top("stop: {ci: 0.02, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}"), true),
+        (
+            top("stop: {ci: 0.02, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}"),
+            true,
+        ),
         (top("stop: {ci: 2%, metric: requests_per_s, budget: 90}"), true),
         (top("stop: {ci: 2%, metric: foo_bar}"), false),
         (top("stop: {}"), false),
@@ -196,7 +221,10 @@ fn both_take_the_same_paths() {
     let validator = validator();
     for (paths, right) in [
         ("paths: {p: host@a -> bridge+runsc@b via node-port@c}", true),
-        ("paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20, mesh: none}}", true),
+        (
+            "paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20, mesh: none}}",
+            true,
+        ),
         ("paths: {p: host@a -> bridge@b mesh server}", true),
         ("paths: {p: bridge@a -> host@b via node-port@c mesh client}", true),
         ("paths: {p: bridge@a -> eni@b  via  cluster-ip  mesh  both}", true),
@@ -204,12 +232,18 @@ fn both_take_the_same_paths() {
         ("paths: {p: host@a -> bridge+runsc@b via gateway@c}", true),
         ("paths: {p: bridge@a -> bridge@b via gateway@c mesh server}", true),
         ("paths: {p: {from: bridge@a, to: bridge@b, mesh: both, via: cluster-ip}}", true),
-        ("paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}", true),
+        (
+            "paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}",
+            true,
+        ),
         ("places: {kinds: bridge, via: [direct, gateway@c], mesh: [none, server]}", true),
         ("places: {kinds: [bridge], mesh: both}", true),
         ("places: [host, bridge+runsc]", true),
         ("places: {kinds: [host, eni], nodes: a -> b, via: cluster-ip}", true),
-        ("places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct, node-port@c]}", true),
+        (
+            "places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct, node-port@c]}",
+            true,
+        ),
         ("testbed: lab\npaths: {p: host@a -> host@b}", true),
         ("testbed: {lab: {nodes: 3, link: 10Gbit, mtu: 9000}}\npaths: {p: host@a -> host@c}", true),
         (
@@ -267,8 +301,11 @@ fn both_take_the_same_paths() {
 #[test]
 fn both_take_the_same_testbeds() {
     let validator = validator();
-    let cluster = |block: &str| format!("testbed: {{kubernetes: {{{block}}}}}\npaths: {{p: host@a -> pod@b}}");
-    let hosts = |block: &str| format!("testbed: {{hosts: {{{block}}}}}\npaths: {{p: host@a -> host@b}}");
+    let cluster = |block: &str| {
+        format!("testbed: {{kubernetes: {{{block}}}}}\npaths: {{p: host@a -> pod@b}}")
+    };
+    let hosts =
+        |block: &str| format!("testbed: {{hosts: {{{block}}}}}\npaths: {{p: host@a -> host@b}}");
     let on = |testbed: &str, path: &str| format!("testbed: {testbed}\npaths: {{p: {path}}}");
     let two = "{hosts: {nodes: {a: x, b: z}}}";
     for (text, right) in [
@@ -283,7 +320,13 @@ fn both_take_the_same_testbeds() {
         ),
         (on("{kubernetes: , lab: {nodes: 2}}", "pod@a -> eni@b"), true),
         (on("{kubernetes: {networks: {own: }}}", "own+x@a -> own@b via cluster-ip"), true),
-        (on("{kubernetes: {gateway: {address: 'x:80'}}}", "pod@a -> pod@b via gateway mesh server"), true),
+        (
+            on(
+                "{kubernetes: {gateway: {address: 'x:80'}}}",
+                "pod@a -> pod@b via gateway mesh server",
+            ),
+            true,
+        ),
         (on("kubernetes", "pod@a -> pod@b via gateway@c mesh server"), true),
         (on("kubernetes", "host+kata@a -> pod@b"), false),
         (on("kubernetes", "pod@a -> host@b mesh server"), false),
@@ -305,14 +348,22 @@ fn both_take_the_same_testbeds() {
             false,
         ),
         (
-            on("kubernetes", "host@a -> pod@b").replace("paths: {p: host@a -> pod@b}", "places: {kinds: [pod, pod+x]}"),
+            on("kubernetes", "host@a -> pod@b")
+                .replace("paths: {p: host@a -> pod@b}", "places: {kinds: [pod, pod+x]}"),
             true,
         ),
         (
-            cluster("context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s"),
+            cluster(
+                "context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s",
+            ),
             true,
         ),
-        (cluster("nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z1}, c: }"), true),
+        (
+            cluster(
+                "nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z1}, c: }",
+            ),
+            true,
+        ),
         (
             cluster(
                 "networks: {overlay: {runtime-class: x}, macvlan: {annotations: {a.b/c: '[]'}, labels: {a: b}, interface: net1, patch: {spec: {}}}, eni: }",
@@ -329,7 +380,10 @@ fn both_take_the_same_testbeds() {
         (cluster("servers: {nginx: {image: nginx, cpus: 500m}}"), true),
         (cluster("mesh: linkerd"), true),
         (cluster("mesh: {provider: istio, revision: canary}"), true),
-        (cluster("gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}"), true),
+        (
+            cluster("gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}"),
+            true,
+        ),
         (cluster("prometheus: {url: 'https://x:9090/p'}"), true),
         (cluster("prometheus: {service: 'monitoring/prometheus:9090'}"), true),
         (cluster("own: 1"), false),
@@ -378,10 +432,19 @@ fn both_take_the_same_meshes() {
     for (mesh, right) in [
         ("{}", true),
         ("{mtls: false, concurrency: 1, max-connections: 1, upstream: http2}", true),
-        ("{stats: true, access-log: true, policy-check: true, policy-report: true, variants: [plain]}", true),
-        ("{variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}", true),
+        (
+            "{stats: true, access-log: true, policy-check: true, policy-report: true, variants: [plain]}",
+            true,
+        ),
+        (
+            "{variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}",
+            true,
+        ),
         ("{variants: stats}", true),
-        ("{variants: {plain: , mixer: {policy-check: true, stats: true}, own: {concurrency: 64}, http2: {}}}", true),
+        (
+            "{variants: {plain: , mixer: {policy-check: true, stats: true}, own: {concurrency: 64}, http2: {}}}",
+            true,
+        ),
         ("", false),
         ("plain", false),
         ("[plain]", false),
@@ -404,7 +467,9 @@ fn both_take_the_same_meshes() {
         ("{variants: {mixer: {policy: true}}}", false),
         ("{variants: {mixer: true}}", false),
     ] {
-        let text = crate::common::on(&format!("paths: {{p: bridge@a -> bridge@b mesh both}}\nmesh: {mesh}"));
+        let text = crate::common::on(&format!(
+            "paths: {{p: bridge@a -> bridge@b mesh both}}\nmesh: {mesh}"
+        ));
         assert_eq!(try_plan(&text).is_ok(), right, "the reader: {mesh}");
         assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {mesh}");
     }
@@ -414,12 +479,18 @@ fn both_take_the_same_meshes() {
 fn every_key_is_described() {
     let schema = schema(&vocabularies());
     let rr = &schema["$defs"]["rr"]["properties"];
-    assert_eq!(rr["size"]["description"], "Bytes of a request; a sweep like 1:256KiB:*64 measures each");
+    assert_eq!(
+        rr["size"]["description"],
+        "Bytes of a request; a sweep like 1:256KiB:*64 measures each"
+    );
     let described = |what: &str, properties: &Value, least: usize| {
         let properties = properties.as_object().expect("properties");
         assert!(properties.len() >= least, "{what}");
         for (name, property) in properties {
-            assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{what}.{name}");
+            assert!(
+                property["description"].as_str().is_some_and(|text| text.len() > 10),
+                "{what}.{name}"
+            );
         }
     };
     for workload in ["stream", "push", "rr", "crr", "udp", "ping", "http"] {

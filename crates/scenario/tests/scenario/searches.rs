@@ -24,12 +24,19 @@ fn rates(lowest_per_s: f64, highest_per_s: f64) -> RateRange {
 #[test]
 fn levels_up_to_the_knee() {
     let knee = |connections: &[u32], threads: &[u32], least_growth| SearchSpec {
-        goal: SearchGoal::Knee { connections: connections.to_vec(), threads: threads.to_vec(), least_growth },
+        goal: SearchGoal::Knee {
+            connections: connections.to_vec(),
+            threads: threads.to_vec(),
+            least_growth,
+        },
         repeats: 1,
         errors_share: 0.01,
         equal_load: false,
     };
-    assert_eq!(spec("{rr: , search: {knee: {connections: [8, 16, 32]}}}"), knee(&[8, 16, 32], &[], 0.05));
+    assert_eq!(
+        spec("{rr: , search: {knee: {connections: [8, 16, 32]}}}"),
+        knee(&[8, 16, 32], &[], 0.05)
+    );
     assert_eq!(
         spec(
             "{http: {}, search: {knee: {connections: 4:16:*2, threads: {from: 1, to: 4, factor: 2}, growth: 2%}, errors: 0}}"
@@ -37,21 +44,34 @@ fn levels_up_to_the_knee() {
         SearchSpec { errors_share: 0.0, ..knee(&[4, 8, 16], &[1, 2, 4], 0.02) }
     );
     // The trials begin with the first level; what is varied is no part of the point.
-    let point = points("{rr: {size: [1, 2], threads: 2}, search: {knee: {connections: [8, 16], threads: [1, 2]}}}");
-    let of: Vec<_> =
-        point.iter().map(|p| (p.job.connections, p.job.threads, p.job.is_closed_loop(), &p.point["size"])).collect();
+    let point = points(
+        "{rr: {size: [1, 2], threads: 2}, search: {knee: {connections: [8, 16], threads: [1, 2]}}}",
+    );
+    let of: Vec<_> = point
+        .iter()
+        .map(|p| (p.job.connections, p.job.threads, p.job.is_closed_loop(), &p.point["size"]))
+        .collect();
     assert_eq!(of, [(8, 2, true, &json!("1B")), (8, 2, true, &json!("2B"))]);
     assert!(point.iter().all(|p| p.point.len() == 1 && p.search.is_some()));
 }
 
 #[test]
 fn the_highest_rate_within_a_limit() {
-    let slo =
-        |percentile, limit_ns, precision| SearchGoal::Slo { percentile, limit_ns, rates: rates(100.0, 5e4), precision };
-    let of = |keys: &str| {
-        spec(&format!("{{http: {{connections: 4}}, search: {{slo: {{{keys}, rates: 100..50000}}}}}}")).goal
+    let slo = |percentile, limit_ns, precision| SearchGoal::Slo {
+        percentile,
+        limit_ns,
+        rates: rates(100.0, 5e4),
+        precision,
     };
-    let repeats = |keys: &str| spec(&format!("{{http: , search: {{slo: {{p50: 1ms, rates: 1..9{keys}}}}}}}")).repeats;
+    let of = |keys: &str| {
+        spec(&format!(
+            "{{http: {{connections: 4}}, search: {{slo: {{{keys}, rates: 100..50000}}}}}}"
+        ))
+        .goal
+    };
+    let repeats = |keys: &str| {
+        spec(&format!("{{http: , search: {{slo: {{p50: 1ms, rates: 1..9{keys}}}}}}}")).repeats
+    };
     assert_eq!([repeats(""), repeats(", repeats: 1"), repeats(", repeats: 20")], [3, 1, 20]);
     assert_eq!(of("p99: 5ms"), slo(99.0, 5_000_000, 0.02));
     assert_eq!(of("p99.9: 1s, precision: 0.05"), slo(99.9, 1_000_000_000, 0.05));
@@ -60,22 +80,30 @@ fn the_highest_rate_within_a_limit() {
     assert_eq!(of("p: 97.5, limit: 800us"), slo(97.5, 800_000, 0.02));
     // Trials have a schedule, and the kind of it that is asked for.
     let schedule = |keys: &str| {
-        points(&format!("{{rr: {{{keys}}}, search: {{slo: {{p50: 1ms, rates: 0.5..9}}}}}}"))[0].job.schedule
+        points(&format!("{{rr: {{{keys}}}, search: {{slo: {{p50: 1ms, rates: 0.5..9}}}}}}"))[0]
+            .job
+            .schedule
     };
-    assert_eq!([schedule(""), schedule("schedule: poisson")], [Schedule::Rate(0.5), Schedule::Poisson(0.5)]);
+    assert_eq!(
+        [schedule(""), schedule("schedule: poisson")],
+        [Schedule::Rate(0.5), Schedule::Poisson(0.5)]
+    );
     assert!(points("{rr: {}, search: {slo: {p50: 1ms, rates: 1..9}}}")[0].point.is_empty());
 }
 
 #[test]
 fn the_highest_rate_of_datagrams() {
-    let points =
-        points("{udp: {size: [16, 160], gso: 4}, search: {lossless: {loss: 0.1%, rates: 1280kbit..12.8Mbit}}}");
+    let points = points(
+        "{udp: {size: [16, 160], gso: 4}, search: {lossless: {loss: 0.1%, rates: 1280kbit..12.8Mbit}}}",
+    );
     let goal = |rates| SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
     // What `rate` comes to: payload, datagrams and not sends.
     assert_eq!(points[0].search.as_ref().expect("a search").goal, goal(rates(10_000.0, 100_000.0)));
     assert_eq!(points[1].search.as_ref().expect("a search").goal, goal(rates(1000.0, 10_000.0)));
     assert_eq!(points[1].job.schedule, Schedule::Rate(250.0), "the lowest, in sends");
-    let of = |keys: &str| spec(&format!("{{udp: {{}}, search: {{lossless: {{loss: 0, {keys}}}}}}}")).goal;
+    let of = |keys: &str| {
+        spec(&format!("{{udp: {{}}, search: {{lossless: {{loss: 0, {keys}}}}}}}")).goal
+    };
     assert_eq!(
         of("rates: 5kpps..1Mpps, precision: 2%, repeats: 1"),
         SearchGoal::Lossless { loss_share: 0.0, rates: rates(5e3, 1e6), precision: 0.02 }
@@ -85,7 +113,9 @@ fn the_highest_rate_of_datagrams() {
 #[test]
 fn the_highest_rate_for_a_cpu() {
     let of = |whose: &str| {
-        let text = with(&format!("{{http: {{}}, search: {{cpu: {{of: {whose}, ceiling: 60%, rates: 1..9}}}}}}"));
+        let text = with(&format!(
+            "{{http: {{}}, search: {{cpu: {{of: {whose}, ceiling: 60%, rates: 1..9}}}}}}"
+        ));
         match plan(&text).points.remove(0).search.expect("a search").goal {
             SearchGoal::Cpu { of, ceiling, .. } => (of, ceiling),
             other => panic!("{other:?}"),
@@ -95,8 +125,13 @@ fn the_highest_rate_for_a_cpu() {
     assert_eq!(of("server"), (CpuOf::Server, 0.6));
     assert_eq!(of("node b"), (CpuOf::Node("b".to_owned()), 0.6));
     assert_eq!(
-        spec("{udp: {size: 100}, search: {cpu: {of: node b, ceiling: 0.5, rates: 8kbit..8Mbit}}}").goal,
-        SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.5, rates: rates(10.0, 10_000.0) }
+        spec("{udp: {size: 100}, search: {cpu: {of: node b, ceiling: 0.5, rates: 8kbit..8Mbit}}}")
+            .goal,
+        SearchGoal::Cpu {
+            of: CpuOf::Node("b".to_owned()),
+            ceiling: 0.5,
+            rates: rates(10.0, 10_000.0)
+        }
     );
 }
 
@@ -130,7 +165,11 @@ fn paths_without_the_cpu_are_left_out_and_told() {
         ("node c", vec!["gateway"], "none, server, both"),
     ] {
         let note = format!("workloads.w.search.cpu on {without}: no {whose} there");
-        assert_eq!(of(whose), (paths.into_iter().map(str::to_owned).collect(), vec![note]), "{whose}");
+        assert_eq!(
+            of(whose),
+            (paths.into_iter().map(str::to_owned).collect(), vec![note]),
+            "{whose}"
+        );
     }
     let known = "expected one of client-sidecar, gateway, policy, server-sidecar";
     let rows = [
@@ -169,7 +208,9 @@ fn searches_that_make_no_sense() {
         // What is searched.
         (
             "{rr: , search: {}}",
-            format!("{at}21: workloads.w.search: found nothing to search, expected one of knee, slo, cpu, lossless"),
+            format!(
+                "{at}21: workloads.w.search: found nothing to search, expected one of knee, slo, cpu, lossless"
+            ),
         ),
         (
             "{rr: , search: slo}",
@@ -195,7 +236,9 @@ fn searches_that_make_no_sense() {
         ),
         (
             "{rr: , search: {knee: {connections: [1, 2]}, errors: 2}}",
-            format!("{at}59: workloads.w.search.errors: found `2`, expected a share like 1% or 0.01, 0% to 100%"),
+            format!(
+                "{at}59: workloads.w.search.errors: found `2`, expected a share like 1% or 0.01, 0% to 100%"
+            ),
         ),
         (
             "{rr: , search: {knee: {connections: [1, 2]}, equal_load: 1}}",
@@ -203,20 +246,31 @@ fn searches_that_make_no_sense() {
         ),
         (
             "{rr: , search: {knee: {connections: [1, 2]}, equal-load: true}}",
-            format!("{at}21: workloads.w.search: found `equal-load` on one path, expected at least two paths"),
+            format!(
+                "{at}21: workloads.w.search: found `equal-load` on one path, expected at least two paths"
+            ),
         ),
         // With which workload.
         (
             "{stream: , search: {knee: {connections: [1, 2]}}}",
-            format!("{at}26: {}: found the workload `stream`, expected one of rr, crr, http", of("knee")),
+            format!(
+                "{at}26: {}: found the workload `stream`, expected one of rr, crr, http",
+                of("knee")
+            ),
         ),
         (
             "{ping: , search: {slo: {p50: 1s, rates: 1..2}}}",
-            format!("{at}24: {}: found the workload `ping`, expected one of rr, crr, http", of("slo")),
+            format!(
+                "{at}24: {}: found the workload `ping`, expected one of rr, crr, http",
+                of("slo")
+            ),
         ),
         (
             "{push: , search: {cpu: {of: client, ceiling: 1, rates: 1..2}}}",
-            format!("{at}24: {}: found the workload `push`, expected one of rr, crr, udp, http", of("cpu")),
+            format!(
+                "{at}24: {}: found the workload `push`, expected one of rr, crr, udp, http",
+                of("cpu")
+            ),
         ),
         (
             "{rr: , search: {lossless: {loss: 0, rates: 1..2}}}",
@@ -236,7 +290,10 @@ fn searches_that_make_no_sense() {
         ),
         (
             "{rr: , search: {knee: {connections: [8, 4]}}}",
-            format!("{at}46: {}: found `4`, expected more than the level before it", of("knee.connections")),
+            format!(
+                "{at}46: {}: found `4`, expected more than the level before it",
+                of("knee.connections")
+            ),
         ),
         (
             "{rr: , search: {knee: {connections: [0, many]}}}",
@@ -272,7 +329,10 @@ fn searches_that_make_no_sense() {
         ),
         (
             "{rr: , search: {knee: {connections: [1, 2], growth: -1%}}}",
-            format!("{at}58: {}: found `-1%`, expected a share like 5% or 0.05, 0.1% to 100%", of("knee.growth")),
+            format!(
+                "{at}58: {}: found `-1%`, expected a share like 5% or 0.05, 0.1% to 100%",
+                of("knee.growth")
+            ),
         ),
         (
             "{rr: {rate: 5}, search: {knee: {connections: [1, 2]}}}",
@@ -299,8 +359,14 @@ fn searches_that_make_no_sense() {
             ),
         ),
         // Service levels.
-        ("{rr: , search: {slo: {rates: 1..2}}}", format!("{at}27: {}: found no limit, {slo}", of("slo"))),
-        ("{rr: , search: {slo: {p99: 1ms}}}", format!("{at}27: {}: found no `rates`, {rate} 100..50000", of("slo"))),
+        (
+            "{rr: , search: {slo: {rates: 1..2}}}",
+            format!("{at}27: {}: found no limit, {slo}", of("slo")),
+        ),
+        (
+            "{rr: , search: {slo: {p99: 1ms}}}",
+            format!("{at}27: {}: found no `rates`, {rate} 100..50000", of("slo")),
+        ),
         (
             "{rr: , search: {slo: {p99: 1ms, p50: 1us, rates: 1..2}}}",
             format!(
@@ -317,7 +383,10 @@ fn searches_that_make_no_sense() {
         ),
         (
             "{rr: , search: {slo: {p: 101, limit: 1s, rates: 1..2}}}",
-            format!("{at}31: {}: found `101`, expected a percentile above 0 and up to 100, like 99.5", of("slo.p")),
+            format!(
+                "{at}31: {}: found `101`, expected a percentile above 0 and up to 100, like 99.5",
+                of("slo.p")
+            ),
         ),
         (
             "{rr: , search: {slo: {p99: 0, rates: 1..2}}}",
@@ -355,11 +424,17 @@ fn searches_that_make_no_sense() {
         ),
         (
             "{rr: , search: {slo: {p99: 1s, rates: 1..1e9}}}",
-            format!("{at}44: {}: found `1e9`, expected more than 0 and at most 100 000 000 a second", of("slo.rates")),
+            format!(
+                "{at}44: {}: found `1e9`, expected more than 0 and at most 100 000 000 a second",
+                of("slo.rates")
+            ),
         ),
         (
             "{rr: , search: {slo: {p99: 1s, rates: 0..9}}}",
-            format!("{at}44: {}: found `0`, expected more than 0 and at most 100 000 000 a second", of("slo.rates")),
+            format!(
+                "{at}44: {}: found `0`, expected more than 0 and at most 100 000 000 a second",
+                of("slo.rates")
+            ),
         ),
         (
             "{rr: {rate: [1, 2]}, search: {slo: {p99: 1s, rates: 1..9}}}",
@@ -374,7 +449,10 @@ fn searches_that_make_no_sense() {
             ),
         ),
         // CPU.
-        ("{rr: , search: {cpu: {ceiling: 60%, rates: 1..9}}}", format!("{at}27: {}: found no `of`, {who}", of("cpu"))),
+        (
+            "{rr: , search: {cpu: {ceiling: 60%, rates: 1..9}}}",
+            format!("{at}27: {}: found no `of`, {who}", of("cpu")),
+        ),
         (
             "{rr: , search: {cpu: {of: client, rates: 1..9}}}",
             format!(
@@ -418,11 +496,17 @@ fn searches_that_make_no_sense() {
         ),
         (
             "{udp: , search: {lossless: {loss: 0, rates: 1Mbit..max}}}",
-            format!("{at}50: {}: found `max`, expected a rate that can be halved", of("lossless.rates")),
+            format!(
+                "{at}50: {}: found `max`, expected a rate that can be halved",
+                of("lossless.rates")
+            ),
         ),
         (
             "{udp: , search: {lossless: {loss: 0, rates: 1Mbit..2Mbit, repeats: 0}}}",
-            format!("{at}73: {}: found `0`, expected a whole number from 1 to 20", of("lossless.repeats")),
+            format!(
+                "{at}73: {}: found `0`, expected a whole number from 1 to 20",
+                of("lossless.repeats")
+            ),
         ),
         (
             "{udp: {rate: max}, search: {lossless: {loss: 0, rates: 1Mbit..2Mbit}}}",
@@ -442,7 +526,9 @@ fn traffic_that_passes_by_proxies_says_nothing_of_their_cpu() {
         "x.yaml:4:35: workloads.w.search.cpu.of: found `udp` through proxies, expected traffic that proxies carry: they take TCP only",
     )];
     compare(&rows, |workload| {
-        format!("name: x\npaths: {{p: bridge@a -> bridge@b mesh server}}\nworkloads:\n  w: {workload}\n")
+        format!(
+            "name: x\npaths: {{p: bridge@a -> bridge@b mesh server}}\nworkloads:\n  w: {workload}\n"
+        )
     });
 }
 
@@ -452,5 +538,8 @@ fn keys_for_all_workloads_hold_for_searches_too() {
                 workloads: {w: {rr: , search: {slo: {p99: 1ms, rates: 10..20}}}}\n";
     let point = plan(text).points.remove(0);
     let timing = point.job.timing;
-    assert_eq!((timing.window_ns, timing.warmup_ns, point.job.engine), (2_000_000_000, 100_000_000, EngineKind::Uring));
+    assert_eq!(
+        (timing.window_ns, timing.warmup_ns, point.job.engine),
+        (2_000_000_000, 100_000_000, EngineKind::Uring)
+    );
 }

@@ -15,13 +15,20 @@ fn resolved(name: &str) -> Plan {
 /// Time of a round with 150 ms between trials, s.
 fn round_s(plan: &Plan) -> f64 {
     let cells = plan.cells.iter().filter(|cell| plan.points[cell.point].search.is_none());
-    cells.map(|cell| plan.points[cell.point].job.timing).map(|t| (t.warmup_ns + t.window_ns) as f64 / 1e9 + 0.15).sum()
+    cells
+        .map(|cell| plan.points[cell.point].job.timing)
+        .map(|t| (t.warmup_ns + t.window_ns) as f64 / 1e9 + 0.15)
+        .sum()
 }
 
 /// The shortest and the longest time of all rounds, minutes.
 fn minutes(plan: &Plan) -> [f64; 2] {
     let round_s = round_s(plan);
-    let budget_s = plan.stop.as_ref().and_then(|stop| stop.budget_ns).map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
+    let budget_s = plan
+        .stop
+        .as_ref()
+        .and_then(|stop| stop.budget_ns)
+        .map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
     let least = plan.stop.as_ref().map_or(plan.rounds, |stop| stop.min_rounds);
     // A round that was begun is finished.
     let most = f64::from(plan.rounds).min((budget_s / round_s).ceil());
@@ -30,10 +37,16 @@ fn minutes(plan: &Plan) -> [f64; 2] {
 
 /// What the first comment of a scenario promises: `About 3 minutes` or `4 to 6 minutes`.
 fn promised(text: &str) -> [f64; 2] {
-    let comment: Vec<&str> =
-        text.lines().map_while(|line| line.strip_prefix('#')).flat_map(str::split_whitespace).collect();
-    let at = comment.iter().position(|word| word.starts_with("minutes")).expect("how long it takes");
-    let number = |at: usize| comment[at].parse::<f64>().unwrap_or_else(|_| panic!("{} minutes", comment[at]));
+    let comment: Vec<&str> = text
+        .lines()
+        .map_while(|line| line.strip_prefix('#'))
+        .flat_map(str::split_whitespace)
+        .collect();
+    let at =
+        comment.iter().position(|word| word.starts_with("minutes")).expect("how long it takes");
+    let number = |at: usize| {
+        comment[at].parse::<f64>().unwrap_or_else(|_| panic!("{} minutes", comment[at]))
+    };
     let first = if comment[at - 2] == "to" { at - 3 } else { at - 1 };
     [number(first), number(at - 1)]
 }
@@ -52,7 +65,15 @@ fn every_file_is_registered_and_says_what_it_answers() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let files: BTreeSet<String> = fs::read_dir(folder)
         .expect("the folder of the scenarios")
-        .map(|entry| entry.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned())
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .path()
+                .file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
         .collect();
     let registered: BTreeSet<String> = SHIPPED.iter().map(|s| s.name.to_owned()).collect();
     assert_eq!(files, registered);
@@ -65,10 +86,23 @@ fn every_file_is_registered_and_says_what_it_answers() {
             scenario.name,
             scenario.summary()
         );
-        assert!(scenario.text.lines().count() <= 40, "{} cannot be read in a minute", scenario.name);
-        assert!(plan.baseline.is_some() && plan.rounds >= 3, "{} cannot give a verdict", scenario.name);
+        assert!(
+            scenario.text.lines().count() <= 40,
+            "{} cannot be read in a minute",
+            scenario.name
+        );
+        assert!(
+            plan.baseline.is_some() && plan.rounds >= 3,
+            "{} cannot give a verdict",
+            scenario.name
+        );
         let rounds = plan.cells.iter().any(|cell| plan.points[cell.point].search.is_none());
-        assert_eq!(plan.twin.is_some(), rounds, "{}: how much of its differences is noise?", scenario.name);
+        assert_eq!(
+            plan.twin.is_some(),
+            rounds,
+            "{}: how much of its differences is noise?",
+            scenario.name
+        );
         // How long searches take, `hopbench plan` estimates.
         let ([least, most], [shortest, longest]) = (promised(scenario.text), minutes(&plan));
         let near = (least - shortest).abs() <= 0.5 && (most - longest).abs() <= 0.5;
@@ -81,7 +115,16 @@ fn quickstart() {
     let plan = resolved("quickstart");
     assert_eq!(
         names(&plan),
-        ["host", "bridge", "overlay", "eni", "node-port", "server-sidecar", "sidecars", "host again"]
+        [
+            "host",
+            "bridge",
+            "overlay",
+            "eni",
+            "node-port",
+            "server-sidecar",
+            "sidecars",
+            "host again"
+        ]
     );
     let kinds: Vec<&str> = plan.points.iter().map(|p| p.job.workload.as_str()).collect();
     assert_eq!(kinds, ["stream", "rr", "http", "udp", "ping"]);
@@ -90,11 +133,16 @@ fn quickstart() {
     // What proxies leave alone is not measured through them.
     for cell in &plan.cells {
         let (path, point) = plan.at(*cell);
-        assert!(!path.is_proxied() || !["udp", "ping"].contains(&point.job.workload.as_str()), "{}", path.name);
+        assert!(
+            !path.is_proxied() || !["udp", "ping"].contains(&point.job.workload.as_str()),
+            "{}",
+            path.name
+        );
     }
     // The modes side by side: between the same places, none to both.
     let bridges = plan.paths.iter().filter(|p| p.from.network == "bridge" && p.via == Via::Direct);
-    let ends: BTreeSet<_> = bridges.clone().map(|path| (path.from.clone(), path.to.clone())).collect();
+    let ends: BTreeSet<_> =
+        bridges.clone().map(|path| (path.from.clone(), path.to.clone())).collect();
     let modes: Vec<MeshMode> = bridges.map(|path| path.mesh).collect();
     assert_eq!((ends.len(), modes), (1, vec![MeshMode::None, MeshMode::Server, MeshMode::Both]));
     assert!(plan.paths.iter().all(|path| path.from.node != path.to.node));
@@ -107,9 +155,15 @@ fn tcp_fanout() {
     let plan = resolved("tcp-fanout");
     let feed = plan.points.iter().find(|p| p.job.workload == "push").expect("the business case");
     assert_eq!(feed.job.connections, 100);
-    assert_eq!((&feed.job.params["size"], &feed.job.params["rate"]), (&"25kB".into(), &20.0.into()));
+    assert_eq!(
+        (&feed.job.params["size"], &feed.job.params["rate"]),
+        (&"25kB".into(), &20.0.into())
+    );
     let bulk = plan.points.iter().find(|p| p.job.workload == "stream").expect("as much as goes");
-    assert_eq!((&bulk.job.params["size"], &bulk.job.params["direction"]), (&"100kB".into(), &"from-server".into()));
+    assert_eq!(
+        (&bulk.job.params["size"], &bulk.job.params["direction"]),
+        (&"100kB".into(), &"from-server".into())
+    );
     assert_eq!(plan.paths.len(), 7, "the six situations, and the first of them again");
     let pods = |network: &str| {
         let of = plan.paths.iter().filter(|p| p.from.network == network && p.to.network == network);
@@ -136,7 +190,10 @@ impl Nodes for hopbench_model::Path {
 #[test]
 fn message_size_sweep() {
     let plan = resolved("message-size-sweep");
-    assert_eq!(names(&plan)[..3], ["host-host.same-node", "host-bridge.same-node", "host-bridge+runsc.same-node"]);
+    assert_eq!(
+        names(&plan)[..3],
+        ["host-host.same-node", "host-bridge.same-node", "host-bridge+runsc.same-node"]
+    );
     assert_eq!(names(&plan)[11], "host-bridge+runsc.cross-node.cluster-ip");
     assert_eq!(plan.paths.len(), 13);
     for workload in ["latency", "bandwidth"] {
@@ -168,7 +225,10 @@ fn mesh_latency() {
     }
     assert_eq!(plan.cells.len(), 30);
     let stop = plan.stop.as_ref().expect("a rule");
-    assert_eq!((stop.metric.as_str(), stop.half_width_share, stop.min_rounds, plan.rounds), ("p99", 0.05, 3, 12));
+    assert_eq!(
+        (stop.metric.as_str(), stop.half_width_share, stop.min_rounds, plan.rounds),
+        ("p99", 0.05, 3, 12)
+    );
     // The original took 30 minutes without any interval.
     assert!(minutes(&plan)[1] <= 6.0, "{} minutes", minutes(&plan)[1]);
 }
@@ -176,13 +236,20 @@ fn mesh_latency() {
 #[test]
 fn mesh_variants() {
     let plan = resolved("mesh-variants");
-    let variants: Vec<&Variant> = plan.paths.iter().filter_map(|path| path.variant.as_ref()).collect();
+    let variants: Vec<&Variant> =
+        plan.paths.iter().filter_map(|path| path.variant.as_ref()).collect();
     let known = Variant::known();
     assert!(known.iter().all(|one| variants.contains(&one)), "not all that are known");
-    assert_eq!((variants.len(), plan.paths.len()), (known.len() + 1, known.len() + 2), "one of them again");
+    assert_eq!(
+        (variants.len(), plan.paths.len()),
+        (known.len() + 1, known.len() + 2),
+        "one of them again"
+    );
     assert!(plan.paths.iter().all(|path| path.mesh.is_none() == (path.name == "none")));
-    let schedules: Vec<_> = plan.points.iter().map(|p| (p.job.workload.as_str(), p.job.schedule)).collect();
-    let expected = [("http", Schedule::Rate(1000.0)), ("http", Schedule::Closed), ("rr", Schedule::Closed)];
+    let schedules: Vec<_> =
+        plan.points.iter().map(|p| (p.job.workload.as_str(), p.job.schedule)).collect();
+    let expected =
+        [("http", Schedule::Rate(1000.0)), ("http", Schedule::Closed), ("rr", Schedule::Closed)];
     assert_eq!(schedules, expected);
 }
 
@@ -197,18 +264,33 @@ fn cni_matrix() {
     assert!(minutes(&plan)[1] <= 8.0, "{} minutes", minutes(&plan)[1]);
     assert!(names(&plan).contains(&"eni-ptp.cross-zone"));
     let TestbedSpec::Lab(lab) = &plan.testbed else { panic!("no lab: {:?}", plan.testbed) };
-    assert!(lab.nodes.iter().all(|node| node.link_bits_per_s.is_some()), "a share needs a nominal rate");
+    assert!(
+        lab.nodes.iter().all(|node| node.link_bits_per_s.is_some()),
+        "a share needs a nominal rate"
+    );
     let zone = |name: &str| lab.nodes.iter().find(|n| n.name == name).map(|n| n.zone.as_str());
     for path in &plan.paths {
         assert_ne!(path.from.node, path.to.node);
-        assert_eq!(zone(&path.from.node) == zone(&path.to.node), path.name.contains(".same-zone"), "{}", path.name);
+        assert_eq!(
+            zone(&path.from.node) == zone(&path.to.node),
+            path.name.contains(".same-zone"),
+            "{}",
+            path.name
+        );
     }
     let udp = plan.points.iter().find(|p| p.job.workload == "udp").expect("packets");
     assert_eq!(udp.job.client_cpus.as_ref().map(ToString::to_string).as_deref(), Some("0"));
-    assert_eq!((&udp.job.params["size"], &udp.job.params["rate"]), (&"16B".into(), &"100Mbit".into()));
+    assert_eq!(
+        (&udp.job.params["size"], &udp.job.params["rate"]),
+        (&"16B".into(), &"100Mbit".into())
+    );
     let ping = plan.points.iter().find(|p| p.job.workload == "ping").expect("echoes");
     assert_eq!((&ping.job.params["count"], ping.job.timing.warmup_ns), (&30.into(), 0));
-    assert!(ping.job.timing.window_ns.abs_diff(6 * SECOND / 5) < 1000, "settled: {}", ping.job.timing.window_ns);
+    assert!(
+        ping.job.timing.window_ns.abs_diff(6 * SECOND / 5) < 1000,
+        "settled: {}",
+        ping.job.timing.window_ns
+    );
 }
 
 #[test]
@@ -221,16 +303,27 @@ fn max_throughput() {
         threads: vec![1, 2, 4, 8, 16],
         least_growth: 0.05,
     };
-    assert_eq!((&search.goal, search.equal_load), (&knee, true), "the best of one is measured in the others");
+    assert_eq!(
+        (&search.goal, search.equal_load),
+        (&knee, true),
+        "the best of one is measured in the others"
+    );
     assert_eq!((point.job.threads, point.job.is_closed_loop()), (2, true));
     // Kubernetes, a mesh without Mixer, a mesh with it; each with every setting.
     assert_eq!(names(&plan), ["service", "gateway.plain", "gateway.mixer"]);
     assert_eq!(plan.cells.len(), plan.paths.len() * plan.points.len());
-    let policy: Vec<_> =
-        plan.paths.iter().map(|p| p.variant.as_ref().map(|v| (v.policy_check, v.policy_report))).collect();
+    let policy: Vec<_> = plan
+        .paths
+        .iter()
+        .map(|p| p.variant.as_ref().map(|v| (v.policy_check, v.policy_report)))
+        .collect();
     assert_eq!(policy, [None, Some((false, false)), Some((true, true))]);
     assert!(plan.paths[1..].iter().all(|p| p.way().starts_with("gateway@c, mesh server")));
-    assert!(plan.points.iter().all(|p| p.server.program == "nginx" && p.server.request == "/bytes/1024"));
+    assert!(
+        plan.points
+            .iter()
+            .all(|p| p.server.program == "nginx" && p.server.request == "/bytes/1024")
+    );
     assert!(plan.points.iter().all(|p| p.server.response_bytes == Some(1024)));
 }
 
@@ -238,7 +331,8 @@ fn max_throughput() {
 fn a_plan_survives_json() {
     for scenario in SHIPPED {
         let overrides = Overrides { new_seed: u64::MAX, ..Overrides::default() };
-        let plan = read(scenario.name, scenario.text, &vocabularies(), &overrides).expect("a plan").plan;
+        let plan =
+            read(scenario.name, scenario.text, &vocabularies(), &overrides).expect("a plan").plan;
         let text = serde_json::to_string(&plan).expect("JSON");
         assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan, "{}", scenario.name);
     }

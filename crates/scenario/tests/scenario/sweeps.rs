@@ -81,12 +81,18 @@ fn every_sort_of_key_can_be_swept() {
         json!([{"receive_buffer": "64KiB"}, {"receive_buffer": "1MiB"}])
     );
     assert_eq!(swept("{rr: {cpu: ['0', '0,1']}}"), json!([{"cpu": "0"}, {"cpu": "0,1"}]));
-    assert_eq!(swept("{http: {server: [hopbench, nginx]}}"), json!([{"server": "hopbench"}, {"server": "nginx"}]));
+    assert_eq!(
+        swept("{http: {server: [hopbench, nginx]}}"),
+        json!([{"server": "hopbench"}, {"server": "nginx"}])
+    );
     assert_eq!(
         swept("{http: {response: 1kB:100kB:*10}}"),
         json!([{"response": "1kB"}, {"response": "10kB"}, {"response": "100kB"}])
     );
-    assert_eq!(swept("{udp: {rate: [max, 50000pps]}}"), json!([{"rate": "max"}, {"rate": "50000pps"}]));
+    assert_eq!(
+        swept("{udp: {rate: [max, 50000pps]}}"),
+        json!([{"rate": "max"}, {"rate": "50000pps"}])
+    );
 }
 
 #[test]
@@ -95,14 +101,22 @@ fn lists_that_belong_together_are_no_sweep() {
     assert_eq!(points.len(), 1);
     assert_eq!(points[0].job.params["headers"], json!(["A: 1,2", "B: 3"]));
     assert_eq!(points[0].job.params["body"], json!("x,y:z"));
-    assert_eq!(self::points("{rr: {cpu: '0,1'}}")[0].job.client_cpus.as_ref().expect("CPUs").0, [0, 1]);
+    assert_eq!(
+        self::points("{rr: {cpu: '0,1'}}")[0].job.client_cpus.as_ref().expect("CPUs").0,
+        [0, 1]
+    );
 }
 
 #[test]
 fn http_says_who_answers_what() {
     let server = |keys: &str| {
         let point = points(&format!("{{http: {{{keys}}}}}")).remove(0);
-        (point.server.program, point.server.request, point.server.response_bytes, point.job.params["url"].clone())
+        (
+            point.server.program,
+            point.server.request,
+            point.server.response_bytes,
+            point.job.params["url"].clone(),
+        )
     };
     let expect = |program: &str, request: &str, bytes| {
         (program.to_owned(), request.to_owned(), bytes, json!(format!("http://server{request}")))
@@ -131,11 +145,17 @@ fn defaults_hold_where_a_workload_says_nothing() {
     let plan = plan(text);
     assert_eq!(plan.points.len(), 3);
     let of = |i: usize| (plan.points[i].job.timing.window_ns / SECOND, plan.points[i].job.engine);
-    assert_eq!([of(0), of(1), of(2)], [(3, EngineKind::Uring), (3, EngineKind::Spin), (5, EngineKind::Threads)]);
+    assert_eq!(
+        [of(0), of(1), of(2)],
+        [(3, EngineKind::Uring), (3, EngineKind::Spin), (5, EngineKind::Threads)]
+    );
     assert_eq!(plan.points[1].point["engine"], json!("spin"));
     assert!(plan.points[2].point.is_empty());
     assert!(plan.seed == 9 && plan.points.iter().all(|p| p.job.seed == 9));
-    assert!(plan.points[0].job.timing.interval_ns == 3 * SECOND / 10, "a short window gets its intervals");
+    assert!(
+        plan.points[0].job.timing.interval_ns == 3 * SECOND / 10,
+        "a short window gets its intervals"
+    );
 }
 
 #[test]

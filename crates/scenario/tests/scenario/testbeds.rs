@@ -6,8 +6,8 @@ mod bad;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, PodNetwork, PrometheusSpec, SECOND, ServerImage,
-    TestbedSpec, Via,
+    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, PodNetwork, PrometheusSpec,
+    SECOND, ServerImage, TestbedSpec, Via,
 };
 use hopbench_scenario::{Overrides, SHIPPED, read_testbed};
 use serde_json::json;
@@ -47,14 +47,19 @@ fn problems(text: &str, overrides: &Overrides) -> String {
 #[test]
 fn a_cluster_of_which_nothing_is_said() {
     for testbed in ["kubernetes", "{kubernetes: }", "{kubernetes: {}}"] {
-        let plan = plan(&on(&format!("testbed: {testbed}\npaths: {{p: pod@b -> bridge@a via node-port@c}}")));
+        let plan = plan(&on(&format!(
+            "testbed: {testbed}\npaths: {{p: pod@b -> bridge@a via node-port@c}}"
+        )));
         let spec = cluster(&plan.testbed);
         assert_eq!(spec.image, format!("hopbench:{}", env!("CARGO_PKG_VERSION")));
         assert_eq!((spec.pull_policy.as_str(), spec.context.as_deref()), ("IfNotPresent", None));
         assert_eq!(spec.nodes, [node("a"), node("b"), node("c")]);
         assert_eq!(spec.runtimes, texts(&[("runsc", "gvisor")]));
         assert!(spec.networks.is_empty() && spec.servers.is_empty() && spec.patch.is_none());
-        assert_eq!((spec.mesh.provider, spec.mesh.revision.as_deref()), (MeshProvider::Envoy, None));
+        assert_eq!(
+            (spec.mesh.provider, spec.mesh.revision.as_deref()),
+            (MeshProvider::Envoy, None)
+        );
         assert!(spec.mesh.image.contains("envoy"), "{}", spec.mesh.image);
         assert!(spec.gateway.is_none() && spec.prometheus.is_none() && !spec.network_policy);
         assert_eq!(spec.start_timeout_ns, 120 * SECOND);
@@ -63,25 +68,36 @@ fn a_cluster_of_which_nothing_is_said() {
 
 #[test]
 fn a_cluster_of_which_everything_is_said() {
-    let text =
-        on(&format!("testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@d, q: overlay@c -> pod@b}}"));
+    let text = on(&format!(
+        "testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@d, q: overlay@c -> pod@b}}"
+    ));
     let plan = plan(&text);
     let spec = cluster(&plan.testbed);
     assert_eq!(spec.context.as_deref(), Some("staging"));
-    assert_eq!((spec.image.as_str(), spec.pull_policy.as_str()), ("example.org/tools/hopbench:1", "Never"));
+    assert_eq!(
+        (spec.image.as_str(), spec.pull_policy.as_str()),
+        ("example.org/tools/hopbench:1", "Never")
+    );
     let a = ClusterNode { node: Some("worker-1.example".to_owned()), ..node("a") };
-    let b = ClusterNode { labels: texts(&[("pool", "fast"), ("example.org/numa", "1")]), ..in_zone("b", "z1") };
+    let b = ClusterNode {
+        labels: texts(&[("pool", "fast"), ("example.org/numa", "1")]),
+        ..in_zone("b", "z1")
+    };
     assert_eq!(spec.nodes, [a, b, in_zone("c", "z2"), node("d")]);
     let overlay = PodNetwork { runtime_class: Some("overlay".to_owned()), ..PodNetwork::default() };
     let macvlan = PodNetwork {
         runtime_class: None,
-        annotations: texts(&[("k8s.v1.cni.cncf.io/networks", "[{\"name\": \"m\"}]"), ("example.org/on", "true")]),
+        annotations: texts(&[
+            ("k8s.v1.cni.cncf.io/networks", "[{\"name\": \"m\"}]"),
+            ("example.org/on", "true"),
+        ]),
         labels: texts(&[("app", "x")]),
         interface: Some("net1".to_owned()),
         patch: Some(json!({"spec": {"hostNetwork": false}})),
     };
     let named = |(name, network): (&str, PodNetwork)| (name.to_owned(), network);
-    let networks = [("overlay", overlay), ("macvlan", macvlan), ("eni", PodNetwork::default())].map(named);
+    let networks =
+        [("overlay", overlay), ("macvlan", macvlan), ("eni", PodNetwork::default())].map(named);
     assert_eq!(spec.networks, BTreeMap::from(networks));
     assert_eq!(spec.runtimes, texts(&[("runsc", "sandbox"), ("kata", "kata-qemu")]));
     let nginx = ServerImage {
@@ -91,11 +107,23 @@ fn a_cluster_of_which_everything_is_said() {
         args: vec!["-g".to_owned(), "1".to_owned()],
         request: Some("/bytes/{bytes}".to_owned()),
     };
-    let own = ServerImage { image: "web".to_owned(), port: 80, cpu_millis: None, args: Vec::new(), request: None };
-    assert_eq!(spec.servers, BTreeMap::from([("nginx".to_owned(), nginx), ("own".to_owned(), own)]));
+    let own = ServerImage {
+        image: "web".to_owned(),
+        port: 80,
+        cpu_millis: None,
+        args: Vec::new(),
+        request: None,
+    };
+    assert_eq!(
+        spec.servers,
+        BTreeMap::from([("nginx".to_owned(), nginx), ("own".to_owned(), own)])
+    );
     let patch = json!({"spec": {"tolerations": [{"key": "a", "operator": "Exists"}], "priority": 5, "name": "5"}});
     assert_eq!(spec.patch, Some(patch));
-    assert_eq!((spec.mesh.provider, spec.mesh.revision.as_deref()), (MeshProvider::Istio, Some("canary")));
+    assert_eq!(
+        (spec.mesh.provider, spec.mesh.revision.as_deref()),
+        (MeshProvider::Istio, Some("canary"))
+    );
     let gateway = GatewaySpec {
         address: "gw.example:80".to_owned(),
         namespace: Some("ingress".to_owned()),
@@ -111,12 +139,20 @@ fn a_cluster_of_which_everything_is_said() {
 #[test]
 fn hosts_are_where_their_agents_are() {
     let block = "{nodes: {a: 10.0.0.1, 'b.example': '[::1]:7000', c: {control: worker-1, address: '10.1.0.1:7475', token-file: own}}, token-file: t}";
-    let plan =
-        plan(&on(&format!("testbed: {{hosts: {block}}}\npaths: {{p: host@a -> host@b.example via address@x:80}}")));
+    let plan = plan(&on(&format!(
+        "testbed: {{hosts: {block}}}\npaths: {{p: host@a -> host@b.example via address@x:80}}"
+    )));
     let spec = hosts(&plan.testbed);
-    let all: Vec<_> = spec.nodes.iter().map(|h| (h.name.as_str(), h.control.as_str(), h.address.as_deref())).collect();
-    let expected =
-        [("a", "10.0.0.1", None), ("b.example", "[::1]:7000", None), ("c", "worker-1", Some("10.1.0.1:7475"))];
+    let all: Vec<_> = spec
+        .nodes
+        .iter()
+        .map(|h| (h.name.as_str(), h.control.as_str(), h.address.as_deref()))
+        .collect();
+    let expected = [
+        ("a", "10.0.0.1", None),
+        ("b.example", "[::1]:7000", None),
+        ("c", "worker-1", Some("10.1.0.1:7475")),
+    ];
     assert_eq!((all.as_slice(), spec.token_file.as_deref()), (&expected[..], Some("t")));
     let own: Vec<_> = spec.nodes.iter().map(|host| host.token_file.as_deref()).collect();
     assert_eq!(own, [None, None, Some("own")]);
@@ -127,7 +163,8 @@ fn hosts_are_where_their_agents_are() {
 /// the scenario's.
 #[test]
 fn of_several_testbeds_one_is_chosen() {
-    let text = on("testbed: {kubernetes: {image: own}, lab: {nodes: 2}, hosts: {nodes: {a: x, b: y}}}\n\
+    let text =
+        on("testbed: {kubernetes: {image: own}, lab: {nodes: 2}, hosts: {nodes: {a: x, b: y}}}\n\
                    paths: {p: host@a -> host@b}");
     let name = |overrides: &Overrides| resolved(&text, overrides).plan.testbed.name();
     assert_eq!(name(&Overrides::default()), "kubernetes");
@@ -138,14 +175,19 @@ fn of_several_testbeds_one_is_chosen() {
     let of_file = resolved(&text, &testbed_file("{kubernetes: {image: other}, lab: }"));
     assert_eq!(cluster(&of_file.plan.testbed).image, "other");
     assert_eq!(
-        hosts(&resolved(&text, &testbed_file("hosts: {nodes: {a: z, b: y}}")).plan.testbed).nodes[0].control,
+        hosts(&resolved(&text, &testbed_file("hosts: {nodes: {a: z, b: y}}")).plan.testbed).nodes
+            [0]
+        .control,
         "z"
     );
     assert_eq!(name(&testbed_file("lab")), "lab");
     // Of a testbed of which the scenario says nothing.
     let none = on("paths: {p: host@a -> host@b}");
     assert_eq!(resolved(&none, &Overrides::default()).plan.testbed.name(), "lab");
-    assert_eq!(cluster(&resolved(&none, &testbed("kubernetes")).plan.testbed).nodes, [node("a"), node("b")]);
+    assert_eq!(
+        cluster(&resolved(&none, &testbed("kubernetes")).plan.testbed).nodes,
+        [node("a"), node("b")]
+    );
     let said = problems(&none, &testbed("hosts"));
     assert_eq!(
         said,
@@ -160,15 +202,22 @@ fn a_testbed_can_be_read_alone() {
     let file = |text: &str| testbed_file(text).testbed.expect("a file");
     let named = |name: &str| testbed(name).testbed.expect("a name");
     let alone =
-        read_testbed(&file("kubernetes: {image: x, nodes: {b: , a: {zone: z1}}}"), Some("prod")).expect("a testbed");
+        read_testbed(&file("kubernetes: {image: x, nodes: {b: , a: {zone: z1}}}"), Some("prod"))
+            .expect("a testbed");
     let spec = cluster(&alone);
     assert_eq!((spec.image.as_str(), spec.context.as_deref()), ("x", Some("prod")));
     assert_eq!(spec.nodes, [node("b"), in_zone("a", "z1")]);
-    assert!(cluster(&read_testbed(&named("kubernetes"), None).expect("a testbed")).nodes.is_empty());
+    assert!(
+        cluster(&read_testbed(&named("kubernetes"), None).expect("a testbed")).nodes.is_empty()
+    );
     assert_eq!(read_testbed(&named("lab"), None).expect("a testbed").name(), "lab");
-    let said = lines(&read_testbed(&file("kubernetes: {imag: x}"), None).expect_err("a misspelt key"));
+    let said =
+        lines(&read_testbed(&file("kubernetes: {imag: x}"), None).expect_err("a misspelt key"));
     assert!(said.starts_with("bed.yaml:1:14: kubernetes.imag: found `imag`"), "{said}");
-    assert!(lines(&read_testbed(&named("lab"), Some("prod")).expect_err("no context")).starts_with("--context: "));
+    assert!(
+        lines(&read_testbed(&named("lab"), Some("prod")).expect_err("no context"))
+            .starts_with("--context: ")
+    );
 }
 
 #[test]
@@ -199,10 +248,16 @@ fn a_context_is_for_clusters() {
         let resolved: Result<_, Vec<hopbench_scenario::ScenarioProblem>> = resolved;
         cluster(&resolved.expect("a plan").plan.testbed).context.clone()
     };
-    assert_eq!(of(context("{kubernetes: {context: staging}}", Overrides::default())).as_deref(), Some("prod"));
+    assert_eq!(
+        of(context("{kubernetes: {context: staging}}", Overrides::default())).as_deref(),
+        Some("prod")
+    );
     assert_eq!(of(context("lab", testbed("kubernetes"))).as_deref(), Some("prod"));
     let said = lines(&context("lab", Overrides::default()).expect_err("a lab has none"));
-    assert_eq!(said, "--context: found `prod`, expected the testbed kubernetes, which has contexts");
+    assert_eq!(
+        said,
+        "--context: found `prod`, expected the testbed kubernetes, which has contexts"
+    );
 }
 
 #[test]
@@ -213,15 +268,31 @@ fn a_cluster_in_place_of_a_lab_has_its_nodes_and_zones() {
         (cluster(&resolved.plan.testbed).nodes.clone(), resolved.notes)
     };
     let none = Vec::<String>::new();
-    assert_eq!(nodes("nodes: 3"), (vec![node("a"), node("b")], none.clone()), "those that paths name");
-    assert_eq!(nodes("nodes: [client, server]"), (vec![node("client"), node("server")], none.clone()));
+    assert_eq!(
+        nodes("nodes: 3"),
+        (vec![node("a"), node("b")], none.clone()),
+        "those that paths name"
+    );
+    assert_eq!(
+        nodes("nodes: [client, server]"),
+        (vec![node("client"), node("server")], none.clone())
+    );
     let zones = "nodes: {a: {zone: one}, b: {zone: two}, c: {zone: two}}";
     assert_eq!(nodes(zones), (vec![in_zone("a", "one"), in_zone("b", "two")], none.clone()));
-    assert_eq!(nodes("nodes: {a: {zone: one}, b: }").0, [in_zone("a", "one"), in_zone("b", "zone")]);
-    let shaped = nodes("nodes: {a: {link: 1Gbit}, b: {zone: two}}, mtu: 9000, zone-link: 1Gbit, zone-delay: 2ms");
+    assert_eq!(
+        nodes("nodes: {a: {zone: one}, b: }").0,
+        [in_zone("a", "one"), in_zone("b", "zone")]
+    );
+    let shaped = nodes(
+        "nodes: {a: {link: 1Gbit}, b: {zone: two}}, mtu: 9000, zone-link: 1Gbit, zone-delay: 2ms",
+    );
     let note = "link, mtu, zone-link, zone-delay of the lab: not on the testbed kubernetes, whose network is as it is";
     assert_eq!(shaped, (vec![in_zone("a", "zone"), in_zone("b", "two")], vec![note.to_owned()]));
-    assert_eq!(resolved(&text("nodes: 2, link: 1Gbit"), &Overrides::default()).notes, none, "a lab keeps them");
+    assert_eq!(
+        resolved(&text("nodes: 2, link: 1Gbit"), &Overrides::default()).notes,
+        none,
+        "a lab keeps them"
+    );
 }
 
 #[test]
@@ -242,8 +313,9 @@ fn what_a_cluster_says_of_a_node_counts_more_than_the_lab() {
 #[test]
 fn nodes_can_be_called_as_the_cluster_calls_them() {
     let long = "ip-10-0-0-1.eu-west-1.compute.internal";
-    let plan =
-        plan(&on(&format!("testbed: kubernetes\npaths: {{p: pod@{long} -> pod@n1 via node-port@a-rather-long-name}}")));
+    let plan = plan(&on(&format!(
+        "testbed: kubernetes\npaths: {{p: pod@{long} -> pod@n1 via node-port@a-rather-long-name}}"
+    )));
     let real = |name: &str| ClusterNode { node: Some(name.to_owned()), ..node(name) };
     assert_eq!(cluster(&plan.testbed).nodes, [real("a-rather-long-name"), real(long), node("n1")]);
 }
@@ -259,7 +331,8 @@ fn a_gateway_that_is_there_needs_no_node() {
     let own = plan(&text(""));
     assert_eq!(own.paths[0].via, Via::Gateway("c".to_owned()));
     assert_eq!(own.testbed.nodes(), ["a", "b", "c"]);
-    let given = plan(&text("gateway: {address: '203.0.113.7:80'}").replace("gateway@c}", "gateway}"));
+    let given =
+        plan(&text("gateway: {address: '203.0.113.7:80'}").replace("gateway@c}", "gateway}"));
     for path in &given.paths {
         assert_eq!((path.via.clone(), path.variant.is_some()), (Via::Gateway(String::new()), true));
     }
@@ -267,13 +340,16 @@ fn a_gateway_that_is_there_needs_no_node() {
     assert_eq!(given.testbed.nodes(), ["a", "b"]);
     // Names are as elsewhere, so that runs on several testbeds can be laid side by side.
     let places = "places: {kinds: [pod], nodes: a -> b, via: gateway@c}";
-    let named = plan(&on(&format!("testbed: {{kubernetes: {{gateway: {{address: 'x:80'}}}}}}\n{places}")));
+    let named =
+        plan(&on(&format!("testbed: {{kubernetes: {{gateway: {{address: 'x:80'}}}}}}\n{places}")));
     assert_eq!(named.paths[0].name, "pod-pod.gateway-c");
 }
 
 #[test]
 fn sidecars_and_runtimes_go_together_on_a_cluster() {
-    let text = on("testbed: {lab: , kubernetes: }\npaths: {p: bridge+runsc@a -> bridge+runsc@b mesh both}");
+    let text = on(
+        "testbed: {lab: , kubernetes: }\npaths: {p: bridge+runsc@a -> bridge+runsc@b mesh both}",
+    );
     assert!(problems(&text, &Overrides::default()).contains("a pod without a runtime"));
     let plan = resolved(&text, &testbed("kubernetes")).plan;
     assert_eq!(plan.paths[0].to.runtime.as_deref(), Some("runsc"));
@@ -290,8 +366,7 @@ fn servers_are_asked_as_the_testbed_says() {
         (server.program, server.request)
     };
     let owned = |program: &str, request: &str| (program.to_owned(), request.to_owned());
-    let web =
-        "web: {image: web, request: '/files/{bytes}?x'}, fixed: {image: web, request: /index.html}, none: {image: x}";
+    let web = "web: {image: web, request: '/files/{bytes}?x'}, fixed: {image: web, request: /index.html}, none: {image: x}";
     assert_eq!(request(web, "server: web, response: 2kB"), owned("web", "/files/2000?x"));
     assert_eq!(request(web, "server: web"), owned("web", "/"));
     assert_eq!(request(web, "server: web, path: /own"), owned("web", "/own"));
@@ -313,10 +388,20 @@ fn every_shipped_scenario_has_the_same_cells_on_a_cluster() {
         let rest = |plan: &hopbench_model::Plan| {
             let plan = plan.clone();
             let rounds = (plan.rounds, plan.stop);
-            (plan.name, plan.paths, plan.points, plan.cells, rounds, plan.baseline, plan.twin, plan.seed)
+            (
+                plan.name,
+                plan.paths,
+                plan.points,
+                plan.cells,
+                rounds,
+                plan.baseline,
+                plan.twin,
+                plan.seed,
+            )
         };
         assert_eq!(rest(&on_cluster), rest(&lab), "{}", scenario.name);
-        let mut named: Vec<&str> = lab.paths.iter().flat_map(|path| [&*path.from.node, &*path.to.node]).collect();
+        let mut named: Vec<&str> =
+            lab.paths.iter().flat_map(|path| [&*path.from.node, &*path.to.node]).collect();
         named.extend(lab.paths.iter().filter_map(|path| match &path.via {
             Via::NodePort(node) | Via::Gateway(node) => Some(node.as_str()),
             _ => None,

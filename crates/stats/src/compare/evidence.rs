@@ -49,7 +49,9 @@ pub struct Evidence {
 /// were all.
 pub fn paired(pairs: &[(f64, f64)], seed: u64) -> Result<Evidence, NoRatio> {
     let usable = |value: f64| value.is_finite() && value > 0.0;
-    if let Some(pair) = pairs.iter().position(|(value, baseline)| !usable(*value) || !usable(*baseline)) {
+    if let Some(pair) =
+        pairs.iter().position(|(value, baseline)| !usable(*value) || !usable(*baseline))
+    {
         return Err(NoRatio::Pair(pair));
     }
     let ratios: Vec<f64> = pairs.iter().map(|(value, baseline)| value / baseline).collect();
@@ -120,13 +122,19 @@ pub fn unpaired(values: &[f64], baseline: &[f64], seed: u64) -> Result<Evidence,
         let sum = one * one + other * other;
         let degrees = sum * sum / (variance(one, a.len()) + variance(other, b.len()));
         out.error = sum.sqrt();
-        out.degrees = if degrees.is_finite() { (degrees.floor() as usize).max(1) } else { a.len() + b.len() - 2 };
+        out.degrees = if degrees.is_finite() {
+            (degrees.floor() as usize).max(1)
+        } else {
+            a.len() + b.len() - 2
+        };
         out.student_p = Some(t_test(centre, out.error, out.degrees));
         let inner = if rounds >= RANKED_FROM {
             ranked(&shifts, a.len(), b.len())
         } else {
-            let reach = out.error * student::quantile(out.degrees, 1.0 - CONFIDENCE).unwrap_or(f64::INFINITY);
-            Interval { low: centre - reach, high: centre + reach }.hull(Interval { low: shift, high: shift })
+            let reach = out.error
+                * student::quantile(out.degrees, 1.0 - CONFIDENCE).unwrap_or(f64::INFINITY);
+            Interval { low: centre - reach, high: centre + reach }
+                .hull(Interval { low: shift, high: shift })
         };
         let (low, high) = (inner.low.exp(), inner.high.exp());
         out.interval = (low.is_finite() && high.is_finite()).then_some(Interval { low, high });

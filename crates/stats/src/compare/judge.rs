@@ -98,9 +98,14 @@ pub struct Comparison {
 /// needed.
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
-    let tested = questions.iter().filter(|q| q.evidence.rounds >= FEWEST && q.evidence.student_p.is_some()).count();
-    let chosen: Vec<(Option<f64>, Test)> = questions.iter().map(|q| p_value(&q.evidence, tested)).collect();
-    let counted: Vec<usize> = (0..questions.len()).filter(|at| questions[*at].evidence.rounds >= FEWEST).collect();
+    let tested = questions
+        .iter()
+        .filter(|q| q.evidence.rounds >= FEWEST && q.evidence.student_p.is_some())
+        .count();
+    let chosen: Vec<(Option<f64>, Test)> =
+        questions.iter().map(|q| p_value(&q.evidence, tested)).collect();
+    let counted: Vec<usize> =
+        (0..questions.len()).filter(|at| questions[*at].evidence.rounds >= FEWEST).collect();
     let p_values: Vec<f64> = counted.iter().map(|at| chosen[*at].0.unwrap_or(1.0)).collect();
     let among = q_values(&p_values);
     let discoveries = among.iter().filter(|q| **q <= ALPHA).count();
@@ -138,11 +143,16 @@ fn verdict(question: &Question, q: Option<f64>, level: f64) -> Verdict {
     let Some((interval, q)) = evidence.interval.zip(q).filter(|_| evidence.rounds >= FEWEST) else {
         return Verdict::TooFewRounds { needed: FEWEST };
     };
-    let (low, high) = (interval.low * (1.0 - question.resolution), interval.high * (1.0 + question.resolution));
+    let (low, high) =
+        (interval.low * (1.0 - question.resolution), interval.high * (1.0 + question.resolution));
     if q > ALPHA || (low <= 1.0 && high >= 1.0) {
         // What is called must be above all of these, too.
-        let least = question.resolution.max(question.minimum_effect).max(question.noise_floor.unwrap_or(0.0));
-        let could_have_seen = could_have_seen(evidence, interval, level).map(|seen| seen.max(least));
+        let least = question
+            .resolution
+            .max(question.minimum_effect)
+            .max(question.noise_floor.unwrap_or(0.0));
+        let could_have_seen =
+            could_have_seen(evidence, interval, level).map(|seen| seen.max(least));
         return Verdict::NoDifference { could_have_seen };
     }
     let size = evidence.ratio.ln().abs();
@@ -201,7 +211,10 @@ mod tests {
         assert!(matches!(single(plain(about(1.0, 10))).verdict, Verdict::NoDifference { .. }));
         assert_eq!(single(plain(about(1.5, 2))).verdict, Verdict::TooFewRounds { needed: 3 });
         assert_eq!(single(plain(about(1.5, 1))).p, None);
-        assert_eq!(single(plain(unpaired(&[3.0, 3.1, 3.2], &[2.0, 2.1, 1.9], 1).unwrap())).verdict, Verdict::Higher);
+        assert_eq!(
+            single(plain(unpaired(&[3.0, 3.1, 3.2], &[2.0, 2.1, 1.9], 1).unwrap())).verdict,
+            Verdict::Higher
+        );
         assert!(judge(&[]).is_empty());
     }
 
@@ -230,7 +243,10 @@ mod tests {
     fn many_comparisons_need_more_and_take_the_test_that_can_say_it() {
         // With 8 rounds a permutation test ends at 0.8 %: enough alone, too little among 100.
         let alone = single(plain(about(1.05, 8)));
-        assert_eq!((alone.test, alone.p, alone.q), (Test::Permutation, Some(1.0 / 128.0), Some(1.0 / 128.0)));
+        assert_eq!(
+            (alone.test, alone.p, alone.q),
+            (Test::Permutation, Some(1.0 / 128.0), Some(1.0 / 128.0))
+        );
         let mut questions = vec![plain(about(1.0, 8)); 99];
         questions.push(plain(about(1.05, 8)));
         let found = judge(&questions);

@@ -44,7 +44,8 @@ pub fn sign_flip(differences: &[f64], resamples: usize, seed: u64) -> Option<Per
     if n <= MOST_FLIPPED {
         // All signs turned over give the same distance: the last sign can stay.
         let ways = 1u16 << (n - 1);
-        let extreme = (0..ways).filter(|signs| sum(&mut signs.to_le_bytes().into_iter()) >= bar).count();
+        let extreme =
+            (0..ways).filter(|signs| sum(&mut signs.to_le_bytes().into_iter()) >= bar).count();
         let ways = f64::from(ways);
         return Some(Permuted { p: extreme as f64 / ways, smallest: 1.0 / ways, exact: true });
     }
@@ -58,7 +59,9 @@ pub fn sign_flip(differences: &[f64], resamples: usize, seed: u64) -> Option<Per
 
 /// The sums of up to 8 values under each assignment of signs.
 fn signed_sums(values: &[f64]) -> [f64; 256] {
-    std::array::from_fn(|signs| values.iter().enumerate().map(|(i, v)| if signs >> i & 1 == 0 { *v } else { -v }).sum())
+    std::array::from_fn(|signs| {
+        values.iter().enumerate().map(|(i, v)| if signs >> i & 1 == 0 { *v } else { -v }).sum()
+    })
 }
 
 fn sampled(extreme: usize, resamples: usize) -> Permuted {
@@ -163,13 +166,19 @@ impl Sums {
 
     /// Of the values that are not among `others`.
     fn without(&self, others: &Self) -> Self {
-        Self { n: self.n - others.n, sum: self.sum - others.sum, squares: self.squares - others.squares }
+        Self {
+            n: self.n - others.n,
+            sum: self.sum - others.sum,
+            squares: self.squares - others.squares,
+        }
     }
 
     /// The difference of the means over its standard error; infinite where nothing scatters and
     /// they differ.
     fn welch_t(&self, other: &Self) -> f64 {
-        let moments = |s: &Self| (s.sum / s.n, ((s.squares - s.sum * s.sum / s.n) / (s.n - 1.0) / s.n).max(0.0));
+        let moments = |s: &Self| {
+            (s.sum / s.n, ((s.squares - s.sum * s.sum / s.n) / (s.n - 1.0) / s.n).max(0.0))
+        };
         let ((a, a_error), (b, b_error)) = (moments(self), moments(other));
         if a == b { 0.0 } else { (a - b) / (a_error + b_error).sqrt() }
     }

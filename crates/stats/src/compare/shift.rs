@@ -106,17 +106,27 @@ mod tests {
         let found = judge_shift(&question(&NONE[..2], &SOME[..2]), 1);
         assert_eq!(found.verdict, Verdict::TooFewRounds { needed: 3 });
         let found = judge_shift(&question(&NONE[..1], &SOME), 1);
-        assert_eq!((found.p, found.q, found.verdict), (None, None, Verdict::TooFewRounds { needed: 3 }));
+        assert_eq!(
+            (found.p, found.q, found.verdict),
+            (None, None, Verdict::TooFewRounds { needed: 3 })
+        );
         // 2 of 20 ways.
         let found = judge_shift(&question(&NONE[..3], &SOME[..3]), 1);
-        assert_eq!((found.p, found.verdict), (Some(0.1), Verdict::NoDifference { could_have_seen: None }));
+        assert_eq!(
+            (found.p, found.verdict),
+            (Some(0.1), Verdict::NoDifference { could_have_seen: None })
+        );
     }
 
     #[test]
     fn what_the_same_thing_differs_by_is_withheld() {
         let with = |floor| ShiftQuestion { noise_floor: Some(floor), ..question(&NONE, &SOME) };
         assert_eq!(judge_shift(&with(0.012), 1).verdict, Verdict::BelowFloor { floor: 0.012 });
-        assert_eq!(judge_shift(&with(0.010), 1).verdict, Verdict::Higher, "the means differ by 1.1 %");
+        assert_eq!(
+            judge_shift(&with(0.010), 1).verdict,
+            Verdict::Higher,
+            "the means differ by 1.1 %"
+        );
     }
 
     #[test]
@@ -125,9 +135,17 @@ mod tests {
         assert_eq!(judge_shift(&share(0.02), 1).verdict, Verdict::BelowMinimum);
         assert_eq!(judge_shift(&share(0.01), 1).verdict, Verdict::Higher);
         let amount = |least| ShiftQuestion { is_share: false, ..share(least) };
-        assert_eq!(judge_shift(&amount(1000.0), 1).verdict, Verdict::Higher, "from nothing any growth is one");
+        assert_eq!(
+            judge_shift(&amount(1000.0), 1).verdict,
+            Verdict::Higher,
+            "from nothing any growth is one"
+        );
         let (before, now) = ([0.0, 99.0, 101.0, 100.0, 100.0], [110.0, 111.0, 109.0, 110.0, 112.0]);
-        let amount = |least| ShiftQuestion { minimum_effect: least, is_share: false, ..question(&before, &now) };
+        let amount = |least| ShiftQuestion {
+            minimum_effect: least,
+            is_share: false,
+            ..question(&before, &now)
+        };
         assert_eq!(judge_shift(&amount(0.5), 1).verdict, Verdict::BelowMinimum, "from 80 to 110.4");
         assert_eq!(judge_shift(&amount(0.3), 1).verdict, Verdict::Higher);
     }

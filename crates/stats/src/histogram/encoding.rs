@@ -77,13 +77,16 @@ pub enum HistogramError {
 
 /// An empty histogram of the one range there is.
 pub(super) fn empty() -> Counts {
-    Counts::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS).expect("1 ns to 1 hour in 3 digits is a valid range")
+    Counts::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS)
+        .expect("1 ns to 1 hour in 3 digits is a valid range")
 }
 
 /// Writes a histogram as text.
 pub(super) fn encode(counts: &Counts) -> String {
     let mut bytes = Vec::new();
-    V2Serializer::new().serialize(counts, &mut bytes).expect("a vector takes all bytes, and no count comes near 2^63");
+    V2Serializer::new()
+        .serialize(counts, &mut bytes)
+        .expect("a vector takes all bytes, and no count comes near 2^63");
     STANDARD.encode(bytes)
 }
 
@@ -101,7 +104,8 @@ pub(super) fn decode(text: &str) -> Result<Counts, HistogramError> {
 
 /// Checks that the header says what ours say; returns what follows it.
 fn check_header(bytes: &[u8]) -> Result<&[u8], HistogramError> {
-    let (header, counts) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(HistogramError::NotV2)?;
+    let (header, counts) =
+        bytes.split_first_chunk::<HEADER_BYTES>().ok_or(HistogramError::NotV2)?;
     let (words, _) = header.as_chunks::<4>();
     let word = |at: usize| u32::from_be_bytes(words[at]);
     let double = |at: usize| u64::from(word(at)) << 32 | u64::from(word(at + 1));
@@ -127,7 +131,8 @@ fn check_counts(mut bytes: &[u8]) -> Result<(), HistogramError> {
     let mut slot = 0u64;
     let mut samples = 0u64;
     while !bytes.is_empty() {
-        let (number, rest) = next_number(bytes).ok_or(HistogramError::Counts("the last number is cut off"))?;
+        let (number, rest) =
+            next_number(bytes).ok_or(HistogramError::Counts("the last number is cut off"))?;
         bytes = rest;
         let slots = if number < 0 { number.unsigned_abs() } else { 1 };
         slot = slot.saturating_add(slots);

@@ -10,7 +10,8 @@ fn histogram_of(samples: &[u64]) -> Histogram {
 
 /// Values of every magnitude, each as likely.
 fn samples(size: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u64>> {
-    let value = (0u32..=41, any::<u64>()).prop_map(|(bits, random)| (random & ((2u64 << bits) - 1)).min(HIGHEST_NS));
+    let value = (0u32..=41, any::<u64>())
+        .prop_map(|(bits, random)| (random & ((2u64 << bits) - 1)).min(HIGHEST_NS));
     prop::collection::vec(value, size)
 }
 
@@ -67,8 +68,8 @@ fn the_text_is_the_published_format() {
     // The cookie of V2, then 3 counts bytes, 3 digits, 1 to 3.6e12, ratio 1.0; then the counts:
     // 1 zero, one 1, one 2, zig-zag encoded.
     let bytes = [
-        0x1c, 0x84, 0x93, 0x13, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0x03, 0x46, 0x30,
-        0xb8, 0xa0, 0x00, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 2, 4,
+        0x1c, 0x84, 0x93, 0x13, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0,
+        0x03, 0x46, 0x30, 0xb8, 0xa0, 0x00, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 2, 4,
     ];
     use base64::Engine as _;
     let text = base64::engine::general_purpose::STANDARD.encode(bytes);
@@ -139,7 +140,8 @@ fn buckets_hold_every_sample_once_and_stay_narrow() {
     let buckets: Vec<_> = histogram.buckets().collect();
     assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
     for value in values {
-        let holds = buckets.iter().filter(|bucket| (bucket.low..=bucket.high).contains(&value)).count();
+        let holds =
+            buckets.iter().filter(|bucket| (bucket.low..=bucket.high).contains(&value)).count();
         assert_eq!(holds, 1, "{value}");
     }
     for pair in buckets.windows(2) {
@@ -167,7 +169,10 @@ fn a_hundred_agents_merged_are_the_histogram_of_all_samples() {
     assert!(merged.buckets().eq(all.buckets()));
     for p in [0.1, 50.0, 90.0, 99.0, 99.9, 99.99] {
         // The text keeps 3 digits of the largest; all else is the same.
-        assert!(merged.percentile(p).abs_diff(all.percentile(p)) * 1000 <= all.percentile(p), "{p}");
+        assert!(
+            merged.percentile(p).abs_diff(all.percentile(p)) * 1000 <= all.percentile(p),
+            "{p}"
+        );
     }
     assert_eq!(merged.count(), 20_000);
 }

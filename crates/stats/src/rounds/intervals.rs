@@ -56,7 +56,10 @@ pub fn rounds_interval(values: &[f64], confidence: f64) -> Option<Interval> {
 /// `None` for fewer than 2 values, for one that is not finite, or where the result is not finite.
 #[must_use]
 pub fn difference_interval(values: &[f64], confidence: f64) -> Option<Interval> {
-    if values.len() < 2 || values.iter().any(|value| !value.is_finite()) || !(0.5..=0.999).contains(&confidence) {
+    if values.len() < 2
+        || values.iter().any(|value| !value.is_finite())
+        || !(0.5..=0.999).contains(&confidence)
+    {
         return None;
     }
     let mut sorted = values.to_vec();
@@ -73,7 +76,8 @@ pub fn difference_interval(values: &[f64], confidence: f64) -> Option<Interval> 
 /// Student's t interval of the mean; `None` for fewer than 2 values.
 fn mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let centre = mean(values)?;
-    let reach = student::quantile(values.len().checked_sub(1)?, 1.0 - confidence)? * standard_error(values)?;
+    let reach = student::quantile(values.len().checked_sub(1)?, 1.0 - confidence)?
+        * standard_error(values)?;
     Some(Interval { low: centre - reach, high: centre + reach })
 }
 
@@ -99,7 +103,8 @@ fn ordered(sorted: &[f64], confidence: f64) -> Interval {
         let next = outside + ways;
         if next > allowed || depth + 1 > n / 2 {
             let between = ((allowed - outside) / ways).clamp(0.0, 1.0);
-            let share = (n - depth) as f64 * between / (depth as f64 + (n - 2 * depth) as f64 * between);
+            let share =
+                (n - depth) as f64 * between / (depth as f64 + (n - 2 * depth) as f64 * between);
             let toward = |from: f64, to: f64| from + share * (to - from);
             return Interval {
                 low: toward(sorted[depth - 1], sorted[depth]),
@@ -126,7 +131,10 @@ mod tests {
     fn few_values_have_the_textbooks_t_interval() {
         // Logarithms -0.1, 0, 0.1: mean 0, deviation 0.1, and 4.3027 x 0.1 / sqrt(3) = 0.24841.
         let interval = rounds_interval(&[(-0.1f64).exp(), 1.0, 0.1f64.exp()], 0.95).unwrap();
-        assert!((interval.high.ln() - 0.24841).abs() < 1e-4 && (interval.low.ln() + 0.24841).abs() < 1e-4);
+        assert!(
+            (interval.high.ln() - 0.24841).abs() < 1e-4
+                && (interval.low.ln() + 0.24841).abs() < 1e-4
+        );
         // With a value that has no logarithm: as they are.
         let interval = rounds_interval(&[-1.0, 0.0, 1.0], 0.95).unwrap();
         assert!((interval.high - 2.4841).abs() < 1e-3, "{interval:?}");
@@ -137,7 +145,10 @@ mod tests {
         // As they are: 1e-6 - 4.3027 x 1.7e-6 / sqrt(3) is below 0.
         let found = rounds_interval(&[0.0, 0.0, 3e-6], 0.95).unwrap();
         assert!(found.low == 0.0 && found.high > 4e-6, "{found:?}");
-        assert!(difference_interval(&[0.0, 0.0, 3e-6], 0.95).unwrap().low < 0.0, "a difference can be");
+        assert!(
+            difference_interval(&[0.0, 0.0, 3e-6], 0.95).unwrap().low < 0.0,
+            "a difference can be"
+        );
         assert!(rounds_interval(&[0.0, 0.1, -0.1], 0.95).unwrap().low < 0.0);
     }
 
@@ -164,9 +175,15 @@ mod tests {
         // 1, 2, 3: deviation 1, and 4.3027 / sqrt(3) = 2.48416 around 2; as logarithms it could not
         // reach 0.
         let found = difference_interval(&[1.0, 3.0, 2.0], 0.95).unwrap();
-        assert!((found.low + 0.48416).abs() < 1e-4 && (found.high - 4.48416).abs() < 1e-4, "{found:?}");
+        assert!(
+            (found.low + 0.48416).abs() < 1e-4 && (found.high - 4.48416).abs() < 1e-4,
+            "{found:?}"
+        );
         assert!(rounds_interval(&[1.0, 3.0, 2.0], 0.95).is_some_and(|interval| interval.low > 0.0));
-        assert_eq!(difference_interval(&[200.0; 3], 0.95), Some(Interval { low: 200.0, high: 200.0 }));
+        assert_eq!(
+            difference_interval(&[200.0; 3], 0.95),
+            Some(Interval { low: 200.0, high: 200.0 })
+        );
         assert_eq!(difference_interval(&[1.0], 0.95), None);
         assert_eq!(difference_interval(&[1.0, f64::INFINITY], 0.95), None);
     }
@@ -177,8 +194,9 @@ mod tests {
         let mut noisy = || 3.0 * ((0..12).map(|_| random.unit()).sum::<f64>() - 6.0);
         for rounds in 3..=9 {
             let mut seen = |added: f64, times: usize| {
-                let differences =
-                    |noisy: &mut dyn FnMut() -> f64| (0..rounds).map(|_| noisy() - noisy() + added).collect();
+                let differences = |noisy: &mut dyn FnMut() -> f64| {
+                    (0..rounds).map(|_| noisy() - noisy() + added).collect()
+                };
                 let one = |_: &usize| {
                     let values: Vec<f64> = differences(&mut noisy);
                     !difference_interval(&values, 0.95).unwrap().contains(0.0)
@@ -197,7 +215,10 @@ mod tests {
         assert_eq!(rounds_interval(&[1.0, f64::NAN], 0.95), None);
         assert_eq!(rounds_interval(&[1.0, 2.0], 1.0), None);
         assert_eq!(rounds_interval(&[1e-300, 1e300], 0.95), None, "beyond all numbers");
-        assert!(rounds_interval(&[2.0; 7], 0.95).is_some_and(|i| close(i.low, 2.0) && close(i.high, 2.0)));
+        assert!(
+            rounds_interval(&[2.0; 7], 0.95)
+                .is_some_and(|i| close(i.low, 2.0) && close(i.high, 2.0))
+        );
     }
 
     proptest! {

@@ -13,8 +13,17 @@ const NORMAL_MEAN: f64 = 0.797_885;
 
 /// From up to how many values on a distance in standard deviations is called far, so that among so
 /// many normal values any is in about 5 % of cases.
-const FAR: [(usize, f64); 9] =
-    [(5, 7.8), (6, 5.5), (7, 5.9), (8, 4.9), (9, 5.1), (11, 4.6), (15, 4.35), (20, 4.15), (30, 3.9)];
+const FAR: [(usize, f64); 9] = [
+    (5, 7.8),
+    (6, 5.5),
+    (7, 5.9),
+    (8, 4.9),
+    (9, 5.1),
+    (11, 4.6),
+    (15, 4.35),
+    (20, 4.15),
+    (30, 3.9),
+];
 /// Of more values.
 const FAR_OF_MANY: f64 = 3.8;
 
@@ -48,10 +57,16 @@ pub fn outliers(values: &[f64]) -> Vec<Outlier> {
         .map(|distance| distance / NORMAL_MAD)
         .filter(|deviation| *deviation > 0.0)
         .or_else(|| mean(&distances).map(|distance| distance / NORMAL_MEAN));
-    let far = FAR.iter().find(|(most, _)| values.len() <= *most).map_or(FAR_OF_MANY, |(_, far)| *far);
+    let far =
+        FAR.iter().find(|(most, _)| values.len() <= *most).map_or(FAR_OF_MANY, |(_, far)| *far);
     let deviations = |value: &f64| deviation.map(|one| (value - middle) / one);
     let one = |(at, value): (usize, &f64)| Some(Outlier { at, deviations: deviations(value)? });
-    values.iter().enumerate().filter_map(one).filter(|outlier| outlier.deviations.abs() > far).collect()
+    values
+        .iter()
+        .enumerate()
+        .filter_map(one)
+        .filter(|outlier| outlier.deviations.abs() > far)
+        .collect()
 }
 
 #[cfg(test)]
@@ -84,7 +99,8 @@ mod tests {
         // The sum of twelve uniform values has a little lighter tails than a normal one.
         let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
         for n in [5, 6, 8, 10, 12, 15, 20, 30] {
-            let marked = (0..2000).filter(|_| !outliers(&(0..n).map(|_| normal()).collect::<Vec<_>>()).is_empty());
+            let marked = (0..2000)
+                .filter(|_| !outliers(&(0..n).map(|_| normal()).collect::<Vec<_>>()).is_empty());
             let share = marked.count() as f64 / 2000.0;
             assert!((0.025..=0.065).contains(&share), "{n} values: {share}");
         }

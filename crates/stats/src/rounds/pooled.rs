@@ -44,7 +44,12 @@ pub struct Pooled {
 /// that must scatter between them: the wider interval of both is taken. Of a single round it is all
 /// there is, and the result says so.
 #[must_use]
-pub fn pooled_percentile(rounds: &[Vec<Histogram>], p: f64, resamples: usize, seed: u64) -> Option<Pooled> {
+pub fn pooled_percentile(
+    rounds: &[Vec<Histogram>],
+    p: f64,
+    resamples: usize,
+    seed: u64,
+) -> Option<Pooled> {
     let grid = grid(rounds);
     resampled(&grid, &Round::all(rounds, &grid), p, resamples, seed)
 }
@@ -59,7 +64,8 @@ fn resampled(grid: &[u64], cut: &[Round], p: f64, resamples: usize, seed: u64) -
     let between = (n > 1)
         .then(|| {
             let draw = |_| {
-                let drawn: Vec<&[u64]> = (0..n).map(|_| cut[random.below(n)].whole.as_slice()).collect();
+                let drawn: Vec<&[u64]> =
+                    (0..n).map(|_| cut[random.below(n)].whole.as_slice()).collect();
                 percentile(&drawn, p).and_then(log)
             };
             stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
@@ -71,7 +77,8 @@ fn resampled(grid: &[u64], cut: &[Round], p: f64, resamples: usize, seed: u64) -
         .all(|round| round.intervals.len() >= FEWEST_INTERVALS)
         .then(|| {
             let draw = |_| {
-                let drawn: Vec<&[u64]> = cut.iter().flat_map(|round| round.blocks(&mut random)).collect();
+                let drawn: Vec<&[u64]> =
+                    cut.iter().flat_map(|round| round.blocks(&mut random)).collect();
                 percentile(&drawn, p).and_then(log)
             };
             stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
@@ -80,8 +87,9 @@ fn resampled(grid: &[u64], cut: &[Round], p: f64, resamples: usize, seed: u64) -
     // What scatters within rounds is known by many blocks, what scatters between them by the rounds
     // alone.
     let blocks: usize = cut.iter().map(|round| round.intervals.len() / round.block()).sum();
-    let reach =
-        |deviation: Option<f64>, degrees: usize| Some(deviation? * student::quantile(degrees, 1.0 - CONFIDENCE)?);
+    let reach = |deviation: Option<f64>, degrees: usize| {
+        Some(deviation? * student::quantile(degrees, 1.0 - CONFIDENCE)?)
+    };
     let reaches = [reach(between, n - 1), reach(within, blocks.saturating_sub(n))];
     let reach = reaches.into_iter().flatten().reduce(f64::max).map(f64::exp);
     let centre = value_ns as f64;
@@ -119,7 +127,9 @@ impl Round {
             }
             counts
         };
-        let all = rounds.iter().map(|intervals| Self::of(intervals.iter().map(counted).collect(), grid.len()));
+        let all = rounds
+            .iter()
+            .map(|intervals| Self::of(intervals.iter().map(counted).collect(), grid.len()));
         all.filter(|round| round.whole.last().is_some_and(|count| *count > 0)).collect()
     }
 
@@ -162,7 +172,9 @@ fn percentile(parts: &[&[u64]], p: f64) -> Option<usize> {
     let places = parts.first()?.len();
     let total = up_to(places.checked_sub(1)?);
     // An allowance for rounding, as in `Histogram::percentile`.
-    let rank = (p.clamp(0.0, 100.0) * total as f64 / 100.0 * (1.0 - 4.0 * f64::EPSILON)).ceil().max(1.0) as u64;
+    let rank = (p.clamp(0.0, 100.0) * total as f64 / 100.0 * (1.0 - 4.0 * f64::EPSILON))
+        .ceil()
+        .max(1.0) as u64;
     let (mut low, mut high) = (0, places - 1);
     while low < high {
         let middle = usize::midpoint(low, high);

@@ -82,12 +82,20 @@ impl Stop {
         };
         let middle = median(values);
         let interval = rounds_interval(values, 1.0 - outside);
-        let half_width_share = interval.zip(middle).filter(|(_, middle)| *middle != 0.0).map(|(interval, middle)| {
-            let half = (interval.high - interval.low) / 2.0;
-            half / middle.abs()
-        });
+        let half_width_share =
+            interval.zip(middle).filter(|(_, middle)| *middle != 0.0).map(|(interval, middle)| {
+                let half = (interval.high - interval.low) / 2.0;
+                half / middle.abs()
+            });
         let narrow = half_width_share.is_some_and(|share| share <= self.half_width_share);
-        Look { rounds, median: middle, interval, half_width_share, narrow_enough: narrow && rounds >= first, last }
+        Look {
+            rounds,
+            median: middle,
+            interval,
+            half_width_share,
+            narrow_enough: narrow && rounds >= first,
+            last,
+        }
     }
 
     /// How many rounds in all a cell will about need, from those so far: the width falls with the
@@ -95,7 +103,8 @@ impl Stop {
     /// yet, or nothing more is needed.
     #[must_use]
     pub fn expected_rounds(&self, look: &Look) -> Option<usize> {
-        let share = look.half_width_share.filter(|_| look.goes_on() && self.half_width_share > 0.0)?;
+        let share =
+            look.half_width_share.filter(|_| look.goes_on() && self.half_width_share > 0.0)?;
         let needed = (look.rounds as f64 * (share / self.half_width_share).powi(2)).ceil();
         let most = self.max_rounds.max(self.first_look());
         let next = (look.rounds + 1).max(self.first_look()).min(most);
@@ -136,7 +145,8 @@ mod tests {
     fn looks_that_could_have_stopped_are_paid_for() {
         let values = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 98.0, 102.0];
         let plain = rounds_interval(&values, CONFIDENCE).unwrap();
-        let one_look = Stop { min_rounds: 8, max_rounds: 8, ..STOP }.look(&values).interval.unwrap();
+        let one_look =
+            Stop { min_rounds: 8, max_rounds: 8, ..STOP }.look(&values).interval.unwrap();
         let many = STOP.look(&values).interval.unwrap();
         assert_eq!(one_look, plain);
         assert!(many.low < plain.low && many.high > plain.high);
@@ -152,7 +162,11 @@ mod tests {
 
     #[test]
     fn the_rounds_to_come_are_guessed_from_the_width() {
-        let look = Look { rounds: 4, half_width_share: Some(0.04), ..STOP.look(&[100.0, 110.0, 90.0, 100.0]) };
+        let look = Look {
+            rounds: 4,
+            half_width_share: Some(0.04),
+            ..STOP.look(&[100.0, 110.0, 90.0, 100.0])
+        };
         assert_eq!(STOP.expected_rounds(&look), Some(16));
         assert_eq!(STOP.expected_rounds(&Look { half_width_share: Some(0.0201), ..look }), Some(5));
         assert_eq!(STOP.expected_rounds(&Look { half_width_share: Some(0.5), ..look }), Some(20));

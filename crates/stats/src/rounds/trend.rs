@@ -48,7 +48,11 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let tied = sorted.windows(2).any(|pair| pair[0] == pair[1]);
-    let p = if tied || values.len() > MOST_EXACT { normal_p(mann_kendall(values)) } else { exact_p(values) };
+    let p = if tied || values.len() > MOST_EXACT {
+        normal_p(mann_kendall(values))
+    } else {
+        exact_p(values)
+    };
     Some(Trend { relative_change, p })
 }
 
@@ -67,7 +71,10 @@ fn exact_p(values: &[f64]) -> f64 {
         }
         shares = next;
     }
-    let falling = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|(i, j)| values[*i] > values[*j]).count();
+    let falling = (0..n)
+        .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
+        .filter(|(i, j)| values[*i] > values[*j])
+        .count();
     let rarer = falling.min(shares.len() - 1 - falling);
     (2.0 * shares[..=rarer].iter().sum::<f64>()).min(1.0)
 }
@@ -103,7 +110,8 @@ pub fn round_effects(cells: &[Vec<Option<f64>>]) -> Vec<f64> {
         .collect();
     let rounds = centred.iter().map(Vec::len).max().unwrap_or(0);
     let of_round = |round: usize| {
-        let values: Vec<f64> = centred.iter().filter_map(|cell| cell.get(round).copied().flatten()).collect();
+        let values: Vec<f64> =
+            centred.iter().filter_map(|cell| cell.get(round).copied().flatten()).collect();
         median(&values)
     };
     (0..rounds).filter_map(of_round).collect()
@@ -135,7 +143,8 @@ pub fn persistence(values: &[f64], seed: u64) -> Option<Persistence> {
     if squares == 0.0 {
         return None;
     }
-    let correlation = |ranks: &[f64]| ranks.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
+    let correlation =
+        |ranks: &[f64]| ranks.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
     let found = correlation(&ranks);
     let mut random = Random::new(seed);
     let mut as_high = 1;
@@ -182,9 +191,13 @@ mod tests {
         assert_eq!(trend(&rising[..4]), None);
         let mut random = Random::new(1);
         let mut seen = |n: usize, drift: f64| {
-            let one = |at: usize, random: &mut Random| 100.0 + drift * at as f64 / n as f64 + random.unit();
+            let one = |at: usize, random: &mut Random| {
+                100.0 + drift * at as f64 / n as f64 + random.unit()
+            };
             let rounds = |random: &mut Random| (0..n).map(|at| one(at, random)).collect::<Vec<_>>();
-            (0..1000).filter(|_| trend(&rounds(&mut random)).is_some_and(|trend| trend.p <= 0.05)).count()
+            (0..1000)
+                .filter(|_| trend(&rounds(&mut random)).is_some_and(|trend| trend.p <= 0.05))
+                .count()
         };
         for n in [6, 10, 20] {
             let (nothing, something) = (seen(n, 0.0), seen(n, 1.5));
@@ -205,7 +218,11 @@ mod tests {
         }
         // A latency that grows from 1 to 2 in even steps: the speed falls by a half.
         let speeds: Vec<f64> = (0..9).map(|i| 1.0 / (1.0 + f64::from(i) / 8.0)).collect();
-        assert!((trend(&speeds).unwrap().relative_change + 0.5).abs() < 0.02, "{:?}", trend(&speeds));
+        assert!(
+            (trend(&speeds).unwrap().relative_change + 0.5).abs() < 0.02,
+            "{:?}",
+            trend(&speeds)
+        );
         // Without logarithms: 0 to 8 around 4.
         let from_zero: Vec<f64> = (0..9).map(f64::from).collect();
         assert!((trend(&from_zero).unwrap().relative_change - 2.0).abs() < 1e-12);
@@ -218,7 +235,9 @@ mod tests {
         let mut random = Random::new(5);
         let mut cell = |level: f64| {
             let slow = |round: usize| if round < 5 { 1.0 } else { 0.9 };
-            (0..10).map(|round| Some(level * slow(round) * (1.0 + 0.1 * (random.unit() - 0.5)))).collect::<Vec<_>>()
+            (0..10)
+                .map(|round| Some(level * slow(round) * (1.0 + 0.1 * (random.unit() - 0.5))))
+                .collect::<Vec<_>>()
         };
         let mut cells: Vec<_> = (1..40).map(|i| cell(f64::from(i))).collect();
         cells[3][2] = None;
@@ -226,7 +245,9 @@ mod tests {
         assert_eq!(effects.len(), 10);
         let step = effects[..5].iter().sum::<f64>() / 5.0 - effects[5..].iter().sum::<f64>() / 5.0;
         assert!((step - (1.0f64 / 0.9).ln()).abs() < 0.02, "{step}");
-        assert!(persistence(&effects, 1).is_some_and(|found| found.correlation > 0.4 && found.p < 0.05));
+        assert!(
+            persistence(&effects, 1).is_some_and(|found| found.correlation > 0.4 && found.p < 0.05)
+        );
         assert!(round_effects(&[]).is_empty());
     }
 

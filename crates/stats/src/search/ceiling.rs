@@ -95,7 +95,10 @@ impl Ceiling {
     /// full.
     fn values(&self, load: f64) -> Vec<f64> {
         let here = self.round().iter().filter(|step| step.load == load);
-        here.map(|step| if step.seen.within && step.seen.value.is_finite() { step.seen.value } else { 1.0 }).collect()
+        here.map(|step| {
+            if step.seen.within && step.seen.value.is_finite() { step.seen.value } else { 1.0 }
+        })
+        .collect()
     }
 
     /// The loads of this round so far with the median of each, ascending.
@@ -113,16 +116,21 @@ impl Ceiling {
         let values = self.values(last);
         let near = mean(&values).is_some_and(|value| (value - aim).abs() <= NEAR);
         let low = places.iter().rev().find(|(_, value)| *value <= aim).copied();
-        let high = places.iter().find(|(load, value)| *value > aim && low.is_none_or(|low| *load > low.0)).copied();
-        let narrow =
-            low.zip(high).is_some_and(|(low, high)| high.0 / low.0 - 1.0 <= SAME || high.0 - low.0 < 1.5 * self.grain);
+        let high = places
+            .iter()
+            .find(|(load, value)| *value > aim && low.is_none_or(|low| *load > low.0))
+            .copied();
+        let narrow = low.zip(high).is_some_and(|(low, high)| {
+            high.0 / low.0 - 1.0 <= SAME || high.0 - low.0 < 1.5 * self.grain
+        });
         if near && values.len() >= CONFIRMED {
             let at = |place: Option<(f64, f64)>, other: f64| place.map_or(other, |place| place.0);
             self.close(last, at(low, last).min(last), at(high, last).max(last));
             return;
         }
         if self.round().len() >= MOST_TRIALS {
-            let (low, high) = (low.map_or(0.0, |place| place.0), high.map_or(f64::INFINITY, |place| place.0));
+            let (low, high) =
+                (low.map_or(0.0, |place| place.0), high.map_or(f64::INFINITY, |place| place.0));
             self.outcome = Outcome::GaveUp { low, high };
             return;
         }
@@ -181,7 +189,9 @@ impl Ceiling {
         // Where several rounds were made they show how far it is known; else what lies between the
         // two loads.
         self.outcome = match (median(&self.found), rounds_interval(&self.found, CONFIDENCE)) {
-            (Some(load), Some(interval)) => Outcome::Found { load, low: interval.low, high: interval.high },
+            (Some(load), Some(interval)) => {
+                Outcome::Found { load, low: interval.low, high: interval.high }
+            }
             _ => Outcome::Found { load, low, high },
         };
     }
@@ -232,13 +242,20 @@ mod tests {
 
     #[test]
     fn a_ceiling_that_is_never_or_always_passed_is_told() {
-        assert_eq!(run(Ceiling::new(0.6, 100.0, 5000.0, 1), |_| 0.2).outcome(), Outcome::AboveHighest);
-        assert_eq!(run(Ceiling::new(0.6, 100.0, 5000.0, 1), |_| 0.9).outcome(), Outcome::BelowLowest);
+        assert_eq!(
+            run(Ceiling::new(0.6, 100.0, 5000.0, 1), |_| 0.2).outcome(),
+            Outcome::AboveHighest
+        );
+        assert_eq!(
+            run(Ceiling::new(0.6, 100.0, 5000.0, 1), |_| 0.9).outcome(),
+            Outcome::BelowLowest
+        );
     }
 
     #[test]
     fn a_jump_past_the_ceiling_gives_the_load_before_it() {
-        let search = run(Ceiling::new(0.6, 100.0, 5000.0, 1), |load| if load < 1234.0 { 0.3 } else { 0.9 });
+        let search =
+            run(Ceiling::new(0.6, 100.0, 5000.0, 1), |load| if load < 1234.0 { 0.3 } else { 0.9 });
         match search.outcome() {
             Outcome::Found { load, high, .. } => {
                 assert!(load < 1234.0 && high >= 1234.0 && high - load < 5.0, "{load}");
@@ -254,7 +271,11 @@ mod tests {
         while let Some(load) = search.next_load() {
             search.observe(load, Measurement { value: load / 1e5, within: load < 2000.0 });
         }
-        assert!(matches!(search.outcome(), Outcome::Found { load, .. } if load < 2000.0), "{:?}", search.outcome());
+        assert!(
+            matches!(search.outcome(), Outcome::Found { load, .. } if load < 2000.0),
+            "{:?}",
+            search.outcome()
+        );
     }
 
     proptest! {

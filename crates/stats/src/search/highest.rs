@@ -84,7 +84,14 @@ impl Highest {
         Self::new(limit, lowest, highest, precision, rounds, false)
     }
 
-    fn new(limit: f64, lowest: f64, highest: f64, precision: f64, rounds: usize, raises: bool) -> Self {
+    fn new(
+        limit: f64,
+        lowest: f64,
+        highest: f64,
+        precision: f64,
+        rounds: usize,
+        raises: bool,
+    ) -> Self {
         let lowest = lowest.max(f64::MIN_POSITIVE);
         let mut out = Self {
             limit,
@@ -141,7 +148,11 @@ impl Highest {
     /// How far to go until a load on the other side is found: in later rounds from the last result,
     /// with growing steps.
     fn stride(&self) -> f64 {
-        if self.found.is_empty() { 2.0 } else { (1.0 + 4.0 * self.precision).powi(self.places.len() as i32) }
+        if self.found.is_empty() {
+            2.0
+        } else {
+            (1.0 + 4.0 * self.precision).powi(self.places.len() as i32)
+        }
     }
 
     /// What to do after the last trial.
@@ -174,7 +185,10 @@ impl Highest {
         if self.trials_of_round >= MOST_TRIALS && self.now.is_some() {
             self.now = None;
             let low = self.low().map_or(0.0, |place| place.load);
-            self.outcome = Outcome::GaveUp { low, high: self.high().map_or(f64::INFINITY, |place| place.load) };
+            self.outcome = Outcome::GaveUp {
+                low,
+                high: self.high().map_or(f64::INFINITY, |place| place.load),
+            };
         }
     }
 

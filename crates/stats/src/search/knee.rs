@@ -62,7 +62,8 @@ impl Knee {
     /// (0.05: 5 %) counts as none. Where the first level is the last, it is the knee.
     #[must_use]
     pub fn new(levels: &[f64], least_growth: f64) -> Self {
-        let mut levels: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
+        let mut levels: Vec<f64> =
+            levels.iter().copied().filter(|level| level.is_finite()).collect();
         levels.sort_unstable_by(f64::total_cmp);
         levels.dedup();
         let now = (!levels.is_empty()).then_some((0, Why::Raise));
@@ -73,7 +74,8 @@ impl Knee {
     /// The throughput at a level: the median of its trials.
     #[must_use]
     pub fn throughput(&self, level: f64) -> Option<f64> {
-        let here = self.trace.iter().filter(|step| step.load == level && step.seen.value.is_finite());
+        let here =
+            self.trace.iter().filter(|step| step.load == level && step.seen.value.is_finite());
         median(&here.map(|step| step.seen.value).collect::<Vec<_>>())
     }
 
@@ -81,7 +83,9 @@ impl Knee {
     /// none.
     fn logs(&self, level: usize) -> Vec<f64> {
         let here = self.trace.iter().filter(|step| step.load == self.levels[level]);
-        let value = |step: &Step| if step.seen.within && step.seen.value > 0.0 { step.seen.value } else { 1e-9 };
+        let value = |step: &Step| {
+            if step.seen.within && step.seen.value > 0.0 { step.seen.value } else { 1e-9 }
+        };
         here.map(|step| value(step).ln()).collect()
     }
 
@@ -158,13 +162,19 @@ impl Knee {
                 if beyond >= self.levels.len() {
                     break;
                 }
-                if let Some(missing) = [at, beyond].into_iter().find(|l| self.logs(*l).len() < FIRST_TRIALS) {
+                if let Some(missing) =
+                    [at, beyond].into_iter().find(|l| self.logs(*l).len() < FIRST_TRIALS)
+                {
                     self.now = Some((missing, Why::Raise));
                     return;
                 }
                 match self.grows(at, beyond) {
                     Grows::Open => {
-                        let fewer = if self.logs(at).len() <= self.logs(beyond).len() { at } else { beyond };
+                        let fewer = if self.logs(at).len() <= self.logs(beyond).len() {
+                            at
+                        } else {
+                            beyond
+                        };
                         self.now = Some((fewer, Why::Again));
                         return;
                     }
@@ -239,7 +249,10 @@ mod tests {
         assert_eq!(found(|_| 500.0), at(8.0, 8.0, 16.0));
         assert_eq!(found(|n| n), Outcome::AboveHighest);
         // A dent at 32 is none.
-        assert_eq!(found(|n| if n == 32.0 { 1500.0 } else { (100.0 * n).min(6400.0) }), at(64.0, 32.0, 128.0));
+        assert_eq!(
+            found(|n| if n == 32.0 { 1500.0 } else { (100.0 * n).min(6400.0) }),
+            at(64.0, 32.0, 128.0)
+        );
     }
 
     #[test]
@@ -248,7 +261,11 @@ mod tests {
         while let Some(load) = search.next_load() {
             search.observe(load, Measurement { value: 100.0 * load, within: load < 40.0 });
         }
-        assert!(matches!(search.outcome(), Outcome::Found { load: 32.0, .. }), "{:?}", search.outcome());
+        assert!(
+            matches!(search.outcome(), Outcome::Found { load: 32.0, .. }),
+            "{:?}",
+            search.outcome()
+        );
         assert_eq!(search.throughput(32.0), Some(3200.0));
     }
 
@@ -268,10 +285,17 @@ mod tests {
         while let Some(load) = search.next_load() {
             let base = if trials % 4 < 2 { 100.0 } else { 300.0 };
             trials += 1;
-            search.observe(load, Measurement { value: base * if load > 4.0 { 1.1 } else { 1.0 }, within: true });
+            search.observe(
+                load,
+                Measurement { value: base * if load > 4.0 { 1.1 } else { 1.0 }, within: true },
+            );
         }
         let growths = search.growths();
-        assert_eq!((growths.len(), growths[0].trials, growths[0].is_clear), (1, 9, false), "{growths:?}");
+        assert_eq!(
+            (growths.len(), growths[0].trials, growths[0].is_clear),
+            (1, 9, false),
+            "{growths:?}"
+        );
         assert!(growths[0].low < 0.05 && 0.05 < growths[0].high, "{growths:?}");
         assert!(Knee::new(&LEVELS, 0.05).growths().is_empty());
     }

@@ -84,7 +84,8 @@ pub(crate) fn relative(change: f64, median: f64, values: &[f64]) -> f64 {
 
 /// The median slope over all pairs, per interval.
 pub(crate) fn theil_sen(values: &[f64]) -> Option<f64> {
-    let slopes: Vec<f64> = pairs(values).map(|(distance, a, b)| (b - a) / distance as f64).collect();
+    let slopes: Vec<f64> =
+        pairs(values).map(|(distance, a, b)| (b - a) / distance as f64).collect();
     summary::median(&slopes)
 }
 

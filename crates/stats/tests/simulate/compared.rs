@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use hopbench_stats::{Evidence, Question, Random, Verdict, judge, paired, pooled_percentile, unpaired};
+use hopbench_stats::{
+    Evidence, Question, Random, Verdict, judge, paired, pooled_percentile, unpaired,
+};
 
 use super::noise::{Noise, heavy, normal};
 use super::tell;
@@ -26,7 +28,12 @@ fn pairs(noise: Noise, rounds: usize, factor: f64, random: &mut Random) -> Vec<(
 }
 
 /// Both with a noise of 2 %.
-fn quiet(rounds: usize, factor: f64, tails: fn(&mut Random) -> f64, random: &mut Random) -> Vec<(f64, f64)> {
+fn quiet(
+    rounds: usize,
+    factor: f64,
+    tails: fn(&mut Random) -> f64,
+    random: &mut Random,
+) -> Vec<(f64, f64)> {
     let mut one = |level: f64| level * (0.02 * tails(random)).exp();
     (0..rounds).map(|_| (one(100.0 * factor), one(100.0))).collect()
 }
@@ -34,7 +41,13 @@ fn quiet(rounds: usize, factor: f64, tails: fn(&mut Random) -> f64, random: &mut
 #[test]
 fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
     tell("| A/A called, % | 3 | 5 | 7 | 8 | 12 | 20 rounds |");
-    for noise in [Noise::Window, Noise::HeavyRounds, Noise::SlowRounds, Noise::SkewedRounds, Noise::Persistent] {
+    for noise in [
+        Noise::Window,
+        Noise::HeavyRounds,
+        Noise::SlowRounds,
+        Noise::SkewedRounds,
+        Noise::Persistent,
+    ] {
         let mut random = Random::new(23);
         let (mut line, mut sum) = (format!("| {noise:?} |"), 0.0);
         for rounds in [3, 5, 7, 8, 12, 20] {
@@ -49,7 +62,10 @@ fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
             // 3000 comparisons know 5 % to 0.4 %.
             assert!(share <= 0.058, "{noise:?}, {rounds} rounds: {share}");
         }
-        assert!((0.015..=0.05).contains(&sum), "{noise:?}: {sum} on average: a test that calls nothing is none");
+        assert!(
+            (0.015..=0.05).contains(&sum),
+            "{noise:?}: {sum} on average: a test that calls nothing is none"
+        );
         tell(&line);
     }
 }
@@ -86,7 +102,8 @@ fn of_many_comparisons_few_of_the_called_are_false() {
                 plain(paired(&quiet(rounds, factor, normal, random), run * 100 + cell).unwrap())
             };
             let questions: Vec<Question> = (0..60).map(|cell| one(cell, &mut random)).collect();
-            let said: Vec<bool> = judge(&questions).iter().map(|found| called(found.verdict)).collect();
+            let said: Vec<bool> =
+                judge(&questions).iter().map(|found| called(found.verdict)).collect();
             let all = said.iter().filter(|said| **said).count();
             let right = said[..truly as usize].iter().filter(|said| **said).count();
             false_share += (all - right) as f64 / all.max(1) as f64 / runs as f64;
@@ -114,17 +131,24 @@ fn what_could_have_been_seen_is_seen_in_about_80_percent() {
         let mut seen = Vec::new();
         for seed in 0..400 {
             let evidence = paired(&quiet(rounds, 1.0, normal, &mut random), seed).unwrap();
-            if let Verdict::NoDifference { could_have_seen: Some(share) } = judge(&[plain(evidence)])[0].verdict {
+            if let Verdict::NoDifference { could_have_seen: Some(share) } =
+                judge(&[plain(evidence)])[0].verdict
+            {
                 seen.push(share);
             }
         }
         let typical = hopbench_stats::summary::median(&seen).unwrap();
         let found = (0..400).filter(|seed| {
-            let evidence = paired(&quiet(rounds, 1.0 + typical, normal, &mut random), *seed).unwrap();
+            let evidence =
+                paired(&quiet(rounds, 1.0 + typical, normal, &mut random), *seed).unwrap();
             called(judge(&[plain(evidence)])[0].verdict)
         });
         let power = found.count() as f64 / 400.0;
-        tell(&format!("| {rounds} rounds could have seen {:.1} % | seen in {:.1} % |", 100.0 * typical, 100.0 * power));
+        tell(&format!(
+            "| {rounds} rounds could have seen {:.1} % | seen in {:.1} % |",
+            100.0 * typical,
+            100.0 * power
+        ));
         assert!((0.68..=0.92).contains(&power), "{rounds} rounds, {typical}: {power}");
     }
 }
@@ -160,7 +184,10 @@ fn unpaired_sets_hold_their_ratio_and_err_seldom() {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test of how long it takes, in a crate that knows no clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test of how long it takes, in a crate that knows no clock"
+)]
 fn now() -> Instant {
     Instant::now()
 }
@@ -172,7 +199,8 @@ fn ten_thousand_records_are_compared_in_seconds() {
     let mut random = Random::new(2);
     let cells: Vec<_> = (0..500).map(|_| quiet(20, 1.0, normal, &mut random)).collect();
     let started = now();
-    let questions: Vec<Question> = cells.iter().map(|pairs| plain(paired(pairs, 1).unwrap())).collect();
+    let questions: Vec<Question> =
+        cells.iter().map(|pairs| plain(paired(pairs, 1).unwrap())).collect();
     let said = judge(&questions).iter().filter(|found| called(found.verdict)).count();
     let compared = started.elapsed();
     // And a percentile of all rounds of a cell together, with as many resamples.

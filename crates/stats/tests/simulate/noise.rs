@@ -79,7 +79,9 @@ impl Noise {
     /// The figures of the rounds of a cell with a level of 100.
     pub(crate) fn cell(self, rounds: usize, random: &mut Random) -> Vec<f64> {
         let effects = self.effects(rounds, random);
-        let one = |effect: f64| 100.0 * (effect + average(&window(random, self.has_heavy_windows()))).exp();
+        let one = |effect: f64| {
+            100.0 * (effect + average(&window(random, self.has_heavy_windows()))).exp()
+        };
         effects.into_iter().map(one).collect()
     }
 

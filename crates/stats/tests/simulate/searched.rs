@@ -1,6 +1,8 @@
 //! Searches on systems whose answer is known.
 
-use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Question, Random, Search, Verdict, judge, paired};
+use hopbench_stats::{
+    Ceiling, Highest, Knee, Measurement, Outcome, Question, Random, Search, Verdict, judge, paired,
+};
 
 use super::noise::{heavy, normal};
 use super::tell;
@@ -40,7 +42,9 @@ const SYSTEMS: [System; 6] = [
 
 /// The first level of which neither of the next two gives 5 % more.
 fn knee(system: fn(f64) -> f64) -> usize {
-    let more = |at: usize, next: usize| LEVELS.get(next).is_some_and(|n| system(*n) > 1.05 * system(LEVELS[at]));
+    let more = |at: usize, next: usize| {
+        LEVELS.get(next).is_some_and(|n| system(*n) > 1.05 * system(LEVELS[at]))
+    };
     let mut at = 0;
     while let Some(next) = [at + 1, at + 2].into_iter().find(|next| more(at, *next)) {
         at = next;
@@ -61,7 +65,11 @@ fn the_knee_is_found_within_one_step() {
                 let mut search = Knee::new(&LEVELS, 0.05);
                 let found = run(&mut search, |n| system(n) * (noise * tails(&mut random)).exp());
                 // One that grows to the end has its knee at the last level, or beyond.
-                let load = if search.outcome() == Outcome::AboveHighest { LEVELS.last().copied() } else { found };
+                let load = if search.outcome() == Outcome::AboveHighest {
+                    LEVELS.last().copied()
+                } else {
+                    found
+                };
                 let at = load.and_then(|load| LEVELS.iter().position(|level| *level == load));
                 exact += usize::from(at == Some(truth));
                 near += usize::from(at.is_some_and(|at| at.abs_diff(truth) <= 1));
@@ -123,7 +131,8 @@ fn the_queue_of_the_test_is_erlangs() {
     // The mean wait of M/D/1 is rho / (2 (1 - rho)) services.
     for rho in [0.3, 0.7] {
         let step = 0.001;
-        let mean: f64 = (0..20_000).map(|i| 1.0 - waits_at_most(f64::from(i) * step, rho)).sum::<f64>() * step;
+        let mean: f64 =
+            (0..20_000).map(|i| 1.0 - waits_at_most(f64::from(i) * step, rho)).sum::<f64>() * step;
         assert!((mean / (rho / (2.0 * (1.0 - rho))) - 1.0).abs() < 0.01, "{rho}: {mean}");
     }
     let mut random = Random::new(1);
@@ -144,7 +153,8 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
             let mut random = Random::new(seed);
             let mut search = Highest::slo(services * 1e5, 500.0, 64_000.0, 0.02, 1);
             // An overloaded queue grows through the window: its percentile is large, and finite.
-            let found = run(&mut search, |rate| 1e5 * queue(rate / 10_000.0, 10_000, &mut random)).unwrap();
+            let found =
+                run(&mut search, |rate| 1e5 * queue(rate / 10_000.0, 10_000, &mut random)).unwrap();
             let error = (found / truth - 1.0).abs();
             near += usize::from(error <= 0.05);
             worst = worst.max(error);
@@ -170,16 +180,21 @@ fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Verdict, usize) {
         // is reached.
         run(search, |rate| 1e6 * (rate / most).powi(5) * (noise * normal(&mut random)).exp());
     }
-    let pairs: Vec<(f64, f64)> = searches[1].found().iter().copied().zip(searches[0].found().iter().copied()).collect();
+    let pairs: Vec<(f64, f64)> =
+        searches[1].found().iter().copied().zip(searches[0].found().iter().copied()).collect();
     let trials = searches.iter().map(|search| search.trace().len()).sum::<usize>() / 2;
-    let Ok(evidence) = paired(&pairs, seed) else { return (Verdict::TooFewRounds { needed: 3 }, trials) };
+    let Ok(evidence) = paired(&pairs, seed) else {
+        return (Verdict::TooFewRounds { needed: 3 }, trials);
+    };
     let question = Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.02 };
     (judge(&[question])[0].verdict, trials)
 }
 
 #[test]
 fn loads_of_the_same_thing_searched_three_times_are_not_told_apart() {
-    tell("| slo, 3 repeats | noise of a trial, % | equal ones called, % | 20 % apart called, % | trials |");
+    tell(
+        "| slo, 3 repeats | noise of a trial, % | equal ones called, % | 20 % apart called, % | trials |",
+    );
     for noise in [0.0, 0.05, 0.1, 0.2, 0.4] {
         let runs = 400;
         let (mut wrong, mut right, mut trials) = (0, 0, 0);
@@ -207,7 +222,9 @@ fn loads_of_the_same_thing_searched_three_times_are_not_told_apart() {
 fn a_cpu_ceiling_that_is_searched_again_is_held_too() {
     for (jump, seed) in [(false, 1), (true, 2)] {
         let mut random = Random::new(seed);
-        let cpu = |load: f64| if jump { if load < 9000.0 { 0.3 } else { 0.9 } } else { (load / 20_000.0).min(1.0) };
+        let cpu = |load: f64| {
+            if jump { if load < 9000.0 { 0.3 } else { 0.9 } } else { (load / 20_000.0).min(1.0) }
+        };
         let mut search = Ceiling::new(0.6, 200.0, 200_000.0, 4);
         run(&mut search, |load| (cpu(load) + 0.005 * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
         assert_eq!(search.found().len(), 4);
@@ -233,7 +250,9 @@ fn a_cpu_ceiling_is_held_within_3_points() {
             let cpu = |load: f64| (idle + 0.7 * (load / 20_000.0).powf(bend)).min(1.0);
             let ceiling = 0.6;
             let mut search = Ceiling::new(ceiling, 200.0, 200_000.0, 1);
-            let found = run(&mut search, |load| (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
+            let found =
+                run(&mut search, |load| (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0))
+                    .unwrap();
             held += usize::from((cpu(found) - ceiling).abs() <= 0.03);
             above += usize::from(cpu(found) > ceiling);
             trials += search.trace().len();
@@ -246,7 +265,12 @@ fn a_cpu_ceiling_is_held_within_3_points() {
             share(above),
             trials as f64 / runs as f64
         ));
-        assert!(share(held) >= 97.0 && share(above) <= 15.0, "{noise}: {} {}", share(held), share(above));
+        assert!(
+            share(held) >= 97.0 && share(above) <= 15.0,
+            "{noise}: {} {}",
+            share(held),
+            share(above)
+        );
     }
 }
 
@@ -264,7 +288,11 @@ fn a_shaped_links_rate_is_found_within_2_percent() {
             let mut search = Highest::lossless(0.001, 1e7, 1e9, 0.005, rounds);
             let found = run(&mut search, |rate| {
                 let lost = ((rate - link) * 3.0 - 0.03 * link).max(0.0) / (rate * 3.0);
-                if random.unit() < 1.0 / 30.0 { lost + 0.004 } else { lost + 0.0002 * random.unit() }
+                if random.unit() < 1.0 / 30.0 {
+                    lost + 0.004
+                } else {
+                    lost + 0.0002 * random.unit()
+                }
             });
             let error = (found.unwrap() / link - 1.0).abs();
             near += usize::from(error <= 0.02);

@@ -44,17 +44,22 @@ fn stopping_when_narrow_keeps_the_coverage() {
     let stop = Stop { half_width_share: 0.02, min_rounds: 3, max_rounds: 20 };
     let cells = 1500;
     let mut naive_worst = 1.0f64;
-    tell("| stopping at 2 %: noise | 0.1 % | 0.6 % | 1.2 % | 2 % | 2.8 % | 3.6 % | 5 % | 8 % | 40 % |");
+    tell(
+        "| stopping at 2 %: noise | 0.1 % | 0.6 % | 1.2 % | 2 % | 2.8 % | 3.6 % | 5 % | 8 % | 40 % |",
+    );
     for kind in [Kind::Normal, Kind::Heavy, Kind::Slow, Kind::Skewed] {
         let mut random = Random::new(77);
         let mut line = format!("| {kind:?} |");
         for widths in NOISE_IN_WIDTHS {
             let (mut held, mut naive, mut rounds) = (0, 0, 0);
             for _ in 0..cells {
-                let (values, look) =
-                    run(stop, || 100.0 * (stop.half_width_share * widths * deviation(kind, &mut random)).exp());
+                let (values, look) = run(stop, || {
+                    100.0 * (stop.half_width_share * widths * deviation(kind, &mut random)).exp()
+                });
                 held += usize::from(look.interval.is_some_and(|interval| interval.contains(100.0)));
-                naive += usize::from(rounds_interval(&values, 0.95).is_some_and(|plain| plain.contains(100.0)));
+                naive += usize::from(
+                    rounds_interval(&values, 0.95).is_some_and(|plain| plain.contains(100.0)),
+                );
                 rounds += values.len();
             }
             let share = held as f64 / f64::from(cells);
@@ -73,7 +78,9 @@ fn stopping_when_narrow_keeps_the_coverage() {
 
 #[test]
 fn a_cell_with_realistic_noise_stops_with_its_coverage() {
-    for (noise, least) in [(Noise::Window, 0.93), (Noise::HeavyRounds, 0.93), (Noise::SkewedRounds, 0.92)] {
+    for (noise, least) in
+        [(Noise::Window, 0.93), (Noise::HeavyRounds, 0.93), (Noise::SkewedRounds, 0.92)]
+    {
         let truth = noise.truth();
         let mut random = Random::new(3);
         let stop = Stop { half_width_share: 0.03, min_rounds: 3, max_rounds: 20 };

@@ -50,12 +50,18 @@ impl Events {
 
     /// What the last wait found.
     pub fn iter(&self) -> impl Iterator<Item = Ready> {
-        const READ: u32 = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        const READ: u32 =
+            (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         const WRITE: u32 = (libc::EPOLLOUT | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         const CLOSED: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         self.raw[..self.len].iter().map(|event| {
             let (events, token) = (event.events, event.u64);
-            Ready { token, readable: events & READ != 0, writable: events & WRITE != 0, closed: events & CLOSED != 0 }
+            Ready {
+                token,
+                readable: events & READ != 0,
+                writable: events & WRITE != 0,
+                closed: events & CLOSED != 0,
+            }
         })
     }
 }
@@ -97,7 +103,13 @@ impl Epoll {
         self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLOUT, token)
     }
 
-    fn control(&self, what: libc::c_int, file: &impl AsFd, more: libc::c_int, token: u64) -> io::Result<()> {
+    fn control(
+        &self,
+        what: libc::c_int,
+        file: &impl AsFd,
+        more: libc::c_int,
+        token: u64,
+    ) -> io::Result<()> {
         let flags = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | more;
         let mut event = libc::epoll_event { events: flags as u32, u64: token };
         let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
@@ -132,7 +144,8 @@ impl Epoll {
     /// What the kernel said.
     pub fn wait(&self, events: &mut Events, timeout_ns: Option<u64>) -> io::Result<()> {
         events.len = 0;
-        let (fd, buffer, room) = (self.fd.as_raw_fd(), events.raw.as_mut_ptr(), events.raw.len() as libc::c_int);
+        let (fd, buffer, room) =
+            (self.fd.as_raw_fd(), events.raw.as_mut_ptr(), events.raw.len() as libc::c_int);
         let got = match timeout_ns {
             Some(ns) if ns > 0 && self.precise.load(Ordering::Relaxed) => {
                 let time = libc::timespec {
@@ -192,7 +205,9 @@ impl Timer {
     pub fn new() -> io::Result<Self> {
         let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
         // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(check(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))?) }))
+        Ok(Self(unsafe {
+            OwnedFd::from_raw_fd(check(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))?)
+        }))
     }
 
     /// Becomes readable when the monotonic clock reads `at` ns, at once if that has passed; no
@@ -234,7 +249,9 @@ impl Waker {
     /// `EMFILE` and the like.
     pub fn new() -> io::Result<Self> {
         // SAFETY: no memory is passed; a non-negative result is a descriptor that nobody else owns.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?) }))
+        Ok(Self(unsafe {
+            OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?)
+        }))
     }
 
     /// Makes the waker readable. A waker that is readable already stays so.
@@ -290,7 +307,10 @@ mod tests {
         let (epoll, mut events) = (Epoll::new().unwrap(), Events::with_capacity(4));
         let mut told = |epoll: &Epoll| {
             epoll.wait(&mut events, Some(0)).unwrap();
-            events.iter().map(|ready| (ready.token, ready.readable, ready.writable)).collect::<Vec<_>>()
+            events
+                .iter()
+                .map(|ready| (ready.token, ready.readable, ready.writable))
+                .collect::<Vec<_>>()
         };
         let waker = Waker::new().unwrap();
         epoll.add_for_reading(&waker, 1).unwrap();

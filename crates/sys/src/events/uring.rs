@@ -63,7 +63,10 @@ pub struct Ring {
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (slots, under_way) = (self.slots.len(), self.under_way);
-        f.debug_struct("Ring").field("slots", &slots).field("under_way", &under_way).finish_non_exhaustive()
+        f.debug_struct("Ring")
+            .field("slots", &slots)
+            .field("under_way", &under_way)
+            .finish_non_exhaustive()
     }
 }
 
@@ -134,7 +137,9 @@ impl Ring {
     /// The first `len` bytes of what a slot received; empty while an operation is under way.
     pub fn received(&self, slot: usize, len: usize) -> &[u8] {
         match self.slots.get(slot) {
-            Some(slot) if slot.state != State::UnderWay => slot.kept.receive.get(..len).unwrap_or_default(),
+            Some(slot) if slot.state != State::UnderWay => {
+                slot.kept.receive.get(..len).unwrap_or_default()
+            }
             _ => &[],
         }
     }
@@ -253,7 +258,11 @@ impl Ring {
     }
 
     /// Queues the operation that `make` describes.
-    fn begin(&mut self, slot: usize, make: impl FnOnce(Fd, &mut kept::Kept, &[u8]) -> squeue::Entry) -> io::Result<()> {
+    fn begin(
+        &mut self,
+        slot: usize,
+        make: impl FnOnce(Fd, &mut kept::Kept, &[u8]) -> squeue::Entry,
+    ) -> io::Result<()> {
         let entry = self.slots.get_mut(slot).ok_or(io::ErrorKind::NotConnected)?;
         if entry.state != State::Rest {
             return Err(io::ErrorKind::ResourceBusy.into());
@@ -301,17 +310,27 @@ impl Ring {
                 let queued = self.ring.submission().len() as u32;
                 // SAFETY: no argument is passed, and what the entries point to was vouched for in
                 // `push`.
-                unsafe { self.ring.submitter().enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None) }
+                unsafe {
+                    self.ring.submitter().enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None)
+                }
             }
             Some(ns) => {
-                let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
+                let time =
+                    Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
                 self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time))
             }
             None => self.ring.submit_and_wait(1),
         };
         self.reap();
         match entered {
-            Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => Err(error),
+            Err(error)
+                if !matches!(
+                    error.raw_os_error(),
+                    Some(libc::ETIME | libc::EINTR | libc::EBUSY)
+                ) =>
+            {
+                Err(error)
+            }
             // The time has passed, a signal came, or completions had to be reaped before anything
             // else.
             _ => Ok(()),

@@ -61,7 +61,11 @@ fn die_with_parent(prepared: &Prepared<'_>) -> io::Result<()> {
         libc::close(theirs.as_raw_fd());
         check(libc::poll(&raw mut look, 1, 0))?;
     }
-    if look.revents & libc::POLLHUP == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+    if look.revents & libc::POLLHUP == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::ESRCH))
+    }
 }
 
 fn write_file(path: &std::ffi::CStr, text: &[u8]) -> io::Result<()> {
@@ -84,7 +88,11 @@ fn execute(prepared: &Prepared<'_>) -> io::Error {
         libc::fcntl(prepared.alive[0].as_raw_fd(), libc::F_SETFD, 0);
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const prepared.mask, std::ptr::null_mut());
-        libc::execve(prepared.program.as_ptr(), prepared.arguments.as_ptr(), prepared.environment.as_ptr());
+        libc::execve(
+            prepared.program.as_ptr(),
+            prepared.arguments.as_ptr(),
+            prepared.environment.as_ptr(),
+        );
     }
     io::Error::last_os_error()
 }

@@ -69,7 +69,10 @@ mod tests {
         assert_eq!(held(&mark(&ours)), Some(ours.as_raw_fd()));
         let file: OwnedFd = File::open("/dev/null").unwrap().into();
         assert_eq!(held(&mark(&file)), None, "no pipe");
-        let (_, inode) = mark(&ours).split_once(':').map(|(fd, inode)| (fd.to_owned(), inode.to_owned())).unwrap();
+        let (_, inode) = mark(&ours)
+            .split_once(':')
+            .map(|(fd, inode)| (fd.to_owned(), inode.to_owned()))
+            .unwrap();
         for wrong in [
             format!("{}:{}", ours.as_raw_fd(), 1),
             format!("{}:{inode}", file.as_raw_fd()),

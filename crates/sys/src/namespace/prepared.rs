@@ -20,7 +20,10 @@ pub enum Step {
 
 impl Step {
     pub(super) fn of(code: u8) -> Self {
-        [Self::Clone, Self::MapUser, Self::Execute].into_iter().find(|s| *s as u8 == code).unwrap_or(Self::Prepare)
+        [Self::Clone, Self::MapUser, Self::Execute]
+            .into_iter()
+            .find(|s| *s as u8 == code)
+            .unwrap_or(Self::Prepare)
     }
 }
 
@@ -46,6 +49,8 @@ pub(super) struct Prepared<'a> {
 pub(super) unsafe fn fork(flags: libc::c_int) -> io::Result<libc::pid_t> {
     // SAFETY: without CLONE_VM and with no stack this is a fork; the order of the other arguments,
     // which differs between architectures, does not matter when all are zero.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, i64::from(flags | libc::SIGCHLD), 0_i64, 0_i64, 0_i64, 0_i64) };
+    let pid = unsafe {
+        libc::syscall(libc::SYS_clone, i64::from(flags | libc::SIGCHLD), 0_i64, 0_i64, 0_i64, 0_i64)
+    };
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid as libc::pid_t) }
 }

@@ -95,7 +95,10 @@ fn environment(mark: &str) -> io::Result<Vec<CString>> {
     use std::os::unix::ffi::OsStrExt;
     let kept = std::env::vars_os().filter(|(name, _)| name != MARK);
     let lines = kept.map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
-    lines.chain([mark.as_bytes().to_vec()]).map(|line| CString::new(line).map_err(io::Error::other)).collect()
+    lines
+        .chain([mark.as_bytes().to_vec()])
+        .map(|line| CString::new(line).map_err(io::Error::other))
+        .collect()
 }
 
 fn pointers(strings: &[CString]) -> Vec<*const c_char> {

@@ -42,7 +42,14 @@ pub fn fresh_sys() -> io::Result<()> {
             unsafe {
                 let (here, empty) = (libc::AT_FDCWD, c"");
                 let flags = MOVE_MOUNT_F_EMPTY_PATH;
-                libc::syscall(libc::SYS_move_mount, groups, empty.as_ptr(), here, CGROUP.as_ptr(), flags);
+                libc::syscall(
+                    libc::SYS_move_mount,
+                    groups,
+                    empty.as_ptr(),
+                    here,
+                    CGROUP.as_ptr(),
+                    flags,
+                );
             }
         }
         // SAFETY: the descriptor came from open_tree above and is used no more.
@@ -54,12 +61,14 @@ pub fn fresh_sys() -> io::Result<()> {
 /// Mounts a new file system of this type.
 pub(super) fn mount(kind: &CStr, at: &CStr, flags: libc::c_ulong) -> io::Result<()> {
     // SAFETY: three valid strings and no data.
-    check(unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, ptr::null()) }).map(drop)
+    check(unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, ptr::null()) })
+        .map(drop)
 }
 
 /// Keeps every mount and unmount from here on to this mount namespace.
 pub(super) fn keep_mounts_private() -> io::Result<()> {
     let flags = libc::MS_REC | libc::MS_PRIVATE;
     // SAFETY: valid strings; a change of propagation takes neither type nor data.
-    check(unsafe { libc::mount(c"none".as_ptr(), c"/".as_ptr(), ptr::null(), flags, ptr::null()) }).map(drop)
+    check(unsafe { libc::mount(c"none".as_ptr(), c"/".as_ptr(), ptr::null(), flags, ptr::null()) })
+        .map(drop)
 }

@@ -20,7 +20,8 @@ impl Watched {
         // SAFETY: all-zero sets are valid and are only written to by these calls. SIGCHLD gets its
         // default back, because while it is ignored a child leaves no exit status.
         unsafe {
-            let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
+            let (mut set, mut before): (libc::sigset_t, libc::sigset_t) =
+                (std::mem::zeroed(), std::mem::zeroed());
             for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
                 libc::sigaddset(&raw mut set, signal);
             }
@@ -38,7 +39,9 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         // SAFETY: a mask that this thread had.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut()) };
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut())
+        };
     }
 }
 
@@ -76,7 +79,8 @@ impl Tree {
         // SAFETY: a valid set; a new descriptor or an error comes back.
         let signals = unsafe { libc::signalfd(-1, &raw const self.watched.set, libc::SFD_CLOEXEC) };
         let signals = owned(libc::c_long::from(signals))?;
-        let wait_for = |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let wait_for =
+            |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         loop {
             let mut ready = [wait_for(&process), wait_for(&signals)];
             // SAFETY: two valid elements; no end of time.
@@ -97,7 +101,9 @@ impl Tree {
         // SAFETY: an all-zero signalfd_siginfo is valid.
         let mut said: libc::signalfd_siginfo = unsafe { std::mem::zeroed() };
         // SAFETY: `said` is writable and its size is passed with it.
-        check_len(unsafe { libc::read(signals.as_raw_fd(), (&raw mut said).cast(), size_of_val(&said)) })?;
+        check_len(unsafe {
+            libc::read(signals.as_raw_fd(), (&raw mut said).cast(), size_of_val(&said))
+        })?;
         let signal = said.ssi_signo.cast_signed();
         if signal == libc::SIGTERM || signal == libc::SIGHUP {
             // SAFETY: a plain signal to a child that has not been waited for.

@@ -34,8 +34,11 @@ impl DatagramPort {
     /// # Errors
     /// `EADDRINUSE`, `EADDRNOTAVAIL`, `EACCES`.
     pub fn bind(local: SocketAddr) -> io::Result<Self> {
-        let raw =
-            socket2::Socket::new(Domain::for_address(local), Type::DGRAM.nonblocking().cloexec(), Some(Protocol::UDP))?;
+        let raw = socket2::Socket::new(
+            Domain::for_address(local),
+            Type::DGRAM.nonblocking().cloexec(),
+            Some(Protocol::UDP),
+        )?;
         let on: libc::c_int = 1;
         let set = |level, name| {
             // SAFETY: `on` is readable for the length that is passed.
@@ -110,7 +113,8 @@ impl DatagramPort {
             _ => peer,
         };
         let peer = SockAddr::from(peer);
-        let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let mut part =
+            libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
         let mut control = [0u64; 16];
         // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
@@ -139,8 +143,10 @@ impl DatagramPort {
                 };
                 (*header).cmsg_level = libc::IPPROTO_IPV6;
                 (*header).cmsg_type = libc::IPV6_PKTINFO;
-                let info =
-                    libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: address.octets() }, ipi6_ifindex: 0 };
+                let info = libc::in6_pktinfo {
+                    ipi6_addr: libc::in6_addr { s6_addr: address.octets() },
+                    ipi6_ifindex: 0,
+                };
                 libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>().write_unaligned(info);
                 size_of::<libc::in6_pktinfo>()
             };
@@ -275,7 +281,11 @@ mod tests {
                             continue;
                         }
                         let got = bind_as(other, wanted, options);
-                        assert_eq!(got, Some(libc::EADDRINUSE), "{any}, {when}: {wanted}, {options:?}");
+                        assert_eq!(
+                            got,
+                            Some(libc::EADDRINUSE),
+                            "{any}, {when}: {wanted}, {options:?}"
+                        );
                     }
                 }
             };
@@ -293,7 +303,11 @@ mod tests {
             nobody_gets_in("beside flows");
             for (n, (client, flow)) in flows.iter().enumerate() {
                 client.send(&[n as u8]).unwrap();
-                assert_eq!((arrived(flow).recv(&mut buffer).unwrap(), buffer[0]), (1, n as u8), "{any}");
+                assert_eq!(
+                    (arrived(flow).recv(&mut buffer).unwrap(), buffer[0]),
+                    (1, n as u8),
+                    "{any}"
+                );
             }
             assert!(port.receive(&mut buffer).is_err(), "flows get what is theirs");
         }

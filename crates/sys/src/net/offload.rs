@@ -43,7 +43,8 @@ struct Value {
 /// No interface of this name, or a kernel that has no such calls.
 pub fn offloads(interface: &str) -> io::Result<Offloads> {
     // Any socket will do: it says whose network namespace is meant.
-    let socket = UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0)).or_else(|_| UdpSocket::bind("[::1]:0"))?;
+    let socket = UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))
+        .or_else(|_| UdpSocket::bind("[::1]:0"))?;
     let read = |command| read(&socket, interface, command);
     let tso = match read(GET_TSO) {
         Err(error) if error.raw_os_error() != Some(libc::EOPNOTSUPP) => return Err(error),

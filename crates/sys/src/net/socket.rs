@@ -91,7 +91,9 @@ impl Socket {
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         // SAFETY: `bytes` is readable for its length.
-        check_len(unsafe { libc::send(self.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) })
+        check_len(unsafe {
+            libc::send(self.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
+        })
     }
 
     /// Receives into `buffer`; 0 means that the peer closed (on a stream).
@@ -101,7 +103,9 @@ impl Socket {
     #[inline]
     pub fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: `buffer` is writable for its length.
-        check_len(unsafe { libc::recv(self.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) })
+        check_len(unsafe {
+            libc::recv(self.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0)
+        })
     }
 
     /// Looks at the first received bytes without taking them.
@@ -110,7 +114,9 @@ impl Socket {
     /// As [`Socket::recv`].
     pub fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: `buffer` is writable for its length.
-        check_len(unsafe { libc::recv(self.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_PEEK) })
+        check_len(unsafe {
+            libc::recv(self.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_PEEK)
+        })
     }
 
     /// Takes up to `most` received bytes of a TCP stream and drops them in the kernel, without a
@@ -122,7 +128,9 @@ impl Socket {
     pub fn discard(&self, most: usize) -> io::Result<usize> {
         // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer (tcp(7)), so null is
         // allowed.
-        check_len(unsafe { libc::recv(self.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC) })
+        check_len(unsafe {
+            libc::recv(self.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC)
+        })
     }
 
     /// Closes one or both directions; a thread that waits in a receive on it returns.

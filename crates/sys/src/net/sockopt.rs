@@ -51,7 +51,11 @@ impl Socket {
     /// # Errors
     /// What the kernel said.
     pub fn set_receive_low_water(&self, bytes: usize) -> io::Result<()> {
-        self.set_int(libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes.min(i32::MAX as usize) as libc::c_int)
+        self.set_int(
+            libc::SOL_SOCKET,
+            libc::SO_RCVLOWAT,
+            bytes.min(i32::MAX as usize) as libc::c_int,
+        )
     }
 
     /// Takes no more bytes while `bytes` wait that were never sent (`TCP_NOTSENT_LOWAT`): keeps the
@@ -60,7 +64,11 @@ impl Socket {
     /// # Errors
     /// What the kernel said.
     pub fn set_not_sent_low_water(&self, bytes: usize) -> io::Result<()> {
-        self.set_int(libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, bytes.min(i32::MAX as usize) as libc::c_int)
+        self.set_int(
+            libc::IPPROTO_TCP,
+            libc::TCP_NOTSENT_LOWAT,
+            bytes.min(i32::MAX as usize) as libc::c_int,
+        )
     }
 
     /// Chooses the congestion control by name and returns the one in force.
@@ -108,7 +116,12 @@ impl Socket {
         self.0.set_reuse_port(true)
     }
 
-    pub(crate) fn set_int(&self, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    pub(crate) fn set_int(
+        &self,
+        level: libc::c_int,
+        name: libc::c_int,
+        value: libc::c_int,
+    ) -> io::Result<()> {
         // SAFETY: `value` is readable for the length that is passed.
         check(unsafe {
             libc::setsockopt(

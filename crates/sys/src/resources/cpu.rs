@@ -14,7 +14,9 @@ pub fn allowed() -> io::Result<Vec<usize>> {
     // SAFETY: `set` is writable and its size is passed with it.
     check(unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) })?;
     // SAFETY: every index is below CPU_SETSIZE, the size of the set.
-    Ok((0..libc::CPU_SETSIZE as usize).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) }).collect())
+    Ok((0..libc::CPU_SETSIZE as usize)
+        .filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) })
+        .collect())
 }
 
 /// Keeps the calling thread on `cpus` and returns the set that the kernel granted.

@@ -22,7 +22,9 @@ pub fn raise_open_files(wanted: u64) -> io::Result<u64> {
         return Ok(limit.rlim_cur);
     }
     // Root may lift the hard limit too; where that fails the hard limit is what can be had.
-    for (cur, max) in [(wanted, limit.rlim_max.max(wanted)), (limit.rlim_max.min(wanted), limit.rlim_max)] {
+    for (cur, max) in
+        [(wanted, limit.rlim_max.max(wanted)), (limit.rlim_max.min(wanted), limit.rlim_max)]
+    {
         let asked = libc::rlimit { rlim_cur: cur, rlim_max: max };
         // SAFETY: `asked` is a valid rlimit.
         if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const asked) } == 0 {

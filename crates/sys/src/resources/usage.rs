@@ -81,7 +81,10 @@ mod tests {
         let mut n = 1u64;
         (0..3_000_000u64).for_each(|i| n = std::hint::black_box(n.wrapping_mul(31) ^ i));
         let (grown, after) = (of_process(std::process::id()).unwrap() - seen, process().cpu_ns());
-        assert!(grown > 0 && seen + grown <= after + 1_000_000 && seen + 1_000_000 >= before, "{seen} {grown} {after}");
+        assert!(
+            grown > 0 && seen + grown <= after + 1_000_000 && seen + 1_000_000 >= before,
+            "{seen} {grown} {after}"
+        );
         for nobody in [0, u32::MAX, 1 << 23] {
             assert!(of_process(nobody).is_err(), "{nobody}");
         }

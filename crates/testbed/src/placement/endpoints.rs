@@ -61,7 +61,9 @@ impl Endpoints {
     /// clients.
     pub(super) fn new(path: &Path, rules: Rules, demand: Demand<'_>) -> Self {
         let later = match &path.variant {
-            Some(variant) if demand.first != Some(variant.name.as_str()) => Some(variant.name.clone()),
+            Some(variant) if demand.first != Some(variant.name.as_str()) => {
+                Some(variant.name.clone())
+            }
             _ => None,
         };
         let shared = later.clone().map_or(Group::Shared, Group::Variant);
@@ -69,12 +71,19 @@ impl Endpoints {
         // connection would meet what the kernel remembers of the other (connection table,
         // TIME_WAIT) and wait for it: new connections a second fell to a tenth. The servers of a
         // Service belong to its path alone.
-        let alone = if has_service(&path.via) { Group::Path(path.name.clone()) } else { shared.clone() };
-        let pods = |place: &Place, group: &Group, program: &Option<String>, first: u32, count: u32| {
-            let group = if place.network == "host" { &Group::Shared } else { group };
-            let pod = |index| PodId { place: place.clone(), group: group.clone(), program: program.clone(), index };
-            (first..first.saturating_add(count)).map(pod).collect::<Vec<_>>()
-        };
+        let alone =
+            if has_service(&path.via) { Group::Path(path.name.clone()) } else { shared.clone() };
+        let pods =
+            |place: &Place, group: &Group, program: &Option<String>, first: u32, count: u32| {
+                let group = if place.network == "host" { &Group::Shared } else { group };
+                let pod = |index| PodId {
+                    place: place.clone(),
+                    group: group.clone(),
+                    program: program.clone(),
+                    index,
+                };
+                (first..first.saturating_add(count)).map(pod).collect::<Vec<_>>()
+            };
         let connects = rules.connects && path.mesh.has_client();
         let of_clients = if connects { Group::Client(later.clone()) } else { shared };
         let clients = pods(&path.from, &of_clients, &None, 0, path.clients);
@@ -83,12 +92,18 @@ impl Endpoints {
             pods(&path.to, &alone, program, if same { path.clients } else { 0 }, path.backends)
         });
         let gateway = match &path.via {
-            Via::Gateway(node) if !node.is_empty() => Some(helper(path, node, Group::Gateway(path.name.clone()))),
+            Via::Gateway(node) if !node.is_empty() => {
+                Some(helper(path, node, Group::Gateway(path.name.clone())))
+            }
             _ => None,
         };
         let beside_clients = path.to.network == "host" && !rules.policy_on_servers_node;
         let beside = if beside_clients { &path.from.node } else { &path.to.node };
-        let policy = if asks_services(path) { Some(helper(path, beside, Group::Policy(later))) } else { None };
+        let policy = if asks_services(path) {
+            Some(helper(path, beside, Group::Policy(later)))
+        } else {
+            None
+        };
         Self {
             servers: servers.collect(),
             clients,
@@ -106,7 +121,9 @@ impl Endpoints {
     /// Its servers, by the server program that has pods of its own; `None`: the agents.
     pub fn by_program(&self) -> impl Iterator<Item = (Option<&str>, &[PodId])> {
         let same_program = |one: &PodId, next: &PodId| one.program == next.program;
-        self.servers.chunk_by(same_program).filter_map(|pods| Some((pods.first()?.program.as_deref(), pods)))
+        self.servers
+            .chunk_by(same_program)
+            .filter_map(|pods| Some((pods.first()?.program.as_deref(), pods)))
     }
 
     /// The servers of one of the programs of [`Endpoints::by_program`]; none if it is not asked.
@@ -146,7 +163,8 @@ impl Endpoints {
     /// The proxies that speak with the services. Sidecars of clients report, and do not ask.
     pub fn callers(&self) -> impl Iterator<Item = &PodId> {
         let reports = self.path.variant.as_ref().is_some_and(|variant| variant.policy_report);
-        let clients = if self.path.mesh.has_client() && reports { self.clients.as_slice() } else { &[] };
+        let clients =
+            if self.path.mesh.has_client() && reports { self.clients.as_slice() } else { &[] };
         let servers = if self.path.mesh.has_server() { self.servers.as_slice() } else { &[] };
         clients.iter().chain(&self.gateway).chain(servers)
     }
@@ -179,7 +197,8 @@ pub(super) fn has_service(via: &Via) -> bool {
 
 /// Whether the proxies of a path ask a service.
 fn asks_services(path: &Path) -> bool {
-    let asks = path.variant.as_ref().is_some_and(|variant| variant.policy_check || variant.policy_report);
+    let asks =
+        path.variant.as_ref().is_some_and(|variant| variant.policy_check || variant.policy_report);
     asks && path.is_proxied()
 }
 

@@ -94,14 +94,20 @@ impl Placement {
     /// Everything that a plan needs: first the services that are asked, then the proxies that ask
     /// them.
     pub fn mesh_processes(&self) -> Vec<MeshProcess> {
-        let process =
-            |role, pod: &PodId, variant: &Variant| MeshProcess { role, pod: pod.clone(), variant: variant.clone() };
+        let process = |role, pod: &PodId, variant: &Variant| MeshProcess {
+            role,
+            pod: pod.clone(),
+            variant: variant.clone(),
+        };
         let of_paths = |pod: fn(&Endpoints) -> Option<&PodId>| {
-            self.paths.values().filter_map(move |endpoints| Some((pod(endpoints)?, endpoints.path.variant.as_ref()?)))
+            self.paths.values().filter_map(move |endpoints| {
+                Some((pod(endpoints)?, endpoints.path.variant.as_ref()?))
+            })
         };
         let mut processes = Vec::new();
         // Paths of one variant and place share them.
-        let policies: BTreeMap<&PodId, &Variant> = of_paths(|endpoints| endpoints.policy.as_ref()).collect();
+        let policies: BTreeMap<&PodId, &Variant> =
+            of_paths(|endpoints| endpoints.policy.as_ref()).collect();
         for (pod, variant) in policies {
             if variant.policy_check {
                 processes.push(process(Role::Policy, pod, variant));
@@ -110,7 +116,9 @@ impl Placement {
                 processes.push(process(Role::Telemetry, pod, variant));
             }
         }
-        processes.extend(self.sidecars.iter().map(|(pod, variant)| process(Role::Sidecar, pod, variant)));
+        processes.extend(
+            self.sidecars.iter().map(|(pod, variant)| process(Role::Sidecar, pod, variant)),
+        );
         let gateways = of_paths(|endpoints| endpoints.gateway.as_ref());
         processes.extend(gateways.map(|(pod, variant)| process(Role::Gateway, pod, variant)));
         processes
@@ -129,17 +137,25 @@ impl Placement {
     pub fn met(&self, endpoints: &Endpoints, servers: &[PodId], bypassed: bool) -> Vec<Met> {
         let Endpoints { path, clients, gateway, policy, .. } = endpoints;
         let (mode, variant) = (path.mesh, path.variant.as_ref());
-        let met = |name: String, role: Role, pod: &PodId, variant: Option<&Variant>, named: bool| Met {
-            name,
-            role,
-            pod: pod.clone(),
-            named: named && !bypassed,
-            workers: role.workers(variant),
-        };
+        let met =
+            |name: String, role: Role, pod: &PodId, variant: Option<&Variant>, named: bool| Met {
+                name,
+                role,
+                pod: pod.clone(),
+                named: named && !bypassed,
+                workers: role.workers(variant),
+            };
         let sidecars = |end: &str, pods: &[PodId], named: bool| -> Vec<Met> {
-            let pods = (1..).zip(pods).filter_map(|(number, pod)| Some((number, pod, self.sidecars.get(pod)?)));
-            let name = |number: usize| if number == 1 { end.to_owned() } else { format!("{end}#{number}") };
-            pods.map(|(number, pod, variant)| met(name(number), Role::Sidecar, pod, Some(variant), named)).collect()
+            let pods = (1..)
+                .zip(pods)
+                .filter_map(|(number, pod)| Some((number, pod, self.sidecars.get(pod)?)));
+            let name = |number: usize| {
+                if number == 1 { end.to_owned() } else { format!("{end}#{number}") }
+            };
+            pods.map(|(number, pod, variant)| {
+                met(name(number), Role::Sidecar, pod, Some(variant), named)
+            })
+            .collect()
         };
         let (gateway, policy) = (gateway.as_ref(), policy.as_ref());
         let one = |role: Role, pod: Option<&PodId>, named: bool| {
@@ -179,7 +195,9 @@ mod tests {
         let mut lacking = placement.clone();
         lacking.sidecars.remove(&endpoints.servers[1]);
         let met = lacking.met(endpoints, &endpoints.servers, bypassed);
-        met.into_iter().map(|met| if met.named { met.name } else { format!("({})", met.name) }).collect()
+        met.into_iter()
+            .map(|met| if met.named { met.name } else { format!("({})", met.name) })
+            .collect()
     }
 
     fn placement(paths: Vec<Path>) -> Placement {
@@ -212,26 +230,43 @@ mod tests {
         };
         let all = ["(client-sidecar)", "(server-sidecar)", "(server-sidecar#3)"];
         let client = [&["client-sidecar"][..], &all[1..]].concat();
-        assert_eq!(met(MeshMode::Client, "policy-check", Via::Direct), [&client[..], &["(policy)"]].concat());
-        assert_eq!(met(MeshMode::Client, "policy-report", Via::Direct), [&client[..], &["telemetry"]].concat());
-        let entered = ["(client-sidecar)", "gateway", "(server-sidecar)", "(server-sidecar#3)", "policy"];
+        assert_eq!(
+            met(MeshMode::Client, "policy-check", Via::Direct),
+            [&client[..], &["(policy)"]].concat()
+        );
+        assert_eq!(
+            met(MeshMode::Client, "policy-report", Via::Direct),
+            [&client[..], &["telemetry"]].concat()
+        );
+        let entered =
+            ["(client-sidecar)", "gateway", "(server-sidecar)", "(server-sidecar#3)", "policy"];
         assert_eq!(met(MeshMode::None, "policy-check", Via::Gateway("c".to_owned())), entered);
     }
 
     #[test]
     fn processes_have_names_and_proxies_have_workers() {
-        let heavy = Variant { concurrency: 4, policy_check: true, policy_report: true, ..Variant::plain() };
-        let entered = Path { via: Via::Gateway("c".to_owned()), ..path("p", MeshMode::Server, "plain") };
+        let heavy =
+            Variant { concurrency: 4, policy_check: true, policy_report: true, ..Variant::plain() };
+        let entered =
+            Path { via: Via::Gateway("c".to_owned()), ..path("p", MeshMode::Server, "plain") };
         let placement = placement(vec![Path { backends: 1, variant: Some(heavy), ..entered }]);
         let endpoints = &placement.paths["p"];
         let met = placement.met(endpoints, &endpoints.servers, false);
         let met: Vec<(String, u32)> = met.iter().map(|met| (met.process(), met.workers)).collect();
-        let proxies = [("bridge@c/gateway-p gateway".to_owned(), 4), ("bridge@b sidecar".to_owned(), 4)];
-        let asked = [("bridge@b/policy policy".to_owned(), 1), ("bridge@b/policy telemetry".to_owned(), 1)];
+        let proxies =
+            [("bridge@c/gateway-p gateway".to_owned(), 4), ("bridge@b sidecar".to_owned(), 4)];
+        let asked =
+            [("bridge@b/policy policy".to_owned(), 1), ("bridge@b/policy telemetry".to_owned(), 1)];
         assert_eq!(met, [&proxies[..], &asked].concat());
         let all: Vec<String> = placement.mesh_processes().iter().map(MeshProcess::name).collect();
-        assert_eq!(all, [&asked[0].0, &asked[1].0, &proxies[1].0, &proxies[0].0].map(String::clone));
+        assert_eq!(
+            all,
+            [&asked[0].0, &asked[1].0, &proxies[1].0, &proxies[0].0].map(String::clone)
+        );
         let in_policy = placement.processes_in(endpoints.policy.as_ref().unwrap());
-        assert_eq!(in_policy.iter().map(|process| process.role).collect::<Vec<_>>(), [Role::Policy, Role::Telemetry]);
+        assert_eq!(
+            in_policy.iter().map(|process| process.role).collect::<Vec<_>>(),
+            [Role::Policy, Role::Telemetry]
+        );
     }
 }

@@ -29,16 +29,23 @@ impl Placement {
         } else {
             plan.cells.iter().map(|cell| cell.path).collect()
         };
-        let used: Vec<(usize, &Path)> = used.into_iter().filter_map(|at| Some((at, plan.paths.get(at)?))).collect();
-        let first = used.iter().find_map(|(_, path)| path.variant.as_ref()).map(|variant| variant.name.as_str());
+        let used: Vec<(usize, &Path)> =
+            used.into_iter().filter_map(|at| Some((at, plan.paths.get(at)?))).collect();
+        let first = used
+            .iter()
+            .find_map(|(_, path)| path.variant.as_ref())
+            .map(|variant| variant.name.as_str());
         let mut placement = Self::default();
         let mut services = 0..;
         for (at, path) in used {
             let service = if has_service(&path.via) { services.next() } else { None };
-            let endpoints = Endpoints::new(path, rules, Demand { service, first, ..demand(plan, at, rules) });
+            let endpoints =
+                Endpoints::new(path, rules, Demand { service, first, ..demand(plan, at, rules) });
             placement.pods.extend(endpoints.pods().cloned());
             if let Some(variant) = &path.variant {
-                placement.sidecars.extend(endpoints.sidecars().map(|pod| (pod.clone(), variant.clone())));
+                placement
+                    .sidecars
+                    .extend(endpoints.sidecars().map(|pod| (pod.clone(), variant.clone())));
             }
             placement.paths.insert(path.name.clone(), endpoints);
         }
@@ -57,8 +64,11 @@ impl Placement {
 
     /// Paths with a Service, in the order of their numbers.
     pub fn services(&self) -> Vec<(usize, &Endpoints)> {
-        let mut all: Vec<_> =
-            self.paths.values().filter_map(|endpoints| Some((endpoints.service?, endpoints))).collect();
+        let mut all: Vec<_> = self
+            .paths
+            .values()
+            .filter_map(|endpoints| Some((endpoints.service?, endpoints)))
+            .collect();
         all.sort_by_key(|(number, _)| *number);
         all
     }
@@ -74,8 +84,9 @@ impl Placement {
 
     /// The variants of the sidecars, as facts for readers of the results.
     pub fn facts(&self) -> impl Iterator<Item = (String, String)> {
-        let fact =
-            |(pod, variant): (&PodId, &Variant)| (format!("pod {pod} sidecar"), format!("variant {}", variant.name));
+        let fact = |(pod, variant): (&PodId, &Variant)| {
+            (format!("pod {pod} sidecar"), format!("variant {}", variant.name))
+        };
         self.sidecars.iter().map(fact)
     }
 }
@@ -84,21 +95,33 @@ impl Placement {
 fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
     let cells = plan.cells.iter().filter(|cell| cell.path == path);
     let points: Vec<&Point> = cells.filter_map(|cell| plan.points.get(cell.point)).collect();
-    let sends = |transport: Transport| points.iter().any(|point| point.job.transport() == transport);
-    let mut programs: BTreeSet<_> = points.iter().map(|point| rules.program(&point.server)).collect();
+    let sends =
+        |transport: Transport| points.iter().any(|point| point.job.transport() == transport);
+    let mut programs: BTreeSet<_> =
+        points.iter().map(|point| rules.program(&point.server)).collect();
     let proxied = points.iter().filter(|point| !point.job.bypasses_proxies());
     let mut asks: BTreeSet<Ask> = proxied
-        .map(|point| Ask { program: rules.program(&point.server), offer: Offer::of(&point.job, &point.server) })
+        .map(|point| Ask {
+            program: rules.program(&point.server),
+            offer: Offer::of(&point.job, &point.server),
+        })
         .collect();
     if plan.cells.is_empty() {
         // Nobody knows which programs would have pods of their own.
-        let offers = Offer::ALL.into_iter().filter(|offer| offer.app == App::Agent || !rules.programs_apart);
+        let offers =
+            Offer::ALL.into_iter().filter(|offer| offer.app == App::Agent || !rules.programs_apart);
         asks.extend(offers.map(|offer| Ask { program: None, offer }));
     }
     if programs.is_empty() {
         programs.insert(None);
     }
-    Demand { programs, asks, datagrams: sends(Transport::Udp), echoes: sends(Transport::Icmp), ..Demand::default() }
+    Demand {
+        programs,
+        asks,
+        datagrams: sends(Transport::Udp),
+        echoes: sends(Transport::Icmp),
+        ..Demand::default()
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +131,8 @@ mod tests {
     use super::*;
 
     /// The rules of a cluster with Envoys that hopbench itself puts into pods.
-    const CLUSTER: Rules = Rules { programs_apart: true, connects: true, policy_on_servers_node: true };
+    const CLUSTER: Rules =
+        Rules { programs_apart: true, connects: true, policy_on_servers_node: true };
 
     fn place(text: &str) -> Place {
         let (network, node) = text.split_once('@').unwrap();
@@ -121,14 +145,20 @@ mod tests {
 
     /// A path from node a to node b. The variant `checked` asks a policy service.
     fn meshed(name: &str, to: &str, via: Via, mesh: MeshMode, variant: Option<&str>) -> Path {
-        let variant =
-            variant.map(|name| Variant { name: name.into(), policy_check: name != "plain", ..Variant::plain() });
+        let variant = variant.map(|name| Variant {
+            name: name.into(),
+            policy_check: name != "plain",
+            ..Variant::plain()
+        });
         Path { mesh, variant, ..path(name, "bridge@a", &format!("{to}@b"), via) }
     }
 
     fn point(workload: &str, program: &str) -> Point {
         let server = ServerSpec { program: program.into(), ..fixture::server() };
-        Point { server, ..fixture::point(workload, fixture::job(workload, serde_json::Value::Null)) }
+        Point {
+            server,
+            ..fixture::point(workload, fixture::job(workload, serde_json::Value::Null))
+        }
     }
 
     /// Of paths without cells in a lab.
@@ -147,7 +177,8 @@ mod tests {
             let one = meshed("one", "bridge", via, MeshMode::Server, Some("plain"));
             let again = Path { name: "one again".into(), ..one.clone() };
             let placement = placement(vec![one, again]);
-            let numbers = placement.services().iter().map(|(number, _)| *number).collect::<Vec<_>>();
+            let numbers =
+                placement.services().iter().map(|(number, _)| *number).collect::<Vec<_>>();
             (pods(&placement, "one"), pods(&placement, "one again"), numbers)
         };
         let (one, again, services) = twins(Via::Direct);
@@ -173,13 +204,24 @@ mod tests {
         let of = |name: &str| pods(&placement, name);
         assert_eq!(of("none"), ["bridge@a", "bridge@b"]);
         assert_eq!(of("both"), of("none"), "the first variant has no pods of its own");
-        assert_eq!(of("checked"), ["bridge@a/checked", "bridge@b/checked", "bridge@b/policy-checked"]);
+        assert_eq!(
+            of("checked"),
+            ["bridge@a/checked", "bridge@b/checked", "bridge@b/policy-checked"]
+        );
         assert_eq!(of("service"), ["bridge@a", "bridge@b/service"]);
-        let entry = ["bridge@a/checked", "bridge@b/checked", "bridge@c/gateway-entry", "bridge@b/policy-checked"];
+        let entry = [
+            "bridge@a/checked",
+            "bridge@b/checked",
+            "bridge@c/gateway-entry",
+            "bridge@b/policy-checked",
+        ];
         assert_eq!(of("entry"), entry);
         assert_eq!(of("host"), ["bridge@a", "host@b"]);
-        let sidecars: BTreeMap<String, &str> =
-            placement.sidecars.iter().map(|(pod, variant)| (pod.to_string(), variant.name.as_str())).collect();
+        let sidecars: BTreeMap<String, &str> = placement
+            .sidecars
+            .iter()
+            .map(|(pod, variant)| (pod.to_string(), variant.name.as_str()))
+            .collect();
         let expected = [
             ("bridge@a", "plain"),
             ("bridge@a/checked", "checked"),
@@ -187,34 +229,53 @@ mod tests {
             ("bridge@b/checked", "checked"),
             ("bridge@b/service", "plain"),
         ];
-        assert_eq!(sidecars, BTreeMap::from(expected.map(|(pod, variant)| (pod.to_owned(), variant))));
+        assert_eq!(
+            sidecars,
+            BTreeMap::from(expected.map(|(pod, variant)| (pod.to_owned(), variant)))
+        );
         assert_eq!(placement.services().len(), 2, "a gateway is no Service");
-        assert_eq!(placement.mesh_processes().len(), 5 + 1 + 1, "sidecars, a gateway, a policy service");
+        assert_eq!(
+            placement.mesh_processes().len(),
+            5 + 1 + 1,
+            "sidecars, a gateway, a policy service"
+        );
     }
 
     #[test]
     fn server_programs_have_pods_of_their_own_where_the_rules_say_so() {
         let two = Path { clients: 2, ..path("two", "bridge@a", "bridge@a", Via::Direct) };
-        let service = Path { backends: 2, ..path("service", "bridge@a", "bridge@b", Via::ClusterIp) };
+        let service =
+            Path { backends: 2, ..path("service", "bridge@a", "bridge@b", Via::ClusterIp) };
         let paths = vec![path("direct", "bridge@a", "bridge@b", Via::Direct), two, service];
         let plan = fixture::plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]);
         let apart = Placement::of(&plan, CLUSTER);
         let of = |name: &str| pods(&apart, name);
         assert_eq!(of("direct"), ["bridge@a", "bridge@b", "bridge@b:nginx"]);
         assert_eq!(of("two"), ["bridge@a", "bridge@a#2", "bridge@a#3", "bridge@a:nginx"]);
-        let servers = ["bridge@b/service", "bridge@b/service#2", "bridge@b/service:nginx", "bridge@b/service:nginx#2"];
+        let servers = [
+            "bridge@b/service",
+            "bridge@b/service#2",
+            "bridge@b/service:nginx",
+            "bridge@b/service:nginx#2",
+        ];
         assert_eq!(of("service"), [&["bridge@a"][..], &servers].concat());
         assert_eq!(apart.pods.len(), 10);
         let service = &apart.paths["service"];
         assert_eq!(service.servers_of(Some("nginx")), &service.servers[2..]);
-        assert_eq!((service.servers_of(None).len(), service.servers_of(Some("caddy")).len()), (2, 0));
+        assert_eq!(
+            (service.servers_of(None).len(), service.servers_of(Some("caddy")).len()),
+            (2, 0)
+        );
         let asks: Vec<(Option<&str>, &str)> =
             service.asks.iter().map(|ask| (ask.program.as_deref(), ask.offer.word())).collect();
         assert_eq!(asks, [(None, "agent-tcp"), (Some("nginx"), "program-http")]);
         let beside = Placement::of(&plan, Rules::default());
         assert_eq!(pods(&beside, "two"), ["bridge@a", "bridge@a#2", "bridge@a#3"]);
-        let asks: Vec<(Option<&str>, &str)> =
-            beside.paths["two"].asks.iter().map(|ask| (ask.program.as_deref(), ask.offer.word())).collect();
+        let asks: Vec<(Option<&str>, &str)> = beside.paths["two"]
+            .asks
+            .iter()
+            .map(|ask| (ask.program.as_deref(), ask.offer.word()))
+            .collect();
         assert_eq!(asks, [(None, "agent-tcp"), (None, "program-http")]);
     }
 
@@ -222,7 +283,8 @@ mod tests {
     fn clients_that_connect_to_their_sidecar_are_apart() {
         let both = || meshed("both", "bridge", Via::Direct, MeshMode::Both, Some("plain"));
         let plain = meshed("none", "bridge", Via::Direct, MeshMode::None, None);
-        let stats = Path { name: "stats".into(), variant: Some(Variant::known().remove(0)), ..both() };
+        let stats =
+            Path { name: "stats".into(), variant: Some(Variant::known().remove(0)), ..both() };
         let placement = Placement::of(&fixture::plan(vec![both(), plain, stats], vec![]), CLUSTER);
         assert_eq!(pods(&placement, "both"), ["bridge@a/client", "bridge@b"]);
         assert_eq!(pods(&placement, "none"), ["bridge@a", "bridge@b"]);
@@ -249,7 +311,10 @@ mod tests {
         assert_eq!(asked(&placement, "other"), "macvlan@b/policy");
         assert_eq!(asked(&placement, "host"), "bridge@a/policy", "nodes have no pods");
         assert_eq!(asked(&in_cluster, "host"), "bridge@b/policy");
-        assert_eq!(placement.mesh_processes().iter().filter(|process| !process.role.is_proxy()).count(), 3);
+        assert_eq!(
+            placement.mesh_processes().iter().filter(|process| !process.role.is_proxy()).count(),
+            3
+        );
     }
 
     #[test]
@@ -258,7 +323,8 @@ mod tests {
             path("used", "pod@a", "pod@b", Via::Direct),
             path("idle", "pod@a", "pod@c", Via::NodePort("d".into())),
         ];
-        let mut plan = fixture::plan(paths, vec![point("udp", "hopbench"), point("ping", "hopbench")]);
+        let mut plan =
+            fixture::plan(paths, vec![point("udp", "hopbench"), point("ping", "hopbench")]);
         plan.cells.retain(|cell| cell.path == 0);
         let placement = Placement::of(&plan, CLUSTER);
         assert_eq!(placement.nodes(), BTreeSet::from(["a", "b"]));
@@ -270,6 +336,10 @@ mod tests {
         assert_eq!(whole.nodes(), BTreeSet::from(["a", "b", "c", "d"]));
         assert!(!whole.paths["used"].echoes);
         assert_eq!(whole.paths["used"].asks.len(), 2, "what agents offer");
-        assert_eq!(Placement::of(&plan, Rules::default()).paths["used"].asks.len(), 3, "and programs beside them");
+        assert_eq!(
+            Placement::of(&plan, Rules::default()).paths["used"].asks.len(),
+            3,
+            "and programs beside them"
+        );
     }
 }

@@ -48,7 +48,9 @@ pub enum Group {
 impl fmt::Display for PodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.place)?;
-        let later = |variant: &Option<String>| variant.as_ref().map(|name| format!("-{name}")).unwrap_or_default();
+        let later = |variant: &Option<String>| {
+            variant.as_ref().map(|name| format!("-{name}")).unwrap_or_default()
+        };
         match &self.group {
             Group::Shared => {}
             Group::Path(name) | Group::Variant(name) => write!(f, "/{name}")?,

@@ -39,9 +39,12 @@ impl Placement {
     /// The pod with the policy service that the proxy of a pod asks before it lets anything pass.
     pub fn policy_of(&self, pod: &PodId) -> Option<&PodId> {
         // All paths for which a sidecar asks end at the same place.
-        let serves = |endpoints: &Endpoints| endpoints.path.mesh.has_server() && endpoints.servers.contains(pod);
+        let serves = |endpoints: &Endpoints| {
+            endpoints.path.mesh.has_server() && endpoints.servers.contains(pod)
+        };
         let mut paths = self.paths.values();
-        let asking = paths.find(|endpoints| endpoints.gateway.as_ref() == Some(pod) || serves(endpoints))?;
+        let asking =
+            paths.find(|endpoints| endpoints.gateway.as_ref() == Some(pod) || serves(endpoints))?;
         let variant = asking.path.variant.as_ref()?;
         asking.policy.as_ref().filter(|_| variant.policy_check)
     }
@@ -79,7 +82,11 @@ mod tests {
         let of = |path: &str| {
             let endpoints = &placement.paths[path];
             let gateway = endpoints.gateway.as_ref().and_then(|pod| placement.policy_of(pod));
-            (name(endpoints.telemetry()), name(placement.policy_of(&endpoints.servers[0])), name(gateway))
+            (
+                name(endpoints.telemetry()),
+                name(placement.policy_of(&endpoints.servers[0])),
+                name(gateway),
+            )
         };
         let nobody = String::new;
         assert_eq!(of("silent"), (nobody(), nobody(), nobody()));
@@ -87,6 +94,10 @@ mod tests {
         let asked = || "bridge@b/policy-asked".to_owned();
         assert_eq!(of("asked"), (nobody(), asked(), asked()));
         let inward = placement.paths["asked"].inward(Offer::ALL[0], 7474, None);
-        assert_eq!((inward.name.as_str(), inward.from_proxy), ("in-agent-tcp-both", true), "from its gateway");
+        assert_eq!(
+            (inward.name.as_str(), inward.from_proxy),
+            ("in-agent-tcp-both", true),
+            "from its gateway"
+        );
     }
 }

@@ -28,13 +28,20 @@ impl Range {
 
 impl std::iter::Sum for Range {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, one| Self { least: sum.least + one.least, most: sum.most + one.most })
+        all.fold(Self::default(), |sum, one| Self {
+            least: sum.least + one.least,
+            most: sum.most + one.most,
+        })
     }
 }
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.least == self.most { write!(f, "{}", self.least) } else { write!(f, "{} to {}", self.least, self.most) }
+        if self.least == self.most {
+            write!(f, "{}", self.least)
+        } else {
+            write!(f, "{} to {}", self.least, self.most)
+        }
     }
 }
 
@@ -70,7 +77,12 @@ impl Sent {
         // An exchange that failed may or may not have got as far as a connection. An answer with an
         // error was an answer, on a connection that stood.
         let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
-        let refused: u64 = end.statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, count)| *count).sum();
+        let refused: u64 = end
+            .statuses
+            .iter()
+            .filter(|(status, _)| is_error(status))
+            .map(|(_, count)| *count)
+            .sum();
         let connections = Range { least: opened, most: opened + failed.saturating_sub(refused) };
         if kind.connects_for_each() {
             let used = Range { least: completed, ..connections };
@@ -80,7 +92,8 @@ impl Sent {
         // may have been seen or not.
         let again = end.extra.get("reconnects_drained").map_or(0, |count| *count as u64);
         let requests = Range { least: (completed + refused).min(sent), most: sent + again };
-        let by_proxies = end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
+        let by_proxies =
+            end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
         let answered_by_proxies = by_proxies.sum();
         Self { connections, used: Range { least: 0, ..connections }, requests, answered_by_proxies }
     }
@@ -100,5 +113,6 @@ impl Sent {
 /// Whether an error may be a proxy's own answer: a status and Envoy's word for it, `503 UF`, or
 /// what was too much to tell.
 fn is_of_proxy(reason: &str) -> bool {
-    reason == OTHER_REASONS || reason.split_once(' ').is_some_and(|(status, _)| status.parse::<u16>().is_ok())
+    reason == OTHER_REASONS
+        || reason.split_once(' ').is_some_and(|(status, _)| status.parse::<u16>().is_ok())
 }

@@ -30,7 +30,8 @@ fn doubts(
     client: &EndReport,
     counted: &[(&str, &[(&str, u64)])],
 ) -> BTreeSet<String> {
-    let path = Path { mesh: mode, variant: (!mode.is_none()).then_some(variant), ..fixture::path("p") };
+    let path =
+        Path { mesh: mode, variant: (!mode.is_none()).then_some(variant), ..fixture::path("p") };
     let names = |name: &str| match name {
         "client-sidecar" => mode.has_client(),
         "server-sidecar" | "policy" | "telemetry" => mode.has_server(),
@@ -54,7 +55,8 @@ fn doubts(
             _ => of_proxies,
         };
         for counter in all {
-            let grown = values.iter().find(|(known, _)| *known == *counter).map_or(0, |(_, value)| *value);
+            let grown =
+                values.iter().find(|(known, _)| *known == *counter).map_or(0, |(_, value)| *value);
             before.insert(of_proxy(name, counter), 1000);
             after.insert(of_proxy(name, counter), 1000 + grown);
         }
@@ -74,7 +76,10 @@ fn set(hops: &[&str]) -> BTreeSet<String> {
 fn connections_are_equal_at_every_proxy() {
     let judge = |client: u64, made: u64, server: u64| {
         let counted: [(&str, &[(&str, u64)]); 2] = [
-            ("client-sidecar", &[("downstream_connections", client), ("upstream_connections", made)]),
+            (
+                "client-sidecar",
+                &[("downstream_connections", client), ("upstream_connections", made)],
+            ),
             ("server-sidecar", &[("downstream_connections", server)]),
         ];
         doubts(MeshMode::Both, Variant::plain(), &job("rr", 4), &end(&[]), &counted)
@@ -102,7 +107,9 @@ fn requests_are_equal_unless_some_failed() {
             [("server-sidecar", &[("downstream_connections", 3), ("requests", requests)])];
         doubts(MeshMode::Server, Variant::plain(), &job("http", 2), &client, &counted).is_empty()
     };
-    assert!(judge(100, 100, 100, None) && !judge(100, 100, 99, None) && !judge(100, 100, 101, None));
+    assert!(
+        judge(100, 100, 100, None) && !judge(100, 100, 99, None) && !judge(100, 100, 101, None)
+    );
     // Five that timed out may have got there or not.
     assert!(judge(100, 95, 95, None) && judge(100, 95, 100, None) && !judge(100, 95, 94, None));
     // Five that were answered with an error did.
@@ -112,8 +119,10 @@ fn requests_are_equal_unless_some_failed() {
 #[test]
 fn a_proxy_that_is_not_named_must_not_move() {
     let judge = |mode: MeshMode, workload: &str, moved: u64| {
-        let counted: [(&str, &[(&str, u64)]); 2] =
-            [("client-sidecar", &[("downstream_connections", moved)]), ("server-sidecar", &[("requests", moved)])];
+        let counted: [(&str, &[(&str, u64)]); 2] = [
+            ("client-sidecar", &[("downstream_connections", moved)]),
+            ("server-sidecar", &[("requests", moved)]),
+        ];
         doubts(mode, Variant::plain(), &job(workload, 1), &end(&[]), &counted)
     };
     assert_eq!(judge(MeshMode::None, "rr", 0), set(&[]));
@@ -128,17 +137,29 @@ fn a_proxy_that_is_not_named_must_not_move() {
 fn every_request_is_checked_and_answered() {
     let judge = |asked: u64, errors: u64, checks: u64| {
         let client = end(&[(Counter::Connects, 1), (Counter::Sent, 10), (Counter::Completed, 10)]);
-        let counters: &[(&str, u64)] =
-            &[("downstream_connections", 1), ("requests", 10), ("policy_checks", asked), ("policy_errors", errors)];
+        let counters: &[(&str, u64)] = &[
+            ("downstream_connections", 1),
+            ("requests", 10),
+            ("policy_checks", asked),
+            ("policy_errors", errors),
+        ];
         let variant = Variant { policy_check: true, ..Variant::plain() };
-        let counted: [(&str, &[(&str, u64)]); 2] = [("server-sidecar", counters), ("policy", &[("checks", checks)])];
+        let counted: [(&str, &[(&str, u64)]); 2] =
+            [("server-sidecar", counters), ("policy", &[("checks", checks)])];
         doubts(MeshMode::Server, variant, &job("http", 1), &client, &counted)
     };
     assert_eq!(judge(10, 0, 10), set(&[]));
     assert_eq!((judge(9, 0, 9), judge(11, 0, 11)), (set(&["policy"]), set(&["policy"])));
-    assert_eq!((judge(10, 0, 9), judge(10, 0, 11)), (set(&["policy"]), set(&["policy"])), "another one was asked");
+    assert_eq!(
+        (judge(10, 0, 9), judge(10, 0, 11)),
+        (set(&["policy"]), set(&["policy"])),
+        "another one was asked"
+    );
     // Without an answer, and asked all the same: what failed is in the figures.
-    assert_eq!((judge(10, 1, 10), judge(10, 1, 9), judge(10, 1, 8)), (set(&[]), set(&[]), set(&["policy"])));
+    assert_eq!(
+        (judge(10, 1, 10), judge(10, 1, 9), judge(10, 1, 8)),
+        (set(&[]), set(&[]), set(&["policy"]))
+    );
 }
 
 /// A connection that carries nothing need not be asked about: the one with which `crr` finds out
@@ -146,11 +167,13 @@ fn every_request_is_checked_and_answered() {
 #[test]
 fn connections_that_carried_something_are_checked() {
     let judge = |asked: u64| {
-        let mut client = end(&[(Counter::Connects, 10), (Counter::Sent, 10), (Counter::Completed, 10)]);
+        let mut client =
+            end(&[(Counter::Connects, 10), (Counter::Sent, 10), (Counter::Completed, 10)]);
         client.settings.insert("preflight_connections".into(), "1".into());
         let counters: &[(&str, u64)] = &[("downstream_connections", 11), ("policy_checks", asked)];
         let variant = Variant { policy_check: true, ..Variant::plain() };
-        let counted: [(&str, &[(&str, u64)]); 2] = [("server-sidecar", counters), ("policy", &[("checks", asked)])];
+        let counted: [(&str, &[(&str, u64)]); 2] =
+            [("server-sidecar", counters), ("policy", &[("checks", asked)])];
         doubts(MeshMode::Server, variant, &job("crr", 1), &client, &counted).is_empty()
     };
     assert!(judge(10) && judge(11) && !judge(9) && !judge(12));
@@ -160,16 +183,24 @@ fn connections_that_carried_something_are_checked() {
 #[test]
 fn errors_of_the_server_were_passed_on() {
     let judge = |reason: &str, passed: u64| {
-        let mut client =
-            end(&[(Counter::Connects, 1), (Counter::Sent, 10), (Counter::Completed, 6), (Counter::Errors, 4)]);
+        let mut client = end(&[
+            (Counter::Connects, 1),
+            (Counter::Sent, 10),
+            (Counter::Completed, 6),
+            (Counter::Errors, 4),
+        ]);
         client.statuses = [("200".to_owned(), 6), ("500".to_owned(), 4)].into();
         client.errors = [(reason.to_owned(), 4)].into();
-        let ahead: &[(&str, u64)] = &[("downstream_connections", 1), ("requests", 10), ("upstream_connections", 1)];
+        let ahead: &[(&str, u64)] =
+            &[("downstream_connections", 1), ("requests", 10), ("upstream_connections", 1)];
         let behind: &[(&str, u64)] = &[("downstream_connections", 1), ("requests", passed)];
         let counted = [("client-sidecar", ahead), ("server-sidecar", behind)];
         doubts(MeshMode::Both, Variant::plain(), &job("http", 1), &client, &counted)
     };
-    assert_eq!((judge("status_5xx", 10), judge("status_5xx", 9)), (set(&[]), set(&["server-sidecar"])));
+    assert_eq!(
+        (judge("status_5xx", 10), judge("status_5xx", 9)),
+        (set(&[]), set(&["server-sidecar"]))
+    );
     assert_eq!((judge("503 UF", 6), judge("503 UF", 5)), (set(&[]), set(&["server-sidecar"])));
     assert_eq!((judge("403 UAEX", 6), judge("other", 6)), (set(&[]), set(&[])));
 }
@@ -177,11 +208,22 @@ fn errors_of_the_server_were_passed_on() {
 #[test]
 fn an_answer_with_an_error_came_on_a_connection_that_is_counted() {
     let judge = |connections: u64, status: Option<(u16, u64)>| {
-        let mut client =
-            end(&[(Counter::Connects, 2), (Counter::Sent, 10), (Counter::Completed, 5), (Counter::Errors, 5)]);
+        let mut client = end(&[
+            (Counter::Connects, 2),
+            (Counter::Sent, 10),
+            (Counter::Completed, 5),
+            (Counter::Errors, 5),
+        ]);
         client.statuses.extend(status.map(|(status, count)| (status.to_string(), count)));
         let counters: &[(&str, u64)] = &[("downstream_connections", connections), ("requests", 10)];
-        doubts(MeshMode::Server, Variant::plain(), &job("http", 2), &client, &[("server-sidecar", counters)]).is_empty()
+        doubts(
+            MeshMode::Server,
+            Variant::plain(),
+            &job("http", 2),
+            &client,
+            &[("server-sidecar", counters)],
+        )
+        .is_empty()
     };
     assert!(judge(2, None) && judge(7, None) && !judge(8, None));
     assert!(judge(2, Some((503, 5))) && !judge(3, Some((503, 5))));
@@ -195,18 +237,32 @@ fn what_is_beside_the_path_is_still_or_not_there() {
     };
     let (policy, telemetry) = ([("checks", 1)], [("reports", 1)]);
     assert_eq!(judge(&[("policy", &[]), ("telemetry", &[]), ("server-sidecar", &[])]), set(&[]));
-    assert_eq!(judge(&[("policy", &policy), ("telemetry", &telemetry)]), set(&["policy", "telemetry"]));
-    let nobody =
-        idle(&proxy("server-sidecar", false), &Grown { before: &Counters::new(), after: &Counters::new() }, "w");
+    assert_eq!(
+        judge(&[("policy", &policy), ("telemetry", &telemetry)]),
+        set(&["policy", "telemetry"])
+    );
+    let nobody = idle(
+        &proxy("server-sidecar", false),
+        &Grown { before: &Counters::new(), after: &Counters::new() },
+        "w",
+    );
     assert!(nobody.ok && nobody.evidence == "w: does not run, it took nothing", "{nobody:?}");
 }
 
 #[test]
 fn reports_come_and_none_is_made_up() {
     let judge_of = |requests: u64, sent: u64, lost: u64, got: u64, failed: u64| {
-        let client = end(&[(Counter::Connects, 1), (Counter::Sent, requests), (Counter::Completed, requests)]);
-        let counters: &[(&str, u64)] =
-            &[("downstream_connections", 1), ("requests", requests), ("reports", sent), ("reports_lost", lost)];
+        let client = end(&[
+            (Counter::Connects, 1),
+            (Counter::Sent, requests),
+            (Counter::Completed, requests),
+        ]);
+        let counters: &[(&str, u64)] = &[
+            ("downstream_connections", 1),
+            ("requests", requests),
+            ("reports", sent),
+            ("reports_lost", lost),
+        ];
         let variant = Variant { policy_report: true, ..Variant::plain() };
         let service: &[(&str, u64)] = &[("reports", got), ("failed_calls", failed)];
         let counted = [("server-sidecar", counters), ("telemetry", service)];
@@ -216,5 +272,8 @@ fn reports_come_and_none_is_made_up() {
     assert!(judge(10, 0, 10, 0) && judge(7, 0, 5, 0), "the last ones come later");
     assert!(judge(9, 1, 9, 0), "what Envoy drops under load took the way all the same");
     assert!(!judge(10, 0, 11, 0) && !judge(10, 0, 9, 1));
-    assert!(judge_of(5000, 1, 0, 0, 0) && !judge_of(5000, 0, 0, 0, 0), "so many requests leave a trace at once");
+    assert!(
+        judge_of(5000, 1, 0, 0, 0) && !judge_of(5000, 0, 0, 0, 0),
+        "so many requests leave a trace at once"
+    );
 }

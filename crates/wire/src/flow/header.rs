@@ -72,7 +72,8 @@ impl FlowHeader {
     /// # Errors
     /// When a field has a value that this build does not know.
     pub fn parse(bytes: &[u8; FLOW_HEADER_BYTES]) -> Result<(Self, Token), FlowError> {
-        let (&[h, o, p, b, version, workload, direction, kind, ref rest @ ..], token) = halves(bytes);
+        let (&[h, o, p, b, version, workload, direction, kind, ref rest @ ..], token) =
+            halves(bytes);
         if [h, o, p, b] != FLOW_MAGIC {
             return Err(FlowError::Magic);
         }
@@ -81,8 +82,10 @@ impl FlowHeader {
         }
         let &[r0, r1, r2, r3, f0, f1, f2, f3] = rest;
         let header = Self {
-            workload: WorkloadCode::from_code(workload).ok_or(FlowError::Workload { found: workload })?,
-            direction: Direction::from_code(direction).ok_or(FlowError::Direction { found: direction })?,
+            workload: WorkloadCode::from_code(workload)
+                .ok_or(FlowError::Workload { found: workload })?,
+            direction: Direction::from_code(direction)
+                .ok_or(FlowError::Direction { found: direction })?,
             kind: FlowKind::from_code(kind).ok_or(FlowError::Kind { found: kind })?,
             run: u32::from_be_bytes([r0, r1, r2, r3]),
             flow: u32::from_be_bytes([f0, f1, f2, f3]),
@@ -160,9 +163,14 @@ pub(crate) mod tests {
     #[test]
     fn each_wrong_field_is_named() {
         let key = FlowKey::new([7; 32]);
-        let good =
-            FlowHeader { workload: code(1), direction: Direction::ToServer, kind: FlowKind::Tcp, run: 1, flow: 2 }
-                .encode(&key);
+        let good = FlowHeader {
+            workload: code(1),
+            direction: Direction::ToServer,
+            kind: FlowKind::Tcp,
+            run: 1,
+            flow: 2,
+        }
+        .encode(&key);
         for (at, value, error) in [
             (0, b'h', FlowError::Magic),
             (3, b'C', FlowError::Magic),

@@ -21,7 +21,10 @@ pub struct FlowKey {
 impl FlowKey {
     /// The key with these bytes; they must be secret and hard to guess.
     pub fn new(bytes: [u8; 32]) -> Self {
-        Self { key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes), bytes: Zeroizing::new(bytes) }
+        Self {
+            key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes),
+            bytes: Zeroizing::new(bytes),
+        }
     }
 
     /// The token of a flow.
@@ -55,7 +58,8 @@ impl Serialize for FlowKey {
 impl<'de> Deserialize<'de> for FlowKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Zeroizing::new(String::deserialize(deserializer)?);
-        let bytes = hex::read(&text).map_err(|error| de::Error::custom(format_args!("flow key {error}")))?;
+        let bytes = hex::read(&text)
+            .map_err(|error| de::Error::custom(format_args!("flow key {error}")))?;
         Ok(Self::new(*bytes))
     }
 }
@@ -63,7 +67,8 @@ impl<'de> Deserialize<'de> for FlowKey {
 /// Takes the same time for every key.
 impl PartialEq for FlowKey {
     fn eq(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.bytes.as_chunks::<TAG_BYTES>().0, other.bytes.as_chunks::<TAG_BYTES>().0);
+        let (ours, theirs) =
+            (self.bytes.as_chunks::<TAG_BYTES>().0, other.bytes.as_chunks::<TAG_BYTES>().0);
         ours.iter().zip(theirs).fold(true, |equal, (a, b)| equal & same(a, b))
     }
 }
@@ -85,7 +90,11 @@ mod tests {
     fn a_key_is_not_printed() {
         assert_eq!(format!("{:?}", FlowKey::new([0x41; 32])), "FlowKey(..)");
         let error = serde_json::from_str::<FlowKey>("\"most of a key\"").unwrap_err().to_string();
-        assert!(error.starts_with("flow key has no hex digit at character 1") && !error.contains("most"), "{error}");
+        assert!(
+            error.starts_with("flow key has no hex digit at character 1")
+                && !error.contains("most"),
+            "{error}"
+        );
     }
 
     proptest! {

@@ -49,7 +49,10 @@ impl AgentState {
 
     /// Whether there is a trial that `Done` or `Failed` has to end.
     pub fn in_trial(self) -> bool {
-        matches!(self, Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting)
+        matches!(
+            self,
+            Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting
+        )
     }
 }
 
@@ -87,7 +90,8 @@ impl AgentSession {
                 self.state = if verdict.is_ok() { S::Answering } else { S::Refusing };
                 return verdict.map(|()| Heed::Act);
             }
-            (S::AwaitHello | S::Answering | S::Refusing | S::Closed, _) | (_, ToAgent::Hello(_)) => {
+            (S::AwaitHello | S::Answering | S::Refusing | S::Closed, _)
+            | (_, ToAgent::Hello(_)) => {
                 return Err(self.illegal(message));
             }
             (state, ToAgent::Clock) => {
@@ -134,7 +138,11 @@ impl AgentSession {
         if legal {
             return Ok(());
         }
-        Err(SessionError::Sent { here: "agent", state: self.state.name(), message: from_agent_name(message) })
+        Err(SessionError::Sent {
+            here: "agent",
+            state: self.state.name(),
+            message: from_agent_name(message),
+        })
     }
 
     fn enter(&mut self, state: AgentState) -> bool {

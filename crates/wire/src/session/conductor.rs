@@ -46,7 +46,10 @@ impl ConductorState {
 
     /// Whether there is a trial that `Done` or `Failed` has yet to end.
     pub fn in_trial(self) -> bool {
-        matches!(self, Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting)
+        matches!(
+            self,
+            Self::Preparing | Self::Ready | Self::Running | Self::Finishing | Self::Aborting
+        )
     }
 }
 
@@ -91,7 +94,9 @@ impl ConductorSession {
             (S::Ready, ToAgent::Start { .. }) => Some(S::Running),
             (S::Preparing | S::Ready | S::Running, ToAgent::Finish) => Some(S::Finishing),
             (S::Idle, ToAgent::Abort) => Some(S::Idle),
-            (S::Preparing | S::Ready | S::Running | S::Finishing, ToAgent::Abort) => Some(S::Aborting),
+            (S::Preparing | S::Ready | S::Running | S::Finishing, ToAgent::Abort) => {
+                Some(S::Aborting)
+            }
             _ => None,
         };
         let Some(next) = next else {

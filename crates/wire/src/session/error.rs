@@ -57,7 +57,10 @@ pub(super) fn check(ours: &Build, theirs: &Hello) -> Result<(), SessionError> {
     if theirs.protocol == ours.protocol {
         return Ok(());
     }
-    Err(SessionError::Mismatch { ours: Box::new(ours.clone()), theirs: Box::new(Build::of(theirs)) })
+    Err(SessionError::Mismatch {
+        ours: Box::new(ours.clone()),
+        theirs: Box::new(Build::of(theirs)),
+    })
 }
 
 impl Build {
@@ -68,6 +71,10 @@ impl Build {
 
     /// The build that a hello tells of.
     pub fn of(hello: &Hello) -> Self {
-        Self { protocol: hello.protocol, version: hello.version.clone(), commit: hello.commit.clone() }
+        Self {
+            protocol: hello.protocol,
+            version: hello.version.clone(),
+            commit: hello.commit.clone(),
+        }
     }
 }

@@ -9,7 +9,13 @@ use crate::frame::{FrameReader, encode};
 use crate::message::{Hello, PROTOCOL, Prepare, Role};
 
 fn hello(protocol: u32, commit: &str) -> Hello {
-    Hello { protocol, version: "0.1.0".into(), commit: commit.into(), boot_id: String::new(), machine: BTreeMap::new() }
+    Hello {
+        protocol,
+        version: "0.1.0".into(),
+        commit: commit.into(),
+        boot_id: String::new(),
+        machine: BTreeMap::new(),
+    }
 }
 
 fn prepare() -> ToAgent {

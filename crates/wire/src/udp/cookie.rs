@@ -30,11 +30,20 @@ impl CookieJar {
     /// The cookie for a flow from `peer` to `local`. IPv4 addresses mapped into IPv6 count as the
     /// IPv4 addresses they are.
     pub fn cookie(&self, peer: SocketAddr, local: IpAddr, header: &FlowHeader) -> Cookie {
-        tag(&self.key, &[&octets(peer.ip()), &peer.port().to_be_bytes(), &octets(local), &header.plain()])
+        tag(
+            &self.key,
+            &[&octets(peer.ip()), &peer.port().to_be_bytes(), &octets(local), &header.plain()],
+        )
     }
 
     /// Whether this jar gave the cookie to that flow, in constant time.
-    pub fn verify(&self, peer: SocketAddr, local: IpAddr, header: &FlowHeader, cookie: &Cookie) -> bool {
+    pub fn verify(
+        &self,
+        peer: SocketAddr,
+        local: IpAddr,
+        header: &FlowHeader,
+        cookie: &Cookie,
+    ) -> bool {
         same(&self.cookie(peer, local, header), cookie)
     }
 }

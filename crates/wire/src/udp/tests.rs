@@ -29,7 +29,9 @@ impl Server {
     }
 
     fn challenge(&self, header: &FlowHeader, from: SocketAddr) -> Cookie {
-        let RegistrationReply::Challenge(bytes) = self.hears(&register(header, &self.key, &NO_COOKIE), from) else {
+        let RegistrationReply::Challenge(bytes) =
+            self.hears(&register(header, &self.key, &NO_COOKIE), from)
+        else {
             panic!("not challenged");
         };
         match Answer::parse(&bytes) {
@@ -111,7 +113,8 @@ fn a_mapped_address_is_the_address_it_maps() {
 #[test]
 fn answers_are_read_whole_or_not_at_all() {
     let server = Server::new();
-    let RegistrationReply::Challenge(bytes) = server.hears(&register(&header(), &server.key, &NO_COOKIE), peer())
+    let RegistrationReply::Challenge(bytes) =
+        server.hears(&register(&header(), &server.key, &NO_COOKIE), peer())
     else {
         panic!("not challenged");
     };

@@ -9,7 +9,9 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use hopbench_mesh::{ADMIN, Admin, INBOUND, Listener, OUTBOUND, Protocol, Proxy, Route, Upstream, exposed};
+use hopbench_mesh::{
+    ADMIN, Admin, INBOUND, Listener, OUTBOUND, Protocol, Proxy, Route, Upstream, exposed,
+};
 use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
@@ -35,8 +37,10 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
     let inbound = ports.iter().map(|(port, speaks)| route("in", *port, *speaks));
     let outbound = exposed().filter(|one| one.mode.has_client());
     let outbound = outbound.map(|one| route("out", one.port(), known(one.port())));
-    let any_bytes = |port: u16| Route { name: format!("{ANY_BYTES}-{port}"), ..route("", port, Speaks::Tcp) };
-    let any_http = |port: u16| Route { name: format!("{ANY_HTTP}-{port}"), ..route("", port, Speaks::Http1) };
+    let any_bytes =
+        |port: u16| Route { name: format!("{ANY_BYTES}-{port}"), ..route("", port, Speaks::Tcp) };
+    let any_http =
+        |port: u16| Route { name: format!("{ANY_HTTP}-{port}"), ..route("", port, Speaks::Http1) };
     let listener = |name: &str, port: u16, routes: Vec<Route>| Listener {
         name: name.to_owned(),
         address: Ipv4Addr::UNSPECIFIED,
@@ -58,7 +62,11 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
         ready: None,
         listeners: vec![
             listener("inbound", INBOUND, inbound.chain([any_bytes(INBOUND)]).collect()),
-            listener("outbound", OUTBOUND, outbound.chain([any_bytes(OUTBOUND), any_http(OUTBOUND)]).collect()),
+            listener(
+                "outbound",
+                OUTBOUND,
+                outbound.chain([any_bytes(OUTBOUND), any_http(OUTBOUND)]).collect(),
+            ),
         ],
         // Its user tells its packets from the application's; a mark would need a capability.
         mark: None,
@@ -111,10 +119,14 @@ fn bootstrap(proxy: &Proxy) -> Value {
 /// The chains for undeclared ports take what no port's chain takes.
 fn take_the_rest(listener: &mut Value) {
     let Some(chains) = listener["filter_chains"].as_array_mut() else { return };
-    let named = |chain: &Value, word: &str| chain["name"].as_str().is_some_and(|name| name.starts_with(word));
+    let named = |chain: &Value, word: &str| {
+        chain["name"].as_str().is_some_and(|name| name.starts_with(word))
+    };
     let bytes = chains.iter().position(|chain| named(chain, ANY_BYTES)).map(|at| chains.remove(at));
-    let ports: Vec<u64> =
-        chains.iter().filter_map(|chain| chain["filter_chain_match"]["destination_port"].as_u64()).collect();
+    let ports: Vec<u64> = chains
+        .iter()
+        .filter_map(|chain| chain["filter_chain_match"]["destination_port"].as_u64())
+        .collect();
     let http = chains.iter_mut().find(|chain| named(chain, ANY_HTTP));
     let looks = http.is_some();
     if let Some(http) = http {
@@ -134,8 +146,10 @@ fn take_the_rest(listener: &mut Value) {
 
 /// Looks at the first bytes; not where the port says what comes.
 fn inspector(ports: &[u64]) -> Value {
-    let rules: Vec<Value> =
-        ports.iter().map(|port| json!({"destination_port_range": {"start": port, "end": port + 1}})).collect();
+    let rules: Vec<Value> = ports
+        .iter()
+        .map(|port| json!({"destination_port_range": {"start": port, "end": port + 1}}))
+        .collect();
     json!({
         "name": "envoy.filters.listener.http_inspector",
         "typed_config": {
@@ -176,7 +190,8 @@ mod tests {
     use super::*;
 
     fn some_ports() -> BTreeMap<u16, Speaks> {
-        [(8080, Speaks::Http1), (8081, Speaks::Tcp), (8082, Speaks::Http2), (17000, Speaks::Tcp)].into()
+        [(8080, Speaks::Http1), (8081, Speaks::Tcp), (8082, Speaks::Http2), (17000, Speaks::Tcp)]
+            .into()
     }
 
     fn made() -> Value {
@@ -206,11 +221,18 @@ mod tests {
         let named: Vec<(&str, u64)> = chains
             .iter()
             .map(|chain| {
-                (chain["name"].as_str().unwrap(), chain["filter_chain_match"]["destination_port"].as_u64().unwrap())
+                (
+                    chain["name"].as_str().unwrap(),
+                    chain["filter_chain_match"]["destination_port"].as_u64().unwrap(),
+                )
             })
             .collect();
-        let expected =
-            [("in-http-8080", 8080), ("in-tcp-8081", 8081), ("in-http2-8082", 8082), ("in-tcp-17000", 17000)];
+        let expected = [
+            ("in-http-8080", 8080),
+            ("in-tcp-8081", 8081),
+            ("in-http2-8082", 8082),
+            ("in-tcp-17000", 17000),
+        ];
         assert_eq!(named, expected);
         let clusters = bootstrap["static_resources"]["clusters"].as_array().unwrap();
         let options = |name: &str| {
@@ -224,18 +246,25 @@ mod tests {
     #[test]
     fn nothing_is_encrypted_and_nothing_marked() {
         let text = made().to_string();
-        assert!(!text.contains("transport_socket") && !text.contains("upstream_bind_config"), "{text}");
+        assert!(
+            !text.contains("transport_socket") && !text.contains("upstream_bind_config"),
+            "{text}"
+        );
     }
 
     #[test]
     fn envoy_takes_it() {
         let Some(envoy) = envoy() else {
-            assert!(std::env::var_os("HOPBENCH_REQUIRE_ENVOY").is_none_or(|value| value != "1"), "no Envoy here");
+            assert!(
+                std::env::var_os("HOPBENCH_REQUIRE_ENVOY").is_none_or(|value| value != "1"),
+                "no Envoy here"
+            );
             let _ = writeln!(std::io::stdout(), "\nSKIP envoy_takes_it: there is no envoy");
             return;
         };
         let arguments = arguments(&some_ports(), 2);
-        let said = Command::new(envoy).args(["--mode", "validate"]).args(&arguments).output().unwrap();
+        let said =
+            Command::new(envoy).args(["--mode", "validate"]).args(&arguments).output().unwrap();
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     }
 
@@ -243,7 +272,10 @@ mod tests {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = cache.map(|cache| cache.join("hopbench/bin")).into_iter().chain(std::env::split_paths(&path));
+        let folders = cache
+            .map(|cache| cache.join("hopbench/bin"))
+            .into_iter()
+            .chain(std::env::split_paths(&path));
         folders.map(|folder| folder.join("envoy")).find(|file| file.is_file())
     }
 }

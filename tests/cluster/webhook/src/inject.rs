@@ -23,8 +23,11 @@ pub(crate) fn patch(pod: &Value) -> Result<Option<Value>, String> {
     let proxy = proxy(&bootstrap::arguments(&pod::ports(pod), wishes.concurrency), &wishes);
     let list = |name: &str| pod["spec"][name].as_array().cloned().unwrap_or_default();
     let (mut first, mut containers) = (list("initContainers"), list("containers"));
-    let application =
-        containers.first().and_then(|container| container["name"].as_str()).unwrap_or_default().to_owned();
+    let application = containers
+        .first()
+        .and_then(|container| container["name"].as_str())
+        .unwrap_or_default()
+        .to_owned();
     // The application's own init containers come after the redirect, as with Istio.
     first.insert(0, init(&wishes));
     let status = if wishes.first {
@@ -65,7 +68,10 @@ fn labels(pod: &Value) -> [(&'static str, String); 2] {
     let name = pod["metadata"]["name"].as_str().unwrap_or("unknown");
     let canonical = "service.istio.io/canonical-name";
     let revision = "service.istio.io/canonical-revision";
-    [(canonical, label([canonical, "app"], name)), (revision, label([revision, "version"], "latest"))]
+    [
+        (canonical, label([canonical, "app"], name)),
+        (revision, label([revision, "version"], "latest")),
+    ]
 }
 
 fn status(first: &[&str], containers: &[&str]) -> Value {
@@ -147,7 +153,11 @@ mod tests {
     }
 
     fn names(list: &Value) -> Vec<&str> {
-        list.as_array().unwrap().iter().map(|container| container["name"].as_str().unwrap()).collect()
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|container| container["name"].as_str().unwrap())
+            .collect()
     }
 
     #[test]
@@ -168,14 +178,19 @@ mod tests {
 
     #[test]
     fn what_was_there_stays() {
-        let pod = pod(&json!({"own/annotation": "x", "kubectl.kubernetes.io/default-container": "other"}));
+        let pod = pod(
+            &json!({"own/annotation": "x", "kubectl.kubernetes.io/default-container": "other"}),
+        );
         let annotations = patched(&pod, "/metadata/annotations");
         assert_eq!(annotations["own/annotation"], "x");
         assert_eq!(annotations["kubectl.kubernetes.io/default-container"], "other");
         let status: Value = serde_json::from_str(annotations[DONE].as_str().unwrap()).unwrap();
         assert_eq!(status["containers"], json!(["istio-proxy"]));
         let labels = patched(&pod, "/metadata/labels");
-        assert_eq!((&labels["app"], &labels["service.istio.io/canonical-name"]), (&json!("web"), &json!("web")));
+        assert_eq!(
+            (&labels["app"], &labels["service.istio.io/canonical-name"]),
+            (&json!("web"), &json!("web"))
+        );
     }
 
     #[test]
@@ -183,7 +198,8 @@ mod tests {
         let config = json!({"sidecar.istio.io/proxyCPULimit": "1500m", "proxy.istio.io/config": "concurrency: 1"});
         let proxy = &patched(&pod(&config), "/spec/containers")[1];
         assert_eq!(proxy["resources"], json!({"limits": {"cpu": "1500m"}}));
-        let arguments: Vec<&str> = proxy["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+        let arguments: Vec<&str> =
+            proxy["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
         let at = arguments.iter().position(|one| *one == "--concurrency").unwrap();
         assert_eq!(arguments[at + 1], "1");
     }

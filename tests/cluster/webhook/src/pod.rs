@@ -25,8 +25,12 @@ pub(crate) enum Speaks {
 /// say it by the same words; failing these hopbench's own ports do; what is left is bytes.
 pub(crate) fn ports(pod: &Value) -> BTreeMap<u16, Speaks> {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
-    let ports = containers.flat_map(|container| container["ports"].as_array().into_iter().flatten());
-    ports.filter(|port| port["protocol"].as_str().is_none_or(|protocol| protocol == "TCP")).filter_map(port).collect()
+    let ports =
+        containers.flat_map(|container| container["ports"].as_array().into_iter().flatten());
+    ports
+        .filter(|port| port["protocol"].as_str().is_none_or(|protocol| protocol == "TCP"))
+        .filter_map(port)
+        .collect()
 }
 
 fn port(port: &Value) -> Option<(u16, Speaks)> {
@@ -63,10 +67,16 @@ mod tests {
             {"name": "grpc-api", "containerPort": 82},
             {"name": "http-dns", "containerPort": 53, "protocol": "UDP"},
         ]});
-        let second = json!({"ports": [{"containerPort": 83}, {"name": "httpish", "containerPort": 84}]});
+        let second =
+            json!({"ports": [{"containerPort": 83}, {"name": "httpish", "containerPort": 84}]});
         let found = ports(&json!({"spec": {"containers": [first, second, {"name": "none"}]}}));
-        let expected =
-            [(80, Speaks::Http1), (81, Speaks::Tcp), (82, Speaks::Http2), (83, Speaks::Tcp), (84, Speaks::Tcp)];
+        let expected = [
+            (80, Speaks::Http1),
+            (81, Speaks::Tcp),
+            (82, Speaks::Http2),
+            (83, Speaks::Tcp),
+            (84, Speaks::Tcp),
+        ];
         assert_eq!(found, expected.into());
     }
 
@@ -74,7 +84,11 @@ mod tests {
     fn hopbench_s_own_ports_are_known() {
         for one in exposed() {
             let http = one.protocol == Protocol::Http;
-            assert_eq!(known(one.port()), if http { Speaks::Http1 } else { Speaks::Tcp }, "{one:?}");
+            assert_eq!(
+                known(one.port()),
+                if http { Speaks::Http1 } else { Speaks::Tcp },
+                "{one:?}"
+            );
         }
     }
 }

@@ -79,7 +79,10 @@ mod tests {
     }
 
     fn at(rules: &[String], rule: &str) -> usize {
-        rules.iter().position(|line| line == rule).unwrap_or_else(|| panic!("{rule:?} is not in {rules:#?}"))
+        rules
+            .iter()
+            .position(|line| line == rule)
+            .unwrap_or_else(|| panic!("{rule:?} is not in {rules:#?}"))
     }
 
     #[test]
@@ -99,7 +102,10 @@ mod tests {
             ("traffic.sidecar.istio.io/includeOutboundPorts", "17001"),
             ("traffic.sidecar.istio.io/includeOutboundIPRanges", ""),
         ]);
-        let taken: Vec<_> = rules.iter().filter(|rule| rule.ends_with("REDIRECT") && !rule.contains("--to")).collect();
+        let taken: Vec<_> = rules
+            .iter()
+            .filter(|rule| rule.ends_with("REDIRECT") && !rule.contains("--to"))
+            .collect();
         assert_eq!(
             taken,
             [

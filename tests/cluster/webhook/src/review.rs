@@ -13,7 +13,8 @@ use crate::inject;
 /// # Errors
 /// The body is no review.
 pub(crate) fn answer(body: &[u8]) -> Result<Vec<u8>, String> {
-    let review: Value = serde_json::from_slice(body).map_err(|error| format!("no JSON: {error}"))?;
+    let review: Value =
+        serde_json::from_slice(body).map_err(|error| format!("no JSON: {error}"))?;
     let request = &review["request"];
     let uid = request["uid"].as_str().ok_or("no AdmissionReview: request.uid is missing")?;
     let mut response = json!({"uid": uid, "allowed": true});
@@ -44,11 +45,17 @@ mod tests {
     #[test]
     fn a_pod_gets_a_patch() {
         let answer = said(&json!({"metadata": {}, "spec": {"containers": [{"name": "app"}]}}));
-        assert_eq!((&answer["response"]["uid"], &answer["response"]["allowed"]), (&json!("u-1"), &json!(true)));
+        assert_eq!(
+            (&answer["response"]["uid"], &answer["response"]["allowed"]),
+            (&json!("u-1"), &json!(true))
+        );
         assert_eq!(answer["response"]["patchType"], "JSONPatch");
         let patch = BASE64_STANDARD.decode(answer["response"]["patch"].as_str().unwrap()).unwrap();
         let patch: Value = serde_json::from_slice(&patch).unwrap();
-        assert!(patch.as_array().unwrap().iter().any(|one| one["path"] == "/spec/containers"), "{patch}");
+        assert!(
+            patch.as_array().unwrap().iter().any(|one| one["path"] == "/spec/containers"),
+            "{patch}"
+        );
     }
 
     #[test]
@@ -60,9 +67,13 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_refused_with_the_reason() {
         let annotations = json!({"traffic.sidecar.istio.io/includeInboundPorts": "80,http"});
-        let answer = said(&json!({"metadata": {"annotations": annotations}, "spec": {"containers": []}}));
+        let answer =
+            said(&json!({"metadata": {"annotations": annotations}, "spec": {"containers": []}}));
         assert_eq!(answer["response"]["allowed"], false);
         let message = answer["response"]["status"]["message"].as_str().unwrap();
-        assert!(message.contains("includeInboundPorts") && message.contains("\"http\""), "{message}");
+        assert!(
+            message.contains("includeInboundPorts") && message.contains("\"http\""),
+            "{message}"
+        );
     }
 }

@@ -28,8 +28,10 @@ const LARGEST: usize = 8 << 20;
 /// The files cannot be read, the port is taken.
 pub(crate) async fn serve(port: u16, certificate: &Path, key: &Path) -> anyhow::Result<()> {
     let read = || format!("{} and {} cannot be used", certificate.display(), key.display());
-    let chain: Vec<CertificateDer<'static>> =
-        CertificateDer::pem_file_iter(certificate).with_context(read)?.collect::<Result<_, _>>().with_context(read)?;
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
+        .with_context(read)?
+        .collect::<Result<_, _>>()
+        .with_context(read)?;
     let key = PrivateKeyDer::from_pem_file(key).with_context(read)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
@@ -38,7 +40,8 @@ pub(crate) async fn serve(port: u16, certificate: &Path, key: &Path) -> anyhow::
         .with_single_cert(chain, key)
         .with_context(read)?;
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await.context("the port cannot be had")?;
+    let listener =
+        TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await.context("the port cannot be had")?;
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         tokio::spawn(converse(acceptor.clone(), stream));
@@ -48,8 +51,8 @@ pub(crate) async fn serve(port: u16, certificate: &Path, key: &Path) -> anyhow::
 /// One connection. What goes wrong on it is the other side's to see.
 async fn converse(acceptor: TlsAcceptor, stream: TcpStream) {
     if let Ok(stream) = acceptor.accept(stream).await {
-        let served =
-            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer));
+        let served = hyper::server::conn::http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), service_fn(answer));
         drop(served.await);
     }
 }
@@ -57,15 +60,21 @@ async fn converse(acceptor: TlsAcceptor, stream: TcpStream) {
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (status, body) = match (request.method(), request.uri().path()) {
         (&Method::GET, "/ready") => (StatusCode::OK, b"ready\n".to_vec()),
-        (&Method::POST, "/inject") => match Limited::new(request.into_body(), LARGEST).collect().await {
-            Ok(body) => review::answer(&body.to_bytes())
-                .map_or_else(|why| (StatusCode::BAD_REQUEST, why.into_bytes()), |said| (StatusCode::OK, said)),
-            Err(why) => (StatusCode::BAD_REQUEST, why.to_string().into_bytes()),
-        },
+        (&Method::POST, "/inject") => {
+            match Limited::new(request.into_body(), LARGEST).collect().await {
+                Ok(body) => review::answer(&body.to_bytes()).map_or_else(
+                    |why| (StatusCode::BAD_REQUEST, why.into_bytes()),
+                    |said| (StatusCode::OK, said),
+                ),
+                Err(why) => (StatusCode::BAD_REQUEST, why.to_string().into_bytes()),
+            }
+        }
         _ => (StatusCode::NOT_FOUND, b"not found: POST /inject, GET /ready\n".to_vec()),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
-    response.headers_mut().insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
     Ok(response)
 }

@@ -48,13 +48,16 @@ impl Wishes {
     /// # Errors
     /// An annotation that cannot be read, by its name.
     pub(crate) fn of(annotations: &BTreeMap<&str, &str>) -> Result<Self, String> {
-        let traffic = |name: &str| annotations.get(format!("traffic.sidecar.istio.io/{name}").as_str()).copied();
+        let traffic = |name: &str| {
+            annotations.get(format!("traffic.sidecar.istio.io/{name}").as_str()).copied()
+        };
         let ports = |name: &str| listed(name, traffic(name).unwrap_or_default(), number);
         let ranges = |name: &str| listed(name, traffic(name).unwrap_or_default(), range);
         let is = |name: &str| annotations.get(name).copied() == Some("true");
         let config = match annotations.get("proxy.istio.io/config") {
-            Some(text) => serde_saphyr::from_str::<Config>(text)
-                .map_err(|error| format!("annotation proxy.istio.io/config: found {text:?}: {error}"))?,
+            Some(text) => serde_saphyr::from_str::<Config>(text).map_err(|error| {
+                format!("annotation proxy.istio.io/config: found {text:?}: {error}")
+            })?,
             None => Config::default(),
         };
         let resources = resources(annotations);
@@ -73,12 +76,16 @@ impl Wishes {
             not_ranges: ranges("excludeOutboundIPRanges")?,
             concurrency: match config.concurrency {
                 Some(0) => {
-                    return Err("annotation proxy.istio.io/config: found concurrency 0, expected 1 or more".to_owned());
+                    return Err(
+                        "annotation proxy.istio.io/config: found concurrency 0, expected 1 or more"
+                            .to_owned(),
+                    );
                 }
                 Some(workers) => workers,
                 None => workers(resources["limits"]["cpu"].as_str())?,
             },
-            first: config.hold_application_until_proxy_starts || is("sidecar.istio.io/nativeSidecar"),
+            first: config.hold_application_until_proxy_starts
+                || is("sidecar.istio.io/nativeSidecar"),
             resources,
         })
     }
@@ -91,8 +98,9 @@ fn workers(limit: Option<&str>) -> Result<u32, String> {
         Some(thousandths) => thousandths.parse::<f64>().map(|number| number / 1000.0),
         None => limit.parse::<f64>(),
     };
-    let cpus =
-        cpus.map_err(|_| format!("annotation sidecar.istio.io/proxyCPULimit: found {limit:?}, expected CPUs: 1500m"))?;
+    let cpus = cpus.map_err(|_| {
+        format!("annotation sidecar.istio.io/proxyCPULimit: found {limit:?}, expected CPUs: 1500m")
+    })?;
     Ok((cpus.ceil() as u32).max(1))
 }
 
@@ -116,7 +124,11 @@ fn resources(annotations: &BTreeMap<&str, &str>) -> Value {
     resources.into()
 }
 
-fn listed<T: Ord>(name: &str, text: &str, read: impl Fn(&str) -> Option<T>) -> Result<BTreeSet<T>, String> {
+fn listed<T: Ord>(
+    name: &str,
+    text: &str,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<BTreeSet<T>, String> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let one = |part: &str| {
         let why = || {
@@ -154,7 +166,9 @@ mod tests {
         let said = wishes(&[]).unwrap();
         assert_eq!((said.inbound, said.ranges), (Chosen::All, Chosen::All));
         assert_eq!((said.concurrency, said.first), (2, false));
-        assert!(said.outbound.is_empty() && said.not_outbound.is_empty() && said.not_inbound.is_empty());
+        assert!(
+            said.outbound.is_empty() && said.not_outbound.is_empty() && said.not_inbound.is_empty()
+        );
     }
 
     #[test]
@@ -177,8 +191,17 @@ mod tests {
     fn workers_come_from_the_config_else_from_the_limit() {
         let limit = ("sidecar.istio.io/proxyCPULimit", "2500m");
         assert_eq!(wishes(&[limit]).unwrap().concurrency, 3);
-        assert_eq!(wishes(&[limit, ("proxy.istio.io/config", "concurrency: 1\ntracing: {}")]).unwrap().concurrency, 1);
-        assert!(wishes(&[("proxy.istio.io/config", "{\"holdApplicationUntilProxyStarts\": true}")]).unwrap().first);
+        assert_eq!(
+            wishes(&[limit, ("proxy.istio.io/config", "concurrency: 1\ntracing: {}")])
+                .unwrap()
+                .concurrency,
+            1
+        );
+        assert!(
+            wishes(&[("proxy.istio.io/config", "{\"holdApplicationUntilProxyStarts\": true}")])
+                .unwrap()
+                .first
+        );
     }
 
     #[test]

@@ -18,8 +18,14 @@ const OTHERS: f64 = 0.05;
 const FEW_CPUS: usize = 4;
 
 /// Facts that are shown, as records have them of the client's machine.
-const FACTS: &[&str] =
-    &["cpu_model", "virtualization", "cpu_governor", "cpu_boost", "cpu_smt_active", "cgroup_cpu_limit_cores"];
+const FACTS: &[&str] = &[
+    "cpu_model",
+    "virtualization",
+    "cpu_governor",
+    "cpu_boost",
+    "cpu_smt_active",
+    "cgroup_cpu_limit_cores",
+];
 
 /// The machine, or all machines together. Figures are medians over the trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,7 +71,9 @@ impl NoiseMachine {
             softirq_cores: over(&|record| figures::cores(&record.cost, Busy::Softirq)),
             steal_share: over(&|record| {
                 let cpus = cpus(record);
-                figures::cores(&record.cost, Busy::Steal).filter(|_| cpus > 0).map(|cores| cores / cpus as f64)
+                figures::cores(&record.cost, Busy::Steal)
+                    .filter(|_| cpus > 0)
+                    .map(|cores| cores / cpus as f64)
             }),
             others_least_cores: over(&|record| others(record).map(|(least, _)| least)),
             others_most_cores: over(&|record| others(record).map(|(_, most)| most)),
@@ -85,7 +93,8 @@ fn cpus(record: &Record) -> usize {
 /// much of softirq is in our own figures.
 fn others(record: &Record) -> Option<(f64, f64)> {
     let cost = &record.cost;
-    let [busy, softirq, steal] = [Busy::All, Busy::Softirq, Busy::Steal].map(|busy| figures::cores(cost, busy));
+    let [busy, softirq, steal] =
+        [Busy::All, Busy::Softirq, Busy::Steal].map(|busy| figures::cores(cost, busy));
     let ends = cost.client.get("cores")? + cost.server.get("cores")?;
     let overhead = record.metrics.get("overhead_cores").copied().unwrap_or(0.0);
     let rest = busy? - steal? - ends;
@@ -97,7 +106,10 @@ pub(crate) fn limits(machine: &NoiseMachine, drift: Option<&NoiseDrift>) -> Vec<
     let mut out = Vec::new();
     let fact = |name: &str| machine.facts.get(name).map(String::as_str);
     if let Some(steal) = machine.steal_share.filter(|share| *share >= STEAL) {
-        out.push(format!("steal {}: other guests of this host take CPU time when they like", percent(steal)));
+        out.push(format!(
+            "steal {}: other guests of this host take CPU time when they like",
+            percent(steal)
+        ));
     }
     let others = machine.others_least_cores.filter(|busy| *busy >= OTHERS * machine.cpus as f64);
     if let Some(busy) = others.filter(|_| machine.cpus > 0) {
@@ -112,17 +124,25 @@ pub(crate) fn limits(machine: &NoiseMachine, drift: Option<&NoiseDrift>) -> Vec<
         ));
     }
     if drift.is_some_and(|drift| drift.correlation_p.is_some_and(|p| p <= NOISE_P)) {
-        out.push("rounds resemble the round before: intervals of figures hold less than 95 %".to_owned());
+        out.push(
+            "rounds resemble the round before: intervals of figures hold less than 95 %".to_owned(),
+        );
     }
     if machine.one_machine && (1..FEW_CPUS).contains(&machine.cpus) {
         let cpus = counted(machine.cpus as u64, "CPU", "CPUs");
-        out.push(format!("{cpus}: client, server, the kernel's packet work and the conductor share them"));
+        out.push(format!(
+            "{cpus}: client, server, the kernel's packet work and the conductor share them"
+        ));
     }
     if let Some(limit) = fact("cgroup_cpu_limit_cores") {
-        out.push(format!("this container may use {limit} cores: above that it is stopped for a while"));
+        out.push(format!(
+            "this container may use {limit} cores: above that it is stopped for a while"
+        ));
     }
     if let Some(governor) = fact("cpu_governor").filter(|governor| *governor != "performance") {
-        out.push(format!("governor {governor}: the clock follows the load; `performance` holds it"));
+        out.push(format!(
+            "governor {governor}: the clock follows the load; `performance` holds it"
+        ));
     }
     if fact("cpu_boost") == Some("1") {
         out.push("turbo is on: the clock follows the heat and the busy cores".to_owned());

@@ -3,7 +3,8 @@ use hopbench_model::{MeshMode, Place, Variant};
 use super::*;
 
 fn path(via: Via, mesh: MeshMode, variant: &str) -> Path {
-    let place = |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
+    let place =
+        |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
     let proxied = !mesh.is_none() || matches!(via, Via::Gateway(_));
     Path {
         name: String::new(),
@@ -18,7 +19,10 @@ fn path(via: Via, mesh: MeshMode, variant: &str) -> Path {
 }
 
 fn sets(modes: &[MeshMode], gateway: bool) -> Vec<Hops> {
-    modes.iter().map(|mode| Hops { gateway, server: mode.has_server(), client: mode.has_client() }).collect()
+    modes
+        .iter()
+        .map(|mode| Hops { gateway, server: mode.has_server(), client: mode.has_client() })
+        .collect()
 }
 
 #[test]
@@ -35,8 +39,12 @@ fn every_variant_has_a_family_with_the_bare_path() {
         Path { clients: 2, ..path(Via::Direct, MeshMode::Both, "plain") },
     ];
     let found = families(&paths, None);
-    assert!(families(&paths, Some(2))[0].members.iter().all(|member| member.path != 2), "a twin is no step");
-    let members: Vec<Vec<usize>> = found.iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect();
+    assert!(
+        families(&paths, Some(2))[0].members.iter().all(|member| member.path != 2),
+        "a twin is no step"
+    );
+    let members: Vec<Vec<usize>> =
+        found.iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect();
     assert_eq!(members, [vec![0, 1, 2], vec![0, 3], vec![0, 4, 5]], "one path alone is no family");
     let names: Vec<_> = found.iter().map(|f| (f.name.as_str(), f.variant.as_deref())).collect();
     assert_eq!(

@@ -12,17 +12,27 @@ use crate::process::Finished;
 /// How fortio is found.
 pub(crate) const PEER: Peer = Peer {
     name: "fortio",
-    version: Version::Printed(&["version"], |printed| printed.split_whitespace().next().map(str::to_owned)),
+    version: Version::Printed(&["version"], |printed| {
+        printed.split_whitespace().next().map(str::to_owned)
+    }),
     source: "its module is no longer to be had; one in PATH is used",
 };
 
 /// Requests as fast as they are answered.
-pub(crate) const CLOSED: Generator =
-    Generator { peer: &PEER, shown: "fortio -qps 0", words: |load, _| Ok(words(load, &[])), read, note: "" };
+pub(crate) const CLOSED: Generator = Generator {
+    peer: &PEER,
+    shown: "fortio -qps 0",
+    words: |load, _| Ok(words(load, &[])),
+    read,
+    note: "",
+};
 
 /// A rate, what was late made up for.
-pub(crate) const RATE: Generator =
-    Generator { shown: "fortio -uniform", words: |load, _| Ok(words(load, &["-uniform"])), ..CLOSED };
+pub(crate) const RATE: Generator = Generator {
+    shown: "fortio -uniform",
+    words: |load, _| Ok(words(load, &["-uniform"])),
+    ..CLOSED
+};
 
 /// A rate, what was late not made up for.
 pub(crate) const RATE_EXACT: Generator = Generator {
@@ -32,7 +42,8 @@ pub(crate) const RATE_EXACT: Generator = Generator {
 };
 
 fn words(load: &Load, extra: &[&str]) -> Vec<String> {
-    let (c, qps, t) = (load.connections.to_string(), load.per_s.to_string(), format!("{}s", load.seconds));
+    let (c, qps, t) =
+        (load.connections.to_string(), load.per_s.to_string(), format!("{}s", load.seconds));
     let common = ["load", "-loglevel", "Error", "-qps", &qps, "-c", &c, "-t", &t, "-json", "-"];
     common.iter().chain(extra).copied().chain([load.url.as_str()]).map(str::to_owned).collect()
 }
@@ -71,13 +82,21 @@ mod tests {
     #[test]
     fn requests_a_second() {
         assert_eq!(parse(include_str!("../../../fixtures/fortio.json")).unwrap().round(), 3_996.0);
-        assert!(parse(r#"{"ActualQPS":10.0,"RetCodes":{"200":9,"503":1}}"#).unwrap_err().to_string().contains("503"));
+        assert!(
+            parse(r#"{"ActualQPS":10.0,"RetCodes":{"200":9,"503":1}}"#)
+                .unwrap_err()
+                .to_string()
+                .contains("503")
+        );
         assert!(parse("").is_err());
     }
 
     #[test]
     fn the_warning_is_read() {
-        assert_eq!((behind(include_str!("../../../fixtures/fortio-behind.txt")) * 1e4).round(), 9993.0);
+        assert_eq!(
+            (behind(include_str!("../../../fixtures/fortio-behind.txt")) * 1e4).round(),
+            9993.0
+        );
         assert_eq!(behind(include_str!("../../../fixtures/fortio-on-time.txt")), 0.0);
     }
 

@@ -60,7 +60,8 @@ impl Answered {
 pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<(Answered, Usage)> {
     let words = (generator.words)(load, bench.scratch())?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let finished = bench.peer(generator.peer, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
+    let finished =
+        bench.peer(generator.peer, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
     Ok(((generator.read)(&finished)?, finished.usage))
 }
 
@@ -68,7 +69,13 @@ pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<(
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn alone(bench: &Bench, generator: &Generator, kind: Kind, connections: u32, per_s: u64) -> Result<Figures> {
+pub(crate) fn alone(
+    bench: &Bench,
+    generator: &Generator,
+    kind: Kind,
+    connections: u32,
+    per_s: u64,
+) -> Result<Figures> {
     let target = Target::start(bench, kind)?;
     let load = Load { url: target.url(), connections, per_s, seconds: bench.seconds() };
     let (answered, usage) = run(bench, generator, &load)?;

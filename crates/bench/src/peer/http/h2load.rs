@@ -18,8 +18,11 @@ pub(crate) const RATE: Generator = Generator {
     shown: "h2load --rps",
     words: |load, _| {
         let share = load.per_s as f64 / f64::from(load.connections);
-        let (c, d, rps) = (load.connections.to_string(), load.seconds.to_string(), share.to_string());
-        Ok(["--h1", "-t", "1", "-c", &c, "-D", &d, "--rps", &rps, &load.url].map(str::to_owned).to_vec())
+        let (c, d, rps) =
+            (load.connections.to_string(), load.seconds.to_string(), share.to_string());
+        Ok(["--h1", "-t", "1", "-c", &c, "-D", &d, "--rps", &rps, &load.url]
+            .map(str::to_owned)
+            .to_vec())
     },
     read: |finished| parse(&finished.stdout).map(Answered::at),
     note: "h2load paces each connection for itself, all in step, so that one wake-up sends on all of them; \
@@ -27,16 +30,22 @@ pub(crate) const RATE: Generator = Generator {
 };
 
 fn parse(text: &str) -> Result<f64> {
-    let line = text.lines().find(|line| line.starts_with("requests:")).context("h2load printed no requests")?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("requests:"))
+        .context("h2load printed no requests")?;
     for kind in ["failed", "errored", "timeout"] {
-        let count = line.split(',').find_map(|part| part.trim().strip_suffix(kind)?.trim().parse::<u64>().ok());
+        let count = line
+            .split(',')
+            .find_map(|part| part.trim().strip_suffix(kind)?.trim().parse::<u64>().ok());
         match count {
             Some(0) => {}
             Some(count) => bail!("{count} requests of h2load {kind}"),
             None => bail!("h2load did not say how many requests {kind}"),
         }
     }
-    let (_, rest) = text.split_once("finished in ").context("h2load printed no requests a second")?;
+    let (_, rest) =
+        text.split_once("finished in ").context("h2load printed no requests a second")?;
     number_after(rest, ", ").context("h2load printed no requests a second")
 }
 

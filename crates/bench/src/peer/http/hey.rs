@@ -23,9 +23,13 @@ pub(crate) const CLOSED: Generator = Generator {
 
 fn parse(text: &str) -> Result<f64> {
     if let Some((_, errors)) = text.split_once("Error distribution:") {
-        bail!("requests of hey failed: {}", errors.trim().lines().next().unwrap_or("it does not say how"));
+        bail!(
+            "requests of hey failed: {}",
+            errors.trim().lines().next().unwrap_or("it does not say how")
+        );
     }
-    let (_, codes) = text.split_once("Status code distribution:").context("hey printed no status codes")?;
+    let (_, codes) =
+        text.split_once("Status code distribution:").context("hey printed no status codes")?;
     let codes = codes.lines().map(str::trim).filter(|line| line.starts_with('['));
     if let Some(line) = codes.clone().find(|line| !line.starts_with("[200]")) {
         bail!("requests of hey failed: {line}");
@@ -48,7 +52,8 @@ mod tests {
     fn failed_requests_are_not_a_result() {
         let other = PRINTED.replace("[200]", "[503]");
         assert!(parse(&other).unwrap_err().to_string().contains("[503]"));
-        let broken = format!("{PRINTED}\nError distribution:\n  [3]\tGet \"http://10.71.0.2/\": EOF\n");
+        let broken =
+            format!("{PRINTED}\nError distribution:\n  [3]\tGet \"http://10.71.0.2/\": EOF\n");
         assert!(parse(&broken).unwrap_err().to_string().contains("EOF"));
         assert!(parse("").is_err());
     }

@@ -42,7 +42,8 @@ export function handleSummary(data) { return { stdout: JSON.stringify(data.metri
 fn words(load: &Load, scratch: &Path) -> Result<Vec<String>> {
     let script = scratch.join("k6.js");
     std::fs::write(&script, SCRIPT).context("k6.js")?;
-    let mut words = ["run", "--quiet", "--no-usage-report", "--log-output", "none"].map(str::to_owned).to_vec();
+    let mut words =
+        ["run", "--quiet", "--no-usage-report", "--log-output", "none"].map(str::to_owned).to_vec();
     for setting in [
         format!("RATE={}", load.per_s),
         format!("DURATION={}s", load.seconds),
@@ -101,7 +102,9 @@ mod tests {
     fn failed_requests_are_not_a_result() {
         let mut value: serde_json::Value = serde_json::from_str(PRINTED).unwrap();
         value["http_req_failed"]["values"]["rate"] = serde_json::json!(0.25);
-        assert!(parse(&value.to_string()).unwrap_err().to_string().contains("0.25 of all requests"));
+        assert!(
+            parse(&value.to_string()).unwrap_err().to_string().contains("0.25 of all requests")
+        );
         assert!(parse("").is_err());
     }
 
@@ -109,7 +112,11 @@ mod tests {
     fn the_script_is_beside_its_settings() {
         let scratch = tempfile::tempdir().unwrap();
         let words = words(&sample(4000), scratch.path()).unwrap().join(" ");
-        assert!(words.contains("-e RATE=4000 -e DURATION=3s -e CONNECTIONS=16 -e URL=http://10.71.0.2/"), "{words}");
+        assert!(
+            words
+                .contains("-e RATE=4000 -e DURATION=3s -e CONNECTIONS=16 -e URL=http://10.71.0.2/"),
+            "{words}"
+        );
         assert_eq!(std::fs::read_to_string(scratch.path().join("k6.js")).unwrap(), SCRIPT);
     }
 }

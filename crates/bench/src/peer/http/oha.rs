@@ -54,7 +54,9 @@ struct Summary {
 
 fn parse(json: &str) -> Result<f64> {
     let output: Output = serde_json::from_str(json).context("output of oha")?;
-    if let Some((code, count)) = output.status_code_distribution.iter().find(|(code, _)| *code != "200") {
+    if let Some((code, count)) =
+        output.status_code_distribution.iter().find(|(code, _)| *code != "200")
+    {
         bail!("{count} requests of oha ended with code {code}");
     }
     if let Some((why, count)) = output.error_distribution.iter().next() {
@@ -83,14 +85,20 @@ mod tests {
             parse(&value.to_string()).unwrap_err().to_string()
         };
         assert_eq!(with("statusCodeDistribution", "503"), "3 requests of oha ended with code 503");
-        assert_eq!(with("errorDistribution", "connection closed"), "3 requests of oha failed: connection closed");
+        assert_eq!(
+            with("errorDistribution", "connection closed"),
+            "3 requests of oha failed: connection closed"
+        );
         assert!(parse("").is_err());
     }
 
     #[test]
     fn a_rate_is_asked_for_with_its_correction() {
         let words = (RATE.words)(&sample(4000), std::path::Path::new("/")).unwrap().join(" ");
-        assert!(words.ends_with("-c 16 -z 3s -w -q 4000 --latency-correction http://10.71.0.2/"), "{words}");
+        assert!(
+            words.ends_with("-c 16 -z 3s -w -q 4000 --latency-correction http://10.71.0.2/"),
+            "{words}"
+        );
         let words = (CLOSED.words)(&sample(0), std::path::Path::new("/")).unwrap().join(" ");
         assert!(!words.contains("-q"), "{words}");
     }

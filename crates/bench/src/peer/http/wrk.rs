@@ -25,7 +25,8 @@ pub(crate) const CLOSED: Generator = Generator {
 };
 
 fn parse(text: &str) -> Result<f64> {
-    if let Some(line) = text.lines().find(|l| l.contains("Socket errors:") || l.contains("Non-2xx")) {
+    if let Some(line) = text.lines().find(|l| l.contains("Socket errors:") || l.contains("Non-2xx"))
+    {
         bail!("requests of wrk failed: {}", line.trim());
     }
     number_after(text, "Requests/sec:").context("wrk printed no requests a second")
@@ -42,7 +43,8 @@ mod tests {
 
     #[test]
     fn failed_requests_are_not_a_result() {
-        let errors = "  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec:  10.00\n";
+        let errors =
+            "  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec:  10.00\n";
         assert!(parse(errors).unwrap_err().to_string().contains("read 3"));
         assert!(parse("  Non-2xx or 3xx responses: 7\nRequests/sec:  10.00\n").is_err());
         assert!(parse("unable to connect to 10.71.0.2").is_err());

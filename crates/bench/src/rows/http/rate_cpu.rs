@@ -38,7 +38,13 @@ impl Row for RateCpu {
     fn goals(&self) -> &'static [Goal] {
         const {
             &[
-                Goal::ratio("client_cpu_s_per_request", "client CPU a request", "us", 1e6, Reach::AtMost(0.8)),
+                Goal::ratio(
+                    "client_cpu_s_per_request",
+                    "client CPU a request",
+                    "us",
+                    1e6,
+                    Reach::AtMost(0.8),
+                ),
                 Goal::ratio("requests_per_s", "requests", "1/s", 1.0, Reach::Shown),
             ]
         }
@@ -54,7 +60,18 @@ impl Row for RateCpu {
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
         let (connections, rate) = (CONNECTIONS.to_string(), PER_S.to_string());
-        let words = ["-c", &connections, "--threads", "1", "--schedule", "rate", "--rate", &rate, "--pacing", "sleep"];
+        let words = [
+            "-c",
+            &connections,
+            "--threads",
+            "1",
+            "--schedule",
+            "rate",
+            "--rate",
+            &rate,
+            "--pacing",
+            "sleep",
+        ];
         ours::against_target(bench, Kind::Nginx, &words)
     }
 

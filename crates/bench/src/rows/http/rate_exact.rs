@@ -22,17 +22,26 @@ const CONNECTIONS: u32 = 16;
 const PER_S: u64 = 20_000;
 
 /// Six requests in the 60 000 of a 3 s window: what may lie across its edges.
-const ACHIEVED: Goal = Goal::value("achieved_share", "achieved / asked", "", 1.0, Reach::Near(1.0, 1e-4));
+const ACHIEVED: Goal =
+    Goal::value("achieved_share", "achieved / asked", "", 1.0, Reach::Near(1.0, 1e-4));
 const UNSENT: Goal = Goal::value("unsent", "unsent", "requests", 1.0, Reach::AtMost(0.0));
 
-const SLEEP_GOALS: &[Goal] =
-    &[ACHIEVED, UNSENT, Goal::value("lateness_p99_ns", "send lateness p99", "us", 1e-3, Reach::AtMost(250.0))];
-const SPIN_GOALS: &[Goal] =
-    &[ACHIEVED, UNSENT, Goal::value("lateness_p99_ns", "send lateness p99", "us", 1e-3, Reach::AtMost(20.0))];
+const SLEEP_GOALS: &[Goal] = &[
+    ACHIEVED,
+    UNSENT,
+    Goal::value("lateness_p99_ns", "send lateness p99", "us", 1e-3, Reach::AtMost(250.0)),
+];
+const SPIN_GOALS: &[Goal] = &[
+    ACHIEVED,
+    UNSENT,
+    Goal::value("lateness_p99_ns", "send lateness p99", "us", 1e-3, Reach::AtMost(20.0)),
+];
 
 impl Row for RateExact {
     fn name(&self) -> String {
-        let peer = self.generator.map_or_else(String::new, |generator| format!("-{}", generator.peer.name));
+        let peer = self
+            .generator
+            .map_or_else(String::new, |generator| format!("-{}", generator.peer.name));
         format!("http-rate-exact-{}{peer}", self.pacing)
     }
 
@@ -83,7 +92,8 @@ impl Row for RateExact {
         ];
         let words = ours::http_words(&target.url(), &format!("{}s", bench.seconds()), &extra);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let client = bench.ours_unpinned(End::Client, None, &words).run(bench.scratch(), bench.limit())?;
+        let client =
+            bench.ours_unpinned(End::Client, None, &words).run(bench.scratch(), bench.limit())?;
         target.stop()?;
         let record = ours::parse(&client.stdout)?;
         Ok(Figures::from([

@@ -62,15 +62,25 @@ impl Row for RateLimit {
         let connections = CONNECTIONS.to_string();
         let highest = search::highest(bench, "http-rate-limit ours", |per_s| {
             let rate = per_s.to_string();
-            let extra =
-                ["-c", &connections, "--threads", "1", "--schedule", "rate", "--rate", &rate, "--pacing", "sleep"];
+            let extra = [
+                "-c",
+                &connections,
+                "--threads",
+                "1",
+                "--schedule",
+                "rate",
+                "--rate",
+                &rate,
+                "--pacing",
+                "sleep",
+            ];
             let words = ours::http_words(&target.url(), &format!("{TRY_S}s"), &extra);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
             let record = ours::record(&client.stdout)?;
             // Far above the limit some requests have no answer when the trial ends.
-            let delivered =
-                record.errors.is_empty() && ours::metric(&record, "requests_per_s")? >= DELIVERED * per_s as f64;
+            let delivered = record.errors.is_empty()
+                && ours::metric(&record, "requests_per_s")? >= DELIVERED * per_s as f64;
             Ok(delivered && ours::latency(&record, "lateness_ns")?.p99 < LATENESS_NS)
         })?;
         target.stop()?;

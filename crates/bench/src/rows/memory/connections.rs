@@ -38,7 +38,15 @@ impl Row for MemoryConnections {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const { &[Goal::value("bytes_per_connection", "memory a connection", "KiB", 1.0 / 1024.0, Reach::AtMost(8.0))] }
+        const {
+            &[Goal::value(
+                "bytes_per_connection",
+                "memory a connection",
+                "KiB",
+                1.0 / 1024.0,
+                Reach::AtMost(8.0),
+            )]
+        }
     }
 
     fn note(&self) -> String {
@@ -61,10 +69,12 @@ fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     let nginx = Target::start(bench, Kind::Nginx)?;
     let (c, cpu) = (connections.to_string(), bench.cpu(End::Client).to_string());
     // 10 000 requests wait for one nginx: an answer may take longer than the usual patience.
-    let extra = ["-c", &c, "--threads", "1", "--schedule", "closed", "--timeout", "20s", "--cpu", &cpu];
+    let extra =
+        ["-c", &c, "--threads", "1", "--schedule", "closed", "--timeout", "20s", "--cpu", &cpu];
     let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut client = bench.ours_unpinned(End::Client, Some(FILES), &words).start(bench.scratch())?;
+    let mut client =
+        bench.ours_unpinned(End::Client, Some(FILES), &words).start(bench.scratch())?;
     let mut peak = None;
     while !client.ended()? {
         // The mark only grows; the last reading before the end is the answer.
@@ -77,7 +87,8 @@ fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     let finished = client.finish(bench.limit())?;
     let accepted = nginx.served()?.connections;
     let (said, _) = nginx.stop()?;
-    ours::parse(&finished.stdout).with_context(|| format!("nginx accepted {accepted} connections{said}"))?;
+    ours::parse(&finished.stdout)
+        .with_context(|| format!("nginx accepted {accepted} connections{said}"))?;
     if accepted < f64::from(connections) {
         bail!("nginx accepted {accepted} connections of {connections}{said}");
     }

@@ -31,7 +31,15 @@ impl Row for MemoryIdle {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        const { &[Goal::value("rss_bytes", "resident memory", "MiB", 1.0 / 1_048_576.0, Reach::AtMost(16.0))] }
+        const {
+            &[Goal::value(
+                "rss_bytes",
+                "resident memory",
+                "MiB",
+                1.0 / 1_048_576.0,
+                Reach::AtMost(16.0),
+            )]
+        }
     }
 
     fn note(&self) -> String {

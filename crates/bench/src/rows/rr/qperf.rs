@@ -31,7 +31,13 @@ impl Row for RrQperf {
     fn goals(&self) -> &'static [Goal] {
         const {
             &[
-                Goal::ratio("rtt_p50_ns", "round trip p50 (qperf: mean)", "us", 1e-3, Reach::AtMost(1.03)),
+                Goal::ratio(
+                    "rtt_p50_ns",
+                    "round trip p50 (qperf: mean)",
+                    "us",
+                    1e-3,
+                    Reach::AtMost(1.03),
+                ),
                 Goal::ratio("rtt_mean_ns", "round trip mean", "us", 1e-3, Reach::Shown),
             ]
         }

@@ -74,7 +74,8 @@ impl Subcommand for List {
     }
 }
 
-/// The list of a kind; of what depends on the testbed, one for each that has any, or that of `testbed`.
+/// The list of a kind; of what depends on the testbed, one for each that has any, or that of
+/// `testbed`.
 fn of_kind(kind: &str, testbed: Option<&str>) -> Vec<(String, Rows)> {
     let rows = match kind {
         "workloads" => rows(WORKLOADS.iter().map(|w| (w.name(), w.summary()))),
@@ -83,13 +84,18 @@ fn of_kind(kind: &str, testbed: Option<&str>) -> Vec<(String, Rows)> {
         "vias" => rows(VIAS.iter().copied()),
         "engines" => rows(ENGINES.iter().map(|(kind, summary)| (kind.name(), *summary))),
         "mesh" => rows(MeshMode::ALL.iter().map(|mode| (mode.name(), mode.summary()))),
-        "providers" => rows(MeshProvider::ALL.iter().map(|provider| (provider.name(), provider.summary()))),
+        "providers" => {
+            rows(MeshProvider::ALL.iter().map(|provider| (provider.name(), provider.summary())))
+        }
         "variants" => rows(Variant::known().iter().map(|v| (v.name.as_str(), v.summary()))),
         "meters" => rows(METERS.iter().map(|m| (m.name(), m.summary()))),
         "formats" => rows(FORMATS.iter().map(|f| (f.name(), f.summary()))),
         "reports" => reports(),
         _ => {
-            let names = TESTBEDS.iter().map(|(name, _)| *name).filter(|name| testbed.is_none_or(|only| only == *name));
+            let names = TESTBEDS
+                .iter()
+                .map(|(name, _)| *name)
+                .filter(|name| testbed.is_none_or(|only| only == *name));
             let of = |name: &str| (format!("{kind} of {name}"), words(kind, name));
             return names.map(of).filter(|(_, rows)| !rows.is_empty()).collect();
         }
@@ -105,7 +111,9 @@ fn rows<N: ToString, S: ToString>(of: impl Iterator<Item = (N, S)>) -> Rows {
 fn words(kind: &str, testbed: &str) -> Rows {
     let vocabulary = vocabulary(testbed);
     match kind {
-        "networks" => vocabulary.networks.into_iter().map(|network| (network.name, network.summary)).collect(),
+        "networks" => {
+            vocabulary.networks.into_iter().map(|network| (network.name, network.summary)).collect()
+        }
         "runtimes" => vocabulary.runtimes,
         _ => vocabulary.servers.into_iter().map(|server| (server.name, server.summary)).collect(),
     }

@@ -11,10 +11,12 @@ pub(in crate::cmd) struct Schema;
 
 impl Subcommand for Schema {
     fn command(&self) -> Command {
-        Command::new("schema").about("Prints the JSON Schema of scenarios; editors complete from it").after_help(
-            "In an editor with a YAML language server: save it as hopbench.schema.json and\n\
+        Command::new("schema")
+            .about("Prints the JSON Schema of scenarios; editors complete from it")
+            .after_help(
+                "In an editor with a YAML language server: save it as hopbench.schema.json and\n\
              begin the scenario with `# yaml-language-server: $schema=hopbench.schema.json`.",
-        )
+            )
     }
 
     fn run(&self, _matches: &ArgMatches) -> Result<(), Fault> {

@@ -35,7 +35,8 @@ impl Common {
     }
 }
 
-/// The problem with CPUs that this process may not use; those of the server are the agent's to check.
+/// The problem with CPUs that this process may not use; those of the server are the agent's to
+/// check.
 pub(in crate::cmd) fn absent(asked: &CpuSet) -> Option<Problem> {
     let allowed = hopbench_sys::cpu::allowed().ok()?;
     let missing: Vec<_> = asked.0.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();

@@ -26,7 +26,10 @@ impl EnvoyArgument {
 
     /// The same as arguments for another process, which may be in another folder.
     pub(in crate::cmd) fn for_another(&self) -> Vec<OsString> {
-        let absolute = self.envoy.as_deref().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        let absolute = self
+            .envoy
+            .as_deref()
+            .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
         absolute.into_iter().flat_map(|path| [OsString::from("--envoy"), path.into()]).collect()
     }
 }

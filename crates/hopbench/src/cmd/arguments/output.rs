@@ -12,7 +12,11 @@ use super::format::{json_alias, named};
 use crate::output::{is_stdout, print};
 
 /// Both flags; `formats` are the names that there are. What the help says of each follows.
-pub(in crate::cmd) fn arguments(formats: Vec<&'static str>, how: &'static str, where_to: &'static str) -> [Arg; 3] {
+pub(in crate::cmd) fn arguments(
+    formats: Vec<&'static str>,
+    how: &'static str,
+    where_to: &'static str,
+) -> [Arg; 3] {
     let format = Arg::new("format").long("format").short('f').value_name("FORMAT");
     let output = Arg::new("output").long("output").short('o').alias("out").value_name("FILE");
     let output = output.value_parser(value_parser!(PathBuf)).help(where_to);
@@ -34,7 +38,10 @@ impl<'a> Output<'a> {
     /// The file is part of what was measured.
     pub(in crate::cmd) fn of(matches: &'a ArgMatches, usual: &'static str) -> Result<Self, Fault> {
         let format = named(matches, usual);
-        let file = matches.get_one::<PathBuf>("output").map(PathBuf::as_path).filter(|file| !is_stdout(file));
+        let file = matches
+            .get_one::<PathBuf>("output")
+            .map(PathBuf::as_path)
+            .filter(|file| !is_stdout(file));
         file.map_or(Ok(()), spare)?;
         Ok(Self { format, file })
     }
@@ -59,10 +66,13 @@ impl<'a> Output<'a> {
 /// `file` is such a file, or a link to one.
 fn spare(file: &Path) -> Result<(), Fault> {
     // Of a file that is not there yet, the folder is.
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let resolved = file
-        .canonicalize()
-        .or_else(|_| std::io::Result::Ok(parent.canonicalize()?.join(file.file_name().unwrap_or_default())));
+    let parent = file
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or_else(|| Path::new("."));
+    let resolved = file.canonicalize().or_else(|_| {
+        std::io::Result::Ok(parent.canonicalize()?.join(file.file_name().unwrap_or_default()))
+    });
     let original = |file: &Path| {
         let name = file.file_name().and_then(|name| name.to_str());
         let beside = file.parent().is_some_and(|dir| dir.join("run.json").is_file());

@@ -15,7 +15,8 @@ use crate::testbeds::vocabularies;
 /// What is said on the command line instead of in the scenario.
 #[derive(Debug, Args)]
 pub(in crate::cmd) struct ScenarioArguments {
-    /// Only cells that this selects, like path=overlay*,workload=rr,size=64; may be given several times
+    /// Only cells that this selects, like path=overlay*,workload=rr,size=64; may be given several
+    /// times
     #[arg(long, value_name = "FILTER")]
     only: Vec<String>,
     /// Passes over all cells, instead of the scenario's rounds or stop
@@ -36,11 +37,16 @@ impl ScenarioArguments {
     }
 
     /// Reads a file, or a built-in scenario by its name.
-    pub(in crate::cmd) fn read(&self, name: &str, testbed: &TestbedArguments) -> Result<Resolved, Fault> {
+    pub(in crate::cmd) fn read(
+        &self,
+        name: &str,
+        testbed: &TestbedArguments,
+    ) -> Result<Resolved, Fault> {
         self.read_with(name, testbed, rand::random())
     }
 
-    /// The same; the seed of the plan is this one where neither the scenario nor the command line says one.
+    /// The same; the seed of the plan is this one where neither the scenario nor the command line
+    /// says one.
     pub(in crate::cmd) fn read_with(
         &self,
         name: &str,
@@ -49,7 +55,14 @@ impl ScenarioArguments {
     ) -> Result<Resolved, Fault> {
         let text = text(name)?;
         let (only, time) = (self.only.clone(), self.time);
-        let own = Overrides { rounds: self.rounds, time, only, seed: self.seed, new_seed, ..Overrides::default() };
+        let own = Overrides {
+            rounds: self.rounds,
+            time,
+            only,
+            seed: self.seed,
+            new_seed,
+            ..Overrides::default()
+        };
         read(name, &text, &vocabularies(), &testbed.over(own)?).map_err(|problems| told(&problems))
     }
 }
@@ -58,7 +71,11 @@ impl ScenarioArguments {
 fn text(name: &str) -> Result<String, Fault> {
     match shipped(name) {
         Some(scenario) if !Path::new(name).is_file() => Ok(scenario.text.to_owned()),
-        _ => text_file::read("SCENARIO", name, &SHIPPED.iter().map(|scenario| scenario.name).collect::<Vec<_>>()),
+        _ => text_file::read(
+            "SCENARIO",
+            name,
+            &SHIPPED.iter().map(|scenario| scenario.name).collect::<Vec<_>>(),
+        ),
     }
 }
 
@@ -69,7 +86,8 @@ fn text(name: &str) -> Result<String, Fault> {
 pub(in crate::cmd) fn secrets_of(name: &str, run: &RunFile) -> Result<SecretHeaders, Fault> {
     let testbed = Some(TestbedChoice::Named(run.plan.testbed.name().to_owned()));
     let overrides = Overrides { testbed, ..Overrides::default() };
-    let resolved = read(name, &text(name)?, &vocabularies(), &overrides).map_err(|problems| told(&problems))?;
+    let resolved = read(name, &text(name)?, &vocabularies(), &overrides)
+        .map_err(|problems| told(&problems))?;
     if resolved.text != run.scenario {
         return Err(Fault::input(format!(
             "SCENARIO: found `{name}`, expected the scenario with which this run began, unchanged; without it a new run \

@@ -27,7 +27,8 @@ pub(in crate::cmd) struct TokenArgs {
 }
 
 impl TokenArgs {
-    /// Refuses a token beside `--insecure`, which would not be used; one from the environment gives way.
+    /// Refuses a token beside `--insecure`, which would not be used; one from the environment gives
+    /// way.
     pub(in crate::cmd) fn check(&self, matches: &ArgMatches) -> Result<(), Fault> {
         if self.insecure && matches.value_source("token") == Some(ValueSource::CommandLine) {
             return Err(Fault::input(
@@ -41,14 +42,18 @@ impl TokenArgs {
     /// Whether the command line says how to get into an agent; what the environment says is for all
     /// commands.
     pub(in crate::cmd) fn is_given(&self, matches: &ArgMatches) -> bool {
-        self.insecure || self.token_file.is_some() || matches.value_source("token") == Some(ValueSource::CommandLine)
+        self.insecure
+            || self.token_file.is_some()
+            || matches.value_source("token") == Some(ValueSource::CommandLine)
     }
 
     /// The secret that they name; without any of them the well-known one.
     pub(in crate::cmd) fn secret(&self) -> Result<Secret, Fault> {
         match (&self.token, &self.token_file) {
             _ if self.insecure => Ok(Secret::insecure()),
-            (Some(text), _) => text.trim().parse().map_err(|e| Fault::input(format!("--token: {e}"))),
+            (Some(text), _) => {
+                text.trim().parse().map_err(|e| Fault::input(format!("--token: {e}")))
+            }
             (None, Some(file)) => from_file(file),
             (None, None) => Ok(Secret::insecure()),
         }

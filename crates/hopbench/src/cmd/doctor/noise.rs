@@ -35,11 +35,19 @@ const MOST: u64 = 30;
 /// The flags of the noise floor.
 #[derive(Debug, Args)]
 pub(super) struct NoiseArguments {
-    /// Measure how much this place differs from itself: a path and the same path again, for a minute
+    /// Measure how much this place differs from itself: a path and the same path again, for a
+    /// minute
     #[arg(long)]
     noise: bool,
     /// How long the trials of --noise take together; at least 5 rounds of 6 trials are made
-    #[arg(short, long, alias = "duration", value_name = "TIME", default_value = "60s", requires = "noise")]
+    #[arg(
+        short,
+        long,
+        alias = "duration",
+        value_name = "TIME",
+        default_value = "60s",
+        requires = "noise"
+    )]
     time: Span,
     /// Folder that keeps what --noise measured, which must be empty [default: nothing is kept]
     #[arg(short, long, alias = "out", value_name = "DIR", requires = "noise")]
@@ -52,8 +60,9 @@ impl NoiseArguments {
     /// Adds the flags.
     pub(super) fn of_noise(command: Command) -> Command {
         let command = Self::augment_args(command).mut_arg("json", |arg| arg.requires("noise"));
-        command
-            .mut_arg("format", |arg| arg.requires("noise").help("Text for people, or json: one object; with --noise"))
+        command.mut_arg("format", |arg| {
+            arg.requires("noise").help("Text for people, or json: one object; with --noise")
+        })
     }
 
     /// Whether it was asked for.
@@ -68,7 +77,9 @@ impl NoiseArguments {
     pub(super) fn run(&self, testbed: &TestbedArguments) -> Result<ExitCode, Fault> {
         let (plan, text) = self.plan(testbed)?;
         let in_lab = matches!(plan.testbed, TestbedSpec::Lab(_));
-        self.output.as_deref().map_or(Ok(()), |dir| refuse_stdout(dir).and_then(|()| results::vacant(dir)))?;
+        self.output
+            .as_deref()
+            .map_or(Ok(()), |dir| refuse_stdout(dir).and_then(|()| results::vacant(dir)))?;
         if in_lab {
             if let Some(out) = self.output.as_deref().filter(|_| !sandbox::is_inside()) {
                 hidden::refuse(out, None)?;
@@ -79,7 +90,9 @@ impl NoiseArguments {
         }
         let (run, records) = self.measured(plan, text, in_lab)?;
         let noise = Noise::of(&run, &records).ok_or_else(|| {
-            Fault::measuring("no round has a figure of both paths; `hopbench doctor` says what is missing")
+            Fault::measuring(
+                "no round has a figure of both paths; `hopbench doctor` says what is missing",
+            )
         })?;
         if self.format.is_json() {
             let json = serde_json::to_string(&noise).map_err(Fault::measuring)?;
@@ -117,20 +130,32 @@ impl NoiseArguments {
         Ok((plan, text))
     }
 
-    fn measured(&self, plan: Plan, text: String, in_lab: bool) -> Result<(RunFile, Vec<Record>), Fault> {
+    fn measured(
+        &self,
+        plan: Plan,
+        text: String,
+        in_lab: bool,
+    ) -> Result<(RunFile, Vec<Record>), Fault> {
         let interrupt = Interrupt::watch()?;
         let ours = hello();
         let run = new_run(plan, text, &ours)?;
         measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ()))?;
         // A lab's own /run goes with it, however it ends.
         let temporary = if in_lab { tempfile::tempdir_in("/run") } else { tempfile::tempdir() };
-        let temporary = temporary.map_err(|e| Fault::environment(format!("no temporary folder can be made: {e}")))?;
-        let folder = Folder::create(self.output.as_deref().unwrap_or_else(|| temporary.path()), run)?;
+        let temporary = temporary
+            .map_err(|e| Fault::environment(format!("no temporary folder can be made: {e}")))?;
+        let folder =
+            Folder::create(self.output.as_deref().unwrap_or_else(|| temporary.path()), run)?;
         let heard = interrupt.clone();
-        let mut testbed =
-            testbeds::open(&folder.run().plan.testbed, Some(folder.agents_log()?), move || heard.wanted(), |_| ());
+        let mut testbed = testbeds::open(
+            &folder.run().plan.testbed,
+            Some(folder.agents_log()?),
+            move || heard.wanted(),
+            |_| (),
+        );
         let mut observer = Quiet { bar: Bar::new(), interrupt };
-        let Finished { folder, fault, .. } = Campaign::new(folder, ours).run(&mut *testbed, &mut observer);
+        let Finished { folder, fault, .. } =
+            Campaign::new(folder, ours).run(&mut *testbed, &mut observer);
         drop(observer);
         if let Some(fault) = fault {
             return Err(fault);
@@ -147,7 +172,11 @@ fn shape(time_ns: Nanos, is_lab: bool) -> (u64, Nanos) {
     let trials = |rounds: u64| 6 * rounds;
     let fit = time_ns / (trials(1) * (beside + WINDOW));
     let rounds = fit.clamp(FEWEST, MOST);
-    let window = if rounds == fit { WINDOW } else { (time_ns / trials(rounds)).saturating_sub(beside).max(SHORTEST) };
+    let window = if rounds == fit {
+        WINDOW
+    } else {
+        (time_ns / trials(rounds)).saturating_sub(beside).max(SHORTEST)
+    };
     // In whole milliseconds, as it is written into the scenario.
     (rounds, window / 1_000_000 * 1_000_000)
 }
@@ -178,13 +207,21 @@ impl Observer for Quiet {
         match event {
             Event::TrialStarted { trial, rounds, left_ns, .. } => {
                 let left = left_ns.div_ceil(SECOND);
-                self.bar.show(&format!("round {} of {rounds}, {left} s left: {}", trial.round, trial.workload));
+                self.bar.show(&format!(
+                    "round {} of {rounds}, {left} s left: {}",
+                    trial.round, trial.workload
+                ));
             }
             Event::TrialFailed(failure) => {
-                self.say(&format!("round {} {}: {}", failure.round, failure.workload, failure.reason));
+                self.say(&format!(
+                    "round {} {}: {}",
+                    failure.round, failure.workload, failure.reason
+                ));
             }
             Event::Note(note) => self.say(note),
-            Event::CellSkipped(cell) => self.say(&format!("{} is left out: {}", cell.workload, cell.reason)),
+            Event::CellSkipped(cell) => {
+                self.say(&format!("{} is left out: {}", cell.workload, cell.reason))
+            }
             Event::RunDone { .. } => self.bar.clear(),
             _ => {}
         }
@@ -226,13 +263,20 @@ mod tests {
     fn the_second_path_is_the_first_again() {
         let arguments = {
             let command = NoiseArguments::of_noise(Command::new("doctor"));
-            NoiseArguments::from_arg_matches(&command.get_matches_from(["doctor", "--noise"])).expect("flags")
+            NoiseArguments::from_arg_matches(&command.get_matches_from(["doctor", "--noise"]))
+                .expect("flags")
         };
         let (plan, _) = arguments.plan(&TestbedArguments::lab()).expect("a plan");
-        assert_eq!((plan.paths.len(), plan.points.len(), plan.cells.len(), plan.rounds), (2, 3, 6, 10));
+        assert_eq!(
+            (plan.paths.len(), plan.points.len(), plan.cells.len(), plan.rounds),
+            (2, 3, 6, 10)
+        );
         let [first, second] = &plan.paths[..] else { panic!("{:?}", plan.paths) };
         assert_eq!(*first, Path { name: first.name.clone(), ..second.clone() });
-        assert_eq!((plan.baseline.as_ref(), plan.twin.as_ref()), (Some(&first.name), Some(&second.name)));
+        assert_eq!(
+            (plan.baseline.as_ref(), plan.twin.as_ref()),
+            (Some(&first.name), Some(&second.name))
+        );
         assert_eq!(plan.stop, None);
     }
 }

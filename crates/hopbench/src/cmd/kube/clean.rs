@@ -41,7 +41,8 @@ impl Subcommand for Clean {
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
-        let Flags { run, all, silent, dry_run, context } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        let Flags { run, all, silent, dry_run, context } =
+            Flags::from_arg_matches(matches).map_err(Fault::input)?;
         let silent_for = match silent {
             _ if all => Duration::ZERO,
             Some(silent) => Duration::from_nanos(silent.0),
@@ -54,9 +55,13 @@ impl Subcommand for Clean {
             tell(format_args!("no run left anything in the cluster {}", access.server));
         }
         swept.iter().try_for_each(say)?;
-        let failed = swept.iter().filter(|swept| matches!(swept.outcome, Outcome::Failed(_))).count() as u64;
+        let failed =
+            swept.iter().filter(|swept| matches!(swept.outcome, Outcome::Failed(_))).count() as u64;
         if failed > 0 {
-            let text = format!("{} could not be removed; see above", counted(failed, "namespace", "namespaces"));
+            let text = format!(
+                "{} could not be removed; see above",
+                counted(failed, "namespace", "namespaces")
+            );
             return Err(Fault::environment(text));
         }
         Ok(())

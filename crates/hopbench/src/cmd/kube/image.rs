@@ -17,7 +17,8 @@ struct Flags {
     /// The archive; - is standard output
     #[arg(short, long, alias = "out", value_name = "FILE", default_value = "hopbench.tar")]
     output: PathBuf,
-    /// Name of the image, as scenarios say it in `testbed: {kubernetes: {image: NAME}}`; the usual one needs no word
+    /// Name of the image, as scenarios say it in `testbed: {kubernetes: {image: NAME}}`; the usual
+    /// one needs no word
     #[arg(long, value_name = "NAME", default_value_t = default_tag())]
     tag: String,
 }
@@ -38,7 +39,9 @@ impl Subcommand for Image {
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let Flags { output, tag } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
-        let said = |written: &Written| format!("{} for {}, {}", written.tag, written.architecture, written.digest);
+        let said = |written: &Written| {
+            format!("{} for {}, {}", written.tag, written.architecture, written.digest)
+        };
         if is_stdout(&output) {
             // Where the archive goes is no place for words.
             let written = print_bytes(|out| write_to(out, &tag))?;

@@ -17,8 +17,8 @@ struct Flags {
     /// Namespace of the ServiceAccount
     #[arg(long, value_name = "NAME", default_value_t = Account::default().namespace)]
     namespace: String,
-    /// Without the rights that only some features need: changes in the cluster go unseen then, and the cluster's own
-    /// meters
+    /// Without the rights that only some features need: changes in the cluster go unseen then, and
+    /// the cluster's own meters
     #[arg(long)]
     least: bool,
 }
@@ -32,7 +32,8 @@ impl Subcommand for Manifests {
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
-        let Flags { name, namespace, least } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+        let Flags { name, namespace, least } =
+            Flags::from_arg_matches(matches).map_err(Fault::input)?;
         let account = Account { name, namespace, least };
         let problems = account.problems();
         if !problems.is_empty() {

@@ -46,9 +46,13 @@ impl Watcher for Live {
         }
         let empty = Tick { t_ns: tick.t_ns.min(0), ..Tick::default() };
         let before = self.last[0].as_ref().unwrap_or(&empty);
-        let server = self.last[1].as_ref().zip(self.current[1].as_ref()).map(|(before, now)| Step { before, now });
+        let server = self.last[1]
+            .as_ref()
+            .zip(self.current[1].as_ref())
+            .map(|(before, now)| Step { before, now });
         let line = live_line(self.unit, Step { before, now: tick }, server);
-        self.bar.show(&format!("{line}\n{:>12}  Ctrl-C ends it and keeps what was measured", self.of));
+        self.bar
+            .show(&format!("{line}\n{:>12}  Ctrl-C ends it and keeps what was measured", self.of));
     }
 
     fn interrupted(&self) -> bool {

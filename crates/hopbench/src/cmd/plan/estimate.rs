@@ -52,7 +52,10 @@ impl Estimate {
     pub(super) fn of(plan: &Plan, cells: &[Cell]) -> Self {
         let (searched, in_rounds): (Vec<Cell>, Vec<Cell>) =
             cells.iter().partition(|cell| plan.points[cell.point].search.is_some());
-        let round_ns = in_rounds.iter().map(|cell| trial_ns(&plan.points[cell.point])).fold(0, u64::saturating_add);
+        let round_ns = in_rounds
+            .iter()
+            .map(|cell| trial_ns(&plan.points[cell.point]))
+            .fold(0, u64::saturating_add);
         let rounds = rounds(plan, round_ns);
         let mut out = Self {
             cells: in_rounds.len() as u64,
@@ -83,7 +86,8 @@ fn trial_ns(point: &Point) -> Nanos {
 fn rounds(plan: &Plan, round_ns: Nanos) -> Range {
     let Some(stop) = &plan.stop else { return Range::of(plan.rounds.into()) };
     let least = u64::from(stop.min_rounds.min(plan.rounds));
-    let begun = stop.budget_ns.map_or(u64::MAX, |budget_ns| budget_ns.div_ceil(round_ns.max(1)).max(1));
+    let begun =
+        stop.budget_ns.map_or(u64::MAX, |budget_ns| budget_ns.div_ceil(round_ns.max(1)).max(1));
     let most = u64::from(plan.rounds).min(begun);
     Range { least: least.min(most), most }
 }
@@ -101,21 +105,25 @@ fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
             over(connections).plus(over(threads))
         }
         SearchGoal::Slo { rates, precision, .. } => {
-            let search = || Highest::slo(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats);
+            let search =
+                || Highest::slo(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats);
             tried(
                 between(rates.lowest_per_s, rates.highest_per_s)
                     .map(|best| walked(search(), |rate| passed(rate, best))),
             )
         }
         SearchGoal::Lossless { rates, precision, .. } => {
-            let search = || Highest::lossless(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats);
+            let search = || {
+                Highest::lossless(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats)
+            };
             tried(
                 between(rates.lowest_per_s, rates.highest_per_s)
                     .map(|best| walked(search(), |rate| passed(rate, best))),
             )
         }
         SearchGoal::Cpu { ceiling, rates, .. } => {
-            let search = || Ceiling::new(*ceiling, rates.lowest_per_s, rates.highest_per_s, repeats);
+            let search =
+                || Ceiling::new(*ceiling, rates.lowest_per_s, rates.highest_per_s, repeats);
             tried(
                 between(rates.lowest_per_s, rates.highest_per_s)
                     .map(|best| walked(search(), |rate| ceiling * rate / best)),
@@ -123,8 +131,14 @@ fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
         }
     };
     // Each of the loads that were found is measured on every path.
-    let equal = if search.equal_load { paths.saturating_mul(paths).saturating_mul(rounds.min(3).into()) } else { 0 };
-    Range { least: each.least, most: each.most.saturating_mul(NOISE) }.times(Range::of(paths)).plus(Range::of(equal))
+    let equal = if search.equal_load {
+        paths.saturating_mul(paths).saturating_mul(rounds.min(3).into())
+    } else {
+        0
+    };
+    Range { least: each.least, most: each.most.saturating_mul(NOISE) }
+        .times(Range::of(paths))
+        .plus(Range::of(equal))
 }
 
 /// What a system shows that keeps a limit of 1 up to `best`.
@@ -157,32 +171,50 @@ mod tests {
     use super::*;
     use hopbench_model::RateRange;
 
-    /// Within what the searches took when they were simulated with noise (SIMULATIONS.md of the crate stats).
+    /// Within what the searches took when they were simulated with noise (SIMULATIONS.md of the
+    /// crate stats).
     #[test]
     fn searches_take_what_they_took_in_simulations() {
         let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
-        let repeated =
-            |goal, repeats| trials(&SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }, 1, 3);
+        let repeated = |goal, repeats| {
+            trials(&SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }, 1, 3)
+        };
         let of = |goal| repeated(goal, 1);
         let holds = |span: Range, simulated: u64| {
             span.least <= simulated && simulated <= span.most && span.most <= 5 * simulated
         };
-        let knee =
-            of(SearchGoal::Knee { connections: vec![8, 16, 32, 64, 128, 256], threads: vec![], least_growth: 0.05 });
+        let knee = of(SearchGoal::Knee {
+            connections: vec![8, 16, 32, 64, 128, 256],
+            threads: vec![],
+            least_growth: 0.05,
+        });
         assert!(holds(knee, 10) && holds(knee, 36), "{knee:?}");
-        let slo = of(SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates, precision: 0.02 });
+        let slo =
+            of(SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates, precision: 0.02 });
         assert!(holds(slo, 25), "{slo:?}");
         let cpu = of(SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates });
         assert!(holds(cpu, 13), "{cpu:?}");
-        let lossless = |repeats| repeated(SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 }, repeats);
-        assert!(holds(lossless(1), 16) && holds(lossless(3), 33), "{:?} {:?}", lossless(1), lossless(3));
+        let lossless = |repeats| {
+            repeated(SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 }, repeats)
+        };
+        assert!(
+            holds(lossless(1), 16) && holds(lossless(3), 33),
+            "{:?} {:?}",
+            lossless(1),
+            lossless(3)
+        );
     }
 
     #[test]
     fn every_path_is_measured_at_what_was_found_on_each() {
-        let goal = SearchGoal::Knee { connections: vec![8, 16], threads: vec![], least_growth: 0.05 };
+        let goal =
+            SearchGoal::Knee { connections: vec![8, 16], threads: vec![], least_growth: 0.05 };
         let of = |paths, equal_load| {
-            trials(&SearchSpec { goal: goal.clone(), repeats: 1, errors_share: 0.0, equal_load }, paths, 2)
+            trials(
+                &SearchSpec { goal: goal.clone(), repeats: 1, errors_share: 0.0, equal_load },
+                paths,
+                2,
+            )
         };
         let alone = of(1, false);
         assert_eq!(of(3, false), alone.times(Range::of(3)));

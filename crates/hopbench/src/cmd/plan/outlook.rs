@@ -27,11 +27,17 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    pub(super) fn new(plan: Plan, notes: Vec<String>, seed: Option<u64>, testbed: &mut dyn Testbed) -> Self {
+    pub(super) fn new(
+        plan: Plan,
+        notes: Vec<String>,
+        seed: Option<u64>,
+        testbed: &mut dyn Testbed,
+    ) -> Self {
         let needs = testbed.missing(&plan);
         let nodes = testbed.nodes();
         let nothing = needs.iter().any(|need| need.path.is_none());
-        let lacking: BTreeSet<&str> = needs.iter().filter_map(|need| need.path.as_deref()).collect();
+        let lacking: BTreeSet<&str> =
+            needs.iter().filter_map(|need| need.path.as_deref()).collect();
         let mut unsupported: Vec<(String, String, String)> = Vec::new();
         let mut measurable = Vec::new();
         for cell in &plan.cells {
@@ -52,9 +58,14 @@ impl Outlook {
     }
 
     /// What variants say that changes nothing on their path: the path, the setting, and why.
-    pub(super) fn without_effect(&self) -> impl Iterator<Item = (&str, &'static str, &'static str)> {
-        let idle =
-            |path| Path::without_effect(path).into_iter().map(|(setting, why)| (path.name.as_str(), setting, why));
+    pub(super) fn without_effect(
+        &self,
+    ) -> impl Iterator<Item = (&str, &'static str, &'static str)> {
+        let idle = |path| {
+            Path::without_effect(path)
+                .into_iter()
+                .map(|(setting, why)| (path.name.as_str(), setting, why))
+        };
         self.plan.paths.iter().flat_map(idle)
     }
 

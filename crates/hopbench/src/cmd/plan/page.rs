@@ -28,7 +28,11 @@ impl Outlook {
         wrap(&mut out, 0, &format!("{}: {}", plan.name, extent(&estimate)));
         let impossible = plan.cells.len() - self.measurable.len();
         if impossible > 0 {
-            let _ = writeln!(out, "{} more cannot run here, see below", counted(impossible as u64, "cell"));
+            let _ = writeln!(
+                out,
+                "{} more cannot run here, see below",
+                counted(impossible as u64, "cell")
+            );
         }
         out.push('\n');
         out.push_str(&table(None, about(plan, self.seed, &self.nodes, estimate.rounds)));
@@ -40,7 +44,10 @@ impl Outlook {
             out.push_str(&table(Some(&["variant", "paths", "what its proxies do"]), variants));
             out.push('\n');
         }
-        out.push_str(&table(Some(&["workload", "kind", "points", "paths", "trial", "swept"]), workloads(plan)));
+        out.push_str(&table(
+            Some(&["workload", "kind", "points", "paths", "trial", "swept"]),
+            workloads(plan),
+        ));
         let searches = searches::rows(plan);
         if !searches.is_empty() {
             out.push('\n');
@@ -50,9 +57,14 @@ impl Outlook {
             let who = need.path.clone().unwrap_or_else(|| "everything".to_owned());
             (format!("{}: {}; {}", need.what, need.why, need.remedy), who)
         });
-        let cells = self.unsupported.iter().map(|(path, workload, why)| (why.clone(), format!("{workload} on {path}")));
+        let cells = self
+            .unsupported
+            .iter()
+            .map(|(path, workload, why)| (why.clone(), format!("{workload} on {path}")));
         paragraphs(&mut out, "cannot run here", needs.chain(cells));
-        let idle = self.without_effect().map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
+        let idle = self
+            .without_effect()
+            .map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
         paragraphs(&mut out, "changes nothing", idle);
         let too_short = too_short(plan);
         if !too_short.is_empty() {
@@ -113,25 +125,36 @@ fn wrap(out: &mut String, indent: usize, text: &str) {
 }
 
 /// The plan as a whole.
-fn about(plan: &Plan, seed: Option<u64>, nodes: &BTreeMap<String, String>, rounds: Range) -> Vec<Vec<String>> {
+fn about(
+    plan: &Plan,
+    seed: Option<u64>,
+    nodes: &BTreeMap<String, String>,
+    rounds: Range,
+) -> Vec<Vec<String>> {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
-    let mut rows: Vec<Vec<String>> =
-        super::testbed::rows(plan, nodes).into_iter().map(|(name, value)| row(name, value)).collect();
+    let mut rows: Vec<Vec<String>> = super::testbed::rows(plan, nodes)
+        .into_iter()
+        .map(|(name, value)| row(name, value))
+        .collect();
     rows.push(row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())));
-    rows.extend(
-        plan.twin
-            .as_ref()
-            .map(|twin| row("A/A", format!("{twin}: the baseline once more; what they differ by is noise"))),
-    );
+    rows.extend(plan.twin.as_ref().map(|twin| {
+        row("A/A", format!("{twin}: the baseline once more; what they differ by is noise"))
+    }));
     if plan.minimum_effect > 0.0 {
         rows.push(row(
             "effect",
-            format!("differences below {} are of no interest", percent_as_written(plan.minimum_effect)),
+            format!(
+                "differences below {} are of no interest",
+                percent_as_written(plan.minimum_effect)
+            ),
         ));
     }
     rows.extend(plan.stop.as_ref().map(|rule| row("rounds", until(rule, plan.rounds, rounds))));
     rows.extend(looked_at_instead(plan).into_iter().map(|instead| row("", instead)));
-    rows.push(row("seed", seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string())));
+    rows.push(row(
+        "seed",
+        seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string()),
+    ));
     rows
 }
 
@@ -145,14 +168,21 @@ fn paths(plan: &Plan) -> Vec<Vec<String>> {
     }
     let row = |(path, programs): (&Path, BTreeSet<&str>)| {
         let count = |n: u32| if n > 1 { format!(" x {n}") } else { String::new() };
-        let (from, to) =
-            (format!("{}{}", path.from, count(path.clients)), format!("{}{}", path.to, count(path.backends)));
-        vec![path.name.clone(), format!("{from} -> {to}{}", between(path)), needs(&plan.testbed, path, programs)]
+        let (from, to) = (
+            format!("{}{}", path.from, count(path.clients)),
+            format!("{}{}", path.to, count(path.backends)),
+        );
+        vec![
+            path.name.clone(),
+            format!("{from} -> {to}{}", between(path)),
+            needs(&plan.testbed, path, programs),
+        ]
     };
     plan.paths.iter().zip(programs).map(row).collect()
 }
 
-/// What is said of a path behind its ends: ` via cluster-ip, mesh both`; nothing of one that goes straight.
+/// What is said of a path behind its ends: ` via cluster-ip, mesh both`; nothing of one that goes
+/// straight.
 fn between(path: &Path) -> String {
     let way = path.way();
     match way.strip_prefix("direct").filter(|_| path.via == Via::Direct) {
@@ -170,7 +200,9 @@ fn variants(plan: &Plan) -> Vec<Vec<String>> {
             None => found.push((variant, 1)),
         }
     }
-    let row = |(variant, paths): (&Variant, u64)| vec![variant.name.clone(), paths.to_string(), variant.summary()];
+    let row = |(variant, paths): (&Variant, u64)| {
+        vec![variant.name.clone(), paths.to_string(), variant.summary()]
+    };
     found.into_iter().map(row).collect()
 }
 
@@ -178,17 +210,25 @@ fn workloads(plan: &Plan) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut at = 0;
     while let Some(first) = plan.points.get(at) {
-        let points: Vec<&Point> = plan.points[at..].iter().take_while(|p| p.workload == first.workload).collect();
+        let points: Vec<&Point> =
+            plan.points[at..].iter().take_while(|p| p.workload == first.workload).collect();
         let range = at..at + points.len();
         let on = plan.cells.iter().filter(|cell| range.contains(&cell.point)).count();
         let trial = |p: &&Point| p.job.timing.warmup_ns.saturating_add(p.job.timing.window_ns);
-        let (least, most) = (points.iter().map(trial).min().unwrap_or(0), points.iter().map(trial).max().unwrap_or(0));
+        let (least, most) = (
+            points.iter().map(trial).min().unwrap_or(0),
+            points.iter().map(trial).max().unwrap_or(0),
+        );
         rows.push(vec![
             first.workload.clone(),
             first.job.workload.clone(),
             points.len().to_string(),
             (on / points.len()).to_string(),
-            if least == most { short(most) } else { format!("{} to {}", short(least), short(most)) },
+            if least == most {
+                short(most)
+            } else {
+                format!("{} to {}", short(least), short(most))
+            },
             swept(&points),
         ]);
         at = range.end;
@@ -217,7 +257,10 @@ fn table(header: Option<&[&str]>, mut rows: Vec<Vec<String>>) -> String {
     let more = rows.len().saturating_sub(MOST_ROWS);
     rows.truncate(MOST_ROWS);
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
     if let Some(header) = header {
         table.set_header(header);
     }

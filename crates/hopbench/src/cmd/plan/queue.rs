@@ -10,14 +10,16 @@ use super::words::{listed, short};
 /// A tenth of a second: what people write.
 const STEP_NS: Nanos = 100_000_000;
 
-/// A sentence for each link rate behind which a search of datagrams without loss would find more than the link carries: what is
-/// above it goes into a queue that is not full before a trial ends.
+/// A sentence for each link rate behind which a search of datagrams without loss would find more
+/// than the link carries: what is above it goes into a queue that is not full before a trial ends.
 pub(in crate::cmd) fn too_short(plan: &Plan) -> Vec<String> {
     let TestbedSpec::Lab(lab) = &plan.testbed else { return Vec::new() };
     let mut found: Vec<(String, String, Vec<String>)> = Vec::new();
     for cell in &plan.cells {
         let (path, point) = plan.at(*cell);
-        let Some(SearchGoal::Lossless { precision, .. }) = point.search.as_ref().map(|search| &search.goal) else {
+        let Some(SearchGoal::Lossless { precision, .. }) =
+            point.search.as_ref().map(|search| &search.goal)
+        else {
             continue;
         };
         let Some(bits_per_s) = slowest(lab, path) else { continue };
@@ -40,13 +42,19 @@ pub(in crate::cmd) fn too_short(plan: &Plan) -> Vec<String> {
             brief_time_ns(needed as Nanos),
             short(enough),
         );
-        match found.iter_mut().find(|(workload, known, _)| *workload == point.workload && *known == why) {
+        match found
+            .iter_mut()
+            .find(|(workload, known, _)| *workload == point.workload && *known == why)
+        {
             Some((.., paths)) if paths.contains(&path.name) => {}
             Some((.., paths)) => paths.push(path.name.clone()),
             None => found.push((point.workload.clone(), why, vec![path.name.clone()])),
         }
     }
-    found.into_iter().map(|(workload, why, paths)| format!("{workload} on {}: {why}", listed(&paths))).collect()
+    found
+        .into_iter()
+        .map(|(workload, why, paths)| format!("{workload} on {}: {why}", listed(&paths)))
+        .collect()
 }
 
 /// The rate of the slowest shaped link between a path's nodes; `None` where there is none.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{
-    ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan, PodNetwork, PrometheusSpec,
-    ServerImage, TestbedSpec, Via,
+    ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan,
+    PodNetwork, PrometheusSpec, ServerImage, TestbedSpec, Via,
 };
 
 use super::words::listed;
@@ -23,9 +23,13 @@ pub(super) fn rows(plan: &Plan, nodes: &BTreeMap<String, String>) -> Vec<(&'stat
 /// `lab: nodes a (one), b (two); links 1Gbit, 500Mbit between zones; MTU 1500`.
 fn lab(lab: &LabSpec) -> String {
     let zones = lab.nodes.windows(2).any(|pair| pair[0].zone != pair[1].zone);
-    let node = |node: &LabNode| if zones { format!("{} ({})", node.name, node.zone) } else { node.name.clone() };
+    let node = |node: &LabNode| {
+        if zones { format!("{} ({})", node.name, node.zone) } else { node.name.clone() }
+    };
     let nodes: Vec<String> = lab.nodes.iter().map(node).collect();
-    let rate = |rate: Option<u64>| rate.map_or_else(|| "not shaped".to_owned(), |rate| BitRate(rate).to_string());
+    let rate = |rate: Option<u64>| {
+        rate.map_or_else(|| "not shaped".to_owned(), |rate| BitRate(rate).to_string())
+    };
     let mut rates: Vec<String> = lab.nodes.iter().map(|node| rate(node.link_bits_per_s)).collect();
     rates.dedup();
     let mut links = vec![listed(&rates)];
@@ -36,12 +40,17 @@ fn lab(lab: &LabSpec) -> String {
     format!("lab: nodes {}; links {}; MTU {}", listed(&nodes), links.join(", "), lab.mtu)
 }
 
-fn cluster(spec: &ClusterSpec, plan: &Plan, places: &BTreeMap<String, String>) -> Vec<(&'static str, String)> {
+fn cluster(
+    spec: &ClusterSpec,
+    plan: &Plan,
+    places: &BTreeMap<String, String>,
+) -> Vec<(&'static str, String)> {
     let context = match &spec.context {
         Some(context) => format!("context {context} of the kubeconfig"),
         None => "the current context of the kubeconfig".to_owned(),
     };
-    let nodes: Vec<String> = spec.nodes.iter().map(|wanted| node(wanted, places.get(&wanted.name))).collect();
+    let nodes: Vec<String> =
+        spec.nodes.iter().map(|wanted| node(wanted, places.get(&wanted.name))).collect();
     let mut networks = vec!["host".to_owned(), "pod".to_owned(), "bridge (as pod)".to_owned()];
     networks.retain(|word| spec.networks.keys().all(|name| word.split(' ').next() != Some(name)));
     networks.extend(spec.networks.iter().map(|(name, how)| format!("{name}: {}", network(how))));
@@ -56,7 +65,8 @@ fn cluster(spec: &ClusterSpec, plan: &Plan, places: &BTreeMap<String, String>) -
     if !runtimes.is_empty() {
         rows.push(("runtimes", runtimes.join("; ")));
     }
-    let servers: Vec<String> = spec.servers.iter().map(|(name, image)| format!("{name}: {}", server(image))).collect();
+    let servers: Vec<String> =
+        spec.servers.iter().map(|(name, image)| format!("{name}: {}", server(image))).collect();
     if !servers.is_empty() {
         rows.push(("servers", servers.join("; ")));
     }
@@ -64,7 +74,8 @@ fn cluster(spec: &ClusterSpec, plan: &Plan, places: &BTreeMap<String, String>) -
         rows.push(("mesh", mesh(spec)));
     }
     if let Some(gateway) = &spec.gateway {
-        let labels: Vec<String> = gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let labels: Vec<String> =
+            gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let pods = match &gateway.namespace {
             Some(space) => format!("pods {} of namespace {space}", labels.join(", ")),
             None => "pods not known: their CPU is not counted".to_owned(),
@@ -82,7 +93,10 @@ fn cluster(spec: &ClusterSpec, plan: &Plan, places: &BTreeMap<String, String>) -
         rows.push(("patch", format!("of every pod: {patch}")));
     }
     if spec.network_policy {
-        rows.push(("policy", "a NetworkPolicy lets only the run's pods reach each other".to_owned()));
+        rows.push((
+            "policy",
+            "a NetworkPolicy lets only the run's pods reach each other".to_owned(),
+        ));
     }
     rows
 }
@@ -97,7 +111,8 @@ fn node(node: &ClusterNode, place: Option<&String>) -> String {
         (None, None) => {}
     }
     if !node.labels.is_empty() {
-        let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let labels: Vec<String> =
+            node.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         out.push_str(&format!(" with {}", labels.join(", ")));
     }
     if let Some(zone) = &node.zone {
@@ -129,7 +144,9 @@ fn network(how: &PodNetwork) -> String {
 }
 
 fn server(image: &ServerImage) -> String {
-    let cpus = image.cpu_millis.map_or(String::new(), |millis| format!(", {} CPUs", millis as f64 / 1000.0));
+    let cpus = image
+        .cpu_millis
+        .map_or(String::new(), |millis| format!(", {} CPUs", millis as f64 / 1000.0));
     format!("{}, port {}{cpus}", image.image, image.port)
 }
 
@@ -144,8 +161,12 @@ fn mesh(spec: &ClusterSpec) -> String {
 
 fn hosts(spec: &HostsSpec) -> Vec<(&'static str, String)> {
     let host = |host: &Host| {
-        let traffic = host.address.as_ref().map_or(String::new(), |address| format!(", traffic to {address}"));
-        let token = host.token_file.as_ref().map_or(String::new(), |file| format!(", token in {file}"));
+        let traffic = host
+            .address
+            .as_ref()
+            .map_or(String::new(), |address| format!(", traffic to {address}"));
+        let token =
+            host.token_file.as_ref().map_or(String::new(), |file| format!(", token in {file}"));
         format!("{} at {}{traffic}{token}", host.name, host.control)
     };
     let token = match &spec.token_file {
@@ -180,13 +201,15 @@ fn of_lab(path: &Path, programs: BTreeSet<&str>) -> BTreeSet<String> {
 }
 
 fn of_cluster(spec: &ClusterSpec, path: &Path, programs: BTreeSet<&str>) -> BTreeSet<String> {
-    let mut needs: BTreeSet<String> = programs.into_iter().map(|program| format!("server {program}")).collect();
+    let mut needs: BTreeSet<String> =
+        programs.into_iter().map(|program| format!("server {program}")).collect();
     for place in [&path.from, &path.to] {
         let runtime = place.runtime.as_ref().map(|name| spec.runtimes.get(name).unwrap_or(name));
         let network = spec.networks.get(&place.network);
         let classes = [runtime, network.and_then(|network| network.runtime_class.as_ref())];
         needs.extend(classes.into_iter().flatten().map(|class| format!("RuntimeClass {class}")));
-        let known = network.is_some() || ["host", "pod", "bridge"].contains(&place.network.as_str());
+        let known =
+            network.is_some() || ["host", "pod", "bridge"].contains(&place.network.as_str());
         if !known {
             needs.insert(format!("network {}", place.network));
         }

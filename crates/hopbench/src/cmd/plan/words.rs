@@ -9,28 +9,36 @@ use super::estimate::{Estimate, Range};
 /// Values of a list; more of them are counted.
 const MOST_VALUES: usize = 10;
 
-/// `3 to 20 rounds, until throughput is known to 2 %, at most 10m`. `expected`: the rounds that there is time for.
+/// `3 to 20 rounds, until throughput is known to 2 %, at most 10m`. `expected`: the rounds that
+/// there is time for.
 pub(super) fn until(rule: &StopRule, most: u32, expected: Range) -> String {
     let least = rule.min_rounds.min(most);
     let rounds = |least: u64, most: u64| {
         if least == most { counted(most, "round") } else { format!("{least} to {most} rounds") }
     };
-    let known = format!("{} is known to {}", rule.metric, percent_as_written(rule.half_width_share));
+    let known =
+        format!("{} is known to {}", rule.metric, percent_as_written(rule.half_width_share));
     let all = rounds(least.into(), most.into());
     match rule.budget_ns.map(|ns| Span(ns).brief()) {
         None => format!("{all}, until {known}"),
-        Some(budget) if expected.most >= most.into() => format!("{all}, until {known}, at most {budget}"),
+        Some(budget) if expected.most >= most.into() => {
+            format!("{all}, until {known}, at most {budget}")
+        }
         Some(budget) if expected.most < least.into() => format!(
             "{} in {budget}, no more begin then: too few to say whether {known}, which takes {all}",
             rounds(expected.least, expected.most)
         ),
         Some(budget) => {
-            format!("{} in {budget} (of {most} at most), until {known}", rounds(expected.least, expected.most))
+            format!(
+                "{} in {budget} (of {most} at most), until {known}",
+                rounds(expected.least, expected.most)
+            )
         }
     }
 }
 
-/// How many cells, rounds, trials, and how long: `30 cells in 3 to 4 rounds = 90 to 120 trials, about 4 to 5.3 min`.
+/// How many cells, rounds, trials, and how long: `30 cells in 3 to 4 rounds = 90 to 120 trials,
+/// about 4 to 5.3 min`.
 pub(super) fn extent(estimate: &Estimate) -> String {
     let Estimate { cells, searches, rounds, trials, search_trials, time_ns } = *estimate;
     let counts = |span: Range, what: &str| {
@@ -39,7 +47,12 @@ pub(super) fn extent(estimate: &Estimate) -> String {
     };
     let mut parts = Vec::new();
     if cells > 0 || searches == 0 {
-        parts.push(format!("{} in {} = {}", counted(cells, "cell"), counts(rounds, "round"), counts(trials, "trial")));
+        parts.push(format!(
+            "{} in {} = {}",
+            counted(cells, "cell"),
+            counts(rounds, "round"),
+            counts(trials, "trial")
+        ));
     }
     if searches > 0 {
         let searches = number::counted(searches, "search", "searches");
@@ -90,13 +103,21 @@ mod tests {
     #[test]
     fn the_rounds_of_a_rule_are_those_that_there_is_time_for() {
         let said = |budget_ns, least, most| {
-            let rule = StopRule { half_width_share: 0.05, metric: "p99".to_owned(), min_rounds: 3, budget_ns };
+            let rule = StopRule {
+                half_width_share: 0.05,
+                metric: "p99".to_owned(),
+                min_rounds: 3,
+                budget_ns,
+            };
             until(&rule, 500, Range { least, most })
         };
         let budget = Some(60 * SECOND);
         assert_eq!(said(None, 3, 500), "3 to 500 rounds, until p99 is known to 5 %");
         assert_eq!(said(budget, 3, 500), "3 to 500 rounds, until p99 is known to 5 %, at most 1m");
-        assert_eq!(said(budget, 3, 40), "3 to 40 rounds in 1m (of 500 at most), until p99 is known to 5 %");
+        assert_eq!(
+            said(budget, 3, 40),
+            "3 to 40 rounds in 1m (of 500 at most), until p99 is known to 5 %"
+        );
         let few = "1 round in 1m, no more begin then: too few to say whether p99 is known to 5 %, which takes 3 to 500 rounds";
         assert_eq!(said(budget, 1, 1), few);
     }

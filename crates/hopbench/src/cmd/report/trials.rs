@@ -1,4 +1,5 @@
-//! The trials of a run in formats of other tools, one by one as they are read: a run can have more of them than memory.
+//! The trials of a run in formats of other tools, one by one as they are read: a run can have more
+//! of them than memory.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,8 @@ use hopbench_report::export::{Export, TrialFormat};
 use crate::cmd::arguments::output::{refused, replace, write as write_file};
 use crate::output::{print, tell};
 
-/// Prints the trials, or writes them into one file, or each into a file of its own where `output` is a folder.
+/// Prints the trials, or writes them into one file, or each into a file of its own where `output`
+/// is a folder.
 pub(super) fn write(
     format: &'static dyn TrialFormat,
     run: &RunFile,
@@ -33,7 +35,10 @@ pub(super) fn write(
                     continue;
                 };
                 let Some(name) = trial.file else {
-                    return Err(Fault::input(format!("--output: {} is one file, not a folder", format.name())));
+                    return Err(Fault::input(format!(
+                        "--output: {} is one file, not a folder",
+                        format.name()
+                    )));
                 };
                 let file = path.join(name);
                 write_file(&file, &trial.text)?;

@@ -54,11 +54,13 @@ fn object(event: &Event<'_>) -> Value {
             "schema": EVENT_SCHEMA, "event": "rounds_done", "narrow": ended.narrow, "by_budget": ended.by_budget,
             "by_rounds": ended.by_rounds, "open": ended.open, "rounds": rounds,
         }),
-        Event::TrialStarted { trial, number, trials, cell, cells, rounds, job: _, left_ns } => json!({
-            "schema": EVENT_SCHEMA, "event": "trial_started", "path": trial.path, "workload": trial.workload,
-            "point": trial.point, "round": trial.round, "rounds": rounds, "number": number, "trials": trials,
-            "cell": cell, "cells": cells, "left_s": *left_ns as f64 / 1e9,
-        }),
+        Event::TrialStarted { trial, number, trials, cell, cells, rounds, job: _, left_ns } => {
+            json!({
+                "schema": EVENT_SCHEMA, "event": "trial_started", "path": trial.path, "workload": trial.workload,
+                "point": trial.point, "round": trial.round, "rounds": rounds, "number": number, "trials": trials,
+                "cell": cell, "cells": cells, "left_s": *left_ns as f64 / 1e9,
+            })
+        }
         Event::TrialDone(record) => done(record),
         Event::TrialFailed(failure) => json!({
             "schema": EVENT_SCHEMA, "event": "trial_failed", "path": failure.path, "workload": failure.workload,

@@ -9,7 +9,9 @@ use hopbench_model::{Fault, Plan, TestbedSpec};
 use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
-use crate::cmd::arguments::{EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments, secrets_of};
+use crate::cmd::arguments::{
+    EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments, secrets_of,
+};
 use crate::output::refuse_stdout;
 
 /// The flags of `run`.
@@ -106,14 +108,17 @@ impl Flags {
             if !self.resume_anyway {
                 same_build(&run, &hello())?;
             }
-            let secrets =
-                self.scenario.as_deref().map_or_else(|| Ok(SecretHeaders::default()), |name| secrets_of(name, &run))?;
+            let secrets = self
+                .scenario
+                .as_deref()
+                .map_or_else(|| Ok(SecretHeaders::default()), |name| secrets_of(name, &run))?;
             headers_known(&run.plan, &secrets)?;
             return Ok(Wanted::Old { dir: dir.clone(), testbed: run.plan.testbed, secrets });
         }
         let name = self.scenario.as_deref().unwrap_or_default();
         self.output.as_deref().map_or(Ok(()), refuse_stdout)?;
-        let Resolved { plan, notes, secrets, text } = self.scenario_arguments.read(name, &self.testbed)?;
+        let Resolved { plan, notes, secrets, text } =
+            self.scenario_arguments.read(name, &self.testbed)?;
         headers_known(&plan, &secrets)?;
         let dir = self.output.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;

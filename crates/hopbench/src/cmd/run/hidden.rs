@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use hopbench_model::Fault;
 
-/// Inside, an empty file system of the lab's own is here: what is written to it is gone with the lab.
+/// Inside, an empty file system of the lab's own is here: what is written to it is gone with the
+/// lab.
 const HIDDEN: &str = "/run";
 
 /// Refuses a folder of results, or a scenario's file, that cannot be seen from inside.
@@ -12,7 +13,10 @@ const HIDDEN: &str = "/run";
 /// # Errors
 /// One of them is below `/run`, by itself or through the working directory or a link.
 pub(in crate::cmd) fn refuse(results: &Path, scenario: Option<&Path>) -> Result<(), Fault> {
-    let named = [Some(("the results", results, "--output")), scenario.map(|file| ("the scenario", file, "its path"))];
+    let named = [
+        Some(("the results", results, "--output")),
+        scenario.map(|file| ("the scenario", file, "its path")),
+    ];
     for (what, path, how) in named.into_iter().flatten() {
         let real = real(path);
         if real.starts_with(HIDDEN) {
@@ -47,8 +51,13 @@ mod tests {
         std::os::unix::fs::symlink("/run", &link).expect("a link");
         for hidden in [Path::new("/run/results"), Path::new("/run"), &link.join("deep/er")] {
             let fault = refuse(hidden, None).expect_err("hidden");
-            assert!(fault.text.contains("the results") && fault.text.contains("--output"), "{fault}");
-            assert!(refuse(dir.path(), Some(hidden)).expect_err("hidden").text.contains("the scenario"));
+            assert!(
+                fault.text.contains("the results") && fault.text.contains("--output"),
+                "{fault}"
+            );
+            assert!(
+                refuse(dir.path(), Some(hidden)).expect_err("hidden").text.contains("the scenario")
+            );
         }
         assert_eq!(refuse(&dir.path().join("run/x"), Some(Path::new("/runner/x.yaml"))), Ok(()));
     }

@@ -4,7 +4,12 @@ use hopbench_report::number::{counted, trimmed_percent};
 use hopbench_run::CellsEnded;
 
 /// `round 4, 12 of 50 cells still open, widest 7 % (goal 5 %)`.
-pub(super) fn round(round: u32, (open, cells): (usize, usize), widest: Option<f64>, goal: f64) -> String {
+pub(super) fn round(
+    round: u32,
+    (open, cells): (usize, usize),
+    widest: Option<f64>,
+    goal: f64,
+) -> String {
     let still = if open < cells { "still " } else { "" };
     let widest = widest.map_or_else(String::new, |widest| format!(", widest {}", width(widest)));
     format!(
@@ -14,7 +19,8 @@ pub(super) fn round(round: u32, (open, cells): (usize, usize), widest: Option<f6
     )
 }
 
-/// `38 cells are narrow enough, 4 out of budget, 8 had all 20 rounds`; what does not occur is left out.
+/// `38 cells are narrow enough, 4 out of budget, 8 had all 20 rounds`; what does not occur is left
+/// out.
 pub(super) fn ended(ended: &CellsEnded, rounds: u32) -> String {
     let CellsEnded { narrow, by_budget, by_rounds, open } = *ended;
     let is = if narrow == 1 { "is" } else { "are" };
@@ -24,12 +30,16 @@ pub(super) fn ended(ended: &CellsEnded, rounds: u32) -> String {
         (by_rounds, format!("had all {rounds} rounds")),
         (open, "still open".to_owned()),
     ];
-    parts.extend(more.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    parts.extend(
+        more.into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}")),
+    );
     parts.join(", ")
 }
 
-/// Half of an interval, with as many digits as say something: `7 %`, `2.4 %`. Wider than the figure itself, its width says
-/// no more than that.
+/// Half of an interval, with as many digits as say something: `7 %`, `2.4 %`. Wider than the figure
+/// itself, its width says no more than that.
 fn width(share: f64) -> String {
     if share > 1.0 { "above 100 %".to_owned() } else { trimmed_percent(share) }
 }
@@ -40,7 +50,10 @@ mod tests {
 
     #[test]
     fn a_round_says_how_many_are_open_and_how_wide_they_are() {
-        assert_eq!(round(4, (12, 50), Some(0.0702), 0.05), "round 4, 12 of 50 cells still open, widest 7 % (goal 5 %)");
+        assert_eq!(
+            round(4, (12, 50), Some(0.0702), 0.05),
+            "round 4, 12 of 50 cells still open, widest 7 % (goal 5 %)"
+        );
         assert_eq!(round(1, (50, 50), None, 0.024), "round 1, 50 of 50 cells open (goal 2.4 %)");
         assert_eq!(
             round(2, (1, 1), Some(12.34), 0.0005),
@@ -53,7 +66,10 @@ mod tests {
     #[test]
     fn the_end_says_why_each_cell_ended() {
         let all = CellsEnded { narrow: 38, by_budget: 4, by_rounds: 8, open: 0 };
-        assert_eq!(ended(&all, 20), "38 cells are narrow enough, 4 out of budget, 8 had all 20 rounds");
+        assert_eq!(
+            ended(&all, 20),
+            "38 cells are narrow enough, 4 out of budget, 8 had all 20 rounds"
+        );
         let one = CellsEnded { narrow: 1, open: 3, ..CellsEnded::default() };
         assert_eq!(ended(&one, 20), "1 cell is narrow enough, 3 still open");
         let none = CellsEnded { by_rounds: 2, ..CellsEnded::default() };

@@ -1,5 +1,5 @@
-//! The progress of a run: a line in place on a terminal, a line now and then elsewhere, and a log of
-//! all trials.
+//! The progress of a run: a line in place on a terminal, a line now and then elsewhere, and a log
+//! of all trials.
 
 mod lines;
 mod live;

@@ -38,7 +38,8 @@ pub(super) fn step(
     };
     // The figure alone may be as it should.
     let broken = broken_text(&step.broken);
-    let verdict = if broken.is_empty() { verdict.to_owned() } else { format!("{verdict} ({broken})") };
+    let verdict =
+        if broken.is_empty() { verdict.to_owned() } else { format!("{verdict} ({broken})") };
     if step.goal == EQUAL_LOAD {
         return format!("{} {cell}: {at} as found on {}, {figure}{verdict}", step.goal, step.why);
     }
@@ -66,7 +67,9 @@ pub(super) fn done(
         }
         SearchOutcome::AboveHighest => "above the highest that may be asked for".to_owned(),
         SearchOutcome::BelowLowest => {
-            let seen = step.value.map_or(String::new(), |value| format!(" ({})", figure(&step.figure, Some(value))));
+            let seen = step
+                .value
+                .map_or(String::new(), |value| format!(" ({})", figure(&step.figure, Some(value))));
             format!("even {} is too high{seen}, the lowest that may be asked for", at(step.load))
         }
         SearchOutcome::GaveUp { low, high } => {
@@ -87,7 +90,13 @@ mod tests {
 
     use super::*;
 
-    fn trial(goal: &str, parameter: &str, load: f64, figure: &str, value: Option<f64>) -> SearchStep {
+    fn trial(
+        goal: &str,
+        parameter: &str,
+        load: f64,
+        figure: &str,
+        value: Option<f64>,
+    ) -> SearchStep {
         let text = |text: &str| text.to_owned();
         SearchStep {
             goal: text(goal),
@@ -107,9 +116,11 @@ mod tests {
     #[test]
     fn a_trial_is_a_line_of_a_terminal() {
         let rates = RateRange { lowest_per_s: 1.0, highest_per_s: 1e6 };
-        let limit = |limit_ns| SearchGoal::Slo { percentile: 99.0, limit_ns, rates, precision: 0.02 };
+        let limit =
+            |limit_ns| SearchGoal::Slo { percentile: 99.0, limit_ns, rates, precision: 0.02 };
         let slo = trial("slo", "rate", 1600.0, "response_ns p99", Some(3.1e6));
-        let told = |goal: &SearchGoal, one: &SearchStep, next| step("both", "web", "", goal, one, next);
+        let told =
+            |goal: &SearchGoal, one: &SearchStep, next| step("both", "web", "", goal, one, next);
         assert_eq!(
             told(&limit(5_000_000), &slo, Some(3200.0)),
             "search slo both web: 1600/s, response p99 3.10 ms: within, next 3200/s"
@@ -123,10 +134,16 @@ mod tests {
         );
         let equal = SearchStep { goal: EQUAL_LOAD.to_owned(), why: "direct".to_owned(), ..slo };
         let line = told(&limit(5_000_000), &equal, None);
-        assert_eq!(line, "equal-load both web: 1600/s as found on direct, response p99 3.10 ms: within");
+        assert_eq!(
+            line,
+            "equal-load both web: 1600/s as found on direct, response p99 3.10 ms: within"
+        );
         let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
         let loss = trial("lossless", "rate", 4321.0, "loss", Some(0.0012));
-        assert_eq!(told(&lossless, &loss, None), "search lossless both web: 4321/s, lost 0.12 %: too high");
+        assert_eq!(
+            told(&lossless, &loss, None),
+            "search lossless both web: 4321/s, lost 0.12 %: too high"
+        );
         let broken = vec![BrokenBound { bound: SearchBound::NotSent, share: 0.12 }];
         let unsent = SearchStep { value: Some(0.0), within: false, broken, ..loss.clone() };
         let line = step("host", "loss", "", &lossless, &unsent, Some(900.0));
@@ -136,7 +153,10 @@ mod tests {
         );
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         let level = trial("knee", "connections", 1.0, "received_bits_per_s", Some(9.5e9));
-        assert_eq!(told(&knee, &level, None), "search knee both web: 1 connection, received 9.500 Gbit/s");
+        assert_eq!(
+            told(&knee, &level, None),
+            "search knee both web: 1 connection, received 9.500 Gbit/s"
+        );
         let line = step("server-side", "checkout", "", &lossless, &loss, Some(1131.37));
         assert!(line.len() <= 80, "{line}");
     }
@@ -146,7 +166,10 @@ mod tests {
         let knee = trial("knee", "connections", 256.0, "requests_per_s", Some(1.0));
         let sentence = |outcome, value| done("both", "web", "", &knee, outcome, value);
         let found = SearchOutcome::Found { load: 64.0, low: 32.0, high: Some(128.0) };
-        assert_eq!(sentence(found, Some(52_300.0)), "knee of both web: 64 connections (requests 52300/s)");
+        assert_eq!(
+            sentence(found, Some(52_300.0)),
+            "knee of both web: 64 connections (requests 52300/s)"
+        );
         assert_eq!(sentence(found, None), "knee of both web: 64 connections");
         let more = "knee of both web: it still grows at the most connections";
         assert_eq!(sentence(SearchOutcome::AboveHighest, None), more);
@@ -156,9 +179,13 @@ mod tests {
             "knee of both web: not found; it lies between 1 connection and the highest"
         );
         let cpu = trial("cpu", "rate", 900.5, "cpu_share", Some(0.482));
-        let low = "cpu of x web: even 900/s is too high (CPU 48.2 %), the lowest that may be asked for";
+        let low =
+            "cpu of x web: even 900/s is too high (CPU 48.2 %), the lowest that may be asked for";
         assert_eq!(done("x", "web", "", &cpu, SearchOutcome::BelowLowest, None), low);
         let found = SearchOutcome::Found { load: 900.5, low: 900.0, high: None };
-        assert_eq!(done("x", "web", "", &cpu, found, Some(0.482)), "cpu of x web: 900/s (CPU 48.2 %)");
+        assert_eq!(
+            done("x", "web", "", &cpu, found, Some(0.482)),
+            "cpu of x web: 900/s (CPU 48.2 %)"
+        );
     }
 }

@@ -38,7 +38,8 @@ impl Subcommand for Agent {
             .long_about(None)
     }
 
-    /// Ctrl-C is the conductor's to deal with: a terminal sends it to both. An agent ends with its session.
+    /// Ctrl-C is the conductor's to deal with: a terminal sends it to both. An agent ends with its
+    /// session.
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
         inherited::ignore_interrupt();
@@ -54,8 +55,12 @@ impl Subcommand for Agent {
         if fd != 0 {
             return Err(refused(&"only 0 is taken"));
         }
-        let stream = inherited::unix_stream(std::io::stdin().as_fd()).map_err(|error| refused(&error))?;
-        let limits = Limits { threads: flags.max_threads.map(std::num::NonZeroU32::get), ..Limits::default() };
+        let stream =
+            inherited::unix_stream(std::io::stdin().as_fd()).map_err(|error| refused(&error))?;
+        let limits = Limits {
+            threads: flags.max_threads.map(std::num::NonZeroU32::get),
+            ..Limits::default()
+        };
         Inherited::serve(stream, Some(flags.listen), limits, flags.run_key)
     }
 }

@@ -1,4 +1,5 @@
-//! `hopbench policy`: the policy service, which proxies ask about each request; a testbed starts it.
+//! `hopbench policy`: the policy service, which proxies ask about each request; a testbed starts
+//! it.
 
 use std::net::SocketAddr;
 
@@ -18,7 +19,8 @@ struct Flags {
     /// Address and port to listen on, gRPC over plaintext HTTP/2
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// Unix socket of the network namespace, or port of the loopback, that answers each connection with the totals
+    /// Unix socket of the network namespace, or port of the loopback, that answers each connection
+    /// with the totals
     #[arg(long, value_name = "@NAME|127.0.0.1:PORT")]
     admin: Option<String>,
     /// Threads that serve connections, 1 to 64
@@ -28,7 +30,10 @@ struct Flags {
 
 impl Subcommand for Policy {
     fn command(&self) -> Command {
-        command("policy", "Runs the policy service that proxies of a testbed ask about each request")
+        command(
+            "policy",
+            "Runs the policy service that proxies of a testbed ask about each request",
+        )
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -45,9 +50,11 @@ pub(in crate::cmd) fn command(name: &'static str, about: &'static str) -> Comman
     Flags::augment_args(Command::new(name)).about(about).long_about(None).hide(true)
 }
 
-/// What the flags of such a command say. Ctrl-C is the conductor's to deal with: a terminal sends it to both.
+/// What the flags of such a command say. Ctrl-C is the conductor's to deal with: a terminal sends
+/// it to both.
 pub(in crate::cmd) fn options(matches: &ArgMatches) -> Result<Options, Fault> {
-    let Flags { listen, admin, threads } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
+    let Flags { listen, admin, threads } =
+        Flags::from_arg_matches(matches).map_err(Fault::input)?;
     inherited::ignore_interrupt();
     Ok(Options { listen, admin, threads })
 }

@@ -1,7 +1,7 @@
 //! `hopbench relay`: standard input and output as a connection to the agent beside it.
 //!
-//! A sandbox with a network stack of its own keeps its ports to itself: what the API server forwards to the pod's network
-//! does not reach them. What it starts in the container does.
+//! A sandbox with a network stack of its own keeps its ports to itself: what the API server
+//! forwards to the pod's network does not reach them. What it starts in the container does.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
@@ -31,7 +31,8 @@ impl Subcommand for Relay {
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let flags = Flags::from_arg_matches(matches).map_err(Fault::input)?;
-        let failed = |e: io::Error| Fault::environment(format!("the agent on port {}: {e}", flags.port));
+        let failed =
+            |e: io::Error| Fault::environment(format!("the agent on port {}: {e}", flags.port));
         let agent = TcpStream::connect((Ipv4Addr::LOCALHOST, flags.port)).map_err(failed)?;
         agent.set_nodelay(true).map_err(failed)?;
         let to_agent = agent.try_clone().map_err(failed)?;

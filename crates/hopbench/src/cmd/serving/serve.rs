@@ -74,7 +74,10 @@ impl Flags {
         Limits {
             flows: self.max_flows.or_else(|| self.insecure.then_some(INSECURE_FLOWS)),
             bits_per_s: self.max_rate.map(|r| r.0),
-            duration_ns: self.max_duration.map(|d| d.0).or_else(|| self.insecure.then_some(INSECURE_DURATION)),
+            duration_ns: self
+                .max_duration
+                .map(|d| d.0)
+                .or_else(|| self.insecure.then_some(INSECURE_DURATION)),
             threads: self.max_threads.or_else(|| bounded_here.then(Limits::usual_threads)),
         }
     }
@@ -130,12 +133,14 @@ impl Subcommand for Serve {
         let server = match flags.bind {
             Some(bind) => Server::start_on(&options(bind), &flags.also)?,
             // A machine without IPv6 has no dual-stack wildcard.
-            None => Server::start_on(&options(Ipv6Addr::UNSPECIFIED.into()), &flags.also).or_else(|fault| {
-                if std::path::Path::new("/proc/net/if_inet6").exists() {
-                    return Err(fault);
-                }
-                Server::start_on(&options(std::net::Ipv4Addr::UNSPECIFIED.into()), &flags.also)
-            })?,
+            None => Server::start_on(&options(Ipv6Addr::UNSPECIFIED.into()), &flags.also).or_else(
+                |fault| {
+                    if std::path::Path::new("/proc/net/if_inet6").exists() {
+                        return Err(fault);
+                    }
+                    Server::start_on(&options(std::net::Ipv4Addr::UNSPECIFIED.into()), &flags.also)
+                },
+            )?,
         };
         say(format_args!(
             "hopbench agent on {}, TCP and UDP{}{}",
@@ -177,9 +182,14 @@ impl Hint {
             ],
             Self::File => vec![example, format!("  hopbench stream {target} --token-file FILE")],
             Self::Environment => {
-                vec![format!("with the same {VARIABLE} {example}"), format!("  hopbench stream {target}")]
+                vec![
+                    format!("with the same {VARIABLE} {example}"),
+                    format!("  hopbench stream {target}"),
+                ]
             }
-            Self::Made(token) => vec![example, format!("  {VARIABLE}={token} hopbench stream {target}")],
+            Self::Made(token) => {
+                vec![example, format!("  {VARIABLE}={token} hopbench stream {target}")]
+            }
         }
     }
 }

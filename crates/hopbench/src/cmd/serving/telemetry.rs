@@ -1,4 +1,5 @@
-//! `hopbench telemetry`: the telemetry service, which proxies tell of each request; a testbed starts it.
+//! `hopbench telemetry`: the telemetry service, which proxies tell of each request; a testbed
+//! starts it.
 
 use clap::{ArgMatches, Command};
 use hopbench_model::Fault;
@@ -10,7 +11,10 @@ pub(in crate::cmd) struct Telemetry;
 
 impl Subcommand for Telemetry {
     fn command(&self) -> Command {
-        command("telemetry", "Runs the telemetry service that proxies of a testbed tell of each request")
+        command(
+            "telemetry",
+            "Runs the telemetry service that proxies of a testbed tell of each request",
+        )
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {

@@ -21,7 +21,8 @@ fn client(answers: Vec<(u16, String)>) -> (Client, Arc<Mutex<Vec<String>>>) {
         noted.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
         let (status, text) = answers.lock().unwrap().next().unwrap();
         async move {
-            let answer = Response::builder().status(status).body(Body::from(text.into_bytes())).unwrap();
+            let answer =
+                Response::builder().status(status).body(Body::from(text.into_bytes())).unwrap();
             Ok::<_, Infallible>(answer)
         }
     });
@@ -52,7 +53,10 @@ async fn pages_are_read_to_the_last_and_a_list_of_null_is_empty() {
     assert!(api.list(which).await.unwrap().is_empty());
     let asked = asked.lock().unwrap();
     assert_eq!(asked.len(), 3);
-    assert!(asked.iter().all(|asked| asked.starts_with("GET /api/v1/namespaces/ns/configmaps?")), "{asked:?}");
+    assert!(
+        asked.iter().all(|asked| asked.starts_with("GET /api/v1/namespaces/ns/configmaps?")),
+        "{asked:?}"
+    );
     assert!(asked.iter().all(|asked| asked.contains("labelSelector=run%3D1")), "{asked:?}");
     assert!(asked[1].contains("continue=more") && !asked[2].contains("continue"), "{asked:?}");
 }
@@ -60,7 +64,8 @@ async fn pages_are_read_to_the_last_and_a_list_of_null_is_empty() {
 #[tokio::test]
 async fn what_is_not_there_is_none_and_other_objects_are_refused() {
     let odd = json!({"metadata": {"name": "a"}, "data": "text"});
-    let (client, _) = client(vec![not_found(), not_found(), (200, odd.to_string()), (200, map("a").to_string())]);
+    let (client, _) =
+        client(vec![not_found(), not_found(), (200, odd.to_string()), (200, map("a").to_string())]);
     let api: Api<ConfigMap> = Api::namespaced(client, "ns");
     assert!(api.get_opt("a").await.unwrap().is_none());
     assert!(matches!(api.get("a").await, Err(kube::Error::Api(status)) if status.code == 404));
@@ -70,11 +75,21 @@ async fn what_is_not_there_is_none_and_other_objects_are_refused() {
 
 #[tokio::test]
 async fn an_answer_has_a_longest_length_and_other_servers_words_are_cut() {
-    let (client, _) = client(vec![(200, " ".repeat(MOST_BYTES + 1)), (502, "<html>".repeat(1000)), (200, "{".into())]);
+    let (client, _) = client(vec![
+        (200, " ".repeat(MOST_BYTES + 1)),
+        (502, "<html>".repeat(1000)),
+        (200, "{".into()),
+    ]);
     let api: Api<ConfigMap> = Api::namespaced(client, "ns");
     let error = api.list(ListParams::default()).await.unwrap_err();
-    assert!(matches!(error, kube::Error::SerdeError(_)) && error.to_string().contains("longer than 64 MiB"), "{error}");
-    let Err(kube::Error::Api(status)) = api.get("a").await else { panic!("an answer of a gateway") };
+    assert!(
+        matches!(error, kube::Error::SerdeError(_))
+            && error.to_string().contains("longer than 64 MiB"),
+        "{error}"
+    );
+    let Err(kube::Error::Api(status)) = api.get("a").await else {
+        panic!("an answer of a gateway")
+    };
     assert_eq!((status.code, status.message.starts_with("<html>")), (502, true));
     assert!(status.message.len() < 400, "{}", status.message.len());
     assert!(matches!(api.get("a").await, Err(kube::Error::SerdeError(_))));
@@ -82,21 +97,31 @@ async fn an_answer_has_a_longest_length_and_other_servers_words_are_cut() {
 
 #[tokio::test]
 async fn a_watch_gives_typed_objects_marks_and_errors() {
-    let mark = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"resourceVersion": "12"}});
+    let mark =
+        json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"resourceVersion": "12"}});
     let gone = json!({"kind": "Status", "status": "Failure", "message": "too old", "reason": "Expired", "code": 410});
     let lines = [("ADDED", map("a")), ("DELETED", map("b")), ("BOOKMARK", mark), ("ERROR", gone)];
-    let text: String = lines.map(|(kind, object)| format!("{}\n", json!({"type": kind, "object": object}))).concat();
+    let text: String = lines
+        .map(|(kind, object)| format!("{}\n", json!({"type": kind, "object": object})))
+        .concat();
     let (client, asked) = client(vec![(200, text)]);
     let api: Api<ConfigMap> = Api::all(client);
     let events = api.watch(&WatchParams::default().timeout(60), "11").await.unwrap();
     let events: Vec<_> = events.try_collect().await.unwrap();
-    let [WatchEvent::Added(a), WatchEvent::Deleted(b), WatchEvent::Bookmark(mark), WatchEvent::Error(error)] =
-        &events[..]
+    let [
+        WatchEvent::Added(a),
+        WatchEvent::Deleted(b),
+        WatchEvent::Bookmark(mark),
+        WatchEvent::Error(error),
+    ] = &events[..]
     else {
         panic!("{events:?}")
     };
     assert_eq!((a.name_any(), b.name_any()), ("a".to_owned(), "b".to_owned()));
     assert_eq!((mark.metadata.resource_version.as_str(), error.code), ("12", 410));
     let asked = asked.lock().unwrap();
-    assert!(asked[0].contains("resourceVersion=11") && asked[0].contains("timeoutSeconds=60"), "{asked:?}");
+    assert!(
+        asked[0].contains("resourceVersion=11") && asked[0].contains("timeoutSeconds=60"),
+        "{asked:?}"
+    );
 }

@@ -5,7 +5,8 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
 
-pub(super) const CHECK: Check = Check { name: "kube-proxy", needed_for: "what the report calls it", judge };
+pub(super) const CHECK: Check =
+    Check { name: "kube-proxy", needed_for: "what the report calls it", judge };
 
 fn judge(inventory: &Inventory) -> Finding {
     if let Some(mode) = inventory.kube_proxy.mode() {
@@ -14,7 +15,9 @@ fn judge(inventory: &Inventory) -> Finding {
     let is_there = inventory.daemon_sets.iter().flatten().any(|(_, name)| name == "kube-proxy");
     let there = if is_there { "there is one" } else { "no DaemonSet of that name" };
     Finding::limited(
-        format!("its mode is not known: {there}, and neither its port for metrics nor a ConfigMap tells"),
+        format!(
+            "its mode is not known: {there}, and neither its port for metrics nor a ConfigMap tells"
+        ),
         "`curl localhost:10249/proxyMode` on a node says it",
     )
 }

@@ -7,20 +7,32 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
 
-pub(super) const CHECK: Check =
-    Check { name: "meters", needed_for: "CPU and memory of containers and nodes, as the cluster sees them", judge };
+pub(super) const CHECK: Check = Check {
+    name: "meters",
+    needed_for: "CPU and memory of containers and nodes, as the cluster sees them",
+    judge,
+};
 
 /// An older reading says little of a trial.
 const STALE_S: f64 = 20.0;
 
 fn judge(inventory: &Inventory) -> Finding {
-    let kubelets: Vec<&Metered> = inventory.readings.iter().filter(|read| read.source != "prometheus").collect();
+    let kubelets: Vec<&Metered> =
+        inventory.readings.iter().filter(|read| read.source != "prometheus").collect();
     let age_s = |read: &Metered| inventory.now.as_second() as f64 - read.at.as_secs_f64();
     let told: Vec<String> = kubelets
         .iter()
-        .map(|read| format!("{} of {}: the last reading is {:.0} s old", read.source, read.who, age_s(read).max(0.0)))
+        .map(|read| {
+            format!(
+                "{} of {}: the last reading is {:.0} s old",
+                read.source,
+                read.who,
+                age_s(read).max(0.0)
+            )
+        })
         .collect();
-    let notes: Vec<String> = inventory.notes.iter().filter(|note| !note.starts_with("Prometheus")).cloned().collect();
+    let notes: Vec<String> =
+        inventory.notes.iter().filter(|note| !note.starts_with("Prometheus")).cloned().collect();
     let all = [told, notes.clone()].concat().join("\n");
     if kubelets.is_empty() {
         return Finding::limited(
@@ -29,7 +41,10 @@ fn judge(inventory: &Inventory) -> Finding {
         );
     }
     if !notes.is_empty() || kubelets.iter().any(|read| age_s(read) > STALE_S) {
-        return Finding::limited(all, "shorten the kubelets' --housekeeping-interval, or take longer windows");
+        return Finding::limited(
+            all,
+            "shorten the kubelets' --housekeeping-interval, or take longer windows",
+        );
     }
     Finding::works(all)
 }

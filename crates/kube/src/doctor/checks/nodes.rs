@@ -14,29 +14,35 @@ pub(super) const CHECK: Check = Check { name: "nodes", needed_for: "agents", jud
 const FEW: usize = 6;
 
 fn judge(inventory: &Inventory) -> Finding {
-    let (open, closed): (Vec<_>, Vec<_>) = inventory.nodes.iter().partition(|node| node.closed.is_none());
+    let (open, closed): (Vec<_>, Vec<_>) =
+        inventory.nodes.iter().partition(|node| node.closed.is_none());
     let mut lines = if inventory.nodes.len() <= FEW {
         open.iter().map(|node| format!("{}: {}", node.name, kind(node))).collect()
     } else {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         open.iter().for_each(|node| *kinds.entry(kind(node)).or_default() += 1);
-        kinds.into_iter().map(|(kind, number)| format!("{number} nodes: {kind}")).collect::<Vec<_>>()
+        kinds
+            .into_iter()
+            .map(|(kind, number)| format!("{number} nodes: {kind}"))
+            .collect::<Vec<_>>()
     };
-    lines.extend(
-        closed
-            .iter()
-            .take(FEW)
-            .map(|node| format!("{}: not used, {}", node.name, node.closed.as_deref().unwrap_or_default())),
-    );
+    lines.extend(closed.iter().take(FEW).map(|node| {
+        format!("{}: not used, {}", node.name, node.closed.as_deref().unwrap_or_default())
+    }));
     let found = lines.join("\n");
-    let same = |of: fn(&NodeFacts) -> &String| open.windows(2).all(|pair| of(pair[0]) == of(pair[1]));
+    let same =
+        |of: fn(&NodeFacts) -> &String| open.windows(2).all(|pair| of(pair[0]) == of(pair[1]));
     if open.is_empty() {
         return Finding::missing(found, "make a node ready, or tolerate its taints under `patch:`");
     }
     if open.len() == 1 {
         return Finding::limited(found, "paths between two nodes need a second one");
     }
-    if !(same(|n| &n.kernel) && same(|n| &n.kubelet) && same(|n| &n.cpus) && same(|n| &n.architecture)) {
+    if !(same(|n| &n.kernel)
+        && same(|n| &n.kubelet)
+        && same(|n| &n.cpus)
+        && same(|n| &n.architecture))
+    {
         return Finding::limited(
             found,
             "the nodes differ: choose among them with `nodes:`, or results will differ, too",
@@ -66,7 +72,10 @@ mod tests {
         assert_eq!(judge(&inventory).state, State::Limited);
         inventory.nodes[1].closed = Some("it is cordoned".to_owned());
         let one = judge(&inventory);
-        assert!(one.state == State::Limited && one.found.contains("n2: not used, it is cordoned"), "{one:?}");
+        assert!(
+            one.state == State::Limited && one.found.contains("n2: not used, it is cordoned"),
+            "{one:?}"
+        );
         inventory.nodes.remove(0);
         assert_eq!(judge(&inventory).state, State::Missing);
         inventory.nodes = vec![Inventory::fine().nodes[0].clone(); 9];

@@ -10,7 +10,9 @@ pub(super) const CHECK: Check =
 
 fn judge(inventory: &Inventory) -> Finding {
     match &inventory.privileged {
-        Ok(()) => Finding::works("a namespace may have pods in the host's network (it was asked for, and not made)"),
+        Ok(()) => Finding::works(
+            "a namespace may have pods in the host's network (it was asked for, and not made)",
+        ),
         Err(why) => Finding::limited(
             format!("a namespace that may have any pods is refused: {why}"),
             "leave out paths from and to hosts, or have it allowed",

@@ -22,7 +22,10 @@ fn judge(inventory: &Inventory) -> Finding {
     }
     let needed = by_use.remove("");
     let lines = |by_use: BTreeMap<&str, Vec<String>>| -> Vec<String> {
-        by_use.into_iter().map(|(what, rights)| format!("may not {} ({what})", rights.join(", "))).collect()
+        by_use
+            .into_iter()
+            .map(|(what, rights)| format!("may not {} ({what})", rights.join(", ")))
+            .collect()
     };
     match (needed, lines(by_use)) {
         (None, rest) if rest.is_empty() => Finding::works("all"),
@@ -43,7 +46,8 @@ mod tests {
 
     #[test]
     fn what_nothing_goes_without_is_missing_and_the_rest_a_limit() {
-        let right = |resource: &str| RIGHTS.iter().find(|right| right.resource == resource).unwrap();
+        let right =
+            |resource: &str| RIGHTS.iter().find(|right| right.resource == resource).unwrap();
         let mut inventory = Inventory::fine();
         assert_eq!(judge(&inventory), Finding::works("all"));
         inventory.lacking = Ok(vec![(right("nodes/proxy"), "get")]);

@@ -6,20 +6,30 @@ use crate::cleanup::garbage_collect::Outcome;
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
 
-pub(super) const CHECK: Check = Check { name: "runs", needed_for: "a cluster that is quiet, and clean", judge };
+pub(super) const CHECK: Check =
+    Check { name: "runs", needed_for: "a cluster that is quiet, and clean", judge };
 
 fn judge(inventory: &Inventory) -> Finding {
     let runs = match &inventory.runs {
         Ok(runs) => runs,
-        Err(why) => return Finding::limited(format!("not known: {why}"), "`kubectl get namespaces` says it"),
+        Err(why) => {
+            return Finding::limited(
+                format!("not known: {why}"),
+                "`kubectl get namespaces` says it",
+            );
+        }
     };
-    let (alive, dead): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run.outcome == Outcome::Alive);
+    let (alive, dead): (Vec<_>, Vec<_>) =
+        runs.iter().partition(|run| run.outcome == Outcome::Alive);
     let names = |runs: &[&crate::cleanup::garbage_collect::Swept]| {
         runs.iter().map(|run| run.namespace.as_str()).collect::<Vec<_>>().join(", ")
     };
     match (alive.is_empty(), dead.is_empty()) {
         (true, true) => Finding::works("none, and nothing is left of any"),
-        (_, false) => Finding::limited(format!("dead runs left {}", names(&dead)), "`hopbench kube clean` removes it"),
+        (_, false) => Finding::limited(
+            format!("dead runs left {}", names(&dead)),
+            "`hopbench kube clean` removes it",
+        ),
         (false, true) => Finding::limited(
             format!("measuring now: {}", names(&alive)),
             "wait until it is done: two runs disturb each other",

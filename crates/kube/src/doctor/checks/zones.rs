@@ -7,7 +7,8 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
 
-pub(super) const CHECK: Check = Check { name: "zones", needed_for: "paths within and across zones", judge };
+pub(super) const CHECK: Check =
+    Check { name: "zones", needed_for: "paths within and across zones", judge };
 
 /// Of so many nodes of a zone the names are told.
 const FEW: usize = 6;
@@ -22,11 +23,14 @@ fn judge(inventory: &Inventory) -> Finding {
         ..=FEW => nodes.join(", "),
         more => format!("{more} nodes"),
     };
-    let told: Vec<String> = zones.iter().map(|(zone, nodes)| format!("{zone}: {}", names(nodes))).collect();
+    let told: Vec<String> =
+        zones.iter().map(|(zone, nodes)| format!("{zone}: {}", names(nodes))).collect();
     let remedy = "zones are the nodes' label topology.kubernetes.io/zone";
     match (zones.len(), without) {
         (0, _) => Finding::limited("no node has a zone", remedy),
-        (_, Some(nodes)) => Finding::limited(format!("{}; without one: {}", told.join("; "), names(&nodes)), remedy),
+        (_, Some(nodes)) => {
+            Finding::limited(format!("{}; without one: {}", told.join("; "), names(&nodes)), remedy)
+        }
         (1, None) => Finding::limited(told.join("; "), "paths across zones need a second one"),
         _ => Finding::works(told.join("; ")),
     }

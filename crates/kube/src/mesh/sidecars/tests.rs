@@ -43,7 +43,8 @@ type Given = (BTreeMap<String, Sidecar>, BTreeMap<String, BTreeMap<&'static str,
 fn given(provider: MeshProvider, paths: Vec<Path>) -> Given {
     let spec = of_provider(provider);
     let placement = placement(&planned(&spec, paths));
-    let pods = sidecars(&spec, &placement).into_iter().map(|(pod, sidecar)| (pod.to_string(), sidecar));
+    let pods =
+        sidecars(&spec, &placement).into_iter().map(|(pod, sidecar)| (pod.to_string(), sidecar));
     let services = services(&placement).into_iter().map(|service| (service.name, service.sidecars));
     (pods.collect(), services.collect())
 }
@@ -118,7 +119,11 @@ fn envoys_are_containers_whose_bootstraps_are_in_secrets() {
 }
 
 /// A pod that asks a mesh for its sidecar, and has these ports beside its agent's.
-fn asking<const N: usize>(labels: &[(&str, &str)], annotations: [(&str, &str); N], also: &[u16]) -> Sidecar {
+fn asking<const N: usize>(
+    labels: &[(&str, &str)],
+    annotations: [(&str, &str); N],
+    also: &[u16],
+) -> Sidecar {
     let texts = |all: &[(&str, &str)]| -> BTreeMap<String, String> {
         all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     };
@@ -143,7 +148,11 @@ fn istio_is_told_which_ports_to_take() {
             ("traffic.sidecar.istio.io/includeOutboundPorts", outbound),
             ("proxy.istio.io/config", config),
         ];
-        asking(&[("istio.io/rev", "canary"), ("sidecar.istio.io/inject", "true")], annotations, also)
+        asking(
+            &[("istio.io/rev", "canary"), ("sidecar.istio.io/inject", "true")],
+            annotations,
+            also,
+        )
     };
     let expected = [
         ("pod@a", asking("", "17001,17002,17011,17012", &[])),
@@ -180,7 +189,8 @@ fn linkerd_is_told_which_ports_to_skip() {
 fn nobody_who_connects_to_its_own_sidecar_is_a_server() {
     let spec = of_provider(MeshProvider::Envoy);
     let mut paths = modes();
-    let back = Path { name: "back".into(), ..meshed("", Via::Direct, MeshMode::Both, Variant::plain()) };
+    let back =
+        Path { name: "back".into(), ..meshed("", Via::Direct, MeshMode::Both, Variant::plain()) };
     paths.push(Path { from: back.to.clone(), to: back.from.clone(), ..back });
     let placement = placement(&planned(&spec, paths));
     for ends in placement.paths.values().filter(|ends| ends.path.mesh.has_client()) {
@@ -194,7 +204,12 @@ fn what_cannot_be_measured_says_why() {
     let told = |provider: MeshProvider, path: Path| -> Vec<String> {
         let spec = of_provider(provider);
         let placement = placement(&planned(&spec, vec![path]));
-        placement.paths.values().flat_map(|ends| missing(&spec, ends)).map(|need| need.why).collect()
+        placement
+            .paths
+            .values()
+            .flat_map(|ends| missing(&spec, ends))
+            .map(|need| need.why)
+            .collect()
     };
     let plain = Variant::plain;
     let fine = || meshed("p", Via::Direct, MeshMode::Both, plain());
@@ -206,10 +221,15 @@ fn what_cannot_be_measured_says_why() {
     }
     let variant = Variant { name: "no-mtls".into(), mtls: false, ..plain() };
     let path = meshed("p", Via::Direct, MeshMode::Both, variant.clone());
-    assert!(told(MeshProvider::Istio, path.clone())[0].starts_with("variant no-mtls: how the proxies of istio"));
+    assert!(
+        told(MeshProvider::Istio, path.clone())[0]
+            .starts_with("variant no-mtls: how the proxies of istio")
+    );
     assert!(told(MeshProvider::Envoy, path).is_empty());
     let gateway = meshed("p", Via::Gateway("c".into()), MeshMode::Server, plain());
-    assert!(told(MeshProvider::Istio, gateway.clone())[0].starts_with("a gateway of hopbench's own"));
+    assert!(
+        told(MeshProvider::Istio, gateway.clone())[0].starts_with("a gateway of hopbench's own")
+    );
     assert!(told(MeshProvider::Envoy, gateway).is_empty());
     let host = Path { to: crate::plan::fixture::place("host@b"), ..fine() };
     assert!(told(MeshProvider::Envoy, host)[0].contains("ports of the node"));

@@ -23,8 +23,11 @@ use crate::plan::placement::placement;
 
 fn nodes() -> BTreeMap<String, NodeFacts> {
     let node = |(name, last): (&str, u8)| {
-        let facts =
-            NodeFacts { name: format!("n{last}"), addresses: vec![[10, 0, 0, last].into()], ..NodeFacts::default() };
+        let facts = NodeFacts {
+            name: format!("n{last}"),
+            addresses: vec![[10, 0, 0, last].into()],
+            ..NodeFacts::default()
+        };
         (name.to_owned(), facts)
     };
     [("a", 1), ("b", 2), ("c", 3)].map(node).into()
@@ -53,7 +56,13 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
     let nodes = nodes();
     let sidecars: BTreeMap<PodId, Sidecar> =
         placement.pods.iter().filter_map(|pod| Some((pod.clone(), sidecar?.clone()))).collect();
-    let ground = Ground { spec, placement: &placement, nodes: &nodes, sidecars: &sidecars, host_port: AGENT_PORT };
+    let ground = Ground {
+        spec,
+        placement: &placement,
+        nodes: &nodes,
+        sidecars: &sidecars,
+        host_port: AGENT_PORT,
+    };
     let name = "0123456789".to_owned();
     let mut run = Run { namespace: format!("hopbench-{name}"), name, owner: String::new() };
     let (level, _) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
@@ -61,7 +70,8 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
     owner.data.as_mut().unwrap().insert("version".into(), "VERSION".into());
     run.owner = "6f9c0e7e-0000-4000-8000-000000000001".to_owned();
     let blueprint = Blueprint::of(&ground, &run, &conductor(), &agents(&placement)).unwrap();
-    let mut all = vec![serde_json::to_value(namespace).unwrap(), serde_json::to_value(owner).unwrap()];
+    let mut all =
+        vec![serde_json::to_value(namespace).unwrap(), serde_json::to_value(owner).unwrap()];
     all.extend(blueprint.secrets.iter().map(|secret| serde_json::to_value(secret).unwrap()));
     all.extend(blueprint.network_policy.iter().map(|policy| serde_json::to_value(policy).unwrap()));
     all.extend(blueprint.services.iter().map(|service| serde_json::to_value(service).unwrap()));
@@ -71,7 +81,10 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
 
 /// The objects of some runs, by what is special about them.
 fn runs() -> Vec<(&'static str, Vec<Value>)> {
-    let plain = plan(vec![path("direct", "bridge@a", "bridge@b", Via::Direct)], vec![point("rr", "hopbench")]);
+    let plain = plan(
+        vec![path("direct", "bridge@a", "bridge@b", Via::Direct)],
+        vec![point("rr", "hopbench")],
+    );
     let mut service = path("node-port", "pod@a", "pod+runsc@b", Via::NodePort("c".into()));
     service.backends = 2;
     let services = plan(
@@ -89,7 +102,10 @@ fn runs() -> Vec<(&'static str, Vec<Value>)> {
     with_programs.servers.insert("nginx".into(), nginx);
     with_programs.network_policy = true;
     let host = plan(
-        vec![path("out", "host@a", "host@a", Via::Direct), path("in", "pod@b", "host@a", Via::Direct)],
+        vec![
+            path("out", "host@a", "host@a", Via::Direct),
+            path("in", "pod@b", "host@a", Via::Direct),
+        ],
         vec![point("ping", "hopbench")],
     );
     let mut patched = spec();
@@ -104,7 +120,8 @@ fn runs() -> Vec<(&'static str, Vec<Value>)> {
         ..PodNetwork::default()
     };
     patched.networks.insert("macvlan".into(), macvlan);
-    let attached = plan(vec![path("p", "macvlan@a", "macvlan@b", Via::Direct)], vec![point("rr", "hopbench")]);
+    let attached =
+        plan(vec![path("p", "macvlan@a", "macvlan@b", Via::Direct)], vec![point("rr", "hopbench")]);
     let sidecar = Sidecar {
         containers: vec![json!({"name": "sidecar", "image": "envoy"})],
         init_containers: vec![json!({"name": "before", "image": "init"})],
@@ -146,9 +163,14 @@ fn the_smallest_run_is_as_it_was_when_somebody_looked() {
 
 /// An object of the golden, with other words for some.
 fn golden(kind: &str, name: &str, words: &[(&str, &str)]) -> Value {
-    let all: Vec<Value> = serde_json::from_str(&fs::read_to_string(golden_file()).unwrap()).unwrap();
-    let found = all.iter().find(|object| object["kind"] == kind && object["metadata"]["name"] == name).unwrap();
-    let text = words.iter().fold(found.to_string(), |text, (word, other)| text.replace(*word, other));
+    let all: Vec<Value> =
+        serde_json::from_str(&fs::read_to_string(golden_file()).unwrap()).unwrap();
+    let found = all
+        .iter()
+        .find(|object| object["kind"] == kind && object["metadata"]["name"] == name)
+        .unwrap();
+    let text =
+        words.iter().fold(found.to_string(), |text, (word, other)| text.replace(*word, other));
     serde_json::from_str(&text).unwrap()
 }
 
@@ -221,9 +243,17 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         let port = |name: &str, number: u16, protocol: &str| json!({"name": name, "port": number, "targetPort": name, "protocol": protocol});
         let service = |name: &str, ports: Value| {
             let selector = json!({format!("service.hopbench.dev/{name}"): ""});
-            object("v1", "Service", name, json!({"type": kind, "selector": selector, "ports": ports}))
+            object(
+                "v1",
+                "Service",
+                name,
+                json!({"type": kind, "selector": selector, "ports": ports}),
+            )
         };
-        expected.push(service(path, json!([port("agent", 7474, "TCP"), port("agent-udp", 7474, "UDP")])));
+        expected.push(service(
+            path,
+            json!([port("agent", 7474, "TCP"), port("agent-udp", 7474, "UDP")]),
+        ));
         expected.push(service(&format!("{path}-nginx"), json!([port("program", 80, "TCP")])));
     }
     let nginx = json!({
@@ -238,7 +268,8 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [{"mountPath": "/tmp", "name": "tmp"}],
     });
-    let behind = |service: &str| (format!("/metadata/labels/service.hopbench.dev~1{service}"), json!(""));
+    let behind =
+        |service: &str| (format!("/metadata/labels/service.hopbench.dev~1{service}"), json!(""));
     let sandboxed = ("/spec/runtimeClassName".to_owned(), json!("gvisor"));
     let with_program = [
         ("/spec/containers/-".to_owned(), nginx),
@@ -253,14 +284,19 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
     for name in &pods[1..] {
         let service = if name.contains("balanced") { "path0-balanced" } else { "path1-node-port" };
         let has_program = name.contains("nginx");
-        let mut changes = vec![behind(&if has_program { format!("{service}-nginx") } else { service.to_owned() })];
+        let mut changes = vec![behind(&if has_program {
+            format!("{service}-nginx")
+        } else {
+            service.to_owned()
+        })];
         if name.contains("runsc") {
             changes.push(sandboxed.clone());
         }
         if has_program {
             changes.extend(with_program.clone());
         }
-        let changes: Vec<(&str, Value)> = changes.iter().map(|(at, value)| (at.as_str(), value.clone())).collect();
+        let changes: Vec<(&str, Value)> =
+            changes.iter().map(|(at, value)| (at.as_str(), value.clone())).collect();
         expected.push(pod(name, "n2", &changes));
     }
     assert_run("services", &expected);
@@ -319,18 +355,27 @@ fn a_sidecar_comes_with_all_its_parts() {
 fn each_pod_has_its_own_key_and_no_object_has_the_conductors() {
     let mut agents = 0;
     for (name, objects) in runs() {
-        let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
+        let of_kind =
+            |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
         let mut keys = BTreeSet::new();
         for pod in of_kind("Pod") {
             let volumes = pod["spec"]["volumes"].as_array().unwrap();
-            let secrets = volumes.iter().filter_map(|volume| volume["secret"]["secretName"].as_str());
-            let secrets: Vec<&str> = secrets.filter(|secret| secret.starts_with("agent-")).collect();
+            let secrets =
+                volumes.iter().filter_map(|volume| volume["secret"]["secretName"].as_str());
+            let secrets: Vec<&str> =
+                secrets.filter(|secret| secret.starts_with("agent-")).collect();
             let own = format!("agent-{}", pod["metadata"]["name"].as_str().unwrap());
             assert_eq!(secrets, [own.as_str()], "{name}");
-            let secret = of_kind("Secret").find(|secret| secret["metadata"]["name"] == own).unwrap();
+            let secret =
+                of_kind("Secret").find(|secret| secret["metadata"]["name"] == own).unwrap();
             let data = secret["stringData"].as_object().unwrap();
-            let words: Vec<&str> = data["credentials"].as_str().unwrap().split_whitespace().collect();
-            assert_eq!((data.len(), &words[1..]), (1, &[conductor().to_string().as_str()][..]), "{name}");
+            let words: Vec<&str> =
+                data["credentials"].as_str().unwrap().split_whitespace().collect();
+            assert_eq!(
+                (data.len(), &words[1..]),
+                (1, &[conductor().to_string().as_str()][..]),
+                "{name}"
+            );
             assert!(keys.insert(words[0].to_owned()), "{name}: two agents have one key");
         }
         assert_eq!(of_kind("Secret").count(), keys.len(), "{name}");
@@ -363,21 +408,29 @@ fn everything_has_the_runs_label_and_an_owner() {
 #[test]
 fn the_namespace_allows_what_its_pods_need_and_no_more() {
     let level = |name: &str| {
-        of_run(name)[0]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"].as_str().unwrap().to_owned()
+        of_run(name)[0]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
-    assert_eq!(["plain", "services", "host"].map(level), ["restricted", "restricted", "privileged"]);
+    assert_eq!(
+        ["plain", "services", "host"].map(level),
+        ["restricted", "restricted", "privileged"]
+    );
     // A sidecar that says nothing of its rights has too many.
     assert_eq!(level("sidecar"), "privileged");
     let beyond = |patch: Value| {
         let mut spec = spec();
         spec.patch = Some(patch);
-        let plan = plan(vec![path("p", "pod@a", "pod@b", Via::Direct)], vec![point("rr", "hopbench")]);
+        let plan =
+            plan(vec![path("p", "pod@a", "pod@b", Via::Direct)], vec![point("rr", "hopbench")]);
         let placement = placement(&plan);
         let (nodes, sidecars) = (nodes(), BTreeMap::new());
         let (placement, nodes, sidecars) = (&placement, &nodes, &sidecars);
         let ground = Ground { spec: &spec, placement, nodes, sidecars, host_port: AGENT_PORT };
         let run = Run { name: "r".into(), namespace: "n".into(), owner: String::new() };
-        let (level, beyond) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
+        let (level, beyond) =
+            blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
         assert_eq!(level == Level::Privileged, !beyond.is_empty());
         beyond.get("pod@a").map(|what| what.join(", ")).unwrap_or_default()
     };

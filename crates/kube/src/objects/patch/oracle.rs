@@ -59,11 +59,15 @@ fn patches() -> Vec<Value> {
         ),
         agent(json!({"securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}})),
         agent(json!({"securityContext": {"capabilities": {"drop": ["NET_RAW"]}}})),
-        agent(json!({"volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}, {"name": "tmp", "mountPath": "/token"}]})),
+        agent(
+            json!({"volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}, {"name": "tmp", "mountPath": "/token"}]}),
+        ),
         agent(json!({"ports": [{"containerPort": 7474, "name": "first"}, {"containerPort": 80}]})),
         agent(json!({"securityContext": {"runAsUser": 7, "$patch": "replace"}})),
         agent(json!({"resources": {"$patch": "delete"}})),
-        spec(json!({"containers": [{"name": "agent", "image": "only"}, {"name": "program", "$patch": "replace"}]})),
+        spec(
+            json!({"containers": [{"name": "agent", "image": "only"}, {"name": "program", "$patch": "replace"}]}),
+        ),
         spec(
             json!({"containers": [{"name": "new", "image": "busybox"}], "initContainers": [{"name": "i", "image": "i"}]}),
         ),
@@ -72,11 +76,17 @@ fn patches() -> Vec<Value> {
         spec(
             json!({"tolerations": null, "hostNetwork": true, "dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.0.0.9"]}}),
         ),
-        spec(json!({"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["b"]}, {"ip": "10.0.0.2", "hostnames": ["c"]}]})),
+        spec(
+            json!({"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["b"]}, {"ip": "10.0.0.2", "hostnames": ["c"]}]}),
+        ),
         spec(json!({"imagePullSecrets": [{"name": "two"}]})),
-        spec(json!({"volumes": [{"$patch": "replace"}, {"name": "token", "emptyDir": {"medium": "Memory"}}]})),
+        spec(
+            json!({"volumes": [{"$patch": "replace"}, {"name": "token", "emptyDir": {"medium": "Memory"}}]}),
+        ),
         spec(json!({"volumes": [{"name": "tmp", "emptyDir": {"sizeLimit": "1Mi"}}]})),
-        spec(json!({"securityContext": {"sysctls": [{"name": "a.b", "value": "1"}], "fsGroup": 7}})),
+        spec(
+            json!({"securityContext": {"sysctls": [{"name": "a.b", "value": "1"}], "fsGroup": 7}}),
+        ),
         spec(json!({"topologySpreadConstraints": [
             {"topologyKey": "z", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"a": "b"}}},
         ]})),
@@ -84,9 +94,14 @@ fn patches() -> Vec<Value> {
 }
 
 fn access() -> Option<Access> {
-    let Some(kubeconfig) = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty()) else {
+    let Some(kubeconfig) =
+        std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").filter(|path| !path.is_empty())
+    else {
         let required = std::env::var("HOPBENCH_REQUIRE_CLUSTER").is_ok_and(|said| said == "1");
-        assert!(!required, "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
+        assert!(
+            !required,
+            "HOPBENCH_REQUIRE_CLUSTER=1, and HOPBENCH_CLUSTER_KUBECONFIG names no cluster"
+        );
         println!("SKIP patches by a real API server: HOPBENCH_CLUSTER_KUBECONFIG names no cluster");
         return None;
     };
@@ -98,12 +113,14 @@ fn access() -> Option<Access> {
 fn an_api_server_merges_the_same() {
     let Some(access) = access() else { return };
     let namespaces: Api<Namespace> = Api::all(access.client.clone());
-    let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": NAMESPACE}})).unwrap();
+    let namespace: Namespace =
+        serde_json::from_value(json!({"metadata": {"name": NAMESPACE}})).unwrap();
     access.ask("a namespace", namespaces.create(&PostParams::default(), &namespace)).unwrap();
     let templates: Api<PodTemplate> = Api::namespaced(access.client.clone(), NAMESPACE);
     let make = |name: String, template: &Value| {
         let object: PodTemplate =
-            serde_json::from_value(json!({"metadata": {"name": name}, "template": template})).unwrap();
+            serde_json::from_value(json!({"metadata": {"name": name}, "template": template}))
+                .unwrap();
         access.ask("a template", templates.create(&PostParams::default(), &object)).unwrap()
     };
     let compared: Vec<(Value, Value, Value)> = (0..)
@@ -112,7 +129,9 @@ fn an_api_server_merges_the_same() {
             let name = format!("theirs-{number}");
             make(name.clone(), &base());
             let theirs = Patch::Strategic(json!({"template": patch}));
-            let theirs = access.ask("a patch", templates.patch(&name, &PatchParams::default(), &theirs)).unwrap();
+            let theirs = access
+                .ask("a patch", templates.patch(&name, &PatchParams::default(), &theirs))
+                .unwrap();
             let mut merged = base();
             merge(&mut merged, &patch).unwrap();
             // Whatever the server adds by itself it adds to both.

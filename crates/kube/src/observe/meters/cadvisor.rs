@@ -21,7 +21,11 @@ const THROTTLED: &str = "container_cpu_cfs_throttled_seconds_total";
 ///
 /// # Errors
 /// A sentence on why there are none.
-pub(super) async fn read(client: &Client, node: &str, targets: &[Target]) -> Result<Vec<Metered>, String> {
+pub(super) async fn read(
+    client: &Client,
+    node: &str,
+    targets: &[Target],
+) -> Result<Vec<Metered>, String> {
     let text = get(client, &format!("/api/v1/nodes/{node}/proxy/metrics/cadvisor")).await?;
     let readings = readings(&text)?;
     Ok(targets
@@ -42,7 +46,8 @@ fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> 
         let Some(of) = subject(&sample) else { continue };
         match (sample.name, sample.at_ms) {
             (CPU, Some(at_ms)) if matches!(sample.label("cpu"), "total" | "") => {
-                let reading = Reading { at_ms, cpu_s: sample.value, memory_bytes: None, throttled_s: None };
+                let reading =
+                    Reading { at_ms, cpu_s: sample.value, memory_bytes: None, throttled_s: None };
                 by_group.insert(sample.label("id").to_owned(), (of, reading));
             }
             (CPU, _) => {}
@@ -51,7 +56,11 @@ fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> 
     }
     for sample in rest {
         if let Some((_, reading)) = by_group.get_mut(sample.label("id")) {
-            let figure = if sample.name == MEMORY { &mut reading.memory_bytes } else { &mut reading.throttled_s };
+            let figure = if sample.name == MEMORY {
+                &mut reading.memory_bytes
+            } else {
+                &mut reading.throttled_s
+            };
             *figure = Some(sample.value);
         }
     }
@@ -78,7 +87,8 @@ fn subject(sample: &Sample<'_>) -> Option<Option<Container>> {
         name: sample.label("container").to_owned(),
     };
     // What a runtime made has a name there; the cgroup of a pod is the kubelet's.
-    let is_pause = container.name == "POD" || container.name.is_empty() && !sample.label("name").is_empty();
+    let is_pause =
+        container.name == "POD" || container.name.is_empty() && !sample.label("name").is_empty();
     if container.pod.is_empty() || is_pause { None } else { Some(Some(container)) }
 }
 
@@ -107,11 +117,17 @@ container_memory_working_set_bytes{container="burn",id="/k/pod1/new",image="b:1"
         let found = readings(ANSWER).unwrap();
         let burn = Container { namespace: "try".into(), pod: "burn".into(), name: "burn".into() };
         let pod = Container { name: String::new(), ..burn.clone() };
-        assert_eq!(found.keys().cloned().collect::<Vec<_>>(), [None, Some(pod.clone()), Some(burn.clone())]);
+        assert_eq!(
+            found.keys().cloned().collect::<Vec<_>>(),
+            [None, Some(pod.clone()), Some(burn.clone())]
+        );
         assert_eq!(found[&Some(pod)].cpu_s, 0.97);
         let reading = found[&Some(burn)];
         assert_eq!((reading.at_ms, reading.cpu_s), (1_795_276_902_168, 0.963_225_938));
-        assert_eq!((reading.memory_bytes, reading.throttled_s), (Some(466_944.0), Some(2.562_602_815)));
+        assert_eq!(
+            (reading.memory_bytes, reading.throttled_s),
+            (Some(466_944.0), Some(2.562_602_815))
+        );
         assert_eq!((found[&None].cpu_s, found[&None].throttled_s), (28_787.058_975_777, None));
     }
 }

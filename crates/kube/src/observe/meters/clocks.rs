@@ -39,10 +39,15 @@ impl Clocks {
     /// moments `asked` and `answered` of this machine's; all since 1970 UTC.
     pub(super) fn see(&self, node: &str, told: i64, asked: Duration, answered: Duration) {
         let ms = |moment: Duration| i64::try_from(moment.as_millis()).unwrap_or(i64::MAX / 2);
-        let now = Ahead { least: told * 1000 - ms(answered) - 1, most: told * 1000 + 1000 - ms(asked), is_told: false };
+        let now = Ahead {
+            least: told * 1000 - ms(answered) - 1,
+            most: told * 1000 + 1000 - ms(asked),
+            is_told: false,
+        };
         let mut all = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.entry(node.to_owned()).or_insert(now);
-        let both = Ahead { least: known.least.max(now.least), most: known.most.min(now.most), ..*known };
+        let both =
+            Ahead { least: known.least.max(now.least), most: known.most.min(now.most), ..*known };
         // One of the two clocks was set.
         *known = if both.least <= both.most { both } else { now };
     }
@@ -58,7 +63,8 @@ impl Clocks {
     /// The clocks that differ by a second and more, and were not told yet: a sentence each.
     pub fn news(&self) -> Vec<String> {
         let mut all = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = all.iter_mut().filter(|(_, ahead)| !ahead.is_told && ahead.sure().abs() >= WORTH_MS);
+        let new =
+            all.iter_mut().filter(|(_, ahead)| !ahead.is_told && ahead.sure().abs() >= WORTH_MS);
         new.map(|(node, ahead)| {
             ahead.is_told = true;
             let (seconds, word) = (ahead.sure().abs() as f64 / 1e3, if ahead.sure() > 0 { "ahead of" } else { "behind" });
@@ -103,12 +109,16 @@ mod tests {
         let moments: Vec<u64> = (0..200).map(|n| n * 257).collect();
         for ahead in [-7_300_i64, -650, 650, 7_300] {
             let clocks = seen(ahead, &moments);
-            let here = clocks.here("n1", at(100_000)).as_millis() as i64 - (DAY_MS + 100_000) as i64;
+            let here =
+                clocks.here("n1", at(100_000)).as_millis() as i64 - (DAY_MS + 100_000) as i64;
             assert!((here + ahead).abs() <= 31, "{ahead}: {here}");
         }
         let clocks = seen(-7_300, &moments);
         let news = clocks.news();
-        assert!(news[0].starts_with("the clock of node n1 is 7.3 s behind this machine's"), "{news:?}");
+        assert!(
+            news[0].starts_with("the clock of node n1 is 7.3 s behind this machine's"),
+            "{news:?}"
+        );
         assert!(clocks.news().is_empty(), "once");
     }
 

@@ -83,7 +83,9 @@ fn unquote(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
         match letter {
-            '"' if !text[..at].contains('\\') => return Some((Cow::Borrowed(&text[..at]), &text[at + 1..])),
+            '"' if !text[..at].contains('\\') => {
+                return Some((Cow::Borrowed(&text[..at]), &text[at + 1..]));
+            }
             '"' => return Some((Cow::Owned(value), &text[at + 1..])),
             '\\' => value.push(match letters.next()?.1 {
                 'n' => '\n',
@@ -110,8 +112,14 @@ mod tests {
         let read: Vec<_> = samples(text, NAMES).map(Result::unwrap).collect();
         assert_eq!(read.len(), 3, "`ab` was not asked for: {read:?}");
         assert_eq!((read[0].name, read[0].value, read[0].at_ms), ("a", 3.0, None));
-        assert_eq!((read[1].name, read[1].value, read[1].at_ms), ("b", 25.0, Some(1_795_276_902_524)));
-        assert_eq!((read[1].label("x"), read[1].label("y"), read[1].label("z")), ("1", "q\"u\\o\n}", ""));
+        assert_eq!(
+            (read[1].name, read[1].value, read[1].at_ms),
+            ("b", 25.0, Some(1_795_276_902_524))
+        );
+        assert_eq!(
+            (read[1].label("x"), read[1].label("y"), read[1].label("z")),
+            ("1", "q\"u\\o\n}", "")
+        );
         assert!(read[2].value.is_nan() && read[2].at_ms == Some(-5));
     }
 

@@ -40,7 +40,9 @@ pub(super) async fn read(
     let readings = readings(&text)?;
     Ok(targets
         .iter()
-        .filter_map(|target| readings.get(&target.container).and_then(|reading| reading.of(target, SOURCE)))
+        .filter_map(|target| {
+            readings.get(&target.container).and_then(|reading| reading.of(target, SOURCE))
+        })
         .collect())
 }
 
@@ -58,7 +60,10 @@ fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> 
         if !sample.name.contains("_cpu_") {
             memory.insert(of, sample.value);
         } else if let Some(at_ms) = sample.at_ms {
-            found.insert(of, Reading { at_ms, cpu_s: sample.value, memory_bytes: None, throttled_s: None });
+            found.insert(
+                of,
+                Reading { at_ms, cpu_s: sample.value, memory_bytes: None, throttled_s: None },
+            );
         }
     }
     for (of, reading) in &mut found {
@@ -88,7 +93,12 @@ resource_scrape_error 0
     fn containers_and_the_node_have_time_cpu_and_memory() {
         let found = readings(ANSWER).unwrap();
         let burn = Container { namespace: "try".into(), pod: "burn".into(), name: "burn".into() };
-        let reading = |at_ms, cpu_s, bytes| Reading { at_ms, cpu_s, memory_bytes: Some(bytes), throttled_s: None };
+        let reading = |at_ms, cpu_s, bytes| Reading {
+            at_ms,
+            cpu_s,
+            memory_bytes: Some(bytes),
+            throttled_s: None,
+        };
         assert_eq!(found[&Some(burn)], reading(1_795_276_902_168, 0.963_225_938, 466_944.0));
         assert_eq!(found[&None], reading(1_795_276_866_273, 28_787.058_975_777, 3_125_059_584.0));
         assert_eq!(found.len(), 2);

@@ -22,8 +22,7 @@ use crate::api::http::get;
 const SOURCE: &str = "prometheus";
 
 /// CPU time, memory in use, and time for which a limit held a container back.
-const METRICS: &str =
-    "container_cpu_usage_seconds_total|container_memory_working_set_bytes|container_cpu_cfs_throttled_seconds_total";
+const METRICS: &str = "container_cpu_usage_seconds_total|container_memory_working_set_bytes|container_cpu_cfs_throttled_seconds_total";
 
 /// The age limit of a last sample: two scrapes of the slowest that are usual.
 const BACK: &str = "3m";
@@ -32,7 +31,11 @@ const BACK: &str = "3m";
 ///
 /// # Errors
 /// A sentence on why there are none.
-pub(super) async fn read(client: &Client, spec: &PrometheusSpec, targets: &[Target]) -> Result<Vec<Metered>, String> {
+pub(super) async fn read(
+    client: &Client,
+    spec: &PrometheusSpec,
+    targets: &[Target],
+) -> Result<Vec<Metered>, String> {
     let mut found = Vec::new();
     for query in queries(targets) {
         let path = format!(
@@ -65,7 +68,9 @@ fn queries(targets: &[Target]) -> Vec<String> {
     }
     let of_pods = |(namespace, pods): (&str, BTreeSet<&str>)| {
         let pods = pods.into_iter().collect::<Vec<_>>().join("|");
-        format!(r#"{{__name__=~"{METRICS}",namespace="{namespace}",pod=~"{pods}",container!="POD"}}[{BACK}]"#)
+        format!(
+            r#"{{__name__=~"{METRICS}",namespace="{namespace}",pod=~"{pods}",container!="POD"}}[{BACK}]"#
+        )
     };
     let mut queries: Vec<String> = pods.into_iter().map(of_pods).collect();
     if targets.iter().any(|target| target.container.is_none()) {
@@ -75,7 +80,9 @@ fn queries(targets: &[Target]) -> Vec<String> {
 }
 
 fn at(url: &str) -> Result<Client, String> {
-    let uri: http::Uri = url.parse().map_err(|e| format!("found the URL `{url}`, expected http://HOST:PORT: {e}"))?;
+    let uri: http::Uri = url
+        .parse()
+        .map_err(|e| format!("found the URL `{url}`, expected http://HOST:PORT: {e}"))?;
     let mut config = Config::new(uri);
     config.default_retry = false;
     Client::try_from(config).map_err(|e| format!("{url}: {e}"))
@@ -86,14 +93,18 @@ fn reading(found: &[Series], target: &Target, of_cgroup: bool) -> Option<Reading
     let of_target = found.iter().filter(|series| is_of(series, target));
     let is_cpu = |series: &&Series| {
         let is_whole = matches!(series.label("cpu"), "total" | "");
-        series.name == "container_cpu_usage_seconds_total" && is_whole && series.label("id").is_empty() != of_cgroup
+        series.name == "container_cpu_usage_seconds_total"
+            && is_whole
+            && series.label("id").is_empty() != of_cgroup
     };
     // Where several jobs scrape the same figure, the last one is the freshest.
     let cpu = of_target.clone().filter(is_cpu).max_by_key(|series| series.at_ms)?;
     let beside = |name: &str| {
         let same = |series: &&Series| {
             series.name == name
-                && ["id", "job", "instance", "metrics_path"].iter().all(|label| series.label(label) == cpu.label(label))
+                && ["id", "job", "instance", "metrics_path"]
+                    .iter()
+                    .all(|label| series.label(label) == cpu.label(label))
         };
         of_target.clone().find(same).map(|series| series.value)
     };
@@ -120,7 +131,10 @@ fn is_of(series: &Series, target: &Target) -> bool {
                 && (["node", "kubernetes_io_hostname", "kubernetes_node", "instance"]
                     .iter()
                     .any(|label| series.label(label) == target.node)
-                    || series.label("instance").rsplit_once(':').is_some_and(|(host, _)| host == target.node))
+                    || series
+                        .label("instance")
+                        .rsplit_once(':')
+                        .is_some_and(|(host, _)| host == target.node))
         }
     }
 }
@@ -133,14 +147,19 @@ mod tests {
     use crate::observe::meters::target::Container;
 
     fn target(pod: Option<&str>) -> Target {
-        let container = pod.map(|pod| Container { namespace: "try".into(), pod: pod.into(), name: "burn".into() });
+        let container = pod.map(|pod| Container {
+            namespace: "try".into(),
+            pod: pod.into(),
+            name: "burn".into(),
+        });
         let what = if pod.is_some() { MeteredKind::Agent } else { MeteredKind::Node };
         Target { who: "a".into(), what, node: "n2".into(), container }
     }
 
     #[test]
     fn a_namespace_is_asked_for_once() {
-        let queries = queries(&[target(Some("p")), target(Some("q")), target(Some("p")), target(None)]);
+        let queries =
+            queries(&[target(Some("p")), target(Some("q")), target(Some("p")), target(None)]);
         assert_eq!(queries.len(), 2);
         assert!(queries[0].contains(r#"namespace="try",pod=~"p|q""#), "{}", queries[0]);
         assert!(queries[1].contains(r#"id="/""#), "{}", queries[1]);
@@ -155,7 +174,8 @@ mod tests {
             value,
         };
         let of = |id: &'static str| {
-            let mut labels = vec![("namespace", "try"), ("pod", "p"), ("container", "burn"), ("job", "kubelet")];
+            let mut labels =
+                vec![("namespace", "try"), ("pod", "p"), ("container", "burn"), ("job", "kubelet")];
             if !id.is_empty() {
                 labels.push(("id", id));
             }
@@ -173,7 +193,12 @@ mod tests {
             sample(cpu, &[("id", "/"), ("instance", "n2:10250")], 4_000, 2.0),
         ];
         let read = reading(&found, &target(Some("p")), true).unwrap();
-        let expected = Reading { at_ms: 6_000, cpu_s: 1.0, memory_bytes: Some(4096.0), throttled_s: Some(0.5) };
+        let expected = Reading {
+            at_ms: 6_000,
+            cpu_s: 1.0,
+            memory_bytes: Some(4096.0),
+            throttled_s: Some(0.5),
+        };
         assert_eq!(read, expected);
         assert_eq!(reading(&found, &target(Some("p")), false).unwrap().cpu_s, 99.0);
         assert_eq!(reading(&found, &target(None), true).unwrap().cpu_s, 2.0);

@@ -32,7 +32,9 @@ pub(super) fn pod_of(target: &Target, targets: &[Target]) -> Option<Container> {
     let container = target.container.as_ref()?;
     let same_pod = |other: &&Target| {
         let other = other.container.as_ref();
-        other.is_some_and(|other| (&other.namespace, &other.pod) == (&container.namespace, &container.pod))
+        other.is_some_and(|other| {
+            (&other.namespace, &other.pod) == (&container.namespace, &container.pod)
+        })
     };
     let is_alone = targets.iter().filter(same_pod).count() == 1;
     is_alone.then(|| Container { name: String::new(), ..container.clone() })

@@ -34,7 +34,9 @@ impl Watched for DeploymentState {
             (Some(before), Some(after)) if before.replicas != after.replicas => {
                 format!("was scaled from {} to {} replicas", before.replicas, after.replicas)
             }
-            (Some(before), Some(after)) if before.generation != after.generation => "was changed".to_owned(),
+            (Some(before), Some(after)) if before.generation != after.generation => {
+                "was changed".to_owned()
+            }
             (None, Some(after)) => format!("was added with {} replicas", after.replicas),
             (Some(_), None) => "was removed".to_owned(),
             _ => return Vec::new(),
@@ -50,12 +52,22 @@ mod tests {
 
     #[test]
     fn scaling_is_told() {
-        let of =
-            |replicas, generation| DeploymentState { namespace: "r".into(), name: "web".into(), replicas, generation };
-        let told = |before: Option<&DeploymentState>, after: Option<&DeploymentState>| {
-            DeploymentState::compare(before, after).into_iter().map(|change| change.text).collect::<Vec<_>>()
+        let of = |replicas, generation| DeploymentState {
+            namespace: "r".into(),
+            name: "web".into(),
+            replicas,
+            generation,
         };
-        assert_eq!(told(Some(&of(1, 1)), Some(&of(5, 2))), ["the Deployment web was scaled from 1 to 5 replicas"]);
+        let told = |before: Option<&DeploymentState>, after: Option<&DeploymentState>| {
+            DeploymentState::compare(before, after)
+                .into_iter()
+                .map(|change| change.text)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(Some(&of(1, 1)), Some(&of(5, 2))),
+            ["the Deployment web was scaled from 1 to 5 replicas"]
+        );
         assert_eq!(told(Some(&of(1, 1)), Some(&of(1, 2))), ["the Deployment web was changed"]);
         assert_eq!(told(None, Some(&of(2, 1))), ["the Deployment web was added with 2 replicas"]);
         assert!(told(Some(&of(1, 1)), Some(&of(1, 1))).is_empty());

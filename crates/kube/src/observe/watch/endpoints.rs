@@ -45,9 +45,16 @@ impl Watched for EndpointState {
         let none = BTreeMap::new();
         let was = before.map_or(&none, |before| &before.ready);
         let is = after.map_or(&none, |after| &after.ready);
-        let gained: Vec<&str> =
-            is.iter().filter(|(at, _)| !was.contains_key(*at)).map(|(_, who)| who.as_str()).collect();
-        let lost: Vec<&str> = was.iter().filter(|(at, _)| !is.contains_key(*at)).map(|(_, who)| who.as_str()).collect();
+        let gained: Vec<&str> = is
+            .iter()
+            .filter(|(at, _)| !was.contains_key(*at))
+            .map(|(_, who)| who.as_str())
+            .collect();
+        let lost: Vec<&str> = was
+            .iter()
+            .filter(|(at, _)| !is.contains_key(*at))
+            .map(|(_, who)| who.as_str())
+            .collect();
         let mut words = Vec::new();
         if !gained.is_empty() {
             words.push(format!("gained {}", gained.join(", ")));
@@ -93,10 +100,14 @@ mod tests {
     #[test]
     fn endpoints_that_come_and_go_are_told() {
         let two = slice(&[("1", Some(true)), ("2", None)]);
-        let other = slice(&[("1", Some(false)), ("2", Some(true)), ("3", Some(true)), ("4", Some(true))]);
+        let other =
+            slice(&[("1", Some(false)), ("2", Some(true)), ("3", Some(true)), ("4", Some(true))]);
         let changes = EndpointState::compare(Some(&two), Some(&other));
         assert_eq!(changes.len(), 1);
-        assert_eq!(changes[0].text, "the Service svc gained pod-3, pod-4 and lost pod-1: 3 instead of 2 endpoints");
+        assert_eq!(
+            changes[0].text,
+            "the Service svc gained pod-3, pod-4 and lost pod-1: 3 instead of 2 endpoints"
+        );
         assert_eq!(changes[0].about, About::Service("r".into(), "svc".into()));
         assert!(EndpointState::compare(Some(&two), Some(&two)).is_empty());
         let gone = EndpointState::compare(Some(&two), None);

@@ -48,8 +48,11 @@ impl Watched for EventState {
         let namespace = object.namespace.clone().or_else(|| event.namespace()).unwrap_or_default();
         let series = event.series.as_ref().and_then(|series| series.count);
         let reason = event.reason.clone().unwrap_or_default();
-        let host =
-            event.source.as_ref().and_then(|source| source.host.clone()).or_else(|| event.reporting_instance.clone());
+        let host = event
+            .source
+            .as_ref()
+            .and_then(|source| source.host.clone())
+            .or_else(|| event.reporting_instance.clone());
         let host = host.filter(|host| !host.is_empty() && OF_NODES.contains(&reason.as_str()));
         Self {
             object: format!("{} {name}", kind.to_lowercase()),
@@ -107,9 +110,15 @@ mod tests {
         let once = event("Pulling", "Pod", 1);
         assert!(EventState::compare(Some(&once), Some(&once)).is_empty());
         assert_eq!(EventState::compare(Some(&once), Some(&event("Pulling", "Pod", 2))).len(), 1);
-        assert!(EventState::compare(Some(&once), None).is_empty(), "events are forgotten after a while");
+        assert!(
+            EventState::compare(Some(&once), None).is_empty(),
+            "events are forgotten after a while"
+        );
         assert!(EventState::compare(None, Some(&event("Started", "Pod", 1))).is_empty());
-        let rescaled = EventState::compare(None, Some(&event("SuccessfulRescale", "HorizontalPodAutoscaler", 1)));
+        let rescaled = EventState::compare(
+            None,
+            Some(&event("SuccessfulRescale", "HorizontalPodAutoscaler", 1)),
+        );
         assert_eq!(rescaled[0].about, About::Namespace("r".into()));
     }
 }

@@ -42,7 +42,12 @@ pub(super) trait Watched: Sized + Send + 'static {
 }
 
 /// Notes what changes, until it is aborted, or until it learns that it must not.
-pub(super) async fn follow<W: Watched>(api: Api<W::Object>, which: ListParams, log: Arc<Log>, what: String) {
+pub(super) async fn follow<W: Watched>(
+    api: Api<W::Object>,
+    which: ListParams,
+    log: Arc<Log>,
+    what: String,
+) {
     let mut followed = Followed::<W>::default();
     let mut was_let_in = false;
     // A watch that broke would go on without a word when it is back, so a new one is made, which
@@ -83,7 +88,8 @@ impl Broken {
     }
 
     fn is_forbidden(&self) -> bool {
-        self.at_once && matches!(&self.why, kube::Error::Api(status) if status.code == 403 || status.code == 404)
+        self.at_once
+            && matches!(&self.why, kube::Error::Api(status) if status.code == 403 || status.code == 404)
     }
 
     /// Whether the API server has forgotten what happened since the list.
@@ -101,7 +107,8 @@ async fn watched<W: Watched>(
     what: &str,
 ) -> Result<Infallible, Broken> {
     let mut version = {
-        let (objects, version) = api.list_with_version(which.clone()).await.map_err(Broken::at_once)?;
+        let (objects, version) =
+            api.list_with_version(which.clone()).await.map_err(Broken::at_once)?;
         log.note(followed.list(&objects));
         version
     };
@@ -187,15 +194,23 @@ mod tests {
         type Object = ConfigMap;
 
         fn of(object: &ConfigMap) -> Self {
-            Self(format!("{}={}", object.name_any(), object.annotations().get("is").cloned().unwrap_or_default()))
+            Self(format!(
+                "{}={}",
+                object.name_any(),
+                object.annotations().get("is").cloned().unwrap_or_default()
+            ))
         }
 
         fn compare(before: Option<&Self>, after: Option<&Self>) -> Vec<Change> {
-            let word = |state: Option<&Self>| state.map_or("-", |state| state.0.as_str()).to_owned();
+            let word =
+                |state: Option<&Self>| state.map_or("-", |state| state.0.as_str()).to_owned();
             if word(before) == word(after) {
                 return Vec::new();
             }
-            vec![Change::new(About::Node(String::new()), format!("{} > {}", word(before), word(after)))]
+            vec![Change::new(
+                About::Node(String::new()),
+                format!("{} > {}", word(before), word(after)),
+            )]
         }
     }
 

@@ -63,7 +63,10 @@ impl Log {
 
     /// Whether every watch knows how it is.
     pub(super) fn settled(&self) -> bool {
-        self.inner().watches.values().all(|health| matches!(health, Health::Well | Health::Forbidden(_)))
+        self.inner()
+            .watches
+            .values()
+            .all(|health| matches!(health, Health::Well | Health::Forbidden(_)))
     }
 
     /// Why one of them sees nothing, if one does not.

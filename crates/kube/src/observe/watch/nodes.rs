@@ -29,7 +29,9 @@ impl Watched for NodeState {
         let conditions = status.conditions.into_iter().flatten();
         Self {
             name: node.name_any(),
-            conditions: conditions.map(|c| (c.type_, (c.status, c.message.or(c.reason).unwrap_or_default()))).collect(),
+            conditions: conditions
+                .map(|c| (c.type_, (c.status, c.message.or(c.reason).unwrap_or_default())))
+                .collect(),
             closed: node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or_default(),
             allocatable: status
                 .allocatable
@@ -50,7 +52,10 @@ impl Watched for NodeState {
             (_, None) => vec!["was removed".to_owned()],
         };
         let about = About::Node(node.name.clone());
-        texts.into_iter().map(|text| Change::new(about.clone(), format!("node {} {text}", node.name))).collect()
+        texts
+            .into_iter()
+            .map(|text| Change::new(about.clone(), format!("node {} {text}", node.name)))
+            .collect()
     }
 }
 
@@ -123,13 +128,19 @@ mod tests {
         expect(&condition(0, "True", "low"), "has MemoryPressure: low");
         expect(&condition(1, "Unknown", "silent"), "is not ready any more: silent");
         expect(&|node| node["spec"]["unschedulable"] = true.into(), "was closed for new pods");
-        expect(&|node| node["status"]["allocatable"]["cpu"] = "1".into(), "has 1 CPUs for pods now");
+        expect(
+            &|node| node["status"]["allocatable"]["cpu"] = "1".into(),
+            "has 1 CPUs for pods now",
+        );
     }
 
     #[test]
     fn a_heartbeat_and_an_image_of_others_are_no_change() {
         let beat = node(|node| {
-            node["status"]["images"].as_array_mut().unwrap().push(json!({"names": ["b@sha256:2", "b:1"]}));
+            node["status"]["images"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"names": ["b@sha256:2", "b:1"]}));
             node["status"]["conditions"][1]["message"] = "posting still".into();
             node["status"]["allocatable"]["memory"] = "1000Mi".into();
         });

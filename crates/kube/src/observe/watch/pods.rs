@@ -44,12 +44,17 @@ impl Watched for PodState {
         let status = pod.status.clone().unwrap_or_default();
         let failed = match status.phase.as_deref() {
             Some("Failed") => {
-                let words = [status.reason, status.message].into_iter().flatten().collect::<Vec<_>>().join(": ");
+                let words = [status.reason, status.message]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(": ");
                 if words.is_empty() { "no reason given".to_owned() } else { words }
             }
             _ => String::new(),
         };
-        let containers = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
+        let containers =
+            status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
         Self {
             namespace: pod.namespace().unwrap_or_default(),
             name: pod.name_any(),
@@ -57,24 +62,35 @@ impl Watched for PodState {
             ours: pod.labels().contains_key(RUN),
             node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).unwrap_or_default(),
             address: status.pod_ip.clone().unwrap_or_default(),
-            ready: status.conditions.iter().flatten().any(|c| c.type_ == "Ready" && c.status == "True"),
+            ready: status
+                .conditions
+                .iter()
+                .flatten()
+                .any(|c| c.type_ == "Ready" && c.status == "True"),
             leaving: pod.metadata.deletion_timestamp.is_some(),
             failed,
-            containers: containers.map(|status| (status.name.clone(), ContainerState::of(status))).collect(),
+            containers: containers
+                .map(|status| (status.name.clone(), ContainerState::of(status)))
+                .collect(),
         }
     }
 
     fn compare(before: Option<&Self>, after: Option<&Self>) -> Vec<Change> {
         let Some(pod) = after.or(before) else { return Vec::new() };
         let texts = match (before, after) {
-            (Some(before), Some(after)) if before.uid != after.uid => vec!["was replaced by another".to_owned()],
+            (Some(before), Some(after)) if before.uid != after.uid => {
+                vec!["was replaced by another".to_owned()]
+            }
             (Some(before), Some(after)) => before.differences(after),
             (None, Some(_)) => vec!["was added".to_owned()],
             (Some(_), None) => vec!["was removed".to_owned()],
             (None, None) => Vec::new(),
         };
         let at = if pod.node.is_empty() { String::new() } else { format!(" of node {}", pod.node) };
-        texts.into_iter().map(|text| Change::new(pod.about(), format!("pod {}{at} {text}", pod.name))).collect()
+        texts
+            .into_iter()
+            .map(|text| Change::new(pod.about(), format!("pod {}{at} {text}", pod.name)))
+            .collect()
     }
 }
 
@@ -118,33 +134,46 @@ impl PodState {
 impl ContainerState {
     fn of(status: &ContainerStatus) -> Self {
         let state = status.state.as_ref();
-        let waiting = state.and_then(|state| state.waiting.as_ref()).and_then(|waiting| waiting.reason.clone());
+        let waiting = state
+            .and_then(|state| state.waiting.as_ref())
+            .and_then(|waiting| waiting.reason.clone());
         let ended = |state: Option<&k8s_openapi::api::core::v1::ContainerState>| {
             let ended = state?.terminated.as_ref()?;
             let reason = ended.reason.clone().unwrap_or_else(|| "ended".to_owned());
             Some(format!("{reason}, exit code {}", ended.exit_code))
         };
-        let resources = status.resources.iter().flat_map(|given| given.limits.iter().chain(&given.requests)).flatten();
+        let resources = status
+            .resources
+            .iter()
+            .flat_map(|given| given.limits.iter().chain(&given.requests))
+            .flatten();
         Self {
             restarts: status.restart_count,
             ended: ended(status.last_state.as_ref()).or_else(|| ended(state)).unwrap_or_default(),
             // These two are how every container begins.
-            waiting: waiting.filter(|why| why != "ContainerCreating" && why != "PodInitializing").unwrap_or_default(),
-            resources: resources.map(|(what, amount)| format!("{what} {}", amount.0)).collect::<Vec<_>>().join(", "),
+            waiting: waiting
+                .filter(|why| why != "ContainerCreating" && why != "PodInitializing")
+                .unwrap_or_default(),
+            resources: resources
+                .map(|(what, amount)| format!("{what} {}", amount.0))
+                .collect::<Vec<_>>()
+                .join(", "),
         }
     }
 
     fn differences(&self, name: &str, after: &Self) -> Vec<String> {
         let mut texts = Vec::new();
         if self.restarts < after.restarts {
-            let why = if after.ended.is_empty() { String::new() } else { format!(" ({})", after.ended) };
+            let why =
+                if after.ended.is_empty() { String::new() } else { format!(" ({})", after.ended) };
             texts.push(format!("restarted its container {name}{why}"));
         }
         if self.waiting != after.waiting && !after.waiting.is_empty() {
             texts.push(format!("cannot run its container {name}: {}", after.waiting));
         }
         if self.resources != after.resources && !self.resources.is_empty() {
-            texts.push(format!("got other resources for its container {name}: {}", after.resources));
+            texts
+                .push(format!("got other resources for its container {name}: {}", after.resources));
         }
         texts
     }
@@ -181,7 +210,8 @@ mod tests {
         let restarted = pod(|pod| {
             let container = &mut pod["status"]["containerStatuses"][0];
             container["restartCount"] = 1.into();
-            container["lastState"] = json!({"terminated": {"reason": "OOMKilled", "exitCode": 137}});
+            container["lastState"] =
+                json!({"terminated": {"reason": "OOMKilled", "exitCode": 137}});
             pod["status"]["conditions"][0]["status"] = "False".into();
         });
         assert_eq!(
@@ -197,11 +227,20 @@ mod tests {
     #[test]
     fn what_else_happens_to_pods_is_told() {
         let expect = |change: &dyn Fn(&mut Value), text: &str| {
-            assert_eq!(texts(Some(&pod(|_| {})), Some(&pod(change))), [format!("pod server-2 of node n1 {text}")]);
+            assert_eq!(
+                texts(Some(&pod(|_| {})), Some(&pod(change))),
+                [format!("pod server-2 of node n1 {text}")]
+            );
         };
-        expect(&|pod| pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into(), "is being deleted");
+        expect(
+            &|pod| pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into(),
+            "is being deleted",
+        );
         expect(&|pod| pod["metadata"]["uid"] = "u2".into(), "was replaced by another");
-        expect(&|pod| pod["status"]["podIP"] = "10.0.0.2".into(), "changed its address from 10.0.0.1 to 10.0.0.2");
+        expect(
+            &|pod| pod["status"]["podIP"] = "10.0.0.2".into(),
+            "changed its address from 10.0.0.1 to 10.0.0.2",
+        );
         expect(
             &|pod| {
                 pod["status"]["phase"] = "Failed".into();
@@ -211,7 +250,10 @@ mod tests {
             "failed: Evicted: low on memory",
         );
         expect(
-            &|pod| pod["status"]["containerStatuses"][0]["state"] = json!({"waiting": {"reason": "ImagePullBackOff"}}),
+            &|pod| {
+                pod["status"]["containerStatuses"][0]["state"] =
+                    json!({"waiting": {"reason": "ImagePullBackOff"}})
+            },
             "cannot run its container agent: ImagePullBackOff",
         );
         expect(

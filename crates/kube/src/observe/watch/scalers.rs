@@ -23,8 +23,14 @@ impl Watched for ScalerState {
         Self {
             namespace: scaler.namespace().unwrap_or_default(),
             name: scaler.name_any(),
-            target: target.map(|target| format!("{} {}", target.kind, target.name)).unwrap_or_default(),
-            wanted: scaler.status.as_ref().map(|status| status.desired_replicas).unwrap_or_default(),
+            target: target
+                .map(|target| format!("{} {}", target.kind, target.name))
+                .unwrap_or_default(),
+            wanted: scaler
+                .status
+                .as_ref()
+                .map(|status| status.desired_replicas)
+                .unwrap_or_default(),
         }
     }
 
@@ -32,7 +38,10 @@ impl Watched for ScalerState {
         let Some(scaler) = after.or(before) else { return Vec::new() };
         let text = match (before, after) {
             (Some(before), Some(after)) if before.wanted != after.wanted => {
-                format!("wants {} instead of {} replicas of {}", after.wanted, before.wanted, after.target)
+                format!(
+                    "wants {} instead of {} replicas of {}",
+                    after.wanted, before.wanted, after.target
+                )
             }
             (None, Some(after)) => format!("was added; it scales {}", after.target),
             (Some(before), None) => format!("was removed; it scaled {}", before.target),
@@ -61,7 +70,10 @@ mod tests {
     #[test]
     fn what_it_wants_is_told() {
         let changes = ScalerState::compare(Some(&scaler(1)), Some(&scaler(5)));
-        assert_eq!(changes[0].text, "the autoscaler web wants 5 instead of 1 replicas of Deployment web");
+        assert_eq!(
+            changes[0].text,
+            "the autoscaler web wants 5 instead of 1 replicas of Deployment web"
+        );
         assert_eq!(changes[0].about, About::Namespace("r".into()));
         assert!(ScalerState::compare(Some(&scaler(5)), Some(&scaler(5))).is_empty());
     }

@@ -14,7 +14,8 @@ pub(crate) type Asked = BTreeSet<(String, String, String)>;
 
 /// A client that notes what it asks for. To be called inside a runtime.
 pub(crate) async fn noting(kubeconfig: Kubeconfig, notes: Arc<Mutex<Asked>>) -> Client {
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    let config =
+        Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
     let note = move |request: Request<Body>| {
         notes.lock().unwrap().extend(right(
             request.method(),
@@ -62,11 +63,25 @@ fn right(method: &Method, path: &str, query: &str) -> Option<(String, String, St
 
 #[test]
 fn requests_take_rights() {
-    let of = |method, path, query| right(&method, path, query).map(|(g, r, v)| format!("{v} {r} of `{g}`"));
+    let of = |method, path, query| {
+        right(&method, path, query).map(|(g, r, v)| format!("{v} {r} of `{g}`"))
+    };
     assert_eq!(of(Method::GET, "/api/v1/namespaces/x", "").unwrap(), "get namespaces of ``");
-    assert_eq!(of(Method::GET, "/api/v1/namespaces/x/pods", "&watch=true").unwrap(), "watch pods of ``");
-    assert_eq!(of(Method::GET, "/api/v1/nodes/n1/proxy/metrics/cadvisor", "").unwrap(), "get nodes/proxy of ``");
-    assert_eq!(of(Method::DELETE, "/api/v1/namespaces/x/pods", "").unwrap(), "deletecollection pods of ``");
-    assert_eq!(of(Method::GET, "/apis/apps/v1/deployments", "").unwrap(), "list deployments of `apps`");
+    assert_eq!(
+        of(Method::GET, "/api/v1/namespaces/x/pods", "&watch=true").unwrap(),
+        "watch pods of ``"
+    );
+    assert_eq!(
+        of(Method::GET, "/api/v1/nodes/n1/proxy/metrics/cadvisor", "").unwrap(),
+        "get nodes/proxy of ``"
+    );
+    assert_eq!(
+        of(Method::DELETE, "/api/v1/namespaces/x/pods", "").unwrap(),
+        "deletecollection pods of ``"
+    );
+    assert_eq!(
+        of(Method::GET, "/apis/apps/v1/deployments", "").unwrap(),
+        "list deployments of `apps`"
+    );
     assert_eq!(of(Method::GET, "/version", ""), None);
 }

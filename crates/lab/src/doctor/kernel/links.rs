@@ -7,12 +7,15 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::network::namespace::Namespace;
 
-pub(crate) const CHECK: Check = Check { name: "links", needed_for: "network kinds", inside: true, run };
+pub(crate) const CHECK: Check =
+    Check { name: "links", needed_for: "network kinds", inside: true, run };
 
 fn run() -> Finding {
     let failed = match tried() {
         Ok(failed) => failed,
-        Err(error) => return Finding::missing(error.to_string(), "look at the kernel's log (`dmesg`)"),
+        Err(error) => {
+            return Finding::missing(error.to_string(), "look at the kernel's log (`dmesg`)");
+        }
     };
     if failed.is_empty() {
         return Finding::works("veth, bridge, vxlan, macvlan");
@@ -33,5 +36,8 @@ fn tried() -> std::io::Result<Vec<String>> {
         ("vxlan", netlink.add_vxlan("x0", 1, Ipv4Addr::new(10, 255, 255, 1), "v0", 4789)),
         ("macvlan", netlink.add_macvlan("m0", "v0", &there)),
     ];
-    Ok(made.into_iter().filter_map(|(kind, made)| made.err().map(|e| format!("{kind}: {e}"))).collect())
+    Ok(made
+        .into_iter()
+        .filter_map(|(kind, made)| made.err().map(|e| format!("{kind}: {e}")))
+        .collect())
 }

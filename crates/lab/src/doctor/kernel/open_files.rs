@@ -4,7 +4,8 @@ use hopbench_testbed::Finding;
 
 use crate::doctor::check::Check;
 
-pub(crate) const CHECK: Check = Check { name: "open files", needed_for: "many connections", inside: false, run };
+pub(crate) const CHECK: Check =
+    Check { name: "open files", needed_for: "many connections", inside: false, run };
 
 /// Ten thousand connections and what else a process has open.
 const ENOUGH: u64 = 10_100;
@@ -16,6 +17,8 @@ fn run() -> Finding {
             format!("{n}: at most about {} connections at one end", n.saturating_sub(100)),
             "raise the hard limit: `ulimit -Hn`, LimitNOFILE= or limits.conf",
         ),
-        Err(error) => Finding::missing(format!("the limit cannot be read: {error}"), "look at `ulimit -n`"),
+        Err(error) => {
+            Finding::missing(format!("the limit cannot be read: {error}"), "look at `ulimit -n`")
+        }
     }
 }

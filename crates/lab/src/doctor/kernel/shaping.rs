@@ -10,6 +10,8 @@ pub(crate) const CHECK: Check = Check { name: "tbf", needed_for: "link rates", i
 fn run() -> Finding {
     match on_a_link(|netlink| netlink.shape(LINK, 1_000_000_000, 1500)) {
         Ok(()) => Finding::works("a link was shaped to 1 Gbit/s"),
-        Err(error) => Finding::missing(error.to_string(), "`modprobe sch_tbf`, or scenarios without `link:`"),
+        Err(error) => {
+            Finding::missing(error.to_string(), "`modprobe sch_tbf`, or scenarios without `link:`")
+        }
     }
 }

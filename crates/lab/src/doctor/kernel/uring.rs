@@ -8,7 +8,8 @@ use hopbench_testbed::Finding;
 
 use crate::doctor::check::Check;
 
-pub(crate) const CHECK: Check = Check { name: "io_uring", needed_for: "--engine uring", inside: false, run };
+pub(crate) const CHECK: Check =
+    Check { name: "io_uring", needed_for: "--engine uring", inside: false, run };
 
 fn run() -> Finding {
     let made = Waker::new().and_then(|waker| Ring::new(8, Arc::from([0; 64]), Arc::new(waker)));

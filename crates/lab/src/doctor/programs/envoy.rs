@@ -8,7 +8,8 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::processes::tools::{self, bounded};
 
-pub(crate) const CHECK: Check = Check { name: "envoy", needed_for: "sidecars and gateways", inside: false, run };
+pub(crate) const CHECK: Check =
+    Check { name: "envoy", needed_for: "sidecars and gateways", inside: false, run };
 
 /// An Envoy that has not read a configuration by then hangs.
 const MOST_NS: Nanos = 10 * SECOND;
@@ -19,7 +20,10 @@ fn run() -> Finding {
     let envoy = match tools::envoy() {
         Ok(envoy) => envoy,
         Err(absent) => {
-            return Finding::missing(absent.why, format!("{}; paths without it are not affected", absent.remedy));
+            return Finding::missing(
+                absent.why,
+                format!("{}; paths without it are not affected", absent.remedy),
+            );
         }
     };
     let found = format!("{} ({}, from {})", envoy.version, envoy.path.display(), envoy.source);
@@ -30,7 +34,10 @@ fn run() -> Finding {
         Ok(output) => {
             let words = String::from_utf8_lossy(&output.stderr);
             let last = words.lines().last().unwrap_or_default().trim().to_owned();
-            Finding::missing(format!("{found} cannot read a configuration ({}): {last}", output.status), REINSTALL)
+            Finding::missing(
+                format!("{found} cannot read a configuration ({}): {last}", output.status),
+                REINSTALL,
+            )
         }
         Err(error) => Finding::missing(format!("{found} cannot be started: {error}"), REINSTALL),
     }

@@ -8,7 +8,8 @@ use crate::doctor::check::Check;
 use crate::network::namespace::Namespace;
 use crate::processes::tools;
 
-pub(crate) const CHECK: Check = Check { name: "nft", needed_for: "cluster-ip, node-port", inside: true, run };
+pub(crate) const CHECK: Check =
+    Check { name: "nft", needed_for: "cluster-ip, node-port", inside: true, run };
 
 /// A translation with random choice and a counter, as a Service has it.
 const PROBE: &str = "add table ip probe; add chain ip probe pre { type nat hook prerouting priority -100; }; \
@@ -17,7 +18,10 @@ const PROBE: &str = "add table ip probe; add chain ip probe pre { type nat hook 
 
 fn run() -> Finding {
     let Some(nft) = tools::find("nft") else {
-        return Finding::missing("no program `nft` in PATH", "install nftables (`apt-get install nftables`)");
+        return Finding::missing(
+            "no program `nft` in PATH",
+            "install nftables (`apt-get install nftables`)",
+        );
     };
     let tried = Namespace::create("probe").and_then(|namespace| {
         let mut command: Command = namespace.command(nft.as_os_str())?;
@@ -26,7 +30,11 @@ fn run() -> Finding {
     match tried {
         Ok(output) if output.status.success() => Finding::works(nft.display().to_string()),
         Ok(output) => Finding::missing(
-            String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("it failed without a word").to_owned(),
+            String::from_utf8_lossy(&output.stderr)
+                .lines()
+                .next()
+                .unwrap_or("it failed without a word")
+                .to_owned(),
             "`modprobe nft_chain_nat nft_numgen`",
         ),
         Err(error) => Finding::missing(format!("{}: {error}", nft.display()), "reinstall nftables"),

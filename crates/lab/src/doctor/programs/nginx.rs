@@ -5,7 +5,8 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::processes::tools;
 
-pub(crate) const CHECK: Check = Check { name: "nginx", needed_for: "server: nginx", inside: false, run };
+pub(crate) const CHECK: Check =
+    Check { name: "nginx", needed_for: "server: nginx", inside: false, run };
 
 fn run() -> Finding {
     let remedy = "install it (`apt-get install nginx-light`)";

@@ -10,13 +10,16 @@ use crate::doctor::check::Check;
 use crate::processes::runtimes::runtime;
 use crate::processes::tools::{self, bounded};
 
-pub(crate) const CHECK: Check = Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: true, run };
+pub(crate) const CHECK: Check =
+    Check { name: "runsc", needed_for: "runtime runsc (gVisor)", inside: true, run };
 
 /// A sandbox that has not ended by then hangs.
 const MOST_NS: Nanos = 10 * SECOND;
 
 fn run() -> Finding {
-    let Some(runtime) = runtime("runsc") else { return Finding::missing("the lab does not know it", "") };
+    let Some(runtime) = runtime("runsc") else {
+        return Finding::missing("the lab does not know it", "");
+    };
     let Some(runsc) = runtime.find() else {
         let remedy = format!("{}; paths without it are not affected", runtime.remedy());
         return Finding::missing("no program `runsc` in PATH", remedy);
@@ -44,7 +47,11 @@ fn sandbox(runsc: &Path) -> Result<(), String> {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
             let words = String::from_utf8_lossy(&output.stderr);
-            Err(format!("a sandbox failed ({}): {}", output.status, words.lines().last().unwrap_or_default().trim()))
+            Err(format!(
+                "a sandbox failed ({}): {}",
+                output.status,
+                words.lines().last().unwrap_or_default().trim()
+            ))
         }
         Err(error) => Err(format!("a sandbox cannot be started: {error}")),
     }

@@ -67,7 +67,9 @@ impl Admin {
         loop {
             let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
             let mut response = httparse::Response::new(&mut headers);
-            if let httparse::Status::Complete(count) = response.parse(&self.bytes).map_err(io::Error::other)? {
+            if let httparse::Status::Complete(count) =
+                response.parse(&self.bytes).map_err(io::Error::other)?
+            {
                 let head = (response.code.unwrap_or(0), length(response.headers)?);
                 self.bytes.drain(..count);
                 return Ok(head);
@@ -79,15 +81,17 @@ impl Admin {
     fn chunks(&mut self, end: Nanos) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
         loop {
-            let parsed =
-                httparse::parse_chunk_size(&self.bytes).map_err(|_| io::Error::other("a chunk without a size"))?;
+            let parsed = httparse::parse_chunk_size(&self.bytes)
+                .map_err(|_| io::Error::other("a chunk without a size"))?;
             let httparse::Status::Complete((count, size)) = parsed else {
                 self.more(end)?;
                 continue;
             };
             self.bytes.drain(..count);
-            let size =
-                usize::try_from(size).ok().filter(|size| *size <= MOST_BYTES - body.len()).ok_or_else(too_long)?;
+            let size = usize::try_from(size)
+                .ok()
+                .filter(|size| *size <= MOST_BYTES - body.len())
+                .ok_or_else(too_long)?;
             body.extend(self.take(size, end)?);
             // A chunk ends with an empty line; so does the answer, which has no trailers, after a
             // chunk of nothing.
@@ -125,7 +129,14 @@ impl Admin {
                 Ok(())
             }
             // That is what a timeout looks like; the next look at the clock says so.
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(()),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }
@@ -171,7 +182,8 @@ mod tests {
             }
         });
         let mut get = || admin.get("/stats", PATIENCE_NS).map_err(|e| e.to_string());
-        let got = answers.iter().map(|_| get().map(|body| String::from_utf8(body).unwrap())).collect();
+        let got =
+            answers.iter().map(|_| get().map(|body| String::from_utf8(body).unwrap())).collect();
         server.unwrap().join().unwrap();
         got
     }
@@ -184,8 +196,12 @@ mod tests {
             "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 13\r\n\r\nINITIALIZING\n",
             "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
         ]);
-        let expected =
-            [Ok("a: 1\nabcdefghijklmnopqrstuvwxyz"), Ok("LIVE"), Err("/stats: status 503: INITIALIZING"), Ok("")];
+        let expected = [
+            Ok("a: 1\nabcdefghijklmnopqrstuvwxyz"),
+            Ok("LIVE"),
+            Err("/stats: status 503: INITIALIZING"),
+            Ok(""),
+        ];
         assert_eq!(got, expected.map(|one| one.map(str::to_owned).map_err(str::to_owned)));
     }
 
@@ -195,9 +211,18 @@ mod tests {
             ("SSH-2.0-x\r\n", "invalid"),
             ("HTTP/1.1 200 OK\r\n\r\n", "a body without a length"),
             ("HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n", "a body without a length"),
-            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n", "a chunk without a size"),
-            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nabc\r\n", "a chunk without an end"),
-            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nfffffffff\r\n", "an answer of more than"),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n",
+                "a chunk without a size",
+            ),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nabc\r\n",
+                "a chunk without an end",
+            ),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nfffffffff\r\n",
+                "an answer of more than",
+            ),
             ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", "unexpected end"),
         ] {
             let (ours, mut theirs) = UnixStream::pair().unwrap();

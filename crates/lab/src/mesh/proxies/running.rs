@@ -81,9 +81,14 @@ type Arguments = Box<dyn FnOnce(&Path) -> io::Result<Vec<OsString>> + Send>;
 impl Running {
     /// Starts it; it is not ready yet. `services` is the program of the services; what it says goes
     /// to `log`.
-    pub(super) fn start(task: Task<'_>, services: &Path, log: Option<&File>) -> Result<Self, Fault> {
+    pub(super) fn start(
+        task: Task<'_>,
+        services: &Path,
+        log: Option<&File>,
+    ) -> Result<Self, Fault> {
         let name = task.name.clone();
-        Self::spawn(task, services, log).map_err(|error| Fault::environment(format!("cannot start {name}: {error}")))
+        Self::spawn(task, services, log)
+            .map_err(|error| Fault::environment(format!("cannot start {name}: {error}")))
     }
 
     fn spawn(task: Task<'_>, services: &Path, log: Option<&File>) -> io::Result<Self> {
@@ -104,7 +109,17 @@ impl Running {
         })?;
         let stderr = stderr.ok_or_else(|| io::Error::other("it has no standard error"))?;
         let stderr = StderrLog::follow(&name, stderr, log.map(File::try_clone).transpose()?)?;
-        Ok(Self { name, process, stderr, ports, endpoint, totals, access_log, ready: false, untold: 0 })
+        Ok(Self {
+            name,
+            process,
+            stderr,
+            ports,
+            endpoint,
+            totals,
+            access_log,
+            ready: false,
+            untold: 0,
+        })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -150,11 +165,17 @@ impl Running {
     /// Why it is not ready, after so long.
     pub(super) fn late(&self, within: Nanos) -> Fault {
         let listening = listening(self.pid());
-        let missing: Vec<String> =
-            self.ports.iter().filter(|port| !listening.contains(port)).map(u16::to_string).collect();
+        let missing: Vec<String> = self
+            .ports
+            .iter()
+            .filter(|port| !listening.contains(port))
+            .map(u16::to_string)
+            .collect();
         let what = match (&self.endpoint, missing.is_empty()) {
             (_, false) => format!("it does not listen on port {}", missing.join(", ")),
-            (Some(Endpoint { admin: None, .. }), true) => "nobody listens at its admin endpoint".to_owned(),
+            (Some(Endpoint { admin: None, .. }), true) => {
+                "nobody listens at its admin endpoint".to_owned()
+            }
             _ => "its admin endpoint does not say that it is ready".to_owned(),
         };
         let text = format!("{} is not ready after {}: {what}", self.name, Span(within));
@@ -222,7 +243,10 @@ impl Running {
 
     /// Its end in words, with its last lines.
     fn obituary(&mut self) -> String {
-        let how = self.process.end().map_or_else(|| "nobody knows how".to_owned(), |status| status.to_string());
+        let how = self
+            .process
+            .end()
+            .map_or_else(|| "nobody knows how".to_owned(), |status| status.to_string());
         with_last_lines(&format!("{} has ended ({how})", self.name), &self.stderr.last())
     }
 }
@@ -236,14 +260,17 @@ fn with_last_lines(text: &str, lines: &str) -> String {
 }
 
 fn envoy(proxy: &Proxy) -> io::Result<Outfit> {
-    let program = tools::envoy().map_err(|absent| io::Error::other(absent.why))?.path.canonicalize()?;
+    let program =
+        tools::envoy().map_err(|absent| io::Error::other(absent.why))?.path.canonicalize()?;
     let named = match &proxy.admin {
         Reached::Pipe(path) => path.strip_prefix('@'),
         Reached::Loopback(_) => None,
     };
     let name = named.ok_or_else(|| {
         let found = &proxy.admin;
-        io::Error::other(format!("admin endpoint {found:?}: expected @ and the name of an abstract socket"))
+        io::Error::other(format!(
+            "admin endpoint {found:?}: expected @ and the name of an abstract socket"
+        ))
     })?;
     let endpoint = Endpoint { name: name.to_owned(), admin: None };
     let bootstrap = proxy.bootstrap();
@@ -298,6 +325,7 @@ fn ports(bootstrap: &Value) -> Vec<u16> {
         let more = listener["additional_addresses"].as_array().into_iter().flatten();
         more.map(|more| &more["address"]).chain([&listener["address"]])
     });
-    let port = |address: &Value| u16::try_from(address["socket_address"]["port_value"].as_u64()?).ok();
+    let port =
+        |address: &Value| u16::try_from(address["socket_address"]["port_value"].as_u64()?).ok();
     addresses.filter_map(port).collect()
 }

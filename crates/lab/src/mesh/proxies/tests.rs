@@ -93,7 +93,9 @@ fn stack(name: &str) -> Stack {
         .spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let mut reader = stream.try_clone().unwrap();
-                std::thread::Builder::new().spawn(move || std::io::copy(&mut reader, &mut &stream)).unwrap();
+                std::thread::Builder::new()
+                    .spawn(move || std::io::copy(&mut reader, &mut &stream))
+                    .unwrap();
             }
         })
         .unwrap();
@@ -128,7 +130,13 @@ fn several_start_at_once_count_what_passes_and_go() {
     with_envoy("several_start_at_once_count_what_passes_and_go", || {
         let names = ["a", "b", "c", "d"];
         let stacks = names.map(stack);
-        let tasks = || names.iter().zip(&stacks).map(|(name, stack)| task(name, stack, proxy(FRONT, ECHO))).collect();
+        let tasks = || {
+            names
+                .iter()
+                .zip(&stacks)
+                .map(|(name, stack)| task(name, stack, proxy(FRONT, ECHO)))
+                .collect()
+        };
         let mut proxies = proxies();
         let start = clock::now();
         proxies.start(tasks()).unwrap();
@@ -171,7 +179,11 @@ fn one_that_died_is_told_with_how_and_started_again() {
     with_envoy("one_that_died_is_told_with_how_and_started_again", || {
         let stack = stack("a");
         let tasks = || {
-            ["first", "second"].iter().zip([FRONT, FRONT + 1]).map(|(n, p)| task(n, &stack, proxy(p, ECHO))).collect()
+            ["first", "second"]
+                .iter()
+                .zip([FRONT, FRONT + 1])
+                .map(|(n, p)| task(n, &stack, proxy(p, ECHO)))
+                .collect()
         };
         let mut proxies = proxies();
         proxies.start(tasks()).unwrap();
@@ -256,7 +268,8 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
         let stack = stack("a");
         let mut proxies = proxies();
         let mut start = |wrong: Proxy| {
-            let tasks = vec![task("good", &stack, proxy(FRONT, ECHO)), task("wrong", &stack, wrong)];
+            let tasks =
+                vec![task("good", &stack, proxy(FRONT, ECHO)), task("wrong", &stack, wrong)];
             proxies.start(tasks).unwrap_err()
         };
         let mut encrypted = proxy(FRONT + 1, ECHO);
@@ -269,7 +282,10 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
             let fault = start(wrong);
             assert_eq!(fault.kind, FaultKind::Environment);
             let text = fault.text.to_lowercase();
-            assert!(text.starts_with("wrong has ended (exit status: ") && text.contains(words), "{fault}");
+            assert!(
+                text.starts_with("wrong has ended (exit status: ") && text.contains(words),
+                "{fault}"
+            );
             assert!(text.contains("its last words:\n  ["), "{fault}");
         }
         // The others are not affected, however late they got ready.
@@ -291,12 +307,21 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
         let log = folder.join("log");
         let mut proxies = Proxies::new(script, Some(File::create(&log).unwrap()));
         let stack = Stack::create("a").unwrap();
-        let tasks =
-            || vec![Task { name: "p".to_owned(), stack: &stack, cpus: None, program: Program::Policy { port: 9 } }];
+        let tasks = || {
+            vec![Task {
+                name: "p".to_owned(),
+                stack: &stack,
+                cpus: None,
+                program: Program::Policy { port: 9 },
+            }]
+        };
         let fault = proxies.start_within(tasks(), SECOND / 2).unwrap_err();
         let told = "p is not ready after 500ms: it does not listen on port 9; its last words:\n  policy --listen 0.0.0.0:9 --admin @hopbench-policy";
         assert_eq!((fault.kind, fault.text.as_str()), (FaultKind::Environment, told));
-        assert_eq!(fs::read_to_string(&log).unwrap(), "p: policy --listen 0.0.0.0:9 --admin @hopbench-policy\n");
+        assert_eq!(
+            fs::read_to_string(&log).unwrap(),
+            "p: policy --listen 0.0.0.0:9 --admin @hopbench-policy\n"
+        );
         assert!(!proxies.is_alive("p") && proxies.pid("p").is_none());
         fs::remove_dir_all(folder).unwrap();
     });
@@ -311,18 +336,26 @@ fn services_tell_their_totals_and_their_death_is_seen() {
         let mut proxies = Proxies::new(script, None);
         // It has a port open and tells its totals: this process plays that part.
         let stack = stack("a");
-        let admin = std::os::unix::net::SocketAddr::from_abstract_name("hopbench-telemetry").unwrap();
+        let admin =
+            std::os::unix::net::SocketAddr::from_abstract_name("hopbench-telemetry").unwrap();
         let admin = stack.namespace.run(|| UnixListener::bind_addr(&admin)).unwrap().unwrap();
         std::thread::Builder::new()
             .spawn(move || {
                 for mut stream in admin.incoming().map_while(Result::ok) {
-                    stream.write_all(b"{\"reports\": 7, \"series\": {\"told_apart\": 5}}\n").unwrap();
+                    stream
+                        .write_all(b"{\"reports\": 7, \"series\": {\"told_apart\": 5}}\n")
+                        .unwrap();
                 }
             })
             .unwrap();
         let telemetry = Program::Telemetry { port: ECHO };
         proxies
-            .start(vec![Task { name: "t".to_owned(), stack: &stack, cpus: Some(&[0]), program: telemetry }])
+            .start(vec![Task {
+                name: "t".to_owned(),
+                stack: &stack,
+                cpus: Some(&[0]),
+                program: telemetry,
+            }])
             .unwrap();
         assert_eq!(proxies.counters("t").unwrap(), BTreeMap::from([("reports".to_owned(), 7)]));
         assert_eq!(proxies.gauges("t").unwrap().len(), 0);
@@ -363,7 +396,8 @@ fn an_access_log_is_emptied_where_only_its_proxy_sees_it() {
         assert_eq!(proxies.counters("p").unwrap()["log_write_failures"], 0);
         let filler = Path::new(&file).with_file_name("filler");
         let mut filler = File::create(filler).unwrap();
-        let written = std::io::copy(&mut std::io::repeat(0).take(1 << 30), &mut filler).map_err(|e| e.kind());
+        let written =
+            std::io::copy(&mut std::io::repeat(0).take(1 << 30), &mut filler).map_err(|e| e.kind());
         assert_eq!(written, Err(std::io::ErrorKind::StorageFull));
         until("a failure", || {
             (0..20).for_each(|_| assert_eq!(echo(&stack, FRONT).unwrap(), "hello"));
@@ -386,11 +420,16 @@ fn proxies_believe_their_own_authority_only() {
             for (proxy, authority) in [(&mut outbound, client), (&mut inbound, &ours)] {
                 proxy.variant.mtls = true;
                 let issued = authority.issue(&format!("{SPIFFE}pod/bridge+runsc@a#2")).unwrap();
-                proxy.identity =
-                    Some(Identity { certificate: issued.certificate, key: issued.key, authority: issued.authority });
+                proxy.identity = Some(Identity {
+                    certificate: issued.certificate,
+                    key: issued.key,
+                    authority: issued.authority,
+                });
             }
             let names = [at, at + 1].map(|port| format!("p{port}"));
-            proxies.start(vec![task(&names[0], &stack, outbound), task(&names[1], &stack, inbound)]).unwrap();
+            proxies
+                .start(vec![task(&names[0], &stack, outbound), task(&names[1], &stack, inbound)])
+                .unwrap();
             names
         };
         let names = pair(&mut proxies, FRONT, &ours);
@@ -410,7 +449,8 @@ fn proxies_believe_their_own_authority_only() {
 fn an_envoy_in_a_folder_that_is_covered_runs() {
     with_envoy("an_envoy_in_a_folder_that_is_covered_runs", || {
         let folder = folder();
-        let (there, here) = (tools::envoy().unwrap().path.canonicalize().unwrap(), folder.join("my envoy"));
+        let (there, here) =
+            (tools::envoy().unwrap().path.canonicalize().unwrap(), folder.join("my envoy"));
         File::create(&here).unwrap();
         mount(Some(&there), &here, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap();
         tools::use_envoy(&here).unwrap();
@@ -433,21 +473,23 @@ fn an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy() {
     with_envoy("an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy", || {
         let folder = folder();
         let old = folder.join("envoy");
-        program(&old, "#!/bin/sh\necho\necho \"$0  version: 0123/1.30.9/Clean/RELEASE/BoringSSL\"\n");
+        program(
+            &old,
+            "#!/bin/sh\necho\necho \"$0  version: 0123/1.30.9/Clean/RELEASE/BoringSSL\"\n",
+        );
         let there = tools::envoy().unwrap().path;
         // In this mount namespace only.
-        let cover = |with: &Path| mount(Some(with), &there, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap();
+        let cover = |with: &Path| {
+            mount(Some(with), &there, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap()
+        };
         cover(&old);
         let (why, remedy) = missing().unwrap();
         assert_eq!(why, format!("{} is version 1.30.9; expected 1.39.0 or newer", there.display()));
         assert!(remedy.contains("install-envoy.sh") && remedy.contains("--envoy"), "{remedy}");
         program(&old, "#!/bin/sh\necho nginx version: nginx/1.22.1\n");
-        assert!(
-            missing()
-                .unwrap()
-                .0
-                .ends_with("expected the version of an Envoy, it printed `nginx version: nginx/1.22.1`")
-        );
+        assert!(missing().unwrap().0.ends_with(
+            "expected the version of an Envoy, it printed `nginx version: nginx/1.22.1`"
+        ));
         umount(&there).unwrap();
         while let Some(envoy) = tools::find("envoy").or_else(|| tools::cached("envoy")) {
             mount(Some("/dev/null"), &envoy, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap();

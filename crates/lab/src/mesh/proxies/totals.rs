@@ -25,7 +25,10 @@ pub(super) struct Totals {
 impl Totals {
     /// At the abstract Unix socket `name` (without `@`) of a network namespace.
     pub(super) fn at(namespace: &Namespace, name: &str) -> io::Result<Self> {
-        Ok(Self { namespace: namespace.try_clone()?, address: SocketAddr::from_abstract_name(name)? })
+        Ok(Self {
+            namespace: namespace.try_clone()?,
+            address: SocketAddr::from_abstract_name(name)?,
+        })
     }
 
     /// All that are numbers, at most after this time.
@@ -47,7 +50,11 @@ impl Totals {
                 Ok(0) => return numbers(&text),
                 Ok(count) => text.extend_from_slice(&buffer[..count]),
                 // That is what a timeout looks like; the next look at the clock says so.
-                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                    ) => {}
                 Err(error) => return Err(error),
             }
             if text.len() > MOST_BYTES {
@@ -70,7 +77,8 @@ mod tests {
     #[test]
     fn totals_are_the_numbers_of_an_object() {
         let answer = br#"{"checks": 12, "denied": 0, "series": {"told_apart": 3}, "ratio": 0.5}"#;
-        let expected = [("checks", 12), ("denied", 0)].map(|(name, value)| (name.to_owned(), value));
+        let expected =
+            [("checks", 12), ("denied", 0)].map(|(name, value)| (name.to_owned(), value));
         assert_eq!(numbers(answer).unwrap(), expected.into());
         for wrong in [b"".as_slice(), b"[1]", br#"{"checks": 12"#] {
             assert!(numbers(wrong).is_err());

@@ -9,7 +9,8 @@ use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteScope,
+    RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
@@ -27,11 +28,15 @@ impl Netlink {
         message.header.index = self.index(link)?;
         message.header.prefix_len = prefix;
         let address_attribute = IpAddr::V4(address);
-        message.attributes =
-            vec![AddressAttribute::Local(address_attribute), AddressAttribute::Address(address_attribute)];
+        message.attributes = vec![
+            AddressAttribute::Local(address_attribute),
+            AddressAttribute::Address(address_attribute),
+        ];
         if prefix < 31 {
             let hosts = u32::MAX >> prefix;
-            message.attributes.push(AddressAttribute::Broadcast(Ipv4Addr::from(u32::from(address) | hosts)));
+            message
+                .attributes
+                .push(AddressAttribute::Broadcast(Ipv4Addr::from(u32::from(address) | hosts)));
         }
         let what = format!("add address {address}/{prefix} to link {link}");
         self.change(what, RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
@@ -44,7 +49,12 @@ impl Netlink {
     /// # Errors
     /// A link that is not there or down, a gateway that no link reaches, a route that is there
     /// already.
-    pub fn add_route(&mut self, to: (Ipv4Addr, u8), gateway: Option<Ipv4Addr>, link: Option<&str>) -> io::Result<()> {
+    pub fn add_route(
+        &mut self,
+        to: (Ipv4Addr, u8),
+        gateway: Option<Ipv4Addr>,
+        link: Option<&str>,
+    ) -> io::Result<()> {
         let (address, prefix) = to;
         let mut message = RouteMessage::default();
         message.header.address_family = AddressFamily::Inet;
@@ -52,7 +62,8 @@ impl Netlink {
         message.header.table = RouteHeader::RT_TABLE_MAIN;
         message.header.protocol = RouteProtocol::Static;
         message.header.kind = RouteType::Unicast;
-        message.header.scope = if gateway.is_some() { RouteScope::Universe } else { RouteScope::Link };
+        message.header.scope =
+            if gateway.is_some() { RouteScope::Universe } else { RouteScope::Link };
         let mut what = format!("add route to {address}/{prefix}");
         if prefix > 0 {
             message.attributes.push(RouteAttribute::Destination(RouteAddress::Inet(address)));

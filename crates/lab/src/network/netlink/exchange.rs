@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::io;
 
 use netlink_packet_core::{
-    ErrorMessage, NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload, NlasIterator,
+    ErrorMessage, NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload, NlasIterator,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 
@@ -18,7 +19,12 @@ const WORDS: u16 = 1;
 impl Netlink {
     /// Asks for a change; `what` finishes the sentence "cannot ...". `flags` are `NLM_F_CREATE` and
     /// such.
-    pub(super) fn change(&mut self, what: impl Display, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub(super) fn change(
+        &mut self,
+        what: impl Display,
+        message: RouteNetlinkMessage,
+        flags: u16,
+    ) -> io::Result<()> {
         self.exchange(what, message, flags | NLM_F_ACK).map(drop)
     }
 
@@ -47,7 +53,10 @@ impl Netlink {
         flags: u16,
     ) -> io::Result<Vec<RouteNetlinkMessage>> {
         self.ask(message, flags | NLM_F_REQUEST).and_then(|()| self.answer()).map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot {what} in namespace {}: {error}", self.namespace))
+            io::Error::new(
+                error.kind(),
+                format!("cannot {what} in namespace {}: {error}", self.namespace),
+            )
         })
     }
 
@@ -70,7 +79,8 @@ impl Netlink {
             let (bytes, _) = self.socket.recv_from_full()?;
             let mut rest = bytes.as_slice();
             while rest.len() >= HEADER_BYTES {
-                let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
+                let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                    .map_err(io::Error::other)?;
                 // Each message starts at a multiple of four.
                 let length = (message.header.length as usize).next_multiple_of(4).max(HEADER_BYTES);
                 rest = rest.get(length..).unwrap_or_default();
@@ -80,7 +90,9 @@ impl Netlink {
                 }
                 match message.payload {
                     NetlinkPayload::InnerMessage(answer) => answers.push(answer),
-                    NetlinkPayload::Error(error) => return refusal(&error).map_or(Ok(answers), Err),
+                    NetlinkPayload::Error(error) => {
+                        return refusal(&error).map_or(Ok(answers), Err);
+                    }
                     NetlinkPayload::Done(_) => return Ok(answers),
                     _ => {}
                 }

@@ -25,25 +25,35 @@ impl Netlink {
         let index = self.index(link)?;
         let mut question = AddressMessage::default();
         question.header.family = AddressFamily::Inet;
-        let addresses = self.dump(format!("list addresses of {link}"), RouteNetlinkMessage::GetAddress(question))?;
+        let addresses = self
+            .dump(format!("list addresses of {link}"), RouteNetlinkMessage::GetAddress(question))?;
         let addresses = addresses.into_iter().filter_map(|answer| match answer {
-            RouteNetlinkMessage::NewAddress(address) if address.header.index == index => Some(address),
+            RouteNetlinkMessage::NewAddress(address) if address.header.index == index => {
+                Some(address)
+            }
             _ => None,
         });
         let mut question = RouteMessage::default();
         question.header.address_family = AddressFamily::Inet;
-        let routes = self.dump(format!("list routes over {link}"), RouteNetlinkMessage::GetRoute(question))?;
+        let routes =
+            self.dump(format!("list routes over {link}"), RouteNetlinkMessage::GetRoute(question))?;
         let mut routes: Vec<RouteMessage> = routes
             .into_iter()
             .filter_map(|answer| match answer {
                 // Those of the kernel come with the addresses.
-                RouteNetlinkMessage::NewRoute(route) if route.header.protocol != RouteProtocol::Kernel => Some(route),
+                RouteNetlinkMessage::NewRoute(route)
+                    if route.header.protocol != RouteProtocol::Kernel =>
+                {
+                    Some(route)
+                }
                 _ => None,
             })
             .filter(|route| route.attributes.contains(&RouteAttribute::Oif(index)))
             .collect();
         // A gateway must be reached before it can be one.
-        routes.sort_by_key(|route| route.attributes.iter().any(|part| matches!(part, RouteAttribute::Gateway(_))));
+        routes.sort_by_key(|route| {
+            route.attributes.iter().any(|part| matches!(part, RouteAttribute::Gateway(_)))
+        });
         Ok(Layout { addresses: addresses.collect(), routes })
     }
 

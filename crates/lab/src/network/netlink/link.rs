@@ -7,7 +7,8 @@ use std::os::fd::AsRawFd;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoMacVlan, InfoVeth, InfoVxlan, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVlanMode,
+    InfoData, InfoKind, InfoMacVlan, InfoVeth, InfoVxlan, LinkAttribute, LinkFlags, LinkInfo,
+    LinkMessage, MacVlanMode,
 };
 
 use super::socket::Netlink;
@@ -22,7 +23,12 @@ impl Netlink {
     ///
     /// # Errors
     /// A name that is taken or too long, a kernel without veth.
-    pub fn add_veth(&mut self, name: &str, peer_name: &str, peer_namespace: &Namespace) -> io::Result<()> {
+    pub fn add_veth(
+        &mut self,
+        name: &str,
+        peer_name: &str,
+        peer_namespace: &Namespace,
+    ) -> io::Result<()> {
         let what = format!("add veth {name} with {peer_name} in {}", peer_namespace.name());
         let mut peer = LinkMessage::default();
         peer.attributes = vec![named(peer_name)?, within(peer_namespace)];
@@ -42,7 +48,14 @@ impl Netlink {
     ///
     /// # Errors
     /// A name that is taken or too long, a link that is not there, a kernel without VXLAN.
-    pub fn add_vxlan(&mut self, name: &str, vni: u32, local: Ipv4Addr, dev: &str, port: u16) -> io::Result<()> {
+    pub fn add_vxlan(
+        &mut self,
+        name: &str,
+        vni: u32,
+        local: Ipv4Addr,
+        dev: &str,
+        port: u16,
+    ) -> io::Result<()> {
         let over = self.index(dev)?;
         let data = vec![
             InfoVxlan::Id(vni),
@@ -102,7 +115,11 @@ impl Netlink {
     /// # Errors
     /// A link that is not there, an MTU that its kind does not take.
     pub fn set_mtu(&mut self, name: &str, mtu_bytes: u32) -> io::Result<()> {
-        self.set(name, &format!("set the MTU of link {name} to {mtu_bytes}"), vec![LinkAttribute::Mtu(mtu_bytes)])
+        self.set(
+            name,
+            &format!("set the MTU of link {name} to {mtu_bytes}"),
+            vec![LinkAttribute::Mtu(mtu_bytes)],
+        )
     }
 
     /// Makes a link a port of the bridge `master`.
@@ -111,7 +128,11 @@ impl Netlink {
     /// A link or bridge that is not there.
     pub fn set_master(&mut self, name: &str, master: &str) -> io::Result<()> {
         let bridge = self.index(master)?;
-        self.set(name, &format!("make link {name} a port of {master}"), vec![LinkAttribute::Controller(bridge)])
+        self.set(
+            name,
+            &format!("make link {name} a port of {master}"),
+            vec![LinkAttribute::Controller(bridge)],
+        )
     }
 
     /// Sets a link's hardware address.
@@ -119,7 +140,11 @@ impl Netlink {
     /// # Errors
     /// A link that is not there, an address that is not one of a single station.
     pub fn set_mac(&mut self, name: &str, mac: [u8; 6]) -> io::Result<()> {
-        self.set(name, &format!("set the hardware address of link {name}"), vec![LinkAttribute::Address(mac.to_vec())])
+        self.set(
+            name,
+            &format!("set the hardware address of link {name}"),
+            vec![LinkAttribute::Address(mac.to_vec())],
+        )
     }
 
     /// Removes a link, and with it its peer.
@@ -160,7 +185,9 @@ impl Netlink {
 /// range") helps nobody.
 fn named(name: &str) -> io::Result<LinkAttribute> {
     if name.is_empty() || name.len() > LONGEST_NAME_BYTES {
-        let text = format!("a link cannot be called {name:?}: 1 to {LONGEST_NAME_BYTES} bytes are allowed");
+        let text = format!(
+            "a link cannot be called {name:?}: 1 to {LONGEST_NAME_BYTES} bytes are allowed"
+        );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     Ok(LinkAttribute::IfName(name.to_owned()))

@@ -54,7 +54,8 @@ impl Netlink {
     /// # Errors
     /// An answer that cannot be read.
     pub fn links(&mut self) -> io::Result<Vec<LinkInfo>> {
-        let answers = self.dump("list links", RouteNetlinkMessage::GetLink(LinkMessage::default()))?;
+        let answers =
+            self.dump("list links", RouteNetlinkMessage::GetLink(LinkMessage::default()))?;
         let mut links: Vec<LinkInfo> = answers.iter().filter_map(message).map(info).collect();
         links.sort_by_key(|link| link.index);
         Ok(links)
@@ -100,7 +101,10 @@ impl Netlink {
     pub fn mac(&mut self, link: &str) -> io::Result<[u8; 6]> {
         let found = info(&self.link(link)?);
         found.mac.try_into().map_err(|mac| {
-            io::Error::other(format!("link {link} in namespace {} has no Ethernet address but {mac:?}", self.namespace))
+            io::Error::other(format!(
+                "link {link} in namespace {} has no Ethernet address but {mac:?}",
+                self.namespace
+            ))
         })
     }
 
@@ -121,7 +125,9 @@ impl Netlink {
             RouteNetlinkMessage::NewLink(link) => Some(link),
             _ => None,
         });
-        found.ok_or_else(|| io::Error::other(format!("cannot {what} in namespace {}: no answer", self.namespace)))
+        found.ok_or_else(|| {
+            io::Error::other(format!("cannot {what} in namespace {}: no answer", self.namespace))
+        })
     }
 }
 

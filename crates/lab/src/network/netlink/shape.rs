@@ -120,7 +120,11 @@ impl Netlink {
         let bucket = Bucket::of(bits_per_s, mtu_bytes);
         let message = self.discipline(link, "tbf", (TcHandle::ROOT, SHAPER), bucket.options())?;
         let what = format!("limit link {link} to {bits_per_s} bits/s");
-        self.change(what, RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.change(
+            what,
+            RouteNetlinkMessage::NewQueueDiscipline(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
     }
 
     /// Delays everything that a link sends by `ns`. A link that is to be shaped as well must be
@@ -134,7 +138,11 @@ impl Netlink {
         let mut message = self.discipline(link, "netem", (place, DELAYER), vec![])?;
         message.attributes.push(TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, delayer(ns))));
         let what = format!("delay link {link} by {ns} ns");
-        self.change(what, RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.change(
+            what,
+            RouteNetlinkMessage::NewQueueDiscipline(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
     }
 
     /// The rate that [`Self::shape`] gave a link, as the kernel has it, bits/s; `None`: it is not
@@ -144,13 +152,18 @@ impl Netlink {
     /// A link that is not there.
     pub fn rate(&mut self, link: &str) -> io::Result<Option<u64>> {
         let shaper = self.shaper(link)?;
-        let options = shaper.iter().flat_map(|shaper| &shaper.attributes).find_map(|attribute| match attribute {
-            TcAttribute::Options(options) => options.iter().find_map(|option| match option {
-                TcOption::Other(options) => Some(options),
-                _ => None,
-            }),
-            _ => None,
-        });
+        let options =
+            shaper.iter().flat_map(|shaper| &shaper.attributes).find_map(
+                |attribute| match attribute {
+                    TcAttribute::Options(options) => {
+                        options.iter().find_map(|option| match option {
+                            TcOption::Other(options) => Some(options),
+                            _ => None,
+                        })
+                    }
+                    _ => None,
+                },
+            );
         let mut value = vec![0; options.map_or(0, Nla::value_len)];
         if let Some(options) = options {
             options.emit_value(&mut value);
@@ -214,9 +227,13 @@ fn delayer(ns: u64) -> Vec<u8> {
 /// narrow one is full.
 fn rate_bytes_per_s(options: &[u8]) -> Option<u64> {
     let find = |kind: u16| {
-        NlasIterator::new(options).flatten().find(|found| found.kind() == kind).map(|found| found.value().to_vec())
+        NlasIterator::new(options)
+            .flatten()
+            .find(|found| found.kind() == kind)
+            .map(|found| found.value().to_vec())
     };
-    let wide = find(TCA_TBF_RATE64).and_then(|value| Some(u64::from_ne_bytes(value.get(..8)?.try_into().ok()?)));
+    let wide = find(TCA_TBF_RATE64)
+        .and_then(|value| Some(u64::from_ne_bytes(value.get(..8)?.try_into().ok()?)));
     let narrow = || {
         let value = find(TCA_TBF_PARMS)?;
         Some(u64::from(u32::from_ne_bytes(value.get(8..12)?.try_into().ok()?)))
@@ -235,7 +252,11 @@ mod tests {
     #[test]
     fn buckets_fit_their_rates() {
         let gigabit = Bucket::of(1_000_000_000, 1500);
-        let expected = Bucket { rate_bytes_per_s: 125_000_000, burst_bytes: 1_250_000, queue_bytes: 2_500_000 };
+        let expected = Bucket {
+            rate_bytes_per_s: 125_000_000,
+            burst_bytes: 1_250_000,
+            queue_bytes: 2_500_000,
+        };
         assert_eq!(gigabit, expected);
         // Two frames fit in the smallest bucket.
         assert_eq!(Bucket::of(1_000, 9000).burst_bytes, 2 * 9018);
@@ -244,7 +265,10 @@ mod tests {
         assert_eq!((fast.rate_bytes_per_s, fast.burst_bytes), (5_000_000_000, 50_000_000));
         assert_eq!(fast.parameters()[8..12], u32::MAX.to_ne_bytes());
         assert!(Bucket::of(u64::MAX, 1500).queue_bytes == u32::MAX);
-        assert_eq!((queue_ns(1_000_000_000, 1500), queue_ns(10_000_000, 1500)), (20_000_000, 209_715_200));
+        assert_eq!(
+            (queue_ns(1_000_000_000, 1500), queue_ns(10_000_000, 1500)),
+            (20_000_000, 209_715_200)
+        );
     }
 
     #[test]

@@ -42,7 +42,8 @@ impl Bundles {
         self.made += 1;
         let folder = self.folder.join(format!("agent-{}", self.made));
         fs::create_dir(&folder)?;
-        let command: Vec<String> = std::iter::once(format!("/{PROGRAM}")).chain(arguments).collect();
+        let command: Vec<String> =
+            std::iter::once(format!("/{PROGRAM}")).chain(arguments).collect();
         runtime.configure(&Bundle { folder: &folder, root: &self.root(), command: &command })
     }
 }

@@ -63,7 +63,13 @@ impl Runtime for Runsc {
         ]
         .map(OsString::from)
         .to_vec();
-        arguments.extend([state.into(), "run".into(), "--bundle".into(), folder.into(), id.to_owned()]);
+        arguments.extend([
+            state.into(),
+            "run".into(),
+            "--bundle".into(),
+            folder.into(),
+            id.to_owned(),
+        ]);
         Ok(arguments)
     }
 }

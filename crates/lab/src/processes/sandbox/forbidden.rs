@@ -42,7 +42,10 @@ fn reason(failed: &StartError, settings: &Path) -> String {
         );
     }
     let errno = failed.error.raw_os_error().map(Errno::from_raw);
-    if failed.step == Step::MapUser && errno == Some(Errno::EPERM) && nix::unistd::geteuid().is_root() {
+    if failed.step == Step::MapUser
+        && errno == Some(Errno::EPERM)
+        && nix::unistd::geteuid().is_root()
+    {
         return "This is root, but without the capabilities that the lab uses (CAP_SYS_ADMIN, CAP_NET_ADMIN and \
                 CAP_NET_RAW) and without the one to become root of a user namespace (CAP_SETFCAP): give them to the \
                 container, or run hopbench as an ordinary user."
@@ -53,7 +56,9 @@ fn reason(failed: &StartError, settings: &Path) -> String {
             "There are as many namespaces as the settings user.max_user_namespaces, user.max_net_namespaces, \
              user.max_pid_namespaces and user.max_mnt_namespaces allow, or they are nested too deep. {ALTERNATIVE}"
         ),
-        Some(Errno::EPERM | Errno::EACCES) if setting("kernel/apparmor_restrict_unprivileged_userns") == Some(1) => {
+        Some(Errno::EPERM | Errno::EACCES)
+            if setting("kernel/apparmor_restrict_unprivileged_userns") == Some(1) =>
+        {
             format!(
                 "AppArmor forbids it (the setting kernel.apparmor_restrict_unprivileged_userns = 1). Allow it to this \
                  program with a profile, /etc/apparmor.d/hopbench:\n\
@@ -80,7 +85,8 @@ fn reason(failed: &StartError, settings: &Path) -> String {
 }
 
 fn this_program() -> String {
-    std::env::current_exe().map_or_else(|_| "/usr/local/bin/hopbench".to_owned(), |path| path.display().to_string())
+    std::env::current_exe()
+        .map_or_else(|_| "/usr/local/bin/hopbench".to_owned(), |path| path.display().to_string())
 }
 
 #[cfg(test)]
@@ -91,7 +97,8 @@ mod tests {
 
     /// The reason that is given when the kernel says `errno` and these settings are there.
     fn reason_for(errno: Errno, settings: &[(&str, &str)]) -> String {
-        let folder = std::env::temp_dir().join(format!("hopbench-settings-{}-{errno}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("hopbench-settings-{}-{errno}", std::process::id()));
         for (name, value) in settings {
             let file = folder.join(name);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -106,16 +113,28 @@ mod tests {
     #[test]
     fn the_setting_that_forbids_is_named() {
         let debian = reason_for(Errno::EPERM, &[("kernel/unprivileged_userns_clone", "0")]);
-        assert!(debian.contains("kernel.unprivileged_userns_clone=1") && debian.contains("sudo hopbench"), "{debian}");
+        assert!(
+            debian.contains("kernel.unprivileged_userns_clone=1")
+                && debian.contains("sudo hopbench"),
+            "{debian}"
+        );
         let none = reason_for(Errno::ENOSPC, &[("user/max_user_namespaces", "0")]);
         assert!(none.contains("user.max_user_namespaces=10000"), "{none}");
-        let allowed = [("kernel/unprivileged_userns_clone", "1"), ("user/max_user_namespaces", "5")];
+        let allowed =
+            [("kernel/unprivileged_userns_clone", "1"), ("user/max_user_namespaces", "5")];
         let full = reason_for(Errno::EUSERS, &allowed);
         assert!(full.contains("as many namespaces"), "{full}");
-        let ubuntu = reason_for(Errno::EACCES, &[("kernel/apparmor_restrict_unprivileged_userns", "1")]);
-        assert!(ubuntu.contains("/etc/apparmor.d/hopbench") && ubuntu.contains("userns,"), "{ubuntu}");
+        let ubuntu =
+            reason_for(Errno::EACCES, &[("kernel/apparmor_restrict_unprivileged_userns", "1")]);
+        assert!(
+            ubuntu.contains("/etc/apparmor.d/hopbench") && ubuntu.contains("userns,"),
+            "{ubuntu}"
+        );
         let container = reason_for(Errno::EPERM, &allowed);
-        assert!(container.contains("seccomp") && container.contains("sudo hopbench"), "{container}");
+        assert!(
+            container.contains("seccomp") && container.contains("sudo hopbench"),
+            "{container}"
+        );
         let kernel = reason_for(Errno::EINVAL, &[]);
         assert!(kernel.contains("CONFIG_USER_NS"), "{kernel}");
     }
@@ -125,6 +144,9 @@ mod tests {
         let error = io::Error::from_raw_os_error(Errno::EPERM as i32);
         let fault = fault(&StartError { step: Step::Clone, error });
         assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
-        assert!(fault.text.starts_with("cannot make namespaces for the lab: Operation not permitted"), "{fault}");
+        assert!(
+            fault.text.starts_with("cannot make namespaces for the lab: Operation not permitted"),
+            "{fault}"
+        );
     }
 }

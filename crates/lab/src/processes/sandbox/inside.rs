@@ -41,14 +41,19 @@ pub(super) fn set_up() -> Result<(), Fault> {
         }
     };
     let none = None::<&str>;
-    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).map_err(step("keep mounts to itself"))?;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+        .map_err(step("keep mounts to itself"))?;
     mount(Some("proc"), "/proc", Some("proc"), no_programs, none).map_err(step("mount /proc"))?;
     let private = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    mount(Some("tmpfs"), "/run", Some("tmpfs"), private, Some("mode=0755")).map_err(step("mount /run"))?;
-    fresh_sys()
-        .map_err(|e| Fault::environment(format!("the lab cannot mount /sys in its own mount namespace: {e}")))?;
+    mount(Some("tmpfs"), "/run", Some("tmpfs"), private, Some("mode=0755"))
+        .map_err(step("mount /run"))?;
+    fresh_sys().map_err(|e| {
+        Fault::environment(format!("the lab cannot mount /sys in its own mount namespace: {e}"))
+    })?;
     let up = Netlink::open("lab").and_then(|mut netlink| netlink.set_up("lo"));
-    up.map_err(|e| Fault::environment(format!("the lab's own network namespace cannot be used: {e}")))
+    up.map_err(|e| {
+        Fault::environment(format!("the lab's own network namespace cannot be used: {e}"))
+    })
 }
 
 /// The kernel calls this process `exe`, after `/proc/self/exe`.
@@ -68,7 +73,10 @@ mod tests {
 
     #[test]
     fn capabilities_are_read_from_status() {
-        assert_eq!(capabilities("Name:\tx\nCapPrm:\t0\nCapEff:\t000001ffffffffff\nCapBnd:\t0\n"), 0x1ff_ffff_ffff);
+        assert_eq!(
+            capabilities("Name:\tx\nCapPrm:\t0\nCapEff:\t000001ffffffffff\nCapBnd:\t0\n"),
+            0x1ff_ffff_ffff
+        );
         assert_eq!(capabilities("Name:\tx\n"), 0);
         // What Docker gives root: no CAP_NET_ADMIN, no CAP_SYS_ADMIN.
         assert_ne!(capabilities("CapEff:\t00000000a80425fb\n") & NEEDED, NEEDED);

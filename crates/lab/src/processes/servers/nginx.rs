@@ -28,7 +28,12 @@ impl Server for Nginx {
         "-v"
     }
 
-    fn configure(&self, folder: &Path, port: u16, sizes: &BTreeSet<u64>) -> io::Result<Vec<OsString>> {
+    fn configure(
+        &self,
+        folder: &Path,
+        port: u16,
+        sizes: &BTreeSet<u64>,
+    ) -> io::Result<Vec<OsString>> {
         let files = folder.join("files/bytes");
         fs::create_dir_all(&files)?;
         fs::write(folder.join("files/index.html"), "hopbench\n")?;
@@ -39,7 +44,14 @@ impl Server for Nginx {
         }
         let configuration = folder.join("nginx.conf");
         fs::write(&configuration, text(folder, port))?;
-        Ok(vec!["-p".into(), folder.into(), "-e".into(), "stderr".into(), "-c".into(), configuration.into()])
+        Ok(vec![
+            "-p".into(),
+            folder.into(),
+            "-e".into(),
+            "stderr".into(),
+            "-c".into(),
+            configuration.into(),
+        ])
     }
 }
 

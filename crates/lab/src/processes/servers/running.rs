@@ -52,7 +52,9 @@ impl Running {
     /// Starts a program in a namespace; it listens when this returns.
     pub(crate) fn start(stack: &Stack, task: &Task<'_>) -> io::Result<Self> {
         let program = tools::find(task.server.name())
-            .ok_or_else(|| io::Error::other(format!("no program `{}` in PATH", task.server.name())))?
+            .ok_or_else(|| {
+                io::Error::other(format!("no program `{}` in PATH", task.server.name()))
+            })?
             .canonicalize()?;
         let mut command = stack.namespace.command(&program)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -62,11 +64,13 @@ impl Running {
         let cpus = task.cpus.map(<[usize]>::to_vec);
         let (master, stderr) = Supervised::start(move || {
             let files: u64 = sizes.iter().sum();
-            let folder = private_folder(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
+            let folder =
+                private_folder(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
             command.args(server.configure(&folder, port, &sizes)?);
             affinity::on(cpus.as_deref(), || command.spawn())
         })?;
-        let log = stderr.map(|stderr| StderrLog::follow(server.name(), stderr, None)).transpose()?;
+        let log =
+            stderr.map(|stderr| StderrLog::follow(server.name(), stderr, None)).transpose()?;
         let mut running = Self { master, workers: Vec::new() };
         running.wait_for(stack, port, log.as_ref())?;
         Ok(running)
@@ -79,8 +83,9 @@ impl Running {
                 let text = log.map(StderrLog::last).unwrap_or_default();
                 return Err(io::Error::other(format!("it ended at once: {}", text.trim())));
             }
-            let listens =
-                stack.namespace.run(move || TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))?;
+            let listens = stack
+                .namespace
+                .run(move || TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))?;
             self.look();
             if listens.is_ok() && !self.workers.is_empty() {
                 return Ok(());
@@ -103,7 +108,10 @@ impl Running {
             self.look();
             if !self.workers.is_empty() {
                 return Some(
-                    [self.master.pid()].into_iter().chain(self.workers.iter().map(|worker| worker.pid)).collect(),
+                    [self.master.pid()]
+                        .into_iter()
+                        .chain(self.workers.iter().map(|worker| worker.pid))
+                        .collect(),
                 );
             }
             if clock::now() > end {
@@ -118,7 +126,8 @@ impl Running {
     /// known.
     fn look(&mut self) {
         if self.master.is_alive() {
-            let workers: Vec<Process> = children(self.master.pid()).into_iter().filter_map(Process::now).collect();
+            let workers: Vec<Process> =
+                children(self.master.pid()).into_iter().filter_map(Process::now).collect();
             // Once more: it may have ended in between.
             if self.master.is_alive() {
                 self.workers = workers;
@@ -141,7 +150,9 @@ impl Drop for Running {
         for worker in self.workers.iter().filter(|worker| worker.is_alive()) {
             let _ = kill(Pid::from_raw(worker.pid as i32), Signal::SIGKILL);
         }
-        while self.workers.iter().any(|worker| worker.is_alive()) && clock::now() < end + MOST_END_NS {
+        while self.workers.iter().any(|worker| worker.is_alive())
+            && clock::now() < end + MOST_END_NS
+        {
             clock::sleep_until(clock::now() + LOOK_NS);
         }
     }
@@ -157,7 +168,8 @@ mod tests {
     /// A master that a shell plays, with one child.
     fn running(script: &'static str) -> Running {
         let (master, _) = Supervised::start(move || {
-            let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn()?;
+            let mut child =
+                Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn()?;
             let mut line = String::new();
             BufReader::new(child.stdout.take().unwrap()).read_line(&mut line)?;
             Ok(child)
@@ -188,7 +200,10 @@ mod tests {
         kill(Pid::from_raw(before[1] as i32), Signal::SIGKILL).unwrap();
         while Process::now(before[1]).is_some() {}
         let after = restarting.pids().unwrap();
-        assert!(after.len() == 2 && after[0] == before[0] && after[1] != before[1], "{before:?} {after:?}");
+        assert!(
+            after.len() == 2 && after[0] == before[0] && after[1] != before[1],
+            "{before:?} {after:?}"
+        );
     }
 
     #[test]

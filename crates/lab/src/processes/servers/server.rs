@@ -30,7 +30,12 @@ pub trait Server: fmt::Debug + Sync {
     ///
     /// # Errors
     /// Files that cannot be written.
-    fn configure(&self, folder: &Path, port: u16, sizes: &BTreeSet<u64>) -> io::Result<Vec<OsString>>;
+    fn configure(
+        &self,
+        folder: &Path,
+        port: u16,
+        sizes: &BTreeSet<u64>,
+    ) -> io::Result<Vec<OsString>>;
 }
 
 /// Sizes of the answers that these specifications ask for, bytes.

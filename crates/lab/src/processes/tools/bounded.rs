@@ -38,7 +38,8 @@ pub(crate) fn bounded(command: &mut Command, most_ns: Nanos) -> io::Result<Outpu
     };
     let begin = |pipe: Option<&mut dyn Read>| {
         let mut bytes = Vec::new();
-        pipe.map_or(Ok(0), |pipe| pipe.take(MOST_OUTPUT_BYTES).read_to_end(&mut bytes)).map(|_| bytes)
+        pipe.map_or(Ok(0), |pipe| pipe.take(MOST_OUTPUT_BYTES).read_to_end(&mut bytes))
+            .map(|_| bytes)
     };
     let stdout = begin(child.stdout.as_mut().map(|pipe| pipe as &mut dyn Read))?;
     let stderr = begin(child.stderr.as_mut().map(|pipe| pipe as &mut dyn Read))?;

@@ -14,7 +14,8 @@ use super::find::{cached, find, is_program, version};
 /// it has sent, or does not know all fields of our bootstraps.
 const LEAST: Version = Version(1, 39, 0);
 /// How to get one.
-const REMEDY: &str = "scripts/install-envoy.sh fetches it; or put `envoy` into PATH, or name it with --envoy";
+const REMEDY: &str =
+    "scripts/install-envoy.sh fetches it; or put `envoy` into PATH, or name it with --envoy";
 
 /// The one that the user named.
 static NAMED: OnceLock<PathBuf> = OnceLock::new();
@@ -76,9 +77,16 @@ impl fmt::Display for Version {
 pub fn use_envoy(path: &Path) -> Result<(), Fault> {
     let absolute = std::path::absolute(path).ok().filter(|path| is_program(path));
     let named = absolute.ok_or_else(|| {
-        Fault::input(format!("--envoy: found `{}`, expected the path of a program: Envoy", path.display()))
+        Fault::input(format!(
+            "--envoy: found `{}`, expected the path of a program: Envoy",
+            path.display()
+        ))
     })?;
-    if *NAMED.get_or_init(|| named.clone()) == named { Ok(()) } else { Err(Fault::input("--envoy: given twice")) }
+    if *NAMED.get_or_init(|| named.clone()) == named {
+        Ok(())
+    } else {
+        Err(Fault::input("--envoy: given twice"))
+    }
 }
 
 /// The Envoy that proxies run: the one that was named, or else the first of those in `PATH` and in
@@ -101,12 +109,19 @@ fn first_of(found: Vec<(PathBuf, &'static str)>) -> Result<Envoy, String> {
         match looked_at(&path) {
             Ok(version) if version >= LEAST => return Ok(Envoy { path, version, source }),
             Ok(version) => {
-                wrong.push(format!("{} is version {version}; expected {LEAST} or newer", path.display()));
+                wrong.push(format!(
+                    "{} is version {version}; expected {LEAST} or newer",
+                    path.display()
+                ));
             }
             Err(why) => wrong.push(format!("{}: {why}", path.display())),
         }
     }
-    Err(if wrong.is_empty() { "no program `envoy` in PATH or the cache folder".to_owned() } else { wrong.join("; ") })
+    Err(if wrong.is_empty() {
+        "no program `envoy` in PATH or the cache folder".to_owned()
+    } else {
+        wrong.join("; ")
+    })
 }
 
 /// The version of a program, asked for again only when its file has changed.
@@ -121,7 +136,8 @@ fn looked_at(path: &Path) -> Result<Version, String> {
     }
     let line = version(path, "--version").map_err(|e| e.to_string());
     let result = line.and_then(|line| {
-        Version::of(&line).ok_or_else(|| format!("expected the version of an Envoy, it printed `{line}`"))
+        Version::of(&line)
+            .ok_or_else(|| format!("expected the version of an Envoy, it printed `{line}`"))
     });
     looked.insert(path.to_owned(), (file, result.clone()));
     result
@@ -133,7 +149,9 @@ mod tests {
 
     #[test]
     fn versions_are_read_and_compared_as_numbers() {
-        let of = |version: &str| Version::of(&format!("/x/envoy  version: 9e55/{version}/Clean/RELEASE/BoringSSL"));
+        let of = |version: &str| {
+            Version::of(&format!("/x/envoy  version: 9e55/{version}/Clean/RELEASE/BoringSSL"))
+        };
         assert_eq!(of("1.40.0"), Some(Version(1, 40, 0)));
         assert_eq!(of("1.41.0-dev"), Some(Version(1, 41, 0)));
         assert_eq!(of("1.9.12").map(|version| version < LEAST), Some(true));
@@ -152,13 +170,17 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let made = |version: &str| {
             let file = folder.join(version);
-            let line = format!("{}  version: 9e55/{version}/Clean/RELEASE/BoringSSL", file.display());
+            let line =
+                format!("{}  version: 9e55/{version}/Clean/RELEASE/BoringSSL", file.display());
             std::fs::write(&file, format!("#!/bin/sh\necho '{line}'\n")).unwrap();
-            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
             file
         };
         let (old, new) = (made("1.32.0"), made("1.40.0"));
-        let taken = |found: &[&PathBuf]| first_of(found.iter().map(|path| ((*path).clone(), "PATH")).collect());
+        let taken = |found: &[&PathBuf]| {
+            first_of(found.iter().map(|path| ((*path).clone(), "PATH")).collect())
+        };
         assert_eq!(taken(&[&old, &new]).map(|envoy| envoy.path), Ok(new.clone()));
         let why = taken(&[&old]).unwrap_err();
         assert_eq!(why, format!("{} is version 1.32.0; expected 1.39.0 or newer", old.display()));
@@ -171,7 +193,10 @@ mod tests {
         for wrong in ["/no/such/envoy", "/etc/passwd", "/"] {
             let fault = use_envoy(Path::new(wrong)).unwrap_err();
             assert_eq!(fault.kind, hopbench_model::FaultKind::Input);
-            assert!(fault.text.starts_with(&format!("--envoy: found `{wrong}`, expected ")), "{fault}");
+            assert!(
+                fault.text.starts_with(&format!("--envoy: found `{wrong}`, expected ")),
+                "{fault}"
+            );
         }
     }
 }

@@ -11,7 +11,8 @@ use hopbench_model::{Nanos, SECOND};
 use super::bounded::bounded;
 
 /// Folders that an ordinary user's `PATH` often lacks although what lies there needs no right.
-const MORE: &[&str] = &["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
+const MORE: &[&str] =
+    &["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
 
 /// The path of a program, from `PATH` and the folders of system programs.
 pub fn find(program: &str) -> Option<PathBuf> {
@@ -47,7 +48,8 @@ fn version_within(program: &Path, argument: &str, most_ns: Nanos) -> io::Result<
     let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
     let text = String::from_utf8_lossy(&text).into_owned();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    line.map(str::to_owned).ok_or_else(|| io::Error::other(format!("{argument}: it printed nothing")))
+    line.map(str::to_owned)
+        .ok_or_else(|| io::Error::other(format!("{argument}: it printed nothing")))
 }
 
 pub(super) fn is_program(file: &Path) -> bool {
@@ -62,7 +64,11 @@ mod tests {
     fn a_version_is_what_is_printed_wherever() {
         let shell = find("sh").unwrap();
         let printed = |script: &str| {
-            let folder = env::temp_dir().join(format!("hopbench-version-{}-{}", std::process::id(), script.len()));
+            let folder = env::temp_dir().join(format!(
+                "hopbench-version-{}-{}",
+                std::process::id(),
+                script.len()
+            ));
             std::fs::write(&folder, script).unwrap();
             let version = version_within(&shell, folder.to_str().unwrap(), SECOND);
             std::fs::remove_file(&folder).unwrap();

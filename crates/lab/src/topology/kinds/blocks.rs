@@ -25,7 +25,12 @@ pub(super) fn cable(site: &mut Site<'_>, port: &str, mtu: u32) -> io::Result<()>
 }
 
 /// The pod on a bridge of its node; `letter` begins the name of its port.
-pub(super) fn on_bridge(site: &mut Site<'_>, bridge: &str, letter: char, mtu: u32) -> io::Result<()> {
+pub(super) fn on_bridge(
+    site: &mut Site<'_>,
+    bridge: &str,
+    letter: char,
+    mtu: u32,
+) -> io::Result<()> {
     let (port, subnet) = (format!("{letter}{}", site.number), site.subnet);
     cable(site, &port, mtu)?;
     let netlink = &mut site.node.stack.netlink;

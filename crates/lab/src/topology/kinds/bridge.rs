@@ -26,7 +26,9 @@ impl Kind for Bridge {
     }
 
     fn prepare(&self, nodes: &mut [Node], subnets: Subnets, mtu: u32) -> io::Result<()> {
-        nodes.iter_mut().try_for_each(|node| blocks::bridge(node, BRIDGE, subnets.behind(node.number), mtu))
+        nodes
+            .iter_mut()
+            .try_for_each(|node| blocks::bridge(node, BRIDGE, subnets.behind(node.number), mtu))
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {

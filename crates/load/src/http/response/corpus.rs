@@ -62,16 +62,40 @@ pub(super) const CASES: &[Case] = &[
         11,
         false,
     ),
-    case(false, "HTTP/1.1 204 No Content\r\nServer: nginx\r\nConnection: keep-alive\r\n\r\n", 204, 0, false),
+    case(
+        false,
+        "HTTP/1.1 204 No Content\r\nServer: nginx\r\nConnection: keep-alive\r\n\r\n",
+        204,
+        0,
+        false,
+    ),
     // 304 repeats the length of what it does not send
-    case(false, "HTTP/1.1 304 Not Modified\r\nContent-Length: 615\r\nETag: \"x\"\r\n\r\n", 304, 0, false),
+    case(
+        false,
+        "HTTP/1.1 304 Not Modified\r\nContent-Length: 615\r\nETag: \"x\"\r\n\r\n",
+        304,
+        0,
+        false,
+    ),
     // so does the answer to HEAD
-    case(true, "HTTP/1.1 200 OK\r\nContent-Length: 615\r\nConnection: keep-alive\r\n\r\n", 200, 0, false),
+    case(
+        true,
+        "HTTP/1.1 200 OK\r\nContent-Length: 615\r\nConnection: keep-alive\r\n\r\n",
+        200,
+        0,
+        false,
+    ),
     case(true, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 200, 0, false),
     // neither length nor coding, but HEAD has no body to wait for
     case(true, "HTTP/1.1 404 Not Found\r\nServer: x\r\n\r\n", 404, 0, false),
     // interim responses
-    case(false, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, 2, false),
+    case(
+        false,
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        200,
+        2,
+        false,
+    ),
     case(
         false,
         "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n\
@@ -80,7 +104,13 @@ pub(super) const CASES: &[Case] = &[
         1,
         false,
     ),
-    case(false, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbye", 200, 3, true),
+    case(
+        false,
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbye",
+        200,
+        3,
+        true,
+    ),
     // an upgrade offer does not close; no reason phrase; two equal lengths
     case(
         false,
@@ -91,7 +121,13 @@ pub(super) const CASES: &[Case] = &[
     ),
     // HTTP/1.0: closes unless it says otherwise
     case(false, "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, 2, true),
-    case(false, "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nok", 200, 2, false),
+    case(
+        false,
+        "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nok",
+        200,
+        2,
+        false,
+    ),
     // HTTP/1.0 has no chunked coding: what claims both is read, and not believed any further
     case(
         false,

@@ -17,7 +17,9 @@ impl Flags {
     /// the proxy nearest to the cause.
     pub(super) fn among(fields: &[httparse::Header<'_>]) -> Self {
         let ours = fields.iter().filter(|field| field.name.eq_ignore_ascii_case(FLAGS_HEADER));
-        ours.map(|field| Self::read(field.value)).find(|flags| !flags.is_empty()).unwrap_or_default()
+        ours.map(|field| Self::read(field.value))
+            .find(|flags| !flags.is_empty())
+            .unwrap_or_default()
     }
 
     /// Capital letters and commas; cut at anything else, at the end of the last flag that fits.
@@ -25,7 +27,11 @@ impl Flags {
         let mut kept = [0; MOST];
         let of_flags = |byte: &u8| byte.is_ascii_uppercase() || *byte == b',';
         let end = value.iter().position(|byte| !of_flags(byte)).unwrap_or(value.len());
-        let end = if end > MOST { value[..=MOST].iter().rposition(|byte| *byte == b',').unwrap_or(MOST) } else { end };
+        let end = if end > MOST {
+            value[..=MOST].iter().rposition(|byte| *byte == b',').unwrap_or(MOST)
+        } else {
+            end
+        };
         let end = value[..end].iter().rposition(|byte| *byte != b',').map_or(0, |last| last + 1);
         kept[..end].copy_from_slice(&value[..end]);
         Self(kept)
@@ -82,7 +88,8 @@ mod tests {
     #[test]
     fn the_first_field_with_flags_counts() {
         let field = |name, value: &'static str| httparse::Header { name, value: value.as_bytes() };
-        let fields = [field("x-flags", "NO"), field("X-Hopbench-Flags", "-"), field(FLAGS_HEADER, "UF")];
+        let fields =
+            [field("x-flags", "NO"), field("X-Hopbench-Flags", "-"), field(FLAGS_HEADER, "UF")];
         assert_eq!(Flags::among(&fields).to_string(), "UF");
         assert_eq!(Flags::among(&[fields[2], field("x-hopbench-flags", "URX")]).to_string(), "UF");
         assert!(Flags::among(&fields[..2]).is_empty());

@@ -38,7 +38,11 @@ fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool
                 }
                 Ok(ResponseStep { consumed, state: ResponseState::Complete(end) }) => {
                     since_end += consumed;
-                    assert_eq!(end.header_bytes + end.body_bytes, since_end as u64, "every byte is counted once");
+                    assert_eq!(
+                        end.header_bytes + end.body_bytes,
+                        since_end as u64,
+                        "every byte is counted once"
+                    );
                     assert!(since_end > 0 && !parser.is_inside());
                     since_end = 0;
                     piece = &piece[consumed..];
@@ -46,7 +50,11 @@ fn play(parser: &mut ResponseParser, bytes: &[u8], cuts: &[usize], heads: &[bool
                     parser.reset(is_head(outcome.ends.len()));
                 }
             }
-            assert!(parser.heads.held_bytes() <= 2 * MOST_HEAD_BYTES, "{}", parser.heads.held_bytes());
+            assert!(
+                parser.heads.held_bytes() <= 2 * MOST_HEAD_BYTES,
+                "{}",
+                parser.heads.held_bytes()
+            );
         }
     }
     match parser.eof() {
@@ -69,7 +77,11 @@ fn real_responses_whole_and_byte_by_byte() {
     for case in CASES.iter().chain(UNTIL_CLOSE) {
         let (bytes, heads, expected) = stream(&[*case]);
         for cut in 1..=bytes.len() {
-            assert_eq!(play(&mut ResponseParser::new(false), &bytes, &[cut], &heads), expected, "{case:?} by {cut}");
+            assert_eq!(
+                play(&mut ResponseParser::new(false), &bytes, &[cut], &heads),
+                expected,
+                "{case:?} by {cut}"
+            );
         }
     }
 }
@@ -94,7 +106,11 @@ fn a_cut_short_response_fails_at_every_byte() {
         for length in 0..case.text.len() {
             let mut parser = ResponseParser::new(case.head);
             let step = parser.feed(&case.text.as_bytes()[..length]).unwrap();
-            assert_eq!(step, ResponseStep { consumed: length, state: ResponseState::NeedMore }, "{case:?} at {length}");
+            assert_eq!(
+                step,
+                ResponseStep { consumed: length, state: ResponseState::NeedMore },
+                "{case:?} at {length}"
+            );
             match parser.eof() {
                 Ok(end) => assert_eq!((end, length), (None, 0)),
                 Err(error) => assert_eq!(error.reason(), "response_truncated"),
@@ -116,17 +132,26 @@ fn what_is_ambiguous_or_garbage_is_refused() {
         ("HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", "invalid field name"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "found 1 and 2"),
         ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "`-1`"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "expected one of them"),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "expected one of them",
+        ),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "`gzip`"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello", "in a chunk size"),
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "found 101"),
     ] {
         let error = ResponseParser::new(false).feed(text.as_bytes()).unwrap_err();
         let said = error.to_string();
-        assert!(said.contains(part) && said.contains("found") && said.contains("expected"), "{text:?}: {said}");
+        assert!(
+            said.contains(part) && said.contains("found") && said.contains("expected"),
+            "{text:?}: {said}"
+        );
     }
     let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(33);
-    assert_eq!(ResponseParser::new(false).feed(interim.as_bytes()), Err(ResponseError::TooManyInterim));
+    assert_eq!(
+        ResponseParser::new(false).feed(interim.as_bytes()),
+        Err(ResponseError::TooManyInterim)
+    );
     let fields = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(129));
     assert!(ResponseParser::new(false).feed(fields.as_bytes()).is_err());
 }
@@ -181,7 +206,9 @@ fn a_repeated_head_is_understood_in_its_own_place() {
         parser.reset(method_head);
         let step = parser.feed(text.as_bytes()).unwrap();
         assert_eq!(step.consumed, length);
-        assert!(matches!(step.state, ResponseState::Complete(end) if end.status == 200 && !end.close));
+        assert!(
+            matches!(step.state, ResponseState::Complete(end) if end.status == 200 && !end.close)
+        );
     }
     // The same head up to its last byte, with another one after it.
     let close = text.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
@@ -191,7 +218,9 @@ fn a_repeated_head_is_understood_in_its_own_place() {
 
 #[test]
 fn a_proxy_says_why_it_answered() {
-    let answer = |status: &str, fields: &str| format!("HTTP/1.1 {status}\r\n{fields}Content-Length: 3\r\n\r\nwhy");
+    let answer = |status: &str, fields: &str| {
+        format!("HTTP/1.1 {status}\r\n{fields}Content-Length: 3\r\n\r\nwhy")
+    };
     let interim = "HTTP/1.1 103 Early Hints\r\nx-hopbench-flags: DC\r\n\r\n";
     let cases = [
         (answer("503 Service Unavailable", "x-hopbench-flags: UF,URX\r\n"), "UF,URX"),
@@ -204,11 +233,13 @@ fn a_proxy_says_why_it_answered() {
         (interim.to_owned() + &answer("504 Gateway Timeout", ""), ""),
         (interim.to_owned() + &answer("504 Gateway Timeout", "x-hopbench-flags: UT\r\n"), "UT"),
     ];
-    let flags = |outcome: &Parsed| outcome.ends.iter().map(|end| end.flags.to_string()).collect::<Vec<_>>();
+    let flags =
+        |outcome: &Parsed| outcome.ends.iter().map(|end| end.flags.to_string()).collect::<Vec<_>>();
     for (text, expected) in &cases {
         for cut in 1..=text.len() {
             // Twice: the second head is known from the first.
-            let seen = play(&mut ResponseParser::new(false), text.repeat(2).as_bytes(), &[cut], &[]);
+            let seen =
+                play(&mut ResponseParser::new(false), text.repeat(2).as_bytes(), &[cut], &[]);
             assert_eq!(flags(&seen), [*expected; 2], "{text:?} by {cut}");
         }
     }
@@ -219,10 +250,12 @@ fn a_proxy_says_why_it_answered() {
 
 fn some_cases() -> impl Strategy<Value = Vec<Case>> {
     let closing = proptest::option::of(proptest::sample::select(UNTIL_CLOSE));
-    (proptest::collection::vec(proptest::sample::select(CASES), 1..6), closing).prop_map(|(mut cases, last)| {
-        cases.extend(last);
-        cases
-    })
+    (proptest::collection::vec(proptest::sample::select(CASES), 1..6), closing).prop_map(
+        |(mut cases, last)| {
+            cases.extend(last);
+            cases
+        },
+    )
 }
 
 fn some_cuts() -> impl Strategy<Value = Vec<usize>> {

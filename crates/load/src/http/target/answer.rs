@@ -69,7 +69,13 @@ impl Responder {
 /// Appends the answer to a request that cannot be read; the connection has to be closed after it.
 pub fn refuse(error: &RequestError, out: &mut Vec<u8>) {
     let text = format!("{error}\n");
-    write_head(out, error.status(), b"text/plain", Some(text.len() as u64), "Connection: close\r\n");
+    write_head(
+        out,
+        error.status(),
+        b"text/plain",
+        Some(text.len() as u64),
+        "Connection: close\r\n",
+    );
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -112,7 +118,13 @@ fn connection(request: &Request) -> &'static str {
 
 /// No `Date`: the field needs a calendar clock, which nothing else here does (RFC 9110, 6.6.1
 /// allows it).
-fn write_head(out: &mut Vec<u8>, status: u16, content_type: &[u8], length: Option<u64>, connection: &str) {
+fn write_head(
+    out: &mut Vec<u8>,
+    status: u16,
+    content_type: &[u8],
+    length: Option<u64>,
+    connection: &str,
+) {
     out.extend_from_slice(b"HTTP/1.1 ");
     push_decimal(out, u64::from(status));
     out.push(b' ');

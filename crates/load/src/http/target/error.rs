@@ -36,7 +36,9 @@ pub enum RequestError {
     #[error("{CREDENTIAL_FIELD}: found none of this trial, expected it in every request")]
     Unauthorized,
     /// The memory for all that strangers send is used up.
-    #[error("request: found no memory left for it, expected fewer large ones at once; try again later")]
+    #[error(
+        "request: found no memory left for it, expected fewer large ones at once; try again later"
+    )]
     NoRoom,
 }
 
@@ -86,7 +88,9 @@ impl From<httparse::Error> for RequestError {
             httparse::Error::HeaderName => Self::Malformed("an invalid field name"),
             httparse::Error::HeaderValue => Self::Malformed("an invalid field value"),
             httparse::Error::NewLine => Self::Malformed("a misplaced line break"),
-            httparse::Error::Status | httparse::Error::Token => Self::Malformed("an invalid character"),
+            httparse::Error::Status | httparse::Error::Token => {
+                Self::Malformed("an invalid character")
+            }
             httparse::Error::TooManyHeaders => Self::HeadTooLong("128 fields"),
             httparse::Error::Version => Self::Version,
         }

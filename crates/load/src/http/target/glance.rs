@@ -30,10 +30,15 @@ pub fn glance(bytes: &[u8], seen: usize) -> Glance<'_> {
     let mut parsed = httparse::Request::new(&mut []);
     match parsed.parse_with_uninit_headers(bytes, &mut fields) {
         Ok(httparse::Status::Complete(_)) => {
-            let shown = parsed.headers.iter().find(|field| field.name.eq_ignore_ascii_case(CREDENTIAL_FIELD));
+            let shown = parsed
+                .headers
+                .iter()
+                .find(|field| field.name.eq_ignore_ascii_case(CREDENTIAL_FIELD));
             Glance::Head(shown.map(|field| field.value))
         }
-        Ok(httparse::Status::Partial) if bytes.len() < super::parser::MOST_HEAD_BYTES => Glance::More(bytes.len()),
+        Ok(httparse::Status::Partial) if bytes.len() < super::parser::MOST_HEAD_BYTES => {
+            Glance::More(bytes.len())
+        }
         _ => Glance::Wrong,
     }
 }
@@ -48,22 +53,32 @@ mod tests {
             ("GET / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: abc\r\n\r\nrest", Some(&b"abc"[..])),
             ("GET / HTTP/1.1\r\nx-hopbench-run:abc\r\nHost: h\r\n\r\n", Some(b"abc")),
             ("\r\nGET / HTTP/1.1\nx-hopbench-run: a\nx-hopbench-run: b\n\n", Some(b"a")),
-            ("POST / HTTP/1.1\r\nHost: x-hopbench-run: abc\r\n\r\nx-hopbench-run: abc\r\n\r\n", None),
+            (
+                "POST / HTTP/1.1\r\nHost: x-hopbench-run: abc\r\n\r\nx-hopbench-run: abc\r\n\r\n",
+                None,
+            ),
         ] {
             assert_eq!(glance(head.as_bytes(), 0), Glance::Head(shown), "{head}");
             // However it is cut, and whatever was seen of it before.
-            let end = (1..=head.len()).find(|n| matches!(glance(&head.as_bytes()[..*n], n - 1), Glance::Head(_)));
+            let end = (1..=head.len())
+                .find(|n| matches!(glance(&head.as_bytes()[..*n], n - 1), Glance::Head(_)));
             let end = end.unwrap();
-            assert!((1..end).all(|n| glance(&head.as_bytes()[..n], 0) == Glance::More(n)), "{head}");
+            assert!(
+                (1..end).all(|n| glance(&head.as_bytes()[..n], 0) == Glance::More(n)),
+                "{head}"
+            );
             assert_eq!(glance(head.as_bytes(), end - 1), Glance::Head(shown), "{head}");
         }
     }
 
     #[test]
     fn what_is_no_head_is_told_apart() {
-        for bytes in
-            ["GET /\r\n\r\n", "GET / HTTP/1.1\r\nA B: c\r\n\r\n", "PRI * HTTP/2.0\r\n\r\n", &"x".repeat(16 << 10)]
-        {
+        for bytes in [
+            "GET /\r\n\r\n",
+            "GET / HTTP/1.1\r\nA B: c\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\n",
+            &"x".repeat(16 << 10),
+        ] {
             assert_eq!(glance(bytes.as_bytes(), 0), Glance::Wrong, "{bytes:.40}");
         }
         assert_eq!(glance(b"", 0), Glance::More(0));

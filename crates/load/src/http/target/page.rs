@@ -51,7 +51,10 @@ impl Page {
             "/healthz" => Ok(Self::Health),
             other => Err(Refusal {
                 status: 404,
-                text: format!("path: found `{}`, expected `/` or `/healthz`\n", excerpt(other.as_bytes())),
+                text: format!(
+                    "path: found `{}`, expected `/` or `/healthz`\n",
+                    excerpt(other.as_bytes())
+                ),
             }),
         }
     }
@@ -59,7 +62,8 @@ impl Page {
 
 impl Load {
     fn of(query: &str) -> Result<Self, Refusal> {
-        let (mut size, mut status, mut delay_ns, mut stall, mut every) = (None, None, None, None, None);
+        let (mut size, mut status, mut delay_ns, mut stall, mut every) =
+            (None, None, None, None, None);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match name {
@@ -73,14 +77,22 @@ impl Load {
         }
         let status = status.unwrap_or(200);
         if matches!(status, 204 | 304) && size.is_some_and(|size| size > 0) {
-            return Err(bad("size", &size.unwrap_or(0).to_string(), "no size with a status that has no body"));
+            return Err(bad(
+                "size",
+                &size.unwrap_or(0).to_string(),
+                "no size with a status that has no body",
+            ));
         }
         let stall_ns = match (stall, every) {
             (None, None) => None,
             (Some(stall), Some(every)) if stall < every => Some((stall, every)),
             (Some(_), Some(_)) => return Err(bad("stall", query, "a stall shorter than every")),
             _ => {
-                return Err(bad("stall", query, "stall and every together, like stall=100ms&every=1s"));
+                return Err(bad(
+                    "stall",
+                    query,
+                    "stall and every together, like stall=100ms&every=1s",
+                ));
             }
         };
         Ok(Self { size, status, delay_ns: delay_ns.unwrap_or(0), stall_ns })
@@ -89,13 +101,18 @@ impl Load {
     /// How long the answer to a request that came at `now_ns` has to wait, ns: to the end of the
     /// stall, then the delay.
     pub(super) fn wait_ns(&self, now_ns: Nanos) -> Nanos {
-        let stalled = self.stall_ns.map_or(0, |(stall, every)| stall.saturating_sub(now_ns % every));
+        let stalled =
+            self.stall_ns.map_or(0, |(stall, every)| stall.saturating_sub(now_ns % every));
         stalled + self.delay_ns
     }
 }
 
 fn set<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), Refusal> {
-    if slot.replace(value).is_some() { Err(bad("query", name, "each parameter once")) } else { Ok(()) }
+    if slot.replace(value).is_some() {
+        Err(bad("query", name, "each parameter once"))
+    } else {
+        Ok(())
+    }
 }
 
 fn size_of(value: &str) -> Result<u64, Refusal> {
@@ -118,7 +135,10 @@ fn span_of(name: &str, value: &str, least: Nanos, most: Nanos) -> Result<Nanos, 
 }
 
 fn bad(name: &str, found: &str, expected: &str) -> Refusal {
-    Refusal { status: 400, text: format!("{name}: found `{}`, expected {expected}\n", excerpt(found.as_bytes())) }
+    Refusal {
+        status: 400,
+        text: format!("{name}: found `{}`, expected {expected}\n", excerpt(found.as_bytes())),
+    }
 }
 
 #[cfg(test)]
@@ -148,7 +168,9 @@ mod tests {
     #[test]
     fn a_stall_holds_what_comes_in_it() {
         let stalled = load("stall=100ms&every=1s");
-        for (now, wait) in [(0, 100 * MS), (1, 100 * MS - 1), (99 * MS, MS), (100 * MS, 0), (999 * MS, 0)] {
+        for (now, wait) in
+            [(0, 100 * MS), (1, 100 * MS - 1), (99 * MS, MS), (100 * MS, 0), (999 * MS, 0)]
+        {
             assert_eq!(stalled.wait_ns(now), wait, "{now}");
             assert_eq!(stalled.wait_ns(now + 7 * SECOND), wait, "{now} seven seconds on");
         }
@@ -180,7 +202,11 @@ mod tests {
         ] {
             let refusal = Page::of(query).unwrap_err();
             assert_eq!(refusal.status, status, "{query}");
-            assert!(refusal.text.contains(part) && refusal.text.contains("found"), "{query}: {}", refusal.text);
+            assert!(
+                refusal.text.contains(part) && refusal.text.contains("found"),
+                "{query}: {}",
+                refusal.text
+            );
         }
     }
 }

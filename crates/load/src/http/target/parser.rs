@@ -154,7 +154,8 @@ impl RequestParser {
             }
             let (request, credential) = (&mut self.request, self.credential.as_ref());
             self.known = credential.is_none();
-            let taken = self.heads.take(&input[used..], |bytes| parse_head(bytes, request, credential))?;
+            let taken =
+                self.heads.take(&input[used..], |bytes| parse_head(bytes, request, credential))?;
             if self.share.is_bounded() && !self.share.set(self.held_bytes()) {
                 return Err(RequestError::NoRoom);
             }
@@ -219,7 +220,9 @@ impl RequestParser {
             return Ok(());
         }
         match head.framing.length {
-            Some(length) if length > MOST_BODY_BYTES => Err(RequestError::BodyTooLong(MOST_BODY_BYTES)),
+            Some(length) if length > MOST_BODY_BYTES => {
+                Err(RequestError::BodyTooLong(MOST_BODY_BYTES))
+            }
             Some(length) if length > 0 => {
                 self.phase = Phase::Length(length);
                 Ok(())
@@ -254,7 +257,10 @@ impl RequestParser {
     /// Bytes of memory held.
     pub(super) fn held_bytes(&self) -> usize {
         let request = &self.request;
-        self.heads.held_bytes() + request.body.capacity() + request.target.capacity() + request.content_type.capacity()
+        self.heads.held_bytes()
+            + request.body.capacity()
+            + request.target.capacity()
+            + request.content_type.capacity()
     }
 }
 
@@ -267,10 +273,13 @@ fn parse_head(
 ) -> Result<Option<(Head, usize)>, RequestError> {
     let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut parsed = httparse::Request::new(&mut []);
-    let httparse::Status::Complete(length) = parsed.parse_with_uninit_headers(bytes, &mut fields)? else {
+    let httparse::Status::Complete(length) =
+        parsed.parse_with_uninit_headers(bytes, &mut fields)?
+    else {
         return Ok(None);
     };
-    let (Some(method), Some(target), Some(version)) = (parsed.method, parsed.path, parsed.version) else {
+    let (Some(method), Some(target), Some(version)) = (parsed.method, parsed.path, parsed.version)
+    else {
         return Err(RequestError::Malformed("no request line"));
     };
     let http_1_0 = version == 0;

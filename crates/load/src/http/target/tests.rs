@@ -27,7 +27,13 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
         true,
         "abcde",
     ),
-    ("HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n", Method::Head, "/healthz", false, ""),
+    (
+        "HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n",
+        Method::Head,
+        "/healthz",
+        false,
+        "",
+    ),
     ("GET /x HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: h\r\n\r\n", Method::Get, "/x", true, ""),
     (
         "PUT /?status=503 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody",
@@ -36,7 +42,13 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
         true,
         "body",
     ),
-    ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", Method::Post, "/", false, ""),
+    (
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        Method::Post,
+        "/",
+        false,
+        "",
+    ),
     ("GET http://h:80/?size=1 HTTP/1.1\r\nHost: h\r\n\r\n", Method::Get, "/?size=1", true, ""),
     ("GET http://h HTTP/1.1\r\nHost: h\r\n\r\n", Method::Get, "/", true, ""),
     ("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", Method::Other, "*", true, ""),
@@ -49,7 +61,13 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
         true,
         "ok",
     ),
-    ("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n", Method::Post, "/", true, ""),
+    (
+        "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
+        Method::Post,
+        "/",
+        true,
+        "",
+    ),
 ];
 
 /// A request as it was understood.
@@ -92,10 +110,19 @@ fn play(bytes: &[u8], cuts: &[usize]) -> Parsed {
                     let r = parser.request();
                     assert!(!parser.is_inside());
                     assert_answer(&mut responder, r);
-                    outcome.seen.push((r.method(), r.target().to_owned(), r.keep_alive(), r.body().to_vec()));
+                    outcome.seen.push((
+                        r.method(),
+                        r.target().to_owned(),
+                        r.keep_alive(),
+                        r.body().to_vec(),
+                    ));
                 }
             }
-            assert!(parser.held_bytes() <= 16 * 16 * 1024 + 2 * bytes.len(), "{}", parser.held_bytes());
+            assert!(
+                parser.held_bytes() <= 16 * 16 * 1024 + 2 * bytes.len(),
+                "{}",
+                parser.held_bytes()
+            );
             piece = &piece[step.consumed..];
         }
     }
@@ -114,7 +141,8 @@ fn assert_answer(responder: &mut Responder, request: &Request) {
         Body::Filler(length) => usize::try_from(length).unwrap().min(1 << 16),
     };
     out.resize(out.len() + body, b'x');
-    let step = client.feed(&out).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out)));
+    let step =
+        client.feed(&out).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out)));
     assert_eq!(step.consumed, out.len());
     match step.state {
         ResponseState::Complete(end) => assert_eq!(end.close, answer.close),
@@ -127,8 +155,13 @@ fn assert_refusal(error: &RequestError) {
     refuse(error, &mut out);
     let step = ResponseParser::new(false).feed(&out).unwrap();
     assert_eq!(step.consumed, out.len());
-    assert!(matches!(step.state, ResponseState::Complete(end) if end.status == error.status() && end.close));
-    assert!(error.to_string().contains("found") && error.to_string().contains("expected"), "{error}");
+    assert!(
+        matches!(step.state, ResponseState::Complete(end) if end.status == error.status() && end.close)
+    );
+    assert!(
+        error.to_string().contains("found") && error.to_string().contains("expected"),
+        "{error}"
+    );
 }
 
 fn expected(cases: &[(&str, Method, &str, bool, &str)]) -> Parsed {
@@ -178,7 +211,10 @@ fn bad_requests_are_refused_with_the_right_status() {
         ("\r\n\r\n\r\n\r\n\r\n", 400),
         ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
         ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+        (
+            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+            400,
+        ),
         ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
         ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16777217\r\n\r\n", 413),
         ("POST / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n", 417),
@@ -210,7 +246,9 @@ fn a_body_costs_memory_only_as_it_arrives() {
 /// A request that shows this credential.
 fn showing(shown: &str, body: &str) -> String {
     let length = body.len();
-    format!("POST / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: {shown}\r\nContent-Length: {length}\r\n\r\n{body}")
+    format!(
+        "POST / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: {shown}\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
 }
 
 #[test]
@@ -271,7 +309,11 @@ fn what_strangers_hold_comes_out_of_their_room_and_goes_back() {
     for parser in [&mut first, &mut second] {
         parser.feed(head).unwrap();
     }
-    assert!(memory.used_bytes() < 1000, "{} bytes for what was only announced", memory.used_bytes());
+    assert!(
+        memory.used_bytes() < 1000,
+        "{} bytes for what was only announced",
+        memory.used_bytes()
+    );
     let piece = [b'x'; 10_000];
     let feed = |parser: &mut RequestParser| (0..6).find_map(|_| parser.feed(&piece).err());
     assert_eq!(feed(&mut first), None);
@@ -344,7 +386,9 @@ fn a_body_comes_back_and_the_last_target_is_not_confused() {
     let mut parser = RequestParser::new();
     let mut responder = Responder::default();
     let mut respond = |target: &str, now_ns| {
-        let text = format!("POST {target} HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Type: t\r\n\r\nabc");
+        let text = format!(
+            "POST {target} HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Type: t\r\n\r\nabc"
+        );
         assert_eq!(parser.feed(text.as_bytes()).unwrap().consumed, text.len());
         let mut out = Vec::new();
         let answer = responder.respond(parser.request(), now_ns, &mut out);
@@ -372,16 +416,24 @@ fn a_body_comes_back_and_the_last_target_is_not_confused() {
 fn nothing_of_a_request_is_left_for_the_next() {
     let mut parser = RequestParser::new();
     for round in 0..20 {
-        let typed = b"\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 1\r\n\r\nx";
+        let typed =
+            b"\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 1\r\n\r\nx";
         assert_eq!(parser.feed(typed).unwrap().consumed, typed.len(), "round {round}");
-        assert_eq!((parser.request().content_type(), parser.request().body()), (&b"a/b"[..], &b"x"[..]));
+        assert_eq!(
+            (parser.request().content_type(), parser.request().body()),
+            (&b"a/b"[..], &b"x"[..])
+        );
         let plain = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n";
         assert_eq!(parser.feed(plain).unwrap().consumed, plain.len(), "round {round}");
-        assert_eq!((parser.request().content_type(), parser.request().body()), (&b""[..], &b""[..]));
+        assert_eq!(
+            (parser.request().content_type(), parser.request().body()),
+            (&b""[..], &b""[..])
+        );
     }
 }
 
-fn some_cases() -> impl Strategy<Value = Vec<(&'static str, Method, &'static str, bool, &'static str)>> {
+fn some_cases()
+-> impl Strategy<Value = Vec<(&'static str, Method, &'static str, bool, &'static str)>> {
     proptest::collection::vec(proptest::sample::select(CASES), 1..6)
 }
 

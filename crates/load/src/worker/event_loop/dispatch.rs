@@ -18,7 +18,11 @@ pub(super) const SERVER_LATENESS: Nanos = 1_000_000_000;
 
 impl<F: Flow> EventLoop<F> {
     /// Starts and ends load when the window says so.
-    pub(super) fn follow_window<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+    pub(super) fn follow_window<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        now: Nanos,
+    ) -> io::Result<()> {
         if !self.started {
             let load_start = self.recorder.window().load_start();
             if now >= load_start {
@@ -49,7 +53,8 @@ impl<F: Flow> EventLoop<F> {
 
     /// When what is still under way is not waited for any longer.
     pub(super) fn cut_at(&self) -> Nanos {
-        // A server goes last: where it closed a connection first, the client would call that a failure.
+        // A server goes last: where it closed a connection first, the client would call that a
+        // failure.
         let lateness = if self.setup.dial.is_some() { LATENESS } else { SERVER_LATENESS };
         self.recorder.window().end().saturating_add(self.setup.grace).saturating_add(lateness)
     }
@@ -82,10 +87,14 @@ impl<F: Flow> EventLoop<F> {
     }
 
     /// Gives every arrival that is due to a resting flow, or leaves it in the backlog.
-    pub(super) fn assign_arrivals<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
+    pub(super) fn assign_arrivals<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        now: Nanos,
+    ) -> io::Result<()> {
         let end = self.recorder.window().end();
-        // Since when a flow has been free. Where this worker comes late, all that came due meanwhile waited for the worker,
-        // however few flows there are now for so many.
+        // Since when a flow has been free. Where this worker comes late, all that came due
+        // meanwhile waited for the worker, however few flows there are now for so many.
         let free_since = self.resting.front().map(|(_, since)| *since);
         if let Some(arrivals) = &mut self.arrivals {
             let late = arrivals.next().saturating_add(LATE_NS) < now;
@@ -103,9 +112,9 @@ impl<F: Flow> EventLoop<F> {
                 self.backlog.push_back(intended);
             }
         }
-        // All of them are assigned before any is sent: a flow whose exchange is over at once goes on with the
-        // backlog, for a turn. Were it to rest in between, it could serve them all here and nothing else would
-        // ever be done.
+        // All of them are assigned before any is sent: a flow whose exchange is over at once goes
+        // on with the backlog, for a turn. Were it to rest in between, it could serve them all here
+        // and nothing else would ever be done.
         while !self.resting.is_empty()
             && let Some(intended) = self.backlog.pop_front()
             && let Some((slot, _)) = self.resting.pop_front()
@@ -128,8 +137,8 @@ impl<F: Flow> EventLoop<F> {
             if let Some(intended) = self.backlog.pop_front() {
                 return Some(Event::Go { intended });
             }
-            // In an open loop arrivals may be due that were not assigned yet: not before the loop has
-            // finished is there nothing more to do.
+            // In an open loop arrivals may be due that were not assigned yet: not before the loop
+            // has finished is there nothing more to do.
             if self.finished || (self.arrivals.is_none() && now >= self.recorder.window().end()) {
                 return Some(Event::Finish);
             }

@@ -83,7 +83,10 @@ fn flow<'a>(on: impl FnMut(&str, Nanos) -> Op + Send + 'a) -> Scripted<'a> {
     Scripted(Box::new(on), None)
 }
 
-fn event_loop<'a>(window: &Arc<Window>, flows: impl IntoIterator<Item = Scripted<'a>>) -> EventLoop<Scripted<'a>> {
+fn event_loop<'a>(
+    window: &Arc<Window>,
+    flows: impl IntoIterator<Item = Scripted<'a>>,
+) -> EventLoop<Scripted<'a>> {
     let setup = EventLoopSetup {
         dial: None,
         sockets: Arc::default(),
@@ -133,7 +136,8 @@ fn a_flow_that_is_always_ready_gets_one_turn_a_round() {
         })),
         ..Script::default()
     };
-    let (_, fault) = event_loop(&window, [(); 2].map(|()| flow(|_, _| Op::SendFill(1)))).run(&mut engine, None);
+    let (_, fault) =
+        event_loop(&window, [(); 2].map(|()| flow(|_, _| Op::SendFill(1)))).run(&mut engine, None);
     drop(engine);
     assert_eq!((fault, most.into_inner()), (None, u64::from(TURN)));
 }
@@ -147,7 +151,11 @@ fn what_was_done_when_its_time_was_up_is_told_as_done() {
         let mut first = true;
         let mut engine = Script {
             attempt: Some(Box::new(move |_, _| {
-                if std::mem::take(&mut first) { Attempt::Later } else { Attempt::Now(Event::Discarded(1)) }
+                if std::mem::take(&mut first) {
+                    Attempt::Later
+                } else {
+                    Attempt::Now(Event::Discarded(1))
+                }
             })),
             done_at_cancel,
             ..Script::default()
@@ -197,7 +205,8 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
     let told = std::sync::Mutex::new(Vec::new());
     let mut tries = 0;
     let mut engine = Script {
-        // Waits once, so that the deadline is watched; then moves so much that the throttle holds the next.
+        // Waits once, so that the deadline is watched; then moves so much that the throttle holds
+        // the next.
         attempt: Some(Box::new(|_, _| {
             tries += 1;
             if tries == 1 { Attempt::Later } else { Attempt::Now(Event::Sent(10_000)) }
@@ -216,7 +225,10 @@ fn what_the_throttle_holds_is_not_given_up_and_wakes_no_one_later() {
     event_loop.setup.throttle = Some(Arc::new(Throttle::new(1_000_000)));
     assert_eq!(event_loop.run(&mut engine, None).1, None);
     let told = told.lock().unwrap();
-    assert_eq!(told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), ["start", "Sent", "Sent"]);
+    assert_eq!(
+        told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(),
+        ["start", "Sent", "Sent"]
+    );
     assert!(told[2].1 >= 70, "the throttle let go early: {told:?}");
 }
 
@@ -235,7 +247,10 @@ fn the_throttle_holds_a_sender_that_paces_itself() {
     let mut event_loop = event_loop(&window, [paced]);
     // 10 kB take 10 ms; the sender would send them every ms.
     event_loop.setup.throttle = Some(Arc::new(Throttle::new(8_000_000)));
-    let mut engine = Script { attempt: Some(Box::new(|_, _| Attempt::Now(Event::Sent(10_000)))), ..Script::default() };
+    let mut engine = Script {
+        attempt: Some(Box::new(|_, _| Attempt::Now(Event::Sent(10_000)))),
+        ..Script::default()
+    };
     assert_eq!(event_loop.run(&mut engine, None).1, None);
     let took = clock::now() - begun;
     assert!((48 * MS..2000 * MS).contains(&took), "{took} ns");
@@ -333,7 +348,8 @@ fn open_loop(done: impl Fn(Nanos, Nanos) -> Nanos, woken: impl Fn(Nanos, Nanos) 
     });
     let mut event_loop = event_loop(&window, [blocking]);
     let schedule = hopbench_model::Schedule::Rate(1000.0);
-    event_loop.setup.arrivals = Some(Box::new(move |_| Arrivals::new(schedule, 0, 1, start, 0).unwrap()));
+    event_loop.setup.arrivals =
+        Some(Box::new(move |_| Arrivals::new(schedule, 0, 1, start, 0).unwrap()));
     event_loop.setup.grace = 10_000 * MS;
     let live = Arc::new(Live::default());
     event_loop.recorder = Recorder::new(Arc::clone(&window), Arc::clone(&live), true);
@@ -358,14 +374,19 @@ fn an_open_loop_sends_all_that_was_due_even_when_each_exchange_blocks() {
 
 #[test]
 fn an_open_loop_sends_what_came_due_while_its_last_exchange_blocked() {
-    open_loop(|start, now| if now < start + 40 * MS { now } else { now.max(start + 60 * MS) }, in_time);
+    open_loop(
+        |start, now| if now < start + 40 * MS { now } else { now.max(start + 60 * MS) },
+        in_time,
+    );
 }
 
 #[test]
 fn what_a_late_worker_finds_due_did_not_wait_for_a_connection() {
-    // It sleeps from 10 to 40 ms and for 5 ms each time after that, while its flow rests; exchanges take no time.
-    let woken =
-        |start: Nanos, now: Nanos| if now < start + 10 * MS { now } else { (start + 40 * MS).max(now + 5 * MS) };
+    // It sleeps from 10 to 40 ms and for 5 ms each time after that, while its flow rests; exchanges
+    // take no time.
+    let woken = |start: Nanos, now: Nanos| {
+        if now < start + 10 * MS { now } else { (start + 40 * MS).max(now + 5 * MS) }
+    };
     // Some may come due in the moment of an exchange, if the machine has no CPU for it then. That
     // does not happen every time.
     let tries = (0..10).map(|_| open_loop(|_, now| now, woken));

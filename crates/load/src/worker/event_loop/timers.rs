@@ -71,7 +71,8 @@ impl<F: Flow> EventLoop<F> {
                 continue;
             }
             entry.watched = NEVER;
-            // What the throttle holds is not the other end's fault; it is watched again once it waits there.
+            // What the throttle holds is not the other end's fault; it is watched again once it
+            // waits there.
             if entry.pending.is_none() || entry.held {
                 continue;
             }

@@ -109,7 +109,8 @@ impl Client {
     }
 
     fn begin(&mut self, intended: Nanos, now: Nanos, out: &mut Recorder) -> Op {
-        (self.intended, self.began, self.deadline) = (intended, now, now.saturating_add(self.timeout));
+        (self.intended, self.began, self.deadline) =
+            (intended, now, now.saturating_add(self.timeout));
         (self.sent, self.failed, self.state) = (0, false, State::Connecting);
         out.sending(intended, now);
         Op::Connect
@@ -150,7 +151,8 @@ impl Client {
         if out.completed(self.intended, self.began, now) {
             out.latency_of_counted(LatencyKind::Reply, now.saturating_sub(self.asked));
         }
-        // The server's FIN follows its last byte at once; the exchange's own time is no measure for it.
+        // The server's FIN follows its last byte at once; the exchange's own time is no measure for
+        // it.
         (self.state, self.deadline) = (State::Ending, now.saturating_add(self.timeout));
         Op::Recv(1)
     }
@@ -179,7 +181,9 @@ impl Flow for Client {
             (State::Idle, Event::Go { intended }) => self.begin(intended, now, out),
             (State::Connecting, Event::Connected) => self.connected(now, out),
             (State::Asking, Event::Sent(n)) => self.sent(n, out),
-            (State::Answer, Event::Received(bytes)) if bytes.len() <= self.left => self.received(bytes.len(), now, out),
+            (State::Answer, Event::Received(bytes)) if bytes.len() <= self.left => {
+                self.received(bytes.len(), now, out)
+            }
             (State::Ending, event) => {
                 if matches!(event, Event::TimedOut) {
                     out.add_extra(LEFT_OPEN, 1.0);
@@ -205,7 +209,9 @@ impl Flow for Client {
                 self.fail(reason, now, out)
             }
             (_, Event::Closed) => self.fail("closed_early", now, out),
-            (_, other) => Op::Abort(Box::new(Fault::measuring(format!("crr met an unexpected {other:?}")))),
+            (_, other) => {
+                Op::Abort(Box::new(Fault::measuring(format!("crr met an unexpected {other:?}"))))
+            }
         }
     }
 

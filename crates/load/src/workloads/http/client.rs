@@ -132,7 +132,9 @@ impl Client {
         match self.parser.feed(bytes) {
             Ok(step) => match step.state {
                 ResponseState::NeedMore => Op::Recv(RECEIVE_BYTES),
-                ResponseState::Complete(end) => self.answered(&end, step.consumed < bytes.len(), now, out),
+                ResponseState::Complete(end) => {
+                    self.answered(&end, step.consumed < bytes.len(), now, out)
+                }
             },
             Err(error) => self.failed(error.reason(), Then::Rest, now, out),
         }
@@ -177,9 +179,9 @@ impl Client {
     fn broken(&mut self, error: &std::io::Error, now: Nanos, out: &mut Recorder) -> Op {
         match self.state {
             // A trial that cannot even open its connections is not worth starting.
-            State::Opening if errno::too_many_files(error) => {
-                Op::Abort(Box::new(Fault::environment(format!("cannot connect: {}", explain(error)))))
-            }
+            State::Opening if errno::too_many_files(error) => Op::Abort(Box::new(
+                Fault::environment(format!("cannot connect: {}", explain(error))),
+            )),
             State::Opening => self.close(Then::BackOff),
             State::Connecting => self.failed(reason::of_connect(error), Then::BackOff, now, out),
             _ => {
@@ -294,9 +296,9 @@ impl Flow for Client {
             (_, Event::Failed(error)) => self.broken(&error, now, out),
             (_, Event::TimedOut) => self.timed_out(now, out),
             (_, Event::Finish) => Op::End,
-            (_, other) => {
-                Op::Abort(Box::new(Fault::measuring(format!("an http connection met an unexpected {other:?}"))))
-            }
+            (_, other) => Op::Abort(Box::new(Fault::measuring(format!(
+                "an http connection met an unexpected {other:?}"
+            )))),
         }
     }
 
@@ -311,7 +313,8 @@ impl Flow for Client {
             State::Connecting | State::Sending | State::Receiving | State::Closing(Then::TryAgain)
         );
         if under_way {
-            // Cut off: in a closed loop it ends behind the window, in an open loop its intended time decides.
+            // Cut off: in a closed loop it ends behind the window, in an open loop its intended
+            // time decides.
             let end = out.window().end();
             out.failed(reason::UNFINISHED, self.intended, end);
         }

@@ -76,8 +76,8 @@ impl Params {
             let found = path.display();
             clap::Error::raw(kind, format!("--body-file: found `{found}`, expected {expected}\n"))
         };
-        let bytes =
-            std::fs::read(&path).map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
+        let bytes = std::fs::read(&path)
+            .map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
         if bytes.len() as u64 > MOST_BODY_BYTES {
             let expected = format!("a file of at most {}", Bytes(MOST_BODY_BYTES));
             return Err(refuse(ErrorKind::ValueValidation, expected));
@@ -105,7 +105,11 @@ impl Params {
         match self.template(None) {
             Ok(request) => match self.expect_size {
                 Some(size) if size.0 > 0 && !request.expects_body() => {
-                    vec![Problem::new("--expect-size", size, "none with --method HEAD: its answers have no body")]
+                    vec![Problem::new(
+                        "--expect-size",
+                        size,
+                        "none with --method HEAD: its answers have no body",
+                    )]
                 }
                 _ => Vec::new(),
             },
@@ -117,7 +121,10 @@ impl Params {
     ///
     /// # Errors
     /// Everything that is wrong with the URL, the method, the fields and the body.
-    pub(super) fn template(&self, credential: Option<&Credential>) -> Result<RequestTemplate, Vec<Problem>> {
+    pub(super) fn template(
+        &self,
+        credential: Option<&Credential>,
+    ) -> Result<RequestTemplate, Vec<Problem>> {
         let mut problems = Vec::new();
         let url = Url::parse(self.url.as_deref().unwrap_or_default());
         if let Err(error) = &url {
@@ -127,7 +134,8 @@ impl Params {
             problems.push(problem);
             Vec::new()
         });
-        // With a stand-in for a URL that is wrong, the problems of the other parameters are found too.
+        // With a stand-in for a URL that is wrong, the problems of the other parameters are found
+        // too.
         if let Ok(url) = &url.or_else(|_| Url::parse("localhost")) {
             let spec = RequestSpec {
                 method: &self.method,
@@ -150,13 +158,22 @@ impl Params {
         match (&self.body, &self.body_hex, self.body_size) {
             (None, None, None) => Ok(Vec::new()),
             (Some(text), None, None) => Ok(text.clone().into_bytes()),
-            (None, Some(digits), None) => from_hex(digits)
-                .ok_or_else(|| Problem::new("body_hex", excerpt(digits, 60), "two hexadecimal digits a byte")),
-            (None, None, Some(size)) if size.0 <= MOST_BODY_BYTES => Ok(filler(size.0 as usize).to_vec()),
-            (None, None, Some(size)) => {
-                Err(Problem::new("--body-size", size, format!("at most {}", Bytes(MOST_BODY_BYTES))))
+            (None, Some(digits), None) => from_hex(digits).ok_or_else(|| {
+                Problem::new("body_hex", excerpt(digits, 60), "two hexadecimal digits a byte")
+            }),
+            (None, None, Some(size)) if size.0 <= MOST_BODY_BYTES => {
+                Ok(filler(size.0 as usize).to_vec())
             }
-            _ => Err(Problem::new("--body", "more than one body", "one of --body, --body-file and --body-size")),
+            (None, None, Some(size)) => Err(Problem::new(
+                "--body-size",
+                size,
+                format!("at most {}", Bytes(MOST_BODY_BYTES)),
+            )),
+            _ => Err(Problem::new(
+                "--body",
+                "more than one body",
+                "one of --body, --body-file and --body-size",
+            )),
         }
     }
 }
@@ -167,8 +184,12 @@ fn to_hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let nibbles: Vec<u8> = digits.chars().map(|c| c.to_digit(16).map(|n| n as u8)).collect::<Option<_>>()?;
-    nibbles.len().is_multiple_of(2).then(|| nibbles.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    let nibbles: Vec<u8> =
+        digits.chars().map(|c| c.to_digit(16).map(|n| n as u8)).collect::<Option<_>>()?;
+    nibbles
+        .len()
+        .is_multiple_of(2)
+        .then(|| nibbles.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 #[cfg(test)]
@@ -224,7 +245,9 @@ mod tests {
 
     #[test]
     fn one_body_only() {
-        for pair in [["--body", "--body-size"], ["--body", "--body-file"], ["--body-file", "--body-size"]] {
+        for pair in
+            [["--body", "--body-size"], ["--body", "--body-file"], ["--body-file", "--body-size"]]
+        {
             let error = parse(&[pair[0], "1", pair[1], "1"]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ArgumentConflict, "{pair:?}");
         }
@@ -240,7 +263,9 @@ mod tests {
         let places: Vec<_> = all.iter().map(|p| p.split(':').next().unwrap()).collect();
         assert_eq!(places, ["URL", "--body-size", "--method", "--header", "--header"], "{all:#?}");
         assert_eq!(problems(json!({}))[0].split(':').next(), Some("URL"));
-        assert!(problems(json!({"url": "h", "body_hex": "abc"}))[0].contains("two hexadecimal digits"));
+        assert!(
+            problems(json!({"url": "h", "body_hex": "abc"}))[0].contains("two hexadecimal digits")
+        );
         let head = problems(json!({"url": "h", "method": "HEAD", "expect_size": "1kB"}));
         assert!(head[0].starts_with("--expect-size: found `1kB`"), "{head:?}");
         assert!(problems(json!({"url": "h", "expect_size": "1kB"})).is_empty());

@@ -34,7 +34,9 @@ pub(super) fn of_connect(error: &Error) -> &'static str {
 /// Why a connection broke.
 pub(super) fn of_transfer(error: &Error) -> &'static str {
     match error.kind() {
-        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => "reset",
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
+            "reset"
+        }
         // The kernel gave up sending again.
         ErrorKind::TimedOut => TIMEOUT,
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",

@@ -131,7 +131,9 @@ impl Echoes {
         let age = u64::from((self.count as u16).wrapping_sub(reply.sequence));
         let number = self.first.wrapping_add(self.count).wrapping_sub(age);
         match age {
-            _ if age >= self.count || !reply.carries(self.request.size(), number) => Meaning::Foreign,
+            _ if age >= self.count || !reply.carries(self.request.size(), number) => {
+                Meaning::Foreign
+            }
             0 => Meaning::Answer,
             1..=64 if self.answered >> (age - 1) & 1 == 1 => Meaning::Duplicate,
             _ => Meaning::Stale,
@@ -211,7 +213,9 @@ impl Flow for Echoes {
             // No packet is empty; a receive that says so is not an end.
             (State::Waiting, Event::Closed) => Op::Recv(MOST_PACKET),
             (State::Idle | State::Opening, _) => Op::End,
-            (_, other) => Op::Abort(Box::new(Fault::measuring(format!("ping met an unexpected {other:?}")))),
+            (_, other) => {
+                Op::Abort(Box::new(Fault::measuring(format!("ping met an unexpected {other:?}"))))
+            }
         }
     }
 
@@ -291,7 +295,10 @@ mod tests {
         assert!(matches!(echoes.on(Event::Received(&third), 1330, &mut out), Op::Rest));
         let counts = live.counts();
         let of = |counter| counts.of(counter);
-        assert_eq!((of(Counter::Sent), of(Counter::Counted), of(Counter::CountedErrors)), (3, 2, 1));
+        assert_eq!(
+            (of(Counter::Sent), of(Counter::Counted), of(Counter::CountedErrors)),
+            (3, 2, 1)
+        );
         assert_eq!((of(Counter::Duplicates), of(Counter::Stale), of(Counter::Timeouts)), (1, 2, 1));
         assert_eq!(errors(&out), [("lost", 1)]);
     }

@@ -29,7 +29,8 @@ impl Request {
     pub(super) fn set(&mut self, sequence: u16, number: u64) {
         self.bytes[6..8].copy_from_slice(&sequence.to_be_bytes());
         let size = self.size();
-        self.bytes[HEADER..HEADER + size.min(NUMBER)].copy_from_slice(&number.to_le_bytes()[..size.min(NUMBER)]);
+        self.bytes[HEADER..HEADER + size.min(NUMBER)]
+            .copy_from_slice(&number.to_le_bytes()[..size.min(NUMBER)]);
         // ICMPv6's sum covers the addresses too; the kernel fills it in.
         if !self.v6 {
             self.bytes[2..4].fill(0);
@@ -183,7 +184,11 @@ mod tests {
     fn what_is_no_reply_is_refused() {
         let mut request = Request::new(false, 77, 56);
         request.set(5, 99);
-        assert_eq!(Reply::read(false, &headed(request.bytes())), None, "our own request, looped back");
+        assert_eq!(
+            Reply::read(false, &headed(request.bytes())),
+            None,
+            "our own request, looped back"
+        );
         let mut broken = headed(&reply_to(&request));
         *broken.last_mut().unwrap() ^= 1;
         assert_eq!(Reply::read(false, &broken), None, "a wrong checksum");
@@ -197,7 +202,11 @@ mod tests {
         unreachable[0] = 3;
         assert_eq!(Reply::read(false, &unreachable), None, "destination unreachable");
         for length in 0..28 {
-            assert_eq!(Reply::read(false, &headed(&reply_to(&request))[..length]), None, "{length} bytes");
+            assert_eq!(
+                Reply::read(false, &headed(&reply_to(&request))[..length]),
+                None,
+                "{length} bytes"
+            );
         }
     }
 

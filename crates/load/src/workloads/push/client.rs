@@ -38,7 +38,16 @@ pub(super) struct PushClient {
 impl PushClient {
     /// A connection whose messages have `size` bytes, header included.
     pub(super) fn new(size: usize, clocks: Clocks) -> Self {
-        Self { size, clocks, header: [0; HEADER], have: 0, number: 0, last: None, fastest: i64::MAX, counted: 0 }
+        Self {
+            size,
+            clocks,
+            header: [0; HEADER],
+            have: 0,
+            number: 0,
+            last: None,
+            fastest: i64::MAX,
+            counted: 0,
+        }
     }
 
     /// Takes in a piece of the stream that came at `now`.
@@ -73,10 +82,14 @@ impl PushClient {
     fn complete(&mut self, now: Nanos, out: &mut Recorder) {
         let (_, intended) = read_header(&self.header);
         out.count(Counter::Completed, 1);
-        let took = now.cast_signed().wrapping_add(self.clocks.server_offset_ns).wrapping_sub(intended.cast_signed());
+        let took = now
+            .cast_signed()
+            .wrapping_add(self.clocks.server_offset_ns)
+            .wrapping_sub(intended.cast_signed());
         self.fastest = self.fastest.min(took);
         let delay = if self.clocks.shared { took } else { took.wrapping_sub(self.fastest) };
-        // Open loop: a message belongs to the window by its intended time, so that late ones are not left out.
+        // Open loop: a message belongs to the window by its intended time, so that late ones are
+        // not left out.
         if out.window().holds(now.wrapping_sub(took.cast_unsigned())) {
             self.counted += 1;
             out.count(Counter::Counted, 1);
@@ -113,7 +126,8 @@ impl Flow for PushClient {
                     Err(fault) => Op::Abort(Box::new(fault)),
                 }
             }
-            // Between two messages the server may close at any time: the user may have ended the window there first.
+            // Between two messages the server may close at any time: the user may have ended the
+            // window there first.
             Event::Closed if self.have == 0 => {
                 out.add_extra(CLEAN_CLOSES, 1.0);
                 Op::End

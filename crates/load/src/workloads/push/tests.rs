@@ -18,7 +18,11 @@ fn recorder() -> (Recorder, Arc<Live>) {
 }
 
 fn samples(recorder: &Recorder, kind: LatencyKind) -> Vec<(u64, u64, u64)> {
-    recorder.histograms().filter(|(k, _)| *k == kind).map(|(_, h)| (h.count(), h.min(), h.max())).collect()
+    recorder
+        .histograms()
+        .filter(|(k, _)| *k == kind)
+        .map(|(_, h)| (h.count(), h.min(), h.max()))
+        .collect()
 }
 
 fn message(number: u64, intended: Nanos, size: usize) -> Vec<u8> {
@@ -29,7 +33,11 @@ fn message(number: u64, intended: Nanos, size: usize) -> Vec<u8> {
 }
 
 /// Does all that a server's flow asks for at once, each send taking `cost` ns, until it closes.
-fn serve(flow: &mut PushServer, cost: impl Fn(Nanos) -> Nanos, out: &mut Recorder) -> Vec<(Nanos, u64, Nanos)> {
+fn serve(
+    flow: &mut PushServer,
+    cost: impl Fn(Nanos) -> Nanos,
+    out: &mut Recorder,
+) -> Vec<(Nanos, u64, Nanos)> {
     let mut now = SECOND + 3 * MS;
     let mut begun = Vec::new();
     let mut op = flow.on(Event::Go { intended: now }, now, out);
@@ -70,7 +78,10 @@ fn every_message_is_sent_at_its_time() {
     // Due at 1020, 1070, ... 2070 ms; the window begins at 1100 ms.
     assert_eq!(begun.len(), 22);
     for ((at, number, intended), expected) in begun.iter().zip(0..) {
-        assert_eq!((*number, *intended, *at), (expected, SECOND + 20 * MS + expected * 50 * MS, *intended));
+        assert_eq!(
+            (*number, *intended, *at),
+            (expected, SECOND + 20 * MS + expected * 50 * MS, *intended)
+        );
     }
     assert_eq!((of(&live, Counter::Sent), of(&live, Counter::Intended)), (22, 20));
     assert_eq!((of(&live, Counter::Counted), of(&live, Counter::Unsent)), (20, 0));
@@ -83,9 +94,13 @@ fn a_slow_connection_makes_messages_late_and_skips_none() {
     let (mut out, live) = recorder();
     let mut flow = PushServer::new(100, 10.0 * MS as f64, 0);
     // Blocked from 1.5 s on for 95 ms, once.
-    let begun = serve(&mut flow, |now| if now == SECOND + 500 * MS { 95 * MS } else { 1 }, &mut out);
+    let begun =
+        serve(&mut flow, |now| if now == SECOND + 500 * MS { 95 * MS } else { 1 }, &mut out);
     assert!(begun.iter().map(|(_, number, _)| *number).eq(0..110), "{begun:?}");
-    assert_eq!((of(&live, Counter::Intended), of(&live, Counter::Counted), of(&live, Counter::Unsent)), (100, 100, 0));
+    assert_eq!(
+        (of(&live, Counter::Intended), of(&live, Counter::Counted), of(&live, Counter::Unsent)),
+        (100, 100, 0)
+    );
     flow.closing(&mut out);
     // 95 ms late themselves, 85, 75 ... 5 ms those behind.
     assert_eq!(out.tallies().2.get(LATE_MESSAGES), Some(&10.0));
@@ -108,7 +123,10 @@ fn what_a_blocked_connection_cannot_take_is_unsent() {
     );
     assert_eq!(begun.len(), 51);
     // 1100 to 1500 ms inclusive were sent, 1510 to 2090 were not.
-    assert_eq!((of(&live, Counter::Intended), of(&live, Counter::Counted), of(&live, Counter::Unsent)), (100, 41, 59));
+    assert_eq!(
+        (of(&live, Counter::Intended), of(&live, Counter::Counted), of(&live, Counter::Unsent)),
+        (100, 41, 59)
+    );
     flow.closing(&mut out);
     assert_eq!(of(&live, Counter::Unsent), 59, "nothing is counted twice");
 }
@@ -130,7 +148,8 @@ fn a_message_that_is_cut_is_unsent() {
 
 #[test]
 fn messages_are_found_however_the_stream_is_cut() {
-    let stream: Vec<u8> = (0..50).flat_map(|n| message(n, SECOND + 200 * MS + n * MS, 37)).collect();
+    let stream: Vec<u8> =
+        (0..50).flat_map(|n| message(n, SECOND + 200 * MS + n * MS, 37)).collect();
     for cut in 1..90 {
         let (mut out, live) = recorder();
         let mut flow = PushClient::new(37, Clocks { server_offset_ns: 0, shared: true });
@@ -150,8 +169,12 @@ fn messages_are_found_however_the_stream_is_cut() {
 fn a_number_out_of_turn_ends_the_trial() {
     let (mut out, _) = recorder();
     let mut flow = PushClient::new(16, Clocks { server_offset_ns: 0, shared: true });
-    assert!(matches!(flow.on(Event::Received(&message(0, SECOND, 16)), SECOND + 1, &mut out), Op::Recv(_)));
-    let Op::Abort(fault) = flow.on(Event::Received(&message(2, SECOND, 16)), SECOND + 2, &mut out) else {
+    assert!(matches!(
+        flow.on(Event::Received(&message(0, SECOND, 16)), SECOND + 1, &mut out),
+        Op::Recv(_)
+    ));
+    let Op::Abort(fault) = flow.on(Event::Received(&message(2, SECOND, 16)), SECOND + 2, &mut out)
+    else {
         panic!("a missing message went unnoticed");
     };
     assert!(fault.text.contains("message 2 came where message 1 was due"), "{fault}");
@@ -192,7 +215,10 @@ fn job(params: Value) -> Job {
 }
 
 fn parse(arguments: &[&str]) -> Job {
-    let matches = Push.arguments(Command::new("push").no_binary_name(true)).try_get_matches_from(arguments).unwrap();
+    let matches = Push
+        .arguments(Command::new("push").no_binary_name(true))
+        .try_get_matches_from(arguments)
+        .unwrap();
     job(Push.params(&matches).unwrap())
 }
 
@@ -200,7 +226,10 @@ fn parse(arguments: &[&str]) -> Job {
 fn flags_become_parameters_and_bad_ones_are_named() {
     assert_eq!(Push.problems(&parse(&[])), []);
     assert_eq!(parse(&[]).params["size"], serde_json::json!(["25kB"]));
-    assert_eq!(Push.problems(&parse(&["--size", "16:1kB:*2", "--rate", "0.5", "--stagger", "together"])), []);
+    assert_eq!(
+        Push.problems(&parse(&["--size", "16:1kB:*2", "--rate", "0.5", "--stagger", "together"])),
+        []
+    );
     for (arguments, flag) in [
         (["--size", "15"], "--size"),
         (["--size", "2GiB"], "--size"),
@@ -211,14 +240,19 @@ fn flags_become_parameters_and_bad_ones_are_named() {
         (["--rate", "1e7"], "--rate"),
     ] {
         let problems = Push.problems(&parse(&arguments));
-        assert_eq!(problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(), [flag], "{arguments:?}: {problems:?}");
+        assert_eq!(
+            problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(),
+            [flag],
+            "{arguments:?}: {problems:?}"
+        );
     }
 }
 
 #[test]
 fn phases_spread_connections_over_the_period() {
     let phases = |stagger: &str| {
-        let params: Params = serde_json::from_value(parse(&["--rate", "20", "--stagger", stagger]).params).unwrap();
+        let params: Params =
+            serde_json::from_value(parse(&["--rate", "20", "--stagger", stagger]).params).unwrap();
         [0, 1, 2, 3].map(|flow| params.phase(flow, 4))
     };
     assert_eq!(phases("spread"), [0, 12_500_000, 25_000_000, 37_500_000]);

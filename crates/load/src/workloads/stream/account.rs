@@ -32,12 +32,20 @@ pub(super) fn receiving(out: &mut Figures, prefix: &str, receiver: &EndReport) {
 
 /// Where the bytes of one direction went. Where it is `proxied` the sockets of the two ends are not
 /// of one connection: what they hold is not all that is under way.
-pub(super) fn account(out: &mut Figures, prefix: &str, sender: &EndReport, receiver: &EndReport, proxied: bool) {
+pub(super) fn account(
+    out: &mut Figures,
+    prefix: &str,
+    sender: &EndReport,
+    receiver: &EndReport,
+    proxied: bool,
+) {
     sending(out, prefix, sender);
     receiving(out, prefix, receiver);
-    let metric = |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
+    let metric =
+        |out: &mut Figures, name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
     let total = |counts: &Counts, counter| counts.of(counter);
-    // Totals of the connections' whole life up to the window's end: queues are what a difference of totals is made of.
+    // Totals of the connections' whole life up to the window's end: queues are what a difference of
+    // totals is made of.
     let written = total(&sender.end.counts, Counter::SentBytes);
     let received = total(&receiver.end.counts, Counter::ReceivedBytes);
     let queues = |end: &EndReport| end.end.tcp.unwrap_or_default();
@@ -48,12 +56,18 @@ pub(super) fn account(out: &mut Figures, prefix: &str, sender: &EndReport, recei
     let difference = i128::from(written) - i128::from(received);
     metric(out, "written_minus_received_bytes", difference as f64);
     let queued = i128::from(tx.send_queue_bytes) + i128::from(rx.receive_queue_bytes);
-    let direction =
-        if prefix.is_empty() { String::new() } else { format!("{}: ", prefix.trim_end_matches('_').replace('_', " ")) };
+    let direction = if prefix.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", prefix.trim_end_matches('_').replace('_', " "))
+    };
     let what = if difference >= 0 {
         format!("{difference} bytes more were written than received")
     } else {
-        format!("{} bytes more were received than written, as the receiver was read later", -difference)
+        format!(
+            "{} bytes more were received than written, as the receiver was read later",
+            -difference
+        )
     };
     let queues = format!(
         "{} not sent, {in_flight} sent and not acknowledged, {} received and not read",
@@ -79,16 +93,20 @@ pub(super) fn account(out: &mut Figures, prefix: &str, sender: &EndReport, recei
         )
     };
     out.notes.push(note);
-    let (all_sent, all_received) =
-        (total(&sender.drained, Counter::SentBytes), total(&receiver.drained, Counter::ReceivedBytes));
+    let (all_sent, all_received) = (
+        total(&sender.drained, Counter::SentBytes),
+        total(&receiver.drained, Counter::ReceivedBytes),
+    );
     let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
     out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
         format!("{all_sent} bytes sent, {all_received} received")
     });
     if !cut {
-        out.invariant(&format!("{prefix}received_eq_sent_at_close"), all_received == all_sent, || {
-            format!("{all_sent} bytes sent, {all_received} received")
-        });
+        out.invariant(
+            &format!("{prefix}received_eq_sent_at_close"),
+            all_received == all_sent,
+            || format!("{all_sent} bytes sent, {all_received} received"),
+        );
     }
 }
 
@@ -107,11 +125,18 @@ mod tests {
     }
 
     fn accounted(received: u64, proxied: bool) -> Figures {
-        let queue =
-            TcpTotals { send_queue_bytes: 300, not_sent_bytes: 100, retransmitted_bytes: 7, ..TcpTotals::default() };
+        let queue = TcpTotals {
+            send_queue_bytes: 300,
+            not_sent_bytes: 100,
+            retransmitted_bytes: 7,
+            ..TcpTotals::default()
+        };
         let sender = end(Counter::SentBytes, 10_000, queue);
-        let receiver =
-            end(Counter::ReceivedBytes, received, TcpTotals { receive_queue_bytes: 50, ..TcpTotals::default() });
+        let receiver = end(
+            Counter::ReceivedBytes,
+            received,
+            TcpTotals { receive_queue_bytes: 50, ..TcpTotals::default() },
+        );
         let mut out = Figures::default();
         account(&mut out, "", &sender, &receiver, proxied);
         out
@@ -121,9 +146,20 @@ mod tests {
     fn what_neither_end_holds_is_in_the_proxies() {
         let out = accounted(4_000, true);
         assert_eq!(out.metrics["written_minus_received_bytes"], 6_000.0);
-        assert_eq!(out.metrics["in_proxies_bytes"], 5_650.0, "6000 less 300 and 50 of the ends' own");
-        assert!(out.notes[0].contains("5650 were in the buffers and sockets of the proxies"), "{}", out.notes[0]);
-        assert!(out.notes[0].contains("7 bytes were sent again on the sender's own connection"), "{}", out.notes[0]);
+        assert_eq!(
+            out.metrics["in_proxies_bytes"], 5_650.0,
+            "6000 less 300 and 50 of the ends' own"
+        );
+        assert!(
+            out.notes[0].contains("5650 were in the buffers and sockets of the proxies"),
+            "{}",
+            out.notes[0]
+        );
+        assert!(
+            out.notes[0].contains("7 bytes were sent again on the sender's own connection"),
+            "{}",
+            out.notes[0]
+        );
         assert_eq!(accounted(9_900, true).metrics["in_proxies_bytes"], 0.0);
     }
 
@@ -131,6 +167,10 @@ mod tests {
     fn without_proxies_the_rest_moved_between_the_readings() {
         let out = accounted(9_600, false);
         assert!(!out.metrics.contains_key("in_proxies_bytes"));
-        assert!(out.notes[0].contains("in which 50 bytes moved; 7 bytes were sent again"), "{}", out.notes[0]);
+        assert!(
+            out.notes[0].contains("in which 50 bytes moved; 7 bytes were sent again"),
+            "{}",
+            out.notes[0]
+        );
     }
 }

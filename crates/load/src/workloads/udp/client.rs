@@ -61,7 +61,9 @@ impl UdpClient {
             (ErrorKind::HostUnreachable, _) => "host unreachable",
             (ErrorKind::NetworkUnreachable, _) => "network unreachable",
             (ErrorKind::InvalidInput, _) if self.segments > 1 => {
-                return lost("the kernel does not take --gso with this --size: a datagram must fit the path's MTU");
+                return lost(
+                    "the kernel does not take --gso with this --size: a datagram must fit the path's MTU",
+                );
             }
             _ => return lost(&explain(error)),
         };

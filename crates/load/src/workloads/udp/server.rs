@@ -74,13 +74,15 @@ impl UdpServer {
 
     #[inline]
     fn take(&mut self, datagram: &[u8], now: Nanos, out: &mut Recorder) {
-        let Some((number, sent)) = read_header(datagram).filter(|_| datagram.len() == self.size) else {
+        let Some((number, sent)) = read_header(datagram).filter(|_| datagram.len() == self.size)
+        else {
             self.foreign += 1;
             return;
         };
-        let transit = now.cast_signed().wrapping_add(self.client_offset_ns).wrapping_sub(sent.cast_signed());
-        // One forged or strayed number would spoil the account of all that follow: a registration that was
-        // repeated late may have a datagram's length.
+        let transit =
+            now.cast_signed().wrapping_add(self.client_offset_ns).wrapping_sub(sent.cast_signed());
+        // One forged or strayed number would spoil the account of all that follow: a registration
+        // that was repeated late may have a datagram's length.
         if number >= MOST_NUMBER || transit.unsigned_abs() > PLAUSIBLE {
             self.foreign += 1;
             return;
@@ -93,7 +95,8 @@ impl UdpServer {
         out.count(Counter::ReceivedBytes, datagram.len() as u64);
         self.jitter.observe(sent, now);
         if out.window().holds(now) {
-            // The filter forgets within some dozens of datagrams: its last value says nothing of the window.
+            // The filter forgets within some dozens of datagrams: its last value says nothing of
+            // the window.
             self.jitter_sum_ns += self.jitter.ns();
             self.jitter_count += 1;
         }

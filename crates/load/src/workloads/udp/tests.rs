@@ -35,7 +35,10 @@ fn datagram(number: u64, sent: Nanos, size: usize) -> Vec<u8> {
 fn arrive(flow: &mut UdpServer, numbers: &[u64], out: &mut Recorder) {
     for (at, number) in (10 * SECOND..).step_by(MS as usize).zip(numbers) {
         let sent = at.wrapping_add_signed(OFFSET) - 3 * MS;
-        assert!(matches!(flow.on(Event::Received(&datagram(*number, sent, 16)), at, out), Op::Recv(17)));
+        assert!(matches!(
+            flow.on(Event::Received(&datagram(*number, sent, 16)), at, out),
+            Op::Recv(17)
+        ));
     }
 }
 
@@ -46,12 +49,23 @@ fn a_server_tells_lost_reordered_and_doubled_apart() {
     flow.start(9 * SECOND);
     arrive(&mut flow, &[0, 1, 3, 2, 2, 5, 6, 6], &mut out);
     assert_eq!((of(&live, Counter::Completed), of(&live, Counter::ReceivedBytes)), (8, 128));
-    assert_eq!((of(&live, Counter::Duplicates), of(&live, Counter::Reordered), of(&live, Counter::Counted)), (2, 1, 6));
-    let delays: Vec<_> = out.histograms().map(|(kind, h)| (kind, h.count(), h.min(), h.max())).collect();
+    assert_eq!(
+        (
+            of(&live, Counter::Duplicates),
+            of(&live, Counter::Reordered),
+            of(&live, Counter::Counted)
+        ),
+        (2, 1, 6)
+    );
+    let delays: Vec<_> =
+        out.histograms().map(|(kind, h)| (kind, h.count(), h.min(), h.max())).collect();
     assert_eq!(delays, [(LatencyKind::Delay, 6, 3 * MS, 3 * MS)]);
     flow.closing(&mut out);
     let extra = out.tallies().2;
-    assert_eq!((extra.get(JITTER_SUM), extra.get(JITTER_FLOWS), extra.get(FOREIGN)), (Some(&0.0), Some(&1.0), None));
+    assert_eq!(
+        (extra.get(JITTER_SUM), extra.get(JITTER_FLOWS), extra.get(FOREIGN)),
+        (Some(&0.0), Some(&1.0), None)
+    );
 }
 
 #[test]
@@ -66,7 +80,8 @@ fn jitter_is_the_mean_over_the_window() {
         flow.closing(&mut out);
         out.tallies().2.get(JITTER_SUM).copied()
     };
-    // Uneven for a hundredth of the window, then even: at its end the filter has forgotten, the mean has not.
+    // Uneven for a hundredth of the window, then even: at its end the filter has forgotten, the
+    // mean has not.
     let at = |n: u64| 10 * SECOND + n * MS;
     let uneven = |n: u64| if n < 10 { 3 * MS + n % 2 * 1_600_000 } else { 3 * MS };
     let mut filter = hopbench_stats::Jitter::new();
@@ -81,7 +96,8 @@ fn jitter_is_the_mean_over_the_window() {
     // All |D| that went in come out again, divided over the datagrams: 10 of 1.6 ms.
     assert!((measured - 10.0 * 1_600_000.0 / 1000.0).abs() < 160.0, "{measured}");
     // What comes before and after the window moves the filter and is in no mean.
-    let around = [(9 * SECOND, MS), (9 * SECOND + MS, MS), (10 * SECOND, MS), (12 * SECOND, 9 * MS)];
+    let around =
+        [(9 * SECOND, MS), (9 * SECOND + MS, MS), (10 * SECOND, MS), (12 * SECOND, 9 * MS)];
     assert_eq!(jitter(&around), Some(0.0));
     assert_eq!(jitter(&[(9 * SECOND, MS), (12 * SECOND, 9 * MS)]), None, "nothing in the window");
 }
@@ -129,7 +145,10 @@ fn a_flow_ends_only_after_silence_and_one_more_look() {
         // A worker that had no CPU comes much later than it wanted.
         let now = flow.deadline().unwrap() + 150 * MS;
         let op = flow.on(Event::TimedOut, now, out);
-        assert!(matches!(op, Op::End) || flow.deadline().unwrap() > now, "a look at the socket must lie between");
+        assert!(
+            matches!(op, Op::End) || flow.deadline().unwrap() > now,
+            "a look at the socket must lie between"
+        );
         (now, matches!(op, Op::End))
     };
     let mut now = 0;
@@ -151,7 +170,8 @@ fn a_flow_ends_only_after_silence_and_one_more_look() {
 
 #[test]
 fn once_the_client_is_done_the_paths_own_time_is_waited_for() {
-    // How long after the client was done a flow ends whose datagrams took 30 ms, with one more that comes then.
+    // How long after the client was done a flow ends whose datagrams took 30 ms, with one more that
+    // comes then.
     let ends_after = |straggler: Option<Nanos>, shared_clock| {
         let (mut out, _) = recorder(false);
         let mut flow = UdpServer::new(16, 0, shared_clock);
@@ -202,7 +222,10 @@ fn segments_of_one_send_are_numbered_and_counted() {
     }
     assert!(numbers.iter().copied().eq(0..12), "{numbers:?}");
     assert_eq!((of(&live, Counter::Sent), of(&live, Counter::SentBytes)), (12, 240));
-    assert!(matches!(flow.on(Event::Sent(60), 11 * SECOND, &mut out), Op::Rest), "no send is begun after the end");
+    assert!(
+        matches!(flow.on(Event::Sent(60), 11 * SECOND, &mut out), Op::Rest),
+        "no send is begun after the end"
+    );
 }
 
 #[test]
@@ -223,7 +246,10 @@ fn refused_sends_are_counted_and_their_numbers_used_again() {
     }
     flow.on(Event::Go { intended: now }, now, &mut out);
     assert_eq!(flow.outgoing()[..8], 0u64.to_le_bytes());
-    assert_eq!((of(&live, Counter::Sent), of(&live, Counter::Errors), of(&live, Counter::CountedErrors)), (0, 3, 3));
+    assert_eq!(
+        (of(&live, Counter::Sent), of(&live, Counter::Errors), of(&live, Counter::CountedErrors)),
+        (0, 3, 3)
+    );
 }
 
 #[test]
@@ -256,7 +282,10 @@ fn what_is_due_long_after_the_end_is_unsent() {
 }
 
 fn parse(arguments: &[&str]) -> Job {
-    let matches = Udp.arguments(Command::new("udp").no_binary_name(true)).try_get_matches_from(arguments).unwrap();
+    let matches = Udp
+        .arguments(Command::new("udp").no_binary_name(true))
+        .try_get_matches_from(arguments)
+        .unwrap();
     fixture::job("udp", Udp.params(&matches).unwrap())
 }
 
@@ -286,6 +315,10 @@ fn bad_parameters_are_named() {
         (&["--rate", "0pps"], "--rate"),
     ] {
         let problems = Udp.problems(&parse(arguments));
-        assert_eq!(problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(), [flag], "{arguments:?}: {problems:?}");
+        assert_eq!(
+            problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(),
+            [flag],
+            "{arguments:?}: {problems:?}"
+        );
     }
 }

@@ -101,10 +101,12 @@ impl Client {
         self.runtime.block_on(async {
             let mut waiting = Vec::new();
             for _ in 0..calls {
-                let request =
-                    Request::post(format!("http://policy{method}")).header("content-type", "application/grpc");
-                let mut requests = timeout(PATIENCE, self.requests.clone().ready()).await.unwrap().unwrap();
-                let (response, mut send) = requests.send_request(request.body(()).unwrap(), false).unwrap();
+                let request = Request::post(format!("http://policy{method}"))
+                    .header("content-type", "application/grpc");
+                let mut requests =
+                    timeout(PATIENCE, self.requests.clone().ready()).await.unwrap().unwrap();
+                let (response, mut send) =
+                    requests.send_request(request.body(()).unwrap(), false).unwrap();
                 send.send_data(Bytes::copy_from_slice(body), true).unwrap();
                 waiting.push(tokio::spawn(answer(response)));
             }
@@ -140,7 +142,8 @@ async fn answer(response: ResponseFuture) -> Answer {
     let whole = async {
         let response = response.await.unwrap();
         let http = response.status().as_u16();
-        let status = |headers: &http::HeaderMap| headers.get("grpc-status")?.to_str().ok()?.parse().ok();
+        let status =
+            |headers: &http::HeaderMap| headers.get("grpc-status")?.to_str().ok()?.parse().ok();
         let mut grpc = status(response.headers());
         let mut body = response.into_body();
         let mut bytes = Vec::new();

@@ -23,7 +23,11 @@ fn is_well<S: Service>(running: &Running<S>, message: &[u8]) {
 
 /// Lets so much time pass.
 fn pass(time: Duration) {
-    Builder::new_current_thread().enable_time().build().unwrap().block_on(async { sleep(time).await });
+    Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap()
+        .block_on(async { sleep(time).await });
 }
 
 /// Whether the other end closes it, having sent anything or nothing.
@@ -51,7 +55,11 @@ fn calls_that_are_wrong_end_in_a_status() {
     assert_eq!(call(&[]), refused(13), "no message");
     assert_eq!(call(&[&frame(CHECK), &frame(CHECK)]), refused(13), "two messages");
     assert_eq!(call(&[b"\x01\x00\x00\x00\x02\x0a\x00"]), refused(12), "compressed");
-    assert_eq!(client.call(Telemetry::METHOD, &[&frame(REPORT)]), refused(12), "a method that it does not have");
+    assert_eq!(
+        client.call(Telemetry::METHOD, &[&frame(REPORT)]),
+        refused(12),
+        "a method that it does not have"
+    );
 
     // Whoever says that much is coming gets the answer before any of it came.
     let mut huge = client.open(Policy::METHOD);
@@ -64,7 +72,11 @@ fn calls_that_are_wrong_end_in_a_status() {
     let json = http::Request::post(Policy::METHOD).header("content-type", "application/json");
     assert_eq!(client.request(json).end(), http(415));
 
-    assert_eq!((running.total("failed_calls"), running.total("checks")), (11, 1), "the first of two was a check");
+    assert_eq!(
+        (running.total("failed_calls"), running.total("checks")),
+        (11, 1),
+        "the first of two was a check"
+    );
     assert_eq!(call(&[&frame(CHECK)]).grpc, Some(0), "on the same connection");
 }
 
@@ -85,7 +97,11 @@ fn a_slow_message_is_given_up_and_a_quiet_stream_is_not() {
 
     let running = Running::new(Policy::new(), impatient());
     let client = running.client();
-    assert_eq!(client.open(Policy::METHOD).answer(), refused(4), "a call of one message that never comes");
+    assert_eq!(
+        client.open(Policy::METHOD).answer(),
+        refused(4),
+        "a call of one message that never comes"
+    );
 }
 
 /// One byte now and then does not buy more time.
@@ -105,7 +121,8 @@ fn a_trickle_is_given_up() {
 
 #[test]
 fn large_messages_share_the_room() {
-    let running = Running::new(Telemetry::default(), Limits { pending_bytes: 1_000, ..Limits::default() });
+    let running =
+        Running::new(Telemetry::default(), Limits { pending_bytes: 1_000, ..Limits::default() });
     let client = running.client();
     let message = frame(&[0x0a; 900]);
     let mut first = client.open(Telemetry::METHOD);
@@ -154,7 +171,11 @@ fn the_longest_idle_connection_makes_room() {
             client::until(|| running.total("connections") == count);
             // Time is told in milliseconds here.
             pass(Duration::from_millis(5));
-            assert_eq!(busy.call(Policy::METHOD, &[&frame(CHECK)]).grpc, Some(0), "who asks is never idle");
+            assert_eq!(
+                busy.call(Policy::METHOD, &[&frame(CHECK)]).grpc,
+                Some(0),
+                "who asks is never idle"
+            );
             stream
         })
         .collect();

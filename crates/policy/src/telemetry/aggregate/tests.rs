@@ -19,12 +19,16 @@ fn reports_add_up_by_series() {
     assert_eq!((&totals["received_bytes"], &totals["sent_bytes"]), (&json!(401), &json!(4498)));
     assert_eq!(totals["series"]["told_apart"], 3);
     let first = &totals["series"]["busiest"][0];
-    assert_eq!(first["label"], json!({"kind": "http", "code": 200, "peer": "10.10.0.1", "path": "/a"}));
+    assert_eq!(
+        first["label"],
+        json!({"kind": "http", "code": 200, "peer": "10.10.0.1", "path": "/a"})
+    );
     assert_eq!((&first["reports"], &first["sent_bytes"]), (&json!(3), &json!(3372)));
     assert_eq!((&first["p50_below_ns"], &first["p99_below_ns"]), (&json!(1024), &json!(8_388_608)));
 }
 
-/// A peer that asks for another path each time cannot make the service grow, and nothing that it did is lost.
+/// A peer that asks for another path each time cannot make the service grow, and nothing that it
+/// did is lost.
 #[test]
 fn series_are_bounded_and_sums_are_whole() {
     let mut all = Aggregate::default();

@@ -36,15 +36,31 @@ mod tests {
         assert_eq!(between(from, "2026-03-01T12:06:41.5Z").as_deref(), Some("6 min 41 s"));
         assert_eq!(between(from, "2026-03-01T12:00:00.5Z").as_deref(), Some("0 s"));
         assert_eq!(between(from, "2026-03-01T13:00:00Z").as_deref(), Some("1 h"));
-        assert_eq!(between("2024-02-28T23:00:00Z", "2024-03-01T01:30:00Z").as_deref(), Some("1 d 2 h"));
-        assert_eq!(between("2025-12-31T23:59:50Z", "2026-01-01T00:00:05Z").as_deref(), Some("15 s"));
+        assert_eq!(
+            between("2024-02-28T23:00:00Z", "2024-03-01T01:30:00Z").as_deref(),
+            Some("1 d 2 h")
+        );
+        assert_eq!(
+            between("2025-12-31T23:59:50Z", "2026-01-01T00:00:05Z").as_deref(),
+            Some("15 s")
+        );
     }
 
     #[test]
     fn what_is_no_moment_has_no_time() {
-        for wrong in ["", "now", "2026-13-01T12:00:00Z", "2026-03-01T12:00:00+01:00", "2026-03-01T1\u{fc}:00:00Z"] {
+        for wrong in [
+            "",
+            "now",
+            "2026-13-01T12:00:00Z",
+            "2026-03-01T12:00:00+01:00",
+            "2026-03-01T1\u{fc}:00:00Z",
+        ] {
             assert_eq!(between("2026-03-01T12:00:00Z", wrong), None, "{wrong}");
         }
-        assert_eq!(between("2026-03-01T12:00:00Z", "2026-03-01T11:00:00Z"), None, "it would be negative");
+        assert_eq!(
+            between("2026-03-01T12:00:00Z", "2026-03-01T11:00:00Z"),
+            None,
+            "it would be negative"
+        );
     }
 }

@@ -19,21 +19,35 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
         out.push(format!("not measured: {cells} of {}: {}", skipped.path, skipped.reason));
     }
     for workload in &summary.workloads {
-        out.extend(table_model::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")));
+        out.extend(
+            table_model::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")),
+        );
     }
     for search in &summary.searches {
-        let doubtful = search.paths.iter().filter(|path| path.is_doubtful()).map(|path| path.path.as_str());
-        out.extend(named(doubtful).map(|paths| format!("search of {}: {paths} doubtful", search.name())));
+        let doubtful =
+            search.paths.iter().filter(|path| path.is_doubtful()).map(|path| path.path.as_str());
+        out.extend(
+            named(doubtful).map(|paths| format!("search of {}: {paths} doubtful", search.name())),
+        );
     }
     for warning in &summary.warnings {
         let trials = counted(u64::from(warning.trials), "trial", "trials");
         let (workload, kind) = (&warning.workload, page_text::spaced(&warning.kind));
-        out.push(format!("{workload}: {kind} in {trials}: {}", page_text::sentence(&warning.detail)));
+        out.push(format!(
+            "{workload}: {kind} in {trials}: {}",
+            page_text::sentence(&warning.detail)
+        ));
     }
-    let mut doubts: Vec<&str> = summary.waterfall.iter().map(|waterfall| waterfall.note.as_str()).collect();
+    let mut doubts: Vec<&str> =
+        summary.waterfall.iter().map(|waterfall| waterfall.note.as_str()).collect();
     doubts.sort_unstable();
     doubts.dedup();
-    out.extend(doubts.into_iter().filter(|note| !note.is_empty()).map(|note| format!("what each hop adds: {note}")));
+    out.extend(
+        doubts
+            .into_iter()
+            .filter(|note| !note.is_empty())
+            .map(|note| format!("what each hop adds: {note}")),
+    );
     out
 }
 
@@ -41,7 +55,8 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
 fn failures(summary: &Summary) -> Option<String> {
     let first = summary.failures.first()?;
     let point = if first.point.is_empty() { String::new() } else { format!(" {}", first.point) };
-    let example = format!("{} {}{point} round {}: {}", first.path, first.workload, first.round, first.reason);
+    let example =
+        format!("{} {}{point} round {}: {}", first.path, first.workload, first.round, first.reason);
     Some(match summary.failures.len() {
         1 => format!("in no figure: {example}"),
         count => format!("in no figure: {count} trials, for example {example}"),
@@ -51,13 +66,15 @@ fn failures(summary: &Summary) -> Option<String> {
 /// What is special about cells of a workload.
 fn cells(workload: &WorkloadSummary) -> Vec<String> {
     let those = |wanted: fn(&CellSummary) -> bool| {
-        let mut paths: Vec<&str> = workload.cells.iter().filter(|cell| wanted(cell)).map(|cell| &*cell.path).collect();
+        let mut paths: Vec<&str> =
+            workload.cells.iter().filter(|cell| wanted(cell)).map(|cell| &*cell.path).collect();
         paths.dedup();
         named(paths.into_iter())
     };
     let name = &workload.name;
     let late = those(|cell| cell.generator_limited);
-    let late = late.map(|paths| format!("{name}: the load generator was late on {paths}: no verdict"));
+    let late =
+        late.map(|paths| format!("{name}: the load generator was late on {paths}: no verdict"));
     let errors = those(|cell| !cell.errors.is_empty());
     let errors = errors.map(|paths| format!("{name}: exchanges failed on {paths}"));
     let bypasses = those(|cell| cell.bypasses_proxy);

@@ -84,7 +84,9 @@ impl Screen<'_> {
         let mut out: Vec<String> = Vec::new();
         let mut left_out = 0u64;
         for (index, table) in tables.iter().enumerate() {
-            let later = tables[index + 1..].iter().map(|table| layout::wanted(table, width).min(LATER_LINES) + 1);
+            let later = tables[index + 1..]
+                .iter()
+                .map(|table| layout::wanted(table, width).min(LATER_LINES) + 1);
             let fair = (room / (tables.len() - index)).saturating_sub(1);
             let share = room.saturating_sub(later.sum::<usize>() + 1).max(fair);
             if share < layout::least(table, width) {
@@ -97,7 +99,10 @@ impl Screen<'_> {
             out.extend(lines);
         }
         if left_out > 0 {
-            out.push(format!("... {}: see the details", counted(left_out, "more table", "more tables")));
+            out.push(format!(
+                "... {}: see the details",
+                counted(left_out, "more table", "more tables")
+            ));
         }
         out
     }
@@ -125,7 +130,11 @@ fn head(answer: &Answer, width: usize) -> Vec<String> {
     lines = shortened(lines, HEAD_LINES - 1, width);
     if let Some(first) = lines.first_mut() {
         // The name stands apart from what is said of it.
-        if !name.is_empty() && columns(first) < width && first.starts_with(&name) && first.len() > name.len() {
+        if !name.is_empty()
+            && columns(first) < width
+            && first.starts_with(&name)
+            && first.len() > name.len()
+        {
             first.insert(name.len(), ' ');
         }
     }
@@ -143,7 +152,9 @@ fn head(answer: &Answer, width: usize) -> Vec<String> {
 /// A text beside its name, in at most so many lines.
 fn labelled(label: &str, text: &str, most: usize, width: usize) -> Vec<String> {
     let lines = shortened(wrap(&plain(text), width - INDENT), most, width - INDENT);
-    let beside = |(index, line): (usize, &String)| format!("{:<INDENT$}{line}", if index == 0 { label } else { "" });
+    let beside = |(index, line): (usize, &String)| {
+        format!("{:<INDENT$}{line}", if index == 0 { label } else { "" })
+    };
     lines.iter().enumerate().map(beside).collect()
 }
 
@@ -152,13 +163,16 @@ fn notes(notes: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut shown = 0;
     for note in notes {
-        let next = shortened(wrap(&plain(note), width - INDENT - 2), NOTE_LINES, width - INDENT - 2);
+        let next =
+            shortened(wrap(&plain(note), width - INDENT - 2), NOTE_LINES, width - INDENT - 2);
         // The last line is for what is left out.
         let room = if shown + 1 == notes.len() { NOTES_LINES } else { NOTES_LINES - 1 };
         if lines.len() + next.len() > room {
             break;
         }
-        let bullet = |(index, line): (usize, &String)| format!("{}{line}", if index == 0 { "- " } else { "  " });
+        let bullet = |(index, line): (usize, &String)| {
+            format!("{}{line}", if index == 0 { "- " } else { "  " })
+        };
         lines.extend(next.iter().enumerate().map(bullet));
         shown += 1;
     }
@@ -169,7 +183,9 @@ fn notes(notes: &[String], width: usize) -> Vec<String> {
         1 => "1 note".to_owned(),
         count => format!("{count} notes"),
     };
-    let beside = |(index, line): (usize, &String)| format!("{:<INDENT$}{line}", if index == 0 { &*label } else { "" });
+    let beside = |(index, line): (usize, &String)| {
+        format!("{:<INDENT$}{line}", if index == 0 { &*label } else { "" })
+    };
     lines.iter().enumerate().map(beside).collect()
 }
 

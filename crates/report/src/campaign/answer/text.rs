@@ -81,12 +81,18 @@ mod tests {
     #[test]
     fn a_difference_keeps_its_sign_however_large() {
         let told = [0.82, 1.16, 0.918, 2.03, 0.005, 0.000_01, 13.2, 140.0, 4e7].map(effect);
-        assert_eq!(told, ["-18 %", "+16 %", "-8.2 %", "+103 %", "-99.5 %", "-99.9 %", "+1220 %", "x140", "x4e7"]);
+        assert_eq!(
+            told,
+            ["-18 %", "+16 %", "-8.2 %", "+103 %", "-99.5 %", "-99.9 %", "+1220 %", "x140", "x4e7"]
+        );
     }
 
     #[test]
     fn long_texts_are_cut_and_say_so() {
-        assert_eq!((cut("abcdef", 6), cut("abcdefg", 6)), ("abcdef".to_owned(), "abcde~".to_owned()));
+        assert_eq!(
+            (cut("abcdef", 6), cut("abcdefg", 6)),
+            ("abcdef".to_owned(), "abcde~".to_owned())
+        );
         let lines = |most| shortened(vec!["one two".to_owned(), "three".to_owned()], most, 20);
         assert_eq!((lines(2).len(), lines(1).join("")), (2, "one two ...".to_owned()));
     }

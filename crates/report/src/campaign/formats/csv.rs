@@ -51,8 +51,8 @@
 use std::collections::BTreeSet;
 
 use hopbench_analysis::{
-    CellSummary, Estimate, LoadComparison, PathSummary, SearchSummary, SearchedPath, Spread, Summary, WorkloadSummary,
-    undecided_text,
+    CellSummary, Estimate, LoadComparison, PathSummary, SearchSummary, SearchedPath, Spread,
+    Summary, WorkloadSummary, undecided_text,
 };
 
 use crate::campaign::format::SummaryFormat;
@@ -77,12 +77,19 @@ impl SummaryFormat for Csv {
     }
 
     fn render(&self, summary: &Summary) -> String {
-        let measured = summary.workloads.iter().flat_map(|workload| workload.parameters.iter().map(String::as_str));
-        let searched = summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
+        let measured = summary
+            .workloads
+            .iter()
+            .flat_map(|workload| workload.parameters.iter().map(String::as_str));
+        let searched =
+            summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
         let parameters: BTreeSet<&str> = measured.chain(searched).collect();
         let mut out = String::new();
-        let head = ["path", "from", "to", "via", "workload", "kind"].into_iter().chain(parameters.iter().copied());
-        let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
+        let head = ["path", "from", "to", "via", "workload", "kind"]
+            .into_iter()
+            .chain(parameters.iter().copied());
+        let rest =
+            ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
         let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
         let last = last.into_iter().chain(["p", "q", "test", "noise_floor", "outliers"]);
         let last = last.chain(OF_SEARCHES);
@@ -116,23 +123,38 @@ fn values(
 ) -> Vec<String> {
     let ratio = figure.ratio.as_ref();
     let mut out: Vec<String> =
-        [&path.name, &path.from, &path.to, &path.via, &workload.name, &workload.kind].map(Clone::clone).into();
-    out.extend(parameters.iter().map(|name| cell.point.get(*name).map(point::text).unwrap_or_default()));
+        [&path.name, &path.from, &path.to, &path.via, &workload.name, &workload.kind]
+            .map(Clone::clone)
+            .into();
+    out.extend(
+        parameters.iter().map(|name| cell.point.get(*name).map(point::text).unwrap_or_default()),
+    );
     out.push(figure.name.to_owned());
-    let ends = |spread: &Spread| [number(Some(spread.median)), number(spread.low), number(spread.high)];
+    let ends =
+        |spread: &Spread| [number(Some(spread.median)), number(spread.low), number(spread.high)];
     out.extend(ends(&figure.spread));
     out.push(figure.spread.rounds.to_string());
     out.extend(ratio.map_or_else(Default::default, |ratio| ends(&ratio.spread)));
-    out.push(ratio.and_then(|r| r.verdict.as_ref()).map(|verdict| verdict.text.clone()).unwrap_or_default());
+    out.push(
+        ratio
+            .and_then(|r| r.verdict.as_ref())
+            .map(|verdict| verdict.text.clone())
+            .unwrap_or_default(),
+    );
     out.push(page_text::limits(cell));
     out.push(cell.warnings.to_string());
     let remark = table_model::full_remark(cell);
-    let floor =
-        table_model::floor(cell, Some(figure)).filter(|_| ratio.is_some_and(|ratio| ratio.noise_floor.is_some()));
+    let floor = table_model::floor(cell, Some(figure))
+        .filter(|_| ratio.is_some_and(|ratio| ratio.noise_floor.is_some()));
     let notes = [floor.unwrap_or_default(), figure.note.clone(), remark.clone()];
     // What the remark says of the whole cell is not said twice.
-    let notes = notes.into_iter().enumerate().filter(|(at, note)| *at == 2 || !remark.contains(note.as_str()));
-    out.push(notes.map(|(_, note)| note).filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
+    let notes = notes
+        .into_iter()
+        .enumerate()
+        .filter(|(at, note)| *at == 2 || !remark.contains(note.as_str()));
+    out.push(
+        notes.map(|(_, note)| note).filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "),
+    );
     out.push(path.mesh.to_string());
     out.push(path.variant.clone().unwrap_or_default());
     out.extend([ratio.and_then(|r| r.p), ratio.and_then(|r| r.q)].map(number));
@@ -151,31 +173,57 @@ fn of_search(
     parameters: &BTreeSet<&str>,
 ) -> Vec<Vec<String>> {
     let said = |compared: Option<&LoadComparison>| {
-        let [ratio, low, high] = compared.map_or([None; 3], |found| [found.ratio, found.low, found.high]);
-        [number(ratio), number(low), number(high), compared.map(|found| found.text.clone()).unwrap_or_default()]
+        let [ratio, low, high] =
+            compared.map_or([None; 3], |found| [found.ratio, found.low, found.high]);
+        [
+            number(ratio),
+            number(low),
+            number(high),
+            compared.map(|found| found.text.clone()).unwrap_or_default(),
+        ]
     };
     let limited = if found.generator_limited { GENERATOR_THERE } else { "" };
-    let one =
-        |figure: String, values: [Option<f64>; 3], rounds: usize, compared: Option<&LoadComparison>, note: &str| {
-            let mut out: Vec<String> =
-                [&path.name, &path.from, &path.to, &path.via, &search.workload, &search.kind].map(Clone::clone).into();
-            out.extend(parameters.iter().map(|name| search.point.get(*name).map(point::text).unwrap_or_default()));
-            out.push(figure);
-            out.extend(values.map(number));
-            out.push(rounds.to_string());
-            out.extend(said(compared));
-            // What limited its trials and their warnings are the trials' own.
-            out.extend([String::new(), String::new()]);
-            out.push([note, limited].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
-            out.push(path.mesh.to_string());
-            out.push(path.variant.clone().unwrap_or_default());
-            // No p-values, no noise floor, no rounds.
-            out.extend(vec![String::new(); 5]);
-            out.extend([search.goal.to_owned(), search.parameter.to_owned(), number(found.at), number(search.limit)]);
-            out.push(search.is_met(found).map(|met| met.to_string()).unwrap_or_default());
-            out.push(found.ended().to_owned());
-            out
-        };
+    let one = |figure: String,
+               values: [Option<f64>; 3],
+               rounds: usize,
+               compared: Option<&LoadComparison>,
+               note: &str| {
+        let mut out: Vec<String> =
+            [&path.name, &path.from, &path.to, &path.via, &search.workload, &search.kind]
+                .map(Clone::clone)
+                .into();
+        out.extend(
+            parameters
+                .iter()
+                .map(|name| search.point.get(*name).map(point::text).unwrap_or_default()),
+        );
+        out.push(figure);
+        out.extend(values.map(number));
+        out.push(rounds.to_string());
+        out.extend(said(compared));
+        // What limited its trials and their warnings are the trials' own.
+        out.extend([String::new(), String::new()]);
+        out.push(
+            [note, limited]
+                .into_iter()
+                .filter(|note| !note.is_empty())
+                .collect::<Vec<_>>()
+                .join("; "),
+        );
+        out.push(path.mesh.to_string());
+        out.push(path.variant.clone().unwrap_or_default());
+        // No p-values, no noise floor, no rounds.
+        out.extend(vec![String::new(); 5]);
+        out.extend([
+            search.goal.to_owned(),
+            search.parameter.to_owned(),
+            number(found.at),
+            number(search.limit),
+        ]);
+        out.push(search.is_met(found).map(|met| met.to_string()).unwrap_or_default());
+        out.push(found.ended().to_owned());
+        out
+    };
     let ends = |spread: Spread| [Some(spread.median), spread.low, spread.high];
     let mut notes = if found.found().is_none() { vec![found.text.clone()] } else { Vec::new() };
     if found.found().is_some() {
@@ -185,16 +233,24 @@ fn of_search(
     notes.retain(|note| !note.is_empty());
     let note = notes.join("; ");
     let load = [found.found(), found.low, found.high];
-    let mut out = vec![one(search.found_name(), load, found.trials, found.comparison.as_ref(), &note)];
+    let mut out =
+        vec![one(search.found_name(), load, found.trials, found.comparison.as_ref(), &note)];
     let own = search.figure_name();
     let compared = |name: &str| found.value_comparison.as_ref().filter(|_| name == own);
     if let Some(spread) = found.value {
         out.push(one(search.name_there(&own), ends(spread), spread.rounds, compared(&own), ""));
     }
     // The figure that was searched by is one of those that reports show, or stands for itself.
-    for figure in found.figures.iter().filter(|figure| figure.name != own || found.value.is_none()) {
+    for figure in found.figures.iter().filter(|figure| figure.name != own || found.value.is_none())
+    {
         let spread = figure.spread;
-        out.push(one(search.name_there(figure.name), ends(spread), spread.rounds, compared(figure.name), ""));
+        out.push(one(
+            search.name_there(figure.name),
+            ends(spread),
+            spread.rounds,
+            compared(figure.name),
+            "",
+        ));
     }
     out
 }

@@ -21,7 +21,8 @@ const LIBRARIES: [&str; 2] = [
     include_str!("../../../assets/chartjs-chart-error-bars.umd.min.js"),
 ];
 /// Forbids every fetch. The page's own scripts and styles are inline.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 /// What stands below the page.
 const FOOT: &str = "Figures, intervals and comparisons for programs: summary.csv and hopbench report --format json.";
 

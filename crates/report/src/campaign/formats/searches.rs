@@ -39,10 +39,21 @@ impl SummaryFormat for Searches {
     }
 
     fn render(&self, summary: &Summary) -> String {
-        let points = summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
+        let points =
+            summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
         let parameters: BTreeSet<&str> = points.collect();
         let head = ["path", "workload", "goal"].into_iter().chain(parameters.iter().copied());
-        let rest = ["parameter", "step", "session", "load", "why", "figure", "value", "within", "limited_by"];
+        let rest = [
+            "parameter",
+            "step",
+            "session",
+            "load",
+            "why",
+            "figure",
+            "value",
+            "within",
+            "limited_by",
+        ];
         let mut out = String::new();
         row(&mut out, head.chain(rest).chain(["found", "low", "high", "note"]).map(str::to_owned));
         for search in &summary.searches {
@@ -66,16 +77,34 @@ fn values(
 ) -> Vec<String> {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let mut out = vec![path.path.clone(), search.workload.clone(), search.goal.to_owned()];
-    out.extend(parameters.iter().map(|name| search.point.get(*name).map(point::text).unwrap_or_default()));
-    out.extend([search.parameter.to_owned(), step.step.to_string(), step.session.to_string(), step.load.to_string()]);
-    out.extend([step.why.clone(), search.figure.clone(), number(step.value), step.within.to_string()]);
+    out.extend(
+        parameters.iter().map(|name| search.point.get(*name).map(point::text).unwrap_or_default()),
+    );
+    out.extend([
+        search.parameter.to_owned(),
+        step.step.to_string(),
+        step.session.to_string(),
+        step.load.to_string(),
+    ]);
+    out.extend([
+        step.why.clone(),
+        search.figure.clone(),
+        number(step.value),
+        step.within.to_string(),
+    ]);
     out.push(step.limited_by.clone());
     out.extend(match path.outcome.filter(|_| last) {
-        Some(SearchOutcome::Found { load, low, high }) => [number(Some(load)), number(Some(low)), number(high)],
+        Some(SearchOutcome::Found { load, low, high }) => {
+            [number(Some(load)), number(Some(low)), number(high)]
+        }
         Some(SearchOutcome::GaveUp { low, high }) => [String::new(), number(low), number(high)],
         _ => Default::default(),
     });
-    let notes = [if last { path.text.clone() } else { String::new() }, step.because.clone(), step.unusable.clone()];
+    let notes = [
+        if last { path.text.clone() } else { String::new() },
+        step.because.clone(),
+        step.unusable.clone(),
+    ];
     out.push(notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
     out
 }

@@ -31,7 +31,12 @@ pub(super) fn unit(name: &str) -> &'static str {
 pub(super) fn of_figure(label: &str, name: &str, lines: &[Series]) -> Axis {
     let values = || lines.iter().flat_map(|series| &series.points).map(|point| point.1);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    Axis { label: label.to_owned(), unit: unit(name), log: low > 0.0 && high / low > WIDE, ..Axis::default() }
+    Axis {
+        label: label.to_owned(),
+        unit: unit(name),
+        log: low > 0.0 && high / low > WIDE,
+        ..Axis::default()
+    }
 }
 
 /// A linear axis of a figure goes this many times as far as its points, at most: what of an
@@ -44,8 +49,9 @@ const FURTHER_LOG: f64 = 4.0;
 /// intervals; `None` where all have it.
 pub(super) fn cut(log: bool, series: &[Series]) -> Option<[f64; 2]> {
     let points = || series.iter().flat_map(|series| &series.points);
-    let (low, high) =
-        points().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at.1), high.max(at.1)));
+    let (low, high) = points().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| {
+        (low.min(at.1), high.max(at.1))
+    });
     let between = match log {
         true => [low / FURTHER_LOG, high * FURTHER_LOG],
         false => {
@@ -53,7 +59,9 @@ pub(super) fn cut(log: bool, series: &[Series]) -> Option<[f64; 2]> {
             [-reach, reach]
         }
     };
-    let beyond = |at: &Point| at.2.is_some_and(|low| low < between[0]) || at.3.is_some_and(|high| high > between[1]);
+    let beyond = |at: &Point| {
+        at.2.is_some_and(|low| low < between[0]) || at.3.is_some_and(|high| high > between[1])
+    };
     points().any(beyond).then_some(between)
 }
 
@@ -118,7 +126,8 @@ fn geometric(values: &[f64]) -> bool {
     }
     let middle = values[values.len() / 2];
     values.len() == 2
-        || (middle.ln() - (first * last).sqrt().ln()).abs() < (middle.ln() - f64::midpoint(*first, *last).ln()).abs()
+        || (middle.ln() - (first * last).sqrt().ln()).abs()
+            < (middle.ln() - f64::midpoint(*first, *last).ln()).abs()
 }
 
 #[cfg(test)]
@@ -128,13 +137,17 @@ mod tests {
     #[test]
     fn the_axis_is_that_of_the_points() {
         let series = |points: &[(f64, f64, f64)]| {
-            let points = points.iter().map(|(y, low, high)| (1.0, *y, Some(*low), Some(*high))).collect();
+            let points =
+                points.iter().map(|(y, low, high)| (1.0, *y, Some(*low), Some(*high))).collect();
             [Series { points, ..Series::default() }]
         };
         assert_eq!(cut(false, &series(&[(10.0, 9.0, 19.0), (5.0, 0.0, 6.0)])), None);
         assert_eq!(cut(false, &series(&[(10.0, 9.0, 1e9), (5.0, 0.0, 6.0)])), Some([-20.0, 20.0]));
         assert_eq!(cut(true, &series(&[(10.0, 9.0, 11.0), (1e3, 900.0, 1100.0)])), None);
-        assert_eq!(cut(true, &series(&[(10.0, 1e-9, 11.0), (1e3, 900.0, 1100.0)])), Some([2.5, 4000.0]));
+        assert_eq!(
+            cut(true, &series(&[(10.0, 1e-9, 11.0), (1e3, 900.0, 1100.0)])),
+            Some([2.5, 4000.0])
+        );
         assert_eq!(cut(false, &[]), None);
     }
 

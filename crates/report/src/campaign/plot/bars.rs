@@ -20,17 +20,18 @@ pub(super) fn of(workload: &WorkloadSummary) -> Vec<Chart> {
         _ => String::new(),
     };
     cells.truncate(MOST_BARS);
-    let chart = |title: String, label: &str, name: &str, stacked: bool, series: Vec<Series>| Chart {
-        id: String::new(),
-        kind: "bar",
-        title,
-        x: Axis::default(),
-        y: Axis { label: label.to_owned(), unit: axis::unit(name), ..Axis::default() },
-        categories: cells.iter().map(|cell| cell.path.clone()).collect(),
-        stacked,
-        series,
-        left_out: left_out.clone(),
-    };
+    let chart =
+        |title: String, label: &str, name: &str, stacked: bool, series: Vec<Series>| Chart {
+            id: String::new(),
+            kind: "bar",
+            title,
+            x: Axis::default(),
+            y: Axis { label: label.to_owned(), unit: axis::unit(name), ..Axis::default() },
+            categories: cells.iter().map(|cell| cell.path.clone()).collect(),
+            stacked,
+            series,
+            left_out: left_out.clone(),
+        };
     let series = |figure: &FigureSummary, name: &str, colour: usize| {
         let bar = |(index, cell): (usize, &&CellSummary)| {
             let (y, low, high) = cell.figure(figure.name).map(ends)?;
@@ -43,7 +44,13 @@ pub(super) fn of(workload: &WorkloadSummary) -> Vec<Chart> {
             ..Series::default()
         }
     };
-    let speed = chart(main.label.to_owned(), main.label, main.name, false, vec![series(main, main.label, 0)]);
+    let speed = chart(
+        main.label.to_owned(),
+        main.label,
+        main.name,
+        false,
+        vec![series(main, main.label, 0)],
+    );
     let mut out = vec![speed];
     let costs: Vec<&FigureSummary> = workload.figures.iter().filter(|figure| figure.cpu).collect();
     if let Some(first) = costs.first() {

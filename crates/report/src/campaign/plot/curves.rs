@@ -21,15 +21,29 @@ fn chart(summary: &Summary, workload: &WorkloadSummary, resource: Resource) -> O
     let mut series = Vec::new();
     for (colour, curve) in curves.iter().take(MOST_CURVES).enumerate() {
         let at = |x: f64| (x * 10.0).round() / 10.0;
-        let spent = |CurvePoint { x, spread, .. }: &CurvePoint| (at(*x), spread.median, spread.low, spread.high);
+        let spent = |CurvePoint { x, spread, .. }: &CurvePoint| {
+            (at(*x), spread.median, spread.low, spread.high)
+        };
         let points = curve.points.iter().map(spent).collect();
         // Points that no line goes through are not joined either: between them nothing is known.
-        series.push(Series { name: curve.name(), colour, points, style: "points", ..Series::default() });
+        series.push(Series {
+            name: curve.name(),
+            colour,
+            points,
+            style: "points",
+            ..Series::default()
+        });
         series.extend(curve.line.map(|line| {
             let from = if line.is_near_rest() && line.intercept > 0.0 { 0.0 } else { line.from };
             let ends = [from, line.to].map(|x| (x, line.intercept + line.slope * x));
             let points = ends.map(|(x, y)| (at(x), y, None, None)).into();
-            Series { name: format!("{}, line", curve.name()), colour, points, style: "fit", ..Series::default() }
+            Series {
+                name: format!("{}, line", curve.name()),
+                colour,
+                points,
+                style: "fit",
+                ..Series::default()
+            }
         }));
     }
     let (what, label) = match resource {

@@ -12,7 +12,11 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
         // As its columns call it.
         let is_rtt = workload.figures.iter().any(|figure| figure.name.starts_with("rtt_"));
         let latency = if is_rtt { "RTT" } else { distribution.latency.trim_end_matches("_ns") };
-        let at = if distribution.point.is_empty() { String::new() } else { format!(" at {}", distribution.point) };
+        let at = if distribution.point.is_empty() {
+            String::new()
+        } else {
+            format!(" at {}", distribution.point)
+        };
         let rounds = if summary.run.rounds > 1 { " over all rounds" } else { "" };
         let title = format!("{latency}: distribution{rounds}{at}");
         let index = match out.iter().position(|chart| chart.title == title) {
@@ -25,7 +29,11 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
         let curve = &distribution.curve;
         out[index].series.push(Series {
             name: distribution.path.clone(),
-            colour: summary.paths.iter().position(|path| path.name == distribution.path).unwrap_or_default(),
+            colour: summary
+                .paths
+                .iter()
+                .position(|path| path.name == distribution.path)
+                .unwrap_or_default(),
             points: curve.iter().map(|(nines, ns)| (*nines, *ns as f64, None, None)).collect(),
             ..Series::default()
         });
@@ -34,14 +42,21 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
 }
 
 fn nines(title: String, latency: &str) -> Chart {
-    let ticks = ["90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "99.99999 %"].iter().zip(1..);
+    let ticks = ["90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "99.99999 %"]
+        .iter()
+        .zip(1..);
     let ticks = ticks.map(|(text, nines)| (f64::from(nines), (*text).to_owned()));
     let ticks = std::iter::once((2f64.log10(), "50 %".to_owned())).chain(ticks).collect();
     Chart {
         id: String::new(),
         kind: "line",
         title,
-        x: Axis { label: "share of all samples at or below".to_owned(), unit: "nines", ticks, ..Axis::default() },
+        x: Axis {
+            label: "share of all samples at or below".to_owned(),
+            unit: "nines",
+            ticks,
+            ..Axis::default()
+        },
         y: Axis { label: latency.to_owned(), unit: "ns", log: true, ..Axis::default() },
         categories: Vec::new(),
         stacked: false,

@@ -20,18 +20,31 @@ fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
     let mut series = Vec::new();
     for (colour, path) in search.paths.iter().take(MOST_PATHS).enumerate() {
         let seen = path.trace.iter().filter(|step| step.unusable.is_empty());
-        let points: Vec<_> = seen.filter_map(|step| Some((at(step.load), step.value?, None, None))).collect();
+        let points: Vec<_> =
+            seen.filter_map(|step| Some((at(step.load), step.value?, None, None))).collect();
         if points.is_empty() {
             continue;
         }
-        series.push(Series { name: path.path.clone(), colour, points, style: "points", ..Series::default() });
+        series.push(Series {
+            name: path.path.clone(),
+            colour,
+            points,
+            style: "points",
+            ..Series::default()
+        });
         series.extend(knee(search, path, colour));
     }
     let loads = || series.iter().flat_map(|series| &series.points).map(|point| point.0);
     let (low, high) = (loads().reduce(f64::min)?, loads().reduce(f64::max)?);
     if let Some(limit) = search.limit {
         let points = [low, high].map(|x| (x, limit, None, None)).into();
-        series.push(Series { name: "limit".to_owned(), colour: 7, points, style: "limit", ..Series::default() });
+        series.push(Series {
+            name: "limit".to_owned(),
+            colour: 7,
+            points,
+            style: "limit",
+            ..Series::default()
+        });
     }
     let label = figure(&search.figure);
     let unit = if search.parameter == "rate" { "rate, 1/s" } else { search.parameter };
@@ -62,8 +75,9 @@ fn beside(search: &SearchSummary) -> String {
         _ => None,
     };
     let undecided = search.paths.iter().filter(|path| !path.undecided.is_empty());
-    let undecided =
-        undecided.map(|path| format!("{}: {}.", path.path, undecided_text(&path.undecided, search.parameter)));
+    let undecided = undecided.map(|path| {
+        format!("{}: {}.", path.path, undecided_text(&path.undecided, search.parameter))
+    });
     let too_high = search.paths.iter().filter(|path| !path.too_high.is_empty());
     let too_high = too_high.map(|path| format!("{}, {}.", path.path, path.too_high));
     first.into_iter().chain(undecided).chain(too_high).collect::<Vec<_>>().join(" ")
@@ -77,8 +91,15 @@ fn at(load: f64) -> f64 {
 /// A ring around the knee.
 fn knee(search: &SearchSummary, path: &SearchedPath, colour: usize) -> Option<Series> {
     let doubt = if path.undecided.is_empty() { "" } else { " (not decided)" };
-    let points = vec![(at(path.found().filter(|_| search.goal == "knee")?), path.value?.median, None, None)];
-    Some(Series { name: format!("knee of {}{doubt}", path.path), colour, points, style: "mark", ..Series::default() })
+    let points =
+        vec![(at(path.found().filter(|_| search.goal == "knee")?), path.value?.median, None, None)];
+    Some(Series {
+        name: format!("knee of {}{doubt}", path.path),
+        colour,
+        points,
+        style: "mark",
+        ..Series::default()
+    })
 }
 
 /// The levels of a knee; of rates on a logarithmic axis 1, 2 and 5 of every decade; else none,
@@ -104,5 +125,9 @@ fn ticks(search: &SearchSummary, low: f64, high: f64) -> Vec<(f64, String)> {
 /// What a chart of a search says, for those who cannot see it.
 pub(crate) fn spoken(chart: &Chart) -> String {
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-    format!("Chart of {}, for {}. The tables below have every trial.", chart.title, names.join(", "))
+    format!(
+        "Chart of {}, for {}. The tables below have every trial.",
+        chart.title,
+        names.join(", ")
+    )
 }

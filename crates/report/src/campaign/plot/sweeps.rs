@@ -24,7 +24,8 @@ pub(super) fn of(workload: &WorkloadSummary, parameter: &str) -> Vec<Chart> {
         })
         .collect();
     if let Some(sum) = workload.figures.iter().find(|figure| figure.name.starts_with(CPU_SUM)) {
-        let proxies = workload.figures.iter().any(|figure| figure.cpu && figure.name.starts_with("proxy_"));
+        let proxies =
+            workload.figures.iter().any(|figure| figure.cpu && figure.name.starts_with("proxy_"));
         let who = if proxies { "both ends and proxies" } else { "both ends" };
         let label = format!("{}, {who}", sum.label);
         let value = |cell: &CellSummary| cell.figure(sum.name).map(ends);
@@ -51,14 +52,22 @@ fn sweep(
         };
         let mut others = cell.point.clone();
         others.remove(parameter);
-        let line =
-            if others.is_empty() { cell.path.clone() } else { format!("{} {}", cell.path, point_label(&others)) };
+        let line = if others.is_empty() {
+            cell.path.clone()
+        } else {
+            format!("{} {}", cell.path, point_label(&others))
+        };
         match lines.iter().position(|series| series.name == line) {
             Some(known) => lines[known].points.push((at, y, low, high)),
             None if lines.len() < MOST_LINES => {
                 // With several settings a path, its colour cannot tell them apart.
                 let colour = if others.is_empty() { cell.path_index } else { lines.len() };
-                lines.push(Series { name: line, colour, points: vec![(at, y, low, high)], ..Series::default() });
+                lines.push(Series {
+                    name: line,
+                    colour,
+                    points: vec![(at, y, low, high)],
+                    ..Series::default()
+                });
             }
             None => left_out += 1,
         }
@@ -73,6 +82,10 @@ fn sweep(
         categories: Vec::new(),
         stacked: false,
         series: lines,
-        left_out: if left_out > 0 { format!("The first {MOST_LINES} lines.") } else { String::new() },
+        left_out: if left_out > 0 {
+            format!("The first {MOST_LINES} lines.")
+        } else {
+            String::new()
+        },
     }
 }

@@ -43,7 +43,9 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
 /// What stands beside the title: what is left out, and how to read what takes away.
 fn beside(waterfalls: &[&WaterfallSummary], name: &str, left_out: &str) -> String {
     let mut steps = waterfalls.iter().flat_map(|waterfall| waterfall.way(name));
-    let takes = steps.any(|(_, added)| added.spread.median < 0.0).then_some("What a step takes away stands left of 0.");
+    let takes = steps
+        .any(|(_, added)| added.spread.median < 0.0)
+        .then_some("What a step takes away stands left of 0.");
     let parts = [left_out].into_iter().chain(takes).filter(|text| !text.is_empty());
     parts.collect::<Vec<_>>().join(" ")
 }
@@ -55,10 +57,15 @@ fn series(waterfalls: &[&WaterfallSummary], name: &str) -> Vec<Series> {
         // What takes away stands on the other side of 0: on the bar before it nobody would see it.
         let (mut up, mut down) = (0.0, 0.0);
         for (step, Added { spread, .. }) in waterfall.way(name) {
-            let known = out.iter().position(|series| series.name == step.label).unwrap_or_else(|| {
-                out.push(Series { colour: out.len(), name: step.label.clone(), ..Series::default() });
-                out.len() - 1
-            });
+            let known =
+                out.iter().position(|series| series.name == step.label).unwrap_or_else(|| {
+                    out.push(Series {
+                        colour: out.len(),
+                        name: step.label.clone(),
+                        ..Series::default()
+                    });
+                    out.len() - 1
+                });
             out[known].points.push((index as f64, spread.median, spread.low, spread.high));
             let end = if spread.median < 0.0 { &mut down } else { &mut up };
             out[known].starts.push(*end);
@@ -75,15 +82,22 @@ pub(super) fn placed(series: &[Series]) -> Vec<Series> {
             let (x, y, low, high) = *point;
             (x, start + y, low.map(|end| start + end), high.map(|end| start + end))
         };
-        Series { points: series.points.iter().zip(&series.starts).map(at).collect(), ..Series::default() }
+        Series {
+            points: series.points.iter().zip(&series.starts).map(at).collect(),
+            ..Series::default()
+        }
     };
     series.iter().map(one).collect()
 }
 
 /// What the bars are called: as short as they can be told apart.
 fn names(workload: &WorkloadSummary, waterfalls: &[&WaterfallSummary]) -> Vec<String> {
-    let alike = |of: &dyn Fn(&WaterfallSummary) -> String| waterfalls.windows(2).all(|pair| of(pair[0]) == of(pair[1]));
-    let via = |waterfall: &WaterfallSummary| waterfall.family.rsplit(", ").next().unwrap_or_default().to_owned();
+    let alike = |of: &dyn Fn(&WaterfallSummary) -> String| {
+        waterfalls.windows(2).all(|pair| of(pair[0]) == of(pair[1]))
+    };
+    let via = |waterfall: &WaterfallSummary| {
+        waterfall.family.rsplit(", ").next().unwrap_or_default().to_owned()
+    };
     let ends = |waterfall: &WaterfallSummary| waterfall.family.clone();
     let variant = |waterfall: &WaterfallSummary| waterfall.variant.clone().unwrap_or_default();
     let name = |waterfall: &&WaterfallSummary| {

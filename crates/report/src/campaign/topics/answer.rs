@@ -21,9 +21,11 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     if !answer.legend.is_empty() {
         blocks.push(Block::Note(answer.legend.join("; ").into()));
     }
-    let mut lines: Vec<Line> = answer.facts.iter().map(|fact| Line::named(fact.label, &fact.text)).collect();
+    let mut lines: Vec<Line> =
+        answer.facts.iter().map(|fact| Line::named(fact.label, &fact.text)).collect();
     // Those of the run as a whole stand in the next part.
-    let is_of_run = |note: &&String| summary.run.notes.iter().any(|own| page_text::sentence(own) == *note);
+    let is_of_run =
+        |note: &&String| summary.run.notes.iter().any(|own| page_text::sentence(own) == *note);
     let notes: Vec<&String> = answer.notes.iter().filter(|note| !is_of_run(note)).collect();
     lines.extend(notes.iter().take(MOST_NOTES).map(|note| Line::from(*note)));
     let more = notes.len().saturating_sub(MOST_NOTES);
@@ -38,11 +40,16 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
 
 fn table(one: &answer::Table) -> Vec<Block> {
     let heads = one.columns.iter().map(|column| &column.heads);
-    let heads = heads.map(|[workload, figure, point]| Column::number(workload, format!("{figure} {point}").trim()));
+    let heads = heads.map(|[workload, figure, point]| {
+        Column::number(workload, format!("{figure} {point}").trim())
+    });
     let (rows, left_out) = one.worst(MOST_ROWS);
-    let row = |row: &&answer::Row| Row::of([Cell::from(&row.name)].into_iter().chain(row.cells.iter().map(cell)));
+    let row = |row: &&answer::Row| {
+        Row::of([Cell::from(&row.name)].into_iter().chain(row.cells.iter().map(cell)))
+    };
     let table = Table {
-        caption: if one.title.is_empty() { "Each path beside the baseline" } else { &one.title }.to_owned(),
+        caption: if one.title.is_empty() { "Each path beside the baseline" } else { &one.title }
+            .to_owned(),
         is_titled: !one.title.is_empty(),
         kind: Kind::Figures,
         columns: [Column::name("path")].into_iter().chain(heads).collect(),

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_analysis::{CellSummary, FailureSummary, PathSummary, SkippedSummary, Summary, WarningSummary};
+use hopbench_analysis::{
+    CellSummary, FailureSummary, PathSummary, SkippedSummary, Summary, WarningSummary,
+};
 
 use crate::campaign::page_text;
 use crate::document::{Block, Column, Form, Kind, Line, Part, Reach, Row, Table, Tone};
@@ -52,8 +54,12 @@ fn limits(summary: &Summary) -> Vec<Block> {
     if seen_limits.is_empty() {
         return Vec::new();
     }
-    let row = |((number, limit), (trials, cells, because)): (&(usize, &str), &(u64, Vec<&CellSummary>, &str))| {
-        let mut names: Vec<(usize, &str)> = cells.iter().map(|cell| (cell.path_index, cell.path.as_str())).collect();
+    let row = |((number, limit), (trials, cells, because)): (
+        &(usize, &str),
+        &(u64, Vec<&CellSummary>, &str),
+    )| {
+        let mut names: Vec<(usize, &str)> =
+            cells.iter().map(|cell| (cell.path_index, cell.path.as_str())).collect();
         names.sort_unstable();
         names.dedup();
         let names: Vec<&str> = names.into_iter().map(|(_, name)| name).collect();
@@ -71,7 +77,8 @@ fn limits(summary: &Summary) -> Vec<Block> {
     ];
     let title = "What limited the trials";
     let rows = seen_limits.iter().map(row).collect();
-    let table = Table { caption: title.to_owned(), is_titled: false, kind: Kind::Words, columns, rows };
+    let table =
+        Table { caption: title.to_owned(), is_titled: false, kind: Kind::Words, columns, rows };
     vec![Part::new(Form::Closed, "limits", title, vec![table.into()]).into()]
 }
 
@@ -91,7 +98,10 @@ fn failure(failure: &FailureSummary) -> Line {
 }
 
 fn skipped(skipped: &SkippedSummary) -> Line {
-    Line::named(&format!("{}, {}", skipped.path, counted(skipped.cells, "cell", "cells")), &skipped.reason)
+    Line::named(
+        &format!("{}, {}", skipped.path, counted(skipped.cells, "cell", "cells")),
+        &skipped.reason,
+    )
 }
 
 fn warning(summary: &Summary, warning: &WarningSummary) -> Line {
@@ -99,7 +109,10 @@ fn warning(summary: &Summary, warning: &WarningSummary) -> Line {
     let trials = counted(u64::from(warning.trials), "trial", "trials");
     let [detail, next] = [&warning.detail, &warning.next].map(|text| page_text::sentence(text));
     let kind = page_text::spaced(&warning.kind);
-    Line::named(&warning.workload, format!("{kind} in {trials} ({}): {detail}; {next}", named(summary, &names)))
+    Line::named(
+        &warning.workload,
+        format!("{kind} in {trials} ({}): {detail}; {next}", named(summary, &names)),
+    )
 }
 
 /// The way of each path, and the proof that traffic took it.
@@ -116,17 +129,24 @@ fn paths(summary: &Summary) -> Block {
         Column::number("failed", ""),
         Column::words("evidence of the last trial"),
     ];
-    let rows = summary.paths.iter().flat_map(|path| path.proof.iter().map(|proof| (&path.name, proof)));
+    let rows =
+        summary.paths.iter().flat_map(|path| path.proof.iter().map(|proof| (&path.name, proof)));
     let rows: Vec<Row> = rows
         .map(|(name, proof)| {
             let [ok, failed] = [proof.ok, proof.failed].map(|count| count.to_string());
-            Row::of([name.clone(), proof.hop.clone(), ok, failed, proof.evidence.clone()].map(Into::into))
+            Row::of(
+                [name.clone(), proof.hop.clone(), ok, failed, proof.evidence.clone()]
+                    .map(Into::into),
+            )
         })
         .collect();
     if !rows.is_empty() {
         let title = "Evidence of every hop";
-        let table = Table { caption: title.to_owned(), is_titled: false, kind: Kind::Words, columns, rows };
-        blocks.push(Part::new(Form::Closed, "proof", title, vec![table.into()]).only(Reach::Page).into());
+        let table =
+            Table { caption: title.to_owned(), is_titled: false, kind: Kind::Words, columns, rows };
+        blocks.push(
+            Part::new(Form::Closed, "proof", title, vec![table.into()]).only(Reach::Page).into(),
+        );
     }
     Part::open("paths", "Paths and proof", blocks).into()
 }
@@ -139,7 +159,11 @@ fn path(path: &PathSummary) -> Line {
         way.push_str(&format!(", slowest link {}", bit_rate(rate as f64)));
     }
     way.extend(path.link_mtu_bytes.map(|bytes| format!(", MTU {bytes}")));
-    way.extend(path.tunnel_bytes.filter(|bytes| *bytes > 0).map(|bytes| format!(", {bytes} B of tunnel a packet")));
+    way.extend(
+        path.tunnel_bytes
+            .filter(|bytes| *bytes > 0)
+            .map(|bytes| format!(", {bytes} B of tunnel a packet")),
+    );
     let failed: u32 = path.proof.iter().map(|proof| proof.failed).sum();
     let (tone, verdict) = match (path.proof.is_empty(), failed) {
         (true, _) => (Tone::Doubt, "no evidence".to_owned()),
@@ -152,13 +176,15 @@ fn path(path: &PathSummary) -> Line {
 /// The machine, the tool, the testbed, and the scenario.
 fn environment(summary: &Summary) -> Block {
     let facts = summary.environment.iter().chain(&summary.testbed);
-    let rows: Vec<Row> =
-        facts.map(|(name, value)| Row::of([name.replace('_', " "), value.clone()].map(Into::into))).collect();
+    let rows: Vec<Row> = facts
+        .map(|(name, value)| Row::of([name.replace('_', " "), value.clone()].map(Into::into)))
+        .collect();
     let mut blocks = Vec::new();
     if !rows.is_empty() {
         let title = "The machine, the tool and the testbed";
         let columns = vec![Column::name("fact"), Column::words("value")];
-        let table = Table { caption: title.to_owned(), is_titled: false, kind: Kind::Words, columns, rows };
+        let table =
+            Table { caption: title.to_owned(), is_titled: false, kind: Kind::Words, columns, rows };
         blocks.push(Part::new(Form::Closed, "machine", title, vec![table.into()]).into());
     }
     let resolved = serde_json::to_string_pretty(&summary.resolved).unwrap_or_default();
@@ -167,7 +193,9 @@ fn environment(summary: &Summary) -> Block {
         ("resolved", "The scenario as resolved", resolved),
     ];
     for (id, title, text) in texts.into_iter().filter(|(.., text)| !text.is_empty()) {
-        blocks.push(Part::new(Form::Closed, id, title, vec![Block::Listing(text)]).only(Reach::Page).into());
+        blocks.push(
+            Part::new(Form::Closed, id, title, vec![Block::Listing(text)]).only(Reach::Page).into(),
+        );
     }
     Part::open("environment", "Environment", blocks).into()
 }

@@ -4,7 +4,8 @@ use hopbench_analysis::{NodeSummary, Spread, WorkloadSummary};
 
 use crate::document::{Block, Cell, Column, Form, Kind, Part, Row, Table};
 
-const NOTE: &str = "With everybody's work: both ends, proxies, the kernel for all of them, and whatever else ran.";
+const NOTE: &str =
+    "With everybody's work: both ends, proxies, the kernel for all of them, and whatever else ran.";
 
 /// The part; `None` where the table of cells says it all. `own`: the id of the workload's part.
 pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
@@ -14,7 +15,9 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
         columns.push(Column::name("point"));
     }
     columns.push(Column::words("node"));
-    columns.extend(["busy", "of it softirq", "of it stolen"].map(|label| Column::number(label, "cores")));
+    columns.extend(
+        ["busy", "of it softirq", "of it stolen"].map(|label| Column::number(label, "cores")),
+    );
     let mut rows = Vec::new();
     for cell in &workload.cells {
         for NodeSummary { name, busy_cores, softirq_cores, steal_cores } in &cell.nodes {

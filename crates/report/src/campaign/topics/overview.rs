@@ -29,7 +29,8 @@ struct View<'a> {
 impl<'a> View<'a> {
     /// `None` when no trial left a figure.
     fn of(workload: &'a WorkloadSummary) -> Option<Self> {
-        let cells = workload.cells.iter().map(|cell| ((cell.path_index, cell.point_label.as_str()), cell));
+        let cells =
+            workload.cells.iter().map(|cell| ((cell.path_index, cell.point_label.as_str()), cell));
         Some(Self {
             workload,
             column: table_model::columns(workload).into_iter().next()?,
@@ -51,12 +52,22 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
                     to count; ! is no verdict: the load generator was the limit.";
         blocks.push(Block::Note(format!("Against {baseline}, blue {text}").into()));
     } else if summary.workloads.iter().any(table_model::compared) {
-        let why = if summary.run.rounds < 2 { "One round shows no verdict" } else { "No comparison has a verdict" };
-        blocks.push(Block::Note(format!("Factors are to {baseline}. {why}: nothing is coloured.").into()));
+        let why = if summary.run.rounds < 2 {
+            "One round shows no verdict"
+        } else {
+            "No comparison has a verdict"
+        };
+        blocks.push(Block::Note(
+            format!("Factors are to {baseline}. {why}: nothing is coloured.").into(),
+        ));
     }
     let views: Vec<View<'_>> = summary.workloads.iter().filter_map(View::of).collect();
     let matrices = matrices(summary);
-    let maps = if matrices.is_empty() { lists(summary, &views) } else { squares(summary, &views, &matrices) };
+    let maps = if matrices.is_empty() {
+        lists(summary, &views)
+    } else {
+        squares(summary, &views, &matrices)
+    };
     blocks.extend(maps.into_iter().map(Block::Table));
     vec![Part::open("overview", "Overview", blocks).only(Reach::Page).into()]
 }
@@ -80,10 +91,13 @@ fn lists(summary: &Summary, views: &[View<'_>]) -> Vec<Table> {
         return vec![list(summary, &views, "The main figure of every workload by path".to_owned())];
     }
     // Those without points of their own go together.
-    let (single, swept): (Vec<_>, Vec<_>) = views.into_iter().partition(|view| view.points.len() == 1);
+    let (single, swept): (Vec<_>, Vec<_>) =
+        views.into_iter().partition(|view| view.points.len() == 1);
     let together = "The main figure of every workload without a sweep";
-    let mut out: Vec<Table> =
-        single.chunks(MOST_COLUMNS).map(|group| list(summary, group, together.to_owned())).collect();
+    let mut out: Vec<Table> = single
+        .chunks(MOST_COLUMNS)
+        .map(|group| list(summary, group, together.to_owned()))
+        .collect();
     out.extend(swept.into_iter().map(|view| {
         let caption = format!("{}: {}", view.workload.name, view.column.label);
         list(summary, &[view], caption)
@@ -102,7 +116,8 @@ fn list(summary: &Summary, views: &[&View<'_>], caption: String) -> Table {
             columns.push(if labels.len() == 1 {
                 Column { unit: figure.clone(), ..Column::words(name) }
             } else {
-                let group = format!("{name}: {figure} by {}", table_model::point_head(view.workload));
+                let group =
+                    format!("{name}: {figure} by {}", table_model::point_head(view.workload));
                 Column { group, ..Column::words(table_model::point(view.workload, label)) }
             });
         }
@@ -127,10 +142,16 @@ fn square(summary: &Summary, view: &View<'_>, point: &str, matrix: &Matrix) -> T
     let unit = view.column.scale.head();
     let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
     Table {
-        caption: format!("{}{at}: {}{unit}, {}", view.workload.name, view.column.label, matrix.title),
+        caption: format!(
+            "{}{at}: {}{unit}, {}",
+            view.workload.name, view.column.label, matrix.title
+        ),
         is_titled: true,
         kind: Kind::Map,
-        columns: [Column::name("from \\ to")].into_iter().chain(matrix.to.iter().map(Column::words)).collect(),
+        columns: [Column::name("from \\ to")]
+            .into_iter()
+            .chain(matrix.to.iter().map(Column::words))
+            .collect(),
         rows: matrix.from.iter().zip(&matrix.paths).map(row).collect(),
     }
 }
@@ -151,8 +172,10 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
     let Some(figure) = view.column.of(cell) else {
         return Cell::toned(Tone::Quiet, "no figure");
     };
-    let shown =
-        |tone, small: Box<str>| Cell { small, ..Cell::toned(tone, view.column.scale.text(figure.spread.median)) };
+    let shown = |tone, small: Box<str>| Cell {
+        small,
+        ..Cell::toned(tone, view.column.scale.text(figure.spread.median))
+    };
     if summary.run.baseline.as_deref() == Some(cell.path.as_str()) {
         return shown(Tone::Base, "baseline".into());
     }
@@ -165,9 +188,13 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
     // Without a verdict there is no colour: what one round shows may be chance.
     let tone = match ratio.verdict.as_ref().map(|verdict| verdict.outcome) {
         None | Some(Outcome::TooFewRounds | Outcome::NoRatio) => Tone::Plain,
-        Some(Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect | Outcome::More | Outcome::Less) => {
-            Tone::Same
-        }
+        Some(
+            Outcome::NotDecided
+            | Outcome::NoiseFloor
+            | Outcome::MinimumEffect
+            | Outcome::More
+            | Outcome::Less,
+        ) => Tone::Same,
         Some(Outcome::Generator) => Tone::Doubt,
         Some(Outcome::Worse) => Tone::Worse,
         Some(Outcome::Better) => Tone::Better,

@@ -6,7 +6,8 @@ use hopbench_analysis::{DistributionSummary, PooledSummary, WorkloadSummary};
 use crate::document::{Block, Cell, Column, Form, Kind, Part, Row, Table};
 
 /// The columns.
-const HEADS: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9")];
+const HEADS: [(&str, &str); 4] =
+    [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9")];
 
 const NOTE: &str = "Of the samples of all rounds as one, with 95 % intervals from resampled rounds. The table of \
                     cells has the median of the rounds' percentiles instead.";
@@ -24,11 +25,20 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
     if is_swept {
         columns.push(Column::name("point"));
     }
-    columns.extend(HEADS.iter().zip(&scales).map(|((_, label), scale)| Column::number(*label, scale.head())));
+    columns.extend(
+        HEADS.iter().zip(&scales).map(|((_, label), scale)| Column::number(*label, scale.head())),
+    );
     let row = |one: &DistributionSummary| {
-        let names = if is_swept { vec![(&one.path).into(), (&one.point).into()] } else { vec![(&one.path).into()] };
+        let names = if is_swept {
+            vec![(&one.path).into(), (&one.point).into()]
+        } else {
+            vec![(&one.path).into()]
+        };
         let value = |((name, _), scale): (&(&str, &str), &Scale)| {
-            one.pooled.iter().find(|pooled| pooled.percentile == *name).map(|pooled| value(pooled, scale))
+            one.pooled
+                .iter()
+                .find(|pooled| pooled.percentile == *name)
+                .map(|pooled| value(pooled, scale))
         };
         let values = HEADS.iter().zip(&scales).map(|pair| value(pair).unwrap_or_default());
         Row::of(names.into_iter().chain(values))
@@ -41,7 +51,15 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
         rows: shown().map(row).collect(),
     };
     let blocks = vec![Block::Note(NOTE.into()), table.into()];
-    Some(Part::new(Form::Closed, format!("{own}-pooled"), "Percentiles of all rounds together", blocks).into())
+    Some(
+        Part::new(
+            Form::Closed,
+            format!("{own}-pooled"),
+            "Percentiles of all rounds together",
+            blocks,
+        )
+        .into(),
+    )
 }
 
 fn value(pooled: &PooledSummary, scale: &Scale) -> Cell {

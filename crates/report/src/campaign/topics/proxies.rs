@@ -2,7 +2,8 @@
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{
-    Added, CurvePoint, CurveSummary, ProxyShare, Resource, Summary, WaterfallStep, WaterfallSummary, WorkloadSummary,
+    Added, CurvePoint, CurveSummary, ProxyShare, Resource, Summary, WaterfallStep,
+    WaterfallSummary, WorkloadSummary,
 };
 
 use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table};
@@ -15,20 +16,35 @@ const MOST: usize = 60;
 /// the id of the workload's part.
 pub(super) fn blocks(own: &str, summary: &Summary, workload: &WorkloadSummary) -> Vec<Block> {
     let mut out = Vec::new();
-    let all: Vec<_> = summary.waterfall.iter().filter(|one| one.workload == workload.name).collect();
+    let all: Vec<_> =
+        summary.waterfall.iter().filter(|one| one.workload == workload.name).collect();
     if !all.is_empty() {
         let mut tables: Vec<Block> = all.iter().take(MOST).flat_map(|one| waterfall(one)).collect();
         if all.len() > MOST {
-            tables.push(Block::Note(format!("{} more: see --format json", all.len() - MOST).into()));
+            tables
+                .push(Block::Note(format!("{} more: see --format json", all.len() - MOST).into()));
         }
-        out.push(Part::new(Form::Tables, format!("{own}-hops"), "What each hop adds", tables).into());
+        out.push(
+            Part::new(Form::Tables, format!("{own}-hops"), "What each hop adds", tables).into(),
+        );
     }
-    let curves: Vec<_> = summary.proxy_curves.iter().filter(|curve| curve.workload == workload.name).collect();
+    let curves: Vec<_> =
+        summary.proxy_curves.iter().filter(|curve| curve.workload == workload.name).collect();
     if !curves.is_empty() {
         out.push(Block::Paragraph("What each proxy spends as the load grows:".into()));
-        out.push(Block::List(curves.iter().map(|curve| Line::named(&curve.path, &curve.text)).collect()));
+        out.push(Block::List(
+            curves.iter().map(|curve| Line::named(&curve.path, &curve.text)).collect(),
+        ));
         let points = points(workload, &curves).into();
-        out.push(Part::new(Form::Closed, format!("{own}-curves"), "The points of these curves", vec![points]).into());
+        out.push(
+            Part::new(
+                Form::Closed,
+                format!("{own}-curves"),
+                "The points of these curves",
+                vec![points],
+            )
+            .into(),
+        );
     }
     out
 }
@@ -49,7 +65,8 @@ fn waterfall(waterfall: &WaterfallSummary) -> Vec<Block> {
         let remark = if step.note.is_empty() { String::new() } else { format!("! {}", step.note) };
         Row { remark, ..Row::of(cells) }
     };
-    let heads = figures.iter().zip(&scales).map(|((_, label), scale)| Column::number(*label, scale.head()));
+    let heads =
+        figures.iter().zip(&scales).map(|((_, label), scale)| Column::number(*label, scale.head()));
     let table = Table {
         caption: format!("what each hop adds, {}", waterfall.name().replace('→', "to")),
         is_titled: true,
@@ -76,16 +93,25 @@ fn value(step: &WaterfallStep, name: &str, scale: &Scale) -> Cell {
         Some(_) => [scale.text(low), scale.text(high)],
         None => interval_text::of(spread.median, low, high, |value| scale.text(value)),
     };
-    Cell::with_ends(format!("{sign}{}", scale.text(spread.median)), spread.low.zip(spread.high).map(told))
+    Cell::with_ends(
+        format!("{sign}{}", scale.text(spread.median)),
+        spread.low.zip(spread.high).map(told),
+    )
 }
 
 /// What each proxy of the path with most of them spends: `CPU/req of client-sidecar 64.0 us,
 /// server-sidecar 58.0 us (both)`.
 fn shares(waterfall: &WaterfallSummary) -> Option<String> {
     let last = waterfall.steps.iter().rfind(|step| step.in_chain && !step.proxies.is_empty())?;
-    let label = last.added.iter().find(|added| added.name.starts_with("cpu_")).map_or("CPU", |added| added.label);
+    let label = last
+        .added
+        .iter()
+        .find(|added| added.name.starts_with("cpu_"))
+        .map_or("CPU", |added| added.label);
     let one = |ProxyShare { name, spread }: &ProxyShare| match spread.low.zip(spread.high) {
-        Some((low, high)) => format!("{name} {}", Scale::with_ends("cpu_ns", spread.median, low, high)),
+        Some((low, high)) => {
+            format!("{name} {}", Scale::with_ends("cpu_ns", spread.median, low, high))
+        }
         None => format!("{name} {}", Scale::one("cpu_ns", spread.median)),
     };
     let each: Vec<String> = last.proxies.iter().map(one).collect();
@@ -106,18 +132,25 @@ fn points(workload: &WorkloadSummary, curves: &[&CurveSummary]) -> Table {
         };
         let over = curve.over.replace("_per_s", "/s").replace('_', " ");
         let load = format!("{} {over}", plain((point.x * 10.0).round() / 10.0));
-        let ends = point.spread.low.zip(point.spread.high).map(|(low, high)| [text(low), text(high)]);
+        let ends =
+            point.spread.low.zip(point.spread.high).map(|(low, high)| [text(low), text(high)]);
         let names = [curve.name(), point.label(), load, what.to_owned()].map(Cell::from);
         Row::of(names.into_iter().chain([Cell::with_ends(text(point.spread.median), ends)]))
     };
     let heads = [Column::name("path, proxy"), Column::name("point")];
-    let heads =
-        heads.into_iter().chain([Column::number("load", ""), Column::words("of what"), Column::number("spent", "")]);
+    let heads = heads.into_iter().chain([
+        Column::number("load", ""),
+        Column::words("of what"),
+        Column::number("spent", ""),
+    ]);
     Table {
         caption: format!("{}: what each proxy spent at every point", workload.name),
         is_titled: false,
         kind: Kind::Figures,
         columns: heads.collect(),
-        rows: curves.iter().flat_map(|curve| curve.points.iter().map(|point| row(curve, point))).collect(),
+        rows: curves
+            .iter()
+            .flat_map(|curve| curve.points.iter().map(|point| row(curve, point)))
+            .collect(),
     }
 }

@@ -11,7 +11,9 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     let further = page_text::named(summary).into_iter().chain(page_text::chance(summary));
     blocks.extend(further.map(|text| Block::Paragraph(text.into())));
     blocks.extend(missing(summary).map(Block::Alert));
-    blocks.extend(summary.run.notes.iter().map(|note| Block::Alert(page_text::sentence(note).into())));
+    blocks.extend(
+        summary.run.notes.iter().map(|note| Block::Alert(page_text::sentence(note).into())),
+    );
     vec![Part::open("reading", "How to read it", blocks).into()]
 }
 
@@ -20,8 +22,10 @@ fn missing(summary: &Summary) -> Option<Line> {
     let run = &summary.run;
     let missing = run.planned_trials.checked_sub(run.used_trials).filter(|missing| *missing > 0)?;
     let failed = summary.failures.len();
-    let whys =
-        [if failed > 0 { format!("{failed} of them failed.") } else { String::new() }, page_text::missing(run, failed)];
+    let whys = [
+        if failed > 0 { format!("{failed} of them failed.") } else { String::new() },
+        page_text::missing(run, failed),
+    ];
     let told = format!("{missing} of {} trials are in no figure.", run.planned_trials);
     let line = Line::default().with(Tone::Strong, told);
     let why = whys.into_iter().filter(|why| !why.is_empty());

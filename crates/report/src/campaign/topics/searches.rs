@@ -24,7 +24,8 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
 
 fn one(number: usize, search: &SearchSummary, chart: Option<Chart>) -> Block {
     let own = format!("search-{number}");
-    let title = Line::from(search.name()).with(Tone::Quiet, format!(" ({} over {})", search.goal, search.parameter));
+    let title = Line::from(search.name())
+        .with(Tone::Quiet, format!(" ({} over {})", search.goal, search.parameter));
     let mut blocks = vec![Block::Note(format!("Searched: {}.", search.asked).into())];
     if !search.paths.is_empty() {
         blocks.push(Block::List(search.paths.iter().map(|path| found(search, path)).collect()));
@@ -41,10 +42,13 @@ fn one(number: usize, search: &SearchSummary, chart: Option<Chart>) -> Block {
         }
         let equal = search.equal_load.iter().filter(|load| !load.paths.is_empty());
         tables.extend(equal.map(|load| Block::Table(equal_table(search, load))));
-        blocks.push(Part::new(Form::Tables, format!("{own}-found"), "What was found", tables).into());
+        blocks
+            .push(Part::new(Form::Tables, format!("{own}-found"), "What was found", tables).into());
     }
-    for (index, path) in search.paths.iter().enumerate().filter(|(_, path)| !path.trace.is_empty()) {
-        let title = format!("{}: {}", path.path, counted(path.trace.len() as u64, "trial", "trials"));
+    for (index, path) in search.paths.iter().enumerate().filter(|(_, path)| !path.trace.is_empty())
+    {
+        let title =
+            format!("{}: {}", path.path, counted(path.trace.len() as u64, "trial", "trials"));
         let trials = vec![trace_table(search, path).into()];
         blocks.push(Part::new(Form::Closed, format!("{own}-trials-{index}"), title, trials).into());
     }
@@ -54,9 +58,12 @@ fn one(number: usize, search: &SearchSummary, chart: Option<Chart>) -> Block {
 /// What was found on a path: `overlay: 3900/s [3900, 3978]; against the baseline: lower by 22 %`.
 fn found(search: &SearchSummary, path: &SearchedPath) -> Line {
     let tone_here = if path.is_doubtful() { Tone::Doubt } else { Tone::Plain };
-    let line = Line::default().with(Tone::Name, &path.path).with(tone_here, format!("{}{}", mark(path), path.text));
+    let line = Line::default()
+        .with(Tone::Name, &path.path)
+        .with(tone_here, format!("{}{}", mark(path), path.text));
     let Some(compared @ LoadComparison { text, .. }) = &path.comparison else {
         return line;
     };
-    line.with(Tone::Quiet, "; against the baseline: ").with(tone(compared, search.goal == "knee"), text)
+    line.with(Tone::Quiet, "; against the baseline: ")
+        .with(tone(compared, search.goal == "knee"), text)
 }

@@ -15,7 +15,10 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
 fn one(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Block {
     let own = format!("workload-{number}");
     let title = Line::from(&workload.name).with(Tone::Quiet, format!(" ({})", workload.kind));
-    let mut blocks = vec![Block::Note((&workload.setting).into()), Block::Paragraph((&workload.headline).into())];
+    let mut blocks = vec![
+        Block::Note((&workload.setting).into()),
+        Block::Paragraph((&workload.headline).into()),
+    ];
     for chart in plot::charts(summary, number, workload) {
         let spoken = plot::spoken(&chart, workload);
         blocks.push(Block::Chart(chart.into(), spoken));
@@ -72,16 +75,21 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
         }
         cells.push(page_text::marked_limits(cell).into());
         if is_warned {
-            cells.push(if cell.warnings > 0 { cell.warnings.to_string() } else { String::new() }.into());
+            cells.push(
+                if cell.warnings > 0 { cell.warnings.to_string() } else { String::new() }.into(),
+            );
         }
         rows.push(Row {
             remark: remark(workload, cell),
             is_base: baseline == Some(cell.path.as_str()),
-            begins: is_swept && index > 0 && workload.cells[index - 1].point_label != cell.point_label,
+            begins: is_swept
+                && index > 0
+                && workload.cells[index - 1].point_label != cell.point_label,
             ..Row::of(cells)
         });
     }
-    let caption = format!("{}: figures of every cell, median over rounds with its interval", workload.name);
+    let caption =
+        format!("{}: figures of every cell, median over rounds with its interval", workload.name);
     Table { caption, is_titled: false, kind: Kind::Figures, columns, rows }
 }
 

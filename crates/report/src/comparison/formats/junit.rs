@@ -40,19 +40,29 @@ fn document(out: &mut Vec<u8>, comparison: &Comparison) -> std::io::Result<()> {
     Ok(())
 }
 
-fn suite(writer: &mut Writer<&mut Vec<u8>>, comparison: &Comparison, bound: &BoundSummary) -> std::io::Result<()> {
+fn suite(
+    writer: &mut Writer<&mut Vec<u8>>,
+    comparison: &Comparison,
+    bound: &BoundSummary,
+) -> std::io::Result<()> {
     let totals = totals([bound].into_iter());
-    let element = writer.create_element("testsuite").with_attribute(("name", &*clean(&bound.bound)));
+    let element =
+        writer.create_element("testsuite").with_attribute(("name", &*clean(&bound.bound)));
     // The time at which the candidate was measured.
-    let timestamp = comparison.candidate.first().map_or("", |run| run.started_at.get(..19).unwrap_or_default());
+    let timestamp =
+        comparison.candidate.first().map_or("", |run| run.started_at.get(..19).unwrap_or_default());
     let element = element.with_attribute(("timestamp", &*clean(timestamp)));
-    element
-        .with_attributes(attributes(&totals))
-        .write_inner_content(|writer| bound.cases.iter().try_for_each(|case| self::case(writer, bound, case)))?;
+    element.with_attributes(attributes(&totals)).write_inner_content(|writer| {
+        bound.cases.iter().try_for_each(|case| self::case(writer, bound, case))
+    })?;
     Ok(())
 }
 
-fn case(writer: &mut Writer<&mut Vec<u8>>, bound: &BoundSummary, case: &Case) -> std::io::Result<()> {
+fn case(
+    writer: &mut Writer<&mut Vec<u8>>,
+    bound: &BoundSummary,
+    case: &Case,
+) -> std::io::Result<()> {
     let element = writer
         .create_element("testcase")
         .with_attribute(("classname", &*clean(&case.metric)))
@@ -63,17 +73,25 @@ fn case(writer: &mut Writer<&mut Vec<u8>>, bound: &BoundSummary, case: &Case) ->
         match case.state {
             CaseState::Broken => {
                 let failure = writer.create_element("failure").with_attribute(("message", &*said));
-                failure.with_attribute(("type", "worse")).write_text_content(BytesText::new(&text))?
+                failure
+                    .with_attribute(("type", "worse"))
+                    .write_text_content(BytesText::new(&text))?
             }
-            CaseState::Unjudged => {
-                writer.create_element("skipped").with_attribute(("message", &*said)).write_empty()?
+            CaseState::Unjudged => writer
+                .create_element("skipped")
+                .with_attribute(("message", &*said))
+                .write_empty()?,
+            CaseState::Kept => {
+                writer.create_element("system-out").write_text_content(BytesText::new(&text))?
             }
-            CaseState::Kept => writer.create_element("system-out").write_text_content(BytesText::new(&text))?,
             // A test that saw nothing has not passed.
             CaseState::Unseen => {
                 let share = as_written(bound.share * 100.0);
                 let text = format!("a worsening of {share} % would not have been seen: {said}");
-                writer.create_element("skipped").with_attribute(("message", &*text)).write_empty()?
+                writer
+                    .create_element("skipped")
+                    .with_attribute(("message", &*text))
+                    .write_empty()?
             }
         };
         Ok(())
@@ -93,13 +111,14 @@ fn totals<'a>(bounds: impl Iterator<Item = &'a BoundSummary>) -> [(&'static str,
         .map(|(name, n)| (name, n.to_string()))
 }
 
-fn attributes<'a>(totals: &'a [(&'static str, String)]) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn attributes<'a>(
+    totals: &'a [(&'static str, String)],
+) -> impl Iterator<Item = (&'a str, &'a str)> {
     totals.iter().map(|(name, n)| (*name, n.as_str()))
 }
 
 /// A text without the characters that no XML document may have, however they are written.
 fn clean(text: &str) -> String {
-    let allowed =
-        |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect()
 }

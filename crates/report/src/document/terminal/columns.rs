@@ -28,14 +28,18 @@ struct Printed<'a> {
 
 /// Gives the table line by line, an empty line before each block.
 pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
-    let mut names: Vec<Printed<'_>> = (0..table.columns.len()).map(|at| Printed::of(table, at)).collect();
+    let mut names: Vec<Printed<'_>> =
+        (0..table.columns.len()).map(|at| Printed::of(table, at)).collect();
     let count = table.columns.iter().take_while(|column| column.align == Align::Name).count();
     let all = names.split_off(count);
     let widest = all.iter().map(|column| column.width).max().unwrap_or(0);
-    let taken = |names: &[Printed<'_>]| 2 + names.iter().map(|column| column.width + 2).sum::<usize>();
+    let taken =
+        |names: &[Printed<'_>]| 2 + names.iter().map(|column| column.width + 2).sum::<usize>();
     for longest in (SHORTEST_NAME..LONGEST_NAME).rev() {
         if taken(&names) + widest > width {
-            names.iter_mut().for_each(|name| (name.longest, name.width) = (longest, name.width.min(longest)));
+            names
+                .iter_mut()
+                .for_each(|name| (name.longest, name.width) = (longest, name.width.min(longest)));
         }
     }
     let start = taken(&names);
@@ -50,7 +54,8 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
         let (now, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
         give("");
         for row in 0..HEAD + table.rows.len() {
-            let texts: Vec<String> = names.iter().chain(now).map(|column| column.padded(row)).collect();
+            let texts: Vec<String> =
+                names.iter().chain(now).map(|column| column.padded(row)).collect();
             let line = format!("  {}", texts.join("  "));
             // Of a head without units nothing is left.
             if !line.trim().is_empty() {
@@ -64,8 +69,16 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
 impl<'a> Printed<'a> {
     fn of(table: &'a Table, at: usize) -> Self {
         let is_marked = table.rows.iter().any(|row| !row.cells[at].mark.is_empty());
-        let one = Self { table, column: &table.columns[at], at, is_marked, longest: LONGEST_NAME, width: 0 };
-        let width = (0..HEAD + table.rows.len()).map(|row| columns(&one.text(row))).max().unwrap_or(0);
+        let one = Self {
+            table,
+            column: &table.columns[at],
+            at,
+            is_marked,
+            longest: LONGEST_NAME,
+            width: 0,
+        };
+        let width =
+            (0..HEAD + table.rows.len()).map(|row| columns(&one.text(row))).max().unwrap_or(0);
         Self { width, ..one }
     }
 
@@ -86,7 +99,11 @@ impl<'a> Printed<'a> {
             // Beside marks, numbers stay below each other.
             Align::Number => {
                 let mark = if self.is_marked && cell.mark.is_empty() { " " } else { cell.mark };
-                let ends = if is_short || cell.small.is_empty() { "" } else { &format!(" {}", cell.small) };
+                let ends = if is_short || cell.small.is_empty() {
+                    ""
+                } else {
+                    &format!(" {}", cell.small)
+                };
                 plain(&format!("{}{ends}{mark}", cell.text))
             }
         }
@@ -94,7 +111,11 @@ impl<'a> Printed<'a> {
 
     fn padded(&self, row: usize) -> String {
         let (text, width) = (self.text(row), self.width);
-        if self.column.align == Align::Number { format!("{text:>width$}") } else { format!("{text:<width$}") }
+        if self.column.align == Align::Number {
+            format!("{text:>width$}")
+        } else {
+            format!("{text:<width$}")
+        }
     }
 
     /// A name that fits.

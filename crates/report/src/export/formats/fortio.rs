@@ -40,7 +40,8 @@ impl TrialFormat for Fortio {
 
     fn render(&self, trial: &Trial<'_>) -> String {
         let histogram = trial.histogram();
-        histogram.map_or_else(|| "\n".to_owned(), |histogram| json::line(&Object::of(trial, &histogram)))
+        histogram
+            .map_or_else(|| "\n".to_owned(), |histogram| json::line(&Object::of(trial, &histogram)))
     }
 
     fn file(&self, trial: &Trial<'_>) -> Option<TrialFile> {

@@ -49,10 +49,19 @@ impl TrialFormat for IstioCsv {
             trial.connections().to_string(),
             (trial.calls_per_s().round() as u64).to_string(),
         ];
-        values.extend([50.0, 90.0, 99.0, 99.9].map(|p| (histogram.percentile(p) / 1000).to_string()));
-        let number = |value: Option<f64>| value.map_or_else(|| MISSING.to_owned(), |value| format!("{value:.3}"));
-        values.extend(PROXIES.map(|name| number(trial.proxies(name, "cores").map(|cores| cores * 1000.0))));
-        values.extend(PROXIES.map(|name| number(trial.proxies(name, "rss_bytes").map(|bytes| bytes / 1_048_576.0))));
+        values
+            .extend([50.0, 90.0, 99.0, 99.9].map(|p| (histogram.percentile(p) / 1000).to_string()));
+        let number = |value: Option<f64>| {
+            value.map_or_else(|| MISSING.to_owned(), |value| format!("{value:.3}"))
+        };
+        values.extend(
+            PROXIES.map(|name| number(trial.proxies(name, "cores").map(|cores| cores * 1000.0))),
+        );
+        values.extend(
+            PROXIES.map(|name| {
+                number(trial.proxies(name, "rss_bytes").map(|bytes| bytes / 1_048_576.0))
+            }),
+        );
         let mut out = String::new();
         row(&mut out, values.into_iter());
         out

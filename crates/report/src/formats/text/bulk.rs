@@ -13,7 +13,9 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
         // The sums of both directions first, then each direction.
         figures.field(page, "received", "received_bits_per_s");
         figures.field(page, "sent", "sent_bits_per_s");
-        for (prefix, title) in [("to_server_", "  to the server"), ("from_server_", "  from the server")] {
+        for (prefix, title) in
+            [("to_server_", "  to the server"), ("from_server_", "  from the server")]
+        {
             page.row(title);
             derived.extend(direction(page, figures, prefix));
         }
@@ -67,7 +69,9 @@ fn direction(page: &mut Page, figures: &mut Figures<'_>, prefix: &str) -> Option
     let mut parts = Vec::new();
     parts.extend(queued.map(|n| format!("{} in the sender's queue", bytes(n))));
     parts.extend(unread.map(|n| format!("{} received and not yet read", bytes(n))));
-    parts.extend(again.map(|n| format!("{} sent again, which no rate above counts twice", bytes(n))));
+    parts.extend(
+        again.map(|n| format!("{} sent again, which no rate above counts twice", bytes(n))),
+    );
     let end = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
     Some(format!("{whose}{} written and not received when the window ended{end}", bytes(missing)))
 }

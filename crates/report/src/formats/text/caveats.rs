@@ -12,8 +12,12 @@ pub(super) fn alarms(page: &mut Page, record: &Record) {
         any = true;
     }
     for invariant in record.invariants.iter().filter(|invariant| !invariant.ok) {
-        let detail = if invariant.detail.is_empty() { "no numbers were kept" } else { &invariant.detail };
-        page.alarm(&format!("INVARIANT VIOLATED: {}: {detail}; do not use these figures", invariant.name));
+        let detail =
+            if invariant.detail.is_empty() { "no numbers were kept" } else { &invariant.detail };
+        page.alarm(&format!(
+            "INVARIANT VIOLATED: {}: {detail}; do not use these figures",
+            invariant.name
+        ));
         any = true;
     }
     for proof in record.proof.iter().filter(|proof| !proof.ok) {

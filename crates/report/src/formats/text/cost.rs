@@ -40,26 +40,46 @@ fn work(record: &Record) -> Option<(f64, &'static str)> {
     let over_window = |name: &str| metric(name).map(|rate| rate * record.window_s);
     let (units, name) = match record.kind().unit {
         Unit::Bits => (over_window("received_bits_per_s")? / 8.0 / f64::from(1 << 30), "GiB"),
-        Unit::Messages => (metric("messages").or_else(|| over_window("messages_per_s"))?, "message"),
+        Unit::Messages => {
+            (metric("messages").or_else(|| over_window("messages_per_s"))?, "message")
+        }
         Unit::Packets => (over_window("received_packets_per_s")?, "packet received"),
-        Unit::Requests | Unit::Connections | Unit::Echoes => (over_window("requests_per_s")?, "request"),
+        Unit::Requests | Unit::Connections | Unit::Echoes => {
+            (over_window("requests_per_s")?, "request")
+        }
     };
     (units.is_finite() && units > 0.0).then_some((units, name))
 }
 
-fn process_text(process: &BTreeMap<String, f64>, window_s: f64, work: Option<(f64, &str)>) -> String {
+fn process_text(
+    process: &BTreeMap<String, f64>,
+    window_s: f64,
+    work: Option<(f64, &str)>,
+) -> String {
     let mut parts = Vec::new();
     let (user, system) = (process.get("user_s").copied(), process.get("system_s").copied());
     if let (Some(user), Some(system)) = (user, system) {
-        // The time between the readings is a little longer than the window; the cores are of that time.
+        // The time between the readings is a little longer than the window; the cores are of that
+        // time.
         let busy = process.get("cores").copied().unwrap_or((user + system) / window_s);
-        let part = |s: f64| if user + system > 0.0 { cores(busy * s / (user + system)) } else { cores(0.0) };
-        parts.push(format!("{} cores ({} user + {} system)", cores(busy), part(user), part(system)));
+        let part = |s: f64| {
+            if user + system > 0.0 { cores(busy * s / (user + system)) } else { cores(0.0) }
+        };
+        parts.push(format!(
+            "{} cores ({} user + {} system)",
+            cores(busy),
+            part(user),
+            part(system)
+        ));
         parts.extend(each(busy * window_s, work));
     }
     let whole = !parts.is_empty();
     let switches = process.get("voluntary_switches").zip(process.get("involuntary_switches"));
-    parts.extend(switches.map(|(waits, forced)| format!("{} waits, {} preemptions", plain(*waits), plain(*forced))));
+    parts.extend(
+        switches.map(|(waits, forced)| {
+            format!("{} waits, {} preemptions", plain(*waits), plain(*forced))
+        }),
+    );
     for (name, value) in process {
         match name.as_str() {
             "user_s" | "system_s" | "cores" if whole => {}
@@ -87,8 +107,10 @@ fn machine(page: &mut Page, node: &NodeCost, name: &str, window_s: f64, work: Op
         n => format!(" of {n}"),
     };
     let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    // Where the kernel's ticks missed what processes did, it is what these used: others may have used more.
-    let least = node.meters.get("cpu").is_some_and(|meter| meter.contains_key("sampled_busy_cores"));
+    // Where the kernel's ticks missed what processes did, it is what these used: others may have
+    // used more.
+    let least =
+        node.meters.get("cpu").is_some_and(|meter| meter.contains_key("sampled_busy_cores"));
     let least = if least { "at least " } else { "" };
     parts.push(format!("{name}{least}{}{of} cores busy", cores(node.busy_cores)));
     parts.push(format!("{} in softirq", cores(node.softirq_cores)));

@@ -8,7 +8,10 @@ use crate::number::{percent, plain};
 pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
     for end in ["received", "sent"] {
         let packets = figures.text(&format!("{end}_packets_per_s"));
-        let parts = [packets.map(|text| text.replace("/s", " packets/s")), figures.text(&format!("{end}_bits_per_s"))];
+        let parts = [
+            packets.map(|text| text.replace("/s", " packets/s")),
+            figures.text(&format!("{end}_bits_per_s")),
+        ];
         Figures::join(page, end, parts);
     }
     let ratio = figures.take("lost_ratio");

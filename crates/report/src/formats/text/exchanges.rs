@@ -31,8 +31,16 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
             figures.phrase("unexpected_sizes", "of another size than expected"),
         ],
     );
-    Figures::join(page, "received", [figures.text("received_bits_per_s"), figures.text("received_bytes_per_s")]);
-    Figures::join(page, "sent", [figures.text("sent_bits_per_s"), figures.text("sent_bytes_per_s")]);
+    Figures::join(
+        page,
+        "received",
+        [figures.text("received_bits_per_s"), figures.text("received_bytes_per_s")],
+    );
+    Figures::join(
+        page,
+        "sent",
+        [figures.text("sent_bits_per_s"), figures.text("sent_bytes_per_s")],
+    );
     Figures::join(
         page,
         "lost",
@@ -50,7 +58,8 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
 
 /// What an open loop was asked for and what became of it.
 pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
-    let asked = RecordedJob(&figures.record.job).schedule().and_then(hopbench_model::Schedule::per_s);
+    let asked =
+        RecordedJob(&figures.record.job).schedule().and_then(hopbench_model::Schedule::per_s);
     let intended = figures.text("intended_per_s");
     Figures::join(
         page,
@@ -68,7 +77,8 @@ pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
 }
 
 fn statuses(page: &mut Page, figures: &Figures<'_>) {
-    let texts: Vec<_> = figures.record.statuses.iter().map(|(status, n)| format!("{status}: {n}")).collect();
+    let texts: Vec<_> =
+        figures.record.statuses.iter().map(|(status, n)| format!("{status}: {n}")).collect();
     page.field("statuses", &texts.join(", "));
 }
 
@@ -76,7 +86,8 @@ fn statuses(page: &mut Page, figures: &Figures<'_>) {
 pub(super) fn failures(page: &mut Page, figures: &mut Figures<'_>, metric: &str) {
     let failed = figures.take(metric);
     let ratio = figures.take("error_ratio");
-    let reasons: Vec<_> = figures.record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    let reasons: Vec<_> =
+        figures.record.errors.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
     if failed.is_none() && reasons.is_empty() {
         return;
     }

@@ -54,7 +54,11 @@ impl<'a> Figures<'a> {
     }
 
     /// Writes all that there is of several phrases under one label, in one sentence.
-    pub(super) fn join(page: &mut Page, label: &str, parts: impl IntoIterator<Item = Option<String>>) {
+    pub(super) fn join(
+        page: &mut Page,
+        label: &str,
+        parts: impl IntoIterator<Item = Option<String>>,
+    ) {
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         page.field(label, &parts.join(", "));
     }
@@ -62,13 +66,18 @@ impl<'a> Figures<'a> {
     /// The range of the main rate over the window's intervals.
     pub(super) fn over_time(&self, page: &mut Page) {
         let intervals = &self.record.intervals;
-        let Some(name) =
-            over_time(self.record.kind().unit).iter().find(|name| intervals.iter().any(|i| i.contains_key(**name)))
+        let Some(name) = over_time(self.record.kind().unit)
+            .iter()
+            .find(|name| intervals.iter().any(|i| i.contains_key(**name)))
         else {
             return;
         };
-        let values: Vec<f64> =
-            intervals.iter().filter_map(|i| i.get(*name)).copied().filter(|v| v.is_finite()).collect();
+        let values: Vec<f64> = intervals
+            .iter()
+            .filter_map(|i| i.get(*name))
+            .copied()
+            .filter(|v| v.is_finite())
+            .collect();
         if values.len() < 2 {
             return;
         }
@@ -87,9 +96,14 @@ impl<'a> Figures<'a> {
 
     /// Everything that was not taken, with the names that the record has.
     pub(super) fn rest(&self, page: &mut Page) {
-        let left: BTreeMap<_, _> =
-            self.record.metrics.iter().filter(|(name, _)| !self.taken.contains(name.as_str())).collect();
-        let texts: Vec<_> = left.iter().map(|(name, value)| format!("{name} {}", by_name(name, **value))).collect();
+        let left: BTreeMap<_, _> = self
+            .record
+            .metrics
+            .iter()
+            .filter(|(name, _)| !self.taken.contains(name.as_str()))
+            .collect();
+        let texts: Vec<_> =
+            left.iter().map(|(name, value)| format!("{name} {}", by_name(name, **value))).collect();
         page.field("also", &texts.join(", "));
     }
 }

@@ -55,7 +55,8 @@ fn load(job: RecordedJob<'_>, kind: WorkloadKind) -> String {
 
 fn placement(job: RecordedJob<'_>) -> String {
     let on = |end: &str, key| job.cpus(key).map(|cpus| format!("{end} on CPU {cpus}"));
-    let parts: Vec<_> = [on("client", "client_cpus"), on("server", "server_cpus")].into_iter().flatten().collect();
+    let parts: Vec<_> =
+        [on("client", "client_cpus"), on("server", "server_cpus")].into_iter().flatten().collect();
     parts.join(", ")
 }
 
@@ -70,8 +71,11 @@ fn window(record: &Record, job: RecordedJob<'_>) -> String {
     if record.round > 1 {
         text.push_str(&format!(", round {}", record.round));
     }
-    let point: Vec<_> =
-        record.point.iter().filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?))).collect();
+    let point: Vec<_> = record
+        .point
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", spoken(value)?)))
+        .collect();
     if !point.is_empty() {
         text.push_str(&format!(", point {}", point.join(", ")));
     }
@@ -88,7 +92,10 @@ mod tests {
     #[test]
     fn only_what_has_connections_shows_them() {
         let job = serde_json::json!({"engine": "epoll", "connections": 1000, "threads": 1});
-        assert_eq!(load(RecordedJob(&job), WorkloadKind::of("stream")), "engine epoll, 1000 connections, 1 thread");
+        assert_eq!(
+            load(RecordedJob(&job), WorkloadKind::of("stream")),
+            "engine epoll, 1000 connections, 1 thread"
+        );
         assert_eq!(load(RecordedJob(&job), WorkloadKind::of("ping")), "engine epoll, 1 thread");
     }
 }

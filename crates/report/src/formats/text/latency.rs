@@ -7,7 +7,8 @@ use super::page::Page;
 use crate::number::{TIMES, significant, time_ns};
 
 /// Rows in this order; kinds that are not known follow.
-const KINDS: &[&str] = &["response_ns", "service_ns", "connect_ns", "reply_ns", "delay_ns", "gap_ns", "lateness_ns"];
+const KINDS: &[&str] =
+    &["response_ns", "service_ns", "connect_ns", "reply_ns", "delay_ns", "gap_ns", "lateness_ns"];
 
 const COLUMNS: [&str; 8] = ["min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
@@ -35,7 +36,12 @@ pub(super) fn write(page: &mut Page, record: &Record) {
     if main.count > 0 {
         page.field(
             "samples",
-            &format!("{} of {}, standard deviation {}", main.count, name(record, kind), time_ns(main.stddev)),
+            &format!(
+                "{} of {}, standard deviation {}",
+                main.count,
+                name(record, kind),
+                time_ns(main.stddev)
+            ),
         );
     }
 }
@@ -67,11 +73,20 @@ fn name(record: &Record, kind: &str) -> String {
 
 fn row(page: &mut Page, name: &str, latency: &Latency) {
     let l = latency;
-    let values =
-        [l.min as f64, l.mean, l.p50 as f64, l.p90 as f64, l.p99 as f64, l.p999 as f64, l.p9999 as f64, l.max as f64];
+    let values = [
+        l.min as f64,
+        l.mean,
+        l.p50 as f64,
+        l.p90 as f64,
+        l.p99 as f64,
+        l.p999 as f64,
+        l.p9999 as f64,
+        l.max as f64,
+    ];
     // The median has three digits before the point at most: the row is compared from there.
     let typical = [l.p50, l.p90, l.p99, l.max].into_iter().find(|ns| *ns > 0).unwrap_or(1) as f64;
-    let (unit, factor) = TIMES.iter().find(|(_, factor)| typical >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
+    let (unit, factor) =
+        TIMES.iter().find(|(_, factor)| typical >= *factor).unwrap_or(&TIMES[TIMES.len() - 1]);
     let cells: String = values.iter().map(|ns| format!("{:>VALUE$}", cell(*ns, *factor))).collect();
     let width = NAME - 2;
     let short: String = crate::text::wrap::plain(name).chars().take(width).collect();
@@ -84,7 +99,11 @@ fn cell(ns: f64, factor: f64) -> String {
         return time_ns(ns);
     }
     let value = ns / factor;
-    let text = if value.abs() < 1000.0 { significant(value, 3, factor == 1.0) } else { format!("{value:.0}") };
+    let text = if value.abs() < 1000.0 {
+        significant(value, 3, factor == 1.0)
+    } else {
+        format!("{value:.0}")
+    };
     if text.len() < VALUE {
         return text;
     }

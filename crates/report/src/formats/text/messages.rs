@@ -9,10 +9,20 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     let total = figures.take("messages").map(|n| format!("{} in the window", plain(n)));
     let least = figures.take("min_messages_per_connection");
     let most = figures.take("max_messages_per_connection");
-    let each = least.zip(most).map(|(least, most)| format!("{} to {} on each connection", plain(least), plain(most)));
+    let each = least
+        .zip(most)
+        .map(|(least, most)| format!("{} to {} on each connection", plain(least), plain(most)));
     Figures::join(page, "messages", [figures.text("messages_per_s"), total, each]);
-    Figures::join(page, "sent", [figures.text("sent_messages_per_s"), figures.text("sent_bits_per_s")]);
-    Figures::join(page, "received", [figures.text("received_messages_per_s"), figures.text("received_bits_per_s")]);
+    Figures::join(
+        page,
+        "sent",
+        [figures.text("sent_messages_per_s"), figures.text("sent_bits_per_s")],
+    );
+    Figures::join(
+        page,
+        "received",
+        [figures.text("received_messages_per_s"), figures.text("received_bits_per_s")],
+    );
     schedule(page, figures);
     Figures::join(
         page,

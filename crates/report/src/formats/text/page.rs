@@ -70,7 +70,8 @@ impl Page {
     /// Something that must not be overlooked.
     pub(super) fn alarm(&mut self, text: &str) {
         for (i, line) in wrap(&plain(text), WIDTH - 3).iter().enumerate() {
-            let line = self.styled(Style::Bold, &format!("{} {line}", if i == 0 { "!!" } else { "  " }));
+            let line =
+                self.styled(Style::Bold, &format!("{} {line}", if i == 0 { "!!" } else { "  " }));
             self.put(&line);
         }
     }

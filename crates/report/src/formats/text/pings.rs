@@ -5,7 +5,9 @@ use super::figures::Figures;
 use super::page::Page;
 
 pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
-    let sent = figures.phrase("transmitted", "transmitted").or_else(|| figures.phrase("sent", "transmitted"));
+    let sent = figures
+        .phrase("transmitted", "transmitted")
+        .or_else(|| figures.phrase("sent", "transmitted"));
     Figures::join(
         page,
         "echoes",

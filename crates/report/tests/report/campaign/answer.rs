@@ -48,7 +48,10 @@ fn screens_are_as_agreed() {
             fs::write(&path, screen).unwrap();
         }
         let agreed = fs::read_to_string(&path).unwrap_or_default();
-        assert!(agreed == *screen, "{name} differs (UPDATE_GOLDEN=1 accepts it):\n{agreed}\n----\n{screen}");
+        assert!(
+            agreed == *screen,
+            "{name} differs (UPDATE_GOLDEN=1 accepts it):\n{agreed}\n----\n{screen}"
+        );
     }
     assert_eq!(fs::read_dir(folder()).unwrap().count(), screens.len(), "files and screens");
 }
@@ -76,7 +79,8 @@ fn a_verdict_keeps_its_meaning_in_short() {
         (Outcome::Generator, 0.5, "?"),
     ];
     for (path, (outcome, ratio, _)) in outcomes.iter().enumerate() {
-        let cell = said.workloads[0].cells.iter_mut().find(|cell| cell.path_index == path + 1).unwrap();
+        let cell =
+            said.workloads[0].cells.iter_mut().find(|cell| cell.path_index == path + 1).unwrap();
         let found = cell.figures[0].ratio.as_mut().unwrap();
         found.spread.median = *ratio;
         found.verdict.as_mut().unwrap().outcome = *outcome;
@@ -90,11 +94,25 @@ fn a_verdict_keeps_its_meaning_in_short() {
     }
     // In JSON no outcome has the name of a sign that means something else.
     let names = outcomes.map(|(outcome, ..)| serde_json::to_value(outcome).unwrap());
-    let agreed = ["better", "worse", "not_decided", "noise_floor", "minimum_effect", "too_few_rounds", "generator"];
+    let agreed = [
+        "better",
+        "worse",
+        "not_decided",
+        "noise_floor",
+        "minimum_effect",
+        "too_few_rounds",
+        "generator",
+    ];
     assert_eq!(names, agreed);
-    let standings = [Standing::NotDecided, Standing::MinimumEffect].map(|one| serde_json::to_value(one).unwrap());
+    let standings = [Standing::NotDecided, Standing::MinimumEffect]
+        .map(|one| serde_json::to_value(one).unwrap());
     assert_eq!(standings, ["not_decided", "minimum_effect"]);
-    for legend in ["better: higher throughput", "? not decided", "same: no difference that matters", "! doubtful"] {
+    for legend in [
+        "better: higher throughput",
+        "? not decided",
+        "same: no difference that matters",
+        "! doubtful",
+    ] {
         assert!(screen.contains(legend), "no `{legend}`:\n{screen}");
     }
 }
@@ -109,7 +127,8 @@ fn what_failed_and_what_was_not_proved_is_told_apart() {
             record.error = record.contradiction();
         }
     }
-    let failed = |record: &hopbench_model::Record| record.path == names[2] && record.workload == "packets";
+    let failed =
+        |record: &hopbench_model::Record| record.path == names[2] && record.workload == "packets";
     for record in made.records.iter().filter(|record| failed(record)) {
         made.run.failures.push(Failure {
             path: record.path.clone(),
@@ -127,7 +146,8 @@ fn what_failed_and_what_was_not_proved_is_told_apart() {
     assert!(words.contains("3 NOT PROVED, 3 FAILED"), "{screen}");
     assert!(words.contains("unproved: the traffic did not take the path"), "{screen}");
     // Whatever the reason says: the record has the proof.
-    let unproved = |made: &Made| summary(made).failures.iter().filter(|failure| failure.is_unproved).count();
+    let unproved =
+        |made: &Made| summary(made).failures.iter().filter(|failure| failure.is_unproved).count();
     assert_eq!(unproved(&made), 3);
     made.records.iter_mut().for_each(|record| record.error = Some("other words".to_owned()));
     assert_eq!(unproved(&made), 3);
@@ -136,7 +156,9 @@ fn what_failed_and_what_was_not_proved_is_told_apart() {
 #[test]
 fn a_number_has_its_sign_and_a_word_says_what_is_better() {
     let page = render(&fixture::quickstart(3), "html");
-    for cell in ["worse\">-30 %</span><small>worse</small>", "worse\">+15 %</span><small>worse</small>"] {
+    for cell in
+        ["worse\">-30 %</span><small>worse</small>", "worse\">+15 %</span><small>worse</small>"]
+    {
         assert!(page.contains(cell), "no {cell}");
     }
 }
@@ -148,9 +170,14 @@ fn a_figure_says_which_direction_is_better() {
     assert!(legend(&said).contains("better: higher throughput, packets"));
     said.workloads[0].figures[0].better = Better::Cheaper;
     let screen = legend(&said);
-    assert!(screen.contains("better: higher packets") && screen.contains("better: lower throughput"), "{screen}");
+    assert!(
+        screen.contains("better: higher packets") && screen.contains("better: lower throughput"),
+        "{screen}"
+    );
     said.workloads[0].figures[0].better = Better::Neither;
-    assert!(!legend(&said).contains("higher throughput") && !legend(&said).contains("lower throughput"));
+    assert!(
+        !legend(&said).contains("higher throughput") && !legend(&said).contains("lower throughput")
+    );
 }
 
 #[test]
@@ -162,7 +189,8 @@ fn the_sign_of_a_load_is_that_of_its_standing_and_not_of_its_words() {
         (Standing::Withheld, "?"),
         (Standing::Lower, "lower"),
     ] {
-        let overlay = said.searches[0].paths.iter_mut().find(|path| path.path == "overlay").unwrap();
+        let overlay =
+            said.searches[0].paths.iter_mut().find(|path| path.path == "overlay").unwrap();
         let comparison = overlay.comparison.as_mut().unwrap();
         (comparison.standing, comparison.ratio) = (standing, None);
         comparison.text = "words".to_owned();
@@ -188,7 +216,10 @@ fn of_too_many_paths_the_worst_are_shown() {
     assert!(screen.contains("more rows, no worse than these: see the details"), "{screen}");
     assert!(screen.contains("host-host-same-zone "), "the baseline stays:\n{screen}");
     let all = Screen { height: 200, ..Screen::default() }.text(&said);
-    assert!(!all.contains("more rows") && all.lines().count() > 72, "a tall terminal has room for all:\n{all}");
+    assert!(
+        !all.contains("more rows") && all.lines().count() > 72,
+        "a tall terminal has room for all:\n{all}"
+    );
 }
 
 #[test]
@@ -197,7 +228,9 @@ fn a_terminal_has_styles_and_a_wide_one_wide_tables() {
     let plain = Screen::default().text(&said);
     let styled = Screen { is_styled: true, ..Screen::default() }.text(&said);
     assert!(styled.contains("\u{1b}[1m") && !plain.contains('\u{1b}'));
-    let bare = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m"].iter().fold(styled, |text, style| text.replace(style, ""));
+    let bare = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m"]
+        .iter()
+        .fold(styled, |text, style| text.replace(style, ""));
     assert_eq!(bare, plain);
     let wide = Screen { width: 160, ..Screen::default() }.text(&said);
     assert!(wide.lines().count() < plain.lines().count(), "{wide}");
@@ -218,7 +251,10 @@ fn the_tables_of_one_workload_are_those_of_all_without_the_others() {
     assert!(one.contains(table), "{table}");
     assert_eq!(Details { width: 80, workload: Some("none") }.text(&said), None);
     assert_eq!(Details::workloads(&said), ["throughput", "latency", "packets", "echo", "web"]);
-    assert_eq!(Details::workloads(&summary(&searched::searched())), ["web", "pool", "half", "flood"]);
+    assert_eq!(
+        Details::workloads(&summary(&searched::searched())),
+        ["web", "pool", "half", "flood"]
+    );
 }
 
 #[test]
@@ -226,10 +262,19 @@ fn the_other_pages_begin_with_the_same_answer() {
     let made = fixture::quickstart(3);
     let markdown = render(&made, "markdown");
     let (answer, details) = markdown.split_once("\n## How to read it\n").unwrap();
-    assert!(answer.contains("| host | 9.") && details.contains("## throughput (stream)"), "{answer}");
+    assert!(
+        answer.contains("| host | 9.") && details.contains("## throughput (stream)"),
+        "{answer}"
+    );
     let html = render(&made, "html");
     let at = |part: &str| html.find(part).unwrap_or_else(|| panic!("no {part}"));
-    let order = ["id=\"answer\"", "id=\"overview\"", "id=\"workload-0\"", "id=\"evidence\"", "id=\"environment\""];
+    let order = [
+        "id=\"answer\"",
+        "id=\"overview\"",
+        "id=\"workload-0\"",
+        "id=\"evidence\"",
+        "id=\"environment\"",
+    ];
     assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])), "{:?}", order.map(at));
     assert!(at("id=\"workload-0-cells\"") > at("<canvas"), "plots come before tables");
 }
@@ -244,14 +289,16 @@ fn multiply(said: &mut Summary, times: usize) {
             said.paths.push(more);
         }
         for workload in &mut said.workloads {
-            let own: Vec<_> = workload.cells.iter().filter(|cell| cell.path_index < count).cloned().collect();
+            let own: Vec<_> =
+                workload.cells.iter().filter(|cell| cell.path_index < count).cloned().collect();
             workload.cells.extend(own.into_iter().map(|mut cell| {
                 cell.path_index += copy * count;
                 cell.path.push_str(&format!(" {copy}"));
                 cell
             }));
             // Cells are sorted by point.
-            let order = workload.points().iter().map(|point| (*point).to_owned()).collect::<Vec<_>>();
+            let order =
+                workload.points().iter().map(|point| (*point).to_owned()).collect::<Vec<_>>();
             let place = |label: &str| order.iter().position(|point| point == label);
             workload.cells.sort_by_key(|cell| place(&cell.point_label));
         }
@@ -294,7 +341,9 @@ fn value() -> impl Strategy<Value = f64> {
 
 /// Names of paths and of workloads are changed everywhere alike.
 fn renamed(said: &mut Summary, names: &[String]) {
-    let new = |old: &str, place: usize| if place < names.len() { names[place].clone() } else { old.to_owned() };
+    let new = |old: &str, place: usize| {
+        if place < names.len() { names[place].clone() } else { old.to_owned() }
+    };
     for (place, path) in said.paths.iter_mut().enumerate() {
         let (old, name) = (path.name.clone(), new(&path.name, place));
         if said.run.baseline.as_ref() == Some(&old) {
@@ -304,7 +353,10 @@ fn renamed(said: &mut Summary, names: &[String]) {
         found.filter(|own| own.path == old).for_each(|own| own.path.clone_from(&name));
         let cells = said.workloads.iter_mut().flat_map(|workload| &mut workload.cells);
         cells.filter(|cell| cell.path_index == place).for_each(|cell| cell.path.clone_from(&name));
-        said.failures.iter_mut().filter(|own| own.path == old).for_each(|own| own.path.clone_from(&name));
+        said.failures
+            .iter_mut()
+            .filter(|own| own.path == old)
+            .for_each(|own| own.path.clone_from(&name));
         path.name = name;
     }
     for (place, workload) in said.workloads.iter_mut().enumerate() {

@@ -21,7 +21,8 @@ fn compared(summary: &Summary) -> &hopbench_report::campaign::Estimate {
 fn rounds_of_different_sessions_are_not_paired() {
     // The machine became half as fast between the sessions; the paths are alike in each.
     let mut made = made(&[(8e9, 8e9), (8e9, 4e9), (4e9, 4e9)]);
-    // Records of a round: the baseline's, the other's. In round 2 the run was interrupted between them.
+    // Records of a round: the baseline's, the other's. In round 2 the run was interrupted between
+    // them.
     made.records[3].session = 2;
     made.records[4].session = 2;
     made.records[5].session = 2;
@@ -34,10 +35,16 @@ fn rounds_of_different_sessions_are_not_paired() {
     );
     assert_eq!(rate.spread.rounds, 3, "the figure itself has all rounds");
     assert_eq!(rate.note, "1 round not compared: the baseline is of another session");
-    assert_eq!(summary.workloads[0].cells.iter().map(|cell| cell.unpaired_rounds).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(
+        summary.workloads[0].cells.iter().map(|cell| cell.unpaired_rounds).collect::<Vec<_>>(),
+        [0, 1]
+    );
     for format in ["table", "markdown", "html", "json"] {
         let page = render(&made, format).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(page.contains("the run was resumed: 1 round in 1 cell cannot be compared"), "{format}: {page}");
+        assert!(
+            page.contains("the run was resumed: 1 round in 1 cell cannot be compared"),
+            "{format}: {page}"
+        );
         assert!(page.contains("1 round not compared"), "{format}: {page}");
     }
 }
@@ -57,19 +64,30 @@ fn rounds_in_which_the_testbed_changed_are_left_out() {
         (ratio.spread.median, ratio.spread.low, ratio.spread.high, ratio.spread.rounds),
         (1.0, Some(1.0), Some(1.0), 2)
     );
-    assert_eq!((rate.spread.rounds, rate.note.as_str()), (3, "2 rounds not compared: the testbed changed meanwhile"));
-    assert_eq!((rate.spread.low, rate.spread.high), (Some(8e9), Some(8e9)), "what was seen then is not in the median");
+    assert_eq!(
+        (rate.spread.rounds, rate.note.as_str()),
+        (3, "2 rounds not compared: the testbed changed meanwhile")
+    );
+    assert_eq!(
+        (rate.spread.low, rate.spread.high),
+        (Some(8e9), Some(8e9)),
+        "what was seen then is not in the median"
+    );
     assert_eq!((found.run.used_trials, found.run.disturbed_trials), (6, 2));
     for format in ["table", "markdown", "html", "json"] {
         let page = render(&made, format).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains("2 rounds not compared"), "{format}");
         assert!(
-            page.contains("2 rounds in 2 cells left out of figures and comparisons: the testbed changed"),
+            page.contains(
+                "2 rounds in 2 cells left out of figures and comparisons: the testbed changed"
+            ),
             "{format}"
         );
     }
     let page = render(&made, "html");
-    assert!(page.contains("2 of 8 trials are in no figure.</strong> In the time of 2 trials the testbed changed."));
+    assert!(page.contains(
+        "2 of 8 trials are in no figure.</strong> In the time of 2 trials the testbed changed."
+    ));
     // Where it changed in every round, that is all there is.
     for record in &mut made.records {
         record.testbed_changed = Some("a pod restarted".to_owned());
@@ -82,10 +100,16 @@ fn rounds_in_which_the_testbed_changed_are_left_out() {
 #[test]
 fn cells_without_a_common_session_have_no_ratio() {
     let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
-    made.records.iter_mut().filter(|record| record.path == "other").for_each(|record| record.session = 2);
+    made.records
+        .iter_mut()
+        .filter(|record| record.path == "other")
+        .for_each(|record| record.session = 2);
     let summary = summary(&made);
     assert!(compared(&summary).ratio.is_none());
-    assert_eq!(compared(&summary).note, "2 rounds not compared: the baseline is of another session");
+    assert_eq!(
+        compared(&summary).note,
+        "2 rounds not compared: the baseline is of another session"
+    );
     assert!(!render(&made, "html").contains("slower by"));
 }
 
@@ -101,21 +125,34 @@ fn a_round_with_nothing_has_no_ratio_and_says_so() {
     let base = made(&[(8e9, 4e9), (8e9, 4e9), (0.0, 4e9)]);
     assert_eq!(compared(&summary(&base)).note, "no ratio: the baseline is 0 in round 3");
     let good = summary(&made(&[(8e9, 4e9)]));
-    assert!(good.workloads[0].cells.iter().flat_map(|cell| &cell.figures).all(|figure| figure.note.is_empty()));
+    assert!(
+        good.workloads[0]
+            .cells
+            .iter()
+            .flat_map(|cell| &cell.figures)
+            .all(|figure| figure.note.is_empty())
+    );
 }
 
 #[test]
 fn notes_of_the_run_stand_at_the_head_of_every_page() {
     let mut made = made(&[(8e9, 4e9)]);
-    made.run
-        .notes
-        .push("the baseline base was skipped (runsc is not installed): nothing is compared with it".to_owned());
-    for (format, before) in
-        [("table", "bulk (stream)"), ("markdown", "## bulk"), ("html", "<section id=\"workload-0\"")]
-    {
+    made.run.notes.push(
+        "the baseline base was skipped (runsc is not installed): nothing is compared with it"
+            .to_owned(),
+    );
+    for (format, before) in [
+        ("table", "bulk (stream)"),
+        ("markdown", "## bulk"),
+        ("html", "<section id=\"workload-0\""),
+    ] {
         let page = render(&made, format);
-        let page = page.split(before).next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(page.contains("the baseline base was skipped (runsc is not installed)"), "{format}");
+        let page =
+            page.split(before).next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            page.contains("the baseline base was skipped (runsc is not installed)"),
+            "{format}"
+        );
     }
 }
 
@@ -125,12 +162,18 @@ fn pages_count_the_comparisons_that_they_show() {
     let summary = summary(&made);
     let main = summary.workloads.iter().flat_map(|workload| {
         let name = workload.figures[0].name;
-        workload.cells.iter().filter_map(move |cell| cell.figure(name)?.ratio.as_ref()?.verdict.as_ref())
+        workload
+            .cells
+            .iter()
+            .filter_map(move |cell| cell.figure(name)?.ratio.as_ref()?.verdict.as_ref())
     });
-    let shown = main.filter(|verdict| !["no verdict", "too few"].iter().any(|no| verdict.text.starts_with(no))).count();
+    let shown = main
+        .filter(|verdict| !["no verdict", "too few"].iter().any(|no| verdict.text.starts_with(no)))
+        .count();
     assert!(shown >= 20, "{shown}");
     let all = summary.workloads.iter().flat_map(|w| &w.cells).flat_map(|cell| &cell.figures);
-    let all = all.filter(|figure| figure.ratio.as_ref().is_some_and(|ratio| ratio.q.is_some())).count();
+    let all =
+        all.filter(|figure| figure.ratio.as_ref().is_some_and(|ratio| ratio.q.is_some())).count();
     assert!(all > 2 * shown, "further figures have verdicts that no page shows: {all}");
     assert_eq!(summary.run.comparisons, shown as u64, "one number, whoever reads it");
     assert_eq!(summary.run.judged, all as u64);
@@ -181,15 +224,24 @@ fn the_link_is_what_the_testbed_said_of_it() {
     let mut made = made(&[(8e9, 8e9)]);
     // The plan's nodes have links of 10 Gbit/s.
     made.records[0].settings.clear();
-    for (name, value) in [("link_bits_per_s", "16000000000"), ("link_mtu_bytes", "1450"), ("tunnel_bytes", "50")] {
+    for (name, value) in
+        [("link_bits_per_s", "16000000000"), ("link_mtu_bytes", "1450"), ("tunnel_bytes", "50")]
+    {
         made.records[1].settings.insert(name.to_owned(), value.to_owned());
     }
     let summary = summary(&made);
     assert_eq!(figure(&summary, "other", "link_share_ratio").spread.median, 0.5);
     assert!(summary.workloads[0].cells[0].figure("link_share_ratio").is_none(), "no link is known");
-    let links: Vec<_> = summary.paths.iter().map(|p| (p.link_bits_per_s, p.link_mtu_bytes, p.tunnel_bytes)).collect();
+    let links: Vec<_> = summary
+        .paths
+        .iter()
+        .map(|p| (p.link_bits_per_s, p.link_mtu_bytes, p.tunnel_bytes))
+        .collect();
     assert_eq!(links, [(None, None, None), (Some(16_000_000_000), Some(1450), Some(50))]);
-    assert!(render(&made, "html").contains("slowest link 16.00 Gbit/s, MTU 1450, 50 B of tunnel a packet"));
+    assert!(
+        render(&made, "html")
+            .contains("slowest link 16.00 Gbit/s, MTU 1450, 50 B of tunnel a packet")
+    );
 }
 
 #[test]
@@ -213,29 +265,47 @@ fn a_trial_that_failed_is_listed_once() {
 fn few_comparisons_can_be_wrong_too() {
     let rounds = [(8e9, 4e9), (8e9, 4e9), (8e9, 4e9)];
     assert!(
-        render(&made(&rounds), "table").contains("1 comparison, judged together with 3 of further figures: of the")
+        render(&made(&rounds), "table")
+            .contains("1 comparison, judged together with 3 of further figures: of the")
     );
-    assert!(!render(&made(&rounds[..2]), "table").contains("are false"), "two rounds decide nothing");
+    assert!(
+        !render(&made(&rounds[..2]), "table").contains("are false"),
+        "two rounds decide nothing"
+    );
 }
 
 #[test]
 fn several_clients_are_told_wherever_their_load_is() {
     let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
     let alone = summary(&made);
-    assert!(alone.workloads[0].setting.starts_with("1 connection, engine"), "{}", alone.workloads[0].setting);
+    assert!(
+        alone.workloads[0].setting.starts_with("1 connection, engine"),
+        "{}",
+        alone.workloads[0].setting
+    );
     assert!(alone.run.notes.is_empty(), "{:?}", alone.run.notes);
     made.run.plan.paths[1].clients = 3;
     made.run.plan.points[0].job.schedule = hopbench_model::Schedule::Rate(25_000.0);
     let several = summary(&made);
     let setting = &several.workloads[0].setting;
     assert!(
-        setting.starts_with("open loop at 25000/s per client, 1 connection per client, x 1 to 3 clients, "),
+        setting.starts_with(
+            "open loop at 25000/s per client, 1 connection per client, x 1 to 3 clients, "
+        ),
         "{setting}"
     );
-    assert!(several.run.notes[0].contains("ratios of other (3) to base (1 client) compare"), "{:?}", several.run.notes);
+    assert!(
+        several.run.notes[0].contains("ratios of other (3) to base (1 client) compare"),
+        "{:?}",
+        several.run.notes
+    );
     made.run.plan.paths[0].clients = 3;
     let alike = summary(&made);
-    assert!(alike.workloads[0].setting.contains(", x 3 clients, "), "{}", alike.workloads[0].setting);
+    assert!(
+        alike.workloads[0].setting.contains(", x 3 clients, "),
+        "{}",
+        alike.workloads[0].setting
+    );
     assert!(alike.run.notes.is_empty(), "{:?}", alike.run.notes);
 }
 
@@ -248,11 +318,17 @@ fn the_head_says_whose_cpus_received() {
     };
     for (fact, said) in [
         ("steered to the node's CPUs", "steered"),
-        ("not steered to the node's CPUs: rps_cpus needs root (Permission denied)", "not steered (needs root)"),
+        (
+            "not steered to the node's CPUs: rps_cpus needs root (Permission denied)",
+            "not steered (needs root)",
+        ),
         ("not steered: no node has CPUs of its own", "not steered (no node has CPUs of its own)"),
     ] {
         made.run.testbed.insert("receive".to_owned(), fact.to_owned());
-        assert!(head(&made, "bulk (stream)", "table").contains(&format!("; receive: {said}; ")), "{said}");
+        assert!(
+            head(&made, "bulk (stream)", "table").contains(&format!("; receive: {said}; ")),
+            "{said}"
+        );
         assert!(head(&made, "## bulk", "markdown").contains(&format!("receive: {said}")), "{said}");
         let html = head(&made, "<main>", "html");
         assert!(html.contains(&format!("<dt>receive</dt><dd>{said}</dd>")), "{said}: {html}");
@@ -266,11 +342,22 @@ fn what_the_kernel_miscounts_is_said_once() {
     let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
     for record in &mut made.records[1..] {
         let text = "the kernel's ticks saw 0.10 busy cores, our processes alone used 0.30";
-        record.warnings.push(Warning::new(WarningKind::CpuUndercounted, text, "take the processes' CPU"));
+        record.warnings.push(Warning::new(
+            WarningKind::CpuUndercounted,
+            text,
+            "take the processes' CPU",
+        ));
     }
     let summary = summary(&made);
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
-    assert!(summary.workloads[0].cells.iter().all(|cell| cell.warnings == 0), "it buries what is the cell's own");
+    assert!(
+        summary.workloads[0].cells.iter().all(|cell| cell.warnings == 0),
+        "it buries what is the cell's own"
+    );
     assert_eq!(summary.run.notes.len(), 1);
-    assert!(summary.run.notes[0].starts_with("in 3 of 4 trials the kernel's ticks missed"), "{:?}", summary.run.notes);
+    assert!(
+        summary.run.notes[0].starts_with("in 3 of 4 trials the kernel's ticks missed"),
+        "{:?}",
+        summary.run.notes
+    );
 }

@@ -12,23 +12,34 @@ fn a_terminal_has_every_path_at_the_loads_that_were_found() {
     let page = render(&searched(), "table");
     let found = search(&searched(), "web", "rate");
     for load in &found.equal_load {
-        let (_, own) =
-            page.split_once(&format!("  every path at {:.0}/s, found on {}\n", load.load, load.found_on)).unwrap();
+        let (_, own) = page
+            .split_once(&format!(
+                "  every path at {:.0}/s, found on {}\n",
+                load.load, load.found_on
+            ))
+            .unwrap();
         let own = own.split("every path").next().unwrap();
         for path in &load.paths {
-            assert!(own.lines().any(|line| line.trim_start().starts_with(&path.path)), "{}: {own}", path.path);
+            assert!(
+                own.lines().any(|line| line.trim_start().starts_with(&path.path)),
+                "{}: {own}",
+                path.path
+            );
         }
     }
     assert_eq!(page.matches("every path at").count(), found.equal_load.len());
     // Of a knee the setting has words of its own, and nothing is too wide.
     let mut knee = searched();
-    for record in knee.records.iter_mut().filter(|record| record.workload == "pool" && record.path == "relay") {
+    for record in
+        knee.records.iter_mut().filter(|record| record.workload == "pool" && record.path == "relay")
+    {
         let step = record.search.as_mut().unwrap();
         (step.goal, step.why) = ("equal-load".to_owned(), "direct".to_owned());
     }
     let page = render(&knee, "table");
     assert!(
-        page.contains("every path at connections=") && page.lines().all(|line| line.chars().count() <= 80),
+        page.contains("every path at connections=")
+            && page.lines().all(|line| line.chars().count() <= 80),
         "{page}"
     );
 }
@@ -56,13 +67,21 @@ fn every_path_is_shown_at_the_loads_of_the_others() {
 #[test]
 fn the_threads_that_were_found_belong_to_a_setting() {
     let mut made = searched();
-    let at =
-        At { path: 2, point: searched::KNEE, goal: "equal-load", parameter: "connections", figure: "requests_per_s" };
+    let at = At {
+        path: 2,
+        point: searched::KNEE,
+        goal: "equal-load",
+        parameter: "connections",
+        figure: "requests_per_s",
+    };
     let mut trial = searched::trial(&made.run, at, 40, 64.0, "direct", 9000.0);
     trial.job["threads"] = 2.into();
     made.records.push(trial);
     let knee = search(&made, "pool", "connections");
-    assert_eq!((knee.equal_load.len(), knee.equal_load[0].setting.as_str()), (1, "connections=64 threads=2"));
+    assert_eq!(
+        (knee.equal_load.len(), knee.equal_load[0].setting.as_str()),
+        (1, "connections=64 threads=2")
+    );
     assert_eq!(knee.equal_load[0].paths[0].path, "overlay");
     assert!(render(&made, "html").contains("connections=64 threads=2, found on direct"));
 }

@@ -25,17 +25,26 @@ pub(crate) fn text(made: &Made, format: &str) -> String {
 }
 
 fn objects(made: &Made) -> Vec<Value> {
-    export(made, "fortio").1.iter().map(|trial| serde_json::from_str(&trial.text).unwrap()).collect()
+    export(made, "fortio")
+        .1
+        .iter()
+        .map(|trial| serde_json::from_str(&trial.text).unwrap())
+        .collect()
 }
 
 /// A run with one trial of these service times, ns.
 pub(crate) fn one(samples: &[u64], change: impl Fn(&mut Record)) -> Made {
     let mut made = mesh(1);
-    made.records.retain(|record| record.workload == "web" && record.path == "both" && record.point["rate"] == 1000);
+    made.records.retain(|record| {
+        record.workload == "web" && record.path == "both" && record.point["rate"] == 1000
+    });
     assert_eq!(made.records.len(), 1);
     let record = &mut made.records[0];
     record.latency.insert("service_ns".to_owned(), mesh::of(samples));
-    record.latency.insert("response_ns".to_owned(), mesh::of(&samples.iter().map(|ns| ns * 2).collect::<Vec<_>>()));
+    record.latency.insert(
+        "response_ns".to_owned(),
+        mesh::of(&samples.iter().map(|ns| ns * 2).collect::<Vec<_>>()),
+    );
     record.statuses = BTreeMap::from([("200".to_owned(), samples.len() as u64)]);
     change(record);
     made
@@ -52,7 +61,10 @@ fn converted(data: &Value) -> BTreeMap<String, String> {
     row.insert("RequestedQPS".to_owned(), asked.round().to_string());
     row.insert("ActualQPS".to_owned(), data["ActualQPS"].as_f64().unwrap().round().to_string());
     row.insert("NumThreads".to_owned(), data["NumThreads"].as_u64().unwrap().to_string());
-    row.insert("ActualDuration".to_owned(), (data["ActualDuration"].as_u64().unwrap() / 1_000_000_000).to_string());
+    row.insert(
+        "ActualDuration".to_owned(),
+        (data["ActualDuration"].as_u64().unwrap() / 1_000_000_000).to_string(),
+    );
     for percentile in data["DurationHistogram"]["Percentiles"].as_array().unwrap() {
         // The column is called as the number is written.
         let name = format!("p{}", percentile["Percentile"]).replace('.', "");
@@ -61,7 +73,10 @@ fn converted(data: &Value) -> BTreeMap<String, String> {
     let calls = data["Sizes"]["Count"].as_u64().unwrap();
     assert!(calls > 0, "a division by zero");
     let good = data["RetCodes"].get("200").map_or(0, |n| n.as_u64().unwrap());
-    row.insert("errorPercent".to_owned(), (100.0 * (calls - good) as f64 / calls as f64).to_string());
+    row.insert(
+        "errorPercent".to_owned(),
+        (100.0 * (calls - good) as f64 / calls as f64).to_string(),
+    );
     row.insert("Payload".to_owned(), (data["Sizes"]["Avg"].as_f64().unwrap() as u64).to_string());
     row
 }
@@ -71,7 +86,11 @@ fn the_csv_has_the_columns_and_the_rows_of_the_kit() {
     let made = mesh(2);
     let (head, trials, notes) = export(&made, "istio-csv");
     assert_eq!(head, format!("{ISTIO_COLUMNS}\n"));
-    let http = made.records.iter().filter(|record| ["web", "pool"].contains(&record.workload.as_str())).count();
+    let http = made
+        .records
+        .iter()
+        .filter(|record| ["web", "pool"].contains(&record.workload.as_str()))
+        .count();
     assert_eq!(trials.len(), http, "a row a trial");
     assert!(notes[0].ends_with("trials left out: istio-csv is for HTTP only"), "{notes:?}");
     let columns: Vec<_> = ISTIO_COLUMNS.split(',').collect();
@@ -83,12 +102,15 @@ fn the_csv_has_the_columns_and_the_rows_of_the_kit() {
         for (column, value) in columns.iter().zip(&values).take(9) {
             let same = row[*column] == *value;
             // Cutting a double can lose the last microsecond.
-            let near =
-                column.starts_with('p') && row[*column].parse::<i64>().unwrap() + 1 == value.parse::<i64>().unwrap();
+            let near = column.starts_with('p')
+                && row[*column].parse::<i64>().unwrap() + 1 == value.parse::<i64>().unwrap();
             assert!(same || near, "{column}: {value}, through fortio's JSON {}", row[*column]);
         }
         for value in &values[9..] {
-            assert!(*value == "-" || value.parse::<f64>().is_ok_and(|number| number > 0.0), "{value}");
+            assert!(
+                *value == "-" || value.parse::<f64>().is_ok_and(|number| number > 0.0),
+                "{value}"
+            );
         }
     }
 }
@@ -96,14 +118,17 @@ fn the_csv_has_the_columns_and_the_rows_of_the_kit() {
 #[test]
 fn proxies_stand_in_the_columns_of_the_kit() {
     let made = one(&[1_000_000], |record| {
-        let server = record.cost.proxies.iter().find(|proxy| proxy.name == "server-sidecar").unwrap();
+        let server =
+            record.cost.proxies.iter().find(|proxy| proxy.name == "server-sidecar").unwrap();
         let mut second = server.clone();
         second.name = "server-sidecar#2".to_owned();
         record.cost.proxies.push(second);
         for proxy in &mut record.cost.proxies {
             let client = proxy.name == "client-sidecar";
             proxy.figures.insert("cores".to_owned(), if client { 0.25 } else { 0.1 });
-            proxy.figures.insert("rss_bytes".to_owned(), if client { 52_428_800.0 } else { 1_048_576.0 });
+            proxy
+                .figures
+                .insert("rss_bytes".to_owned(), if client { 52_428_800.0 } else { 1_048_576.0 });
         }
     });
     let row = text(&made, "istio-csv");
@@ -128,7 +153,10 @@ fn results_keep_every_rule_of_their_readers() {
         }
         let histogram = &object["DurationHistogram"];
         let data = histogram["Data"].as_array().unwrap();
-        assert_eq!((&data[0]["Start"], &data[data.len() - 1]["End"]), (&histogram["Min"], &histogram["Max"]));
+        assert_eq!(
+            (&data[0]["Start"], &data[data.len() - 1]["End"]),
+            (&histogram["Min"], &histogram["Max"])
+        );
         assert_eq!(
             data.iter().map(|b| b["Count"].as_u64().unwrap()).sum::<u64>(),
             histogram["Count"].as_u64().unwrap()
@@ -158,8 +186,10 @@ fn interpolated(object: &Value, percentile: f64) -> f64 {
 
 #[test]
 fn reading_between_the_ends_of_buckets_does_no_harm() {
-    // A body near 1.2 ms and 2 % of calls at 150 ms: with buckets of 1 ms the median would read 26 % too much.
-    let samples: Vec<u64> = (0..5000).map(|i| if i % 50 == 0 { 150_000_000 } else { 1_150_000 + i * 30 }).collect();
+    // A body near 1.2 ms and 2 % of calls at 150 ms: with buckets of 1 ms the median would read 26
+    // % too much.
+    let samples: Vec<u64> =
+        (0..5000).map(|i| if i % 50 == 0 { 150_000_000 } else { 1_150_000 + i * 30 }).collect();
     let mut sorted = samples.clone();
     sorted.sort_unstable();
     let object = &objects(&one(&samples, |_| {}))[0];
@@ -177,30 +207,46 @@ fn reading_between_the_ends_of_buckets_does_no_harm() {
 #[test]
 fn calls_that_failed_are_counted_as_such() {
     let made = one(&[1_000_000; 90], |record| {
-        // As the client counts: every answer by its status, and those from 400 on among the failures, too, by the class
-        // of the status or by what a proxy says of it.
+        // As the client counts: every answer by its status, and those from 400 on among the
+        // failures, too, by the class of the status or by what a proxy says of it.
         for (status, count) in [("204", 3), ("404", 1), ("503", 4)] {
             record.statuses.insert(status.to_owned(), count);
         }
-        for (reason, count) in
-            [("status_5xx", 2), ("status_4xx", 1), ("503 UF", 2), ("other", 1), ("connect_refused", 1)]
-        {
+        for (reason, count) in [
+            ("status_5xx", 2),
+            ("status_4xx", 1),
+            ("503 UF", 2),
+            ("other", 1),
+            ("connect_refused", 1),
+        ] {
             record.errors.insert(reason.to_owned(), count);
         }
     });
     let object = &objects(&made)[0];
-    assert_eq!(object["RetCodes"], serde_json::json!({"200": 90, "204": 3, "404": 1, "503": 4, "-1": 2}));
+    assert_eq!(
+        object["RetCodes"],
+        serde_json::json!({"200": 90, "204": 3, "404": 1, "503": 4, "-1": 2})
+    );
     assert_eq!(object["Sizes"]["Count"], 100);
-    assert_eq!(object["ErrorsDurationHistogram"], serde_json::json!({"Count": 10, "Data": null}), "no invented times");
+    assert_eq!(
+        object["ErrorsDurationHistogram"],
+        serde_json::json!({"Count": 10, "Data": null}),
+        "no invented times"
+    );
     assert_eq!(object["DurationHistogram"]["Count"], 90, "those that succeeded");
     assert_eq!(converted(object)["errorPercent"], "10");
     assert_eq!(object["ActualQPS"], 50.0, "100 calls in 2 s");
-    // A proxy's word can stand for answers of any class; more answers than failures are no failures without an answer.
+    // A proxy's word can stand for answers of any class; more answers than failures are no failures
+    // without an answer.
     let late = one(&[1_000_000; 90], |record| {
         record.metrics.insert("requests_per_s".to_owned(), 30.0);
         record.metrics.insert("error_ratio".to_owned(), 0.25);
     });
-    assert_eq!(objects(&late)[0]["ActualQPS"], 40.0, "what was due and came after the window is not in it");
+    assert_eq!(
+        objects(&late)[0]["ActualQPS"],
+        40.0,
+        "what was due and came after the window is not in it"
+    );
     let fewer = one(&[1_000_000; 9], |record| {
         record.statuses.insert("503".to_owned(), 1);
         record.errors.clear();
@@ -218,7 +264,10 @@ fn threads_connections_and_rates_are_those_of_all_clients() {
     for (field, value) in [("NumThreads", 48), ("NumConnections", 48), ("SocketCount", 48)] {
         assert_eq!(object[field], value, "{field}");
     }
-    assert_eq!((object["RequestedQPS"].as_str(), object["Sockets"].as_array().map(Vec::len)), (Some("3000"), Some(48)));
+    assert_eq!(
+        (object["RequestedQPS"].as_str(), object["Sockets"].as_array().map(Vec::len)),
+        (Some("3000"), Some(48))
+    );
     assert_eq!(object["Labels"], "ade0001_qps_3000_c_48_1024_plain_both");
     let row = text(&made, "istio-csv");
     assert!(row.lines().nth(1).unwrap().contains("_qps_3000_c_48_1024_plain_both,48,"), "{row}");
@@ -240,9 +289,19 @@ fn labels_say_what_the_plotter_looks_for_and_tell_trials_apart() {
     assert_eq!(of("both-stats", "web"), "ade0001_qps_100_c_16_1024_stats_both");
     assert_eq!(of("server", "web"), "ade0001_qps_100_c_16_1024_plain_serveronly");
     assert_eq!(of("client", "web"), "ade0001_qps_100_c_16_1024_plain_clientonly");
-    assert_eq!(of("gateway", "web"), "ade0001_qps_100_c_16_1024_plain_gateway-web-rate=100_ingress");
-    assert_eq!(of("gateway-server", "web"), "ade0001_qps_100_c_16_1024_plain_gateway-server-web-rate=100_ingress");
-    assert_eq!(labels.iter().collect::<BTreeSet<_>>().len(), labels.len(), "one round: every label once");
+    assert_eq!(
+        of("gateway", "web"),
+        "ade0001_qps_100_c_16_1024_plain_gateway-web-rate=100_ingress"
+    );
+    assert_eq!(
+        of("gateway-server", "web"),
+        "ade0001_qps_100_c_16_1024_plain_gateway-server-web-rate=100_ingress"
+    );
+    assert_eq!(
+        labels.iter().collect::<BTreeSet<_>>().len(),
+        labels.len(),
+        "one round: every label once"
+    );
 }
 
 #[test]
@@ -254,15 +313,22 @@ fn every_trial_has_a_file_of_its_own() {
     let mut more: Vec<Record> = made.records.iter().filter(|r| r.path == "both").cloned().collect();
     more.iter_mut().for_each(|record| record.path.clone_from(&long));
     made.records.extend(more);
-    let cells: Vec<_> = (0..made.run.plan.points.len()).map(|point| hopbench_model::Cell { path, point }).collect();
+    let cells: Vec<_> =
+        (0..made.run.plan.points.len()).map(|point| hopbench_model::Cell { path, point }).collect();
     made.run.plan.cells.extend(cells);
     let (_, trials, _) = export(&made, "fortio");
     let names: BTreeSet<&str> = trials.iter().map(|trial| trial.file.as_deref().unwrap()).collect();
     assert_eq!(names.len(), trials.len());
     for name in names {
         let stem = name.strip_suffix(".json").unwrap();
-        assert!(stem.len() <= 96 + 4 && stem.starts_with("2026-03-01-120001_ade0001_qps_"), "{stem}");
-        assert!(stem.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')), "{stem}");
+        assert!(
+            stem.len() <= 96 + 4 && stem.starts_with("2026-03-01-120001_ade0001_qps_"),
+            "{stem}"
+        );
+        assert!(
+            stem.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')),
+            "{stem}"
+        );
     }
     assert!(text(&made, "istio-csv").lines().all(|line| line.split(',').count() == 15));
 }
@@ -279,5 +345,8 @@ fn trials_in_no_figure_are_left_out_and_counted() {
     made.records[4].latency.clear();
     let (_, trials, notes) = export(&made, "fortio");
     assert_eq!(trials.len(), all - 5);
-    assert_eq!(notes, ["5 trials left out: in no figure, or without an answer; `hopbench report` says why"]);
+    assert_eq!(
+        notes,
+        ["5 trials left out: in no figure, or without an answer; `hopbench report` says why"]
+    );
 }

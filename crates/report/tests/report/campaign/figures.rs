@@ -13,13 +13,15 @@ pub(crate) fn made(rates: &[(f64, f64)]) -> Made {
         fixture::path("base", ("host", "a"), ("host", "b"), Via::Direct),
         fixture::path("other", ("bridge", "a"), ("bridge", "b"), Via::Direct),
     ];
-    let points = vec![fixture::point("bulk", &[], fixture::job("stream", json!({}), Schedule::Closed, 1))];
+    let points =
+        vec![fixture::point("bulk", &[], fixture::job("stream", json!({}), Schedule::Closed, 1))];
     let run = fixture::run("figures", paths, points, rates.len() as u32, Some("base"));
     let costs = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
     let mut records = Vec::new();
     for (index, (base, other)) in rates.iter().enumerate() {
         for (cell, rate) in run.plan.cells.iter().zip([base, other]) {
-            let mut record = fixture::record(&run, *cell, index as u32 + 1, costs, &mut Noise::default());
+            let mut record =
+                fixture::record(&run, *cell, index as u32 + 1, costs, &mut Noise::default());
             record.metrics.insert("received_bits_per_s".to_owned(), *rate);
             record.metrics.insert("retransmitted_bytes".to_owned(), 1e6);
             for end in [&mut record.cost.client, &mut record.cost.server] {
@@ -34,7 +36,11 @@ pub(crate) fn made(rates: &[(f64, f64)]) -> Made {
     Made { run, records }
 }
 
-pub(crate) fn figure<'a>(summary: &'a Summary, path: &str, name: &str) -> &'a hopbench_report::campaign::Estimate {
+pub(crate) fn figure<'a>(
+    summary: &'a Summary,
+    path: &str,
+    name: &str,
+) -> &'a hopbench_report::campaign::Estimate {
     let cell = summary.workloads[0].cells.iter().find(|cell| cell.path == path).unwrap();
     cell.figure(name).unwrap_or_else(|| panic!("{path} has no {name}"))
 }
@@ -51,14 +57,24 @@ fn figures_are_medians_and_ratios_are_paired() {
     let ratio = rate.ratio.as_ref().unwrap();
     assert!((ratio.spread.median - 0.9).abs() < 1e-12 && ratio.spread.rounds == 3);
     let verdict = ratio.verdict.as_ref().unwrap();
-    assert_eq!((verdict.outcome, verdict.text.as_str()), (Outcome::Worse, "slower by 10 % [10, 10]"));
-    assert!(figure(&summary, "base", "received_bits_per_s").ratio.is_none(), "the baseline has no ratio to itself");
+    assert_eq!(
+        (verdict.outcome, verdict.text.as_str()),
+        (Outcome::Worse, "slower by 10 % [10, 10]")
+    );
+    assert!(
+        figure(&summary, "base", "received_bits_per_s").ratio.is_none(),
+        "the baseline has no ratio to itself"
+    );
     // 8 Gbit/s over 2 s are 1 953 125 KiB; 1 s of CPU for each end.
     let summary = self::summary(&made(&[(8e9, 8e9)]));
     assert_eq!(figure(&summary, "base", "client_cpu_per_kib_ns").spread.median, 512.0);
     assert_eq!(figure(&summary, "base", "server_cpu_per_kib_ns").spread.median, 512.0);
     assert_eq!(figure(&summary, "base", "retransmitted_ratio").spread.median, 0.0005);
-    assert_eq!(figure(&summary, "base", "link_share_ratio").spread.median, 0.8, "of a link of 10 Gbit/s");
+    assert_eq!(
+        figure(&summary, "base", "link_share_ratio").spread.median,
+        0.8,
+        "of a link of 10 Gbit/s"
+    );
 }
 
 #[test]
@@ -71,7 +87,11 @@ fn noise_is_no_difference_and_one_round_no_verdict() {
     let verdict = figure.ratio.as_ref().unwrap().verdict.as_ref().unwrap();
     assert_eq!((figure.spread.low, verdict.outcome), (None, Outcome::TooFewRounds));
     assert_eq!(verdict.text, "too few rounds (3 needed)");
-    assert!(once.workloads[0].headline.contains("One round shows no verdict"), "{}", once.workloads[0].headline);
+    assert!(
+        once.workloads[0].headline.contains("One round shows no verdict"),
+        "{}",
+        once.workloads[0].headline
+    );
     assert!(!render(&made(&[(8e9, 1e9)]), "html").contains("slower by"));
 }
 
@@ -79,7 +99,9 @@ fn noise_is_no_difference_and_one_round_no_verdict() {
 fn bad_records_are_listed_and_not_used() {
     type Spoil = fn(&mut hopbench_model::Record);
     let spoils: [(&str, Spoil); 7] = [
-        ("no evidence", |record| record.error = Some("there is no evidence of the path".to_owned())),
+        ("no evidence", |record| {
+            record.error = Some("there is no evidence of the path".to_owned())
+        }),
         ("cut short: ^C", |record| record.incomplete = Some("^C".to_owned())),
         ("a reason", |record| record.error = Some("a reason".to_owned())),
         ("did not take the path", |record| {
@@ -125,12 +147,22 @@ fn short_windows_are_added_up_for_the_cpu_of_the_machine() {
     };
     let five = summary(&of(5));
     let busy = figure(&five, "other", "node_cores");
-    assert!((busy.spread.median - 0.02).abs() < 1e-9, "the median of the rounds is 0: {:?}", busy.spread);
+    assert!(
+        (busy.spread.median - 0.02).abs() < 1e-9,
+        "the median of the rounds is 0: {:?}",
+        busy.spread
+    );
     assert_eq!((busy.spread.low, busy.spread.rounds), (None, 5));
     assert!(five.run.notes.iter().all(|note| !note.contains("too short")), "{:?}", five.run.notes);
     let four = summary(&of(4));
-    assert!(four.workloads[0].cells.iter().all(|cell| cell.figures.iter().all(|one| one.name != "node_cores")));
-    let said = "2 cells: all windows together are too short (below 0.5 s) for the CPU of the machine";
+    assert!(
+        four.workloads[0]
+            .cells
+            .iter()
+            .all(|cell| cell.figures.iter().all(|one| one.name != "node_cores"))
+    );
+    let said =
+        "2 cells: all windows together are too short (below 0.5 s) for the CPU of the machine";
     assert!(four.run.notes.iter().any(|note| note.starts_with(said)), "{:?}", four.run.notes);
 }
 
@@ -138,7 +170,13 @@ fn short_windows_are_added_up_for_the_cpu_of_the_machine() {
 fn a_generator_at_its_limit_gives_no_verdict() {
     let mut made = made(&[(8e9, 4e9), (8e9, 4e9), (8e9, 4e9)]);
     let outcome = |made: &Made| {
-        figure(&summary(made), "other", "received_bits_per_s").ratio.clone().unwrap().verdict.unwrap().outcome
+        figure(&summary(made), "other", "received_bits_per_s")
+            .ratio
+            .clone()
+            .unwrap()
+            .verdict
+            .unwrap()
+            .outcome
     };
     // One round of three hardly moves the median; two do.
     made.records[5].limited_by = "generator".to_owned();
@@ -168,11 +206,20 @@ fn a_generator_at_its_limit_gives_no_verdict() {
 fn settings_say_what_holds_for_all_points() {
     let setting = |kind: &str, values: &[(&str, serde_json::Value)]| {
         let mut made = made(&[(8e9, 4e9)]);
-        made.run.plan.points = vec![fixture::point("w", values, fixture::job(kind, json!({}), Schedule::Closed, 2))];
+        made.run.plan.points =
+            vec![fixture::point("w", values, fixture::job(kind, json!({}), Schedule::Closed, 2))];
         RunData::new(&made.run).summary().workloads[0].setting.clone()
     };
-    assert!(setting("rr", &[]).starts_with("closed loop, 2 connections, engine epoll, "), "{}", setting("rr", &[]));
-    assert!(setting("push", &[]).starts_with("2 connections, engine epoll, "), "{}", setting("push", &[]));
+    assert!(
+        setting("rr", &[]).starts_with("closed loop, 2 connections, engine epoll, "),
+        "{}",
+        setting("rr", &[])
+    );
+    assert!(
+        setting("push", &[]).starts_with("2 connections, engine epoll, "),
+        "{}",
+        setting("push", &[])
+    );
     let swept = setting("rr", &[("engine", json!("epoll"))]);
     assert!(!swept.contains("engine"), "{swept}");
 }
@@ -184,7 +231,11 @@ fn a_trial_that_was_repeated_counts_once() {
     again.metrics.insert("received_bits_per_s".to_owned(), 5e9);
     made.records.push(again);
     let rate = figure(&summary(&made), "other", "received_bits_per_s").clone();
-    assert_eq!((rate.spread.rounds, rate.spread.median), (2, 4.5e9), "the later record is the valid one");
+    assert_eq!(
+        (rate.spread.rounds, rate.spread.median),
+        (2, 4.5e9),
+        "the later record is the valid one"
+    );
 }
 
 #[test]
@@ -216,7 +267,11 @@ fn no_baseline_no_ratio() {
     made.run.plan.baseline = None;
     let summary = summary(&made);
     assert!(figure(&summary, "other", "received_bits_per_s").ratio.is_none());
-    assert!(summary.workloads[0].headline.starts_with("Received from 4.000 Gbit/s (other) to 8.000 Gbit/s (base)"));
+    assert!(
+        summary.workloads[0]
+            .headline
+            .starts_with("Received from 4.000 Gbit/s (other) to 8.000 Gbit/s (base)")
+    );
     // Of one cell there are no two ends.
     made.records.retain(|record| record.path == "other");
     let headline = self::summary(&made).workloads[0].headline.clone();
@@ -248,7 +303,8 @@ fn a_maximum_is_that_of_all_rounds_and_no_ground_for_a_verdict() {
     made.records.retain(|record| record.workload == "echo");
     // The slowest echo of the host's rounds took 9 ms, the fastest 10 us.
     for (round, min, max) in [(1, 30_000, 400_000), (2, 10_000, 9_000_000), (3, 20_000, 500_000)] {
-        let of_it = |record: &&mut hopbench_model::Record| record.path == "host" && record.round == round;
+        let of_it =
+            |record: &&mut hopbench_model::Record| record.path == "host" && record.round == round;
         let host = made.records.iter_mut().find(of_it).unwrap();
         host.latency.insert("service_ns".to_owned(), super::mesh::of(&[min, 50_000, max]));
     }
@@ -269,7 +325,11 @@ fn a_maximum_is_that_of_all_rounds_and_no_ground_for_a_verdict() {
     let host = echo.distributions.iter().find(|one| one.path == "host").unwrap();
     let last = host.curve.last().unwrap();
     assert!((last.1 as f64 / 9e6 - 1.0).abs() < 1e-3, "{:?}", host.curve);
-    assert!(render(&made, "csv").contains(",rtt_max_ns,9000000,,,3,,,,,"), "{}", render(&made, "csv"));
+    assert!(
+        render(&made, "csv").contains(",rtt_max_ns,9000000,,,3,,,,,"),
+        "{}",
+        render(&made, "csv")
+    );
 }
 
 #[test]
@@ -291,8 +351,15 @@ fn what_nodes_were_busy_with_stands_in_every_format() {
     let found = summary(&made);
     let of = |found: &Summary, name: &str| figure(found, "other", name).clone();
     let (busy, softirq) = (of(&found, "node_cores"), of(&found, "node_softirq_cores"));
-    assert_eq!((busy.spread.median, softirq.spread.median), (1.5, 0.375), "one machine counts once");
-    assert!(busy.ratio.is_none() && softirq.ratio.is_none(), "it is everybody's: nothing to compare");
+    assert_eq!(
+        (busy.spread.median, softirq.spread.median),
+        (1.5, 0.375),
+        "one machine counts once"
+    );
+    assert!(
+        busy.ratio.is_none() && softirq.ratio.is_none(),
+        "it is everybody's: nothing to compare"
+    );
     assert_eq!(of(&found, "node_steal_cores").spread.median, 0.125);
     assert!(found.workloads[0].cells[1].nodes.is_empty(), "one machine is all there is");
     for (format, text) in [
@@ -306,16 +373,23 @@ fn what_nodes_were_busy_with_stands_in_every_format() {
         assert!(page.contains(text), "{format}: {page}");
     }
     assert!(!render(&made, "html").contains("CPU of the nodes"));
-    made.records.iter_mut().flat_map(|record| &mut record.cost.nodes).for_each(|node| node.steal_cores = 0.0);
+    made.records
+        .iter_mut()
+        .flat_map(|record| &mut record.cost.nodes)
+        .for_each(|node| node.steal_cores = 0.0);
     assert!(!render(&made, "table").contains("stolen"), "a column of zeros says nothing");
     // Machines of their own are added up, and stand one by one.
     made.records.iter_mut().for_each(|record| record.cost.one_machine = false);
     let apart = summary(&made);
     assert_eq!(of(&apart, "node_cores").spread.median, 3.01);
-    let names: Vec<_> = apart.workloads[0].cells[1].nodes.iter().map(|node| node.name.clone()).collect();
+    let names: Vec<_> =
+        apart.workloads[0].cells[1].nodes.iter().map(|node| node.name.clone()).collect();
     assert_eq!(names, ["a", "b"]);
     let html = render(&made, "html");
-    assert!(html.contains("<th scope=\"row\">other</th><td>b</td><td class=\"n\">1.510</td>"), "{html}");
+    assert!(
+        html.contains("<th scope=\"row\">other</th><td>b</td><td class=\"n\">1.510</td>"),
+        "{html}"
+    );
     assert!(render(&made, "json").contains("\"busy_cores\": {"));
     // Of nodes that are not all known there is no sum.
     made.records.iter_mut().for_each(|record| record.cost.nodes[1].per_cpu_busy.clear());

@@ -7,9 +7,9 @@ mod runs;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, Cost, EngineKind, Environment, Invariant, Job, LabNode, LabSpec, Latency, MeshMode, NodeCost, PLAN_SCHEMA,
-    Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile, RunStatus, SECOND, Schedule,
-    ServerSpec, TestbedSpec, Timing, Via,
+    Cell, Cost, EngineKind, Environment, Invariant, Job, LabNode, LabSpec, Latency, MeshMode,
+    NodeCost, PLAN_SCHEMA, Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA,
+    Record, RunFile, RunStatus, SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
 };
 use hopbench_stats::Histogram;
 use serde_json::Value;
@@ -31,7 +31,8 @@ impl Noise {
     /// Uniform in 0..1.
     pub(crate) fn next(&mut self) -> f64 {
         // The multiplier and increment of Knuth's MMIX generator.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -47,7 +48,16 @@ fn place(network: &str, node: &str) -> Place {
 
 pub(crate) fn path(name: &str, from: (&str, &str), to: (&str, &str), via: Via) -> Path {
     let (from, to) = (place(from.0, from.1), place(to.0, to.1));
-    Path { name: name.to_owned(), from, to, via, clients: 1, backends: 1, mesh: MeshMode::None, variant: None }
+    Path {
+        name: name.to_owned(),
+        from,
+        to,
+        via,
+        clients: 1,
+        backends: 1,
+        mesh: MeshMode::None,
+        variant: None,
+    }
 }
 
 pub(crate) fn job(kind: &str, params: Value, schedule: Schedule, connections: u32) -> Job {
@@ -73,19 +83,30 @@ pub(crate) fn job(kind: &str, params: Value, schedule: Schedule, connections: u3
 }
 
 pub(crate) fn point(workload: &str, values: &[(&str, Value)], job: Job) -> Point {
-    let server =
-        ServerSpec { program: ServerSpec::AGENT.to_owned(), request: "/?size=1024".to_owned(), response_bytes: None };
+    let server = ServerSpec {
+        program: ServerSpec::AGENT.to_owned(),
+        request: "/?size=1024".to_owned(),
+        response_bytes: None,
+    };
     let point = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Point { search: None, workload: workload.to_owned(), point, job, server }
 }
 
-pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32, baseline: Option<&str>) -> RunFile {
+pub(crate) fn run(
+    name: &str,
+    paths: Vec<Path>,
+    points: Vec<Point>,
+    rounds: u32,
+    baseline: Option<&str>,
+) -> RunFile {
     let node = |name: &str, zone: &str| LabNode {
         name: name.to_owned(),
         zone: zone.to_owned(),
         link_bits_per_s: Some(10_000_000_000),
     };
-    let cells = (0..paths.len()).flat_map(|path| (0..points.len()).map(move |point| Cell { path, point })).collect();
+    let cells = (0..paths.len())
+        .flat_map(|path| (0..points.len()).map(move |point| Cell { path, point }))
+        .collect();
     RunFile {
         schema: RUN_SCHEMA.to_owned(),
         run_id: "made-up-0001".to_owned(),
@@ -122,7 +143,11 @@ pub(crate) fn run(name: &str, paths: Vec<Path>, points: Vec<Point>, rounds: u32,
             ("kernel", "Linux 6.18.0"),
             ("version", "hopbench 0.1.0 (made up)"),
         ]),
-        testbed: text(&[("a", "CPUs 0-1, 10.0.0.1"), ("b", "CPUs 2-3, 10.0.0.2"), ("c", "CPUs 4-5, 10.0.0.3")]),
+        testbed: text(&[
+            ("a", "CPUs 0-1, 10.0.0.1"),
+            ("b", "CPUs 2-3, 10.0.0.2"),
+            ("c", "CPUs 4-5, 10.0.0.3"),
+        ]),
         failures: Vec::new(),
         skipped: Vec::new(),
         notes: Vec::new(),
@@ -143,15 +168,24 @@ pub(crate) struct Costs {
 }
 
 /// A record of a cell: the workload's usual figures, bent by the path's costs and by noise.
-pub(crate) fn record(run: &RunFile, cell: Cell, round: u32, costs: Costs, noise: &mut Noise) -> Record {
+pub(crate) fn record(
+    run: &RunFile,
+    cell: Cell,
+    round: u32,
+    costs: Costs,
+    noise: &mut Noise,
+) -> Record {
     let (path, point) = run.plan.at(cell);
     let job = &point.job;
     let connections = f64::from(job.connections);
     let mut record = blank(run, path, point, round);
     let speed = costs.speed * noise.about(0.02);
     let slow = costs.latency * noise.about(0.03);
-    let size =
-        point.point.get("size").and_then(Value::as_str).and_then(|s| s.parse::<hopbench_model::units::Bytes>().ok());
+    let size = point
+        .point
+        .get("size")
+        .and_then(Value::as_str)
+        .and_then(|s| s.parse::<hopbench_model::units::Bytes>().ok());
     let size = size.map_or(1.0, |size| size.0 as f64);
     let mut work = 0.0;
     match job.workload.as_str() {
@@ -159,7 +193,11 @@ pub(crate) fn record(run: &RunFile, cell: Cell, round: u32, costs: Costs, noise:
             let rate = (9.4e9 * speed).min(9.41e9);
             metric(&mut record, "sent_bits_per_s", rate * 1.001);
             metric(&mut record, "received_bits_per_s", rate);
-            metric(&mut record, "retransmitted_bytes", (rate / 8.0 * 2.0 * 0.0004 * noise.next()).floor());
+            metric(
+                &mut record,
+                "retransmitted_bytes",
+                (rate / 8.0 * 2.0 * 0.0004 * noise.next()).floor(),
+            );
             record.limited_by = if costs.speed < 0.95 { "cpu:server" } else { "nic" }.to_owned();
             record.limited_because = "CPU 3 was busy 99 %, 71 % of it in softirq".to_owned();
             work = rate / 8.0 / 1024.0 / 60.0;
@@ -257,9 +295,17 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
                 evidence: format!("flow 0 from {}, in namespace hb-{}", path.from, path.from.node),
                 ok: true,
             },
-            Proof { hop: "server".to_owned(), evidence: format!("flow 0 arrived at {}", path.to), ok: true },
+            Proof {
+                hop: "server".to_owned(),
+                evidence: format!("flow 0 arrived at {}", path.to),
+                ok: true,
+            },
         ],
-        invariants: vec![Invariant { name: "received_le_sent".to_owned(), ok: true, detail: String::new() }],
+        invariants: vec![Invariant {
+            name: "received_le_sent".to_owned(),
+            ok: true,
+            detail: String::new(),
+        }],
         warnings: Vec::new(),
         statuses: BTreeMap::new(),
         errors: BTreeMap::new(),

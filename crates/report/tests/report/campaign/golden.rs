@@ -49,12 +49,17 @@ const MATRIX: &[Row] = &[(
     ],
 )];
 
-const CONNECTIONS: &[Row] =
-    &[("knee connections=8", &["direct", "cluster-ip", "overlay"]), ("knee connections=256", &["direct", "overlay"])];
+const CONNECTIONS: &[Row] = &[
+    ("knee connections=8", &["direct", "cluster-ip", "overlay"]),
+    ("knee connections=256", &["direct", "overlay"]),
+];
 
 /// Every kind of hop at one rate, and what a proxy spends over the rate.
 const RATES: &[Row] = &[
-    ("web rate=100", &["none", "server", "client", "both", "both-stats", "gateway", "gateway-server"]),
+    (
+        "web rate=100",
+        &["none", "server", "client", "both", "both-stats", "gateway", "gateway-server"],
+    ),
     ("web rate=1000", &["both"]),
     ("web rate=4000", &["both"]),
     ("pool connections=128", &["none", "both"]),
@@ -62,7 +67,10 @@ const RATES: &[Row] = &[
 ];
 
 const ISTIO: &[Row] = &[
-    ("web rate=1000", &["none", "server", "client", "both", "both-stats", "gateway", "gateway-server"]),
+    (
+        "web rate=1000",
+        &["none", "server", "client", "both", "both-stats", "gateway", "gateway-server"],
+    ),
     ("pool connections=8", &["both"]),
 ];
 
@@ -74,17 +82,27 @@ const SEARCHES: &[Row] = &[
 ];
 
 /// Searches for the formats with a row for each trial.
-const TRIALS: &[Row] =
-    &[("web", &["direct", "overlay", "relay"]), ("pool", &["relay"]), ("half size=1KiB", &["relay"])];
+const TRIALS: &[Row] = &[
+    ("web", &["direct", "overlay", "relay"]),
+    ("pool", &["relay"]),
+    ("half size=1KiB", &["relay"]),
+];
 
 /// A cell that ended early, one whose time was too short, the baseline's twin, and an outlier.
-const SURE: &[Row] =
-    &[("throughput", &["host", "host again", "eni", "bridge"]), ("latency size=4KiB", &["host", "overlay"])];
+const SURE: &[Row] = &[
+    ("throughput", &["host", "host again", "eni", "bridge"]),
+    ("latency size=4KiB", &["host", "overlay"]),
+];
 
 /// The part of a run in these cells, all of which it has.
 fn only(made: Made, rows: &[Row]) -> Made {
-    let part = made.part(|path, point| rows.iter().any(|(own, paths)| *own == point && paths.contains(&path)));
-    assert_eq!(part.run.plan.cells.len(), rows.iter().map(|(_, paths)| paths.len()).sum::<usize>(), "{rows:?}");
+    let part = made
+        .part(|path, point| rows.iter().any(|(own, paths)| *own == point && paths.contains(&path)));
+    assert_eq!(
+        part.run.plan.cells.len(),
+        rows.iter().map(|(_, paths)| paths.len()).sum::<usize>(),
+        "{rows:?}"
+    );
     part
 }
 
@@ -160,7 +178,9 @@ fn fold(block: &[String]) -> Vec<String> {
     }
     let inside = indent(&block[1]);
     let is_member = |line: &str| {
-        indent(line) == inside && !line.ends_with(['{', '[']) && !line.trim_start().starts_with(['}', ']'])
+        indent(line) == inside
+            && !line.ends_with(['{', '['])
+            && !line.trim_start().starts_with(['}', ']'])
     };
     let mut lines = vec![block[0].clone()];
     for (line, text) in block.iter().zip(texts).skip(1) {
@@ -205,12 +225,23 @@ fn pages_are_as_agreed() {
                 .position(|(a, b)| a != b)
                 .unwrap_or_else(|| agreed.lines().count().min(page.lines().count()));
             let line = |text: &str| text.lines().nth(at).unwrap_or("(nothing)").to_owned();
-            differences.push(format!("{name} line {}:\n- {}\n+ {}", at + 1, line(&agreed), line(page)));
+            differences.push(format!(
+                "{name} line {}:\n- {}\n+ {}",
+                at + 1,
+                line(&agreed),
+                line(page)
+            ));
         }
     }
-    assert!(differences.is_empty(), "pages differ (UPDATE_GOLDEN=1 accepts them):\n{}", differences.join("\n"));
-    let mut files: Vec<_> =
-        fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(
+        differences.is_empty(),
+        "pages differ (UPDATE_GOLDEN=1 accepts them):\n{}",
+        differences.join("\n")
+    );
+    let mut files: Vec<_> = fs::read_dir(folder())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
     files.sort();
     let mut names: Vec<_> = pages.iter().map(|(name, _)| (*name).to_owned()).collect();
     names.sort();
@@ -238,8 +269,8 @@ fn tables_fit_the_page_and_steer_no_terminal() {
 
 #[test]
 fn csv_has_as_many_values_in_every_row() {
-    let all =
-        [fixture::quickstart(3), mesh::mesh(2), sure::shown(), fixture::hostile()].map(|made| render(&made, "csv"));
+    let all = [fixture::quickstart(3), mesh::mesh(2), sure::shown(), fixture::hostile()]
+        .map(|made| render(&made, "csv"));
     let searched = searched::searched();
     for text in all.into_iter().chain(["csv", "searches"].map(|format| render(&searched, format))) {
         let rows = rows(&text);

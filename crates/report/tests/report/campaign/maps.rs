@@ -15,7 +15,12 @@ fn body(made: &Made) -> String {
 
 /// Cells of the maps that say better or worse.
 fn coloured(page: &str) -> usize {
-    (1..=4).map(|n| page.matches(&format!("heat w{n}")).count() + page.matches(&format!("heat b{n}")).count()).sum()
+    (1..=4)
+        .map(|n| {
+            page.matches(&format!("heat w{n}")).count()
+                + page.matches(&format!("heat b{n}")).count()
+        })
+        .sum()
 }
 
 #[test]
@@ -40,7 +45,8 @@ fn colours_follow_the_verdict_whichever_direction_is_good() {
     let page = body(&fixture::quickstart(3));
     // The answer has such a row, too.
     let (_, page) = page.split_once("<section id=\"overview\">").unwrap();
-    let row = page.split("<th scope=\"row\">overlay").nth(1).unwrap().split("</tr>").next().unwrap();
+    let row =
+        page.split("<th scope=\"row\">overlay").nth(1).unwrap().split("</tr>").next().unwrap();
     assert!(row.contains("heat w") && !row.contains("heat b"), "{row}");
 }
 
@@ -54,11 +60,17 @@ fn a_page_has_a_bounded_number_of_maps() {
         }
     }
     let job = || fixture::job("stream", json!({}), Schedule::Closed, 1);
-    let points = (1..=90).map(|n| fixture::point("bulk", &[("threads", json!(n))], job())).collect();
+    let points =
+        (1..=90).map(|n| fixture::point("bulk", &[("threads", json!(n))], job())).collect();
     let run = fixture::run("maps", paths, points, 1, None);
     let costs = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
     let mut noise = Noise::default();
-    let records = run.plan.cells.iter().map(|cell| fixture::record(&run, *cell, 1, costs, &mut noise)).collect();
+    let records = run
+        .plan
+        .cells
+        .iter()
+        .map(|cell| fixture::record(&run, *cell, 1, costs, &mut noise))
+        .collect();
     let page = body(&Made { run, records });
     assert_eq!(page.matches("<table class=\"map\">").count(), 40);
     assert!(page.contains("The first 40 of 90 maps."));
@@ -66,8 +78,10 @@ fn a_page_has_a_bounded_number_of_maps() {
 
 /// A stream workload over so many paths, with records of some of them.
 fn many(paths: usize, measured: usize) -> Made {
-    let paths = (0..paths).map(|n| fixture::path(&format!("path-{n}"), ("host", "a"), ("host", "b"), Via::Direct));
-    let points = vec![fixture::point("bulk", &[], fixture::job("stream", json!({}), Schedule::Closed, 1))];
+    let paths = (0..paths)
+        .map(|n| fixture::path(&format!("path-{n}"), ("host", "a"), ("host", "b"), Via::Direct));
+    let points =
+        vec![fixture::point("bulk", &[], fixture::job("stream", json!({}), Schedule::Closed, 1))];
     let run = fixture::run("bars", paths.collect(), points, 1, None);
     let costs = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
     let mut noise = Noise::default();

@@ -16,7 +16,8 @@ const BARE_NS: f64 = 84_000.0;
 pub(crate) fn path(name: &str, via: Via, mesh: MeshMode, variant: &str) -> Path {
     let mut path = fixture::path(name, ("bridge", "a"), ("bridge", "b"), via);
     path.mesh = mesh;
-    path.variant = path.is_proxied().then(|| Variant { name: variant.to_owned(), ..Variant::plain() });
+    path.variant =
+        path.is_proxied().then(|| Variant { name: variant.to_owned(), ..Variant::plain() });
     path
 }
 
@@ -44,7 +45,11 @@ pub(crate) fn mesh(rounds: u32) -> Made {
     }
     let bulk = fixture::job("stream", json!({"size": "128KiB"}), Schedule::Closed, 4);
     points.push(fixture::point("bulk", &[], bulk));
-    points.push(fixture::point("echo", &[], fixture::job("ping", json!({}), Schedule::Rate(20.0), 1)));
+    points.push(fixture::point(
+        "echo",
+        &[],
+        fixture::job("ping", json!({}), Schedule::Rate(20.0), 1),
+    ));
     let run = fixture::run("mesh (made up)", paths, points, rounds, Some("none"));
     let same = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
     let mut noise = Noise::default();
@@ -58,7 +63,11 @@ pub(crate) fn mesh(rounds: u32) -> Made {
 
 /// The figures of a record as the proxies of its path would have made them.
 fn bend(record: &mut Record, path: &Path, noise: &mut Noise) {
-    let more = if path.variant.as_ref().is_some_and(|variant| variant.name == "stats") { 1.2 } else { 1.0 };
+    let more = if path.variant.as_ref().is_some_and(|variant| variant.name == "stats") {
+        1.2
+    } else {
+        1.0
+    };
     let gateway = matches!(path.via, Via::Gateway(_));
     let hops = [
         ("client-sidecar", "a", path.mesh.has_client(), true, CLIENT),
@@ -79,8 +88,14 @@ fn bend(record: &mut Record, path: &Path, noise: &mut Noise) {
     if workload == "web" {
         let rate = record.job["schedule"]["rate"].as_f64().unwrap();
         let slow = (BARE_NS + added) * (1.0 + rate / 9000.0);
-        record.latency.insert("service_ns".to_owned(), fixture::distribution(slow * noise.about(0.01), noise));
-        record.latency.insert("response_ns".to_owned(), fixture::distribution(slow * noise.about(0.01) * 1.1, noise));
+        record.latency.insert(
+            "service_ns".to_owned(),
+            fixture::distribution(slow * noise.about(0.01), noise),
+        );
+        record.latency.insert(
+            "response_ns".to_owned(),
+            fixture::distribution(slow * noise.about(0.01) * 1.1, noise),
+        );
         record.metrics.insert("requests_per_s".to_owned(), rate * noise.about(0.001));
         record.statuses.insert("200".to_owned(), rate as u64 * 2);
         record.metrics.insert("response_body_bytes".to_owned(), 1024.0);
@@ -106,9 +121,11 @@ fn bend(record: &mut Record, path: &Path, noise: &mut Noise) {
         if !there {
             continue;
         }
-        let busy = if is_named && seen { per_s * cpu_ns * more * noise.about(0.02) / 1e9 } else { 0.0 };
+        let busy =
+            if is_named && seen { per_s * cpu_ns * more * noise.about(0.02) / 1e9 } else { 0.0 };
         let cores = IDLE_CORES * noise.about(0.1) + busy;
-        let rss = 41e6 + 34_000.0 * if is_named && seen { connections } else { 0.0 } * noise.about(0.02);
+        let rss =
+            41e6 + 34_000.0 * if is_named && seen { connections } else { 0.0 } * noise.about(0.02);
         if is_named {
             named = (named.0 + cores, named.1 + rss);
         }

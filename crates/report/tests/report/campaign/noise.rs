@@ -9,11 +9,16 @@ use super::fixture::{self, Made, costs_of};
 
 /// A path and its twin; nobody calls the second path a baseline.
 fn twice(rounds: u32) -> Made {
-    let paths =
-        ["once", "again"].map(|name| fixture::path(name, ("bridge", "a"), ("bridge", "b"), Via::Direct)).to_vec();
+    let paths = ["once", "again"]
+        .map(|name| fixture::path(name, ("bridge", "a"), ("bridge", "b"), Via::Direct))
+        .to_vec();
     let schedule = hopbench_model::Schedule::Rate(2000.0);
     let points = vec![
-        fixture::point("stream", &[], fixture::job("stream", json!({}), hopbench_model::Schedule::Closed, 4)),
+        fixture::point(
+            "stream",
+            &[],
+            fixture::job("stream", json!({}), hopbench_model::Schedule::Closed, 4),
+        ),
         fixture::point("http", &[], fixture::job("http", json!({}), schedule, 16)),
     ];
     let mut run = fixture::run("noise", paths, points, rounds, Some("once"));
@@ -30,7 +35,8 @@ fn received(made: &Made, path: &str) -> Vec<f64> {
 fn its_figures_are_those_of_the_records() {
     let made = twice(9);
     let noise = Noise::of(&made.run, &made.records).unwrap();
-    let names: Vec<_> = noise.figures.iter().map(|figure| (figure.workload.as_str(), figure.label)).collect();
+    let names: Vec<_> =
+        noise.figures.iter().map(|figure| (figure.workload.as_str(), figure.label)).collect();
     let expected = [
         ("stream", "received"),
         ("stream", "CPU/KiB"),
@@ -52,8 +58,12 @@ fn its_figures_are_those_of_the_records() {
     };
     let expected = ((share(&once).powi(2) + share(&again).powi(2)) / 2.0).sqrt();
     assert!((figure.variation - expected).abs() < 1e-12, "{figure:?}, not {expected}");
-    // The noise of the fixture is within 2 % each: nothing is told apart, and 8 % would not have been missed.
-    assert!(!figure.differs && figure.could_have_seen.is_some_and(|seen| (0.005..0.08).contains(&seen)), "{figure:?}");
+    // The noise of the fixture is within 2 % each: nothing is told apart, and 8 % would not have
+    // been missed.
+    assert!(
+        !figure.differs && figure.could_have_seen.is_some_and(|seen| (0.005..0.08).contains(&seen)),
+        "{figure:?}"
+    );
     let (five, twenty) = (figure.with_rounds[&5].ln_1p(), figure.with_rounds[&20].ln_1p());
     assert!((five / twenty - 2.0).abs() < 1e-9, "four times the rounds see half");
 }
@@ -68,7 +78,9 @@ fn who_else_was_busy_is_said() {
         for node in &mut record.cost.nodes {
             (node.busy_cores, node.softirq_cores, node.steal_cores) = (2.25, 0.375, 0.25);
         }
-        for (name, fact) in [("cpu_governor", "powersave"), ("cpu_boost", "1"), ("cpu_smt_active", "0")] {
+        for (name, fact) in
+            [("cpu_governor", "powersave"), ("cpu_boost", "1"), ("cpu_smt_active", "0")]
+        {
             record.environment.client.insert(name.to_owned(), fact.to_owned());
         }
     }
@@ -76,13 +88,20 @@ fn who_else_was_busy_is_said() {
     let machine = &noise.machine;
     assert_eq!((machine.cpus, machine.one_machine), (8, true));
     assert_eq!(machine.steal_share, Some(0.25 / 8.0));
-    // 2.25 busy less 0.25 stolen and 0.75 of the ends; packets and the conductor may be in that or not.
+    // 2.25 busy less 0.25 stolen and 0.75 of the ends; packets and the conductor may be in that or
+    // not.
     assert_eq!(machine.others_most_cores, Some(1.25));
     assert!((machine.others_least_cores.unwrap() - (1.25 - 0.375 - 0.05)).abs() < 1e-12);
-    let begins: Vec<_> = noise.limits.iter().map(|limit| limit.split([',', ':']).next().unwrap()).collect();
+    let begins: Vec<_> =
+        noise.limits.iter().map(|limit| limit.split([',', ':']).next().unwrap()).collect();
     assert_eq!(
         begins,
-        ["steal 3.12 %", "0.82 cores were busy with other programs", "governor powersave", "turbo is on"],
+        [
+            "steal 3.12 %",
+            "0.82 cores were busy with other programs",
+            "governor powersave",
+            "turbo is on"
+        ],
         "worst first"
     );
 }
@@ -101,11 +120,13 @@ fn a_machine_that_gets_slower_is_told() {
     let drift = noise.drift.unwrap();
     assert!((0.05..0.15).contains(&drift.slower) && drift.slower_p < 0.01, "{drift:?}");
     assert!(
-        noise.limits[0].starts_with("the last rounds were ") && noise.limits[0].contains(" slower than"),
+        noise.limits[0].starts_with("the last rounds were ")
+            && noise.limits[0].contains(" slower than"),
         "{noise:?}"
     );
     assert_eq!(Noise::of(&made.run, &[]), None);
-    let few: Vec<Record> = made.records.iter().filter(|record| record.round <= 4).cloned().collect();
+    let few: Vec<Record> =
+        made.records.iter().filter(|record| record.round <= 4).cloned().collect();
     assert_eq!(Noise::of(&made.run, &few).unwrap().drift, None, "4 rounds show none");
 }
 
@@ -142,8 +163,10 @@ fn a_round_in_which_the_testbed_changed_is_in_no_figure() {
         record.testbed_changed = Some("pod x came to node b".to_owned());
         record.window_s = 9.0;
     }
-    let kept: Vec<Record> = made.records.iter().filter(|record| record.round <= 6).cloned().collect();
-    let [without, with] = [&kept, &other.records].map(|records| Noise::of(&made.run, records).unwrap());
+    let kept: Vec<Record> =
+        made.records.iter().filter(|record| record.round <= 6).cloned().collect();
+    let [without, with] =
+        [&kept, &other.records].map(|records| Noise::of(&made.run, records).unwrap());
     assert_eq!(told(&with), told(&without), "the trend is that of the quiet rounds");
     assert_eq!((with.rounds, with.window_s), (6, 2.0));
     assert_eq!((with.figures, with.machine), (without.figures, without.machine));
@@ -162,7 +185,11 @@ fn a_path_that_differs_from_itself_is_marked() {
     let plain = Noise::of(&plain.run, &plain.records).unwrap();
     let seen = |noise: &Noise| noise.figures[0].could_have_seen.unwrap();
     assert!((seen(&noise) / seen(&plain) - 1.0).abs() < 1e-9);
-    assert!(noise_page(&noise).lines().any(|line| line.starts_with("stream received") && line.contains(" !")));
+    assert!(
+        noise_page(&noise)
+            .lines()
+            .any(|line| line.starts_with("stream received") && line.contains(" !"))
+    );
     assert!(!noise_page(&plain).contains('!'), "{}", noise_page(&plain));
 }
 
@@ -176,7 +203,9 @@ fn the_page_has_80_columns_and_all_of_it() {
             assert!(line.chars().count() <= 80, "{line}");
         }
         for figure in &noise.figures {
-            let rows = page.lines().filter(|line| line.starts_with(&format!("{} {} ", figure.workload, figure.label)));
+            let rows = page
+                .lines()
+                .filter(|line| line.starts_with(&format!("{} {} ", figure.workload, figure.label)));
             assert_eq!(rows.count(), 2, "{page}");
         }
         assert!(page.contains(&format!("{rounds} round")), "{page}");

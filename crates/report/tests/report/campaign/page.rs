@@ -32,7 +32,9 @@ fn pages() -> Vec<(&'static str, Made)> {
 fn without_assets(page: &str) -> String {
     let assets = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
     let mut page = page.to_owned();
-    for file in ["chart.umd.min.js", "chartjs-chart-error-bars.umd.min.js", "report.js", "report.css"] {
+    for file in
+        ["chart.umd.min.js", "chartjs-chart-error-bars.umd.min.js", "report.js", "report.css"]
+    {
         let text = std::fs::read_to_string(Path::new(assets).join(file)).unwrap();
         page = page.replace(&text, "");
     }
@@ -45,9 +47,14 @@ fn the_page_is_small_and_fetches_nothing() {
         let page = render(&made, "html");
         let own = without_assets(&page);
         let assets = page.len() - own.len();
-        assert!(assets < MOST_BYTES && (name == "empty" || assets > 200_000), "{name}: {assets} bytes of assets");
+        assert!(
+            assets < MOST_BYTES && (name == "empty" || assets > 200_000),
+            "{name}: {assets} bytes of assets"
+        );
         assert!(page.contains("default-src 'none'"), "{name}: no content policy");
-        for fetch in [" src=", "<link", "@import", "url(", "http://", "https://", "sourceMappingURL"] {
+        for fetch in
+            [" src=", "<link", "@import", "url(", "http://", "https://", "sourceMappingURL"]
+        {
             // A hostile text may say so, escaped: its attribute is no attribute.
             let found = own.replace("img src=x onerror", "");
             assert!(!found.contains(fetch), "{name}: `{fetch}` in the page");
@@ -64,10 +71,22 @@ fn tables_say_what_their_heads_are_about() {
         assert_eq!(count("<table"), count("<caption>"), "{name}: a table without a caption");
         assert_eq!(count("<th "), count("<th scope=\""), "{name}: a head without a scope");
         assert_eq!(count("<th>"), 0, "{name}: a head without a scope");
-        assert_eq!(count("<canvas"), count("role=\"img\" aria-label=\""), "{name}: a plot without a text");
-        for element in ["table", "section", "div", "tr", "td", "th", "ul", "li", "details", "figure", "dl", "small"] {
-            let opened = own.matches(&format!("<{element}>")).count() + own.matches(&format!("<{element} ")).count();
-            assert_eq!(opened, count(&format!("</{element}>")), "{name}: <{element}> opened and closed");
+        assert_eq!(
+            count("<canvas"),
+            count("role=\"img\" aria-label=\""),
+            "{name}: a plot without a text"
+        );
+        for element in [
+            "table", "section", "div", "tr", "td", "th", "ul", "li", "details", "figure", "dl",
+            "small",
+        ] {
+            let opened = own.matches(&format!("<{element}>")).count()
+                + own.matches(&format!("<{element} ")).count();
+            assert_eq!(
+                opened,
+                count(&format!("</{element}>")),
+                "{name}: <{element}> opened and closed"
+            );
         }
     }
 }
@@ -78,7 +97,10 @@ fn every_part_has_an_id_and_a_link() {
     for (name, made) in pages() {
         let own = without_assets(&render(&made, "html"));
         let after = |what: &str| -> Vec<String> {
-            own.split(what).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
+            own.split(what)
+                .skip(1)
+                .filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()))
+                .collect()
         };
         let ids = after(" id=\"");
         let distinct: BTreeSet<&String> = ids.iter().collect();
@@ -86,8 +108,16 @@ fn every_part_has_an_id_and_a_link() {
         for link in after("href=\"#") {
             assert!(distinct.contains(&link), "{name}: no {link}");
         }
-        assert_eq!(own.matches("<details").count(), own.matches("<details id=\"").count(), "{name}");
-        assert_eq!(own.matches("<section").count(), own.matches("<section id=\"").count(), "{name}");
+        assert_eq!(
+            own.matches("<details").count(),
+            own.matches("<details id=\"").count(),
+            "{name}"
+        );
+        assert_eq!(
+            own.matches("<section").count(),
+            own.matches("<section id=\"").count(),
+            "{name}"
+        );
         let linked: BTreeSet<String> = after("class=\"anchor\" href=\"#").into_iter().collect();
         for part in after("<section id=\"").iter().chain(&after("<details id=\"")) {
             assert!(linked.contains(part), "{name}: no link to {part}");
@@ -112,7 +142,9 @@ fn no_format_lets_through_what_steers_a_terminal() {
         // JSON itself would leave them as they are.
         made.run.scenario.push_str("\u{7f}\u{9b}0m");
         let text = render(&made, format);
-        let steering = text.chars().find(|&c| hopbench_model::printable::steers(c) && !matches!(c, '\n' | '\t'));
+        let steering = text
+            .chars()
+            .find(|&c| hopbench_model::printable::steers(c) && !matches!(c, '\n' | '\t'));
         assert_eq!(steering, None, "{format}");
     }
 }
@@ -149,17 +181,29 @@ addEventListener("error", (e) => { document.documentElement.dataset.error = e.me
 fn chromium() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    std::env::split_paths(&folders).flat_map(|folder| names.map(|name| folder.join(name))).find(|path| path.is_file())
+    std::env::split_paths(&folders)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.is_file())
 }
 
 /// The document after scripts ran, and what the browser wrote to its log.
 fn open(browser: &Path, folder: &Path, page: &Path, size: &str) -> (String, String) {
     let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ])
         .args(["--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND"])
         .args(["--enable-logging=stderr", "--v=0", "--virtual-time-budget=10000"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
-        .args([format!("--window-size={size}"), "--dump-dom".to_owned(), format!("file://{}", page.display())])
+        .args([
+            format!("--window-size={size}"),
+            "--dump-dom".to_owned(),
+            format!("file://{}", page.display()),
+        ])
         .env("HOME", folder)
         .stdin(Stdio::null())
         .output()
@@ -172,9 +216,13 @@ fn open(browser: &Path, folder: &Path, page: &Path, size: &str) -> (String, Stri
 fn framed(page: &str) -> String {
     let inner = page.replace(
         "</body>",
-        &INSPECTION.replace("document.documentElement.dataset, {", "parent.document.documentElement.dataset, {"),
+        &INSPECTION.replace(
+            "document.documentElement.dataset, {",
+            "parent.document.documentElement.dataset, {",
+        ),
     );
-    // The frame inherits the outer page's origin, so it may write there. The window cannot be as narrow as this.
+    // The frame inherits the outer page's origin, so it may write there. The window cannot be as
+    // narrow as this.
     let inner = inner.replace('&', "&amp;").replace('"', "&quot;");
     format!(
         "<!DOCTYPE html><html><body><iframe style=\"width:320px;height:3000px\" srcdoc=\"{inner}\"></iframe></body></html>"
@@ -191,7 +239,10 @@ fn a_browser_draws_every_plot_without_errors() {
         // Not `println`: what that prints is kept back when the test passes, and a skip is to be
         // seen.
         let test = "a_browser_draws_every_plot_without_errors";
-        let _ = writeln!(std::io::stdout(), "\nSKIP {test}: no chromium; install it (apt-get install chromium)");
+        let _ = writeln!(
+            std::io::stdout(),
+            "\nSKIP {test}: no chromium; install it (apt-get install chromium)"
+        );
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -211,7 +262,10 @@ fn a_browser_draws_every_plot_without_errors() {
             assert!(errors.is_empty(), "{name}: {errors:#?}");
             let html = document.split('>').find(|tag| tag.contains("<html")).unwrap_or_default();
             let seen = |what: &str| {
-                let value = html.split(&format!("data-{what}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+                let value = html
+                    .split(&format!("data-{what}=\""))
+                    .nth(1)
+                    .and_then(|rest| rest.split('"').next());
                 value
                     .and_then(|value| value.parse::<i64>().ok())
                     .unwrap_or_else(|| panic!("{name}: no {what}: {html}\n{log}"))
@@ -225,7 +279,11 @@ fn a_browser_draws_every_plot_without_errors() {
             assert_eq!(seen("alerts"), 0, "{name}: an image that nobody wrote");
             let folded = page.matches("<details").count() as i64;
             let seen = [seen("folded"), seen("printed"), seen("again")];
-            assert_eq!(seen, [folded, 0, folded - 1], "{name} at {size}: folded, on paper, after a link");
+            assert_eq!(
+                seen,
+                [folded, 0, folded - 1],
+                "{name} at {size}: folded, on paper, after a link"
+            );
         }
     }
 }

@@ -19,7 +19,10 @@ fn exact(rounds: u32, p50_ns: impl Fn(&str, u32) -> u64) -> Made {
         record.cost.client.insert("cores".to_owned(), 0.02);
         record.cost.server.insert("cores".to_owned(), 0.03);
         for proxy in &mut record.cost.proxies {
-            proxy.figures.insert("cores".to_owned(), if proxy.name == "client-sidecar" { 0.07 } else { 0.06 });
+            proxy.figures.insert(
+                "cores".to_owned(),
+                if proxy.name == "client-sidecar" { 0.07 } else { 0.06 },
+            );
         }
     }
     made
@@ -38,7 +41,9 @@ fn added(path: &str, round: u32) -> u64 {
 }
 
 fn web<'a>(summary: &'a Summary, variant: &str) -> &'a WaterfallSummary {
-    let of_it = |one: &&WaterfallSummary| one.variant.as_deref() == Some(variant) && one.point["rate"] == 1000;
+    let of_it = |one: &&WaterfallSummary| {
+        one.variant.as_deref() == Some(variant) && one.point["rate"] == 1000
+    };
     summary.waterfall.iter().find(of_it).unwrap()
 }
 
@@ -50,8 +55,11 @@ fn near(a: f64, b: f64) -> bool {
 fn a_step_is_the_difference_of_two_paths_round_by_round() {
     let summary = summary(&exact(3, added));
     let found = web(&summary, "plain");
-    let labels: Vec<(&str, &str, Option<&str>)> =
-        found.steps.iter().map(|step| (step.label.as_str(), step.path.as_str(), step.against.as_deref())).collect();
+    let labels: Vec<(&str, &str, Option<&str>)> = found
+        .steps
+        .iter()
+        .map(|step| (step.label.as_str(), step.path.as_str(), step.against.as_deref()))
+        .collect();
     assert_eq!(
         labels,
         [
@@ -63,7 +71,9 @@ fn a_step_is_the_difference_of_two_paths_round_by_round() {
             ("+ server sidecar to that", "both", Some("client")),
         ]
     );
-    for (step, ns, cpu) in [(0, 200e3, 50e3), (1, 50e3, 60e3), (2, 75e3, 70e3), (3, 125e3, 130e3), (5, 55e3, 60e3)] {
+    for (step, ns, cpu) in
+        [(0, 200e3, 50e3), (1, 50e3, 60e3), (2, 75e3, 70e3), (3, 125e3, 130e3), (5, 55e3, 60e3)]
+    {
         let WaterfallStep { added, .. } = &found.steps[step];
         assert_eq!(
             added.iter().map(|a| a.name).collect::<Vec<_>>(),
@@ -73,12 +83,19 @@ fn a_step_is_the_difference_of_two_paths_round_by_round() {
         assert!((added[2].spread.median - cpu).abs() < 1e-3, "{step}: {added:?}");
         if step > 0 {
             let (low, high) = (added[0].spread.low.unwrap(), added[0].spread.high.unwrap());
-            assert!(near(low, ns) && near(high, ns), "what changes between rounds hits both alike: {added:?}");
+            assert!(
+                near(low, ns) && near(high, ns),
+                "what changes between rounds hits both alike: {added:?}"
+            );
         }
     }
-    let shares: Vec<(&str, f64)> = found.steps[3].proxies.iter().map(|p| (p.name.as_str(), p.spread.median)).collect();
+    let shares: Vec<(&str, f64)> =
+        found.steps[3].proxies.iter().map(|p| (p.name.as_str(), p.spread.median)).collect();
     assert_eq!(shares.len(), 2);
-    assert!(shares.iter().any(|(name, ns)| *name == "client-sidecar" && (ns - 70e3).abs() < 1e-3), "{shares:?}");
+    assert!(
+        shares.iter().any(|(name, ns)| *name == "client-sidecar" && (ns - 70e3).abs() < 1e-3),
+        "{shares:?}"
+    );
 }
 
 #[test]
@@ -86,8 +103,13 @@ fn what_was_not_measured_leaves_the_other_steps() {
     let mut made = exact(2, added);
     made.records.retain(|record| record.path != "server" && record.path != "gateway");
     let found = summary(&made);
-    let labels = |variant: &str| web(&found, variant).steps.iter().map(|s| s.label.clone()).collect::<Vec<_>>();
-    assert_eq!(labels("plain"), ["no proxy", "+ client sidecar", "+ server sidecar", "= both sidecars"]);
+    let labels = |variant: &str| {
+        web(&found, variant).steps.iter().map(|s| s.label.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        labels("plain"),
+        ["no proxy", "+ client sidecar", "+ server sidecar", "= both sidecars"]
+    );
     assert_eq!(labels("stats"), ["no proxy", "+ both sidecars"]);
     let gateway = found.waterfall.iter().find(|one| one.family.ends_with("gateway@c")).unwrap();
     assert_eq!(gateway.steps[1].label, "+ gateway, server sidecar");
@@ -98,7 +120,10 @@ fn what_was_not_measured_leaves_the_other_steps() {
 #[test]
 fn rounds_of_different_sessions_and_unknown_proxies_make_no_step() {
     let mut made = exact(2, added);
-    made.records.iter_mut().filter(|record| record.path == "both").for_each(|record| record.session = 2);
+    made.records
+        .iter_mut()
+        .filter(|record| record.path == "both")
+        .for_each(|record| record.session = 2);
     let server = |record: &&mut Record| record.path == "server";
     made.records.iter_mut().filter(server).for_each(|record| record.cost.proxies.clear());
     let found = summary(&made);
@@ -106,7 +131,11 @@ fn rounds_of_different_sessions_and_unknown_proxies_make_no_step() {
     assert!(steps.iter().all(|step| step.path != "both"), "{steps:?}");
     let server = steps.iter().find(|step| step.path == "server").unwrap();
     let names: Vec<_> = server.added.iter().map(|added| added.name).collect();
-    assert_eq!(names, ["response_p50_ns", "response_p99_ns"], "its proxy's CPU is not known, so the sum is not");
+    assert_eq!(
+        names,
+        ["response_p50_ns", "response_p99_ns"],
+        "its proxy's CPU is not known, so the sum is not"
+    );
 }
 
 #[test]
@@ -121,11 +150,16 @@ fn connecting_to_a_proxy_before_the_servers_is_no_step() {
         record.metrics.insert("connections_per_s".to_owned(), 1000.0);
     }
     let found = summary(&made);
-    let of_it = |one: &&WaterfallSummary| one.workload == "bulk" && one.variant.as_deref() == Some("plain");
-    let steps: Vec<&WaterfallStep> = found.waterfall.iter().filter(of_it).flat_map(|one| &one.steps).collect();
-    let connects = |step: &WaterfallStep| step.added.iter().any(|added| added.name.starts_with("connect_"));
-    let mut told: Vec<(&str, bool, bool)> =
-        steps.iter().map(|step| (step.path.as_str(), connects(step), step.note.contains("first proxy"))).collect();
+    let of_it =
+        |one: &&WaterfallSummary| one.workload == "bulk" && one.variant.as_deref() == Some("plain");
+    let steps: Vec<&WaterfallStep> =
+        found.waterfall.iter().filter(of_it).flat_map(|one| &one.steps).collect();
+    let connects =
+        |step: &WaterfallStep| step.added.iter().any(|added| added.name.starts_with("connect_"));
+    let mut told: Vec<(&str, bool, bool)> = steps
+        .iter()
+        .map(|step| (step.path.as_str(), connects(step), step.note.contains("first proxy")))
+        .collect();
     told.sort_unstable();
     told.dedup();
     let expected = [
@@ -137,21 +171,36 @@ fn connecting_to_a_proxy_before_the_servers_is_no_step() {
         ("server", true, false),
     ];
     assert_eq!(told, expected);
-    assert!(steps.iter().all(|step| step.added.iter().any(|added| added.name == "cpu_per_connection_ns")), "{steps:?}");
+    assert!(
+        steps
+            .iter()
+            .all(|step| step.added.iter().any(|added| added.name == "cpu_per_connection_ns")),
+        "{steps:?}"
+    );
     // Beside the baseline's, these times would be another's.
     let bulk = found.workloads.iter().find(|workload| workload.name == "bulk").unwrap();
     let note = "connect times not compared: connecting ends at the first proxy";
     for cell in &bulk.cells {
         let compared = cell.path == "server";
         let p50 = cell.figure("connect_p50_ns").unwrap();
-        assert_eq!((p50.ratio.is_some(), p50.note.is_empty()), (compared, compared || cell.path == "none"), "{cell:?}");
+        assert_eq!(
+            (p50.ratio.is_some(), p50.note.is_empty()),
+            (compared, compared || cell.path == "none"),
+            "{cell:?}"
+        );
         let rate = cell.figure("connections_per_s").unwrap();
         assert_eq!(rate.ratio.is_some(), cell.path != "none", "{cell:?}");
     }
     let told = render(&made, "table").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains(&format!("- {note} (client, both, both-stats, gateway, gateway-server)")), "{told}");
+    assert!(
+        told.contains(&format!("- {note} (client, both, both-stats, gateway, gateway-server)")),
+        "{told}"
+    );
     let csv = render(&made, "csv");
-    let row = csv.lines().find(|row| row.starts_with("client,") && row.contains(",connect_p50_ns,")).unwrap();
+    let row = csv
+        .lines()
+        .find(|row| row.starts_with("client,") && row.contains(",connect_p50_ns,"))
+        .unwrap();
     assert_eq!(row.matches(note).count(), 1, "{row}");
 }
 
@@ -159,7 +208,8 @@ fn connecting_to_a_proxy_before_the_servers_is_no_step() {
 fn a_step_says_what_makes_it_doubtful() {
     let mut made = mesh(3);
     for record in &mut made.records {
-        let (path, rate) = (record.path.as_str(), record.point.get("rate").and_then(serde_json::Value::as_u64));
+        let (path, rate) =
+            (record.path.as_str(), record.point.get("rate").and_then(serde_json::Value::as_u64));
         match (path, rate) {
             ("both", Some(4000)) => record.limited_by = "cpu:proxy:server-sidecar".to_owned(),
             ("both", Some(2000)) => {
@@ -199,7 +249,9 @@ fn a_step_says_what_makes_it_doubtful() {
     }
     // A path that works off its backlog did more, not less.
     let mut backlog = mesh(3);
-    for record in backlog.records.iter_mut().filter(|record| record.path == "both" && record.round == 2) {
+    for record in
+        backlog.records.iter_mut().filter(|record| record.path == "both" && record.round == 2)
+    {
         record.limited_by = "unknown".to_owned();
         record.metrics.entry("requests_per_s".to_owned()).and_modify(|rate| *rate *= 1.027);
     }
@@ -234,7 +286,9 @@ fn what_nothing_paces_says_once_that_every_path_has_another_throughput() {
     let mut paced = mesh(2);
     let bulk = paced.run.plan.points.iter_mut().find(|point| point.workload == "bulk").unwrap();
     bulk.job.params["rate"] = "1Gbit".into();
-    assert!(summary(&paced).waterfall.iter().all(|one| one.workload != "bulk" || one.note.is_empty()));
+    assert!(
+        summary(&paced).waterfall.iter().all(|one| one.workload != "bulk" || one.note.is_empty())
+    );
 }
 
 #[test]
@@ -260,9 +314,12 @@ fn a_bar_goes_from_the_first_path_to_the_last_where_one_between_lacks_the_figure
         let page = render(made, "html");
         let title = page.find("\"title\":\"response p50: what each hop adds\"").unwrap();
         let start = page[..title].rfind("{\"id\":").unwrap();
-        let mut chart = serde_json::Deserializer::from_str(&page[start..]).into_iter::<serde_json::Value>();
+        let mut chart =
+            serde_json::Deserializer::from_str(&page[start..]).into_iter::<serde_json::Value>();
         let chart = chart.next().unwrap().unwrap();
-        let of_first = |series: &&serde_json::Value| series["points"].as_array().unwrap().iter().any(|p| p[0] == 0.0);
+        let of_first = |series: &&serde_json::Value| {
+            series["points"].as_array().unwrap().iter().any(|p| p[0] == 0.0)
+        };
         let series = chart["series"].as_array().unwrap().iter().filter(of_first);
         series.map(|series| series["name"].as_str().unwrap().to_owned()).collect()
     };
@@ -314,14 +371,22 @@ fn work_that_moves_to_a_proxy_makes_no_end_cheaper() {
     let mut found = summary(&made);
     let cell = |found: &Summary, path: &str| {
         let web = found.workloads.iter().find(|workload| workload.name == "web").unwrap();
-        web.cells.iter().find(|cell| cell.path == path && cell.point["rate"] == 1000).unwrap().clone()
+        web.cells
+            .iter()
+            .find(|cell| cell.path == path && cell.point["rate"] == 1000)
+            .unwrap()
+            .clone()
     };
     // Ends 20 and 30 us, proxies 70 and 60.
     for (path, us) in [("none", 50), ("server", 110), ("client", 120), ("both", 180)] {
         let sum = cell(&found, path).figure("cpu_per_request_ns").unwrap().clone();
         assert!((sum.spread.median - f64::from(us) * 1e3).abs() < 1e-6, "{path}: {sum:?}");
         let verdict = sum.ratio.and_then(|ratio| ratio.verdict).map(|verdict| verdict.text);
-        assert_eq!(verdict.is_some_and(|text| text.starts_with("dearer by ")), path != "none", "{path}");
+        assert_eq!(
+            verdict.is_some_and(|text| text.starts_with("dearer by ")),
+            path != "none",
+            "{path}"
+        );
         for end in ["client_cpu_per_request_ns", "server_cpu_per_request_ns"] {
             let one = cell(&found, path).figure(end).unwrap().clone();
             let says = one.note.starts_with("no verdict: proxies do work of this end");
@@ -330,17 +395,26 @@ fn work_that_moves_to_a_proxy_makes_no_end_cheaper() {
         }
     }
     let csv = render(&made, "csv");
-    let row = csv.lines().find(|row| row.starts_with("both,") && row.contains(",client_cpu_per_request_ns,")).unwrap();
+    let row = csv
+        .lines()
+        .find(|row| row.starts_with("both,") && row.contains(",client_cpu_per_request_ns,"))
+        .unwrap();
     assert!(
-        row.contains(",no verdict: proxies do work of this end on one of the two paths; compare the sum,"),
+        row.contains(
+            ",no verdict: proxies do work of this end on one of the two paths; compare the sum,"
+        ),
         "{row}"
     );
     // Between two paths with the same proxies each end does the same work.
     let mut alike = exact(3, added);
     alike.run.plan.baseline = Some("both".to_owned());
     found = summary(&alike);
-    let client = |path: &str| cell(&found, path).figure("client_cpu_per_request_ns").unwrap().clone();
-    assert!(client("both-stats").note.is_empty() && client("both-stats").ratio.unwrap().verdict.is_some());
+    let client =
+        |path: &str| cell(&found, path).figure("client_cpu_per_request_ns").unwrap().clone();
+    assert!(
+        client("both-stats").note.is_empty()
+            && client("both-stats").ratio.unwrap().verdict.is_some()
+    );
     assert!(client("server").ratio.unwrap().verdict.is_none());
     // What no proxy sees, no proxy takes over: the sum is that of the ends.
     let mut packets = mesh(2);
@@ -356,7 +430,12 @@ fn work_that_moves_to_a_proxy_makes_no_end_cheaper() {
     let found = summary(&packets);
     let echo = found.workloads.iter().find(|workload| workload.name == "echo").unwrap();
     for cell in &echo.cells {
-        assert_eq!(cell.figure("cpu_per_packet_ns").unwrap().spread.median, 30_000.0, "{}", cell.path);
+        assert_eq!(
+            cell.figure("cpu_per_packet_ns").unwrap().spread.median,
+            30_000.0,
+            "{}",
+            cell.path
+        );
         assert!(cell.figure("client_cpu_per_packet_ns").unwrap().note.is_empty(), "{}", cell.path);
     }
 }
@@ -364,12 +443,21 @@ fn work_that_moves_to_a_proxy_makes_no_end_cheaper() {
 #[test]
 fn proxies_that_are_not_known_leave_no_sum() {
     let mut made = exact(2, added);
-    made.records.iter_mut().filter(|record| record.path == "server").for_each(|record| record.cost.proxies.clear());
+    made.records
+        .iter_mut()
+        .filter(|record| record.path == "server")
+        .for_each(|record| record.cost.proxies.clear());
     let found = summary(&made);
     let web = found.workloads.iter().find(|workload| workload.name == "web").unwrap();
     let known = |path: &str| {
         let cell = web.cells.iter().find(|cell| cell.path == path).unwrap();
-        (cell.figure("cpu_per_request_ns").is_some(), cell.figure("client_cpu_per_request_ns").is_some())
+        (
+            cell.figure("cpu_per_request_ns").is_some(),
+            cell.figure("client_cpu_per_request_ns").is_some(),
+        )
     };
-    assert_eq!((known("server"), known("both"), known("none")), ((false, true), (true, true), (true, true)));
+    assert_eq!(
+        (known("server"), known("both"), known("none")),
+        ((false, true), (true, true), (true, true))
+    );
 }

@@ -3,7 +3,9 @@
 
 use std::sync::LazyLock;
 
-use hopbench_report::campaign::{CellSummary, Details, Estimate, RatioSummary, Summary, WorkloadSummary};
+use hopbench_report::campaign::{
+    CellSummary, Details, Estimate, RatioSummary, Summary, WorkloadSummary,
+};
 use serde_json::Value;
 
 use super::fixture::{self, Made};
@@ -11,14 +13,25 @@ use super::golden::rows;
 use super::{mesh, render, searched, summary, sure};
 
 static RUNS: LazyLock<Vec<(Made, Summary)>> = LazyLock::new(|| {
-    let runs = [fixture::quickstart(3), fixture::matrix(), fixture::connections(), mesh::mesh(6), sure::shown()];
+    let runs = [
+        fixture::quickstart(3),
+        fixture::matrix(),
+        fixture::connections(),
+        mesh::mesh(6),
+        sure::shown(),
+    ];
     runs.into_iter().map(|made| (made.clone(), summary(&made))).collect()
 });
 
 /// Every figure of every cell, in order.
 fn figures(found: &Summary) -> impl Iterator<Item = (&WorkloadSummary, &CellSummary, &Estimate)> {
-    let cells = found.workloads.iter().flat_map(|workload| workload.cells.iter().map(move |cell| (workload, cell)));
-    cells.flat_map(|(workload, cell)| cell.figures.iter().map(move |figure| (workload, cell, figure)))
+    let cells = found
+        .workloads
+        .iter()
+        .flat_map(|workload| workload.cells.iter().map(move |cell| (workload, cell)));
+    cells.flat_map(|(workload, cell)| {
+        cell.figures.iter().map(move |figure| (workload, cell, figure))
+    })
 }
 
 fn number(value: Option<f64>) -> String {
@@ -36,7 +49,8 @@ fn expected(
     let spread = figure.spread;
     let ratio = figure.ratio.as_ref();
     let of_ratio = |value: fn(&RatioSummary) -> Option<f64>| number(ratio.and_then(value));
-    let verdict = ratio.and_then(|ratio| ratio.verdict.as_ref()).map(|verdict| verdict.text.clone());
+    let verdict =
+        ratio.and_then(|ratio| ratio.verdict.as_ref()).map(|verdict| verdict.text.clone());
     let outliers: Vec<String> = figure.outliers.iter().map(u32::to_string).collect();
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let fixed = [
@@ -91,7 +105,8 @@ fn programs_get_every_figure() {
     for (made, found) in RUNS.iter() {
         let json: Value = serde_json::from_str(&render(made, "json")).unwrap();
         let list = |value: &Value| value.as_array().unwrap().clone();
-        let cells = list(&json["workloads"]).into_iter().flat_map(|workload| list(&workload["cells"]));
+        let cells =
+            list(&json["workloads"]).into_iter().flat_map(|workload| list(&workload["cells"]));
         let mut values = cells.flat_map(|cell| list(&cell["figures"]));
         for (_, cell, figure) in figures(found) {
             let value = values.next().unwrap();
@@ -102,7 +117,10 @@ fn programs_get_every_figure() {
             assert_eq!(value["name"], figure.name, "{}", cell.path);
             assert_eq!(value["rounds"], figure.spread.rounds, "{value}");
             assert!(same(&value["median"], Some(figure.spread.median)), "{value}");
-            assert!(same(&value["low"], figure.spread.low) && same(&value["high"], figure.spread.high), "{value}");
+            assert!(
+                same(&value["low"], figure.spread.low) && same(&value["high"], figure.spread.high),
+                "{value}"
+            );
             let outliers = value.get("outliers").map_or_else(Vec::new, list);
             assert_eq!(outliers, figure.outliers, "{value}");
             let ratio = figure.ratio.as_ref();
@@ -116,8 +134,13 @@ fn programs_get_every_figure() {
             ] {
                 assert!(same(&value["ratio"][name], number), "{name}: {value}");
             }
-            assert_eq!(value["ratio"]["test"].as_str(), ratio.and_then(|ratio| ratio.test), "{value}");
-            let verdict = serde_json::to_value(ratio.and_then(|ratio| ratio.verdict.as_ref())).unwrap();
+            assert_eq!(
+                value["ratio"]["test"].as_str(),
+                ratio.and_then(|ratio| ratio.test),
+                "{value}"
+            );
+            let verdict =
+                serde_json::to_value(ratio.and_then(|ratio| ratio.verdict.as_ref())).unwrap();
             assert_eq!(value["ratio"]["verdict"]["text"], verdict["text"], "{value}");
             assert_eq!(value["ratio"]["verdict"]["outcome"], verdict["outcome"], "{value}");
         }
@@ -135,14 +158,16 @@ fn a_terminal_has_a_row_of_every_cell_in_every_block() {
     for (_, found) in RUNS.iter() {
         for workload in &found.workloads {
             let page = Details { width: 80, workload: Some(&workload.name) }.text(found).unwrap();
-            let lines: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+            let lines: Vec<&str> =
+                page.lines().filter_map(|line| line.strip_prefix("  ")).collect();
             let blocks = lines.iter().filter(|line| line.starts_with("path  ")).count();
             assert!(blocks > 0, "{page}");
             for cell in &workload.cells {
                 let is_own = |line: &&&str| {
                     let mut texts = line.split("  ").map(str::trim).filter(|text| !text.is_empty());
                     let label = cell.point_label.as_str();
-                    texts.next() == Some(cell.path.as_str()) && (label.is_empty() || texts.next() == Some(label))
+                    texts.next() == Some(cell.path.as_str())
+                        && (label.is_empty() || texts.next() == Some(label))
                 };
                 let count = lines.iter().filter(is_own).count();
                 assert_eq!(count, blocks, "{} {}:\n{page}", cell.path, cell.point_label);
@@ -163,19 +188,28 @@ fn markdown_has_a_row_of_every_cell() {
     for (made, found) in RUNS.iter() {
         let page = render(made, "markdown");
         for workload in &found.workloads {
-            let (_, own) = page.split_once(&format!("\n## {} ({})\n", workload.name, workload.kind)).unwrap();
+            let (_, own) =
+                page.split_once(&format!("\n## {} ({})\n", workload.name, workload.kind)).unwrap();
             // What is folded away there is no table of cells.
-            let own = own.split("\n## ").next().and_then(|own| own.split("<details>").next()).unwrap();
+            let own =
+                own.split("\n## ").next().and_then(|own| own.split("<details>").next()).unwrap();
             let head = own.lines().find(|line| line.starts_with("| path |")).unwrap();
             for cell in &workload.cells {
-                let label =
-                    if cell.point_label.is_empty() { String::new() } else { format!(" {} |", cell.point_label) };
+                let label = if cell.point_label.is_empty() {
+                    String::new()
+                } else {
+                    format!(" {} |", cell.point_label)
+                };
                 let begin = format!("| {} |{label} ", cell.path);
                 let rows: Vec<&str> = own.lines().filter(|line| line.starts_with(&begin)).collect();
                 assert_eq!(rows.len(), 1, "{begin}\n{own}");
                 assert_eq!(rows[0].matches('|').count(), head.matches('|').count(), "{}", rows[0]);
                 let verdict = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
-                assert!(verdict.is_none_or(|verdict| rows[0].contains(&verdict.text)), "{verdict:?}: {}", rows[0]);
+                assert!(
+                    verdict.is_none_or(|verdict| rows[0].contains(&verdict.text)),
+                    "{verdict:?}: {}",
+                    rows[0]
+                );
             }
         }
     }
@@ -219,10 +253,17 @@ fn every_trial_of_a_search_has_its_row() {
                 }
                 let shown = shown.next().unwrap();
                 let ends = (format!("| {} | ", step.step), format!(" | {} |", step.why));
-                assert!(shown.starts_with(&ends.0) && shown.ends_with(&ends.1), "{ends:?}: {shown}");
+                assert!(
+                    shown.starts_with(&ends.0) && shown.ends_with(&ends.1),
+                    "{ends:?}: {shown}"
+                );
             }
             assert_eq!(shown.next(), None, "{trace}");
         }
     }
-    assert_eq!((rows.next(), traces.next()), (None, None), "no row and no trace beyond those of the summary");
+    assert_eq!(
+        (rows.next(), traces.next()),
+        (None, None),
+        "no row and no trace beyond those of the summary"
+    );
 }

@@ -1,8 +1,8 @@
 //! A made-up run of searches: the searches are real, what they see is not.
 
 use hopbench_model::{
-    Cell, CpuOf, EQUAL_LOAD, RateRange, Record, RunFile, Schedule, SearchGoal, SearchOutcome, SearchSpec, SearchStep,
-    Via,
+    Cell, CpuOf, EQUAL_LOAD, RateRange, Record, RunFile, Schedule, SearchGoal, SearchOutcome,
+    SearchSpec, SearchStep, Via,
 };
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search, Why};
 use serde_json::json;
@@ -24,21 +24,35 @@ pub(crate) const PATHS: [(&str, f64); 4] =
 
 /// Four searches on four paths, of which one is nearly the baseline; nothing was measured yet.
 pub(crate) fn run() -> RunFile {
-    let paths = PATHS.map(|(name, _)| fixture::path(name, ("host", "a"), ("bridge", "b"), Via::Direct)).into();
+    let paths = PATHS
+        .map(|(name, _)| fixture::path(name, ("host", "a"), ("bridge", "b"), Via::Direct))
+        .into();
     let rated = Schedule::Rate(RATES.lowest_per_s);
-    let search = |goal, equal_load| Some(SearchSpec { goal, repeats: 3, errors_share: 0.01, equal_load });
+    let search =
+        |goal, equal_load| Some(SearchSpec { goal, repeats: 3, errors_share: 0.01, equal_load });
     let mut points = vec![
         fixture::point("web", &[], fixture::job("http", json!({}), rated, 16)),
         fixture::point("pool", &[], fixture::job("http", json!({}), Schedule::Closed, 8)),
-        fixture::point("half", &[("size", json!("1KiB"))], fixture::job("http", json!({}), rated, 16)),
+        fixture::point(
+            "half",
+            &[("size", json!("1KiB"))],
+            fixture::job("http", json!({}), rated, 16),
+        ),
         fixture::point("flood", &[], fixture::job("udp", json!({}), rated, 1)),
     ];
-    let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
+    let slo =
+        SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: RATES, precision: 0.02 };
     points[SLO].search = search(slo, true);
-    points[KNEE].search =
-        search(SearchGoal::Knee { connections: LEVELS.into(), threads: vec![1, 2], least_growth: 0.05 }, false);
-    points[CPU].search = search(SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.6, rates: RATES }, false);
-    points[LOSSLESS].search = search(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 }, false);
+    points[KNEE].search = search(
+        SearchGoal::Knee { connections: LEVELS.into(), threads: vec![1, 2], least_growth: 0.05 },
+        false,
+    );
+    points[CPU].search = search(
+        SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.6, rates: RATES },
+        false,
+    );
+    points[LOSSLESS].search =
+        search(SearchGoal::Lossless { loss_share: 0.001, rates: RATES, precision: 0.01 }, false);
     fixture::run("searches (made up)", paths, points, 3, Some("direct"))
 }
 
@@ -53,11 +67,20 @@ pub(crate) struct At<'a> {
 }
 
 /// The record of a trial of a search.
-pub(crate) fn trial(run: &RunFile, at: At<'_>, step: u32, load: f64, why: &str, value: f64) -> Record {
+pub(crate) fn trial(
+    run: &RunFile,
+    at: At<'_>,
+    step: u32,
+    load: f64,
+    why: &str,
+    value: f64,
+) -> Record {
     let mut made = run.clone();
     let point = &mut made.plan.points[at.point];
     let whole = load.fract() == 0.0;
-    point.point.insert(at.parameter.to_owned(), if whole { json!(load as u64) } else { json!(load) });
+    point
+        .point
+        .insert(at.parameter.to_owned(), if whole { json!(load as u64) } else { json!(load) });
     match at.parameter {
         "rate" => point.job.schedule = Schedule::Rate(load),
         "connections" => point.job.connections = load as u32,
@@ -65,9 +88,14 @@ pub(crate) fn trial(run: &RunFile, at: At<'_>, step: u32, load: f64, why: &str, 
     }
     let mut noise = Noise(u64::from(step));
     let costs = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
-    let mut record = fixture::record(&made, Cell { path: at.path, point: at.point }, step, costs, &mut noise);
+    let mut record =
+        fixture::record(&made, Cell { path: at.path, point: at.point }, step, costs, &mut noise);
     if at.parameter == "rate" {
-        let metric = if record.job["workload"] == "udp" { "received_packets_per_s" } else { "requests_per_s" };
+        let metric = if record.job["workload"] == "udp" {
+            "received_packets_per_s"
+        } else {
+            "requests_per_s"
+        };
         record.metrics.insert(metric.to_owned(), load);
     }
     match at.figure {
@@ -75,7 +103,8 @@ pub(crate) fn trial(run: &RunFile, at: At<'_>, step: u32, load: f64, why: &str, 
         "loss" => _ = record.metrics.insert("lost_ratio".to_owned(), value),
         "response_ns p99" => {
             let latency = record.latency.get_mut("response_ns").unwrap();
-            (latency.p50, latency.p90, latency.p99) = (value as u64 / 4, value as u64 / 2, value as u64);
+            (latency.p50, latency.p90, latency.p99) =
+                (value as u64 / 4, value as u64 / 2, value as u64);
             latency.max = latency.max.max(latency.p99);
         }
         _ => {}
@@ -123,10 +152,14 @@ pub(crate) fn drive(
     let known = |load: f64| Some(load).filter(|load| *load > 0.0 && load.is_finite());
     let outcome = match search.outcome() {
         Outcome::Searching => None,
-        Outcome::Found { load, low, high } => Some(SearchOutcome::Found { load, low, high: known(high) }),
+        Outcome::Found { load, low, high } => {
+            Some(SearchOutcome::Found { load, low, high: known(high) })
+        }
         Outcome::AboveHighest => Some(SearchOutcome::AboveHighest),
         Outcome::BelowLowest => Some(SearchOutcome::BelowLowest),
-        Outcome::GaveUp { low, high } => Some(SearchOutcome::GaveUp { low: known(low), high: known(high) }),
+        Outcome::GaveUp { low, high } => {
+            Some(SearchOutcome::GaveUp { low: known(low), high: known(high) })
+        }
     };
     out.last_mut().unwrap().search.as_mut().unwrap().outcome = outcome;
     out
@@ -154,12 +187,15 @@ pub(crate) fn searched() -> Made {
     for (path, (_, most)) in PATHS.into_iter().enumerate() {
         let at = |point, goal, parameter, figure| At { path, point, goal, parameter, figure };
         let slo = &mut Highest::slo(5e6, RATES.lowest_per_s, RATES.highest_per_s, 0.02, 3);
-        records.extend(drive(&run, at(SLO, "slo", "rate", "response_ns p99"), slo, 1, |rate| p99_ns(most, rate)));
+        records.extend(drive(&run, at(SLO, "slo", "rate", "response_ns p99"), slo, 1, |rate| {
+            p99_ns(most, rate)
+        }));
         if let Outcome::Found { load, .. } = slo.outcome() {
             found.push((path, load));
         }
         let levels = LEVELS.map(f64::from);
-        let throughput = |n: f64| if most < 1000.0 { (100.0 * n).min(3200.0) } else { scaled(most, n) };
+        let throughput =
+            |n: f64| if most < 1000.0 { (100.0 * n).min(3200.0) } else { scaled(most, n) };
         let knee = &mut Knee::new(&levels, 0.05);
         let at_knee = at(KNEE, "knee", "connections", "requests_per_s");
         let trials = drive(&run, at_knee, knee, 1, |n| throughput(n) * noise.about(0.01));
@@ -169,13 +205,16 @@ pub(crate) fn searched() -> Made {
         let at_threads = At { parameter: "threads", ..at_knee };
         records.extend(drive(&run, at_threads, threads, next, |n| most / 5.0 * (1.0 + 0.01 * n)));
         let cpu = &mut Ceiling::new(0.6, RATES.lowest_per_s, RATES.highest_per_s, 3);
-        let share = |rate: f64| if most < 1000.0 { 0.05 } else { (0.02 + rate / most * 0.9).min(1.0) };
+        let share =
+            |rate: f64| if most < 1000.0 { 0.05 } else { (0.02 + rate / most * 0.9).min(1.0) };
         records.extend(drive(&run, at(CPU, "cpu", "rate", "cpu_share"), cpu, 1, share));
-        let lossless = &mut Highest::lossless(0.001, RATES.lowest_per_s, RATES.highest_per_s, 0.01, 3);
+        let lossless =
+            &mut Highest::lossless(0.001, RATES.lowest_per_s, RATES.highest_per_s, 0.01, 3);
         let lost = |rate: f64| (1.0 - most / rate).max(0.0);
         records.extend(drive(&run, at(LOSSLESS, "lossless", "rate", "loss"), lossless, 1, lost));
     }
-    let at = At { path: 0, point: SLO, goal: EQUAL_LOAD, parameter: "rate", figure: "response_ns p99" };
+    let at =
+        At { path: 0, point: SLO, goal: EQUAL_LOAD, parameter: "rate", figure: "response_ns p99" };
     for (on, load) in found {
         for (path, (_, most)) in PATHS.into_iter().enumerate() {
             for step in 1..=3 {

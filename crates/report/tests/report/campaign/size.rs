@@ -18,7 +18,14 @@ const MOST_S: u64 = 120;
 fn large() -> RunFile {
     let kinds = ["host", "bridge", "overlay", "eni", "ptp"];
     let paths = (0..100)
-        .map(|i| fixture::path(&format!("path-{i}"), (kinds[i % 5], "a"), (kinds[i / 20], "b"), Via::Direct))
+        .map(|i| {
+            fixture::path(
+                &format!("path-{i}"),
+                (kinds[i % 5], "a"),
+                (kinds[i / 20], "b"),
+                Via::Direct,
+            )
+        })
         .collect();
     let points = (0..100)
         .map(|i| {
@@ -39,7 +46,15 @@ fn report_of_a_large_run() {
     let mut campaign = RunData::new(&run);
     let template: Vec<Record> = run.plan.cells[..100]
         .iter()
-        .map(|cell| fixture::record(&run, *cell, 1, Costs { speed: 1.0, latency: 1.0, cpu: 1.0 }, &mut noise))
+        .map(|cell| {
+            fixture::record(
+                &run,
+                *cell,
+                1,
+                Costs { speed: 1.0, latency: 1.0, cpu: 1.0 },
+                &mut noise,
+            )
+        })
         .collect();
     let mut count = 0;
     let begun = Instant::now();
@@ -84,7 +99,10 @@ fn a_large_run_takes_bounded_memory_and_time() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     let number = |start: &str| -> u64 {
-        let line = text.lines().rfind(|line| line.contains(start)).unwrap_or_else(|| panic!("no {start}: {text}"));
+        let line = text
+            .lines()
+            .rfind(|line| line.contains(start))
+            .unwrap_or_else(|| panic!("no {start}: {text}"));
         line.split(start).nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap()
     };
     let resident = number("VmHWM:") * 1024;

@@ -1,6 +1,8 @@
 //! Intervals and differences in reports, with known answers.
 
-use hopbench_model::{Cell, NodeCost, Record, Schedule, SearchStep, StopRule, StopWhy, Stopped, Via, point_label};
+use hopbench_model::{
+    Cell, NodeCost, Record, Schedule, SearchStep, StopRule, StopWhy, Stopped, Via, point_label,
+};
 use hopbench_report::campaign::{Estimate, Outcome, RunData, Summary};
 use hopbench_stats::Stop;
 use serde_json::json;
@@ -17,7 +19,8 @@ const WEATHER: [f64; 6] = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0];
 fn made(paths: &[(&str, &[f64])], twin: Option<&str>) -> Made {
     let named = |name: &str| fixture::path(name, ("host", "a"), ("host", "b"), Via::Direct);
     let all = std::iter::once(named("base")).chain(paths.iter().map(|(name, _)| named(name)));
-    let points = vec![fixture::point("bulk", &[], fixture::job("stream", json!({}), Schedule::Closed, 1))];
+    let points =
+        vec![fixture::point("bulk", &[], fixture::job("stream", json!({}), Schedule::Closed, 1))];
     let rounds = paths[0].1.len();
     let mut run = fixture::run("sure", all.collect(), points, rounds as u32, Some("base"));
     run.plan.twin = twin.map(str::to_owned);
@@ -27,7 +30,8 @@ fn made(paths: &[(&str, &[f64])], twin: Option<&str>) -> Made {
         for Cell { path, point } in &run.plan.cells {
             let cell = Cell { path: *path, point: *point };
             let factor = if *path == 0 { 1.0 } else { paths[*path - 1].1[round] };
-            let mut record = fixture::record(&run, cell, round as u32 + 1, costs, &mut Noise::default());
+            let mut record =
+                fixture::record(&run, cell, round as u32 + 1, costs, &mut Noise::default());
             record.metrics.insert(RATE.to_owned(), 8e9 * WEATHER[round % 6] * factor);
             // Without CPU time the rate is the only figure that is compared.
             record.cost.client.clear();
@@ -60,7 +64,9 @@ fn page(made: &Made, format: &str) -> String {
 /// A run that has all of it: a twin, a stop rule, cells that ended early and one that could not, an
 /// outlier.
 pub(crate) fn shown() -> Made {
-    let named = |name: &str, network: &str| fixture::path(name, (network, "a"), (network, "b"), Via::Direct);
+    let named = |name: &str, network: &str| {
+        fixture::path(name, (network, "a"), (network, "b"), Via::Direct)
+    };
     let paths = vec![
         named("host", "host"),
         named("host again", "host"),
@@ -68,8 +74,11 @@ pub(crate) fn shown() -> Made {
         named("bridge", "bridge"),
         named("overlay", "overlay"),
     ];
-    let mut points =
-        vec![fixture::point("throughput", &[], fixture::job("stream", json!({"size": "128KiB"}), Schedule::Closed, 4))];
+    let mut points = vec![fixture::point(
+        "throughput",
+        &[],
+        fixture::job("stream", json!({"size": "128KiB"}), Schedule::Closed, 4),
+    )];
     points.extend(["1B", "4KiB"].map(|size| {
         let job = fixture::job("rr", json!({"size": size}), Schedule::Closed, 1);
         fixture::point("latency", &[("size", json!(size))], job)
@@ -85,16 +94,28 @@ pub(crate) fn shown() -> Made {
     });
     let mut made = fixture::measured(run, |path| fixture::costs_of(&path.from.network));
     let figure = |workload: &str| if workload == "throughput" { RATE } else { "requests_per_s" };
-    let early =
-        [("eni", "throughput", "", 5, StopWhy::Narrow), ("overlay", "latency", "size=4KiB", 7, StopWhy::Budget)];
+    let early = [
+        ("eni", "throughput", "", 5, StopWhy::Narrow),
+        ("overlay", "latency", "size=4KiB", 7, StopWhy::Budget),
+    ];
     for (path, workload, point, rounds, why) in early {
-        let of_it =
-            |record: &Record| record.path == path && record.workload == workload && point_label(&record.point) == point;
+        let of_it = |record: &Record| {
+            record.path == path
+                && record.workload == workload
+                && point_label(&record.point) == point
+        };
         made.records.retain(|record| !of_it(record) || record.round <= rounds);
         let share = if why == StopWhy::Narrow { 0.0141 } else { 0.0226 };
-        made.run.stopped.push(ended([path, workload, point], figure(workload), rounds, (why, Some(share))));
+        made.run.stopped.push(ended(
+            [path, workload, point],
+            figure(workload),
+            rounds,
+            (why, Some(share)),
+        ));
     }
-    let far = |record: &&mut Record| record.path == "bridge" && record.workload == "throughput" && record.round == 4;
+    let far = |record: &&mut Record| {
+        record.path == "bridge" && record.workload == "throughput" && record.round == 4
+    };
     made.records.iter_mut().find(far).unwrap().metrics.insert(RATE.to_owned(), 4e9);
     // The others had all rounds.
     let stop = Stop { half_width_share: 0.015, min_rounds: 3, max_rounds: 9 };
@@ -102,10 +123,18 @@ pub(crate) fn shown() -> Made {
         let (path, at) = made.run.plan.at(*cell);
         let (label, looked_at) = (point_label(&at.point), figure(&at.workload));
         let names = [path.name.as_str(), &at.workload, &label];
-        if made.run.stopped.iter().any(|known| [&*known.path, &*known.workload, &*known.point] == names) {
+        if made
+            .run
+            .stopped
+            .iter()
+            .any(|known| [&*known.path, &*known.workload, &*known.point] == names)
+        {
             continue;
         }
-        let own = made.records.iter().filter(|record| record.path == path.name && record.workload == at.workload);
+        let own = made
+            .records
+            .iter()
+            .filter(|record| record.path == path.name && record.workload == at.workload);
         let own = own.filter(|record| record.point == at.point);
         let look = stop.look(&own.map(|record| record.metrics[looked_at]).collect::<Vec<_>>());
         let why = if look.narrow_enough { StopWhy::Narrow } else { StopWhy::Rounds };
@@ -115,7 +144,12 @@ pub(crate) fn shown() -> Made {
 }
 
 /// What a run writes of a cell whose rounds have ended, and that was looked at as the rule asks.
-fn ended(cell: [&str; 3], figure: &str, rounds: u32, (why, half_width_share): (StopWhy, Option<f64>)) -> Stopped {
+fn ended(
+    cell: [&str; 3],
+    figure: &str,
+    rounds: u32,
+    (why, half_width_share): (StopWhy, Option<f64>),
+) -> Stopped {
     let [path, workload, point, figure] = [cell[0], cell[1], cell[2], figure].map(str::to_owned);
     Stopped { path, workload, point, rounds, why, half_width_share, figure, instead: false }
 }
@@ -130,18 +164,27 @@ fn a_true_difference_is_called_and_the_same_thing_twice_is_not() {
     assert!(text.starts_with("slower by 10 % [9."), "{text}");
     let ratio = rate(&found, "other").ratio.as_ref().unwrap();
     assert_eq!(ratio.test, Some("student"), "a permutation of 6 rounds cannot say enough");
-    assert!(ratio.p.is_some_and(|p| p < 1e-6) && ratio.p == ratio.q, "one comparison needs no correction: {ratio:?}");
+    assert!(
+        ratio.p.is_some_and(|p| p < 1e-6) && ratio.p == ratio.q,
+        "one comparison needs no correction: {ratio:?}"
+    );
     // The median of the six ratios is 1.0005.
     let twin = rate(&found, "again").ratio.as_ref().unwrap();
     assert!(twin.verdict.is_none() && twin.p.is_none());
-    assert!((twin.noise_floor.unwrap() - 0.0005).abs() < 1e-9 && twin.noise_floor == ratio.noise_floor);
+    assert!(
+        (twin.noise_floor.unwrap() - 0.0005).abs() < 1e-9 && twin.noise_floor == ratio.noise_floor
+    );
     assert_eq!((found.run.comparisons, found.run.judged, found.run.withheld), (1, 1, 0));
     assert!(found.workloads[0].findings.iter().all(|finding| finding.paths != "again"));
-    let note = "noise floor: base and the same once more (again) differ by 0.05 %; no verdict is withheld";
+    let note =
+        "noise floor: base and the same once more (again) differ by 0.05 %; no verdict is withheld";
     assert_eq!(found.run.notes, [note]);
     for format in ["table", "markdown", "html"] {
         let page = page(&made, format);
-        assert!(page.contains("A/A: noise floor 0.05 %") && page.contains("slower by 10 % "), "{format}: {page}");
+        assert!(
+            page.contains("A/A: noise floor 0.05 %") && page.contains("slower by 10 % "),
+            "{format}: {page}"
+        );
         assert!(page.contains(note), "{format}");
     }
     let csv = render(&made, "csv");
@@ -149,8 +192,16 @@ fn a_true_difference_is_called_and_the_same_thing_twice_is_not() {
         let of_rate = |line: &&str| line.starts_with(&format!("{path},")) && line.contains(RATE);
         csv.lines().find(of_rate).unwrap().to_owned()
     };
-    assert!(row("again").contains(",,nic,0,A/A: noise floor 0.05 %,none,,,,,0.000"), "{}", row("again"));
-    assert!(row("other").contains("slower by 10 % ") && row("other").contains(",student,"), "{}", row("other"));
+    assert!(
+        row("again").contains(",,nic,0,A/A: noise floor 0.05 %,none,,,,,0.000"),
+        "{}",
+        row("again")
+    );
+    assert!(
+        row("other").contains("slower by 10 % ") && row("other").contains(",student,"),
+        "{}",
+        row("other")
+    );
     assert!(render(&made, "json").contains("\"test\": \"student\""));
 }
 
@@ -162,10 +213,16 @@ fn what_the_same_thing_twice_differs_by_withholds_what_is_no_larger() {
     };
     let noisy = paths(1.05);
     let found = summary(&noisy);
-    assert_eq!(verdict(&found, "other"), (Outcome::NoiseFloor, "within the noise floor (5.0 %)".to_owned()));
+    assert_eq!(
+        verdict(&found, "other"),
+        (Outcome::NoiseFloor, "within the noise floor (5.0 %)".to_owned())
+    );
     assert_eq!(verdict(&found, "far").0, Outcome::Worse, "more than the floor is more");
     assert_eq!(found.run.withheld, 1);
-    assert!(found.run.notes[0].ends_with("differ by 5.0 %; 1 verdict is withheld, of a difference that is no larger"));
+    assert!(
+        found.run.notes[0]
+            .ends_with("differ by 5.0 %; 1 verdict is withheld, of a difference that is no larger")
+    );
     assert!(
         found.workloads[0].headline.contains("other: within the noise floor (5.0 %)"),
         "{}",
@@ -174,7 +231,11 @@ fn what_the_same_thing_twice_differs_by_withholds_what_is_no_larger() {
     for format in ["table", "markdown", "html", "csv", "json"] {
         assert!(page(&noisy, format).contains("within the noise floor (5.0 %)"), "{format}");
     }
-    assert_eq!(verdict(&summary(&paths(1.01)), "other").0, Outcome::Worse, "with a floor of 1 % it stands");
+    assert_eq!(
+        verdict(&summary(&paths(1.01)), "other").0,
+        Outcome::Worse,
+        "with a floor of 1 % it stands"
+    );
 }
 
 #[test]
@@ -182,7 +243,10 @@ fn what_is_of_no_interest_is_said_to_be() {
     let mut made = made(&[("other", &about(0.97)), ("far", &about(0.9))], None);
     made.run.plan.minimum_effect = 0.05;
     let found = summary(&made);
-    assert_eq!(verdict(&found, "other"), (Outcome::MinimumEffect, "below the minimum effect".to_owned()));
+    assert_eq!(
+        verdict(&found, "other"),
+        (Outcome::MinimumEffect, "below the minimum effect".to_owned())
+    );
     assert_eq!(verdict(&found, "far").0, Outcome::Worse);
     assert!(page(&made, "table").contains("Differences below 5.0 % are of no interest here."));
 }
@@ -216,7 +280,10 @@ fn one_small_p_among_many_is_not_called() {
 #[test]
 fn two_rounds_are_too_few() {
     let found = summary(&made(&[("other", &[0.5, 0.5])], None));
-    assert_eq!(verdict(&found, "other"), (Outcome::TooFewRounds, "too few rounds (3 needed)".to_owned()));
+    assert_eq!(
+        verdict(&found, "other"),
+        (Outcome::TooFewRounds, "too few rounds (3 needed)".to_owned())
+    );
     assert!(
         found.workloads[0].headline.ends_with("other: too few rounds (3 needed)."),
         "{}",
@@ -246,12 +313,18 @@ fn stopped(why: StopWhy, share: f64) -> Made {
 fn rounds_that_were_not_needed_are_not_missing() {
     let made = stopped(StopWhy::Narrow, 0.004);
     let found = summary(&made);
-    assert_eq!((found.run.planned_trials, found.run.used_trials, found.run.spared_trials), (12, 12, 28));
+    assert_eq!(
+        (found.run.planned_trials, found.run.used_trials, found.run.spared_trials),
+        (12, 12, 28)
+    );
     assert!(found.run.notes.is_empty(), "{:?}", found.run.notes);
     assert!(!render(&made, "html").contains("are in no figure"));
     for format in ["table", "markdown", "html"] {
         let page = page(&made, format);
-        assert!(page.contains("until throughput is within +-2.0 %: 3 to 20, in at most 10m"), "{format}: {page}");
+        assert!(
+            page.contains("until throughput is within +-2.0 %: 3 to 20, in at most 10m"),
+            "{format}: {page}"
+        );
     }
     let stop = found.workloads[0].cells[0].stop.as_ref().unwrap();
     assert_eq!((stop.why, stop.rounds, stop.half_width_share), (StopWhy::Narrow, 6, Some(0.0199)));
@@ -277,23 +350,32 @@ fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
     let made = stopped(StopWhy::Budget, 0.031);
     let found = summary(&made);
     assert_eq!(found.run.planned_trials, 12);
-    let note =
-        "the time of 10m ended before 1 of 2 cells had throughput within +-2.0 %: other bulk (+-3.1 %). In that time";
+    let note = "the time of 10m ended before 1 of 2 cells had throughput within +-2.0 %: other bulk (+-3.1 %). In that time";
     assert!(found.run.notes.iter().any(|said| said.starts_with(note)), "{:?}", found.run.notes);
     for format in ["html", "csv"] {
-        assert!(page(&made, format).contains("after 6 rounds, when the time ended: +-3.1 %"), "{format}");
+        assert!(
+            page(&made, format).contains("after 6 rounds, when the time ended: +-3.1 %"),
+            "{format}"
+        );
     }
     assert!(!page(&made, "csv").contains('\''), "a note begins like a formula");
     // All rounds, and still not narrow enough.
     let mut all = made;
     all.run.plan.rounds = 6;
     let wide = all.run.stopped.iter_mut();
-    wide.for_each(|stopped| (stopped.why, stopped.half_width_share) = (StopWhy::Rounds, Some(0.012)));
+    wide.for_each(|stopped| {
+        (stopped.why, stopped.half_width_share) = (StopWhy::Rounds, Some(0.012))
+    });
     all.run.plan.stop.as_mut().unwrap().half_width_share = 0.005;
     let found = summary(&all);
-    let ends: Vec<_> = found.workloads[0].cells.iter().map(|cell| cell.stop.as_ref().unwrap().why).collect();
+    let ends: Vec<_> =
+        found.workloads[0].cells.iter().map(|cell| cell.stop.as_ref().unwrap().why).collect();
     assert_eq!(ends, [StopWhy::Rounds; 2]);
-    assert!(found.run.notes[0].starts_with("after all 6 rounds 2 of 2 cells do not have throughput within +-0.50 %: "));
+    assert!(
+        found.run.notes[0].starts_with(
+            "after all 6 rounds 2 of 2 cells do not have throughput within +-0.50 %: "
+        )
+    );
 }
 
 #[test]
@@ -310,7 +392,11 @@ fn the_figure_that_was_looked_at_is_named() {
     made.run.stopped.iter_mut().for_each(|stopped| stopped.instead = true);
     let found = summary(&made);
     let note = "before 1 of 2 cells had received within +-2.0 %: other bulk (+-3.1 %)";
-    assert!(found.run.notes.iter().any(|said| said.contains(note)), "a stream has no p99: {:?}", found.run.notes);
+    assert!(
+        found.run.notes.iter().any(|said| said.contains(note)),
+        "a stream has no p99: {:?}",
+        found.run.notes
+    );
 }
 
 #[test]
@@ -330,13 +416,19 @@ fn an_outlier_is_marked_and_still_in_the_median() {
     assert!(rate(&found, "base").outliers.is_empty());
     let note = "1 trial is far from the other rounds of the same cell (round 7 of other bulk): marked *, and it is in the figures";
     assert!(found.run.notes.contains(&note.to_owned()), "{:?}", found.run.notes);
-    for (format, mark) in
-        [("table", "]* "), ("markdown", "]\\* "), ("html", "round 7\">*</span>"), ("csv", ",7,,,,,,\n")]
-    {
+    for (format, mark) in [
+        ("table", "]* "),
+        ("markdown", "]\\* "),
+        ("html", "round 7\">*</span>"),
+        ("csv", ",7,,,,,,\n"),
+    ] {
         let page = render(&made, format);
         assert!(page.contains(mark), "{format}: {page}");
     }
-    assert!(render(&made, "table").contains("* A round is far from the others of the cell; it is in the figure."));
+    assert!(
+        render(&made, "table")
+            .contains("* A round is far from the others of the cell; it is in the figure.")
+    );
 }
 
 fn with_rates(rounds: usize, rate: impl Fn(usize) -> f64) -> Made {
@@ -352,19 +444,30 @@ fn with_rates(rounds: usize, rate: impl Fn(usize) -> f64) -> Made {
 fn what_moves_over_the_rounds_in_all_cells_is_told() {
     let slower = with_rates(9, |round| 1.0 - 0.01 * round as f64);
     let notes = summary(&slower).run.notes;
-    assert!(notes[0].starts_with("from the first round to the last all cells together got slower by 8."), "{notes:?}");
+    assert!(
+        notes[0]
+            .starts_with("from the first round to the last all cells together got slower by 8."),
+        "{notes:?}"
+    );
     assert!(notes[0].contains("(p < 0.001)"), "{notes:?}");
     assert!(page(&slower, "table").contains("got slower by 8."));
     // Four times as slow, round by round, is slower by three quarters.
     let fourth = with_rates(9, |round| 0.25f64.powf(round as f64 / 8.0));
-    assert!(page(&fourth, "table").contains("got slower by 75 %"), "{:?}", summary(&fourth).run.notes);
-    let steady = with_rates(9, |round| [1.0, 1.01, 0.99, 1.005, 0.995, 1.01, 0.99, 1.0, 1.002][round]);
+    assert!(
+        page(&fourth, "table").contains("got slower by 75 %"),
+        "{:?}",
+        summary(&fourth).run.notes
+    );
+    let steady =
+        with_rates(9, |round| [1.0, 1.01, 0.99, 1.005, 0.995, 1.01, 0.99, 1.0, 1.002][round]);
     assert!(summary(&steady).run.notes.is_empty(), "{:?}", summary(&steady).run.notes);
     // A neighbour that came and went: no trend, but rounds like the ones before.
     let neighbour = with_rates(16, |round| 0.9 + 0.1 * ((round as f64 - 7.5) / 7.5).powi(2));
     let notes = summary(&neighbour).run.notes;
     assert!(
-        notes.iter().any(|note| note.starts_with("rounds resemble the round before (rank correlation 0.")),
+        notes
+            .iter()
+            .any(|note| note.starts_with("rounds resemble the round before (rank correlation 0.")),
         "{notes:?}"
     );
 }
@@ -391,7 +494,8 @@ fn time_that_other_machines_took_is_told() {
     // 1.5 % of the time in most rounds, 4.5 % in one of six: 2 % on average.
     let notes = of(0.03);
     assert!(
-        notes[0].starts_with("other machines took CPU time of the nodes: a 2.0 % (4.5 % in round 2). "),
+        notes[0]
+            .starts_with("other machines took CPU time of the nodes: a 2.0 % (4.5 % in round 2). "),
         "{notes:?}"
     );
 }
@@ -401,7 +505,10 @@ fn percentiles_of_all_rounds_stand_below_the_plots() {
     let made = fixture::connections();
     let found = summary(&made);
     let first = &found.workloads[0].distributions[0];
-    assert_eq!(first.pooled.iter().map(|one| one.percentile).collect::<Vec<_>>(), ["p50", "p90", "p99", "p999"]);
+    assert_eq!(
+        first.pooled.iter().map(|one| one.percentile).collect::<Vec<_>>(),
+        ["p50", "p90", "p99", "p999"]
+    );
     for one in &first.pooled {
         let value = one.value_ns as f64;
         assert!(one.low_ns < value && value < one.high_ns && one.rounds == 7, "{one:?}");
@@ -409,9 +516,17 @@ fn percentiles_of_all_rounds_stand_below_the_plots() {
     // The medians of the rounds' medians are much the same.
     let cell = &found.workloads[0].cells[0];
     let p50 = cell.figure("service_p50_ns").unwrap().spread.median;
-    assert!((first.pooled[0].value_ns as f64 / p50 - 1.0).abs() < 0.03, "{p50} {:?}", first.pooled[0]);
-    assert!(render(&made, "html").contains("<summary>Percentiles of all rounds together</summary>"));
-    assert!(!render(&fixture::quickstart(1), "html").contains("Percentiles of all rounds together"));
+    assert!(
+        (first.pooled[0].value_ns as f64 / p50 - 1.0).abs() < 0.03,
+        "{p50} {:?}",
+        first.pooled[0]
+    );
+    assert!(
+        render(&made, "html").contains("<summary>Percentiles of all rounds together</summary>")
+    );
+    assert!(
+        !render(&fixture::quickstart(1), "html").contains("Percentiles of all rounds together")
+    );
     assert!(render(&made, "json").contains("\"percentile\": \"p999\""));
 }
 
@@ -447,7 +562,10 @@ fn trials_of_searches_are_in_no_cell() {
     let all: RunData = campaign(&made);
     assert_eq!(all.searches().len(), 3);
     let found = all.summary();
-    assert_eq!((found.run.used_trials, found.run.planned_trials), (plain.run.used_trials, plain.run.planned_trials));
+    assert_eq!(
+        (found.run.used_trials, found.run.planned_trials),
+        (plain.run.used_trials, plain.run.planned_trials)
+    );
     assert_eq!(rate(&found, "base").spread, rate(&plain, "base").spread);
     assert_eq!(found.failures.len(), 1, "one that failed is listed: {:?}", found.failures);
 }

@@ -33,7 +33,13 @@ fn undecided() -> Made {
     run.plan.points[KNEE].search.as_mut().unwrap().goal = goal;
     let mut records = Vec::new();
     for which in [0, 2] {
-        let at = At { path: which, point: KNEE, goal: "knee", parameter: "connections", figure: "requests_per_s" };
+        let at = At {
+            path: which,
+            point: KNEE,
+            goal: "knee",
+            parameter: "connections",
+            figure: "requests_per_s",
+        };
         let mut trials = 0;
         let knee: &mut dyn Search = &mut Knee::new(&[4.0, 16.0], 0.1);
         records.extend(searched::drive(&run, at, knee, 1, |load| {
@@ -52,7 +58,11 @@ fn what_no_number_of_trials_decided_is_told_everywhere() {
     let direct = path(&knee, "direct");
     let [step] = &direct.undecided[..] else { panic!("{direct:?}") };
     assert_eq!((step.from, step.to, step.trials), (4.0, 16.0, 9));
-    assert!(step.low < 0.1 && 0.1 < step.high.unwrap() && (step.low..step.high.unwrap()).contains(&step.growth));
+    assert!(
+        step.low < 0.1
+            && 0.1 < step.high.unwrap()
+            && (step.low..step.high.unwrap()).contains(&step.growth)
+    );
     assert!(path(&knee, "overlay").undecided.is_empty());
     let text = "not decided after 9 trials a level: growth ";
     assert!(direct.text.contains(text) && direct.text.contains(" % [-"), "{}", direct.text);
@@ -62,7 +72,12 @@ fn what_no_number_of_trials_decided_is_told_everywhere() {
         assert!(!page.contains("still grows"), "{format}: it is not known");
     }
     let json: Value = serde_json::from_str(&render(&made, "json")).unwrap();
-    let own = json["searches"].as_array().unwrap().iter().find(|search| search["parameter"] == "connections").unwrap();
+    let own = json["searches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|search| search["parameter"] == "connections")
+        .unwrap();
     assert_eq!(own["paths"][0]["undecided"][0]["trials"], 9);
     assert!(own["paths"][1].get("undecided").is_none());
     let table = render(&made, "table");
@@ -89,7 +104,8 @@ fn that_datagrams_never_left_is_the_reason() {
         broken(&mut record, &[(SearchBound::NotSent, unsent)]);
         record
     };
-    let mut records = vec![trial(1, 25_000.0, 0.031), trial(2, 12_500.0, 0.0), trial(3, 13_217.0, 0.0)];
+    let mut records =
+        vec![trial(1, 25_000.0, 0.031), trial(2, 12_500.0, 0.0), trial(3, 13_217.0, 0.0)];
     let found = SearchOutcome::Found { load: 13_217.0, low: 13_217.0, high: Some(25_000.0) };
     records[2].search.as_mut().unwrap().outcome = Some(found);
     let mut made = Made { run, records };
@@ -100,7 +116,11 @@ fn that_datagrams_never_left_is_the_reason() {
     assert_eq!(direct.too_high, "25000/s = 200 Mbit/s: lost 0 %, but 3.10 % never left the sender");
     // 1000 bytes each.
     assert_eq!(direct.text, "13217/s = 106 Mbit/s [13217, 25000]");
-    assert!(flood.asked.contains("between 100/s = 800 kbit/s and 50000/s = 400 Mbit/s"), "{}", flood.asked);
+    assert!(
+        flood.asked.contains("between 100/s = 800 kbit/s and 50000/s = 400 Mbit/s"),
+        "{}",
+        flood.asked
+    );
     for format in ["table", "markdown", "html", "csv", "searches", "json"] {
         let page = flat(&render(&made, format));
         assert!(page.contains("3.10 % never left the sender"), "{format}: {page}");
@@ -124,7 +144,12 @@ fn who_kept_the_cpu_busy_is_told() {
     run.plan.cells.retain(|cell| cell.point == CPU && cell.path == 0);
     let at = At { path: 0, point: CPU, goal: "cpu", parameter: "rate", figure: "cpu_share" };
     let mut record = searched::trial(&run, at, 1, 100.0, "raise", 0.97);
-    let node = NodeCost { name: "b".to_owned(), busy_cores: 1.97, per_cpu_busy: vec![0.985; 2], ..NodeCost::default() };
+    let node = NodeCost {
+        name: "b".to_owned(),
+        busy_cores: 1.97,
+        per_cpu_busy: vec![0.985; 2],
+        ..NodeCost::default()
+    };
     record.cost.nodes = vec![node];
     record.search.as_mut().unwrap().outcome = Some(SearchOutcome::BelowLowest);
     let mut made = Made { run, records: vec![record] };
@@ -152,33 +177,50 @@ fn errors_are_a_reason() {
     let reason = &path(&slo, "direct").too_high;
     let both = "25.0 % of what was due had no answer, 50.0 % failed";
     assert_eq!(*reason, format!("1020/s: response p99 1.00 ms, but {both}"));
-    assert!(flat(&render(&made, "table")).contains("direct: too high at 1020/s: response p99 1.00 ms, but "));
+    assert!(
+        flat(&render(&made, "table"))
+            .contains("direct: too high at 1020/s: response p99 1.00 ms, but ")
+    );
 }
 
 #[test]
 fn what_searches_found_stands_before_their_tables() {
-    let mut made = scripted(&[(0, 1000.0, 1000.0, 1020.0), (1, 1001.0, 1001.0, 1021.0), (2, 800.0, 800.0, 816.0)]);
+    let mut made = scripted(&[
+        (0, 1000.0, 1000.0, 1020.0),
+        (1, 1001.0, 1001.0, 1021.0),
+        (2, 800.0, 800.0, 816.0),
+    ]);
     made.run.plan.points[0].search.as_mut().unwrap().repeats = 1;
     let html = render(&made, "html");
     let (_, findings) = html.split_once("<section id=\"search-0\">").unwrap();
     let (findings, _) = findings.split_once("<table").unwrap();
     let compared = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap().text;
-    for text in
-        ["<strong>direct</strong> 1000/s [1000, 1020]", "<strong>overlay</strong> 800/s [800, 816]<span", &compared]
-    {
+    for text in [
+        "<strong>direct</strong> 1000/s [1000, 1020]",
+        "<strong>overlay</strong> 800/s [800, 816]<span",
+        &compared,
+    ] {
         assert!(findings.contains(text), "{text}: {findings}");
     }
     assert!(findings.contains("href=\"#search-0\"") && html.contains("href=\"#searches\""));
     let table = flat(&render(&made, "table"));
-    assert!(table.contains(&format!("- overlay: 800/s [800, 816]; against the baseline: {compared}")), "{table}");
+    assert!(
+        table.contains(&format!("- overlay: 800/s [800, 816]; against the baseline: {compared}")),
+        "{table}"
+    );
     // No round was made, and nothing is a median over rounds.
     assert_eq!(summary(&made).run.rounds, 3);
     for format in ["table", "markdown", "html"] {
         let page = render(&made, format);
         assert!(
-            !page.contains("3 rounds") && !page.contains("over rounds") && !page.contains("<dt>rounds"),
+            !page.contains("3 rounds")
+                && !page.contains("over rounds")
+                && !page.contains("<dt>rounds"),
             "{format}"
         );
-        assert!(flat(&page).contains("Each load stands with the loads between which it lies"), "{format}");
+        assert!(
+            flat(&page).contains("Each load stands with the loads between which it lies"),
+            "{format}"
+        );
     }
 }

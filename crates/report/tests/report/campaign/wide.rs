@@ -68,7 +68,10 @@ fn axes_are_those_of_the_values() {
     }
     assert!(cut > 3, "{cut} charts have intervals that go far beyond");
     let usual = self::charts(&fixture::quickstart(3));
-    assert!(usual.iter().all(|chart| chart["y"].get("cut").is_none()), "what is no wider has all its room");
+    assert!(
+        usual.iter().all(|chart| chart["y"].get("cut").is_none()),
+        "what is no wider has all its room"
+    );
 }
 
 #[test]

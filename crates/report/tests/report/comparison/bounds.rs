@@ -13,11 +13,19 @@ fn states(found: &Comparison, bound: usize) -> Vec<(String, CaseState)> {
 fn a_slowdown_breaks_the_bounds_that_it_exceeds() {
     let slower = |path: &str| if path == "bridge" { 0.9 } else { 1.0 };
     let (a, b) = (made(10, 1, |_| 1.0), made(10, 2, slower));
-    let asked = bounded(&["throughput>5%", "throughput>15%", "p99_service>5%", "received_bits_per_s>0%"]);
+    let asked =
+        bounded(&["throughput>5%", "throughput>15%", "p99_service>5%", "received_bits_per_s>0%"]);
     let found = compared(&a, &b, &asked);
-    let named = |metric: &str| found.bounds[0].cases.iter().filter(|case| case.metric == metric).count();
-    assert_eq!((named("received_bits_per_s"), named("requests_per_s")), (2, 2), "each workload has its own throughput");
-    let of = |bound: usize, cell: &str| states(&found, bound).into_iter().find(|(name, _)| name == cell).unwrap().1;
+    let named =
+        |metric: &str| found.bounds[0].cases.iter().filter(|case| case.metric == metric).count();
+    assert_eq!(
+        (named("received_bits_per_s"), named("requests_per_s")),
+        (2, 2),
+        "each workload has its own throughput"
+    );
+    let of = |bound: usize, cell: &str| {
+        states(&found, bound).into_iter().find(|(name, _)| name == cell).unwrap().1
+    };
     assert_eq!(of(0, "bridge bulk"), CaseState::Broken);
     assert_eq!(of(0, "host bulk"), CaseState::Kept);
     assert_eq!(of(1, "bridge bulk"), CaseState::Kept, "10 % is not above 15 %");
@@ -46,15 +54,21 @@ fn what_reports_do_not_show_can_have_a_bound() {
 fn a_bound_that_rounds_could_not_see_is_told() {
     let (a, b) = (made(4, 1, |_| 1.0), made(4, 2, |_| 1.0));
     let found = compared(&a, &b, &bounded(&["throughput>0.1%"]));
-    assert!(found.bounds[0].cases.iter().all(|case| case.state == CaseState::Unseen), "{:?}", found.bounds);
+    assert!(
+        found.bounds[0].cases.iter().all(|case| case.state == CaseState::Unseen),
+        "{:?}",
+        found.bounds
+    );
     let warnings = found.warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    let expected = "throughput>0.1%: a worsening of 0.1 % would not have been seen in 4 cells: host bulk, ";
+    let expected =
+        "throughput>0.1%: a worsening of 0.1 % would not have been seen in 4 cells: host bulk, ";
     assert!(warnings[0].starts_with(expected), "{warnings:?}");
     let few = compared(&made(2, 1, |_| 1.0), &b, &bounded(&["throughput>5%"]));
     assert!(few.bounds[0].cases.iter().all(|case| case.state == CaseState::Unjudged));
     assert!(
-        few.warnings()[0].contains("nothing can be said of 4 cells") && few.warnings()[0].contains("too few rounds")
+        few.warnings()[0].contains("nothing can be said of 4 cells")
+            && few.warnings()[0].contains("too few rounds")
     );
 }
 
@@ -63,7 +77,10 @@ fn a_gate_that_saw_nothing_does_not_look_kept() {
     let headline = |a, b, bounds: &[&str]| compared(&a, &b, &bounded(bounds)).headline();
     let (four, ten) = (|salt| made(4, salt, |_| 1.0), |salt| made(10, salt, |_| 1.0));
     assert_eq!(headline(ten(1), ten(2), &[]), None);
-    assert_eq!(headline(ten(1), ten(2), &["throughput>50%"]).as_deref(), Some("No bound is broken"));
+    assert_eq!(
+        headline(ten(1), ten(2), &["throughput>50%"]).as_deref(),
+        Some("No bound is broken")
+    );
     let blind = "Nothing could be judged: a worsening as large as the bound would not have been seen in 4 cells";
     assert_eq!(headline(four(1), four(2), &["throughput>0.1%"]).as_deref(), Some(blind));
     assert_eq!(
@@ -71,9 +88,15 @@ fn a_gate_that_saw_nothing_does_not_look_kept() {
         Some("Nothing could be judged: nothing can be said of 4 cells")
     );
     let some = headline(ten(1), ten(2), &["throughput>50%", "throughput>0.1%"]);
-    assert_eq!(some.as_deref(), Some("No bound is broken in the 4 of 8 cases that could be judged"));
+    assert_eq!(
+        some.as_deref(),
+        Some("No bound is broken in the 4 of 8 cases that could be judged")
+    );
     let slower = |salt| made(10, salt, |path| if path == "bridge" { 0.9 } else { 1.0 });
-    assert_eq!(headline(ten(1), slower(2), &["throughput>5%"]).as_deref(), Some("Bounds are broken in 2 of 4 cells"));
+    assert_eq!(
+        headline(ten(1), slower(2), &["throughput>5%"]).as_deref(),
+        Some("Bounds are broken in 2 of 4 cells")
+    );
 
     // Every page says it, and a test case that saw nothing has not passed.
     let found = compared(&four(1), &four(2), &bounded(&["throughput>0.1%"]));
@@ -87,10 +110,14 @@ fn a_gate_that_saw_nothing_does_not_look_kept() {
     let junit = comparison_format("junit").unwrap().render(&found, false);
     let document = roxmltree::Document::parse(&junit).unwrap();
     assert_eq!(document.root_element().attribute("skipped"), Some("4"), "{junit}");
-    let skipped: Vec<_> = document.descendants().filter(|node| node.has_tag_name("skipped")).collect();
+    let skipped: Vec<_> =
+        document.descendants().filter(|node| node.has_tag_name("skipped")).collect();
     let said = skipped[0].attribute("message").unwrap();
     assert_eq!(skipped.len(), 4);
-    assert!(said.starts_with("a worsening of 0.1 % would not have been seen: no difference seen ("), "{said}");
+    assert!(
+        said.starts_with("a worsening of 0.1 % would not have been seen: no difference seen ("),
+        "{said}"
+    );
     assert!(!junit.contains("system-out"), "{junit}");
 }
 
@@ -107,7 +134,10 @@ fn what_is_hardly_known_has_no_digits() {
     };
     let found = compared(&wild(1), &wild(2), &bounded(&["throughput>5%"]));
     let case = &found.bounds[0].cases[0];
-    assert_eq!((case.state, case.text.as_str()), (CaseState::Unseen, "no difference seen (could have seen > 999 %)"));
+    assert_eq!(
+        (case.state, case.text.as_str()),
+        (CaseState::Unseen, "no difference seen (could have seen > 999 %)")
+    );
 }
 
 #[test]
@@ -120,17 +150,30 @@ fn a_bound_on_what_nobody_has_is_refused_with_what_there_is() {
             assert!(refused.text.contains(named), "{named}: {}", refused.text);
         }
     }
-    // What these runs have is named, and what was probably meant; no latency that nobody can have a bound on.
+    // What these runs have is named, and what was probably meant; no latency that nobody can have a
+    // bound on.
     let (mut a, b) = (a, b);
     for record in &mut a.records {
         let of_sends = record.latency.values().next().cloned();
         record.latency.extend(of_sends.map(|latency| ("lateness_ns".to_owned(), latency)));
     }
     let text = |bound: &str| attempt(&a, &b, &bounded(&[bound])).unwrap_err().text;
-    assert!(text("p99_rtt>3%").contains("found `p99_rtt`, which no cell"), "{}", text("p99_rtt>3%"));
+    assert!(
+        text("p99_rtt>3%").contains("found `p99_rtt`, which no cell"),
+        "{}",
+        text("p99_rtt>3%")
+    );
     let of = "p50, p90, p99, p999, p9999 of service (like p99_service)";
-    assert!(text("p99_rtt>3%").contains(of) && !text("p99_rtt>3%").contains("did you mean"), "{}", text("p99_rtt>3%"));
-    assert!(text("p99_servce>3%").contains("(did you mean `p99_service`?)"), "{}", text("p99_servce>3%"));
+    assert!(
+        text("p99_rtt>3%").contains(of) && !text("p99_rtt>3%").contains("did you mean"),
+        "{}",
+        text("p99_rtt>3%")
+    );
+    assert!(
+        text("p99_servce>3%").contains("(did you mean `p99_service`?)"),
+        "{}",
+        text("p99_servce>3%")
+    );
     assert!(text("recieved_bits_per_s>3%").contains("(did you mean `received_bits_per_s`?)"));
     assert!(!text("bananas>1%").contains("did you mean") && !text("bananas>1%").contains("found_"));
 }
@@ -138,17 +181,23 @@ fn a_bound_on_what_nobody_has_is_refused_with_what_there_is() {
 #[test]
 fn a_cell_that_fails_in_the_candidate_breaks_every_bound_that_it_has() {
     let (a, mut b) = (made(6, 1, |_| 1.0), made(6, 2, |_| 1.0));
-    let failed = |record: &&mut hopbench_model::Record| record.path == "bridge" && record.workload == "ask";
-    b.records.iter_mut().filter(failed).for_each(|record| record.error = Some("connection refused".to_owned()));
+    let failed =
+        |record: &&mut hopbench_model::Record| record.path == "bridge" && record.workload == "ask";
+    b.records
+        .iter_mut()
+        .filter(failed)
+        .for_each(|record| record.error = Some("connection refused".to_owned()));
     let asked = bounded(&["throughput>50%", "p99_service>50%", "received_bits_per_s>50%"]);
     let found = compared(&a, &b, &asked);
-    let broken: Vec<_> = found.broken().map(|(bound, case)| (&*bound.bound, &*case.cell, &*case.text)).collect();
+    let broken: Vec<_> =
+        found.broken().map(|(bound, case)| (&*bound.bound, &*case.cell, &*case.text)).collect();
     let said = ("bridge ask size=64B", "no usable trial in B: connection refused");
     assert_eq!(broken, [("throughput>50%", said.0, said.1), ("p99_service>50%", said.0, said.1)]);
     let junit = comparison_format("junit").unwrap().render(&found, false);
     let document = roxmltree::Document::parse(&junit).unwrap();
     assert_eq!(document.root_element().attribute("failures"), Some("2"), "{junit}");
-    let messages: Vec<_> = document.descendants().filter(|node| node.has_tag_name("failure")).collect();
+    let messages: Vec<_> =
+        document.descendants().filter(|node| node.has_tag_name("failure")).collect();
     assert!(messages.iter().all(|node| node.attribute("message") == Some(said.1)), "{junit}");
     // What is better in the candidate is not broken, and without bounds nothing is.
     assert_eq!(compared(&b, &a, &asked).broken().count(), 0);
@@ -165,14 +214,25 @@ fn a_cell_that_the_candidate_does_not_plan_is_a_warning() {
     b.records.retain(|record| record.path != "bridge" || record.workload != "bulk");
     let found = compared(&a, &b, &bounded(&["throughput>50%"]));
     assert_eq!(found.broken().count(), 0);
-    assert_eq!(found.warnings(), ["no bound says anything of 1 cell: bridge bulk (only the baseline has it)"]);
-    assert!(compared(&b, &a, &bounded(&["throughput>50%"])).warnings().is_empty(), "a new cell has no bound to keep");
+    assert_eq!(
+        found.warnings(),
+        ["no bound says anything of 1 cell: bridge bulk (only the baseline has it)"]
+    );
+    assert!(
+        compared(&b, &a, &bounded(&["throughput>50%"])).warnings().is_empty(),
+        "a new cell has no bound to keep"
+    );
 }
 
 #[test]
 fn nothing_everywhere_keeps_a_bound() {
-    let found = compared(&made(6, 1, |_| 1.0), &made(6, 2, |_| 1.0), &bounded(&["retransmitted_ratio>5%"]));
+    let found =
+        compared(&made(6, 1, |_| 1.0), &made(6, 2, |_| 1.0), &bounded(&["retransmitted_ratio>5%"]));
     assert!(!found.bounds[0].cases.is_empty());
-    assert!(found.bounds[0].cases.iter().all(|case| case.state == CaseState::Kept), "{:?}", found.bounds);
+    assert!(
+        found.bounds[0].cases.iter().all(|case| case.state == CaseState::Kept),
+        "{:?}",
+        found.bounds
+    );
     assert!(found.warnings().is_empty(), "{:?}", found.warnings());
 }

@@ -17,8 +17,11 @@ fn slower() -> Comparison {
 #[test]
 fn every_file_is_registered_under_its_name() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/comparison/formats");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut files: Vec<_> = files.filter_map(|file| file.strip_suffix(".rs").map(str::to_owned)).collect();
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<_> =
+        files.filter_map(|file| file.strip_suffix(".rs").map(str::to_owned)).collect();
     files.sort();
     let mut names: Vec<_> = COMPARISON_FORMATS.iter().map(|format| format.name()).collect();
     names.sort_unstable();
@@ -33,13 +36,17 @@ fn a_terminal_has_80_columns_and_what_changed() {
     assert!(table.contains("bridge bulk"), "{table}");
     assert!(table.contains(&found.counts()), "{table}");
     assert!(
-        !table.contains("could have seen") && table.contains("BROKEN throughput>5%: bridge bulk: slower by"),
+        !table.contains("could have seen")
+            && table.contains("BROKEN throughput>5%: bridge bulk: slower by"),
         "{table}"
     );
     assert!(table.contains("would not have been seen"), "{table}");
     assert!(table.contains("only repeated runs show"), "{table}");
     let all = render(&found, "table", true);
-    assert!(all.contains("could have seen") && all.lines().count() > table.lines().count(), "{all}");
+    assert!(
+        all.contains("could have seen") && all.lines().count() > table.lines().count(),
+        "{all}"
+    );
     assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
     let same = made(5, 1, |_| 1.0);
     let table = render(&compared(&same, &same, &Asked::default()), "table", false);
@@ -64,8 +71,13 @@ fn a_program_reads_it_whole() {
     assert_eq!(json["schema"], "hopbench.comparison/1");
     assert_eq!(json["comparisons"].as_array().unwrap().len(), found.comparisons.len());
     let worst = &json["comparisons"][0];
-    assert_eq!((worst["outcome"].as_str(), worst["is_worse"].as_bool()), (Some("worse"), Some(true)));
-    assert!(worst["q"].as_f64().unwrap() <= 0.05 && worst["baseline"]["median"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        (worst["outcome"].as_str(), worst["is_worse"].as_bool()),
+        (Some("worse"), Some(true))
+    );
+    assert!(
+        worst["q"].as_f64().unwrap() <= 0.05 && worst["baseline"]["median"].as_f64().unwrap() > 0.0
+    );
     assert_eq!(json["bounds"][0]["bound"], "throughput>5%");
     assert_eq!(json["candidate"][0]["folder"], "results/run-2");
 }
@@ -73,7 +85,10 @@ fn a_program_reads_it_whole() {
 #[test]
 fn a_comment_has_a_table_and_what_broke() {
     let page = render(&slower(), "markdown", false);
-    assert!(page.starts_with("### hopbench: ") && page.contains("**Bounds are broken in "), "{page}");
+    assert!(
+        page.starts_with("### hopbench: ") && page.contains("**Bounds are broken in "),
+        "{page}"
+    );
     assert!(
         page.contains("| cell | figure | A -&gt; B | verdict |")
             || page.contains("| cell | figure | A -> B | verdict |")
@@ -85,16 +100,25 @@ fn a_comment_has_a_table_and_what_broke() {
 fn a_ci_system_reads_a_test_case_a_bound_and_cell() {
     // Names that are markup, end a text or are no characters of XML at all.
     let hostile = "a<b>&\"'\u{1}]]>\u{ffff}é";
-    let mut sides = [made(10, 1, |_| 1.0), made(10, 2, |path| if path.starts_with("bridge") { 0.8 } else { 1.0 })];
+    let mut sides = [
+        made(10, 1, |_| 1.0),
+        made(10, 2, |path| if path.starts_with("bridge") { 0.8 } else { 1.0 }),
+    ];
     for made in &mut sides {
         made.run.plan.paths[1].name = hostile.to_owned();
-        made.records.iter_mut().filter(|r| r.path == "bridge").for_each(|record| record.path = hostile.to_owned());
+        made.records
+            .iter_mut()
+            .filter(|r| r.path == "bridge")
+            .for_each(|record| record.path = hostile.to_owned());
         made.records.truncate(38);
     }
-    sides[1].records.retain(|record| record.path != "host" || record.workload != "bulk" || record.round <= 2);
+    sides[1]
+        .records
+        .retain(|record| record.path != "host" || record.workload != "bulk" || record.round <= 2);
     let found = compared(&sides[0], &sides[1], &bounded(&["throughput>5%", "p99_service>10%"]));
     let text = render(&found, "junit", false);
-    let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let document =
+        roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let root = document.root_element();
     assert_eq!(
         (root.tag_name().name(), root.attribute("tests"), root.attribute("failures")),
@@ -110,11 +134,18 @@ fn a_ci_system_reads_a_test_case_a_bound_and_cell() {
         ["tests", "failures", "errors", "skipped"].map(|name| first.attribute(name).unwrap()),
         ["4", "2", "0", "1"]
     );
-    let case = |name: &str| first.children().find(|node| node.attribute("name") == Some(name)).unwrap();
+    let case =
+        |name: &str| first.children().find(|node| node.attribute("name") == Some(name)).unwrap();
     let shown = hostile.replace(['\u{1}', '\u{ffff}'], "\u{fffd}");
-    let failure = case(&format!("{shown} bulk")).children().find(|node| node.has_tag_name("failure")).unwrap();
+    let failure = case(&format!("{shown} bulk"))
+        .children()
+        .find(|node| node.has_tag_name("failure"))
+        .unwrap();
     assert!(failure.attribute("message").unwrap().starts_with("slower by "), "{text}");
-    assert!(failure.text().unwrap().starts_with(&format!("throughput>5%: {shown} bulk: slower by ")), "{text}");
+    assert!(
+        failure.text().unwrap().starts_with(&format!("throughput>5%: {shown} bulk: slower by ")),
+        "{text}"
+    );
     let skipped = case("host bulk").children().find(|node| node.has_tag_name("skipped")).unwrap();
     assert_eq!(skipped.attribute("message"), Some("too few rounds (3 needed)"));
     // The pages for people stay what they are as well.

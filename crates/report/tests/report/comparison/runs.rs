@@ -36,8 +36,11 @@ fn what_differs_between_the_machines_is_named_and_refused_when_strict() {
     lab.nodes[0].link_bits_per_s = Some(5_000_000_000);
     lab.nodes[1].link_bits_per_s = Some(5_000_000_000);
     let found = compared(&a, &b, &Asked::default());
-    let matters: Vec<_> =
-        differences(&found).into_iter().filter(|(_, matters)| *matters).map(|(text, _)| text).collect();
+    let matters: Vec<_> = differences(&found)
+        .into_iter()
+        .filter(|(_, matters)| *matters)
+        .map(|(text, _)| text)
+        .collect();
     assert_eq!(
         matters,
         [
@@ -48,7 +51,12 @@ fn what_differs_between_the_machines_is_named_and_refused_when_strict() {
     );
     let refused = attempt(&a, &b, &STRICT).unwrap_err();
     assert_eq!(refused.kind, FaultKind::Input);
-    for named in ["--strict", "kernel: Linux 6.18.0, now Linux 6.19.0", "envoy version", "nodes.b.link_bits_per_s"] {
+    for named in [
+        "--strict",
+        "kernel: Linux 6.18.0, now Linux 6.19.0",
+        "envoy version",
+        "nodes.b.link_bits_per_s",
+    ] {
         assert!(refused.text.contains(named), "{named}: {}", refused.text);
     }
     assert!(!refused.text.contains("hostname"), "{}", refused.text);
@@ -61,21 +69,32 @@ fn another_plan_is_named_and_another_job_is_not_compared() {
     b.run.plan.points.iter_mut().for_each(|point| point.job.seed += 1);
     b.run.plan.rounds = 9;
     let same = attempt(&a, &b, &STRICT).unwrap();
-    assert_eq!(differences(&same), [("plan rounds: 4, 9".to_owned(), false), ("plan seed: 42, 43".to_owned(), false)]);
+    assert_eq!(
+        differences(&same),
+        [("plan rounds: 4, 9".to_owned(), false), ("plan seed: 42, 43".to_owned(), false)]
+    );
     // Another window is compared, and told.
     b.run.plan.points[0].job.timing.window_ns *= 3;
     let found = compared(&a, &b, &Asked::default());
-    assert!(differences(&found).contains(&("plan timing.window_ns of bulk: 2s, 6s".to_owned(), true)));
-    assert!(found.not_compared.is_empty() && row(&found, "host", "received_bits_per_s").ratio.is_some());
+    assert!(
+        differences(&found).contains(&("plan timing.window_ns of bulk: 2s, 6s".to_owned(), true))
+    );
+    assert!(
+        found.not_compared.is_empty() && row(&found, "host", "received_bits_per_s").ratio.is_some()
+    );
     assert!(attempt(&a, &b, &STRICT).is_err());
     // Other traffic is not.
     b.run.plan.points[0].job.connections = 9;
     let found = compared(&a, &b, &Asked::default());
     assert!(found.comparisons.iter().all(|row| row.workload == "ask"));
-    let texts: Vec<_> = found.not_compared.iter().map(|cell| format!("{}: {}", cell.cell, cell.reason)).collect();
+    let texts: Vec<_> =
+        found.not_compared.iter().map(|cell| format!("{}: {}", cell.cell, cell.reason)).collect();
     assert_eq!(
         texts,
-        ["host bulk: another job: connections 4, now 9", "bridge bulk: another job: connections 4, now 9"]
+        [
+            "host bulk: another job: connections 4, now 9",
+            "bridge bulk: another job: connections 4, now 9"
+        ]
     );
 }
 
@@ -91,7 +110,8 @@ fn cells_of_one_side_are_listed() {
         reason: "nft is not installed".to_owned(),
     });
     let found = compared(&a, &b, &Asked::default());
-    let texts: Vec<_> = found.not_compared.iter().map(|cell| format!("{}: {}", cell.cell, cell.reason)).collect();
+    let texts: Vec<_> =
+        found.not_compared.iter().map(|cell| format!("{}: {}", cell.cell, cell.reason)).collect();
     assert_eq!(
         texts,
         [
@@ -111,7 +131,9 @@ fn nothing_in_common_is_refused_with_what_each_has() {
     b.records.iter_mut().for_each(|record| record.path.push_str("-2"));
     let refused = attempt(&a, &b, &Asked::default()).unwrap_err();
     assert_eq!(refused.kind, FaultKind::Input);
-    for named in ["results/run-1 has host bulk", "bridge ask size=64B", "results/run-2 has host-2 bulk"] {
+    for named in
+        ["results/run-1 has host bulk", "bridge ask size=64B", "results/run-2 has host-2 bulk"]
+    {
         assert!(refused.text.contains(named), "{named}: {}", refused.text);
     }
 }
@@ -120,15 +142,20 @@ fn nothing_in_common_is_refused_with_what_each_has() {
 fn searches_are_counted_and_their_trials_in_no_cell() {
     let (mut a, mut b) = (made(6, 1, |_| 1.0), made(6, 2, |_| 1.0));
     for made in [&mut a, &mut b] {
-        let goal = SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
-        made.run.plan.points[1].search = Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
+        let goal =
+            SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
+        made.run.plan.points[1].search =
+            Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
         let step: hopbench_model::SearchStep = serde_json::from_value(serde_json::json!({
             "goal": "knee", "step": 1, "parameter": "connections", "load": 1.0, "why": "raise", "figure": "requests_per_s",
             "within": true,
         }))
         .unwrap();
         let searched = |record: &&mut hopbench_model::Record| record.workload == "ask";
-        made.records.iter_mut().filter(searched).for_each(|record| record.search = Some(step.clone()));
+        made.records
+            .iter_mut()
+            .filter(searched)
+            .for_each(|record| record.search = Some(step.clone()));
     }
     let found = compared(&a, &b, &Asked::default());
     assert_eq!(found.searches, 2);
@@ -154,8 +181,16 @@ fn a_run_counts_once_within_a_side_and_across_both() {
     let (a, b, c) = (made(4, 1, |_| 1.0), made(4, 2, |_| 1.0), made(4, 3, |_| 1.0));
     let asked = Asked::default();
     for (ones, others, told) in [
-        (vec![&a], vec![&b, &a], "found run run-1 2 times (results/run-1 as baseline, results/run-1 as candidate)"),
-        (vec![&a, &c], vec![&b, &c], "found run run-3 2 times (results/run-3 as baseline, results/run-3 as candidate)"),
+        (
+            vec![&a],
+            vec![&b, &a],
+            "found run run-1 2 times (results/run-1 as baseline, results/run-1 as candidate)",
+        ),
+        (
+            vec![&a, &c],
+            vec![&b, &c],
+            "found run run-3 2 times (results/run-3 as baseline, results/run-3 as candidate)",
+        ),
         (
             vec![&a; 3],
             vec![&b; 3],
@@ -164,12 +199,21 @@ fn a_run_counts_once_within_a_side_and_across_both() {
     ] {
         let refused = sides(&ones, &others, &asked).unwrap_err();
         assert_eq!(refused.kind, FaultKind::Input);
-        assert!(refused.text.contains(told) && refused.text.contains("measure the scenario again"), "{}", refused.text);
+        assert!(
+            refused.text.contains(told) && refused.text.contains("measure the scenario again"),
+            "{}",
+            refused.text
+        );
     }
     // The identity counts, not the folder.
-    let copy = hopbench_report::comparison::Values::new("elsewhere/copy".to_owned(), a.run.clone(), &[]);
+    let copy =
+        hopbench_report::comparison::Values::new("elsewhere/copy".to_owned(), a.run.clone(), &[]);
     let refused = compare(&[values(&a, &asked), copy], &[values(&b, &asked)], &asked).unwrap_err();
-    assert!(refused.text.contains("results/run-1 as baseline, elsewhere/copy as baseline"), "{}", refused.text);
+    assert!(
+        refused.text.contains("results/run-1 as baseline, elsewhere/copy as baseline"),
+        "{}",
+        refused.text
+    );
     assert!(sides(&[&a, &c], &[&b], &asked).is_ok());
     assert!(sides(&[&a], &[&a], &asked).is_ok(), "a run alone against itself is told, not refused");
 }
@@ -188,7 +232,11 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
         "of the candidate results/run-2: scenario `changed` and not `made up`; ",
         "connections of bulk: 4, now 9",
     ] {
-        assert!(refused.kind == FaultKind::Input && refused.text.contains(named), "{named}: {}", refused.text);
+        assert!(
+            refused.kind == FaultKind::Input && refused.text.contains(named),
+            "{named}: {}",
+            refused.text
+        );
     }
     // Nothing in common with the side, although the other side has it all.
     let mut foreign = made(4, 3, |_| 1.0);
@@ -198,7 +246,8 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
     let refused = sides(&[&a, &foreign], &[&b], &asked).unwrap_err();
     assert!(refused.text.contains("--more-a: found results/run-3"), "{}", refused.text);
     assert!(refused.text.contains("no cell of `another` is one of `made up`"), "{}", refused.text);
-    // Another seed and more rounds are the same thing; another kernel is told, and refused when strict.
+    // Another seed and more rounds are the same thing; another kernel is told, and refused when
+    // strict.
     let mut again = made(6, 3, |_| 1.0);
     again.run.plan.seed += 1;
     assert!(sides(&[&a, &again], &[&b], &STRICT).unwrap().unlike.is_empty());
@@ -222,13 +271,22 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
             "baseline results/run-3: environment: kernel: Linux 6.18.0 in the first run of the side, Linux 6.19.0 here",
         ]
     );
-    assert!(found.differences.iter().all(|difference| !difference.matters), "A and B agree: {:?}", found.differences);
-    for (format, head) in
-        [("table", "\nRuns of one side are not alike\n  - "), ("markdown", "\n#### Runs of one side are not alike\n")]
-    {
+    assert!(
+        found.differences.iter().all(|difference| !difference.matters),
+        "A and B agree: {:?}",
+        found.differences
+    );
+    for (format, head) in [
+        ("table", "\nRuns of one side are not alike\n  - "),
+        ("markdown", "\n#### Runs of one side are not alike\n"),
+    ] {
         let text = comparison_format(format).unwrap().render(&found, false);
         assert!(text.contains(head) && text.contains("Linux 6.19.0 here"), "{text}");
     }
     let refused = sides(&[&a, &again], &[&b], &STRICT).unwrap_err();
-    assert!(refused.text.contains("--strict") && refused.text.contains("Linux 6.19.0 here"), "{}", refused.text);
+    assert!(
+        refused.text.contains("--strict") && refused.text.contains("Linux 6.19.0 here"),
+        "{}",
+        refused.text
+    );
 }

@@ -13,17 +13,24 @@ fn a_slower_path_is_called_and_the_other_is_not() {
     let rate = row(&found, "bridge", RATE);
     assert_eq!((rate.outcome, rate.is_worse), (Outcome::Worse, true), "{}", rate.text);
     assert!((0.87..0.93).contains(&rate.ratio.unwrap()), "{rate:?}");
-    assert!(rate.low.unwrap() < 0.9 && 0.9 < rate.high.unwrap() && rate.high.unwrap() < 0.95, "{rate:?}");
+    assert!(
+        rate.low.unwrap() < 0.9 && 0.9 < rate.high.unwrap() && rate.high.unwrap() < 0.95,
+        "{rate:?}"
+    );
     assert!(rate.text.starts_with("slower by ") && rate.text.contains(" % ["), "{}", rate.text);
     // A latency that is longer by 11 % is slower, too.
     let latency = row(&found, "bridge", "service_p99_ns");
     assert_eq!(latency.outcome, Outcome::Worse, "{}", latency.text);
-    assert!(latency.ratio.unwrap() > 1.08 && latency.text.starts_with("slower by 1"), "{latency:?}");
+    assert!(
+        latency.ratio.unwrap() > 1.08 && latency.text.starts_with("slower by 1"),
+        "{latency:?}"
+    );
     let other = row(&found, "host", RATE);
     assert_eq!(other.outcome, Outcome::NotDecided, "{}", other.text);
     let seen = other.could_have_seen.unwrap();
     assert!(
-        (0.01..0.06).contains(&seen) && other.text.starts_with("no difference seen (could have seen "),
+        (0.01..0.06).contains(&seen)
+            && other.text.starts_with("no difference seen (could have seen "),
         "{other:?}"
     );
     // The worst comes first, and everything that is called before the rest.
@@ -45,17 +52,25 @@ fn a_slower_path_is_called_and_the_other_is_not() {
 #[test]
 fn the_same_thing_twice_is_the_same() {
     let calls = |salt| {
-        let found = compared(&made(8, salt, |_| 1.0), &made(8, salt + 100, |_| 1.0), &Asked::default());
+        let found =
+            compared(&made(8, salt, |_| 1.0), &made(8, salt + 100, |_| 1.0), &Asked::default());
         found.comparisons.iter().filter(|row| row.outcome.is_called()).count()
     };
     // Each of 20 pairs calls anything with 5 % at most: 4 or more of them with 1.6 %.
     assert!((0..20).filter(|salt| calls(*salt) > 0).count() <= 3);
     let one = made(8, 1, |_| 1.0);
     let itself = compared(&one, &one, &Asked::default());
-    assert!(itself.comparisons.iter().all(|row| row.outcome == Outcome::NotDecided), "{:?}", itself.comparisons);
+    assert!(
+        itself.comparisons.iter().all(|row| row.outcome == Outcome::NotDecided),
+        "{:?}",
+        itself.comparisons
+    );
     assert!(itself.differences.is_empty() && itself.not_compared.is_empty());
     // Nothing was sent again: no ratio, and no difference either.
-    assert_eq!(row(&itself, "host", "retransmitted_ratio").text, "no difference seen: 0 in every round");
+    assert_eq!(
+        row(&itself, "host", "retransmitted_ratio").text,
+        "no difference seen: 0 in every round"
+    );
 }
 
 #[test]
@@ -79,8 +94,14 @@ fn the_noise_floor_of_either_run_withholds() {
         let found = compared(&with_twin(1, a), &with_twin(2, b), &Asked::default());
         let rate = row(&found, "bridge", RATE);
         assert_eq!(rate.outcome, Outcome::NoiseFloor, "{}", rate.text);
-        assert!(rate.text.starts_with("within the noise floor (") && (0.15..0.25).contains(&rate.noise_floor.unwrap()));
-        assert!(found.comparisons.iter().all(|row| row.path != "host-again"), "the second half of the pair is no path");
+        assert!(
+            rate.text.starts_with("within the noise floor (")
+                && (0.15..0.25).contains(&rate.noise_floor.unwrap())
+        );
+        assert!(
+            found.comparisons.iter().all(|row| row.path != "host-again"),
+            "the second half of the pair is no path"
+        );
         assert!(found.not_compared.is_empty(), "{:?}", found.not_compared);
     }
     let quiet = compared(&with_twin(1, 1.0), &with_twin(2, 1.0), &Asked::default());
@@ -97,7 +118,10 @@ fn small_differences_are_of_no_interest_if_one_says_so() {
     let (mut a, mut b) = (a, b);
     (a.run.plan.minimum_effect, b.run.plan.minimum_effect) = (0.1, 0.01);
     assert_eq!(compared(&a, &b, &Asked::default()).minimum_effect, 0.1);
-    assert_eq!(row(&compared(&a, &b, &Asked::default()), "host", RATE).outcome, Outcome::MinimumEffect);
+    assert_eq!(
+        row(&compared(&a, &b, &Asked::default()), "host", RATE).outcome,
+        Outcome::MinimumEffect
+    );
 }
 
 #[test]
@@ -106,12 +130,15 @@ fn two_rounds_and_a_slow_generator_have_no_verdict() {
     assert_eq!(row(&found, "host", RATE).text, "too few rounds (3 needed)");
     let (a, mut b) = (made(9, 1, |_| 1.0), made(9, 2, |_| 0.5));
     let cell = b.records[0].clone();
-    let of_cell = b.records.iter_mut().filter(|r| (&r.path, &r.workload) == (&cell.path, &cell.workload));
+    let of_cell =
+        b.records.iter_mut().filter(|r| (&r.path, &r.workload) == (&cell.path, &cell.workload));
     of_cell.filter(|r| r.round <= 5).for_each(|r| r.limited_by = "generator".to_owned());
     let found = compared(&a, &b, &Asked::default());
-    let limited: Vec<_> = found.comparisons.iter().filter(|row| row.outcome == Outcome::Generator).collect();
+    let limited: Vec<_> =
+        found.comparisons.iter().filter(|row| row.outcome == Outcome::Generator).collect();
     assert!(
-        !limited.is_empty() && limited.iter().all(|row| (&row.path, &row.workload) == (&cell.path, &cell.workload))
+        !limited.is_empty()
+            && limited.iter().all(|row| (&row.path, &row.workload) == (&cell.path, &cell.workload))
     );
     assert_eq!(row(&found, "bridge", RATE).outcome, Outcome::Worse, "other cells have theirs");
 }
@@ -120,8 +147,9 @@ fn two_rounds_and_a_slow_generator_have_no_verdict() {
 fn what_cannot_be_used_is_left_out_and_counted() {
     let (a, mut b) = (made(10, 1, |_| 1.0), made(10, 2, |_| 1.0));
     // Of the first cell; each of them would be far away.
-    let bulk: Vec<usize> =
-        (0..b.records.len()).filter(|at| b.records[*at].path == "host" && b.records[*at].workload == "bulk").collect();
+    let bulk: Vec<usize> = (0..b.records.len())
+        .filter(|at| b.records[*at].path == "host" && b.records[*at].workload == "bulk")
+        .collect();
     for at in &bulk[..4] {
         b.records[*at].metrics.insert(RATE.to_owned(), 1.0);
     }
@@ -138,7 +166,10 @@ fn what_cannot_be_used_is_left_out_and_counted() {
         (10, 6, Outcome::NotDecided)
     );
     let left_out = &found.candidate[0].left_out;
-    assert_eq!((left_out.in_error, left_out.cut_short, left_out.disturbed, left_out.foreign), (2, 1, 1, 0));
+    assert_eq!(
+        (left_out.in_error, left_out.cut_short, left_out.disturbed, left_out.foreign),
+        (2, 1, 1, 0)
+    );
     assert_eq!(found.candidate[0].used_trials, 36);
     // The later of two records of one trial counts.
     let low = rate.low.unwrap();
@@ -154,18 +185,29 @@ fn what_cannot_be_used_is_left_out_and_counted() {
 fn runs_are_compared_where_there_are_enough_of_them() {
     // Rounds agree within 2 %; runs of one thing are up to 10 % apart.
     let drift = [1.0, 1.1, 0.95, 1.04];
-    let side = |salt: u32, at: [usize; 3]| at.map(|at| made(8, salt + at as u32, move |_| drift[at]));
+    let side =
+        |salt: u32, at: [usize; 3]| at.map(|at| made(8, salt + at as u32, move |_| drift[at]));
     let sides = (side(1, [0, 1, 2]), side(11, [1, 2, 3]));
     let asked = Asked::default();
-    let all = |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
-    let found = hopbench_report::comparison::compare(&all(&sides.0), &all(&sides.1), &asked).unwrap();
+    let all =
+        |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let found =
+        hopbench_report::comparison::compare(&all(&sides.0), &all(&sides.1), &asked).unwrap();
     let rate = row(&found, "host", RATE);
-    assert_eq!((found.by_run, rate.baseline.unwrap().values, rate.candidate.unwrap().values), (true, 3, 3));
+    assert_eq!(
+        (found.by_run, rate.baseline.unwrap().values, rate.candidate.unwrap().values),
+        (true, 3, 3)
+    );
     assert_eq!(rate.outcome, Outcome::NotDecided, "{}", rate.text);
     // One run of each says more than it knows.
-    assert_eq!(row(&attempt(&sides.0[1], &sides.1[1], &asked).unwrap(), "host", RATE).outcome, Outcome::Worse);
+    assert_eq!(
+        row(&attempt(&sides.0[1], &sides.1[1], &asked).unwrap(), "host", RATE).outcome,
+        Outcome::Worse
+    );
     // Two of each are pooled.
-    let two = hopbench_report::comparison::compare(&all(&sides.0[..2]), &all(&sides.1[..2]), &asked).unwrap();
+    let two =
+        hopbench_report::comparison::compare(&all(&sides.0[..2]), &all(&sides.1[..2]), &asked)
+            .unwrap();
     assert_eq!((two.by_run, row(&two, "host", RATE).baseline.unwrap().values), (false, 16));
 }
 
@@ -173,7 +215,11 @@ fn runs_are_compared_where_there_are_enough_of_them() {
 fn losses_that_were_not_there_are_seen() {
     let lossy = |salt: u32, lost: [f64; 8]| {
         let mut one = made(8, salt, |_| 1.0);
-        for record in one.records.iter_mut().filter(|record| record.path == "bridge" && record.workload == "ask") {
+        for record in one
+            .records
+            .iter_mut()
+            .filter(|record| record.path == "bridge" && record.workload == "ask")
+        {
             record.metrics.insert("lost_ratio".to_owned(), lost[record.round as usize - 1]);
         }
         one
@@ -186,18 +232,29 @@ fn losses_that_were_not_there_are_seen() {
     assert_eq!(lost.text, "higher: 0 % before, 1.50 % now");
     assert_eq!(found.broken().count(), 1);
     let better = compared(&lossy(1, some), &lossy(2, [0.0; 8]), &asked);
-    assert_eq!((row(&better, "bridge", "lost_ratio").outcome, better.broken().count()), (Outcome::Less, 0));
+    assert_eq!(
+        (row(&better, "bridge", "lost_ratio").outcome, better.broken().count()),
+        (Outcome::Less, 0)
+    );
     // A loss now and then on both sides is none, and what the bound could not see is told.
     let rare = |at: usize| std::array::from_fn(|round| if round == at { 0.02 } else { 0.0 });
     let found = compared(&lossy(1, rare(2)), &lossy(2, rare(5)), &asked);
-    assert_eq!(row(&found, "bridge", "lost_ratio").text, "no ratio: 0 in 7 of 8 before, 7 of 8 now");
-    assert!(found.broken().count() == 0 && found.warnings()[0].contains("nothing can be said of 1 cell"));
+    assert_eq!(
+        row(&found, "bridge", "lost_ratio").text,
+        "no ratio: 0 in 7 of 8 before, 7 of 8 now"
+    );
+    assert!(
+        found.broken().count() == 0
+            && found.warnings()[0].contains("nothing can be said of 1 cell")
+    );
 }
 
 #[test]
-fn shares_that_were_nothing_are_held_against_the_minimum_effect_and_the_floor_by_their_difference() {
+fn shares_that_were_nothing_are_held_against_the_minimum_effect_and_the_floor_by_their_difference()
+{
     let some = [0.01, 0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.01];
-    // The means are 0 % and 1.625 %; `twin`: of the second half of the A/A pair, whose first half lost nothing.
+    // The means are 0 % and 1.625 %; `twin`: of the second half of the A/A pair, whose first half
+    // lost nothing.
     let lossy = |salt: u32, lost: [f64; 8], twin: f64| {
         let mut one = made(8, salt, |_| 1.0);
         let mut path = one.run.plan.paths[0].clone();
@@ -232,13 +289,18 @@ fn a_cell_that_too_few_runs_have_is_compared_by_rounds_and_said_so() {
     let (a, mut b) = (side(1), side(11));
     b[2].records.retain(|record| record.path != "bridge" || record.workload != "bulk");
     let asked = Asked::default();
-    let all = |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let all =
+        |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
     let found = hopbench_report::comparison::compare(&all(&a), &all(&b), &asked).unwrap();
     let by_rounds: std::collections::BTreeSet<_> =
         found.comparisons.iter().filter(|row| !row.by_run).map(|row| row.cell()).collect();
     assert_eq!((found.by_run, by_rounds), (false, ["bridge bulk".to_owned()].into()));
     assert_eq!(row(&found, "bridge", RATE).candidate.unwrap().values, 16);
-    let text = hopbench_report::comparison::comparison_format("markdown").unwrap().render(&found, false);
+    let text =
+        hopbench_report::comparison::comparison_format("markdown").unwrap().render(&found, false);
     assert!(text.contains("Values are runs"), "{text}");
-    assert!(text.contains("Not so in 1 cell with too few runs, where figures are rounds: bridge bulk."), "{text}");
+    assert!(
+        text.contains("Not so in 1 cell with too few runs, where figures are rounds: bridge bulk."),
+        "{text}"
+    );
 }

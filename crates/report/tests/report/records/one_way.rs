@@ -28,10 +28,13 @@ pub(crate) fn stream() -> Record {
         ("receive_queue_bytes", 131_072.0),
         ("written_minus_received_bytes", 3_276_800.0),
     ]);
-    record.intervals = [9.38e9, 9.42e9, 9.44e9].map(|rate| figures(&[("received_bits_per_s", rate)])).to_vec();
+    record.intervals =
+        [9.38e9, 9.42e9, 9.44e9].map(|rate| figures(&[("received_bits_per_s", rate)])).to_vec();
     record.limited_by = "cpu:server".to_owned();
-    record.limited_because = "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
-    record.invariants = vec![invariant("received_le_sent", None), invariant("received_eq_sent_at_close", None)];
+    record.limited_because =
+        "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
+    record.invariants =
+        vec![invariant("received_le_sent", None), invariant("received_eq_sent_at_close", None)];
     record.settings.insert("send_buffer_bytes".to_owned(), "asked 262144, got 425984".to_owned());
     record.warnings = vec![Warning::new(
         WarningKind::ReadBack,
@@ -115,11 +118,15 @@ pub(crate) fn udp() -> Record {
         ("duplicates", 0.0),
         ("jitter_ns", 3_210.0),
     ]);
-    record.intervals = [790_000.0, 806_000.0, 811_500.0].map(|r| figures(&[("received_packets_per_s", r)])).to_vec();
+    record.intervals = [790_000.0, 806_000.0, 811_500.0]
+        .map(|r| figures(&[("received_packets_per_s", r)]))
+        .to_vec();
     record.limited_by = "softirq".to_owned();
-    record.limited_because = "CPU 0 spent 97 % in softirq; softnet dropped 81216 packets".to_owned();
+    record.limited_because =
+        "CPU 0 spent 97 % in softirq; softnet dropped 81216 packets".to_owned();
     let node = &mut record.cost.nodes[0];
-    node.per_cpu_busy = (0..16).map(|cpu| if cpu == 0 { 1.0 } else { 0.14 - f64::from(cpu) / 100.0 }).collect();
+    node.per_cpu_busy =
+        (0..16).map(|cpu| if cpu == 0 { 1.0 } else { 0.14 - f64::from(cpu) / 100.0 }).collect();
     node.busy_cores = node.per_cpu_busy.iter().sum();
     node.softirq_cores = 0.98;
     node.per_cpu_softirq = vec![0.97, 0.01];
@@ -129,7 +136,11 @@ pub(crate) fn udp() -> Record {
             "8 packets went to the kernel at a time (UDP GSO): a packet costs less than one that is sent alone",
             "leave --gso out to measure single packets",
         ),
-        Warning::new(WarningKind::SharedCpu, "both ends ran on CPU 0", "give each a CPU of its own with --cpu"),
+        Warning::new(
+            WarningKind::SharedCpu,
+            "both ends ran on CPU 0",
+            "give each a CPU of its own with --cpu",
+        ),
     ];
     record
 }

@@ -53,12 +53,17 @@ mod tests {
         let made = |cell, rounds: &[u32]| -> Vec<TrialId> {
             rounds.iter().map(|round| CellName::of(&plan, cell).trial(*round)).collect()
         };
-        let done: BTreeSet<TrialId> = made(first, &[5, 1, 2]).into_iter().chain(made(last, &[20, 3])).collect();
+        let done: BTreeSet<TrialId> =
+            made(first, &[5, 1, 2]).into_iter().chain(made(last, &[20, 3])).collect();
         let earlier = Earlier::of(&plan, &done);
         let has = |cell| (0..=21).filter(|round| earlier.has(cell, *round)).collect::<Vec<_>>();
-        assert_eq!((has(first), has(plan.cells[1]), has(last)), (vec![1, 2, 5], Vec::new(), vec![3, 20]));
         assert_eq!(
-            [(0, 20), (1, 4), (5, 15), (20, 0)].map(|(after, count)| earlier.left(first, after, count)),
+            (has(first), has(plan.cells[1]), has(last)),
+            (vec![1, 2, 5], Vec::new(), vec![3, 20])
+        );
+        assert_eq!(
+            [(0, 20), (1, 4), (5, 15), (20, 0)]
+                .map(|(after, count)| earlier.left(first, after, count)),
             [17, 2, 15, 0]
         );
         assert_eq!([earlier.left(last, 2, 1), earlier.left(plan.cells[1], 0, 20)], [0, 20]);

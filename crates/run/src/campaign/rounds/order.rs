@@ -13,8 +13,12 @@ pub fn order(plan: &Plan, round: u32) -> Vec<Cell> {
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&plan.seed.to_le_bytes());
     seed[8..12].copy_from_slice(&round.to_le_bytes());
-    let mut cells: Vec<Cell> =
-        plan.cells.iter().filter(|cell| plan.points[cell.point].search.is_none()).copied().collect();
+    let mut cells: Vec<Cell> = plan
+        .cells
+        .iter()
+        .filter(|cell| plan.points[cell.point].search.is_none())
+        .copied()
+        .collect();
     cells.shuffle(&mut StdRng::from_seed(seed));
     cells
 }

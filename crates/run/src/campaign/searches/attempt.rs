@@ -50,13 +50,24 @@ pub(super) struct Try<'a> {
 impl Campaign {
     /// Measures, and says what that shows. Its record has a step without a value wherever it
     /// failed.
-    pub(super) fn attempt_step(&mut self, one: &Try<'_>, place: (u32, usize, usize), around: &mut Around<'_>) -> Tried {
+    pub(super) fn attempt_step(
+        &mut self,
+        one: &Try<'_>,
+        place: (u32, usize, usize),
+        around: &mut Around<'_>,
+    ) -> Tried {
         let Try { driver, point, step, trial, nothing } = one;
         let (pass, place, of) = place;
         if around.observer.interrupted() {
             return Tried::Stop(None);
         }
-        around.observer.event(&Event::SearchTrialStarted { trial, pass, place, of, job: &point.job });
+        around.observer.event(&Event::SearchTrialStarted {
+            trial,
+            pass,
+            place,
+            of,
+            job: &point.job,
+        });
         let measured = self.attempt(driver.path, point, *step, trial, around);
         let interrupted = around.observer.interrupted();
         let done = match measured {
@@ -70,8 +81,10 @@ impl Campaign {
             (None, Ok((seen, broken))) => Tried::Measured(record, seen, broken),
             (Some(reason), _) | (None, Err(reason)) => {
                 // A record without its figure is nothing that a search could be resumed with.
-                record.error =
-                    record.error.take().or_else(|| Some(reason.clone()).filter(|_| record.incomplete.is_none()));
+                record.error = record
+                    .error
+                    .take()
+                    .or_else(|| Some(reason.clone()).filter(|_| record.incomplete.is_none()));
                 record.search = Some(nothing.clone());
                 let record = Some(record).filter(|record| record.window_s > 0.0);
                 if interrupted { Tried::Stop(record) } else { Tried::Failed(reason, record) }
@@ -96,12 +109,18 @@ impl Campaign {
             return self.fail(trial, reason, false, around.observer);
         }
         let TrialId { path, workload, point, .. } = &trial;
-        around.observer.event(&Event::Note(&format!("{path} {workload} {point}: tried again: {reason}")));
+        around
+            .observer
+            .event(&Event::Note(&format!("{path} {workload} {point}: tried again: {reason}")));
         Ok(())
     }
 
     /// The run ends in the middle of a trial.
-    pub(super) fn stopped(&mut self, record: Option<Box<Record>>, around: &mut Around<'_>) -> Result<Go, Fault> {
+    pub(super) fn stopped(
+        &mut self,
+        record: Option<Box<Record>>,
+        around: &mut Around<'_>,
+    ) -> Result<Go, Fault> {
         if let Some(record) = record {
             self.keep(&record, around)?;
         }

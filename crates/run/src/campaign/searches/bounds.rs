@@ -13,15 +13,24 @@ pub(in crate::campaign) fn bounds(plan: &Plan) -> Bounds {
         let Some(search) = &point.search else { continue };
         match &search.goal {
             SearchGoal::Knee { connections, threads, .. } => {
-                let load = |value: &u32| Load { parameter: Parameter::Connections, value: f64::from(*value) };
+                let load = |value: &u32| Load {
+                    parameter: Parameter::Connections,
+                    value: f64::from(*value),
+                };
                 // A level that no trial can have is not measured either.
-                let levels = connections.iter().filter_map(|value| at(point, path.clients, &[load(value)], 1).ok());
+                let levels = connections
+                    .iter()
+                    .filter_map(|value| at(point, path.clients, &[load(value)], 1).ok());
                 levels.for_each(|level| cover(&mut bounds, path, &level));
                 bounds.threads = threads.iter().copied().fold(bounds.threads, u32::max);
             }
             goal => {
                 // What follows from a rate can grow with it.
-                for value in goal.rates().into_iter().flat_map(|rates| [rates.lowest_per_s, rates.highest_per_s]) {
+                for value in goal
+                    .rates()
+                    .into_iter()
+                    .flat_map(|rates| [rates.lowest_per_s, rates.highest_per_s])
+                {
                     let load = Load { parameter: Parameter::Rate, value };
                     if let Ok(level) = at(point, path.clients, &[load], 1) {
                         cover(&mut bounds, path, &level);
@@ -51,7 +60,11 @@ mod tests {
 
     #[test]
     fn searches_and_several_clients_count() {
-        let knee = SearchGoal::Knee { connections: vec![1, 64, 256], threads: vec![1, 4], least_growth: 0.05 };
+        let knee = SearchGoal::Knee {
+            connections: vec![1, 64, 256],
+            threads: vec![1, 4],
+            least_growth: 0.05,
+        };
         let mut plan = planned("rr", json!({"size": "1B"}), knee);
         assert_eq!((bounds(&plan).connections, bounds(&plan).threads), (256, 4));
         plan.paths[0].clients = 2;

@@ -52,7 +52,8 @@ impl Campaign {
                 self.miss(item, &mut drivers[item.at], reason, around)?;
             }
         }
-        let mut pass = items.iter().filter(|item| is_open(item)).map(|item| item.done).min().unwrap_or(0);
+        let mut pass =
+            items.iter().filter(|item| is_open(item)).map(|item| item.done).min().unwrap_or(0);
         while items.iter().any(is_open) {
             if !self.budget.begins(clock::now()) {
                 for item in items.iter_mut().filter(|item| is_open(item)) {
@@ -61,7 +62,9 @@ impl Campaign {
                 return Ok(Go::TimeEnded);
             }
             pass += 1;
-            for (place, index) in (1..).zip(shuffled(around.plan, AT_EQUAL_LOADS, pass, items.len())) {
+            for (place, index) in
+                (1..).zip(shuffled(around.plan, AT_EQUAL_LOADS, pass, items.len()))
+            {
                 let count = items.len();
                 let item = &mut items[index];
                 if is_open(item) && item.done < pass {
@@ -101,7 +104,8 @@ impl Campaign {
             Err(reason) => return self.miss(item, driver, reason, around).map(|()| Go::On),
         };
         let trial = driver.trial(Some(load), step);
-        let nothing = SearchStep { goal: EQUAL_LOAD.to_owned(), ..driver.step(load, step, item.found_on) };
+        let nothing =
+            SearchStep { goal: EQUAL_LOAD.to_owned(), ..driver.step(load, step, item.found_on) };
         let one = Try { driver, point: &at, step, trial: trial.clone(), nothing };
         match self.attempt_step(&one, place, around) {
             Tried::Measured(mut record, seen, broken) => {
@@ -110,14 +114,23 @@ impl Campaign {
                 record.search = Some(told.clone());
                 self.keep(&record, around)?;
                 (driver.steps, item.done, item.failures) = (step, item.done + 1, 0);
-                let (CellName { path, workload, point }, goal) = (&driver.name(), &driver.spec.goal);
-                around.observer.event(&Event::SearchStep { path, workload, point, goal, step: &told, next: None });
+                let (CellName { path, workload, point }, goal) =
+                    (&driver.name(), &driver.spec.goal);
+                around.observer.event(&Event::SearchStep {
+                    path,
+                    workload,
+                    point,
+                    goal,
+                    step: &told,
+                    next: None,
+                });
                 Ok(Go::On)
             }
             Tried::Failed(reason, record) => {
                 item.failures += 1;
                 let is_over = item.failures >= MOST_FAILURES;
-                // Another path may have the same load: the next trial is none of this one, which has failed for good.
+                // Another path may have the same load: the next trial is none of this one, which
+                // has failed for good.
                 driver.steps = if is_over { step } else { driver.steps };
                 self.failed_try(trial, &reason, record, is_over, around)?;
                 Ok(Go::On)
@@ -136,14 +149,17 @@ fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
         let Some(load) = loads.last().copied() else { continue };
         // Those that are gone have points of another plan, with the same names.
         let together = |driver: &SearchDriver<'_>| {
-            (&driver.point.workload, &driver.point.point) == (&from.point.workload, &from.point.point)
+            (&driver.point.workload, &driver.point.point)
+                == (&from.point.workload, &from.point.point)
         };
         if drivers.iter().filter(|driver| together(driver)).count() < 2 {
             continue;
         }
         let found_on = from.path.name.as_str();
         for (at, driver) in drivers.iter().enumerate().filter(|(_, driver)| together(driver)) {
-            let is_this = |v: &&Visit| v.at == at && v.past.step.why == found_on && driver.was_at(&v.past, &loads);
+            let is_this = |v: &&Visit| {
+                v.at == at && v.past.step.why == found_on && driver.was_at(&v.past, &loads)
+            };
             let done = u32::try_from(visits.iter().filter(is_this).count()).unwrap_or(u32::MAX);
             out.push(Item { at, found_on, loads: loads.clone(), load, done, failures: 0 });
         }
@@ -161,8 +177,10 @@ fn fruitless(drivers: &[SearchDriver<'_>], items: &[Item<'_>]) -> Vec<String> {
             (&other.workload, &other.point) == (&name.workload, &name.point)
         };
         let cell = format!("{} {}", name.workload, name.point);
-        let note =
-            format!("equal-load of {}: no search found a load, so no path is measured at another's", cell.trim_end());
+        let note = format!(
+            "equal-load of {}: no search found a load, so no path is measured at another's",
+            cell.trim_end()
+        );
         if !items.iter().any(is_same) && !out.contains(&note) {
             out.push(note);
         }

@@ -41,18 +41,24 @@ pub(super) struct Load {
 pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Result<Point, String> {
     let mut out = point.clone();
     let name = &point.job.workload;
-    let workload = hopbench_load::workload(name).ok_or_else(|| format!("workload `{name}` is not known"))?;
+    let workload =
+        hopbench_load::workload(name).ok_or_else(|| format!("workload `{name}` is not known"))?;
     for load in loads {
         put(&mut out.job, workload, clients, *load)?;
     }
     if let Some(load) = loads.last() {
         out.point.insert(load.parameter.name().to_owned(), shown(load.value));
     }
-    // What is random in one trial is not in the next: a search that saw the same arrivals again and again would take their
-    // chance for the truth.
+    // What is random in one trial is not in the next: a search that saw the same arrivals again and
+    // again would take their chance for the truth.
     out.job.seed = point.job.seed.wrapping_add(u64::from(step));
-    let problems: Vec<_> = out.job.problems().into_iter().chain(workload.problems(&out.job)).collect();
-    if problems.is_empty() { Ok(out) } else { Err(hopbench_model::Fault::from_problems(&problems).text) }
+    let problems: Vec<_> =
+        out.job.problems().into_iter().chain(workload.problems(&out.job)).collect();
+    if problems.is_empty() {
+        Ok(out)
+    } else {
+        Err(hopbench_model::Fault::from_problems(&problems).text)
+    }
 }
 
 fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Result<(), String> {
@@ -73,7 +79,10 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
                     Schedule::Closed | Schedule::Rate(_) => Schedule::Rate(each),
                 };
             } else {
-                return Err(format!("a search for a rate needs rr, crr, http or udp; found {}", job.workload));
+                return Err(format!(
+                    "a search for a rate needs rr, crr, http or udp; found {}",
+                    job.workload
+                ));
             }
         }
     }
@@ -104,7 +113,11 @@ pub(super) fn grain(job: &Job, clients: u32) -> f64 {
 
 /// A load as it stands in a point: whole where it is.
 pub(super) fn shown(value: f64) -> Value {
-    if value.fract() == 0.0 && (0.0..1e15).contains(&value) { Value::from(value as u64) } else { Value::from(value) }
+    if value.fract() == 0.0 && (0.0..1e15).contains(&value) {
+        Value::from(value as u64)
+    } else {
+        Value::from(value)
+    }
 }
 
 #[cfg(test)]
@@ -125,25 +138,35 @@ mod tests {
 
     #[test]
     fn a_rate_is_shared_by_the_clients_and_stays_what_it_was() {
-        let schedule = |before, clients| at(&point("rr", json!({"size": "1B"}), before), clients, &[rate(900.5)], 1);
+        let schedule = |before, clients| {
+            at(&point("rr", json!({"size": "1B"}), before), clients, &[rate(900.5)], 1)
+        };
         let scheduled = |before, clients| schedule(before, clients).unwrap().job.schedule;
         assert_eq!(scheduled(Schedule::Closed, 1), Schedule::Rate(900.5));
         assert_eq!(scheduled(Schedule::Rate(1.0), 2), Schedule::Rate(450.25));
         assert_eq!(scheduled(Schedule::Poisson(1.0), 1), Schedule::Poisson(900.5));
         let made = schedule(Schedule::Closed, 1).unwrap();
         assert_eq!((point_label(&made.point).as_str(), made.job.seed), ("rate=900.5 size=1B", 2));
-        let stream = at(&point("stream", json!({}), Schedule::Closed), 1, &[rate(5.0)], 1).unwrap_err();
+        let stream =
+            at(&point("stream", json!({}), Schedule::Closed), 1, &[rate(5.0)], 1).unwrap_err();
         assert!(stream.contains("found stream"), "{stream}");
     }
 
     #[test]
     fn datagrams_are_paced_by_their_parameters_and_the_schedule_follows() {
         let udp = |clients, value| {
-            let point = point("udp", json!({"size": "1000B", "rate": "1Mbit", "gso": 4}), Schedule::Rate(1.0));
+            let point = point(
+                "udp",
+                json!({"size": "1000B", "rate": "1Mbit", "gso": 4}),
+                Schedule::Rate(1.0),
+            );
             at(&point, clients, &[rate(value)], 3).unwrap()
         };
         let made = udp(2, 9000.0);
-        assert_eq!((&made.job.params["rate"], made.job.schedule), (&json!("4500pps"), Schedule::Rate(1125.0)));
+        assert_eq!(
+            (&made.job.params["rate"], made.job.schedule),
+            (&json!("4500pps"), Schedule::Rate(1125.0))
+        );
         assert_eq!(point_label(&made.point), "rate=9000 size=1B");
         assert_eq!(askable(&made.job, 2, 9000.9), 9000.0);
         assert_eq!(askable(&made.job, 3, 0.2), 3.0, "one a client");
@@ -153,12 +176,14 @@ mod tests {
     #[test]
     fn the_last_load_is_the_one_that_is_searched() {
         let (connections, threads) = (Parameter::Connections, Parameter::Threads);
-        let loads = [Load { parameter: connections, value: 64.0 }, Load { parameter: threads, value: 2.0 }];
+        let loads =
+            [Load { parameter: connections, value: 64.0 }, Load { parameter: threads, value: 2.0 }];
         let made = at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1).unwrap();
         assert_eq!((made.job.connections, made.job.threads), (64, 2));
         assert_eq!(point_label(&made.point), "size=1B threads=2");
         let loads = [loads[1], Load { parameter: connections, value: 1.0 }];
-        let wrong = at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1).unwrap_err();
+        let wrong =
+            at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1).unwrap_err();
         assert!(wrong.contains("at most one thread a connection"), "{wrong}");
         // A stream both ways is two flows a connection, as in a scenario.
         let both = json!({"size": "64KiB", "direction": "both", "receive": "copy"});

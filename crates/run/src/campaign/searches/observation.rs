@@ -1,7 +1,8 @@
 //! The observation that a search is told of a trial.
 
 use hopbench_model::{
-    BrokenBound, Job, Record, SCHEDULE_KEPT, SECOND, SearchBound, SearchGoal, SearchSpec, TrialOutcome,
+    BrokenBound, Job, Record, SCHEDULE_KEPT, SECOND, SearchBound, SearchGoal, SearchSpec,
+    TrialOutcome,
 };
 use hopbench_stats::{Histogram, Measurement};
 
@@ -29,7 +30,11 @@ fn throughput(job: &Job) -> &'static str {
 ///
 /// # Errors
 /// Why it shows nothing: the testbed changed meanwhile.
-pub(super) fn seen(spec: &SearchSpec, job: &Job, record: &Record) -> Result<(Measurement, Vec<BrokenBound>), String> {
+pub(super) fn seen(
+    spec: &SearchSpec,
+    job: &Job,
+    record: &Record,
+) -> Result<(Measurement, Vec<BrokenBound>), String> {
     if let TrialOutcome::Disturbed(changes) = record.outcome() {
         return Err(format!("the testbed changed: {changes}"));
     }
@@ -59,16 +64,23 @@ fn broken(spec: &SearchSpec, record: &Record) -> Vec<BrokenBound> {
         SearchGoal::Lossless { .. } | SearchGoal::Cpu { .. } if is_datagrams => {
             vec![(SearchBound::NotSent, sent(record)), (SearchBound::NotArrived, arrived(record))]
         }
-        SearchGoal::Lossless { .. } | SearchGoal::Cpu { .. } => vec![(SearchBound::NotDone, paced(record))],
+        SearchGoal::Lossless { .. } | SearchGoal::Cpu { .. } => {
+            vec![(SearchBound::NotDone, paced(record))]
+        }
     };
     let short = kept.into_iter().find(|(_, share)| *share < SCHEDULE_KEPT);
-    let short = short.map(|(bound, kept)| BrokenBound { bound, share: (1.0 - kept).clamp(0.0, 1.0) });
+    let short =
+        short.map(|(bound, kept)| BrokenBound { bound, share: (1.0 - kept).clamp(0.0, 1.0) });
     // The loss that is searched by is no other bound.
-    let is_bounded = !matches!(spec.goal, SearchGoal::Lossless { .. }) || metric("lost_ratio").is_some();
+    let is_bounded =
+        !matches!(spec.goal, SearchGoal::Lossless { .. }) || metric("lost_ratio").is_some();
     // Of workloads without exchanges the errors are of sends, or there are none.
     let failed = metric("error_ratio").or_else(|| unsendable(record)).filter(|_| is_bounded);
     let failed = failed.filter(|share| *share > spec.errors_share);
-    short.into_iter().chain(failed.map(|share| BrokenBound { bound: SearchBound::Failed, share })).collect()
+    short
+        .into_iter()
+        .chain(failed.map(|share| BrokenBound { bound: SearchBound::Failed, share }))
+        .collect()
 }
 
 /// A percentile of the response times, ns.
@@ -94,7 +106,8 @@ fn paced(record: &Record) -> f64 {
     let rate = metric("requests_per_s").or_else(|| metric("messages_per_s")).unwrap_or(0.0);
     let done = rate * record.window_s / (1.0 - metric("error_ratio").unwrap_or(0.0)).max(1e-9);
     // Not the response time: in it is the waiting of a load that is too high.
-    let service_s = record.latency.get("service_ns").map_or(0.0, |service| service.p50 as f64 / SECOND as f64);
+    let service_s =
+        record.latency.get("service_ns").map_or(0.0, |service| service.p50 as f64 / SECOND as f64);
     let slack = EDGES + due / record.window_s * service_s;
     let in_time = if done + slack >= SCHEDULE_KEPT * due { 1.0 } else { done / due };
     if due > 0.0 { in_time.min(answered(record)) } else { 0.0 }
@@ -107,7 +120,9 @@ fn paced(record: &Record) -> f64 {
 fn arrived(record: &Record) -> f64 {
     let metric = |name: &str| record.metrics.get(name).copied();
     let Some(received) = metric("received_packets_per_s") else { return 1.0 };
-    let due = metric("intended_per_s").unwrap_or(0.0) * (1.0 - metric("lost_ratio").unwrap_or(0.0)) * record.window_s;
+    let due = metric("intended_per_s").unwrap_or(0.0)
+        * (1.0 - metric("lost_ratio").unwrap_or(0.0))
+        * record.window_s;
     // At the window's edges some are on their way, and a burst of them is one call.
     let slack = EDGES * metric("gso_segments").unwrap_or(1.0);
     if due > 0.0 { (received * record.window_s + slack) / due } else { 1.0 }

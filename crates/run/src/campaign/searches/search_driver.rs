@@ -78,31 +78,39 @@ impl<'p> SearchDriver<'p> {
     fn knee(&self, parameter: Parameter, levels: impl Iterator<Item = u32>) -> Option<Stage> {
         let SearchGoal::Knee { least_growth, .. } = &self.spec.goal else { return None };
         let levels: Vec<f64> = levels.map(f64::from).collect();
-        (!levels.is_empty()).then(|| Stage { parameter, search: Box::new(Knee::new(&levels, *least_growth)) })
+        (!levels.is_empty())
+            .then(|| Stage { parameter, search: Box::new(Knee::new(&levels, *least_growth)) })
     }
 
     /// Threads at the connections that were found; more threads than connections cannot be had.
     fn threads(&self) -> Option<Stage> {
         let SearchGoal::Knee { threads, .. } = &self.spec.goal else { return None };
         let most = self.most_threads();
-        self.knee(Parameter::Threads, threads.iter().copied().filter(|threads| f64::from(*threads) <= most))
+        self.knee(
+            Parameter::Threads,
+            threads.iter().copied().filter(|threads| f64::from(*threads) <= most),
+        )
     }
 
     /// The connections that were found, or those of the job where there was nothing to find.
     fn most_threads(&self) -> f64 {
-        self.settled.first().map_or_else(|| f64::from(self.point.job.connections), |found| found.value)
+        self.settled
+            .first()
+            .map_or_else(|| f64::from(self.point.job.connections), |found| found.value)
     }
 
     fn rate(&self, goal: &SearchGoal) -> Option<Stage> {
         let rates = goal.rates()?;
-        let (lowest, highest) = (self.askable(rates.lowest_per_s), self.askable(rates.highest_per_s));
+        let (lowest, highest) =
+            (self.askable(rates.lowest_per_s), self.askable(rates.highest_per_s));
         let grain = grain(&self.point.job, self.path.clients);
         let repeats = self.spec.repeats as usize;
         let search: Box<dyn Search> = match goal {
             SearchGoal::Knee { .. } => return None,
-            SearchGoal::Slo { limit_ns, precision, .. } => {
-                Box::new(Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats).in_grains(grain))
-            }
+            SearchGoal::Slo { limit_ns, precision, .. } => Box::new(
+                Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats)
+                    .in_grains(grain),
+            ),
             SearchGoal::Cpu { ceiling, .. } => {
                 Box::new(Ceiling::new(*ceiling, lowest, highest, repeats).in_grains(grain))
             }
@@ -128,7 +136,9 @@ impl<'p> SearchDriver<'p> {
 
     /// All that is put into the job for the next trial; empty: it has ended.
     pub(super) fn loads(&self) -> Vec<Load> {
-        self.next().map(|next| self.settled.iter().copied().chain([next]).collect()).unwrap_or_default()
+        self.next()
+            .map(|next| self.settled.iter().copied().chain([next]).collect())
+            .unwrap_or_default()
     }
 
     /// The point of the cell with these loads in its job, for the trial of this number.
@@ -158,7 +168,8 @@ impl<'p> SearchDriver<'p> {
     /// Whether a trial of an earlier session is one of this cell.
     pub(super) fn has_made(&self, past: &Searched) -> bool {
         let Searched { trial, step, .. } = past;
-        // Labels are made for those alone that can be of it: every trial is held against every search.
+        // Labels are made for those alone that can be of it: every trial is held against every
+        // search.
         let can_be = self.path.name == trial.path && self.point.workload == trial.workload;
         can_be && self.trial_of(Some((&step.parameter, step.load)), trial.round) == *trial
     }
@@ -167,9 +178,12 @@ impl<'p> SearchDriver<'p> {
     /// them, its job has them all.
     pub(super) fn was_at(&self, past: &Searched, loads: &[Load]) -> bool {
         let Searched { step, job, .. } = past;
-        let is_last =
-            |load: &Load| load.parameter.name() == step.parameter && (load.value / step.load - 1.0).abs() < 1e-9;
-        let has_all = |at: Point| job["connections"] == at.job.connections && job["threads"] == at.job.threads;
+        let is_last = |load: &Load| {
+            load.parameter.name() == step.parameter && (load.value / step.load - 1.0).abs() < 1e-9
+        };
+        let has_all = |at: Point| {
+            job["connections"] == at.job.connections && job["threads"] == at.job.threads
+        };
         loads.last().is_some_and(is_last) && self.at(loads, step.step).is_ok_and(has_all)
     }
 
@@ -192,7 +206,11 @@ impl<'p> SearchDriver<'p> {
 
     /// Tells it what was seen at the load that it asked for, in the trial of this number. Its step
     /// has all but the bounds that were broken.
-    pub(super) fn observe(&mut self, step: u32, seen: Measurement) -> Option<(SearchStep, Option<StageEnd>)> {
+    pub(super) fn observe(
+        &mut self,
+        step: u32,
+        seen: Measurement,
+    ) -> Option<(SearchStep, Option<StageEnd>)> {
         let next = self.next()?;
         let stage = self.stage.as_mut()?;
         let before = stage.search.found().len();
@@ -229,7 +247,11 @@ impl<'p> SearchDriver<'p> {
             other => other,
         };
         let at = |load: f64| {
-            let here = stage.search.trace().iter().filter(|step| step.load == load && step.seen.value.is_finite());
+            let here = stage
+                .search
+                .trace()
+                .iter()
+                .filter(|step| step.load == load && step.seen.value.is_finite());
             summary::median(&here.map(|step| step.seen.value).collect::<Vec<_>>())
         };
         let value = self.best(stage.parameter, outcome).and_then(at);
@@ -241,15 +263,23 @@ impl<'p> SearchDriver<'p> {
         let most = |levels: &[u32]| levels.iter().max().map(|level| f64::from(*level));
         match (outcome, &self.spec.goal) {
             (SearchOutcome::Found { load, .. }, _) => Some(load),
-            (SearchOutcome::AboveHighest, SearchGoal::Knee { connections, threads, .. }) => match parameter {
-                // Those beyond the connections were left out.
-                Parameter::Threads => {
-                    let most = self.most_threads();
-                    threads.iter().map(|level| f64::from(*level)).filter(|level| *level <= most).reduce(f64::max)
+            (SearchOutcome::AboveHighest, SearchGoal::Knee { connections, threads, .. }) => {
+                match parameter {
+                    // Those beyond the connections were left out.
+                    Parameter::Threads => {
+                        let most = self.most_threads();
+                        threads
+                            .iter()
+                            .map(|level| f64::from(*level))
+                            .filter(|level| *level <= most)
+                            .reduce(f64::max)
+                    }
+                    _ => most(connections),
                 }
-                _ => most(connections),
-            },
-            (SearchOutcome::AboveHighest, goal) => goal.rates().map(|rates| self.askable(rates.highest_per_s)),
+            }
+            (SearchOutcome::AboveHighest, goal) => {
+                goal.rates().map(|rates| self.askable(rates.highest_per_s))
+            }
             (SearchOutcome::BelowLowest | SearchOutcome::GaveUp { .. }, _) => None,
         }
     }
@@ -302,7 +332,9 @@ fn stage_end(stage: &Stage) -> Option<SearchOutcome> {
     let finite = |load: f64| Some(load).filter(|load| load.is_finite());
     Some(match stage.search.outcome() {
         Outcome::Searching => return None,
-        Outcome::Found { load, low, high } => SearchOutcome::Found { load, low, high: finite(high) },
+        Outcome::Found { load, low, high } => {
+            SearchOutcome::Found { load, low, high: finite(high) }
+        }
         Outcome::AboveHighest => SearchOutcome::AboveHighest,
         Outcome::BelowLowest => SearchOutcome::BelowLowest,
         Outcome::GaveUp { low, high } => {
@@ -313,7 +345,8 @@ fn stage_end(stage: &Stage) -> Option<SearchOutcome> {
 
 /// Whether a cell is searched, and an earlier session measured something of that.
 pub(in crate::campaign) fn is_begun(plan: &Plan, cell: Cell, searched: &[Searched]) -> bool {
-    SearchDriver::new(plan, cell).is_some_and(|driver| searched.iter().any(|past| driver.has_made(past)))
+    SearchDriver::new(plan, cell)
+        .is_some_and(|driver| searched.iter().any(|past| driver.has_made(past)))
 }
 
 #[cfg(test)]

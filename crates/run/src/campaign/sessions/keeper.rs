@@ -37,7 +37,8 @@ impl Keeper {
             }
         };
         let thread = std::thread::Builder::new().name("hb-keep".to_owned()).spawn(keep);
-        let thread = thread.map_err(|e| Fault::environment(format!("cannot start a thread: {e}")))?;
+        let thread =
+            thread.map_err(|e| Fault::environment(format!("cannot start a thread: {e}")))?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 }

@@ -17,7 +17,9 @@ pub fn looked_at_instead(plan: &Plan) -> Vec<String> {
         let (_, point) = plan.at(*cell);
         let figures = Figure::of_job(&rule.metric, &point.job);
         let first = figures.iter().find(|figure| is_to_come(figure, plan, *cell));
-        let Some(why) = first.and_then(|figure| figure.instead(&rule.metric, &point.job)) else { continue };
+        let Some(why) = first.and_then(|figure| figure.instead(&rule.metric, &point.job)) else {
+            continue;
+        };
         let of = point.workload.as_str();
         match found.iter_mut().find(|(workload, known, _)| (*workload, known) == (of, &why)) {
             Some((.., paths)) => drop(paths.insert(cell.path)),
@@ -56,7 +58,11 @@ mod tests {
 
     fn told(metric: &str) -> Vec<String> {
         let metric = metric.to_owned();
-        let mut plan = plan(2, 3, Some(StopRule { half_width_share: 0.02, metric, min_rounds: 3, budget_ns: None }));
+        let mut plan = plan(
+            2,
+            3,
+            Some(StopRule { half_width_share: 0.02, metric, min_rounds: 3, budget_ns: None }),
+        );
         plan.paths[1].mesh = MeshMode::Both;
         for (point, name) in plan.points.iter_mut().zip(["ask", "bulk", "paced"]) {
             point.workload = name.to_owned();
@@ -68,16 +74,21 @@ mod tests {
 
     #[test]
     fn a_plan_knows_which_workloads_lack_the_metric() {
-        let bulk =
-            |metric: &str| format!("bulk: it has no {metric}: its rounds end when its received_bits_per_s is sure");
-        let given = "its throughput is what its rate says: its rounds end when its response_ns p99 is sure";
+        let bulk = |metric: &str| {
+            format!("bulk: it has no {metric}: its rounds end when its received_bits_per_s is sure")
+        };
+        let given =
+            "its throughput is what its rate says: its rounds end when its response_ns p99 is sure";
         assert_eq!(told("throughput"), [format!("paced: {given}")]);
         assert_eq!(told("p99"), [bulk("p99")]);
         assert_eq!(told("requests_per_s"), [bulk("requests_per_s"), format!("paced: {given}")]);
         assert_eq!(told("overhead_cores"), Vec::<String>::new());
         let proxies = told("proxy_cores");
         assert_eq!(proxies.len(), 3, "{proxies:?}");
-        assert!(proxies.iter().all(|told| told.contains(" on p0: it has no proxy_cores")), "{proxies:?}");
+        assert!(
+            proxies.iter().all(|told| told.contains(" on p0: it has no proxy_cores")),
+            "{proxies:?}"
+        );
         // Only an open loop says what was to be sent.
         assert_eq!(told("unsent").len(), 2);
     }

@@ -32,7 +32,8 @@ impl Figure {
         let Some(workload) = hopbench_load::workload(&job.workload) else {
             return vec![Self::Metric(metric.to_owned())];
         };
-        let latency = |percentile| workload.latency(job).map(|kind| Self::Latency(kind, percentile));
+        let latency =
+            |percentile| workload.latency(job).map(|kind| Self::Latency(kind, percentile));
         let throughput = || Self::Metric(job.kind().unit.metric().to_owned());
         let tail = if job.kind().has_tail { Percentile::P99 } else { Percentile::P50 };
         let asked = match (metric, Percentile::named(metric)) {
@@ -40,7 +41,8 @@ impl Figure {
             (name, None) if name == THROUGHPUT || name == job.kind().unit.metric() => None,
             (name, None) => Some(Self::Metric(name.to_owned())),
         };
-        let headline = latency(tail).filter(|_| job.is_throughput_given()).into_iter().chain([throughput()]);
+        let headline =
+            latency(tail).filter(|_| job.is_throughput_given()).into_iter().chain([throughput()]);
         let mut out: Vec<Self> = Vec::new();
         for figure in asked.into_iter().chain(headline) {
             if !out.contains(&figure) {
@@ -55,11 +57,15 @@ impl Figure {
     pub(super) fn instead(&self, metric: &str, job: &Job) -> Option<String> {
         let throughput = job.kind().unit.metric();
         match self {
-            Self::Metric(name) if name == metric || (metric == THROUGHPUT && name == throughput) => None,
-            Self::Latency(_, percentile) if Percentile::named(metric) == Some(*percentile) => None,
-            Self::Latency(..) if metric == THROUGHPUT || metric == throughput => {
-                Some(format!("its throughput is what its rate says: its rounds end when its {self} is sure"))
+            Self::Metric(name)
+                if name == metric || (metric == THROUGHPUT && name == throughput) =>
+            {
+                None
             }
+            Self::Latency(_, percentile) if Percentile::named(metric) == Some(*percentile) => None,
+            Self::Latency(..) if metric == THROUGHPUT || metric == throughput => Some(format!(
+                "its throughput is what its rate says: its rounds end when its {self} is sure"
+            )),
             _ => Some(format!("it has no {metric}: its rounds end when its {self} is sure")),
         }
     }
@@ -69,7 +75,8 @@ impl Figure {
         match self {
             Self::Metric(name) => record.metrics.get(name).copied(),
             Self::Latency(kind, percentile) => {
-                let latency = record.latency.get(kind.name()).filter(|latency| latency.count > 0)?;
+                let latency =
+                    record.latency.get(kind.name()).filter(|latency| latency.count > 0)?;
                 let ns = match percentile {
                     Percentile::P50 => latency.p50,
                     Percentile::P90 => latency.p90,
@@ -132,7 +139,10 @@ mod tests {
         let push = fixture::job("push", json!({"rate": 20.0}));
         assert_eq!(names("throughput", &push), ["delay_ns p99", "messages_per_s"]);
         assert_eq!(names("p90", &fixture::job("stream", json!({}))), ["received_bits_per_s"]);
-        assert_eq!(names("throughput", &fixture::job("udp", json!({"rate": "max"}))), ["received_packets_per_s"]);
+        assert_eq!(
+            names("throughput", &fixture::job("udp", json!({"rate": "max"}))),
+            ["received_packets_per_s"]
+        );
         // What is sent need not arrive.
         let packets = fixture::job("udp", json!({"rate": "1000pps"}));
         assert_eq!(names("throughput", &packets), ["received_packets_per_s"]);
@@ -145,13 +155,17 @@ mod tests {
     fn what_takes_the_place_of_another_is_said() {
         let closed = fixture::job("rr", json!({}));
         let rate = Job { schedule: Schedule::Rate(100.0), ..closed.clone() };
-        let why = |metric: &str, job: &Job, nth: usize| Figure::of_job(metric, job)[nth].instead(metric, job);
+        let why = |metric: &str, job: &Job, nth: usize| {
+            Figure::of_job(metric, job)[nth].instead(metric, job)
+        };
         assert_eq!(why("throughput", &closed, 0), None);
         assert_eq!(why("requests_per_s", &closed, 0), None);
         assert_eq!(why("p90", &rate, 0), None);
         assert_eq!(
             why("throughput", &rate, 0).as_deref(),
-            Some("its throughput is what its rate says: its rounds end when its response_ns p99 is sure")
+            Some(
+                "its throughput is what its rate says: its rounds end when its response_ns p99 is sure"
+            )
         );
         // Where there is no latency, what is fixed is all there is.
         assert_eq!(why("throughput", &fixture::job("stream", json!({"rate": "1Gbit"})), 0), None);
@@ -169,11 +183,18 @@ mod tests {
     #[test]
     fn figures_are_read_from_records() {
         let mut record = fixture::record(&[("requests_per_s", 7.0)]);
-        let latency =
-            |count, p99| hopbench_model::Latency { count, p50: 1, p90: 2, p99, p999: 4, ..Default::default() };
+        let latency = |count, p99| hopbench_model::Latency {
+            count,
+            p50: 1,
+            p90: 2,
+            p99,
+            p999: 4,
+            ..Default::default()
+        };
         record.latency.insert("response_ns".to_owned(), latency(10, 3));
         record.latency.insert("service_ns".to_owned(), latency(0, 3));
-        let all = |kind| Percentile::ALL.map(|percentile| Figure::Latency(kind, percentile).of(&record));
+        let all =
+            |kind| Percentile::ALL.map(|percentile| Figure::Latency(kind, percentile).of(&record));
         assert_eq!(all(LatencyKind::Response), [Some(1.0), Some(2.0), Some(3.0), Some(4.0)]);
         assert_eq!(all(LatencyKind::Service), [None; 4], "no samples");
         assert_eq!(all(LatencyKind::Delay), [None; 4]);

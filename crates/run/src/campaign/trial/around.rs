@@ -36,13 +36,16 @@ impl Costs {
         quiet_since: Duration,
         sandboxed: Vec<AgentId>,
     ) -> Self {
-        let load = LoadTimes::new(quiet_since, outcome.started, warmup_ns, outcome.client.window_ns);
+        let load =
+            LoadTimes::new(quiet_since, outcome.started, warmup_ns, outcome.client.window_ns);
         let (metered, unavailable) = match (before, after) {
             (Ok(before), Ok(after)) => {
                 let (costs, unavailable) = metered::costs(before, after, outcome.started);
                 (costs, unavailable.into_iter().collect())
             }
-            (Err(why), _) | (_, Err(why)) => (Vec::new(), vec![("metered".to_owned(), format!("unavailable: {why}"))]),
+            (Err(why), _) | (_, Err(why)) => {
+                (Vec::new(), vec![("metered".to_owned(), format!("unavailable: {why}"))])
+            }
         };
         Self { load, metered, unavailable, sandboxed, silent: None }
     }
@@ -58,7 +61,13 @@ impl Costs {
 
     /// Puts them into the record, with what they say of each other and of what was seen here.
     /// `watched` says whether the server is an agent, or a program whose processes are seen here.
-    pub(super) fn enter(self, record: &mut Record, route: &Route, outcome: &TrialResult, watched: bool) {
+    pub(super) fn enter(
+        self,
+        record: &mut Record,
+        route: &Route,
+        outcome: &TrialResult,
+        watched: bool,
+    ) {
         let Self { load, metered, unavailable, sandboxed, silent } = self;
         record.settings.extend(unavailable);
         record.warnings.extend(metered::throttled(&metered));
@@ -67,10 +76,17 @@ impl Costs {
         let mut own = own(record, route, outcome);
         own.retain(|own| own.what != "agent" || is_outside(&own.who));
         let comparable = metered.iter().filter(|cost| is_outside(&cost.who)).cloned();
-        record.warnings.extend(metered::disagree(&comparable.collect::<Vec<_>>(), &own, load.window_s));
+        record.warnings.extend(metered::disagree(
+            &comparable.collect::<Vec<_>>(),
+            &own,
+            load.window_s,
+        ));
         record.cost.metered = metered;
-        let names = |agents: &[AgentId]| agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>();
-        let is_sandboxed = |agents: &[AgentId]| agents.iter().any(|agent| sandboxed.contains(agent));
+        let names = |agents: &[AgentId]| {
+            agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>()
+        };
+        let is_sandboxed =
+            |agents: &[AgentId]| agents.iter().any(|agent| sandboxed.contains(agent));
         let shared = route.clients.iter().any(|agent| route.servers.contains(agent));
         let mut unknown = unknown_proxies(record, route);
         let mut missing = |is_known: bool, setting: &str, whose: &str| {
@@ -80,13 +96,25 @@ impl Costs {
         };
         if is_sandboxed(&route.clients) {
             let (end, names) = (SandboxedEnd::Client, names(&route.clients));
-            missing(metered::of_sandbox(record, end, &names, &load, shared), end.setting(), "the client's sandbox");
+            missing(
+                metered::of_sandbox(record, end, &names, &load, shared),
+                end.setting(),
+                "the client's sandbox",
+            );
         }
         let (end, names) = (SandboxedEnd::Server, names(&route.servers));
         if !watched {
-            missing(metered::of_program(record, &names, &load), metered::SERVER_PROGRAM, "the server program");
+            missing(
+                metered::of_program(record, &names, &load),
+                metered::SERVER_PROGRAM,
+                "the server program",
+            );
         } else if is_sandboxed(&route.servers) {
-            missing(metered::of_sandbox(record, end, &names, &load, shared), end.setting(), "the server's sandbox");
+            missing(
+                metered::of_sandbox(record, end, &names, &load, shared),
+                end.setting(),
+                "the server's sandbox",
+            );
         }
         record.warnings.extend(left_out(&unknown, silent.as_deref()));
     }
@@ -95,9 +123,17 @@ impl Costs {
 /// The proxies of the path whose CPU only a meter sees, and none saw in time, each with the setting
 /// that says why.
 fn unknown_proxies(record: &Record, route: &Route) -> Vec<String> {
-    let known =
-        |name: &str| record.cost.proxies.iter().any(|cost| cost.name == name && cost.figures.contains_key("cores"));
-    let unseen = route.proxies.iter().filter(|proxy| proxy.named && proxy.pids.is_empty() && !known(&proxy.name));
+    let known = |name: &str| {
+        record
+            .cost
+            .proxies
+            .iter()
+            .any(|cost| cost.name == name && cost.figures.contains_key("cores"))
+    };
+    let unseen = route
+        .proxies
+        .iter()
+        .filter(|proxy| proxy.named && proxy.pids.is_empty() && !known(&proxy.name));
     unseen.map(|proxy| format!("the proxy {0} (settings.proxy_{0})", proxy.name)).collect()
 }
 
@@ -107,28 +143,40 @@ fn left_out(unknown: &[String], silent: Option<&str>) -> Option<Warning> {
         return None;
     }
     let (why, next) = match silent {
-        Some(why) => (format!("; {why}"), "let these meters answer: `hopbench doctor` says what they need"),
+        Some(why) => {
+            (format!("; {why}"), "let these meters answer: `hopbench doctor` says what they need")
+        }
         None => {
-            let next =
-                "lengthen the trials, as with --time 30s: meters read every 10 to 20 s, if nobody told them otherwise";
+            let next = "lengthen the trials, as with --time 30s: meters read every 10 to 20 s, if nobody told them otherwise";
             (String::new(), next)
         }
     };
     let whose = unknown.join(", ");
-    let text = format!("no meter has the CPU of this trial alone for {whose}: its figures are left out{why}");
+    let text = format!(
+        "no meter has the CPU of this trial alone for {whose}: its figures are left out{why}"
+    );
     Some(Warning::new(WarningKind::Unavailable, text, next))
 }
 
 /// What was seen here of things that others may have metered, too.
 fn own(record: &Record, route: &Route, outcome: &TrialResult) -> Vec<Own> {
-    let agents = route.clients.iter().chain(&route.servers).zip(outcome.clients.iter().chain(&outcome.servers));
+    let agents = route
+        .clients
+        .iter()
+        .chain(&route.servers)
+        .zip(outcome.clients.iter().chain(&outcome.servers));
     let agents = agents.filter_map(|(agent, report)| Own::agent(&agent.0, report.as_ref()?));
     let proxies = record.cost.proxies.iter().zip(&outcome.proxies).filter(|(_, seen)| seen.is_ok());
     let proxies = proxies.filter_map(|(proxy, _)| {
         Some(Own { what: "proxy", who: proxy.name.clone(), cores: *proxy.figures.get("cores")? })
     });
     // Nodes of one machine have read all of it.
-    let nodes = record.cost.nodes.iter().filter(|node| !record.cost.one_machine && !node.per_cpu_busy.is_empty());
-    let nodes = nodes.map(|node| Own { what: "node", who: node.name.clone(), cores: node.busy_cores });
+    let nodes = record
+        .cost
+        .nodes
+        .iter()
+        .filter(|node| !record.cost.one_machine && !node.per_cpu_busy.is_empty());
+    let nodes =
+        nodes.map(|node| Own { what: "node", who: node.name.clone(), cores: node.busy_cores });
     agents.chain(proxies).chain(nodes).collect()
 }

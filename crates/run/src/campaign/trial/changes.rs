@@ -14,7 +14,11 @@ pub(in crate::campaign) fn told(
     match result {
         Ok(mut done) => {
             if !disturbed.is_empty() {
-                let times = format!("{} times, as the testbed changed: {}", disturbed.len(), disturbed.join(" | "));
+                let times = format!(
+                    "{} times, as the testbed changed: {}",
+                    disturbed.len(),
+                    disturbed.join(" | ")
+                );
                 done.record.settings.insert("measured_again".to_owned(), times);
             }
             if !changes.is_empty() {

@@ -28,7 +28,8 @@ pub(super) struct Known<'a> {
 /// # Errors
 /// Why it is not known.
 pub(super) fn enter(record: &mut Record, of: &CpuOf, known: &Known<'_>) -> Result<(), String> {
-    let share = known.share(record, of).map_err(|why| format!("its share of CPU is not known: {why}"))?;
+    let share =
+        known.share(record, of).map_err(|why| format!("its share of CPU is not known: {why}"))?;
     record.metrics.insert(CPU_SHARE.to_owned(), share);
     Ok(())
 }
@@ -37,23 +38,35 @@ impl Known<'_> {
     fn share(&self, record: &Record, of: &CpuOf) -> Result<f64, String> {
         let Self { route, job, reports: [clients, servers], .. } = self;
         let of_side = |name: &str, cost: Option<&f64>| {
-            let why =
-                || record.settings.get(&format!("{name}_sandbox")).or_else(|| record.settings.get("server_program"));
-            cost.copied().ok_or_else(|| why().cloned().unwrap_or_else(|| format!("nobody saw the {name}'s processes")))
+            let why = || {
+                record
+                    .settings
+                    .get(&format!("{name}_sandbox"))
+                    .or_else(|| record.settings.get("server_program"))
+            };
+            cost.copied().ok_or_else(|| {
+                why().cloned().unwrap_or_else(|| format!("nobody saw the {name}'s processes"))
+            })
         };
         match of {
             CpuOf::Node(node) => self.of_node(record, node),
             CpuOf::Proxy(name) => self.of_proxy(record, name),
             CpuOf::Client => {
                 let cores = of_side("client", record.cost.client.get("cores"))?;
-                let cpus = self.usable(record, &route.clients, clients, job.client_cpus.as_ref().map(|c| &*c.0))?;
+                let cpus = self.usable(
+                    record,
+                    &route.clients,
+                    clients,
+                    job.client_cpus.as_ref().map(|c| &*c.0),
+                )?;
                 let threads = f64::from(threads(job, job.connections)) * route.clients.len() as f64;
                 Ok(cores / cpus.min(threads))
             }
             CpuOf::Server => {
                 let cores = of_side("server", record.cost.server.get("cores"))?;
                 // Where a program serves, nobody puts its threads where the job would have them.
-                let pinned = job.server_cpus.as_ref().filter(|_| route.programs.is_empty()).map(|c| &*c.0);
+                let pinned =
+                    job.server_cpus.as_ref().filter(|_| route.programs.is_empty()).map(|c| &*c.0);
                 Ok(cores / self.usable(record, &route.servers, servers, pinned)?)
             }
         }
@@ -79,7 +92,9 @@ impl Known<'_> {
                 None => return self.cpus_of(record, self.node_of(agent)),
             }
         }
-        Some(all.len() as f64).filter(|cpus| *cpus > 0.0).ok_or_else(|| "nobody was there".to_owned())
+        Some(all.len() as f64)
+            .filter(|cpus| *cpus > 0.0)
+            .ok_or_else(|| "nobody was there".to_owned())
     }
 
     fn node_of(&self, agent: &AgentId) -> &str {
@@ -90,7 +105,9 @@ impl Known<'_> {
     /// same.
     fn machine<'r>(&self, record: &'r Record, node: &str) -> Option<&'r NodeCost> {
         let seen = || record.cost.nodes.iter().filter(|cost| !cost.per_cpu_busy.is_empty());
-        seen().find(|cost| cost.name == node).or_else(|| seen().next().filter(|_| record.cost.one_machine))
+        seen()
+            .find(|cost| cost.name == node)
+            .or_else(|| seen().next().filter(|_| record.cost.one_machine))
     }
 
     /// The number of CPUs of a node.
@@ -118,7 +135,8 @@ impl Known<'_> {
     fn of_node(&self, record: &Record, node: &str) -> Result<f64, String> {
         if let Some(cost) = self.machine(record, node) {
             let own = self.own(record, node);
-            let busy: Vec<f64> = own.iter().filter_map(|cpu| cost.per_cpu_busy.get(*cpu).copied()).collect();
+            let busy: Vec<f64> =
+                own.iter().filter_map(|cpu| cost.per_cpu_busy.get(*cpu).copied()).collect();
             if busy.is_empty() {
                 return Ok(cost.busy_cores / cost.per_cpu_busy.len() as f64);
             }
@@ -129,17 +147,21 @@ impl Known<'_> {
         match under_load(&record.cost.metered, MeteredKind::Node, node, self.load) {
             Some(Ok(metered)) => Ok(metered.figures["cores"] / self.cpus_of(record, node)?),
             Some(Err(why)) => Err(why),
-            None => {
-                Err(format!("nobody saw the CPU of the node {node}: no end of the path is there, and no meter read it"))
-            }
+            None => Err(format!(
+                "nobody saw the CPU of the node {node}: no end of the path is there, and no meter read it"
+            )),
         }
     }
 
     /// Cores that processes of the trial used on a node.
     fn processes_on(&self, record: &Record, node: &str) -> f64 {
-        let sides = [(&self.route.clients, &record.cost.client), (&self.route.servers, &record.cost.server)];
-        let here =
-            sides.into_iter().filter(|(agents, _)| agents.first().is_some_and(|agent| self.node_of(agent) == node));
+        let sides = [
+            (&self.route.clients, &record.cost.client),
+            (&self.route.servers, &record.cost.server),
+        ];
+        let here = sides
+            .into_iter()
+            .filter(|(agents, _)| agents.first().is_some_and(|agent| self.node_of(agent) == node));
         let ends: f64 = here.filter_map(|(_, cost)| cost.get("cores")).sum();
         let proxies = record.cost.proxies.iter().filter(|proxy| proxy.node == node);
         ends + proxies.filter_map(|proxy| proxy.figures.get("cores")).sum::<f64>()
@@ -151,23 +173,29 @@ impl Known<'_> {
         let mut most: Option<f64> = None;
         for cost in record.cost.proxies.iter().filter(|cost| is(&cost.name)) {
             let said = || record.settings.get(&format!("proxy_{}", cost.name)).cloned();
-            let cores =
-                cost.figures.get("cores").ok_or_else(|| said().unwrap_or_else(|| "nobody saw it".to_owned()))?;
+            let cores = cost
+                .figures
+                .get("cores")
+                .ok_or_else(|| said().unwrap_or_else(|| "nobody saw it".to_owned()))?;
             let proxy = self.route.proxies.iter().find(|proxy| proxy.name == cost.name);
             let held = proxy.and_then(|proxy| proxy.cpus.as_ref()).map(|cpus| cpus.len() as f64);
             let cpus = held.or_else(|| self.cpus_of(record, &cost.node).ok());
             let told = || cost.figures.get("workers").copied().filter(|workers| *workers > 0.0);
-            let workers = proxy.map(|proxy| f64::from(proxy.workers)).filter(|workers| *workers > 0.0).or_else(told);
+            let workers = proxy
+                .map(|proxy| f64::from(proxy.workers))
+                .filter(|workers| *workers > 0.0)
+                .or_else(told);
             let room = match (workers, cpus) {
                 (Some(workers), Some(cpus)) => workers.min(cpus),
-                (one, other) => {
-                    one.or(other).ok_or_else(|| format!("nobody knows the workers of the proxy {}", cost.name))?
-                }
+                (one, other) => one.or(other).ok_or_else(|| {
+                    format!("nobody knows the workers of the proxy {}", cost.name)
+                })?,
             };
             most = Some(most.map_or(cores / room, |most| most.max(cores / room)));
         }
         most.ok_or_else(|| {
-            let known: Vec<&str> = record.cost.proxies.iter().map(|cost| cost.name.as_str()).collect();
+            let known: Vec<&str> =
+                record.cost.proxies.iter().map(|cost| cost.name.as_str()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             format!("the path has no proxy {name}; it has {known}")
         })

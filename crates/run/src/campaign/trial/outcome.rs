@@ -38,12 +38,19 @@ mod tests {
             (record.error, record.warnings.len())
         };
         let (failed, none) = decided(true, false, None);
-        assert!(failed.is_some_and(|why| why.starts_with("70.0 % of the exchanges failed")) && none == 0);
+        assert!(
+            failed.is_some_and(|why| why.starts_with("70.0 % of the exchanges failed"))
+                && none == 0
+        );
         assert_eq!(decided(true, true, None), (None, 1));
         let astray = Some("the traffic did not take the path: server: x".to_owned());
         assert_eq!(decided(false, true, None), (astray.clone(), 0));
         assert_eq!(decided(false, false, None), (astray, 0));
-        assert_eq!(decided(false, false, Some("it died")), (None, 0), "half an account is no contradiction");
+        assert_eq!(
+            decided(false, false, Some("it died")),
+            (None, 0),
+            "half an account is no contradiction"
+        );
     }
 
     #[test]

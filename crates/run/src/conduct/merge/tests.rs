@@ -17,7 +17,10 @@ fn at(t_ns: i64, sent: u64) -> Tick {
 }
 
 fn with_ticks(ticks: &[(i64, u64)]) -> EndReport {
-    EndReport { ticks: ticks.iter().map(|(t, sent)| at(*t, *sent)).collect(), ..EndReport::default() }
+    EndReport {
+        ticks: ticks.iter().map(|(t, sent)| at(*t, *sent)).collect(),
+        ..EndReport::default()
+    }
 }
 
 fn sent_at(merged: &EndReport) -> Vec<(i64, u64)> {
@@ -51,10 +54,19 @@ fn sums_extremes_and_distributions() {
         BTreeMap::from([(LatencyKind::Service, histogram.to_base64())])
     };
     let tcp = |connections, smoothed_rtt_ns, min_rtt_ns| {
-        Some(TcpTotals { connections, acked_bytes: 100, smoothed_rtt_ns, min_rtt_ns, ..TcpTotals::default() })
+        Some(TcpTotals {
+            connections,
+            acked_bytes: 100,
+            smoothed_rtt_ns,
+            min_rtt_ns,
+            ..TcpTotals::default()
+        })
     };
     let extra = |late: f64, min: f64, max: f64| {
-        BTreeMap::from([("late", late), ("min_messages", min), ("max_messages", max)].map(|(n, v)| (n.to_owned(), v)))
+        BTreeMap::from(
+            [("late", late), ("min_messages", min), ("max_messages", max)]
+                .map(|(n, v)| (n.to_owned(), v)),
+        )
     };
     let word = |name: &str, text: &str| (name.to_owned(), text.to_owned());
     let flow = |flow| FlowReport { flow, ..FlowReport::default() };
@@ -85,13 +97,26 @@ fn sums_extremes_and_distributions() {
     let merged = merge(&[&a, &b], 1).unwrap();
     assert_eq!(merged.drained, counts(15, 3));
     let totals = merged.drained_tcp.unwrap();
-    assert_eq!((totals.connections, totals.acked_bytes, totals.smoothed_rtt_ns, totals.min_rtt_ns), (4, 200, 4000, 40));
+    assert_eq!(
+        (totals.connections, totals.acked_bytes, totals.smoothed_rtt_ns, totals.min_rtt_ns),
+        (4, 200, 4000, 40)
+    );
     assert_eq!(merged.errors, BTreeMap::from([("reset".to_owned(), 3), ("timeout".to_owned(), 3)]));
     assert_eq!(merged.extra, extra(3.0, 4.0, 9.0));
     assert_eq!(merged.settings["cpu"], "asked 0, got [0]");
-    assert_eq!((merged.settings["end2_cpu"].as_str(), merged.settings.len()), ("asked 1, got [1]", 3));
-    assert_eq!(merged.flows.iter().map(|f| f.flow).collect::<Vec<_>>(), [0, 2, 1], "each end is heard");
-    assert_eq!((merged.window_ns, merged.incomplete.as_deref(), merged.shared), (12, Some("interrupted"), true));
+    assert_eq!(
+        (merged.settings["end2_cpu"].as_str(), merged.settings.len()),
+        ("asked 1, got [1]", 3)
+    );
+    assert_eq!(
+        merged.flows.iter().map(|f| f.flow).collect::<Vec<_>>(),
+        [0, 2, 1],
+        "each end is heard"
+    );
+    assert_eq!(
+        (merged.window_ns, merged.incomplete.as_deref(), merged.shared),
+        (12, Some("interrupted"), true)
+    );
     let all = Histogram::from_base64(&merged.latency[&LatencyKind::Service]).unwrap();
     assert_eq!((all.count(), all.percentile(50.0), all.percentile(100.0) / 10), (3, 2000, 300));
 }
@@ -126,9 +151,12 @@ fn the_histogram_of_a_hundred_ends_is_that_of_all_samples() {
     let reports: Vec<EndReport> = (0..100_u32)
         .map(|end| {
             let mut own = Histogram::new();
-            // From tens of ns to minutes, and of very different lengths: means of percentiles would be far off.
+            // From tens of ns to minutes, and of very different lengths: means of percentiles would
+            // be far off.
             for _ in 0..10 * (end + 1) {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 let value = (state >> 33) >> (state % 24);
                 own.record(value);
                 all.record(value);

@@ -44,7 +44,8 @@ impl<'a> Owners<'a> {
 
     /// What all of them share.
     pub(super) fn shared(&self, cpu: usize) -> String {
-        let sets: BTreeSet<Option<&BTreeSet<usize>>> = self.all().map(|burden| burden.cpus.as_ref()).collect();
+        let sets: BTreeSet<Option<&BTreeSet<usize>>> =
+            self.all().map(|burden| burden.cpus.as_ref()).collect();
         match sets.iter().collect::<Vec<_>>()[..] {
             [None] => "all CPUs".to_owned(),
             [Some(same)] => number::cpus(&same.iter().copied().collect::<Vec<_>>()),
@@ -57,7 +58,11 @@ impl<'a> Owners<'a> {
         let used = |(who, burdens): &(&str, Vec<&Burden>)| {
             let together = if burdens.len() > 1 { " together" } else { "" };
             let the = if burdens.len() > 1 { "the " } else { "" };
-            format!("{the}{} used {:.2} cores{together}", self::the(who, burdens.len()), cores(burdens))
+            format!(
+                "{the}{} used {:.2} cores{together}",
+                self::the(who, burdens.len()),
+                cores(burdens)
+            )
         };
         self.0.iter().map(used).collect::<Vec<_>>().join(", ")
     }

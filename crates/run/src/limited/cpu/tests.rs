@@ -4,12 +4,16 @@ use super::*;
 
 /// An end whose one thread used so many cores and waited so often.
 fn waiting(who: &str, cores: f64, waits_per_s: f64, cpus: Option<&[usize]>) -> Burden {
-    Burden { processes: vec![Process { cores, threads: 1, waits_per_s: Some(waits_per_s) }], ..end(who, cores, cpus) }
+    Burden {
+        processes: vec![Process { cores, threads: 1, waits_per_s: Some(waits_per_s) }],
+        ..end(who, cores, cpus)
+    }
 }
 
 #[test]
 fn a_server_that_nobody_meters_may_have_filled_a_cpu() {
-    // The client by itself, by hand: it cannot have filled CPU 0, where 1.3 cores are somebody else's.
+    // The client by itself, by hand: it cannot have filled CPU 0, where 1.3 cores are somebody
+    // else's.
     let (name, why) = on_cpus(vec![end(CLIENT, 0.6, None)], &[(1.0, 0.1), (0.9, 0.0)]);
     assert_eq!(name, "cpu:other");
     assert_eq!(
@@ -17,10 +21,20 @@ fn a_server_that_nobody_meters_may_have_filled_a_cpu() {
         "CPU 0 was busy 100 %, 10 % in softirq; on all CPUs the client used 0.60 cores and what is not metered 1.30, of \
          which the server may be a part"
     );
-    assert_eq!(on_cpus(vec![end(CLIENT, 0.9, None)], &[(1.0, 0.1), (0.3, 0.0)]).0, "cpu:client", "1.3 in all");
+    assert_eq!(
+        on_cpus(vec![end(CLIENT, 0.9, None)], &[(1.0, 0.1), (0.3, 0.0)]).0,
+        "cpu:client",
+        "1.3 in all"
+    );
     // Where the client is held to a CPU, what others do elsewhere is not on it.
-    assert_eq!(on_cpus(vec![end(CLIENT, 0.6, Some(&[0]))], &[(1.0, 0.1), (0.9, 0.0)]).0, "cpu:client");
-    assert_eq!(on_cpus(vec![end(CLIENT, 0.4, Some(&[0]))], &[(1.0, 0.1), (0.9, 0.0)]).0, "cpu:other");
+    assert_eq!(
+        on_cpus(vec![end(CLIENT, 0.6, Some(&[0]))], &[(1.0, 0.1), (0.9, 0.0)]).0,
+        "cpu:client"
+    );
+    assert_eq!(
+        on_cpus(vec![end(CLIENT, 0.4, Some(&[0]))], &[(1.0, 0.1), (0.9, 0.0)]).0,
+        "cpu:other"
+    );
     // The server fills a CPU that the client may not use.
     let (name, why) = on_cpus(vec![end(CLIENT, 0.6, Some(&[0]))], &[(0.6, 0.1), (1.0, 0.0)]);
     assert_eq!(name, "cpu:other", "{why}");
@@ -34,8 +48,9 @@ fn a_server_that_nobody_meters_may_have_filled_a_cpu() {
 
 #[test]
 fn a_thread_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
-    let limit =
-        |waits, cpus: &[(f64, f64)]| on_cpus(vec![end(CLIENT, 0.3, None), waiting(SERVER, 0.97, waits, None)], cpus);
+    let limit = |waits, cpus: &[(f64, f64)]| {
+        on_cpus(vec![end(CLIENT, 0.3, None), waiting(SERVER, 0.97, waits, None)], cpus)
+    };
     let half_idle = [(0.8, 0.1), (0.8, 0.2)];
     let (name, why) = limit(120.0, &half_idle);
     assert_eq!(
@@ -49,14 +64,16 @@ fn a_thread_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
     // Two threads may wait twice as often.
     let two = |waits| {
         let both = Process { cores: 1.95, threads: 2, waits_per_s: Some(waits) };
-        on_cpus(vec![Burden { processes: vec![both], ..end(SERVER, 1.95, None) }], &[(0.9, 0.1); 4]).0
+        on_cpus(vec![Burden { processes: vec![both], ..end(SERVER, 1.95, None) }], &[(0.9, 0.1); 4])
+            .0
     };
     assert_eq!([two(1500.0), two(2500.0)], ["cpu:server", "unknown"]);
 }
 
 #[test]
 fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
-    let ends = |cpus: Option<&[usize]>| vec![end(CLIENT, 0.3, None), waiting(SERVER, 0.97, 20.0, cpus)];
+    let ends =
+        |cpus: Option<&[usize]>| vec![end(CLIENT, 0.3, None), waiting(SERVER, 0.97, 20.0, cpus)];
     let (name, why) = on_cpus(ends(Some(&[1])), &[(0.6, 0.1), (1.0, 0.62)]);
     assert_eq!(name, "softirq");
     assert_eq!(
@@ -64,7 +81,11 @@ fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
         "CPU 1 was busy 100 %, 62 % in softirq; of the server: its thread used 0.97 cores and waited 20 times a second"
     );
     assert_eq!(on_cpus(ends(Some(&[1])), &[(0.6, 0.1), (1.0, 0.4)]).0, "cpu:server");
-    assert_eq!(on_cpus(ends(Some(&[0])), &[(1.0, 0.1), (1.0, 0.9)]).0, "cpu:server", "packets are processed elsewhere");
+    assert_eq!(
+        on_cpus(ends(Some(&[0])), &[(1.0, 0.1), (1.0, 0.9)]).0,
+        "cpu:server",
+        "packets are processed elsewhere"
+    );
     // A thread that any CPU may have: one CPU is full of work, and one is enough for it.
     assert_eq!(on_cpus(ends(None), &[(1.0, 0.1), (1.0, 0.9)]).0, "cpu:server");
     assert_eq!(on_cpus(ends(None), &[(0.7, 0.1), (1.0, 0.9)]).0, "softirq");
@@ -73,7 +94,8 @@ fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
 #[test]
 fn a_server_that_nobody_meters_is_only_where_it_can_be() {
     let mut record = hopbench_model::fixture::record(&[("requests_per_s", 1000.0)]);
-    let node = NodeCost { name: "a".to_owned(), per_cpu_busy: vec![1.0, 0.9], ..NodeCost::default() };
+    let node =
+        NodeCost { name: "a".to_owned(), per_cpu_busy: vec![1.0, 0.9], ..NodeCost::default() };
     record.cost.nodes = vec![node];
     let with_server_on = |nodes: Option<&str>| {
         let evidence = Evidence {
@@ -85,5 +107,8 @@ fn a_server_that_nobody_meters_is_only_where_it_can_be() {
         };
         super::super::limited(&job("http"), &record, &evidence).0
     };
-    assert_eq!([None, Some("a"), Some("b")].map(with_server_on), ["cpu:other", "cpu:other", "cpu:client"]);
+    assert_eq!(
+        [None, Some("a"), Some("b")].map(with_server_on),
+        ["cpu:other", "cpu:other", "cpu:client"]
+    );
 }

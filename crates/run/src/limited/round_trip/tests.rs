@@ -26,9 +26,15 @@ fn limit(job: &Job, record: &Record) -> Option<String> {
 fn connections_that_wait_all_the_time_are_limited_by_the_round_trip() {
     let expected = "round_trip: 16 connections / 250 us a round trip = 64000 a second, 63500 were done (Little's law, \
                     within 5 %); nothing else was full";
-    assert_eq!(limit(&closed(16), &exchanges(63_500.0, 250_000.0, 2_000_000)).as_deref(), Some(expected));
+    assert_eq!(
+        limit(&closed(16), &exchanges(63_500.0, 250_000.0, 2_000_000)).as_deref(),
+        Some(expected)
+    );
     let one = limit(&closed(1), &exchanges(20_000.0, 50_000.0, 90_000)).unwrap();
-    assert!(one.starts_with("round_trip: 1 connection / 50 us a round trip = 20000 a second, "), "{one}");
+    assert!(
+        one.starts_with("round_trip: 1 connection / 50 us a round trip = 20000 a second, "),
+        "{one}"
+    );
 }
 
 #[test]
@@ -47,7 +53,11 @@ fn only_who_waits_for_answers_has_a_round_trip() {
     assert!(limit(&closed(1), &fits).is_some());
     assert_eq!(limit(&Job { schedule: Schedule::Rate(20_000.0), ..closed(1) }, &fits), None);
     assert_eq!(limit(&Job { workload: "stream".to_owned(), ..closed(1) }, &fits), None);
-    assert_eq!(limit(&closed(1), &record(&[("requests_per_s", 20_000.0)])), None, "no exchange was timed");
+    assert_eq!(
+        limit(&closed(1), &record(&[("requests_per_s", 20_000.0)])),
+        None,
+        "no exchange was timed"
+    );
     assert_eq!(limit(&closed(1), &exchanges(0.0, 0.0, 0)), None);
 }
 

@@ -11,7 +11,8 @@ use crate::testbed::names::{ENDPOINT, LABEL, endpoint, is_label};
 /// The keys.
 pub(crate) const GATEWAY_KEYS: &[&str] = &["address", "namespace", "labels"];
 
-const FORM: &str = "where it is, like {address: 203.0.113.7:80, namespace: ingress, labels: {app: gateway}}";
+const FORM: &str =
+    "where it is, like {address: 203.0.113.7:80, namespace: ingress, labels: {app: gateway}}";
 
 /// Reads the block.
 pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<GatewaySpec> {
@@ -19,14 +20,18 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<G
     if fields.get("address").is_none() {
         problems.add(fields.at, path, "no `address`", ENDPOINT);
     }
-    let address = fields.checked("address", ENDPOINT, |text: &String| endpoint(text).is_some(), problems);
+    let address =
+        fields.checked("address", ENDPOINT, |text: &String| endpoint(text).is_some(), problems);
     let namespace = fields.checked("namespace", LABEL, |name: &String| is_label(name), problems);
     let of_pods = fields.get("labels");
-    let labels = of_pods.map(|node| labels(node, &fields.path_of("labels"), problems)).unwrap_or_default();
+    let labels =
+        of_pods.map(|node| labels(node, &fields.path_of("labels"), problems)).unwrap_or_default();
     // Either alone finds no pods.
     for (there, missing) in [("labels", "namespace"), ("namespace", "labels")] {
         if let (Some(node), None) = (fields.get(there), fields.get(missing)) {
-            let expected = format!("{missing} beside it: by both the gateway's pods are found, whose CPU counts");
+            let expected = format!(
+                "{missing} beside it: by both the gateway's pods are found, whose CPU counts"
+            );
             problems.add(node.at, &fields.path_of(there), format!("`{there}` alone"), expected);
         }
     }

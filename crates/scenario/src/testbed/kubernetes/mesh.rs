@@ -16,7 +16,8 @@ const FORM: &str = "the provider of the mesh, like istio or {provider: istio, re
 
 /// Reads the block; without a provider, the sidecars are our own.
 pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> MeshSpec {
-    let mut out = MeshSpec { provider: MeshProvider::default(), image: ENVOY.to_owned(), revision: None };
+    let mut out =
+        MeshSpec { provider: MeshProvider::default(), image: ENVOY.to_owned(), revision: None };
     if let Kind::Scalar(_) = &node.kind {
         out.provider = provider(node, path, problems).unwrap_or_default();
         return out;
@@ -26,7 +27,8 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> MeshSpec
     };
     let named = fields.get("provider");
     let read = named.and_then(|node| provider(node, &fields.path_of("provider"), problems));
-    let image = fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems);
+    let image =
+        fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems);
     out.revision = fields.checked("revision", LABEL, |name: &String| is_label(name), problems);
     // Of a provider that nobody knows, nobody knows what it takes.
     if named.is_some() && read.is_none() {
@@ -37,7 +39,10 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> MeshSpec
     let envoy = out.provider == MeshProvider::Envoy;
     for (key, takes, whose) in [("revision", istio, "istio"), ("image", envoy, "envoy")] {
         if let Some(node) = fields.get(key).filter(|_| !takes) {
-            let expected = format!("no {key}: only the provider {whose} has one; {} does not", out.provider.name());
+            let expected = format!(
+                "no {key}: only the provider {whose} has one; {} does not",
+                out.provider.name()
+            );
             problems.add(node.at, &fields.path_of(key), node.shown(), expected);
         }
     }

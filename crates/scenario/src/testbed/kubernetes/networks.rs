@@ -12,7 +12,8 @@ use crate::document::problem::Problems;
 use crate::testbed::names::{DOMAIN, LABEL, is_domain, is_label};
 
 /// The keys of a kind of network.
-pub(crate) const NETWORK_KEYS: &[&str] = &["runtime-class", "annotations", "labels", "interface", "patch"];
+pub(crate) const NETWORK_KEYS: &[&str] =
+    &["runtime-class", "annotations", "labels", "interface", "patch"];
 
 const NETWORKS: &str = "kinds of network, like {overlay: {runtime-class: overlay}}";
 const NETWORK: &str = "how pods get it, like {annotations: {...}, interface: net1}";
@@ -20,7 +21,11 @@ const INTERFACE: &str = "a network interface like net1";
 const RUNTIMES: &str = "RuntimeClasses by runtime, like {runsc: gvisor}";
 
 /// Reads `networks:`.
-pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> BTreeMap<String, PodNetwork> {
+pub(super) fn read(
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+) -> BTreeMap<String, PodNetwork> {
     let mut out = BTreeMap::new();
     let Some(entries) = entries(node, path, NETWORKS, problems) else {
         return out;
@@ -28,7 +33,12 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> BTreeMap
     for (name, at, value) in entries {
         let key_path = joined(path, name);
         if name == "host" {
-            problems.add(at, &key_path, "`host`", "a kind of pods: host is always the node's own network");
+            problems.add(
+                at,
+                &key_path,
+                "`host`",
+                "a kind of pods: host is always the node's own network",
+            );
         }
         out.insert(name.to_owned(), network(value, &key_path, problems));
     }
@@ -44,20 +54,27 @@ fn network(node: &Node, path: &str, problems: &mut Problems) -> PodNetwork {
     let Some(fields) = Fields::read(node, path, NETWORK_KEYS, NETWORK, problems) else {
         return out;
     };
-    out.runtime_class = fields.checked("runtime-class", DOMAIN, |name: &String| is_domain(name), problems);
+    out.runtime_class =
+        fields.checked("runtime-class", DOMAIN, |name: &String| is_domain(name), problems);
     if let Some(node) = fields.get("annotations") {
         out.annotations = annotations(node, &fields.path_of("annotations"), problems);
     }
     if let Some(node) = fields.get("labels") {
         out.labels = labels(node, &fields.path_of("labels"), problems);
     }
-    out.interface = fields.checked("interface", INTERFACE, |name: &String| is_interface(name), problems);
-    out.patch = fields.get("patch").and_then(|node| patch(node, &fields.path_of("patch"), problems));
+    out.interface =
+        fields.checked("interface", INTERFACE, |name: &String| is_interface(name), problems);
+    out.patch =
+        fields.get("patch").and_then(|node| patch(node, &fields.path_of("patch"), problems));
     out
 }
 
 /// Reads `runtimes:`.
-pub(super) fn runtimes(node: &Node, path: &str, problems: &mut Problems) -> BTreeMap<String, String> {
+pub(super) fn runtimes(
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     for (name, _, value) in entries(node, path, RUNTIMES, problems).unwrap_or_default() {
         match value.text() {

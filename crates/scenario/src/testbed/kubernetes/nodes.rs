@@ -12,9 +12,9 @@ use crate::testbed::names::{DOMAIN, is_domain, is_label_value};
 /// What can be asked of a node.
 pub(crate) const CONSTRAINT_KEYS: &[&str] = &["name", "labels", "zone"];
 
-const NODES: &str =
-    "what nodes of the cluster are to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any";
-const NODE: &str = "what the node is to be, like {name: worker-1}, {labels: {pool: fast}} or {zone: z2}";
+const NODES: &str = "what nodes of the cluster are to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any";
+const NODE: &str =
+    "what the node is to be, like {name: worker-1}, {labels: {pool: fast}} or {zone: z2}";
 
 /// A node of which nothing is asked. What no scenario would call a node of its own is the name of
 /// one of the cluster's.
@@ -51,18 +51,30 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Vec<Clus
         if !matches!(value.kind, Kind::Null)
             && let Some(fields) = Fields::read(value, &path, CONSTRAINT_KEYS, NODE, problems)
         {
-            made.node = fields.checked("name", DOMAIN, |name: &String| is_domain(name), problems).or(made.node);
+            made.node = fields
+                .checked("name", DOMAIN, |name: &String| is_domain(name), problems)
+                .or(made.node);
             if let (Some(node), Some(name)) = (fields.get("name"), &made.node)
                 && let Some(other) = out.iter().find(|other| other.node.as_ref() == Some(name))
             {
                 let found = format!("{}, which {} is", quoted(name), quoted(&other.name));
-                problems.add(node.at, &fields.path_of("name"), found, "another node of the cluster for each name");
+                problems.add(
+                    node.at,
+                    &fields.path_of("name"),
+                    found,
+                    "another node of the cluster for each name",
+                );
             }
             if let Some(node) = fields.get("labels") {
                 made.labels = labels(node, &fields.path_of("labels"), problems);
             }
             let word = |zone: &String| !zone.is_empty() && is_label_value(zone);
-            made.zone = fields.checked("zone", "a zone of the cluster, or any word for one", word, problems);
+            made.zone = fields.checked(
+                "zone",
+                "a zone of the cluster, or any word for one",
+                word,
+                problems,
+            );
         }
         out.push(made);
     }

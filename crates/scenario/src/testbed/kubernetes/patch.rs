@@ -9,6 +9,11 @@ pub(super) fn patch(node: &Node, path: &str, problems: &mut Problems) -> Option<
     if let Kind::Map(_) = node.kind {
         return Some(json(node, path, problems));
     }
-    problems.add(node.at, path, node.shown(), "a patch of the pods' template, like {spec: {priorityClassName: high}}");
+    problems.add(
+        node.at,
+        path,
+        node.shown(),
+        "a patch of the pods' template, like {spec: {priorityClassName: high}}",
+    );
     None
 }

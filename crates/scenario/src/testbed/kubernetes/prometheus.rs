@@ -10,7 +10,8 @@ use crate::testbed::names::is_label;
 /// The keys, of which one is there.
 pub(crate) const PROMETHEUS_KEYS: &[&str] = &["url", "service"];
 
-const FORM: &str = "where it is: {url: http://prometheus.example:9090} or {service: monitoring/prometheus:9090}";
+const FORM: &str =
+    "where it is: {url: http://prometheus.example:9090} or {service: monitoring/prometheus:9090}";
 const URL: &str = "a URL like http://prometheus.example:9090";
 const SERVICE: &str = "a Service as NAMESPACE/NAME:PORT, like monitoring/prometheus:9090";
 
@@ -19,7 +20,9 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<P
     let before = problems.count();
     let fields = Fields::read(node, path, PROMETHEUS_KEYS, FORM, problems)?;
     match (fields.get("url"), fields.get("service")) {
-        (Some(_), None) => fields.checked("url", URL, |url: &String| is_url(url), problems).map(PrometheusSpec::Url),
+        (Some(_), None) => fields
+            .checked("url", URL, |url: &String| is_url(url), problems)
+            .map(PrometheusSpec::Url),
         (None, Some(node)) => {
             let text: String = fields.parsed("service", SERVICE, problems)?;
             let found = service(&text);
@@ -31,7 +34,11 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<P
         (url, _) => {
             // A key that is misspelt was told already.
             if problems.count() == before {
-                let found = if url.is_some() { "`url` beside `service`" } else { "neither `url` nor `service`" };
+                let found = if url.is_some() {
+                    "`url` beside `service`"
+                } else {
+                    "neither `url` nor `service`"
+                };
                 problems.add(fields.at, path, found, FORM);
             }
             None
@@ -42,7 +49,8 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<P
 fn is_url(text: &str) -> bool {
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     rest.is_some_and(|rest| {
-        rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[') && rest.chars().all(|c| c.is_ascii_graphic())
+        rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[')
+            && rest.chars().all(|c| c.is_ascii_graphic())
     })
 }
 
@@ -51,5 +59,9 @@ fn service(text: &str) -> Option<PrometheusSpec> {
     let (name, port) = rest.rsplit_once(':')?;
     let port: u16 = port.parse().ok().filter(|port| *port > 0)?;
     let fine = is_label(namespace) && is_label(name);
-    fine.then(|| PrometheusSpec::Service { namespace: namespace.to_owned(), name: name.to_owned(), port })
+    fine.then(|| PrometheusSpec::Service {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        port,
+    })
 }

@@ -23,12 +23,21 @@ const ARGS: &str = "arguments like [--port, \"80\"]";
 const PORT: u16 = 80;
 
 /// Reads the mapping.
-pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> BTreeMap<String, ServerImage> {
+pub(super) fn read(
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+) -> BTreeMap<String, ServerImage> {
     let mut out = BTreeMap::new();
     for (name, at, value) in entries(node, path, SERVERS, problems).unwrap_or_default() {
         let key_path = joined(path, name);
         if name == ServerSpec::AGENT {
-            problems.add(at, &key_path, format!("`{name}`"), "another name: that is the agent itself");
+            problems.add(
+                at,
+                &key_path,
+                format!("`{name}`"),
+                "another name: that is the agent itself",
+            );
         }
         out.extend(server(value, &key_path, problems).map(|server| (name.to_owned(), server)));
     }
@@ -40,17 +49,29 @@ fn server(node: &Node, path: &str, problems: &mut Problems) -> Option<ServerImag
     if fields.get("image").is_none() {
         problems.add(fields.at, path, "no `image`", SERVER);
     }
-    let image = fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems);
-    let port = fields.checked("port", "a port from 1 to 65535", |port: &u16| *port > 0, problems).unwrap_or(PORT);
-    let cpus: Option<String> = fields.checked("cpus", CPUS, |text: &String| millis(text).is_some(), problems);
-    let args = fields.get("args").map_or_else(Vec::new, |node| args(node, &fields.path_of("args"), problems));
+    let image =
+        fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems);
+    let port = fields
+        .checked("port", "a port from 1 to 65535", |port: &u16| *port > 0, problems)
+        .unwrap_or(PORT);
+    let cpus: Option<String> =
+        fields.checked("cpus", CPUS, |text: &String| millis(text).is_some(), problems);
+    let args = fields
+        .get("args")
+        .map_or_else(Vec::new, |node| args(node, &fields.path_of("args"), problems));
     let request = fields.parsed::<String>("request", http::PATH, problems);
     if let (Some(request), Some(node)) = (&request, fields.get("request"))
         && let Err(expected) = http::path(&request.replace(Server::BYTES, "1"))
     {
         problems.add(node.at, &fields.path_of("request"), node.shown(), expected);
     }
-    Some(ServerImage { image: image?, port, cpu_millis: cpus.and_then(|text| millis(&text)), args, request })
+    Some(ServerImage {
+        image: image?,
+        port,
+        cpu_millis: cpus.and_then(|text| millis(&text)),
+        args,
+        request,
+    })
 }
 
 fn args(node: &Node, path: &str, problems: &mut Problems) -> Vec<String> {

@@ -16,7 +16,11 @@ pub(super) fn labels(node: &Node, path: &str, problems: &mut Problems) -> BTreeM
 }
 
 /// Annotations by key, at least one: their values are any text.
-pub(super) fn annotations(node: &Node, path: &str, problems: &mut Problems) -> BTreeMap<String, String> {
+pub(super) fn annotations(
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+) -> BTreeMap<String, String> {
     read(node, path, "annotations like {example.org/name: text}", None, problems)
 }
 
@@ -46,7 +50,8 @@ fn read(
         let text = value.text().filter(|text| restricted.is_none() || is_label_value(text));
         match text {
             None => {
-                let expected = restricted.unwrap_or("a text; what is a list or a mapping to others stands in quotes");
+                let expected = restricted
+                    .unwrap_or("a text; what is a list or a mapping to others stands in quotes");
                 problems.add(value.at, &joined(path, &key.text), value.shown(), expected);
             }
             Some(text) => {

@@ -62,7 +62,13 @@ pub(crate) struct Written {
 
 impl Written {
     /// Reads what is under the name of a goal; `path` is where that is in the tree.
-    pub(crate) fn read(name: &str, node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems) -> Self {
+    pub(crate) fn read(
+        name: &str,
+        node: &Node,
+        path: &str,
+        workload: &dyn Workload,
+        problems: &mut Problems,
+    ) -> Self {
         let read = match name {
             "knee" => knee(node, path, problems),
             "slo" => slo(node, path, workload, problems),
@@ -87,22 +93,41 @@ fn knee(node: &Node, path: &str, problems: &mut Problems) -> Option<Written> {
     }
     let connections = levels(&fields, "connections", Job::MOST_CONNECTIONS, problems);
     let threads = levels(&fields, "threads", Job::MOST_THREADS, problems);
-    let growth = share::read(&fields, "growth", &(0.001..=1.0), "a share like 5% or 0.05, 0.1% to 100%", problems);
+    let growth = share::read(
+        &fields,
+        "growth",
+        &(0.001..=1.0),
+        "a share like 5% or 0.05, 0.1% to 100%",
+        problems,
+    );
     let has_threads = fields.get("threads").is_some();
     let threads = if has_threads { threads } else { Some(Vec::new()) };
     let least_growth = growth.unwrap_or(GROWTH);
     let levels = connections.zip(threads);
-    let goal = levels.map(|(connections, threads)| SearchGoal::Knee { connections, threads, least_growth });
+    let goal = levels.map(|(connections, threads)| SearchGoal::Knee {
+        connections,
+        threads,
+        least_growth,
+    });
     let at = |name: &str| fields.get(name).map_or(fields.at, |node| node.at);
-    Some(Written { goal, rates: None, repeats: 1, has_threads, at: at("connections"), threads_at: at("threads") })
+    Some(Written {
+        goal,
+        rates: None,
+        repeats: 1,
+        has_threads,
+        at: at("connections"),
+        threads_at: at("threads"),
+    })
 }
 
 /// `1..64`: 1, 2, 4 and so on, with the 64 in any case.
 fn doubling(text: &str, most: u32) -> Option<Vec<u32>> {
     let (from, to) = text.split_once("..")?;
-    let [from, to] = [from, to].map(|end| end.trim().parse::<u32>().ok().filter(|end| (1..=most).contains(end)));
+    let [from, to] =
+        [from, to].map(|end| end.trim().parse::<u32>().ok().filter(|end| (1..=most).contains(end)));
     let (from, to) = (from?, to.filter(|to| *to > from.unwrap_or(0))?);
-    let below = std::iter::successors(Some(from), |level| level.checked_mul(2)).take_while(|level| *level < to);
+    let below = std::iter::successors(Some(from), |level| level.checked_mul(2))
+        .take_while(|level| *level < to);
     Some(below.chain([to]).collect())
 }
 
@@ -126,38 +151,71 @@ fn levels(fields: &Fields<'_>, name: &str, most: u32, problems: &mut Problems) -
         match value.text.trim().parse() {
             Ok(level) if (1..=most).contains(&level) => {
                 if out.last().is_some_and(|last| *last >= level) {
-                    problems.add(value.at, &path, quoted(&value.text), "more than the level before it");
+                    problems.add(
+                        value.at,
+                        &path,
+                        quoted(&value.text),
+                        "more than the level before it",
+                    );
                 }
                 out.push(level);
             }
-            _ => problems.add(value.at, &path, quoted(&value.text), format!("a whole number from 1 to {most}")),
+            _ => problems.add(
+                value.at,
+                &path,
+                quoted(&value.text),
+                format!("a whole number from 1 to {most}"),
+            ),
         }
     }
     if problems.count() == before && !(2..=MOST_LEVELS).contains(&out.len()) {
-        let found = if out.len() == 1 { "one level".to_owned() } else { format!("{} levels", out.len()) };
-        problems.add(node.at, &path, found, format!("2 to {MOST_LEVELS} of them, ascending, like [8, 16, 32]"));
+        let found =
+            if out.len() == 1 { "one level".to_owned() } else { format!("{} levels", out.len()) };
+        problems.add(
+            node.at,
+            &path,
+            found,
+            format!("2 to {MOST_LEVELS} of them, ascending, like [8, 16, 32]"),
+        );
     }
     (problems.count() == before).then_some(out)
 }
 
-fn slo(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems) -> Option<Written> {
+fn slo(
+    node: &Node,
+    path: &str,
+    workload: &dyn Workload,
+    problems: &mut Problems,
+) -> Option<Written> {
     let mut known = SLO_KEYS.to_vec();
     if let Kind::Map(map) = &node.kind {
-        known.extend(map.iter().map(|(key, _)| key.text.as_str()).filter(|key| percentile(key).is_some()));
+        known.extend(
+            map.iter().map(|(key, _)| key.text.as_str()).filter(|key| percentile(key).is_some()),
+        );
     }
     let before = problems.count();
     let fields = Fields::read(node, path, &known, SLO, problems)?;
     let is_known = problems.count() == before;
-    let limits: Vec<_> = fields.entries().filter_map(|(name, ..)| Some((percentile(name)?, name.to_owned()))).collect();
+    let limits: Vec<_> = fields
+        .entries()
+        .filter_map(|(name, ..)| Some((percentile(name)?, name.to_owned())))
+        .collect();
     let expected = "a time like 5ms";
     let limit_of = |name: &str, problems: &mut Problems| {
         fields.checked(name, expected, |limit: &Span| limit.0 > 0, problems).map(|limit| limit.0)
     };
     let limit = match (limits.as_slice(), fields.get("p"), fields.get("limit")) {
-        ([(percentile, name)], None, None) => limit_of(name, problems).map(|limit| (*percentile, limit)),
+        ([(percentile, name)], None, None) => {
+            limit_of(name, problems).map(|limit| (*percentile, limit))
+        }
         ([], Some(_), Some(_)) => {
             let possible = |p: &f64| *p > 0.0 && *p <= 100.0;
-            let percentile = fields.checked("p", "a percentile above 0 and up to 100, like 99.5", possible, problems);
+            let percentile = fields.checked(
+                "p",
+                "a percentile above 0 and up to 100, like 99.5",
+                possible,
+                problems,
+            );
             percentile.zip(limit_of("limit", problems))
         }
         ([], None, None) => {
@@ -167,28 +225,54 @@ fn slo(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems
             None
         }
         _ => {
-            problems.add(fields.at, path, "several limits or half of one", "one, like p99: 5ms or p: 99.5, limit: 5ms");
+            problems.add(
+                fields.at,
+                path,
+                "several limits or half of one",
+                "one, like p99: 5ms or p: 99.5, limit: 5ms",
+            );
             None
         }
     };
-    let precision = share::read(&fields, "precision", &NEAR, NEAR_TEXT, problems).unwrap_or(PRECISION);
+    let precision =
+        share::read(&fields, "precision", &NEAR, NEAR_TEXT, problems).unwrap_or(PRECISION);
     let (rates, repeats) = (Rates::read(&fields, workload, problems), repeats(&fields, problems));
-    let goal = |(percentile, limit_ns)| SearchGoal::Slo { percentile, limit_ns, rates: NO_RATES, precision };
-    Some(Written { goal: limit.map(goal), rates, repeats, has_threads: false, at: fields.at, threads_at: fields.at })
+    let goal = |(percentile, limit_ns)| SearchGoal::Slo {
+        percentile,
+        limit_ns,
+        rates: NO_RATES,
+        precision,
+    };
+    Some(Written {
+        goal: limit.map(goal),
+        rates,
+        repeats,
+        has_threads: false,
+        at: fields.at,
+        threads_at: fields.at,
+    })
 }
 
 /// `p99` is 99, `p99.5` is 99.5, and as in records `p999` is 99.9.
 fn percentile(key: &str) -> Option<f64> {
-    let digits = key.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))?;
+    let digits =
+        key.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))?;
     let number: f64 = match digits.strip_prefix("99") {
-        Some(nines) if !nines.is_empty() && nines.bytes().all(|c| c == b'9') => format!("99.{nines}").parse().ok()?,
+        Some(nines) if !nines.is_empty() && nines.bytes().all(|c| c == b'9') => {
+            format!("99.{nines}").parse().ok()?
+        }
         _ if digits.bytes().all(|c| c.is_ascii_digit() || c == b'.') => digits.parse().ok()?,
         _ => return None,
     };
     (number > 0.0 && number <= 100.0).then_some(number)
 }
 
-fn cpu(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems) -> Option<Written> {
+fn cpu(
+    node: &Node,
+    path: &str,
+    workload: &dyn Workload,
+    problems: &mut Problems,
+) -> Option<Written> {
     let fields = Fields::read(node, path, CPU_KEYS, CPU, problems)?;
     let of = whose::read(&fields, problems);
     let expected = "a share of the CPU like 60% or 0.6, 5% to 100%";
@@ -198,20 +282,28 @@ fn cpu(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems
     let ceiling = share::read(&fields, "ceiling", &(0.05..=1.0), expected, problems);
     let (rates, repeats) = (Rates::read(&fields, workload, problems), repeats(&fields, problems));
     let at = fields.get("of").map_or(fields.at, |node| node.at);
-    let goal = of.zip(ceiling).map(|(of, ceiling)| SearchGoal::Cpu { of, ceiling, rates: NO_RATES });
+    let goal =
+        of.zip(ceiling).map(|(of, ceiling)| SearchGoal::Cpu { of, ceiling, rates: NO_RATES });
     Some(Written { goal, rates, repeats, has_threads: false, at, threads_at: at })
 }
 
-fn lossless(node: &Node, path: &str, workload: &dyn Workload, problems: &mut Problems) -> Option<Written> {
+fn lossless(
+    node: &Node,
+    path: &str,
+    workload: &dyn Workload,
+    problems: &mut Problems,
+) -> Option<Written> {
     let fields = Fields::read(node, path, LOSSLESS_KEYS, LOSSLESS, problems)?;
     let expected = "the share that may be lost, like 0.1% or 0.001, 0% to 50%";
     if fields.get("loss").is_none() {
         problems.add(fields.at, path, "no `loss`", expected);
     }
     let loss = share::read(&fields, "loss", &(0.0..=0.5), expected, problems);
-    let precision = share::read(&fields, "precision", &NEAR, NEAR_TEXT, problems).unwrap_or(LOSSLESS_PRECISION);
+    let precision =
+        share::read(&fields, "precision", &NEAR, NEAR_TEXT, problems).unwrap_or(LOSSLESS_PRECISION);
     let (rates, repeats) = (Rates::read(&fields, workload, problems), repeats(&fields, problems));
-    let goal = loss.map(|loss_share| SearchGoal::Lossless { loss_share, rates: NO_RATES, precision });
+    let goal =
+        loss.map(|loss_share| SearchGoal::Lossless { loss_share, rates: NO_RATES, precision });
     Some(Written { goal, rates, repeats, has_threads: false, at: fields.at, threads_at: fields.at })
 }
 
@@ -248,7 +340,9 @@ mod tests {
         ] {
             assert_eq!(percentile(key), Some(number), "{key}");
         }
-        for key in ["p", "p0", "p101", "p100.1", "p-1", "pinf", "precision", "p9x", "p1e1", "p9.9.9"] {
+        for key in
+            ["p", "p0", "p101", "p100.1", "p-1", "pinf", "precision", "p9x", "p1e1", "p9.9.9"]
+        {
             assert_eq!(percentile(key), None, "{key}");
         }
     }

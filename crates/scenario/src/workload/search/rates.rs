@@ -18,21 +18,30 @@ pub(crate) struct Rates {
 
 impl Rates {
     /// Reads `rates`, which must be there.
-    pub(crate) fn read(fields: &Fields<'_>, workload: &dyn Workload, problems: &mut Problems) -> Option<Self> {
-        let example = if workload.kind().is_of_exchanges() { "100..50000" } else { "10Mbit..10Gbit" };
+    pub(crate) fn read(
+        fields: &Fields<'_>,
+        workload: &dyn Workload,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let example =
+            if workload.kind().is_of_exchanges() { "100..50000" } else { "10Mbit..10Gbit" };
         let expected = format!("the lowest and the highest rate, like {example}");
         let key = fields.path_of("rates");
         let Some(node) = fields.get("rates") else {
             problems.add(fields.at, &fields.path, "no `rates`", expected);
             return None;
         };
-        let ends = node.text().and_then(|text| text.split_once("..")).map(|(low, high)| [low, high].map(str::trim));
+        let ends = node
+            .text()
+            .and_then(|text| text.split_once(".."))
+            .map(|(low, high)| [low, high].map(str::trim));
         let Some(ends) = ends.filter(|ends| ends.iter().all(|end| !end.is_empty())) else {
             problems.add(node.at, &key, node.shown(), expected);
             return None;
         };
         // Of datagrams the workload knows the units.
-        let end = |end: &str| if workload.kind().is_of_exchanges() { plain(end) } else { end.to_owned() };
+        let end =
+            |end: &str| if workload.kind().is_of_exchanges() { plain(end) } else { end.to_owned() };
         Some(Self { at: node.at, key, ends: ends.map(end) })
     }
 
@@ -47,7 +56,12 @@ impl Rates {
     }
 
     /// What they are for a job, arrivals a second.
-    pub(crate) fn range(&self, workload: &dyn Workload, job: &Job, problems: &mut Problems) -> Option<RateRange> {
+    pub(crate) fn range(
+        &self,
+        workload: &dyn Workload,
+        job: &Job,
+        problems: &mut Problems,
+    ) -> Option<RateRange> {
         let mut per_s = |text: &str| match arrivals_per_s(workload, job, text) {
             Ok(rate) => Some(rate),
             Err(problem) => {
@@ -59,7 +73,12 @@ impl Rates {
         let range = RateRange { lowest_per_s: lowest_per_s?, highest_per_s: highest_per_s? };
         if range.lowest_per_s >= range.highest_per_s {
             let found = quoted(&self.ends.join(".."));
-            problems.add(self.at, &self.key, found, "the lower rate first, and a higher one behind the dots");
+            problems.add(
+                self.at,
+                &self.key,
+                found,
+                "the lower rate first, and a higher one behind the dots",
+            );
             return None;
         }
         Some(range)
@@ -79,7 +98,10 @@ fn arrivals_per_s(workload: &dyn Workload, job: &Job, text: &str) -> Result<f64,
     if let Some(problem) = job.problems().into_iter().chain(workload.problems(&job)).next() {
         return Err(problem);
     }
-    let sends = job.schedule.per_s().ok_or_else(|| Problem::new("--rate", text, "a rate that can be halved"))?;
+    let sends = job
+        .schedule
+        .per_s()
+        .ok_or_else(|| Problem::new("--rate", text, "a rate that can be halved"))?;
     // One send can be several datagrams.
     Ok(sends * job.params["gso"].as_f64().map_or(1.0, |datagrams| datagrams.max(1.0)))
 }

@@ -46,10 +46,11 @@ pub(crate) fn has(path: &Path, of: &CpuOf) -> bool {
     match of {
         CpuOf::Node(name) => nodes(path).contains(&name.as_str()),
         CpuOf::Proxy(name) => {
-            let number: u32 = match name.strip_prefix(proxy_role(name)).and_then(|rest| rest.strip_prefix('#')) {
-                None => 1,
-                Some(number) => number.parse().unwrap_or(0),
-            };
+            let number: u32 =
+                match name.strip_prefix(proxy_role(name)).and_then(|rest| rest.strip_prefix('#')) {
+                    None => 1,
+                    Some(number) => number.parse().unwrap_or(0),
+                };
             // The first has no number.
             let is_name = number >= 2 || number == 1 && !name.contains('#');
             let role = proxies(path).into_iter().find(|(role, _)| *role == proxy_role(name));

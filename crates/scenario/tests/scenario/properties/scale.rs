@@ -25,7 +25,11 @@ const PATIENCE_S: f64 = 20.0;
 #[test]
 fn ten_thousand_cells() {
     let began = clock::now();
-    let text = format!("name: x\npaths:\n{}workloads: {{w: {{rr: {{size: [{}]}}}}}}\n", paths(100), numbers(100));
+    let text = format!(
+        "name: x\npaths:\n{}workloads: {{w: {{rr: {{size: [{}]}}}}}}\n",
+        paths(100),
+        numbers(100)
+    );
     let many_paths = plan(&text);
     let text = format!(
         "name: x\npaths:\n{}workloads: {{w: {{rr: {{size: [{}], connections: [{}]}}}}}}\n",
@@ -63,7 +67,8 @@ fn what_is_too_large_is_refused() {
         refused(&"[".repeat(200)),
         "x.yaml:1:33: found lists and mappings in each other, expected at most 32 levels of them"
     );
-    let places = format!("name: x\nplaces: [{}]\nworkloads: {{w: rr}}\n", vec!["host"; 101].join(", "));
+    let places =
+        format!("name: x\nplaces: [{}]\nworkloads: {{w: rr}}\n", vec!["host"; 101].join(", "));
     assert_eq!(refused(&places), "x.yaml:2:9: places: found 10201 paths, expected at most 10000");
     let unknown: String = (0..1000).fold(String::new(), |mut out, n| {
         let _ = writeln!(out, "k{n}: 1");

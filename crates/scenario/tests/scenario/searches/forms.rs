@@ -13,20 +13,33 @@ fn rates_and_levels_take_the_forms_that_people_write() {
         plan.points[0].search.clone().expect("a search").goal
     };
     let rates = |lowest_per_s, highest_per_s| RateRange { lowest_per_s, highest_per_s };
-    let slo = |range| SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates: range, precision: 0.02 };
+    let slo = |range| SearchGoal::Slo {
+        percentile: 99.0,
+        limit_ns: 5_000_000,
+        rates: range,
+        precision: 0.02,
+    };
     assert_eq!(goal("slo: {p99: 5ms, rates: 1k..10k}"), slo(rates(1e3, 1e4)));
     assert_eq!(goal("slo: {p99: 5ms, rates: 500 .. 1.5M}"), slo(rates(500.0, 1.5e6)));
-    let SearchGoal::Knee { connections, threads, .. } = goal("knee: {connections: 1..64, threads: 1..3}") else {
+    let SearchGoal::Knee { connections, threads, .. } =
+        goal("knee: {connections: 1..64, threads: 1..3}")
+    else {
         panic!("a knee");
     };
     assert_eq!((connections, threads), (vec![1, 2, 4, 8, 16, 32, 64], vec![1, 2, 3]));
     // A rate beside no search, too; it stands in points as the number that it is.
     let of = |rate: &str| {
         let points = plan(&with(&format!("{{rr: {{rate: {rate}}}}}"))).points;
-        points.into_iter().map(|p| (p.job.schedule, p.point.get("rate").cloned())).collect::<Vec<_>>()
+        points
+            .into_iter()
+            .map(|p| (p.job.schedule, p.point.get("rate").cloned()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(of("10k"), [(Schedule::Rate(1e4), None)]);
-    let two = [(Schedule::Rate(1500.0), Some(json!(1500))), (Schedule::Rate(1e6), Some(json!(1_000_000)))];
+    let two = [
+        (Schedule::Rate(1500.0), Some(json!(1500))),
+        (Schedule::Rate(1e6), Some(json!(1_000_000))),
+    ];
     assert_eq!(of("[1.5k, 1M]"), two);
     assert_eq!(of("{from: 1k, to: 4k, factor: 4}").len(), 2);
 }
@@ -56,7 +69,10 @@ fn all_that_is_wrong_with_a_search_is_said_at_once() {
                 "slo.precision: found `90%`",
             ],
         ),
-        ("{rr: , search: {cpu: {rates: 10ms..10GB}}}", vec!["no `of`", "no `ceiling`", "found `10ms`", "found `10GB`"]),
+        (
+            "{rr: , search: {cpu: {rates: 10ms..10GB}}}",
+            vec!["no `of`", "no `ceiling`", "found `10ms`", "found `10GB`"],
+        ),
         (
             "{udp: {siez: 5}, search: {lossless: {rates: 2Mbit..1Mbit, repeats: 0}}}",
             vec!["udp.siez", "no `loss`", "found `2Mbit..1Mbit`", "repeats: found `0`"],

@@ -10,8 +10,14 @@ fn clusters() {
             "nothing: 1",
             "x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, mesh, gateway, prometheus, network-policy, start-timeout",
         ),
-        ("context: ''", "x.yaml:4:14: testbed.kubernetes.context: found ``, expected a context of the kubeconfig"),
-        ("context: [a]", "x.yaml:4:14: testbed.kubernetes.context: found a list, expected a context of the kubeconfig"),
+        (
+            "context: ''",
+            "x.yaml:4:14: testbed.kubernetes.context: found ``, expected a context of the kubeconfig",
+        ),
+        (
+            "context: [a]",
+            "x.yaml:4:14: testbed.kubernetes.context: found a list, expected a context of the kubeconfig",
+        ),
         (
             "image: a b",
             "x.yaml:4:12: testbed.kubernetes.image: found `a b`, expected an image like name:tag, without spaces",
@@ -225,14 +231,22 @@ fn clusters() {
             "x.yaml:4:20: testbed.kubernetes.start-timeout: found `2h`, expected a time like 60s, from 1s to 1h",
         ),
     ];
-    compare(&rows, |block| on(&format!("testbed:\n  kubernetes:\n    {block}\npaths: {{p: host@a -> host@b}}")));
+    compare(&rows, |block| {
+        on(&format!("testbed:\n  kubernetes:\n    {block}\npaths: {{p: host@a -> host@b}}"))
+    });
 }
 
 #[test]
 fn hosts_and_testbeds_as_a_whole() {
     let rows = [
-        ("", "x.yaml:2:1: testbed: found nothing, expected lab, kubernetes, or a mapping like {lab: {nodes: 3}}"),
-        ("[lab]", "x.yaml:2:10: testbed: found a list, expected lab, kubernetes, or a mapping like {lab: {nodes: 3}}"),
+        (
+            "",
+            "x.yaml:2:1: testbed: found nothing, expected lab, kubernetes, or a mapping like {lab: {nodes: 3}}",
+        ),
+        (
+            "[lab]",
+            "x.yaml:2:10: testbed: found a list, expected lab, kubernetes, or a mapping like {lab: {nodes: 3}}",
+        ),
         (
             "{}",
             "x.yaml:2:10: testbed: found an empty mapping, expected lab, kubernetes, or a mapping like {lab: {nodes: 3}}",
@@ -245,7 +259,10 @@ fn hosts_and_testbeds_as_a_whole() {
             "{kubernets: {}}",
             "x.yaml:2:11: testbed.kubernets: found `kubernets`, expected one of lab, kubernetes, hosts; did you mean `kubernetes`?",
         ),
-        ("{lab: {}, lab: {}}", "x.yaml:2:20: testbed.lab: found `lab` a second time, expected each key once"),
+        (
+            "{lab: {}, lab: {}}",
+            "x.yaml:2:20: testbed.lab: found `lab` a second time, expected each key once",
+        ),
         (
             "{kubernetes: 3}",
             "x.yaml:2:23: testbed.kubernetes: found `3`, expected a mapping like {context: staging, nodes: {a: {name: worker-1}}}",
@@ -290,7 +307,10 @@ fn hosts_and_testbeds_as_a_whole() {
             "{hosts: {nodes: {a: 10.0.0.1, a: 10.0.0.2}}}",
             "x.yaml:2:40: testbed.hosts.nodes.a: found `a` a second time, expected each key once",
         ),
-        ("{hosts: {nodes: {a: 10.0.0.1}}}", "x.yaml:3:12: paths.p: found `b`, expected `a`; did you mean `a`?"),
+        (
+            "{hosts: {nodes: {a: 10.0.0.1}}}",
+            "x.yaml:3:12: paths.p: found `b`, expected `a`; did you mean `a`?",
+        ),
         (
             "{hosts: {nodes: {a: x, b: y}, token-file: ''}}",
             "x.yaml:2:52: testbed.hosts.token-file: found ``, expected the file with a token",

@@ -42,7 +42,9 @@ fn the_rank_sums_are_the_tables() {
     let ways: Vec<u32> = shares.iter().map(|share| (share * 70.0).round() as u32).collect();
     assert_eq!(ways, [1, 1, 2, 3, 5, 5, 7, 7, 8, 7, 7, 5, 5, 3, 2, 1, 1]);
     let (five, nine) = (rank_sum_shares(5, 9), rank_sum_shares(9, 5));
-    assert!(five.iter().zip(&nine).all(|(a, b)| close(*a, *b)) && close(five.iter().sum::<f64>(), 1.0));
+    assert!(
+        five.iter().zip(&nine).all(|(a, b)| close(*a, *b)) && close(five.iter().sum::<f64>(), 1.0)
+    );
 }
 
 #[test]
@@ -52,7 +54,10 @@ fn the_rank_interval_is_the_tables_at_a_level_of_the_test() {
     let shifts: Vec<f64> = (1..=36).map(f64::from).collect();
     let found = ranked(&shifts, 6, 6);
     let expected = 6.0 + (0.025 - 19.0 / 924.0) / (11.0 / 924.0);
-    assert!((found.low - expected).abs() < 1e-6 && (found.high - (37.0 - expected)).abs() < 1e-6, "{found:?}");
+    assert!(
+        (found.low - expected).abs() < 1e-6 && (found.high - (37.0 - expected)).abs() < 1e-6,
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -60,14 +65,20 @@ fn the_normal_limit_is_the_counted_place_near_the_switch() {
     // In shifts: less than two thousandths of all n * m apart.
     for (n, m) in [(100, 100), (60, 100), (90, 95), (20, 100), (6, 100)] {
         let (counted, normal) = (counted_place(n, m), normal_place(n, m));
-        assert!((counted - normal).abs() < 0.002 * (n * m) as f64, "{n} and {m}: {counted}, {normal}");
+        assert!(
+            (counted - normal).abs() < 0.002 * (n * m) as f64,
+            "{n} and {m}: {counted}, {normal}"
+        );
     }
     assert!((counted_place(100, 100) - normal_place(100, 100)).abs() < 5.0, "of 10 000 shifts");
     assert!((crate::rounds::trend::normal_p(NORMAL_BEYOND) - (1.0 - CONFIDENCE)).abs() < 1e-6);
 }
 
 #[test]
-#[allow(clippy::disallowed_methods, reason = "a bound on how long it takes; nothing is measured with it")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a bound on how long it takes; nothing is measured with it"
+)]
 fn many_values_have_a_narrow_interval_soon() {
     let shifts: Vec<f64> = (0..1_000_000).map(f64::from).collect();
     let began = std::time::Instant::now();
@@ -77,10 +88,14 @@ fn many_values_have_a_narrow_interval_soon() {
     // 1.96 standard deviations of sqrt(1000 * 1000 * 2001 / 12) = 12 913 around the middle.
     assert!((found.low - (500_000.0 - 0.5 - 25_309.0)).abs() < 2.0, "{found:?}");
     assert!((found.low + found.high - 999_999.0).abs() < 1e-3, "{found:?}");
-    let values =
-        |factor: f64| (0..600).map(|i| factor * (1.0 + f64::from(i * 7919 % 600) / 6000.0)).collect::<Vec<_>>();
+    let values = |factor: f64| {
+        (0..600).map(|i| factor * (1.0 + f64::from(i * 7919 % 600) / 6000.0)).collect::<Vec<_>>()
+    };
     let interval = unpaired(&values(1.02), &values(1.0), 1).unwrap().interval.unwrap();
-    assert!(1.01 < interval.low && interval.low < 1.02 && 1.02 < interval.high && interval.high < 1.03, "{interval:?}");
+    assert!(
+        1.01 < interval.low && interval.low < 1.02 && 1.02 < interval.high && interval.high < 1.03,
+        "{interval:?}"
+    );
 }
 
 proptest! {

@@ -6,7 +6,8 @@ use super::*;
 fn the_exact_sign_flips_are_fishers() {
     // Darwin's maize, heights of 15 pairs in eighths of an inch, in The Design of Experiments:
     // Fisher counted 1726 of the 32768 assignments of signs as at least as extreme.
-    let darwin = [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
+    let darwin =
+        [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
     let found = sign_flip(&darwin, 0, 0).unwrap();
     assert!(found.exact && (found.p - 1726.0 / 32768.0).abs() < 1e-12, "{found:?}");
 }
@@ -31,7 +32,10 @@ fn drawn_signs_give_about_what_all_give() {
         let differences: Vec<f64> = (0..16).map(|_| random.unit() - 0.35).collect();
         let sum: f64 = differences.iter().sum();
         let all = (0..1u32 << 16).filter(|signs| {
-            let turned = differences.iter().enumerate().map(|(i, d)| if signs >> i & 1 == 0 { *d } else { -d });
+            let turned = differences
+                .iter()
+                .enumerate()
+                .map(|(i, d)| if signs >> i & 1 == 0 { *d } else { -d });
             turned.sum::<f64>().abs() >= sum.abs() - 1e-12
         });
         let exact = all.count() as f64 / 65536.0;

@@ -44,8 +44,14 @@ fn a_header_that_asks_for_memory_is_refused() {
     let range = |digits, highest| Err(HistogramError::Range { digits, lowest: LOWEST_NS, highest });
     assert_eq!(read(&header(0, 5, u64::MAX)), range(5, u64::MAX));
     assert_eq!(read(&header(0, 3, HIGHEST_NS + 1)), range(3, HIGHEST_NS + 1));
-    assert_eq!(read(&header(u32::MAX, 3, HIGHEST_NS)), Err(HistogramError::Length { expected: u32::MAX, found: 0 }));
-    assert_eq!(decode(&"A".repeat(MAX_TEXT + 4)), Err(HistogramError::TooLong { characters: MAX_TEXT + 4 }));
+    assert_eq!(
+        read(&header(u32::MAX, 3, HIGHEST_NS)),
+        Err(HistogramError::Length { expected: u32::MAX, found: 0 })
+    );
+    assert_eq!(
+        decode(&"A".repeat(MAX_TEXT + 4)),
+        Err(HistogramError::TooLong { characters: MAX_TEXT + 4 })
+    );
 }
 
 #[test]
@@ -78,13 +84,19 @@ fn other_texts_are_refused_by_name() {
     bytes[3] = 0x14;
     assert_eq!(read(&bytes), Err(HistogramError::NotV2));
     let shortened = with_counts(&[2, 2, 2]);
-    assert_eq!(read(&shortened[..shortened.len() - 1]), Err(HistogramError::Length { expected: 3, found: 2 }));
+    assert_eq!(
+        read(&shortened[..shortened.len() - 1]),
+        Err(HistogramError::Length { expected: 3, found: 2 })
+    );
 }
 
 #[test]
 fn errors_say_what_was_expected() {
     let error = read(&header(0, 5, 7)).unwrap_err().to_string();
-    assert_eq!(error, "histogram has 5 digits from 1 to 7, expected 3 digits from 1 to 3600000000000");
+    assert_eq!(
+        error,
+        "histogram has 5 digits from 1 to 7, expected 3 digits from 1 to 3600000000000"
+    );
 }
 
 proptest! {

@@ -22,7 +22,8 @@ fn equal_rounds_have_no_spread_and_unequal_have_some() {
 
 #[test]
 fn one_round_knows_itself_only_and_says_so() {
-    let intervals = |n: u64| (0..n).map(|i| of(&[1000 + i * 10, 2000 + i * 10, 3000])).collect::<Vec<_>>();
+    let intervals =
+        |n: u64| (0..n).map(|i| of(&[1000 + i * 10, 2000 + i * 10, 3000])).collect::<Vec<_>>();
     let one = pooled_percentile(&[intervals(12)], 50.0, 200, 1).unwrap();
     assert!(one.within_one_round && one.interval.is_some_and(|i| i.low < i.high), "{one:?}");
     assert_eq!(pooled_percentile(&[intervals(3)], 50.0, 200, 1).unwrap().interval, None);
@@ -94,10 +95,14 @@ fn it_holds_the_truth_in_1000_simulated_cells() {
             table += &format!(" {:.1} |", 100.0 * share);
             match rounds {
                 // Of a single round only what changes within it is known.
-                1 if spread > 0.1 => assert!(share < 0.8, "{share}: then it needs no note that it is one round only"),
+                1 if spread > 0.1 => {
+                    assert!(share < 0.8, "{share}: then it needs no note that it is one round only")
+                }
                 1 => assert!((0.80..=0.97).contains(&share), "{spread}: {share}"),
                 // Where rounds have nothing of their own, few of them seem to have much.
-                2 | 3 => assert!((0.93..=0.995).contains(&share), "{spread}, {rounds} rounds: {share}"),
+                2 | 3 => {
+                    assert!((0.93..=0.995).contains(&share), "{spread}, {rounds} rounds: {share}")
+                }
                 _ => assert!((0.93..=0.975).contains(&share), "{spread}, {rounds} rounds: {share}"),
             }
         }

@@ -17,9 +17,18 @@ fn loads_that_are_all_good_or_all_bad_are_told() {
     let good = run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1), |_| 1.0);
     assert_eq!(good.outcome(), Outcome::AboveHighest);
     assert!(good.trace().iter().map(|step| step.load).fold(0.0, f64::max) <= 1600.0);
-    assert_eq!(run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1), |_| 20.0).outcome(), Outcome::BelowLowest);
-    assert_eq!(run(Highest::lossless(0.0, 100.0, 1600.0, 0.01, 3), |_| 0.0).outcome(), Outcome::AboveHighest);
-    assert_eq!(run(Highest::lossless(0.0, 100.0, 1600.0, 0.01, 3), |_| 0.5).outcome(), Outcome::BelowLowest);
+    assert_eq!(
+        run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1), |_| 20.0).outcome(),
+        Outcome::BelowLowest
+    );
+    assert_eq!(
+        run(Highest::lossless(0.0, 100.0, 1600.0, 0.01, 3), |_| 0.0).outcome(),
+        Outcome::AboveHighest
+    );
+    assert_eq!(
+        run(Highest::lossless(0.0, 100.0, 1600.0, 0.01, 3), |_| 0.5).outcome(),
+        Outcome::BelowLowest
+    );
 }
 
 #[test]
@@ -28,13 +37,21 @@ fn what_else_is_out_of_bounds_makes_a_load_too_high() {
     while let Some(load) = search.next_load() {
         search.observe(load, Measurement { value: 1.0, within: load < 3000.0 });
     }
-    assert!(matches!(search.outcome(), Outcome::Found { load, .. } if (2900.0..3000.0).contains(&load)));
+    assert!(
+        matches!(search.outcome(), Outcome::Found { load, .. } if (2900.0..3000.0).contains(&load))
+    );
 }
 
 #[test]
 fn a_figure_that_is_missing_is_too_high() {
-    let broken = run(Highest::slo(10.0, 100.0, 1e5, 0.02, 1), |load| if load < 3000.0 { 1.0 } else { f64::NAN });
-    assert!(matches!(broken.outcome(), Outcome::Found { load, .. } if (2900.0..3000.0).contains(&load)));
+    let broken =
+        run(
+            Highest::slo(10.0, 100.0, 1e5, 0.02, 1),
+            |load| if load < 3000.0 { 1.0 } else { f64::NAN },
+        );
+    assert!(
+        matches!(broken.outcome(), Outcome::Found { load, .. } if (2900.0..3000.0).contains(&load))
+    );
 }
 
 #[test]
@@ -46,7 +63,8 @@ fn one_trial_that_errs_does_not_decide() {
         while let Some(load) = search.next_load() {
             trial += 1;
             let value = if load < 3000.0 { 8.0 } else { 12.0 };
-            let value = if trial % 9 == 0 { if trial % 2 == 0 { 1.0 } else { 100.0 } } else { value };
+            let value =
+                if trial % 9 == 0 { if trial % 2 == 0 { 1.0 } else { 100.0 } } else { value };
             search.observe(load, Measurement { value, within: true });
         }
         let outcome = search.outcome();
@@ -63,7 +81,10 @@ fn a_system_that_means_nothing_ends_the_search() {
     let mut trials = 0;
     while let Some(load) = search.next_load() {
         trials += 1;
-        search.observe(load, Measurement { value: if trials % 2 == 0 { 9.9 } else { 10.1 }, within: true });
+        search.observe(
+            load,
+            Measurement { value: if trials % 2 == 0 { 9.9 } else { 10.1 }, within: true },
+        );
         assert!(trials <= 80);
     }
     assert!(!matches!(search.outcome(), Outcome::Searching));

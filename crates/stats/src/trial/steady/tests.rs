@@ -8,7 +8,8 @@ fn line(n: usize, from: f64, to: f64) -> Vec<f64> {
 
 /// Small disturbances without a trend, the same every time.
 fn noise(n: usize) -> impl Iterator<Item = f64> {
-    (0..n as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 24) - 0.5)
+    (0..n as u64)
+        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 24) - 0.5)
 }
 
 #[test]
@@ -54,7 +55,8 @@ fn outliers_do_not_hide_and_do_not_make_a_trend() {
     let mut spiked = steady.clone();
     spiked[27..].fill(1000.0);
     assert!(!drift(&spiked).unwrap().drifted, "{:?}", drift(&spiked));
-    let mut rising: Vec<f64> = line(30, 80.0, 120.0).into_iter().zip(noise(30)).map(|(a, b)| a + b).collect();
+    let mut rising: Vec<f64> =
+        line(30, 80.0, 120.0).into_iter().zip(noise(30)).map(|(a, b)| a + b).collect();
     rising[3] = 1000.0;
     rising[20] = 0.0;
     let rising = drift(&rising).unwrap();
@@ -124,8 +126,11 @@ fn the_statistic_of_a_line() {
 
 #[test]
 fn thousands_of_intervals_are_grouped() {
-    let values: Vec<f64> =
-        line(36_000, 90.0, 110.0).into_iter().zip(noise(36_000)).map(|(a, b)| a + 20.0 * b).collect();
+    let values: Vec<f64> = line(36_000, 90.0, 110.0)
+        .into_iter()
+        .zip(noise(36_000))
+        .map(|(a, b)| a + 20.0 * b)
+        .collect();
     assert_eq!(grouped(&values).len(), MOST);
     let rise = drift(&values).unwrap();
     assert!(rise.drifted && (rise.relative_change - 0.2).abs() < 0.02, "{rise:?}");

@@ -20,8 +20,14 @@ pub(super) fn open(slots: usize) -> io::Result<IoUring> {
     }
     let ring = result.map_err(|error| explain(&error))?;
     let features = ring.params();
-    if !(features.is_feature_ext_arg() && features.is_feature_nodrop() && features.is_feature_fast_poll()) {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "its io_uring is older than Linux 5.11"));
+    if !(features.is_feature_ext_arg()
+        && features.is_feature_nodrop()
+        && features.is_feature_fast_poll())
+    {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "its io_uring is older than Linux 5.11",
+        ));
     }
     Ok(ring)
 }
@@ -59,7 +65,8 @@ fn explain(error: &io::Error) -> io::Error {
             )
         }
         Some(libc::ENOSYS) => {
-            "this kernel has no io_uring, or a seccomp profile hides it; take another engine".to_owned()
+            "this kernel has no io_uring, or a seccomp profile hides it; take another engine"
+                .to_owned()
         }
         Some(libc::ENOMEM) => format!("io_uring gets no memory: see `ulimit -l` ({error})"),
         _ => format!("io_uring cannot be opened: {error}"),

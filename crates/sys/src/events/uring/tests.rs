@@ -59,7 +59,12 @@ fn bytes_go_there_and_back_and_the_end_is_seen() {
     while left > 0 {
         ring.recv(0, 30_000).unwrap();
         let got = finish(&mut ring, 0).unwrap();
-        assert!(ring.received(0, got).iter().enumerate().all(|(i, byte)| *byte == ((at + i) % 251) as u8));
+        assert!(
+            ring.received(0, got)
+                .iter()
+                .enumerate()
+                .all(|(i, byte)| *byte == ((at + i) % 251) as u8)
+        );
         at += got;
         left -= got;
     }
@@ -318,8 +323,14 @@ fn what_is_abandoned_lives_until_its_completion() {
 
 /// Forbids `io_uring_setup` to this thread with `errno`.
 fn forbid(errno: i32) {
-    let load = |k| libc::sock_filter { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k };
-    let give = |k| libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k };
+    let load = |k| libc::sock_filter {
+        code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
+        jt: 0,
+        jf: 0,
+        k,
+    };
+    let give =
+        |k| libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k };
     let equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     let mut rules = [
         load(0),
@@ -338,7 +349,9 @@ fn forbid(errno: i32) {
 
 #[test]
 fn where_it_is_forbidden_the_error_says_so() {
-    for (errno, words) in [(libc::EPERM, "kernel.io_uring_disabled"), (libc::ENOSYS, "seccomp profile hides it")] {
+    for (errno, words) in
+        [(libc::EPERM, "kernel.io_uring_disabled"), (libc::ENOSYS, "seccomp profile hides it")]
+    {
         let text = std::thread::spawn(move || {
             forbid(errno);
             Ring::new(1, Arc::new([]), Arc::new(Waker::new().unwrap())).unwrap_err().to_string()

@@ -31,9 +31,12 @@ impl Lines {
     pub(super) fn of(&mut self, event: &Event<'_>) -> Option<Line> {
         let (text, is_news) = match event {
             // All of it is searched.
-            Event::RunStarted { run, trials: 0, .. } => (format!("{}: run {}", run.plan.name, run.run_id), true),
+            Event::RunStarted { run, trials: 0, .. } => {
+                (format!("{}: run {}", run.plan.name, run.run_id), true)
+            }
             Event::RunStarted { run, trials, left } => {
-                let rest = if left < trials { format!(", {left} of them left") } else { String::new() };
+                let rest =
+                    if left < trials { format!(", {left} of them left") } else { String::new() };
                 let about = if run.plan.stop.is_some() { "about " } else { "" };
                 let trials = format!("{about}{}", counted(*trials as u64, "trial", "trials"));
                 (format!("{}: {trials}{rest}, run {}", run.plan.name, run.run_id), true)
@@ -53,7 +56,8 @@ impl Lines {
             }
             Event::TrialStarted { trial, number, trials, .. } => {
                 let about = if self.is_open { "~" } else { "" };
-                self.trial = format!("[{number}/{about}{trials}] round {} {}", trial.round, name(trial));
+                self.trial =
+                    format!("[{number}/{about}{trials}] round {} {}", trial.round, name(trial));
                 return None;
             }
             Event::SearchTrialStarted { trial, .. } => {
@@ -62,17 +66,33 @@ impl Lines {
             }
             // The line of its search says more.
             Event::TrialDone(record) if is_step(record) => return None,
-            Event::TrialDone(record) => (format!("{}: {}", self.trial, headline(record)), !record.is_usable()),
+            Event::TrialDone(record) => {
+                (format!("{}: {}", self.trial, headline(record)), !record.is_usable())
+            }
             Event::TrialFailed(failure) => {
                 let point = format!("{} {} {}", failure.path, failure.workload, failure.point);
-                (format!("FAILED round {} {}: {}", failure.round, point.trim_end(), failure.reason), true)
+                (
+                    format!(
+                        "FAILED round {} {}: {}",
+                        failure.round,
+                        point.trim_end(),
+                        failure.reason
+                    ),
+                    true,
+                )
             }
             Event::PathGivenUp { path, round, trials } => {
                 let more = counted(*trials as u64, "more trial", "more trials");
-                (format!("{path}: three trials in a row failed; {more} of it not tried in round {round}"), true)
+                (
+                    format!(
+                        "{path}: three trials in a row failed; {more} of it not tried in round {round}"
+                    ),
+                    true,
+                )
             }
             Event::SearchesStarted { searches, left } => {
-                let rest = if left < searches { format!(", {left} of them left") } else { String::new() };
+                let rest =
+                    if left < searches { format!(", {left} of them left") } else { String::new() };
                 (format!("{}{rest}", counted(*searches as u64, "search", "searches")), false)
             }
             Event::SearchStep { path, workload, point, goal, step, next } => {
@@ -109,9 +129,13 @@ mod tests {
         let mut lines = Lines::default();
         let text = |text: &str| text.to_owned();
         let (path, workload, point) = (text("bridge"), text("web"), String::new());
-        let failure = Failure { path, workload, point, round: 2, reason: text("the agent is gone") };
+        let failure =
+            Failure { path, workload, point, round: 2, reason: text("the agent is gone") };
         let failed = lines.of(&Event::TrialFailed(&failure)).unwrap();
-        assert_eq!((failed.text.as_str(), failed.is_news), ("FAILED round 2 bridge web: the agent is gone", true));
+        assert_eq!(
+            (failed.text.as_str(), failed.is_news),
+            ("FAILED round 2 bridge web: the agent is gone", true)
+        );
         assert!(lines.of(&Event::Note("a node is busy")).unwrap().is_news);
         let started = lines.of(&Event::SearchesStarted { searches: 3, left: 2 }).unwrap();
         assert_eq!(started, Line { text: text("3 searches, 2 of them left"), is_news: false });

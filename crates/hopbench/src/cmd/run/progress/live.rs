@@ -35,7 +35,8 @@ impl Live {
             parts.push(self.stage.clone());
         }
         parts.extend(self.left_ns.map(|left| format!("{} left", clock(left))));
-        let latest = if self.latest.is_empty() { String::new() } else { format!("; {}", self.latest) };
+        let latest =
+            if self.latest.is_empty() { String::new() } else { format!("; {}", self.latest) };
         format!("{}{latest}", parts.join(", "))
     }
 
@@ -46,7 +47,8 @@ impl Live {
             let full = (BAR * done).checked_div(all).unwrap_or(0).min(BAR);
             format!("[{}{}] ", "#".repeat(full), "-".repeat(BAR - full))
         });
-        let below = if rate.is_empty() { self.trial.clone() } else { format!("{}\n{rate}", self.trial) };
+        let below =
+            if rate.is_empty() { self.trial.clone() } else { format!("{}\n{rate}", self.trial) };
         let text = format!("{bar}{}\n{below}", self.line());
         text.lines().map(cut).collect::<Vec<_>>().join("\n")
     }
@@ -61,7 +63,11 @@ fn cut(line: &str) -> String {
 pub(super) fn clock(ns: u64) -> String {
     let s = ns.div_ceil(1_000_000_000);
     let (hours, minutes, seconds) = (s / 3600, s / 60 % 60, s % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
 }
 
 #[cfg(test)]

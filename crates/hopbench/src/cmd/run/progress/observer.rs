@@ -43,7 +43,12 @@ pub(in crate::cmd::run) struct Progress {
 
 impl Progress {
     /// Draws on `bar`, which others may suspend to say something.
-    pub(in crate::cmd::run) fn new(interrupt: Interrupt, bar: Bar, log: Log, is_verbose: bool) -> Self {
+    pub(in crate::cmd::run) fn new(
+        interrupt: Interrupt,
+        bar: Bar,
+        log: Log,
+        is_verbose: bool,
+    ) -> Self {
         let started_at = now();
         Self {
             bar,
@@ -97,7 +102,12 @@ impl Progress {
     /// One side's ends together, as they stood last.
     fn side(&self, server: bool) -> Tick {
         let mut counts = Counts::default();
-        let ends = || self.ends.iter().filter(|((is_server, _), _)| *is_server == server).map(|(_, tick)| tick);
+        let ends = || {
+            self.ends
+                .iter()
+                .filter(|((is_server, _), _)| *is_server == server)
+                .map(|(_, tick)| tick)
+        };
         ends().for_each(|tick| counts.add(&tick.counts));
         Tick { t_ns: ends().map(|tick| tick.t_ns).max().unwrap_or(0), counts, ..Tick::default() }
     }
@@ -162,7 +172,8 @@ impl Observer for Progress {
         let now = [self.side(false), self.side(true)];
         let start = Tick { t_ns: tick.t_ns.min(0), ..Tick::default() };
         let before = self.before.take().unwrap_or_else(|| [start.clone(), start]);
-        let server = (now[1].t_ns > before[1].t_ns).then_some(Step { before: &before[1], now: &now[1] });
+        let server =
+            (now[1].t_ns > before[1].t_ns).then_some(Step { before: &before[1], now: &now[1] });
         let line = live_line(self.unit, Step { before: &before[0], now: &now[0] }, server);
         self.draw(&line);
         self.before = Some(now);

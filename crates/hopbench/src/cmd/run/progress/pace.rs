@@ -38,7 +38,8 @@ mod tests {
     #[test]
     fn a_tenth_and_half_a_minute_are_told() {
         let mut pace = Pace::new(0);
-        let told: Vec<usize> = (0..100).filter(|done| pace.is_due(*done as u64, *done, 100)).collect();
+        let told: Vec<usize> =
+            (0..100).filter(|done| pace.is_due(*done as u64, *done, 100)).collect();
         assert_eq!(told, [10, 20, 30, 40, 50, 60, 70, 80, 90]);
         let mut pace = Pace::new(0);
         assert!(!pace.is_due(29 * SECOND, 1, 1000) && pace.is_due(30 * SECOND, 2, 1000));

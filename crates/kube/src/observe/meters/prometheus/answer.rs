@@ -75,7 +75,10 @@ mod tests {
             {"metric":{"__name__":"none"},"values":[]}]}}"#;
         let read = series(text).unwrap();
         assert_eq!(read.len(), 1);
-        assert_eq!((read[0].name.as_str(), read[0].at_ms, read[0].value), ("cpu", 1_795_276_907_500, 1.25));
+        assert_eq!(
+            (read[0].name.as_str(), read[0].at_ms, read[0].value),
+            ("cpu", 1_795_276_907_500, 1.25)
+        );
         assert_eq!((read[0].label("pod"), read[0].label("container")), ("p", ""));
     }
 
@@ -84,7 +87,8 @@ mod tests {
         let refused = r#"{"status":"error","errorType":"bad_data","error":"1:3: parse error"}"#;
         assert_eq!(series(refused).unwrap_err(), "1:3: parse error");
         assert!(series("<html>404").unwrap_err().contains("\"<html>404\""));
-        let no_number = r#"{"status":"success","data":{"result":[{"metric":{},"values":[[1,"x"]]}]}}"#;
+        let no_number =
+            r#"{"status":"success","data":{"result":[{"metric":{},"values":[[1,"x"]]}]}}"#;
         assert!(series(no_number).unwrap_err().contains("no number"));
     }
 }

@@ -20,15 +20,27 @@ use crate::api::client::Api;
 ///
 /// # Errors
 /// A sentence: a Service without a ready pod, a right that is missing, what the server said.
-pub(super) async fn get(client: &Client, namespace: &str, name: &str, port: u16, path: &str) -> Result<String, String> {
+pub(super) async fn get(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    port: u16,
+    path: &str,
+) -> Result<String, String> {
     let (pod, port) = behind(client, namespace, name, port).await?;
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
-    let failed = |e: &dyn std::fmt::Display| format!("port-forward to port {port} of pod {namespace}/{pod}: {e}");
+    let failed = |e: &dyn std::fmt::Display| {
+        format!("port-forward to port {port} of pod {namespace}/{pod}: {e}")
+    };
     let mut forwarded = pods.streams().portforward(&pod, &[port]).await.map_err(|e| failed(&e))?;
     let stream = forwarded.take_stream(port).ok_or_else(|| failed(&"no stream"))?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|e| failed(&e))?;
+    let (mut sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|e| failed(&e))?;
     let _connection = Ended(tokio::spawn(connection).abort_handle());
-    let request = Request::get(path).header(HOST, name).body(Empty::<Bytes>::new()).map_err(|e| failed(&e))?;
+    let request = Request::get(path)
+        .header(HOST, name)
+        .body(Empty::<Bytes>::new())
+        .map_err(|e| failed(&e))?;
     let answer = sender.send_request(request).await.map_err(|e| failed(&e))?;
     body::text(answer.into_body()).await.map_err(|e| failed(&e))
 }
@@ -43,26 +55,41 @@ impl Drop for Ended {
 }
 
 /// A pod behind a Service that is ready, and its port.
-async fn behind(client: &Client, namespace: &str, name: &str, port: u16) -> Result<(String, u16), String> {
+async fn behind(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    port: u16,
+) -> Result<(String, u16), String> {
     let services: Api<Service> = Api::namespaced(client.clone(), namespace);
     let said = |e: kube::Error| format!("Service {namespace}/{name}: {e}");
     let spec = services.get(name).await.map_err(said)?.spec.unwrap_or_default();
     let ports = spec.ports.unwrap_or_default();
     let Some(of_service) = ports.iter().find(|p| p.port == i32::from(port)) else {
         let there: Vec<String> = ports.iter().map(|p| p.port.to_string()).collect();
-        return Err(format!("Service {namespace}/{name} has no port {port}; it has {}", there.join(", ")));
+        return Err(format!(
+            "Service {namespace}/{name} has no port {port}; it has {}",
+            there.join(", ")
+        ));
     };
-    let selector: Vec<String> =
-        spec.selector.unwrap_or_default().iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let selector: Vec<String> = spec
+        .selector
+        .unwrap_or_default()
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     if selector.is_empty() {
         return Err(format!("Service {namespace}/{name} selects no pods; name its URL instead"));
     }
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
-    let listed = pods.list(ListParams::default().labels(&selector.join(","))).await.map_err(said)?;
+    let listed =
+        pods.list(ListParams::default().labels(&selector.join(","))).await.map_err(said)?;
     let ready = listed.iter().filter(|pod| is_ready(pod)).min_by_key(|pod| pod.name_any());
-    let pod = ready.ok_or_else(|| format!("no pod behind the Service {namespace}/{name} is ready"))?;
-    let port = target_port(pod, of_service)
-        .ok_or_else(|| format!("pod {namespace}/{} has no port as the Service {name} says", pod.name_any()))?;
+    let pod =
+        ready.ok_or_else(|| format!("no pod behind the Service {namespace}/{name} is ready"))?;
+    let port = target_port(pod, of_service).ok_or_else(|| {
+        format!("pod {namespace}/{} has no port as the Service {name} says", pod.name_any())
+    })?;
     Ok((pod.name_any(), port))
 }
 
@@ -77,7 +104,8 @@ fn target_port(pod: &Pod, port: &ServicePort) -> Option<u16> {
         Some(IntOrString::Int(number)) => *number,
         Some(IntOrString::String(name)) => {
             let containers = &pod.spec.as_ref()?.containers;
-            let mut ports = containers.iter().flat_map(|container| container.ports.iter().flatten());
+            let mut ports =
+                containers.iter().flat_map(|container| container.ports.iter().flatten());
             ports.find(|p| p.name.as_ref() == Some(name))?.container_port
         }
     };

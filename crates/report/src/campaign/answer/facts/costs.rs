@@ -12,8 +12,10 @@ const MOST: usize = 5;
 
 /// The costs of the workload that says most: one through proxies, one of requests.
 pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
-    let candidates = summary.workloads.iter().filter_map(|workload| Some((workload, cost(workload)?)));
-    let best = candidates.reduce(|best, next| if weight(next) > weight(best) { next } else { best });
+    let candidates =
+        summary.workloads.iter().filter_map(|workload| Some((workload, cost(workload)?)));
+    let best =
+        candidates.reduce(|best, next| if weight(next) > weight(best) { next } else { best });
     let (workload, figure) = best?;
     let points = workload.points();
     let point = points.last().copied().unwrap_or_default();
@@ -23,8 +25,9 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
         let Some(estimate) = cell.figure(figure.name) else { continue };
         let spent = short(figure.name, estimate.spread.median);
         let proxies = proxies(workload).and_then(|proxies| cell.figure(proxies.name));
-        let of_proxies = proxies
-            .map_or(String::new(), |proxies| format!(" (proxies {})", short(figure.name, proxies.spread.median)));
+        let of_proxies = proxies.map_or(String::new(), |proxies| {
+            format!(" (proxies {})", short(figure.name, proxies.spread.median))
+        });
         told.push((estimate.spread.median, format!("{} {spent}{of_proxies}", cell.path)));
     }
     if told.is_empty() {
@@ -45,7 +48,10 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
         String::new()
     };
     let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
-    Some(Fact { label: label(figure.name), text: format!("{}{at}: {}{more}", workload.name, each.join(", ")) })
+    Some(Fact {
+        label: label(figure.name),
+        text: format!("{}{at}: {}{more}", workload.name, each.join(", ")),
+    })
 }
 
 /// CPU time of all ends and proxies for a unit of work.
@@ -59,7 +65,11 @@ fn proxies(workload: &WorkloadSummary) -> Option<&FigureSummary> {
 }
 
 fn weight((workload, figure): (&WorkloadSummary, &FigureSummary)) -> (bool, bool, bool) {
-    (proxies(workload).is_some(), figure.name == "cpu_per_request_ns", WorkloadKind::of(&workload.kind).is_http())
+    (
+        proxies(workload).is_some(),
+        figure.name == "cpu_per_request_ns",
+        WorkloadKind::of(&workload.kind).is_http(),
+    )
 }
 
 fn label(name: &str) -> &'static str {

@@ -12,7 +12,9 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
     let mut parts: Vec<String> = Vec::new();
     for workload in &summary.workloads {
         let mut counted: BTreeMap<&str, u32> = BTreeMap::new();
-        for limit in workload.cells.iter().filter(|cell| !cell.is_twin).flat_map(|cell| &cell.limited_by) {
+        for limit in
+            workload.cells.iter().filter(|cell| !cell.is_twin).flat_map(|cell| &cell.limited_by)
+        {
             *counted.entry(&limit.limit).or_default() += limit.trials;
         }
         parts.extend(most(&counted).map(|limit| format!("{}: {limit}", workload.name)));
@@ -33,7 +35,8 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
 /// The most frequent limit; with its share where it is not that of all.
 fn most(counted: &BTreeMap<&str, u32>) -> Option<String> {
     let all: u32 = counted.values().sum();
-    let (limit, trials) = counted.iter().filter(|(limit, _)| !limit.is_empty()).max_by_key(|(_, trials)| **trials)?;
+    let (limit, trials) =
+        counted.iter().filter(|(limit, _)| !limit.is_empty()).max_by_key(|(_, trials)| **trials)?;
     let share = if *trials < all { format!(" ({trials} of {all})") } else { String::new() };
     Some(format!("{}{share}", short(limit)))
 }

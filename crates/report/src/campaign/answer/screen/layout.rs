@@ -59,7 +59,9 @@ pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -
     let mut blocks = measured.blocks(width);
     let mut out = title(table, width);
     let heads = measured.lines.len();
-    let most_rows = |blocks: usize, room: usize| (room + 1).checked_div(blocks).unwrap_or(0).saturating_sub(heads + 1);
+    let most_rows = |blocks: usize, room: usize| {
+        (room + 1).checked_div(blocks).unwrap_or(0).saturating_sub(heads + 1)
+    };
     let all = blocks.len();
     let whole = room.saturating_sub(out.len());
     if most_rows(all, whole) < table.rows.len() {
@@ -112,7 +114,8 @@ impl Measured {
 
     /// `is_narrow`: units stand in the heads, and names are short.
     fn with(table: &Table, is_narrow: bool) -> Self {
-        let name = table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
+        let name =
+            table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
         let longest = if is_narrow { SHORT_HEAD } else { LONGEST_HEAD };
         let mut heads: Vec<[String; 4]> = Vec::new();
         let mut units = Vec::new();
@@ -126,7 +129,8 @@ impl Measured {
                 true => figure.trim_start_matches("service ").trim_start_matches("response "),
                 false => figure.as_str(),
             };
-            let [workload, figure, unit_head] = [workload.as_str(), figure, unit].map(|text| cut(text, longest));
+            let [workload, figure, unit_head] =
+                [workload.as_str(), figure, unit].map(|text| cut(text, longest));
             let head = [workload, figure, unit_head, short_point(point, longest)];
             let is_marked = cells().any(|cell| cell.is_doubtful);
             let texts = cells().map(|cell| columns(text(cell, unit)) + usize::from(is_marked));
@@ -163,7 +167,11 @@ impl Measured {
         for line in &self.lines {
             let mut text = " ".repeat(self.name);
             for index in block.clone() {
-                text.push_str(&format!("  {:>width$}", self.heads[index][*line], width = self.widths[index]));
+                text.push_str(&format!(
+                    "  {:>width$}",
+                    self.heads[index][*line],
+                    width = self.widths[index]
+                ));
             }
             out.push(text);
         }
@@ -174,7 +182,8 @@ impl Measured {
                 let told = format!("{}{}", text(cell, &self.units[index]), cell.mark());
                 // Beside marks, numbers stay below each other.
                 let pad = if self.marked[index] && !cell.is_doubtful { " " } else { "" };
-                let blanks = " ".repeat(self.widths[index].saturating_sub(columns(&told) + pad.len()));
+                let blanks =
+                    " ".repeat(self.widths[index].saturating_sub(columns(&told) + pad.len()));
                 line.push_str(&format!("  {blanks}{}{pad}", styled(&told, &cell.value, is_styled)));
             }
             out.push(line);
@@ -212,7 +221,9 @@ fn unit<'a>(cells: impl Iterator<Item = &'a Cell>) -> &'a str {
 /// What stands in a cell; of a figure without this unit, which stands in the head.
 fn text<'a>(cell: &'a Cell, unit: &str) -> &'a str {
     match &cell.value {
-        Value::Figure(text) if !unit.is_empty() => text.strip_suffix(unit).map_or(text.as_str(), str::trim_end),
+        Value::Figure(text) if !unit.is_empty() => {
+            text.strip_suffix(unit).map_or(text.as_str(), str::trim_end)
+        }
         value => value.text(),
     }
 }
@@ -251,13 +262,19 @@ mod tests {
             cells: vec![cell(index); columns],
             rank: if index == 0 { f64::INFINITY } else { index as f64 },
         };
-        Table { title: String::new(), columns: (0..columns).map(column).collect(), rows: (0..rows).map(row).collect() }
+        Table {
+            title: String::new(),
+            columns: (0..columns).map(column).collect(),
+            rows: (0..rows).map(row).collect(),
+        }
     }
 
     #[test]
     fn what_fits_stands_in_one_block() {
-        let shown: Vec<String> =
-            lines(&table(1, 3), 80, 40, false).iter().map(|line| line.trim_end().to_owned()).collect();
+        let shown: Vec<String> = lines(&table(1, 3), 80, 40, false)
+            .iter()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
         let agreed = [
             "         workload0",
             "       service p50",
@@ -273,7 +290,11 @@ mod tests {
     fn of_too_many_rows_the_worst_are_left_and_the_rest_is_counted() {
         let shown = lines(&table(1, 9), 80, 6, false);
         assert_eq!(shown.len(), 6);
-        assert!(shown[2].starts_with("path0") && shown[3].starts_with("path7") && shown[4].starts_with("path8"));
+        assert!(
+            shown[2].starts_with("path0")
+                && shown[3].starts_with("path7")
+                && shown[4].starts_with("path8")
+        );
         assert_eq!(shown[5], "... 6 more rows, no worse than these: see the details");
     }
 
@@ -292,10 +313,13 @@ mod tests {
 
     #[test]
     fn where_it_saves_a_block_units_stand_in_the_heads() {
-        // Six columns of 11 are too wide beside the names; without `service` and units they are not.
+        // Six columns of 11 are too wide beside the names; without `service` and units they are
+        // not.
         let shown = lines(&table(6, 3), 80, 40, false);
         assert_eq!(shown.len(), 6, "{}", shown.join("\n"));
-        assert!(shown[1].trim_start().starts_with("p50") && shown[2].trim_start().starts_with("us"));
+        assert!(
+            shown[1].trim_start().starts_with("p50") && shown[2].trim_start().starts_with("us")
+        );
         assert_eq!(
             shown[3].split_whitespace().collect::<Vec<_>>(),
             ["path0", "62.0", "62.0", "62.0", "62.0", "62.0", "62.0"]
@@ -305,14 +329,17 @@ mod tests {
 
     #[test]
     fn of_a_long_point_the_value_is_left() {
-        let told = ["size=1B", "connections=128", "", "a=1 b=2 c=3 d=4"].map(|label| short_point(label, 11));
+        let told = ["size=1B", "connections=128", "", "a=1 b=2 c=3 d=4"]
+            .map(|label| short_point(label, 11));
         assert_eq!(told, ["size=1B", "connec~=128", "", "a=1 b=2 c=~"]);
     }
 
     #[test]
     fn styles_take_no_room() {
-        let (plain, styled) = (lines(&table(1, 3), 80, 40, false), lines(&table(1, 3), 80, 40, true));
-        let bare: Vec<String> = styled.iter().map(|line| line.replace(BOLD, "").replace(PLAIN, "")).collect();
+        let (plain, styled) =
+            (lines(&table(1, 3), 80, 40, false), lines(&table(1, 3), 80, 40, true));
+        let bare: Vec<String> =
+            styled.iter().map(|line| line.replace(BOLD, "").replace(PLAIN, "")).collect();
         assert_eq!(bare, plain);
         assert_ne!(styled, plain);
     }

@@ -45,9 +45,10 @@ impl Value {
     pub(super) fn of(ratio: &RatioSummary) -> Self {
         let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
         match outcome {
-            Some(Outcome::Better | Outcome::Worse) => {
-                Self::Effect { text: effect(ratio.spread.median), is_better: outcome == Some(Outcome::Better) }
-            }
+            Some(Outcome::Better | Outcome::Worse) => Self::Effect {
+                text: effect(ratio.spread.median),
+                is_better: outcome == Some(Outcome::Better),
+            },
             Some(Outcome::MinimumEffect) => Self::Same,
             // What has no direction is neither a gain nor a loss.
             Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),

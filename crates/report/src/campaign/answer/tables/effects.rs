@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use hopbench_analysis::{CellSummary, FailureSummary, FigureSummary, Outcome, Summary, WorkloadSummary};
+use hopbench_analysis::{
+    CellSummary, FailureSummary, FigureSummary, Outcome, Summary, WorkloadSummary,
+};
 
 use super::super::text::short;
 use super::cell::{Cell, Value};
@@ -26,12 +28,15 @@ struct Spot<'a> {
 /// A row a path; `None` where nothing was measured in rounds.
 pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
     let spots = spots(summary);
-    let baseline = summary.paths.iter().position(|path| Some(&path.name) == summary.run.baseline.as_ref());
+    let baseline =
+        summary.paths.iter().position(|path| Some(&path.name) == summary.run.baseline.as_ref());
     let columns: Vec<(Column, Vec<Cell>, Vec<f64>)> =
         spots.iter().map(|spot| column(summary, spot, baseline)).collect();
     let mut rows: Vec<Row> = Vec::new();
     let is_planned = |path: usize| spots.iter().any(|spot| spot.cells.contains_key(&path));
-    for (index, path) in summary.paths.iter().enumerate().filter(|(index, path)| !path.is_twin && is_planned(*index)) {
+    for (index, path) in
+        summary.paths.iter().enumerate().filter(|(index, path)| !path.is_twin && is_planned(*index))
+    {
         let cells: Vec<Cell> = columns.iter().map(|(_, cells, _)| cells[index].clone()).collect();
         let worst = columns.iter().map(|(_, _, ranks)| ranks[index]).fold(0.0, f64::max);
         let is_baseline = baseline == Some(index);
@@ -62,7 +67,8 @@ fn spots(summary: &Summary) -> Vec<Spot<'_>> {
         };
         let figures = workload.figures.iter().enumerate();
         let is_further = |figure: &FigureSummary| figure.plotted && !figure.name.contains("_p90_");
-        let shown = figures.filter(|(index, figure)| *index == 0 || (is_only && is_further(figure)));
+        let shown =
+            figures.filter(|(index, figure)| *index == 0 || (is_only && is_further(figure)));
         for (_, figure) in shown.take(MOST_FIGURES) {
             for point in ends.iter().copied() {
                 let here = workload.cells.iter().filter(|cell| cell.point_label == point);
@@ -92,11 +98,16 @@ impl Spot<'_> {
 }
 
 /// A column with its cells and how bad each is, by path.
-fn column(summary: &Summary, spot: &Spot<'_>, baseline: Option<usize>) -> (Column, Vec<Cell>, Vec<f64>) {
+fn column(
+    summary: &Summary,
+    spot: &Spot<'_>,
+    baseline: Option<usize>,
+) -> (Column, Vec<Cell>, Vec<f64>) {
     let better = spot.figure.better;
     let is_judged = spot.is_judged(baseline);
     let values: Vec<Option<f64>> = (0..summary.paths.len()).map(|path| spot.value(path)).collect();
-    let best = values.iter().flatten().copied().reduce(if better.is_less() { f64::min } else { f64::max });
+    let best =
+        values.iter().flatten().copied().reduce(if better.is_less() { f64::min } else { f64::max });
     let failures = failures(summary, spot);
     let mut cells = Vec::new();
     let mut ranks = Vec::new();
@@ -113,7 +124,8 @@ fn column(summary: &Summary, spot: &Spot<'_>, baseline: Option<usize>) -> (Colum
             }
             (Some(estimate), _) => estimate.ratio.as_ref().map_or(Value::NotDecided, Value::of),
         };
-        let ratio = estimate.and_then(|estimate| estimate.ratio.as_ref()).map(|ratio| ratio.spread.median);
+        let ratio =
+            estimate.and_then(|estimate| estimate.ratio.as_ref()).map(|ratio| ratio.spread.median);
         ranks.push(match &value {
             Value::Absent => 0.0,
             Value::Failed | Value::Unproved => NO_FIGURE,
@@ -122,7 +134,10 @@ fn column(summary: &Summary, spot: &Spot<'_>, baseline: Option<usize>) -> (Colum
             _ => 0.0,
         });
         let is_late = cell.is_some_and(|cell| cell.generator_limited || cell.bypasses_proxy);
-        cells.push(Cell { is_doubtful: estimate.is_some() && (failure.is_some() || is_late), value });
+        cells.push(Cell {
+            is_doubtful: estimate.is_some() && (failure.is_some() || is_late),
+            value,
+        });
     }
     let heads = [spot.workload.name.clone(), spot.figure.label.to_owned(), spot.point.to_owned()];
     (Column { heads, better }, cells, ranks)
@@ -137,7 +152,9 @@ fn distance(value: Option<f64>, best: Option<f64>) -> f64 {
 /// The paths of which trials at this point failed, and whether all those are without proof.
 fn failures<'a>(summary: &'a Summary, spot: &Spot<'_>) -> HashMap<&'a str, bool> {
     let mut out = HashMap::new();
-    let here = |failure: &&FailureSummary| failure.workload == spot.workload.name && failure.point == spot.point;
+    let here = |failure: &&FailureSummary| {
+        failure.workload == spot.workload.name && failure.point == spot.point
+    };
     for failure in summary.failures.iter().filter(here) {
         *out.entry(failure.path.as_str()).or_insert(true) &= failure.is_unproved;
     }

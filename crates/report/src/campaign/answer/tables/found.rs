@@ -15,7 +15,8 @@ const MOST_FIGURES: usize = 4;
 
 /// A table a search; of many searches one with a column each.
 pub(in super::super) fn tables(summary: &Summary) -> Vec<Table> {
-    let searches: Vec<&SearchSummary> = summary.searches.iter().filter(|search| !search.paths.is_empty()).collect();
+    let searches: Vec<&SearchSummary> =
+        summary.searches.iter().filter(|search| !search.paths.is_empty()).collect();
     match searches.len() {
         0 => Vec::new(),
         count if count > MOST_ALONE => vec![together(summary, &searches)],
@@ -31,8 +32,9 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
         better: Better::Neither,
     };
     let is_knee = search.goal == "knee";
-    let compared =
-        |path: &'_ SearchedPath| if is_knee { path.value_comparison.clone() } else { path.comparison.clone() };
+    let compared = |path: &'_ SearchedPath| {
+        if is_knee { path.value_comparison.clone() } else { path.comparison.clone() }
+    };
     let is_compared = search.paths.iter().any(|path| compared(path).is_some());
     let labels: Vec<(&'static str, &'static str)> = search
         .shown
@@ -89,17 +91,26 @@ fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
                 cells.push(Cell::plain(Value::Absent));
                 continue;
             };
-            let comparison = found.comparison.as_ref().filter(|_| found.found().is_some() && search.goal != "knee");
+            let comparison = found
+                .comparison
+                .as_ref()
+                .filter(|_| found.found().is_some() && search.goal != "knee");
             worst = worst.max(rank(baseline, search, found));
             cells.push(match comparison {
-                Some(comparison) => Cell { value: standing(comparison), is_doubtful: found.is_doubtful() },
+                Some(comparison) => {
+                    Cell { value: standing(comparison), is_doubtful: found.is_doubtful() }
+                }
                 None => load(search, found, false),
             });
         }
         rows.push(Row { name: path.name.clone(), cells, rank: worst });
     }
     rows.retain(|row| row.cells.iter().any(|cell| cell.value != Value::Absent));
-    Table { title: "the loads that were found".to_owned(), columns: searches.iter().map(column).collect(), rows }
+    Table {
+        title: "the loads that were found".to_owned(),
+        columns: searches.iter().map(column).collect(),
+        rows,
+    }
 }
 
 /// The load that was found, or what is known of it; of a level without its unit, where the head of

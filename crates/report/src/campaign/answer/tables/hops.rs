@@ -18,7 +18,8 @@ const MOST_COLUMNS: usize = 6;
 pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
     // Of several with as many steps, the first.
     let longest = summary.waterfall.iter().rev().max_by_key(|one| chain(one).count())?;
-    let is_family = |one: &&WaterfallSummary| one.family == longest.family && one.variant == longest.variant;
+    let is_family =
+        |one: &&WaterfallSummary| one.family == longest.family && one.variant == longest.variant;
     let mut shown: Vec<&WaterfallSummary> = Vec::new();
     for one in summary.waterfall.iter().filter(is_family) {
         // The last of a workload is at its highest point.
@@ -27,7 +28,8 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
             None => shown.push(one),
         }
     }
-    let figures = shown.iter().flat_map(|one| columns(one).into_iter().map(move |figure| (*one, figure)));
+    let figures =
+        shown.iter().flat_map(|one| columns(one).into_iter().map(move |figure| (*one, figure)));
     let figures: Vec<(&WaterfallSummary, Figure)> = figures.take(MOST_COLUMNS).collect();
     let labels = labels(longest, &shown);
     let row = |(place, label): (usize, &String)| Row {
@@ -82,7 +84,8 @@ fn cell(waterfall: &WaterfallSummary, label: &str, name: &str) -> Cell {
         return Cell::plain(Value::Absent);
     };
     let told = short(name, added.spread.median);
-    let is_sure = added.spread.low.zip(added.spread.high).is_none_or(|(low, high)| low > 0.0 || high < 0.0);
+    let is_sure =
+        added.spread.low.zip(added.spread.high).is_none_or(|(low, high)| low > 0.0 || high < 0.0);
     let value = match (&step.against, is_sure) {
         (None, _) => Value::Figure(told),
         (Some(_), false) => Value::NotDecided,

@@ -62,7 +62,8 @@ impl Table {
     /// The columns in which this direction is good, by what they are called.
     fn named(&self, is_good: fn(Better) -> bool) -> Vec<&str> {
         // Of a single workload, its figures are told apart.
-        let is_single = self.columns.len() > 1 && self.columns.windows(2).all(|two| two[0].heads[0] == two[1].heads[0]);
+        let is_single = self.columns.len() > 1
+            && self.columns.windows(2).all(|two| two[0].heads[0] == two[1].heads[0]);
         let mut names: Vec<&str> = Vec::new();
         for column in &self.columns {
             let name = column.heads[usize::from(is_single)].as_str();
@@ -76,11 +77,14 @@ impl Table {
 
 /// What is better, and what the signs of these tables mean, as far as they occur.
 pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
-    let named = |is_good: fn(Better) -> bool| tables.iter().flat_map(|table| table.named(is_good)).collect::<Vec<_>>();
+    let named = |is_good: fn(Better) -> bool| {
+        tables.iter().flat_map(|table| table.named(is_good)).collect::<Vec<_>>()
+    };
     let (higher, lower) = (named(|better| better == Better::Higher), named(Better::is_less));
     let mut parts: Vec<String> = Vec::new();
     let direction = |word: &str, names: &[&str]| {
-        let shown: Vec<String> = names.iter().take(MOST_NAMED).map(|name| cut(name, LONGEST_NAME)).collect();
+        let shown: Vec<String> =
+            names.iter().take(MOST_NAMED).map(|name| cut(name, LONGEST_NAME)).collect();
         let more = names.len() - shown.len();
         match (shown.is_empty(), more) {
             (true, _) => None,

@@ -73,7 +73,8 @@ impl HistogramData {
                 count: bucket.count,
             }
         };
-        let percentile = |p: f64| Percentile { percentile: whole(p), value: seconds(histogram.percentile(p)) };
+        let percentile =
+            |p: f64| Percentile { percentile: whole(p), value: seconds(histogram.percentile(p)) };
         let avg = histogram.mean() / NS_A_SECOND;
         Self {
             count,

@@ -116,7 +116,10 @@ impl<'a> Object<'a> {
         let calls = trial.calls();
         let header = metric("response_header_bytes");
         let reconnects = metric("reconnects") as u64;
-        let connect = record.latency.get("connect_ns").and_then(|latency| Histogram::from_base64(&latency.hdr).ok());
+        let connect = record
+            .latency
+            .get("connect_ns")
+            .and_then(|latency| Histogram::from_base64(&latency.hdr).ok());
         Self {
             run_type: "HTTP",
             labels: &trial.label,
@@ -126,7 +129,12 @@ impl<'a> Object<'a> {
             actual_qps: trial.calls_per_s(),
             actual_duration: (record.window_s * 1e9).round() as u64,
             num_threads: connections,
-            version: trial.run.environment.get("version").cloned().unwrap_or_else(|| "hopbench".to_owned()),
+            version: trial
+                .run
+                .environment
+                .get("version")
+                .cloned()
+                .unwrap_or_else(|| "hopbench".to_owned()),
             duration_histogram: HistogramData::of(histogram),
             errors_duration_histogram: CountOnly::of(trial.failed()),
             exactly: 0,
@@ -137,7 +145,12 @@ impl<'a> Object<'a> {
             access_logger_info: "",
             id: id(trial),
             ret_codes: trial.codes(),
-            ip_count_map: record.settings.get("address").map(|to| (to.clone(), connections)).into_iter().collect(),
+            ip_count_map: record
+                .settings
+                .get("address")
+                .map(|to| (to.clone(), connections))
+                .into_iter()
+                .collect(),
             insecure: false,
             mtls: false,
             ca_cert: "",
@@ -150,7 +163,9 @@ impl<'a> Object<'a> {
             disable_fast_client: false,
             http10: false,
             h2: false,
-            disable_keep_alive: parameter("no_keep_alive").and_then(Value::as_bool).unwrap_or(false),
+            disable_keep_alive: parameter("no_keep_alive")
+                .and_then(Value::as_bool)
+                .unwrap_or(false),
             allow_half_close: false,
             follow_redirects: false,
             resolve: "",
@@ -170,7 +185,8 @@ impl<'a> Object<'a> {
             // Which connection was opened again is not known.
             sockets: (reconnects == 0).then(|| vec![1; connections as usize]),
             socket_count: u64::from(connections) + reconnects,
-            connection_stats: connect.map_or_else(HistogramData::default, |connect| HistogramData::of(&connect)),
+            connection_stats: connect
+                .map_or_else(HistogramData::default, |connect| HistogramData::of(&connect)),
             abort_on: 0,
             hopbench: Hopbench {
                 run_id: &record.run_id,
@@ -194,13 +210,21 @@ impl<'a> Object<'a> {
 fn significant(rate: f64) -> String {
     let whole = rate.abs().max(1.0).log10().floor() as usize + 1;
     let text = format!("{rate:.*}", 9usize.saturating_sub(whole));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// A time as Go writes it: `4m0s`, `1.5s`, `500ms`.
 fn duration(ns: u64) -> String {
     let unit = |size: u64, name: &str| {
-        let text = format!("{}.{:09}", ns / size, u128::from(ns % size) * 1_000_000_000 / u128::from(size));
+        let text = format!(
+            "{}.{:09}",
+            ns / size,
+            u128::from(ns % size) * 1_000_000_000 / u128::from(size)
+        );
         format!("{}{name}", text.trim_end_matches('0').trim_end_matches('.'))
     };
     match ns {
@@ -234,7 +258,10 @@ pub(super) fn id(trial: &Trial<'_>) -> String {
             false => {}
         }
     }
-    out.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(LONGEST_ID).collect()
+    out.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+        .take(LONGEST_ID)
+        .collect()
 }
 
 #[cfg(test)]
@@ -255,7 +282,9 @@ mod tests {
         ] {
             assert_eq!(duration(ns), text);
         }
-        for (rate, text) in [(1000.0, "1000"), (0.5, "0.5"), (33.333_333_333_3, "33.3333333"), (1e8, "100000000")] {
+        for (rate, text) in
+            [(1000.0, "1000"), (0.5, "0.5"), (33.333_333_333_3, "33.3333333"), (1e8, "100000000")]
+        {
             assert_eq!(significant(rate), text);
         }
     }

@@ -8,7 +8,8 @@ use crate::results::{Searched, TrialId};
 
 /// Two paths that are searched for a knee, and compared.
 fn two() -> Plan {
-    let goal = SearchGoal::Knee { connections: vec![2, 4, 8], threads: vec![1, 2, 3], least_growth: 0.05 };
+    let goal =
+        SearchGoal::Knee { connections: vec![2, 4, 8], threads: vec![1, 2, 3], least_growth: 0.05 };
     let mut plan = planned("rr", json!({"size": "1B"}), goal);
     plan.points[0].search.as_mut().unwrap().equal_load = true;
     plan.paths.push(hopbench_model::Path { name: "y".to_owned(), ..plan.paths[0].clone() });
@@ -31,8 +32,16 @@ fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> Visit
         found: None,
         outcome: None,
     };
-    let trial = TrialId { path: String::new(), workload: String::new(), point: String::new(), round: 9 };
-    Visit { at, past: Searched { trial, step, job: json!({"connections": connections, "threads": threads}) } }
+    let trial =
+        TrialId { path: String::new(), workload: String::new(), point: String::new(), round: 9 };
+    Visit {
+        at,
+        past: Searched {
+            trial,
+            step,
+            job: json!({"connections": connections, "threads": threads}),
+        },
+    }
 }
 
 #[test]
@@ -44,15 +53,23 @@ fn visits_count_at_all_that_was_found() {
     let found = found.map(|(parameter, value)| Load { parameter, value });
     // Both stop growing at four connections, and at two threads.
     for driver in &mut drivers {
-        run(driver, |loads| loads[0].value.min(4.0) * loads.get(1).map_or(1.0, |threads| threads.value.min(2.0)));
+        run(driver, |loads| {
+            loads[0].value.min(4.0) * loads.get(1).map_or(1.0, |threads| threads.value.min(2.0))
+        });
         assert_eq!(driver.found(), found);
     }
-    let mut old = vec![visit(0, "x", (2, 2)), visit(0, "x", (4, 1)), visit(1, "y", (8, 2)), visit(0, "gone", (4, 2))];
+    let mut old = vec![
+        visit(0, "x", (2, 2)),
+        visit(0, "x", (4, 1)),
+        visit(1, "y", (8, 2)),
+        visit(0, "gone", (4, 2)),
+    ];
     old.push(visit(0, "x", (4, 2)));
     old[4].past.step.parameter = "threads".to_owned();
     assert!(items(&drivers, &old).iter().all(|item| item.done == 0), "other loads");
     let made = [visit(0, "y", (4, 2)), visit(0, "y", (4, 2)), visit(0, "x", (4, 2))];
-    let done: Vec<_> = items(&drivers, &made).iter().map(|item| (item.at, item.found_on, item.done)).collect();
+    let done: Vec<_> =
+        items(&drivers, &made).iter().map(|item| (item.at, item.found_on, item.done)).collect();
     assert_eq!(done, [(0, "x", 1), (1, "x", 0), (0, "y", 2), (1, "y", 0)]);
 }
 
@@ -85,7 +102,10 @@ fn equal_loads_of_nothing_are_told_of() {
     let mut drivers: Vec<SearchDriver<'_>> =
         plan.cells.iter().map(|cell| SearchDriver::new(&plan, *cell).unwrap()).collect();
     let told = |drivers: &[SearchDriver<'_>]| fruitless(drivers, &items(drivers, &[]));
-    assert_eq!(told(&drivers), ["equal-load of w: no search found a load, so no path is measured at another's"]);
+    assert_eq!(
+        told(&drivers),
+        ["equal-load of w: no search found a load, so no path is measured at another's"]
+    );
     run(&mut drivers[0], |_| 1.0);
     assert_eq!(told(&drivers), Vec::<String>::new(), "one is enough");
 }

@@ -4,7 +4,11 @@ use serde_json::json;
 use super::*;
 
 /// A plan with one cell that is searched for `goal`.
-pub(in crate::campaign::searches) fn planned(workload: &str, params: serde_json::Value, goal: SearchGoal) -> Plan {
+pub(in crate::campaign::searches) fn planned(
+    workload: &str,
+    params: serde_json::Value,
+    goal: SearchGoal,
+) -> Plan {
     let job = Job { connections: 4, ..fixture::job(workload, params) };
     let point = Point { search: Some(fixture::search(goal)), ..fixture::point("w", job) };
     Plan { rounds: 3, seed: 7, ..fixture::plan(vec![fixture::path("x")], vec![point]) }
@@ -38,7 +42,11 @@ pub(in crate::campaign::searches) fn run(
 fn past(driver: &SearchDriver<'_>, step: SearchStep) -> Searched {
     let load = Load { value: step.load, ..driver.next().unwrap() };
     let job = driver.at(&driver.loads(), step.step).unwrap().job;
-    Searched { trial: driver.trial(Some(load), step.step), step, job: serde_json::to_value(job).unwrap() }
+    Searched {
+        trial: driver.trial(Some(load), step.step),
+        step,
+        job: serde_json::to_value(job).unwrap(),
+    }
 }
 
 fn value(loads: &[Load], parameter: Parameter) -> f64 {
@@ -47,12 +55,17 @@ fn value(loads: &[Load], parameter: Parameter) -> f64 {
 
 /// Each thread serves eight connections at a time, 100 a second each.
 fn threaded(loads: &[Load]) -> f64 {
-    let (connections, threads) = (value(loads, Parameter::Connections), value(loads, Parameter::Threads));
+    let (connections, threads) =
+        (value(loads, Parameter::Connections), value(loads, Parameter::Threads));
     100.0 * connections.min(8.0 * threads)
 }
 
 fn knee(connections: &[u32], threads: &[u32]) -> SearchGoal {
-    SearchGoal::Knee { connections: connections.to_vec(), threads: threads.to_vec(), least_growth: 0.05 }
+    SearchGoal::Knee {
+        connections: connections.to_vec(),
+        threads: threads.to_vec(),
+        least_growth: 0.05,
+    }
 }
 
 #[test]
@@ -62,11 +75,16 @@ fn a_knee_is_found_over_connections_and_then_over_threads() {
     let told = run(&mut driver, threaded);
     let ends: Vec<_> = told.iter().filter(|step| step.outcome.is_some()).collect();
     let is = |step: &SearchStep, parameter: &str, load: f64| {
-        step.parameter == parameter && matches!(step.outcome, Some(SearchOutcome::Found { load: at, .. }) if at == load)
+        step.parameter == parameter
+            && matches!(step.outcome, Some(SearchOutcome::Found { load: at, .. }) if at == load)
     };
     // 16 threads for 8 connections cannot be had: 2 are the most.
-    assert!(ends.len() == 2 && is(ends[0], "connections", 8.0) && is(ends[1], "threads", 1.0), "{ends:?}");
-    let found: Vec<_> = driver.found().iter().map(|load| (load.parameter.name(), load.value)).collect();
+    assert!(
+        ends.len() == 2 && is(ends[0], "connections", 8.0) && is(ends[1], "threads", 1.0),
+        "{ends:?}"
+    );
+    let found: Vec<_> =
+        driver.found().iter().map(|load| (load.parameter.name(), load.value)).collect();
     assert_eq!(found, [("threads", 1.0), ("connections", 8.0)]);
     let numbers: Vec<u32> = told.iter().map(|step| step.step).collect();
     assert_eq!(numbers, (1..=u32::try_from(told.len()).unwrap()).collect::<Vec<_>>());
@@ -77,22 +95,30 @@ fn a_knee_is_found_over_connections_and_then_over_threads() {
 fn the_highest_level_is_what_was_found_where_none_is_too_high() {
     let plan = planned("rr", json!({"size": "1B"}), knee(&[2, 4], &[1, 2, 3]));
     let mut driver = driver_of(&plan);
-    let told = run(&mut driver, |loads| value(loads, Parameter::Connections) * value(loads, Parameter::Threads));
+    let told = run(&mut driver, |loads| {
+        value(loads, Parameter::Connections) * value(loads, Parameter::Threads)
+    });
     let ends: Vec<_> = told.iter().filter_map(|step| step.outcome).collect();
     assert_eq!(ends, [SearchOutcome::AboveHighest, SearchOutcome::AboveHighest]);
     let found: Vec<_> = driver.found().iter().map(|load| load.value).collect();
     assert_eq!(found, [3.0, 4.0]);
-    // Threads alone: at the connections that the job has, which no more threads than these can share.
+    // Threads alone: at the connections that the job has, which no more threads than these can
+    // share.
     let plan = planned("rr", json!({"size": "1B"}), knee(&[], &[1, 2, 8]));
     let mut alone = driver_of(&plan);
-    assert!(run(&mut alone, threaded).iter().all(|step| step.parameter == "threads" && step.load <= 4.0));
+    assert!(
+        run(&mut alone, threaded)
+            .iter()
+            .all(|step| step.parameter == "threads" && step.load <= 4.0)
+    );
 }
 
 #[test]
 fn rates_can_be_asked_for_as_they_stand_in_the_trace() {
     let rates = RateRange { lowest_per_s: 10.4, highest_per_s: 1e5 };
     let goal = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
-    let plan = repeated(planned("udp", json!({"size": "1000B", "rate": "1Mbit", "gso": 1}), goal), 2);
+    let plan =
+        repeated(planned("udp", json!({"size": "1000B", "rate": "1Mbit", "gso": 1}), goal), 2);
     let mut driver = driver_of(&plan);
     let told = run(&mut driver, |loads| (1.0 - 4321.0 / value(loads, Parameter::Rate)).max(0.0));
     assert!(told.iter().all(|step| step.load.fract() == 0.0), "whole datagrams");
@@ -107,7 +133,10 @@ fn rates_can_be_asked_for_as_they_stand_in_the_trace() {
     let plan = planned("rr", json!({"size": "1B"}), slo);
     let mut low = driver_of(&plan);
     let told = run(&mut low, |_| 1e9);
-    assert_eq!((told.last().unwrap().outcome, low.found()), (Some(SearchOutcome::BelowLowest), Vec::new()));
+    assert_eq!(
+        (told.last().unwrap().outcome, low.found()),
+        (Some(SearchOutcome::BelowLowest), Vec::new())
+    );
 }
 
 #[test]
@@ -115,7 +144,9 @@ fn a_search_goes_on_from_any_trial_as_if_nothing_had_happened() {
     let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
     let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 5000, rates, precision: 0.02 };
     // What a value is when it was read from a disk again.
-    let read = |step: &SearchStep| serde_json::from_str::<SearchStep>(&serde_json::to_string(step).unwrap()).unwrap();
+    let read = |step: &SearchStep| {
+        serde_json::from_str::<SearchStep>(&serde_json::to_string(step).unwrap()).unwrap()
+    };
     for goal in [knee(&[2, 4, 8, 16, 32], &[1, 2]), slo] {
         let plan = repeated(planned("rr", json!({"size": "1B"}), goal), 2);
         let system = |loads: &[Load]| match value(loads, Parameter::Rate) {
@@ -182,13 +213,17 @@ fn a_search_ends_where_no_rate_between_can_be_asked_for() {
             let slo = SearchGoal::Slo { percentile: 99.0, limit_ns: 1000, rates, precision };
             let cpu = SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates };
             for (goal, good, bad) in [(lossless, 0.0, 0.5), (slo, 10.0, 1e6), (cpu, 0.3, 0.9)] {
-                let plan = planned("udp", json!({"size": "64000B", "rate": "10Mbit", "gso": 1}), goal);
+                let plan =
+                    planned("udp", json!({"size": "64000B", "rate": "10Mbit", "gso": 1}), goal);
                 let mut plan = repeated(plan, repeats);
                 plan.paths[0].clients = clients;
-                let told =
-                    run(&mut driver_of(&plan), |loads| if value(loads, Parameter::Rate) < most { good } else { bad });
+                let told = run(&mut driver_of(&plan), |loads| {
+                    if value(loads, Parameter::Rate) < most { good } else { bad }
+                });
                 let last = told.last().unwrap();
-                let Some(SearchOutcome::Found { load, low, high }) = last.outcome else { panic!("{most}: {last:?}") };
+                let Some(SearchOutcome::Found { load, low, high }) = last.outcome else {
+                    panic!("{most}: {last:?}")
+                };
                 assert!(load < most && most < load + step, "{clients} {most}: {last:?}");
                 // Each search ends with what it found, and says so.
                 let results: Vec<f64> = told.iter().filter_map(|step| step.found).collect();

@@ -29,7 +29,10 @@ fn lab() -> (Route, Record) {
         target: "127.0.0.1:1".parse().unwrap(),
         hops: Vec::new(),
         programs: Vec::new(),
-        proxies: vec![proxy("server-sidecar", 2, Some(vec![2])), proxy("server-sidecar#2", 3, None)],
+        proxies: vec![
+            proxy("server-sidecar", 2, Some(vec![2])),
+            proxy("server-sidecar#2", 3, None),
+        ],
         link_bits_per_s: None,
         mtu_bytes: 0,
         tunnel_bytes: 0,
@@ -71,7 +74,8 @@ fn each_is_taken_of_the_cpus_that_it_may_use() {
     job.connections = 8;
     let node = |name: &str| CpuOf::Node(name.to_owned());
     let of = |of: &CpuOf, job: &Job, lab: &_| share(of, job, lab);
-    // The CPUs of the node, not those of the machine; the processes of b used more than the ticks saw.
+    // The CPUs of the node, not those of the machine; the processes of b used more than the ticks
+    // saw.
     assert!(near(&of(&node("a"), &job, &lab), 0.8 / 2.0 + 0.3), "{:?}", of(&node("a"), &job, &lab));
     assert!(near(&of(&node("b"), &job, &lab), 0.45), "{:?}", of(&node("b"), &job, &lab));
     // One thread, two CPUs.
