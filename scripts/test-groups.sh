@@ -120,7 +120,7 @@ stale_lines() {
 run_parts() {
   local status=0
   mkdir "$2.parts"
-  xargs -r -d '\n' -n 1 -P "$1" scripts/test-part.sh "$2.parts" || status=$?
+  APART=$(($1 > 1)) xargs -r -d '\n' -n 1 -P "$1" scripts/test-part.sh "$2.parts" || status=$?
   find "$2.parts" -type f -exec cat {} + >"$2"
   return "$status"
 }
