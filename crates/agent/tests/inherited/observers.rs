@@ -140,11 +140,14 @@ fn what_a_server_program_spends_is_read_at_the_edges() {
     let (samples, sampling) = (Mutex::new(Vec::new()), AtomicBool::new(true));
     let report = std::thread::scope(|scope| {
         scope.spawn(|| {
-            while sampling.load(Ordering::Relaxed) {
-                samples
-                    .lock()
-                    .unwrap()
-                    .push((clock::now(), pids.iter().copied().map(run_ns).sum::<u64>()));
+            // The last sample is taken after the trial, so that there is one after its last edge.
+            loop {
+                let was_over = !sampling.load(Ordering::Relaxed);
+                let spent = pids.iter().copied().map(run_ns).sum::<u64>();
+                samples.lock().unwrap().push((clock::now(), spent));
+                if was_over {
+                    break;
+                }
                 clock::sleep_until(clock::now() + 5 * MS);
             }
         });
