@@ -91,7 +91,7 @@ impl Server {
             let shared = Arc::clone(&shared);
             // Who breaks the protocol is told by the closed connection.
             let body = move || {
-                drop(session::serve(channel, &shared, Over::Tls, Some(Admitted { guard, hello })))
+                drop(session::serve(channel, &shared, Over::Tls, Some(Admitted { guard, hello })));
             };
             // Without a thread the connection is closed, and its place is free again.
             let _ = std::thread::Builder::new()

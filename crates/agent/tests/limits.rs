@@ -177,7 +177,7 @@ fn flows_are_given_back_however_their_trial_ends() {
             flows
         };
         let ended = |flows: [TcpStream; 2]| {
-            until("the agent closes the flows", || flows.iter().all(is_closed))
+            until("the agent closes the flows", || flows.iter().all(is_closed));
         };
 
         // Aborted.

@@ -38,7 +38,7 @@ fn serving(server: &Server, run: u32, connections: u32) -> Conductor {
     conductor.send(&prepare_run(run, Role::Server, http(connections)));
     match conductor.answer(10) {
         Some(FromAgent::Ready { .. }) => {
-            conductor.send(&ToAgent::Start { window_start_ns: clock::now() })
+            conductor.send(&ToAgent::Start { window_start_ns: clock::now() });
         }
         other => panic!("not ready: {other:?}"),
     }

@@ -496,7 +496,7 @@ fn a_lab_has_as_many_open_files_as_it_needs() {
         limit(64, "64");
         match lab.build(&plan) {
             Ok(()) => {
-                assert!(hopbench_sys::limits::raise_open_files(65).is_ok_and(|limit| limit > 64))
+                assert!(hopbench_sys::limits::raise_open_files(65).is_ok_and(|limit| limit > 64));
             }
             Err(fault) => {
                 let told = fault.to_string();

@@ -147,7 +147,7 @@ fn figures(records: &[Record]) -> Vec<Column> {
         ]),
         Unit::Echoes => out.push(metric("received", "received", number::plain)),
         Unit::Requests | Unit::Connections => {
-            out.push(metric("requests/s", "requests_per_s", per_s))
+            out.push(metric("requests/s", "requests_per_s", per_s));
         }
     }
     if !mixed {

@@ -79,7 +79,7 @@ fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
             }
             None => proofs.extend(each(group, grown, job, &entered(group, grown, job, all))),
             Some(ahead) => {
-                proofs.extend(each(group, grown, job, &passed_on(ahead, group, grown, job, all)))
+                proofs.extend(each(group, grown, job, &passed_on(ahead, group, grown, job, all)));
             }
         }
         before = Some(group);

@@ -133,7 +133,7 @@ impl Modules {
                         self.resolve(from, &item.path, &mut Vec::new())
                     {
                         used.iter().for_each(|name| {
-                            add(self.find(of, name, &mut Vec::new()), format!("{words}::*"))
+                            add(self.find(of, name, &mut Vec::new()), format!("{words}::*"));
                         });
                     }
                 } else if !item.is_public || used.contains(item.name.as_str()) {

@@ -41,7 +41,7 @@ impl Agent {
         let (said, lines) = mpsc::channel();
         // Reads on for as long as it runs, so that it never waits for a reader.
         std::thread::spawn(move || {
-            out.lines().map_while(Result::ok).for_each(|line| drop(said.send(line)))
+            out.lines().map_while(Result::ok).for_each(|line| drop(said.send(line)));
         });
         let mut agent = Self { child, port: 0, token: String::new() };
         // The third line is the example with the token.

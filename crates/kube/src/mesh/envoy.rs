@@ -42,7 +42,7 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
                     sidecar.containers.push(container(spec, role, &variant));
                 }
                 Role::Policy | Role::Telemetry => {
-                    sidecar.containers.push(services::container(spec, role))
+                    sidecar.containers.push(services::container(spec, role));
                 }
             }
         }

@@ -131,7 +131,7 @@ fn of_path(
     let path = &ends.path;
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| {
-        needs.push(Need::new(Some(path), what, why, remedy))
+        needs.push(Need::new(Some(path), what, why, remedy));
     };
     let via = match &path.via {
         Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node),

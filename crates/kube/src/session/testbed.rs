@@ -41,7 +41,7 @@ impl Testbed for Cluster {
             |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
         match self.access().and_then(|access| rights::lacking(access, asked)) {
             Ok(lacking) => {
-                needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking))
+                needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking));
             }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }

@@ -179,7 +179,7 @@ impl Cluster {
                 };
                 match try_join(api.now(), endpoints).await {
                     Err(error) if passes(&error) && Instant::now() + LOOK < until => {
-                        sleep(LOOK).await
+                        sleep(LOOK).await;
                     }
                     answer => return answer,
                 }

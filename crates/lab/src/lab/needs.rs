@@ -116,7 +116,7 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
     let path = &endpoints.path;
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| {
-        needs.push(Need::new(Some(path), what, why, remedy))
+        needs.push(Need::new(Some(path), what, why, remedy));
     };
     let via = match &path.via {
         Via::NodePort(node) | Via::Gateway(node) => Some(node),
@@ -193,7 +193,7 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
     }
     needs.extend(of_mesh(endpoints));
     let mut add = |what: &str, why: String, remedy: &str| {
-        needs.push(Need::new(Some(path), what, why, remedy))
+        needs.push(Need::new(Some(path), what, why, remedy));
     };
     if let Some(why) = packet_path::impossible(endpoints) {
         add(Need::IMPOSSIBLE, why, "leave this path out");
@@ -213,7 +213,7 @@ fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
         .chain(refusals::lacks_variant(path))
         .collect();
     let mut impossible = |why: String, remedy: &str| {
-        needs.push(Need::new(Some(path), Need::IMPOSSIBLE, why, remedy))
+        needs.push(Need::new(Some(path), Need::IMPOSSIBLE, why, remedy));
     };
     for place in endpoints.sidecar_places() {
         if place.network == "host" {

@@ -31,7 +31,7 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
                 namespaces.insert(built);
             }
             (Some(said), Some(built)) => {
-                wrong.push(format!("{pod} is in namespace {said}, its pod is {built}"))
+                wrong.push(format!("{pod} is in namespace {said}, its pod is {built}"));
             }
             (None, _) => wrong.push(format!("{pod} did not say in which namespace it is")),
             (_, None) => wrong.push(format!("{pod} was never built")),

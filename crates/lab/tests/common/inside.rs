@@ -18,7 +18,7 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
         match enter() {
             Ok(Entered::Inside) => body(),
             Ok(Entered::Outside(code)) => {
-                assert_eq!(code, ExitCode::SUCCESS, "inside the namespaces")
+                assert_eq!(code, ExitCode::SUCCESS, "inside the namespaces");
             }
             Err(fault) => panic!("no namespaces: {fault}"),
         }

@@ -122,7 +122,7 @@ impl Engine for EpollEngine {
                 }
             }
             Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => {
-                watched.readable = false
+                watched.readable = false;
             }
             Attempt::Now(Event::Discarded(n)) if *n < wanted => watched.readable = false,
             Attempt::Now(Event::Sent(n)) if *n < wanted => watched.writable = false,

@@ -77,7 +77,7 @@ impl Difference {
                 }
             }
             (Value::Array(old), Value::Array(new)) if by_name(old, new) => {
-                self.named(path, old, new)
+                self.named(path, old, new);
             }
             (Value::Array(old), Value::Array(new)) => self.unnamed(path, old, new),
             _ => {
@@ -166,7 +166,7 @@ impl Difference {
         self.known.entry(text).or_insert_with(|| path.to_string());
         match value {
             Value::Object(members) => {
-                members.iter().for_each(|(key, member)| self.learn(&path.key(key), member))
+                members.iter().for_each(|(key, member)| self.learn(&path.key(key), member));
             }
             Value::Array(elements) => {
                 let named = have_names(elements);

@@ -25,12 +25,12 @@ fn blocks(out: &mut String, level: usize, blocks: &[Block]) {
         match block {
             Block::Part(part) => self::part(out, level, part),
             Block::Paragraph(line) | Block::Note(line) => {
-                out.push_str(&format!("\n{}\n", spoken(line)))
+                out.push_str(&format!("\n{}\n", spoken(line)));
             }
             Block::Alert(line) => out.push_str(&format!("\n**Note:** {}\n", spoken(line))),
             Block::List(lines) => list(out, &lines.iter().map(spoken).collect::<Vec<_>>()),
             Block::Table(table) if table.kind != Kind::Map && !table.rows.is_empty() => {
-                self::table(out, table)
+                self::table(out, table);
             }
             Block::Table(_) | Block::Chart(..) | Block::Listing(_) => {}
         }

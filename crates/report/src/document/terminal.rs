@@ -48,7 +48,7 @@ impl Out {
                     self.list(&lines.iter().map(spoken).collect::<Vec<_>>());
                 }
                 Block::Table(table) if table.kind != Kind::Map && !table.rows.is_empty() => {
-                    self.table(table)
+                    self.table(table);
                 }
                 Block::Table(_) | Block::Chart(..) | Block::Listing(_) => {}
             }

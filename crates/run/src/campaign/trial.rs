@@ -195,7 +195,7 @@ impl CellTrial<'_> {
         let mut target = route.target;
         match workload.kind().transport {
             Transport::Http => {
-                job.params["url"] = format!("http://{target}{}", self.point.server.request).into()
+                job.params["url"] = format!("http://{target}{}", self.point.server.request).into();
             }
             // ICMP has no ports.
             Transport::Icmp => target.set_port(0),
@@ -270,12 +270,12 @@ impl CellTrial<'_> {
         let mut fault = outcome.fault.clone();
         match after {
             Ok(after) => {
-                record.proof.extend(proven(testbed, testbed.prove(route, before, &after, &seen)))
+                record.proof.extend(proven(testbed, testbed.prove(route, before, &after, &seen)));
             }
             // Without them nothing says which way the traffic went. The testbed may know why
             // something ended that was only seen to be gone.
             Err(error) => {
-                fault = Some(fault.map_or_else(|| error.clone(), |first| and(&first, &error)))
+                fault = Some(fault.map_or_else(|| error.clone(), |first| and(&first, &error)));
             }
         }
         if let Some(fault) = &fault {

@@ -65,7 +65,7 @@ impl Sandboxes {
             readings.retain(|meter, _| OF_MACHINE.contains(&meter.as_str()));
             match sandbox.watched.as_mut().map(Watched::read) {
                 Ok(Ok(spent)) => {
-                    readings.extend(OF_PROCESS.map(|name| (name.to_owned(), spent.clone())))
+                    readings.extend(OF_PROCESS.map(|name| (name.to_owned(), spent.clone())));
                 }
                 Ok(Err(error)) => sandbox.watched = Err(error.to_string()),
                 Err(_) => {}

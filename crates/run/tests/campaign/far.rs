@@ -114,7 +114,7 @@ fn forward(to: SocketAddr) -> (UnixStream, UnixStream) {
         (tcp.try_clone().unwrap(), theirs.try_clone().unwrap(), theirs.try_clone().unwrap());
     std::thread::spawn(move || copy(theirs, tcp, |tcp| drop(tcp.shutdown(Shutdown::Both))));
     std::thread::spawn(move || {
-        copy(tcp_back, theirs_back, |unix| drop(unix.shutdown(Shutdown::Both)))
+        copy(tcp_back, theirs_back, |unix| drop(unix.shutdown(Shutdown::Both)));
     });
     (ours, cut)
 }

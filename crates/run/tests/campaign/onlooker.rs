@@ -43,10 +43,10 @@ impl Observer for Onlooker {
             Event::RunStarted { left, .. } => self.left = *left,
             Event::Note(note) => self.notes.push((*note).to_owned()),
             Event::CellSkipped(cell) => {
-                self.skipped.push(format!("{}: {}", cell.path, cell.reason))
+                self.skipped.push(format!("{}: {}", cell.path, cell.reason));
             }
             Event::RoundStarted { round, open, widest_share, .. } => {
-                self.rounds.push((*round, *open, *widest_share))
+                self.rounds.push((*round, *open, *widest_share));
             }
             Event::RoundsDone { ended, .. } => self.cells_ended = Some(*ended),
             Event::TrialStarted { trial, number, trials, .. } => {
@@ -58,13 +58,13 @@ impl Observer for Onlooker {
             Event::SearchesStarted { searches, left } => self.searches = (*searches, *left),
             Event::SearchTrialStarted { .. } => {}
             Event::SearchStep { path, step, .. } => {
-                self.searched.push(((*path).to_owned(), (*step).clone()))
+                self.searched.push(((*path).to_owned(), (*step).clone()));
             }
             Event::SearchDone { path, step, value, .. } => {
                 self.found.push(((*path).to_owned(), (*step).clone(), *value));
             }
             Event::PathGivenUp { path, round, trials } => {
-                self.given_up.push(((*path).to_owned(), *round, *trials))
+                self.given_up.push(((*path).to_owned(), *round, *trials));
             }
             Event::RunDone { fault, .. } => self.over = Some(fault.map(|fault| fault.text.clone())),
         }

@@ -42,7 +42,7 @@ pub(crate) fn read(
             for node in list {
                 match (node.text(), &mut out) {
                     (Some(text), Some(out)) => {
-                        out.push(Value { text: text.to_owned(), at: node.at })
+                        out.push(Value { text: text.to_owned(), at: node.at });
                     }
                     (Some(_), None) => {}
                     (None, _) => {

@@ -189,7 +189,7 @@ mod tests {
         let split = split(paths(), &mesh(&["one", "two"]), &mut Problems::new(""));
         let of = |name: &str| {
             told(|problems| {
-                unknown(At::default(), "baseline", name, split.iter().map(|(_, p)| p), problems)
+                unknown(At::default(), "baseline", name, split.iter().map(|(_, p)| p), problems);
             })
         };
         assert_eq!(

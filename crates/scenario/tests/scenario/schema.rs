@@ -90,7 +90,7 @@ fn mutated_scenarios_are_not() {
 fn mappings(value: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let mut look = |prefix: String, value: &Value| {
-        out.extend(mappings(value).into_iter().map(|p| format!("{prefix}{p}")))
+        out.extend(mappings(value).into_iter().map(|p| format!("{prefix}{p}")));
     };
     match value {
         Value::Object(map) => {
@@ -98,7 +98,7 @@ fn mappings(value: &Value) -> Vec<String> {
             out.push(String::new());
         }
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(i, value)| look(format!("/{i}"), value))
+            list.iter().enumerate().for_each(|(i, value)| look(format!("/{i}"), value));
         }
         _ => {}
     }

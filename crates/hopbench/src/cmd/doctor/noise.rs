@@ -220,7 +220,7 @@ impl Observer for Quiet {
             }
             Event::Note(note) => self.say(note),
             Event::CellSkipped(cell) => {
-                self.say(&format!("{} is left out: {}", cell.workload, cell.reason))
+                self.say(&format!("{} is left out: {}", cell.workload, cell.reason));
             }
             Event::RunDone { .. } => self.bar.clear(),
             _ => {}

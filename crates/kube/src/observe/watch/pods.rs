@@ -252,7 +252,7 @@ mod tests {
         expect(
             &|pod| {
                 pod["status"]["containerStatuses"][0]["state"] =
-                    json!({"waiting": {"reason": "ImagePullBackOff"}})
+                    json!({"waiting": {"reason": "ImagePullBackOff"}});
             },
             "cannot run its container agent: ImagePullBackOff",
         );

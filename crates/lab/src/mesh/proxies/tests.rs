@@ -480,7 +480,7 @@ fn an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy() {
         let there = tools::envoy().unwrap().path;
         // In this mount namespace only.
         let cover = |with: &Path| {
-            mount(Some(with), &there, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap()
+            mount(Some(with), &there, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap();
         };
         cover(&old);
         let (why, remedy) = missing().unwrap();

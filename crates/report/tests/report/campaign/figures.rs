@@ -100,7 +100,7 @@ fn bad_records_are_listed_and_not_used() {
     type Spoil = fn(&mut hopbench_model::Record);
     let spoils: [(&str, Spoil); 7] = [
         ("no evidence", |record| {
-            record.error = Some("there is no evidence of the path".to_owned())
+            record.error = Some("there is no evidence of the path".to_owned());
         }),
         ("cut short: ^C", |record| record.incomplete = Some("^C".to_owned())),
         ("a reason", |record| record.error = Some("a reason".to_owned())),

@@ -364,7 +364,7 @@ fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
     all.run.plan.rounds = 6;
     let wide = all.run.stopped.iter_mut();
     wide.for_each(|stopped| {
-        (stopped.why, stopped.half_width_share) = (StopWhy::Rounds, Some(0.012))
+        (stopped.why, stopped.half_width_share) = (StopWhy::Rounds, Some(0.012));
     });
     all.run.plan.stop.as_mut().unwrap().half_width_share = 0.005;
     let found = summary(&all);

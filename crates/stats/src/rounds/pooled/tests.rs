@@ -96,12 +96,15 @@ fn it_holds_the_truth_in_1000_simulated_cells() {
             match rounds {
                 // Of a single round only what changes within it is known.
                 1 if spread > 0.1 => {
-                    assert!(share < 0.8, "{share}: then it needs no note that it is one round only")
+                    assert!(
+                        share < 0.8,
+                        "{share}: then it needs no note that it is one round only"
+                    );
                 }
                 1 => assert!((0.80..=0.97).contains(&share), "{spread}: {share}"),
                 // Where rounds have nothing of their own, few of them seem to have much.
                 2 | 3 => {
-                    assert!((0.93..=0.995).contains(&share), "{spread}, {rounds} rounds: {share}")
+                    assert!((0.93..=0.995).contains(&share), "{spread}, {rounds} rounds: {share}");
                 }
                 _ => assert!((0.93..=0.975).contains(&share), "{spread}, {rounds} rounds: {share}"),
             }
