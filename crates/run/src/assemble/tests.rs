@@ -265,6 +265,19 @@ fn an_agent_that_sees_nothing_of_the_program_beside_it_is_not_taken_for_it() {
 }
 
 #[test]
+fn what_an_agents_meters_took_is_not_what_its_end_cost() {
+    // Its threads took half a second together, an eighth of a second of it for meters.
+    let own: &[(&str, f64)] =
+        &[("cpu_s_total", 0.375), ("user_s_total", 0.125), ("system_s_total", 0.375)];
+    let client = end(&[], &[MACHINE, ("self", own)]);
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let seen = outcome(client.clone(), vec![client], vec![agent(0.1)]);
+    let spent = recorded(&http, (&[], &[]), &seen).cost.client;
+    assert_eq!([spent["cores"], spent["user_s"], spent["system_s"]], [0.375, 0.09375, 0.28125]);
+    assert!(!spent.contains_key("cpu_s"), "{spent:?}");
+}
+
+#[test]
 fn the_most_memory_is_never_less_than_the_last() {
     let memory = |most: f64, before: f64, after: f64| {
         let own: &[(&str, f64)] =
