@@ -22,7 +22,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::conduct::TrialResult;
 use crate::limited::link_rate::LinkRate;
 use crate::limited::{Evidence, limited_by_agents};
-use crate::warnings::{START_SKEW_SETTING, warnings};
+use crate::warnings::{READINGS_SKEW_SETTING, START_SKEW_SETTING, warnings};
 use cost::End;
 use hopbench_control::resolve::Target;
 pub use proxies::ProxySaid;
@@ -356,7 +356,7 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
     out.insert("clock".to_owned(), clock.to_owned());
     out.extend(start_skew(outcome).map(|skew| (START_SKEW_SETTING.to_owned(), skew.to_string())));
     out.extend(
-        readings_skew(outcome).map(|skew| ("readings_skew_ns".to_owned(), skew.to_string())),
+        readings_skew(outcome).map(|skew| (READINGS_SKEW_SETTING.to_owned(), skew.to_string())),
     );
     if outcome.clock_error_ns > 0 {
         out.insert("clock_error_ns".to_owned(), outcome.clock_error_ns.to_string());
