@@ -58,7 +58,8 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
         warn(
             WarningKind::StartSkew,
             format!(
-                "the ends read their CPU time and counters {} apart in a window of {}: their costs are of different times",
+                "the ends read their CPU time and counters {} apart in a window of {}: their costs \
+                 are of different times",
                 number::brief_time_ns(skew),
                 number::brief_time_ns(window_ns as u64)
             ),
