@@ -3,6 +3,7 @@
 mod balance;
 mod cost;
 mod intervals;
+mod nic;
 mod processes;
 mod proxies;
 
@@ -319,10 +320,15 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
             }
         }
     }
-    for (name, side) in [("clients", &outcome.clients), ("servers", &outcome.servers)] {
+    let sides =
+        [("clients", "client_nic", &outcome.clients), ("servers", "server_nic", &outcome.servers)];
+    for (name, nic_setting, side) in sides {
         if side.len() > 1 {
             out.insert(name.to_owned(), side.len().to_string());
         }
+        // Of several ends the first one's.
+        let first = side.iter().flatten().find_map(nic::name);
+        out.extend(first.map(|name| (nic_setting.to_owned(), name)));
     }
     let address = setting.target.address;
     // ICMP has no ports.
