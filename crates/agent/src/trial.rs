@@ -397,8 +397,7 @@ impl ActiveTrial {
     /// first.
     fn edge(&mut self, now: Nanos) -> Tick {
         let mut tick = self.tick(now);
-        tick.tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);
-        tick.readings = self.observer.read();
+        self.observer.read(&self.sockets, &mut tick);
         tick
     }
 

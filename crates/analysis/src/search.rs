@@ -120,7 +120,8 @@ fn one(
 
 /// The figures of a kind that tables of searches have room for.
 fn shown(kind: &Kind) -> Vec<&'static str> {
-    let names = || kind.figures.iter().map(|figure| figure.name);
+    let columns = || kind.figures.iter().filter(|figure| figure.is_column());
+    let names = || columns().map(|figure| figure.name);
     let throughput = names().find(|name| name.ends_with("_per_s"));
     let latency = kind.latency(Percentile::P99).map(|index| kind.figures[index].name);
     let rest = names().filter(|name| {

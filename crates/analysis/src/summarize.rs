@@ -252,7 +252,7 @@ fn workload(
 
 /// The columns that at least one cell has.
 fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
-    let columns = workload.kind.figures.iter().enumerate();
+    let columns = workload.kind.figures.iter().enumerate().filter(|(_, figure)| figure.is_column());
     let used =
         columns.filter(|(_, figure)| cells.iter().any(|cell| cell.figure(figure.name).is_some()));
     used.map(|(index, figure)| FigureSummary {

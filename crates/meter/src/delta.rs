@@ -87,7 +87,7 @@ fn take_cpu(cost: &mut NodeCost, figures: &mut Reading, window_s: f64) {
                 Some((cpu, "softirq_s")) if usable => {
                     set_share(&mut cost.per_cpu_softirq, cpu, rate);
                 }
-                // Stolen time of one CPU has no field and stays among the figures.
+                Some((cpu, "steal_s")) if usable => set_share(&mut cost.per_cpu_steal, cpu, rate),
                 _ => return true,
             },
         }
@@ -216,8 +216,9 @@ mod tests {
         assert_eq!(cost.per_cpu_busy[10], 1.0, "a tick too many is not more than the whole CPU");
         near(cost.per_cpu_softirq[0], 0.05);
         near(cost.per_cpu_softirq[10], 0.2);
+        near(cost.per_cpu_steal[10], 0.125);
         let others = BTreeMap::from([
-            ("cpu".to_owned(), reading(&[("cpu10_steal_s", 0.25), ("processes_running", 3.0)])),
+            ("cpu".to_owned(), reading(&[("processes_running", 3.0)])),
             ("memory".to_owned(), reading(&[("total_bytes", 1.0)])),
             ("netdev".to_owned(), reading(&[("lo_rx_bytes", 20.0)])),
         ]);

@@ -292,6 +292,9 @@ pub struct NodeCost {
     pub per_cpu_busy: Vec<f64>,
     /// Share in softirq of each CPU, 0 to 1.
     pub per_cpu_softirq: Vec<f64>,
+    /// Share of each CPU that the hypervisor gave to others, 0 to 1; part of `per_cpu_busy`. Empty
+    /// in old records.
+    pub per_cpu_steal: Vec<f64>,
     /// Context switches a second.
     pub context_switches_per_s: f64,
     /// Figures of all other meters, as totals of the window or values at its end.

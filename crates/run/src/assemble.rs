@@ -3,6 +3,7 @@
 mod balance;
 mod cost;
 mod intervals;
+mod nic;
 mod processes;
 mod proxies;
 
@@ -22,7 +23,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::conduct::TrialResult;
 use crate::limited::link_rate::LinkRate;
 use crate::limited::{Evidence, limited_by_agents};
-use crate::warnings::{START_SKEW_SETTING, warnings};
+use crate::warnings::{READINGS_SKEW_SETTING, START_SKEW_SETTING, warnings};
 use cost::End;
 use hopbench_control::resolve::Target;
 pub use proxies::ProxySaid;
@@ -319,10 +320,15 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
             }
         }
     }
-    for (name, side) in [("clients", &outcome.clients), ("servers", &outcome.servers)] {
+    let sides =
+        [("clients", "client_nic", &outcome.clients), ("servers", "server_nic", &outcome.servers)];
+    for (name, nic_setting, side) in sides {
         if side.len() > 1 {
             out.insert(name.to_owned(), side.len().to_string());
         }
+        // Of several ends the first one's.
+        let first = side.iter().flatten().find_map(nic::name);
+        out.extend(first.map(|name| (nic_setting.to_owned(), name)));
     }
     let address = setting.target.address;
     // ICMP has no ports.
@@ -356,7 +362,7 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
     out.insert("clock".to_owned(), clock.to_owned());
     out.extend(start_skew(outcome).map(|skew| (START_SKEW_SETTING.to_owned(), skew.to_string())));
     out.extend(
-        readings_skew(outcome).map(|skew| ("readings_skew_ns".to_owned(), skew.to_string())),
+        readings_skew(outcome).map(|skew| (READINGS_SKEW_SETTING.to_owned(), skew.to_string())),
     );
     if outcome.clock_error_ns > 0 {
         out.insert("clock_error_ns".to_owned(), outcome.clock_error_ns.to_string());

@@ -275,7 +275,8 @@ fn replace(
     setting: &str,
     each: Option<Vec<Result<UnderLoad, String>>>,
 ) -> bool {
-    side.cost(record).clear();
+    // What the NICs of their pods moved is known from the agents all the same.
+    side.cost(record).retain(|name, _| name.starts_with("nic_"));
     let all = each.filter(|each| !each.is_empty()).ok_or_else(|| "nobody metered it".to_owned());
     let all = all.and_then(|each| each.into_iter().collect::<Result<Vec<UnderLoad>, String>>());
     let is_known = all.is_ok();

@@ -1,7 +1,7 @@
 //! The caveats that every workload can need.
 
 use hopbench_model::number;
-use hopbench_model::{EngineKind, Job, Pattern, Record, Warning, WarningKind};
+use hopbench_model::{EngineKind, Job, Pattern, Record, SECOND, Warning, WarningKind};
 use hopbench_stats::drift;
 use hopbench_stats::summary::median;
 
@@ -15,6 +15,10 @@ const MAIN: &[&str] = &["service_ns", "response_ns", "delay_ns"];
 pub(crate) const START_SKEW_SETTING: &str = "start_skew_ns";
 /// Ends that began further apart than this did not take part in the same window, ns.
 const MOST_SKEW: u64 = 20_000_000;
+/// The setting that says how far apart the ends read their CPU time and counters, ns.
+pub(crate) const READINGS_SKEW_SETTING: &str = "readings_skew_ns";
+/// Ends that read them further apart than this share of the window tell of different times.
+const MOST_READINGS_SKEW: f64 = 0.05;
 
 /// All that a reader should know before using the record's figures.
 pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec<Warning> {
@@ -37,8 +41,8 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
             "repeat it alone",
         );
     }
-    let skew = record.settings.get(START_SKEW_SETTING).and_then(|ns| ns.parse().ok());
-    if let Some(skew) = skew.filter(|skew| *skew > MOST_SKEW) {
+    let skew = |setting: &str| -> Option<u64> { record.settings.get(setting)?.parse().ok() };
+    if let Some(skew) = skew(START_SKEW_SETTING).filter(|skew| *skew > MOST_SKEW) {
         warn(
             WarningKind::StartSkew,
             format!(
@@ -46,6 +50,20 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
                 number::brief_time_ns(skew)
             ),
             "take fewer agents on a machine, give them CPUs of their own, or a longer window",
+        );
+    }
+    let window_ns = record.window_s * SECOND as f64;
+    let most = MOST_READINGS_SKEW * window_ns;
+    if let Some(skew) = skew(READINGS_SKEW_SETTING).filter(|skew| *skew as f64 > most) {
+        warn(
+            WarningKind::StartSkew,
+            format!(
+                "the ends read their CPU time and counters {} apart in a window of {}: their costs \
+                 are of different times",
+                number::brief_time_ns(skew),
+                number::brief_time_ns(window_ns as u64)
+            ),
+            "take a longer window, fewer agents on a machine, or give them CPUs of their own",
         );
     }
     for name in ["completed_per_s", "received_bits_per_s"] {

@@ -1,9 +1,11 @@
 //! The observer of an end: meters of itself and of its machine beside the traffic.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use hopbench_load::SocketSet;
 use hopbench_meter::{MeterSet, Target, Watched};
-use hopbench_model::{Fault, Reading};
+use hopbench_model::{Fault, Nanos, Reading, Tick};
+use hopbench_sys::usage::Usage;
 use hopbench_sys::{clock, usage};
 
 /// All meters of one end.
@@ -13,6 +15,8 @@ pub(crate) struct Observer {
     program: Option<Watched>,
     /// Why what the program spent is not known any more.
     program_lost: Option<String>,
+    /// What the end itself had spent at the last reading, ns.
+    spent: Nanos,
 }
 
 /// The name under which this process' own usage stands among the readings.
@@ -60,34 +64,46 @@ impl Observer {
             meters: MeterSet::open_all(&Target::itself(), clock::now),
             program,
             program_lost: None,
+            spent: 0,
         }
     }
 
-    /// Reads every meter.
-    pub(crate) fn read(&mut self) -> BTreeMap<String, Reading> {
-        let mut readings = self.meters.read();
-        let usage = usage::process();
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        readings.insert(
-            SELF.to_owned(),
-            Reading::from([
-                ("user_s_total".to_owned(), seconds(usage.user_ns)),
-                ("system_s_total".to_owned(), seconds(usage.system_ns)),
-                ("max_rss_bytes".to_owned(), usage.max_rss_bytes as f64),
-                ("voluntary_switches_total".to_owned(), usage.voluntary_switches as f64),
-                ("involuntary_switches_total".to_owned(), usage.involuntary_switches as f64),
-            ]),
-        );
+    /// Reads everything at an edge of the window, into its tick. The processes come first: all
+    /// else takes the longer the more connections there are.
+    pub(crate) fn read(&mut self, sockets: &SocketSet, edge: &mut Tick) {
+        edge.readings.insert(SELF.to_owned(), self.itself());
         match self.program.as_mut().map(Watched::read) {
-            Some(Ok(reading)) => drop(readings.insert(PROGRAM.to_owned(), reading)),
+            Some(Ok(reading)) => drop(edge.readings.insert(PROGRAM.to_owned(), reading)),
             Some(Err(error)) => self.program_lost = Some(error.to_string()),
             None => {}
         }
+        edge.tcp = Some(sockets.tcp_totals()).filter(|t| t.connections > 0);
+        edge.readings.extend(self.meters.read());
         // JSON has no word for what is not finite.
-        for reading in readings.values_mut() {
+        for reading in edge.readings.values_mut() {
             reading.retain(|_, value| value.is_finite());
         }
-        readings
+    }
+
+    /// What this process has spent. `user_s_total` and `system_s_total` are of all its threads.
+    /// `cpu_s_total` is what the end cost: without this thread, which reads the meters.
+    fn itself(&mut self) -> Reading {
+        // In this order: the kernel brings the time of a thread up to date when it is asked for
+        // that of the process.
+        let Usage { user_ns, system_ns, max_rss_bytes, voluntary_switches, involuntary_switches } =
+            usage::process();
+        let spent = (user_ns + system_ns).saturating_sub(usage::thread().cpu_ns());
+        // Between the two calls this thread spends a little, now more and now less.
+        self.spent = self.spent.max(spent);
+        let seconds = |ns: Nanos| ns as f64 / 1e9;
+        Reading::from([
+            ("cpu_s_total".to_owned(), seconds(self.spent)),
+            ("user_s_total".to_owned(), seconds(user_ns)),
+            ("system_s_total".to_owned(), seconds(system_ns)),
+            ("max_rss_bytes".to_owned(), max_rss_bytes as f64),
+            ("voluntary_switches_total".to_owned(), voluntary_switches as f64),
+            ("involuntary_switches_total".to_owned(), involuntary_switches as f64),
+        ])
     }
 
     /// What could not be read here, with the reason: meters that this machine does not have, a
@@ -95,5 +111,33 @@ impl Observer {
     pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&str, &str)> {
         let meters = self.meters.unavailable().iter().map(|(name, why)| (*name, why.as_str()));
         meters.chain(self.program_lost.as_deref().map(|why| (PROGRAM, why)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_meters_take_is_not_the_cost_of_the_end() {
+        let (mut observer, sockets) = (Observer::new(None), SocketSet::default());
+        let mut edge = || {
+            let mut tick = Tick::default();
+            observer.read(&sockets, &mut tick);
+            tick.readings.remove(SELF).unwrap()
+        };
+        let start = edge();
+        // As meters of thousands of connections do.
+        let before = usage::thread().cpu_ns();
+        let mut n = 1u64;
+        while usage::thread().cpu_ns() < before + 100_000_000 {
+            (0..100_000u64).for_each(|i| n = std::hint::black_box(n.wrapping_mul(31) ^ i));
+        }
+        let end = edge();
+        let grown = |name: &str| end[name] - start[name];
+        // Other tests run in other threads of this process; this one's time is left out all the
+        // same, give or take a tick of the kernel.
+        let (all, own) = (grown("user_s_total") + grown("system_s_total"), grown("cpu_s_total"));
+        assert!(own >= 0.0 && all - own > 0.05, "{own} s of {all} s");
     }
 }

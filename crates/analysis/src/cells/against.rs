@@ -6,7 +6,7 @@ use hopbench_stats::{Evidence, NoRatio, Question, Stop, noise_floor, paired};
 
 use super::cell::Cell;
 use super::{nodes, outliers};
-use crate::figures::{Better, Figure, Kind, Source};
+use crate::figures::{Better, Figure, Kind};
 use crate::summary::{CONNECTING_ENDS, Estimate, RatioSummary, Spread, Verdict};
 
 /// Why the CPU time of an end has no verdict.
@@ -74,7 +74,7 @@ pub(crate) fn asked(
     let marked = figure.is_compared() && figure.better != Better::Neither;
     let outliers = if marked { outliers::of(&rounds, &values) } else { Vec::new() };
     let mut spread = figure.over(values, stop)?;
-    if matches!(figure.source, Source::Nodes(_)) && nodes::has_short_windows(here.cell) {
+    if figure.is_of_nodes() && nodes::has_short_windows(here.cell) {
         spread = nodes::summed(here.cell.windows(index))?;
     }
     let mut out = OpenEstimate {

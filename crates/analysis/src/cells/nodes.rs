@@ -32,6 +32,7 @@ pub(crate) fn summary(cell: &Cell) -> Vec<NodeSummary> {
             busy_cores: spread(|node| node.busy)?,
             softirq_cores: spread(|node| node.softirq)?,
             steal_cores: spread(|node| node.steal)?,
+            idle_ratio: spread(Node::idle)?,
         })
     };
     if names.len() > 1 { names.into_iter().filter_map(one).collect() } else { Vec::new() }

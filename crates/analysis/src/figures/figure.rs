@@ -34,6 +34,10 @@ pub(crate) enum Source {
     Cpu(End, Work),
     /// Cores of the nodes that are busy.
     Nodes(Busy),
+    /// The share of the nodes' CPU time in which they were idle.
+    NodesIdle,
+    /// What the NIC of an end moved, by its name among the costs of the end.
+    Nic(End, &'static str),
     /// Received bits, of the direction that has more, as a share of the slowest link of the path.
     LinkShare,
 }
@@ -81,6 +85,9 @@ impl Figure {
             }
             Source::Cpu(end, unit) => cores(record, end, proxied)? * 1e9 / per_s(record, unit)?,
             Source::Nodes(busy) => node::cores(&record.cost, busy)?,
+            Source::NodesIdle => node::idle(&record.cost)?,
+            Source::Nic(End::Client, name) => *record.cost.client.get(name)?,
+            Source::Nic(_, name) => *record.cost.server.get(name)?,
             Source::LinkShare => {
                 // A link has its rate in each direction.
                 let received = directions(record, "received_bits_per_s").reduce(f64::max)?;
@@ -124,13 +131,23 @@ impl Figure {
     }
 
     /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends
-    /// on how many there were, and one more trial can exceed it by any amount; what a node did was
-    /// for everybody.
+    /// on how many there were, and one more trial can exceed it by any amount; what a node or a NIC
+    /// did was for everybody.
     pub(crate) fn is_compared(&self) -> bool {
-        !matches!(
-            self.source,
-            Source::Latency(_, Percentile::Min | Percentile::Max) | Source::Nodes(_)
-        )
+        let is_extreme =
+            matches!(self.source, Source::Latency(_, Percentile::Min | Percentile::Max));
+        !is_extreme && !self.is_of_nodes() && !matches!(self.source, Source::Nic(..))
+    }
+
+    /// Whether the kernel counts it in ticks, as all CPU time of nodes.
+    pub(crate) fn is_of_nodes(&self) -> bool {
+        matches!(self.source, Source::Nodes(_) | Source::NodesIdle)
+    }
+
+    /// Whether tables have a column for it. The others stand in CSV and JSON only: tables are wide
+    /// enough without them.
+    pub(crate) fn is_column(&self) -> bool {
+        !matches!(self.source, Source::NodesIdle | Source::Nic(..))
     }
 
     /// The figure of a cell from its values in the rounds that have it; `None` where none has.

@@ -4,7 +4,9 @@ use hopbench_model::Record;
 
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Min, P50, P90, P99};
-use super::figure::Source::{Cpu, Latency, LinkShare, Metric, Nodes, Retransmitted};
+use super::figure::Source::{
+    Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, Retransmitted,
+};
 use super::figure::Work::{Each, KiB};
 use super::figure::{Figure, Source};
 use super::kind::Kind;
@@ -13,27 +15,48 @@ use super::recorded_job::RecordedJob;
 use crate::summary::Better;
 use crate::summary::Better::{Cheaper, Higher, Lower, Neither};
 
+/// The figures of a kind: its own, and those that every kind has, of nodes and NICs.
+macro_rules! figures {
+    ($($own:ident),+) => {
+        &[
+            $($own,)+
+            NODE_CORES,
+            NODE_SOFTIRQ,
+            NODE_STEAL,
+            NODE_IDLE,
+            CLIENT_NIC_RX_BYTES,
+            CLIENT_NIC_RX_PACKETS,
+            CLIENT_NIC_TX_BYTES,
+            CLIENT_NIC_TX_PACKETS,
+            SERVER_NIC_RX_BYTES,
+            SERVER_NIC_RX_PACKETS,
+            SERVER_NIC_TX_BYTES,
+            SERVER_NIC_TX_PACKETS,
+        ]
+    };
+}
+
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    kind("stream", None, &[RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 1, None),
-    kind("push", None, &[DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("delay_ns")),
-    kind("rr", Some(false), &[SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("service_ns")),
-    kind("rr", Some(true), &[RESPONSE_P50, RESPONSE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, Some("response_ns")),
-    kind("crr", None, &[CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 3, Some("connect_ns")),
-    kind("udp", Some(false), &[PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 2, None),
+    kind("stream", None, figures![RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
+    kind("push", None, figures![DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
+    kind("rr", Some(false), figures![SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
+    kind("rr", Some(true), figures![RESPONSE_P50, RESPONSE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
+    kind("crr", None, figures![CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY], 3, Some("connect_ns")),
+    kind("udp", Some(false), figures![PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
     // A rate that is asked for is delivered by every path that is good enough: what differs is the
     // delay.
-    kind("udp", Some(true), &[DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("delay_ns")),
-    kind("ping", None, &[RTT_P50, RTT_MIN, RTT_MAX, LOST, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 1, Some("service_ns")),
-    kind("http", Some(false), &[REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 4, Some("service_ns")),
-    kind("http", Some(true), &[RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL], 3, Some("response_ns")),
+    kind("udp", Some(true), figures![DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
+    kind("ping", None, figures![RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
+    kind("http", Some(false), figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
+    kind("http", Some(true), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
 const OTHER: Kind = kind(
     "",
     None,
-    &[REQUESTS, RECEIVED, SERVICE_P50, SERVICE_P99, ERRORS, NODE_CORES, NODE_SOFTIRQ, NODE_STEAL],
+    figures![REQUESTS, RECEIVED, SERVICE_P50, SERVICE_P99, ERRORS],
     1,
     Some("service_ns"),
 );
@@ -194,6 +217,64 @@ const NODE_SOFTIRQ: Figure =
     figure("node_softirq_cores", "softirq cores", Neither, Nodes(Busy::Softirq));
 
 const NODE_STEAL: Figure = figure("node_steal_cores", "stolen cores", Neither, Nodes(Busy::Steal));
+
+const NODE_IDLE: Figure = figure("node_idle_ratio", "node idle", Neither, NodesIdle);
+
+const CLIENT_NIC_RX_BYTES: Figure = figure(
+    "client_nic_rx_bytes_per_s",
+    "client NIC received bytes",
+    Neither,
+    Nic(Client, "nic_rx_bytes_per_s"),
+);
+
+const CLIENT_NIC_RX_PACKETS: Figure = figure(
+    "client_nic_rx_packets_per_s",
+    "client NIC received packets",
+    Neither,
+    Nic(Client, "nic_rx_packets_per_s"),
+);
+
+const CLIENT_NIC_TX_BYTES: Figure = figure(
+    "client_nic_tx_bytes_per_s",
+    "client NIC sent bytes",
+    Neither,
+    Nic(Client, "nic_tx_bytes_per_s"),
+);
+
+const CLIENT_NIC_TX_PACKETS: Figure = figure(
+    "client_nic_tx_packets_per_s",
+    "client NIC sent packets",
+    Neither,
+    Nic(Client, "nic_tx_packets_per_s"),
+);
+
+const SERVER_NIC_RX_BYTES: Figure = figure(
+    "server_nic_rx_bytes_per_s",
+    "server NIC received bytes",
+    Neither,
+    Nic(Server, "nic_rx_bytes_per_s"),
+);
+
+const SERVER_NIC_RX_PACKETS: Figure = figure(
+    "server_nic_rx_packets_per_s",
+    "server NIC received packets",
+    Neither,
+    Nic(Server, "nic_rx_packets_per_s"),
+);
+
+const SERVER_NIC_TX_BYTES: Figure = figure(
+    "server_nic_tx_bytes_per_s",
+    "server NIC sent bytes",
+    Neither,
+    Nic(Server, "nic_tx_bytes_per_s"),
+);
+
+const SERVER_NIC_TX_PACKETS: Figure = figure(
+    "server_nic_tx_packets_per_s",
+    "server NIC sent packets",
+    Neither,
+    Nic(Server, "nic_tx_packets_per_s"),
+);
 
 const CLIENT_PACKET: Figure = figure(
     "client_cpu_per_packet_ns",

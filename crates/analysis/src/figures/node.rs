@@ -26,6 +26,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// The share of its CPU time in which it had nothing to do.
+    pub(crate) fn idle(&self) -> f64 {
+        (1.0 - self.busy / self.cpus as f64).max(0.0)
+    }
+
     /// Each machine once; those whose CPUs could not be read are left out.
     pub(crate) fn all(cost: &Cost) -> Box<[Self]> {
         let of = |node: &NodeCost| Self {
@@ -52,6 +57,14 @@ pub(crate) fn cores(cost: &Cost, busy: Busy) -> Option<f64> {
     let unknown = !cost.one_machine && !cost.nodes.iter().all(is_known);
     let nodes = Node::all(cost);
     (!unknown && !nodes.is_empty()).then(|| nodes.iter().map(of).sum())
+}
+
+/// The share of the CPU time of all nodes together in which they had nothing to do; `None` as for
+/// [`cores`].
+pub(crate) fn idle(cost: &Cost) -> Option<f64> {
+    let busy = cores(cost, Busy::All)?;
+    let cpus: usize = Node::all(cost).iter().map(|node| node.cpus).sum();
+    Some((1.0 - busy / cpus as f64).max(0.0))
 }
 
 /// Whether its CPUs were read.

@@ -75,6 +75,8 @@ pub struct NodeSummary {
     pub softirq_cores: Spread,
     /// Cores that the hypervisor gave to others; a part of the busy ones.
     pub steal_cores: Spread,
+    /// The share of its CPU time in which it had nothing to do, 0 to 1.
+    pub idle_ratio: Spread,
 }
 
 /// A limit of a cell's trials.

@@ -23,6 +23,8 @@ const LIMITS: &[Words] = &[
     words("unknown", "no limit seen", "no single limit was seen"),
     words("cpu:client", "client CPU", "CPU of the client"),
     words("cpu:server", "server CPU", "CPU of the server"),
+    words("cpu:shared", "shared CPU", "a CPU that the ends share, and that none of them filled alone"),
+    words("steal", "stolen CPU", "a CPU that the hypervisor gave to other machines"),
     words("cpu:other", "CPU of others", "a CPU that was full with other work than the two ends"),
 ];
 
@@ -68,6 +70,9 @@ mod tests {
             forms("cpu:client-sidecar"),
             texts("CPU of client-sidecar", "CPU of client-sidecar")
         );
+        assert_eq!(forms("cpu:shared").0, "shared CPU");
+        let stolen = texts("stolen CPU", "a CPU that the hypervisor gave to other machines");
+        assert_eq!(forms("steal"), stolen);
         assert_eq!(forms("of_tomorrow"), texts("of tomorrow", "of tomorrow"));
     }
 }

@@ -59,7 +59,7 @@ pub enum WarningKind {
     UnbalancedNodes,
     /// Two meters of the same thing disagree.
     MetersDisagree,
-    /// The ends of a path began at different times.
+    /// The ends of a path began at different times, or read their meters at different times.
     StartSkew,
     /// Data that should be there could not be read.
     Unavailable,

@@ -51,6 +51,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                 steal_cores: 0.02,
                 per_cpu_busy: vec![0.62, 0.02, 0.55, 0.02],
                 per_cpu_softirq: vec![0.29, 0.0, 0.02, 0.0],
+                per_cpu_steal: vec![0.0, 0.01, 0.0, 0.01],
                 context_switches_per_s: 21_840.0,
                 meters: BTreeMap::from([
                     (

@@ -7,7 +7,7 @@ use hopbench_model::{
     Cost, EndReport, Invariant, NodeCost, SECOND, SHORTEST_OF_MACHINE_S, Tick, Warning, WarningKind,
 };
 
-use super::{balance, processes, proxies};
+use super::{balance, nic, processes, proxies};
 use crate::conduct::TrialResult;
 use crate::limited::{Burden, CLIENT, SERVER};
 
@@ -80,7 +80,11 @@ pub(super) fn spent(
         .iter()
         .filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes))
         .collect();
-    let (client, server) = (sum(&of_clients), sum(&of_servers));
+    let with_nics = |ends: &[End<'_>], mut spent: Vec<BTreeMap<String, f64>>| {
+        spent.extend(ends.iter().map(|end| nic::rates(end.report, seconds(end.report))));
+        sum(&spent)
+    };
+    let (client, server) = (with_nics(clients, of_clients), with_nics(servers, of_servers));
     let cost =
         Cost { client, server, proxies: proxies.costs, nodes, one_machine, metered: Vec::new() };
     Spent { burdens, cost, invariants, warnings }
@@ -117,7 +121,7 @@ fn held_together(ends: &[End<'_>]) -> Option<BTreeSet<usize>> {
     Some(sets?.into_iter().flatten().copied().collect())
 }
 
-/// What the processes of one side spent together.
+/// What the processes of one side spent together, and what their NICs moved.
 fn sum(processes: &[BTreeMap<String, f64>]) -> BTreeMap<String, f64> {
     let mut out = BTreeMap::new();
     for (name, value) in processes.iter().flatten() {

@@ -137,6 +137,28 @@ fn ends_that_begin_far_apart_are_warned_of() {
 }
 
 #[test]
+fn ends_that_read_their_meters_far_apart_are_warned_of() {
+    let warned = |client_ms: i64, server_ms: i64, window_ns: Nanos| {
+        let at = |ms: i64| {
+            let mut end = EndReport { window_ns, ..agent(0.1) };
+            end.start.t_ns = ms * 1_000_000;
+            end
+        };
+        let outcome = outcome(at(client_ms), vec![at(client_ms)], vec![at(server_ms)]);
+        let record = recorded(&job("rr", json!({"size": "1B"})), (&[], &[]), &outcome);
+        let warning = record.warnings.into_iter().find(|w| w.kind == WarningKind::StartSkew);
+        (record.settings["readings_skew_ns"].clone(), warning.map(|warning| warning.detail))
+    };
+    assert_eq!(warned(80, 81, SECOND), ("1000000".to_owned(), None), "both as late");
+    assert_eq!(warned(1, 51, SECOND), ("50000000".to_owned(), None));
+    let detail = "the ends read their CPU time and counters 76 ms apart in a window of 1 s: their costs are of \
+                  different times";
+    assert_eq!(warned(77, 1, SECOND), ("76000000".to_owned(), Some(detail.to_owned())));
+    assert!(warned(14, 1, SECOND / 4).1.is_some(), "a short window is less sure");
+    assert_eq!(warned(14, 1, 2 * SECOND).1, None);
+}
+
+#[test]
 fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
     let program = |workers: [f64; 2]| {
         let (sum, processes) =
@@ -262,6 +284,19 @@ fn an_agent_that_sees_nothing_of_the_program_beside_it_is_not_taken_for_it() {
     let why = "what is not metered 1.00, of which the server may be a part";
     assert!(record.limited_because.contains(why), "{}", record.limited_because);
     assert!(record.cost.server.is_empty(), "{:?}", record.cost.server);
+}
+
+#[test]
+fn what_an_agents_meters_took_is_not_what_its_end_cost() {
+    // Its threads took half a second together, an eighth of a second of it for meters.
+    let own: &[(&str, f64)] =
+        &[("cpu_s_total", 0.375), ("user_s_total", 0.125), ("system_s_total", 0.375)];
+    let client = end(&[], &[MACHINE, ("self", own)]);
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let seen = outcome(client.clone(), vec![client], vec![agent(0.1)]);
+    let spent = recorded(&http, (&[], &[]), &seen).cost.client;
+    assert_eq!([spent["cores"], spent["user_s"], spent["system_s"]], [0.375, 0.09375, 0.28125]);
+    assert!(!spent.contains_key("cpu_s"), "{spent:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub struct Edges {
     pub start: Reading,
     /// At its end, or where the trial was cut short.
     pub end: Reading,
-    /// Time between the two readings, s.
+    /// Time between the two readings, s; what lies behind the window's end does not count.
     pub seconds: f64,
 }
 
@@ -114,7 +114,10 @@ fn between(start: Read, end: Read, window_ns: Nanos) -> Result<Edges, String> {
     if late > LATE.max(window_ns / LATE_SHARE) {
         return Err(format!("read {} ms late", late / 1_000_000));
     }
-    let seconds = end.at.saturating_sub(start.at).max(1) as f64 / SECOND as f64;
+    // From the window's end on there is no load, and a proxy rests: a reading that comes then says
+    // what it had spent by that end.
+    let last = end.at.min(start.due.saturating_add(window_ns));
+    let seconds = last.saturating_sub(start.at).max(1) as f64 / SECOND as f64;
     Ok(Edges { start: start.reading, end: end.reading, seconds })
 }
 
@@ -151,6 +154,25 @@ mod tests {
             (fault.is_some(), Proxies::watch(&[proxy]).is_err())
         };
         assert_eq!((seen(true), seen(false)), ((true, true), (false, false)));
+    }
+
+    #[test]
+    fn a_reading_after_the_window_is_of_its_end() {
+        // Half a core in a window of 250 ms that began at 1 s.
+        let cores = |[first, last]: [Nanos; 2]| {
+            let read = |due_ms: Nanos, at_ms: Nanos| {
+                let loaded_ms = at_ms.min(1250) - 1000;
+                let cpu_s = 7.0 + loaded_ms as f64 / 2000.0;
+                let reading = Reading::from([("cpu_s_total".to_owned(), cpu_s)]);
+                Read { due: due_ms * 1_000_000, at: at_ms * 1_000_000, reading }
+            };
+            let edges = between(read(1000, first), read(1245, last), 250_000_000).unwrap();
+            (edges.end["cpu_s_total"] - edges.start["cpu_s_total"]) / edges.seconds
+        };
+        for at in [[1000, 1245], [1000, 1250], [1004, 1240], [1000, 1265], [1015, 1265]] {
+            let cores = cores(at);
+            assert!((cores - 0.5).abs() < 1e-9, "{at:?}: {cores}");
+        }
     }
 
     #[test]

@@ -13,6 +13,8 @@ use owners::{Owners, cores};
 const FULL: f64 = 0.95;
 /// A share of softirq above this makes it the reason a CPU is full.
 const MOSTLY: f64 = 0.5;
+/// A full CPU of which more than this was stolen would not be full otherwise.
+const STOLEN: f64 = 1.0 - FULL;
 /// A process that used less than this, in cores, did not fill a CPU.
 const LEAST: f64 = 0.5;
 /// What a wait takes a thread at least, s: off the CPU, an interrupt, a wake-up, on the CPU again.
@@ -27,7 +29,7 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
     let polls = job.engine == EngineKind::Spin;
     let mut works = evidence.burdens.iter().filter(|burden| !(polls && burden.is_end()));
     if let Some(found) =
-        works.find_map(|burden| hardly_waited(burden, &record.cost.nodes, evidence.one_machine))
+        works.find_map(|burden| hardly_waited(burden, record, evidence.one_machine))
     {
         return Some(found);
     }
@@ -44,12 +46,22 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
             .iter()
             .filter(|b| evidence.one_machine || b.node == node.name)
             .collect();
-        for (cpu, busy) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
-            let softirq = softirq(node, cpu);
+        for (cpu, _) in node.per_cpu_busy.iter().enumerate().filter(|(_, busy)| **busy >= FULL) {
             let owners: Vec<&Burden> =
                 here.iter().copied().filter(|burden| burden.may_use(cpu)).collect();
-            let at = busy_text(cpu, *busy, softirq);
-            let found = match (owners.is_empty(), softirq >= MOSTLY) {
+            let packets = is_of_packets(node, cpu);
+            // What others do where no end may run takes nothing from the trial; only of a server
+            // that nobody meters is not known where it may run.
+            if owners.is_empty() && !packets && !unmetered {
+                continue;
+            }
+            let at = busy_text(node, cpu);
+            let found = match (owners.is_empty(), packets) {
+                // Without that it would not be full, whatever it does.
+                _ if !polls && is_stolen(node, cpu) => {
+                    let at = stolen_text(node, cpu);
+                    limit("steal", format!("{at}; {}", Owners::of(&owners).whose(cpu)))
+                }
                 (false, true) => {
                     return Some(limit(
                         "softirq",
@@ -58,15 +70,12 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
                 }
                 // Packets of the path are forwarded on the CPUs of nodes between its ends, too.
                 (true, true) => limit("softirq", format!("{at}; neither end may use it")),
-                // What others do where no end may run takes nothing from the trial; only of a
-                // server that nobody meters is not known where it may run.
-                (true, false) if unmetered => limit(
+                (true, false) => limit(
                     "cpu:other",
                     format!(
                         "{at}; no end that is metered may use it, and the server is none of these"
                     ),
                 ),
-                (true, false) => continue,
                 (false, false) if polls => continue,
                 (false, false) => match blame(&owners, node, unmetered, cpu, &at) {
                     Ok(found) => return Some(found),
@@ -92,10 +101,25 @@ fn softirq(node: &NodeCost, cpu: usize) -> f64 {
     node.per_cpu_softirq.get(cpu).copied().unwrap_or(0.0)
 }
 
+fn stolen(node: &NodeCost, cpu: usize) -> f64 {
+    node.per_cpu_steal.get(cpu).copied().unwrap_or(0.0)
+}
+
+/// Whether packet processing is why a CPU is full.
+fn is_of_packets(node: &NodeCost, cpu: usize) -> bool {
+    softirq(node, cpu) >= MOSTLY
+}
+
+/// Whether a full CPU is full only because the hypervisor gave it to other machines.
+fn is_stolen(node: &NodeCost, cpu: usize) -> bool {
+    stolen(node, cpu) > STOLEN
+}
+
 /// A thread that hardly waits is the limit even when the scheduler moves it between CPUs. Where
 /// such a CPU processed packets for most of its time, that is the limit: the kernel charges the
-/// thread that it interrupts.
-fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Option<Limit> {
+/// thread that it interrupts. So it may do with time in which the hypervisor gave the CPU away.
+fn hardly_waited(burden: &Burden, record: &Record, one_machine: bool) -> Option<Limit> {
+    let nodes = &record.cost.nodes;
     // A gateway's node may have no end that read its CPUs.
     let node = nodes
         .iter()
@@ -120,31 +144,50 @@ fn hardly_waited(burden: &Burden, nodes: &[NodeCost], one_machine: bool) -> Opti
                 format!("its {threads} threads used {cores:.2} cores and waited {waits:.0} times a second together")
             }
         };
-        let packets = node.and_then(|node| interrupted(burden, node, most));
-        Some(match packets {
-            Some(at) => limit("softirq", format!("{at}; of the {}: {why}", burden.who)),
-            None => limit(&by(&burden.who), why),
-        })
+        let taken = |is_taken: fn(&NodeCost, usize) -> bool| {
+            node.and_then(|node| Some((node, first_taken(burden, node, most, is_taken)?)))
+        };
+        // A few ticks say nothing of it.
+        let stolen = taken(is_stolen).filter(|_| record.window_s >= SHORTEST_OF_MACHINE_S);
+        let (name, at) = match (stolen, taken(is_of_packets)) {
+            (Some((node, cpu)), _) => ("steal", stolen_text(node, cpu)),
+            (None, Some((node, cpu))) => ("softirq", busy_text(node, cpu)),
+            (None, None) => return Some(limit(&by(&burden.who), why)),
+        };
+        Some(limit(name, format!("{at}; of the {}: {why}", burden.who)))
     })
 }
 
-/// The CPU that processed packets for most of its time, if an end needed it: fewer other ones were
-/// full than it has `busy` threads.
-fn interrupted(burden: &Burden, node: &NodeCost, busy: usize) -> Option<String> {
+/// The first CPU that was full for another reason (`is_taken`), if an end needed it: fewer other
+/// ones were full than it has `busy` threads.
+fn first_taken(
+    burden: &Burden,
+    node: &NodeCost,
+    busy: usize,
+    is_taken: fn(&NodeCost, usize) -> bool,
+) -> Option<usize> {
     let all = node.per_cpu_busy.iter().enumerate();
     let full: Vec<usize> = all
         .filter(|(cpu, busy)| **busy >= FULL && burden.may_use(*cpu))
         .map(|(cpu, _)| cpu)
         .collect();
-    let (packets, others): (Vec<usize>, Vec<usize>) =
-        full.into_iter().partition(|cpu| softirq(node, *cpu) >= MOSTLY);
-    let cpu = *packets.first().filter(|_| others.len() < busy)?;
-    Some(busy_text(cpu, node.per_cpu_busy[cpu], softirq(node, cpu)))
+    let (taken, others): (Vec<usize>, Vec<usize>) =
+        full.into_iter().partition(|cpu| is_taken(node, *cpu));
+    taken.first().copied().filter(|_| others.len() < busy)
 }
 
 /// `CPU 1 was busy 99 %, 20 % in softirq`.
-fn busy_text(cpu: usize, busy: f64, softirq: f64) -> String {
-    format!("CPU {cpu} was busy {}, {} in softirq", number::share(busy), number::share(softirq))
+fn busy_text(node: &NodeCost, cpu: usize) -> String {
+    let [busy, softirq] = [node.per_cpu_busy[cpu], softirq(node, cpu)].map(number::share);
+    format!("CPU {cpu} was busy {busy}, {softirq} in softirq")
+}
+
+/// `CPU 1 was busy 60 %, and the hypervisor gave 40 % of it to other machines`.
+fn stolen_text(node: &NodeCost, cpu: usize) -> String {
+    let stolen = stolen(node, cpu);
+    let busy = (node.per_cpu_busy[cpu] - stolen).max(0.0);
+    let [busy, stolen] = [busy, stolen].map(number::share);
+    format!("CPU {cpu} was busy {busy}, and the hypervisor gave {stolen} of it to other machines")
 }
 
 /// Who filled a CPU, of those that may use it; `Err`: none of them did. Where a server is
@@ -156,11 +199,13 @@ fn blame(
     cpu: usize,
     at: &str,
 ) -> Result<Limit, Limit> {
-    let on_theirs =
-        |(cpu, busy): (usize, &f64)| owners.iter().any(|owner| owner.may_use(cpu)).then_some(*busy);
+    let on_theirs = |(cpu, busy): (usize, &f64)| {
+        owners.iter().any(|owner| owner.may_use(cpu)).then(|| busy - stolen(node, cpu))
+    };
     let busy: f64 = node.per_cpu_busy.iter().enumerate().filter_map(on_theirs).sum();
     let owners = Owners::of(owners);
-    let rest = (busy - owners.all().map(|owner| owner.cores).sum::<f64>()).max(0.0);
+    let together: f64 = owners.all().map(|owner| owner.cores).sum();
+    let rest = (busy - together).max(0.0);
     let why = if unmetered {
         let on = owners.shared(cpu);
         format!(
@@ -177,6 +222,10 @@ fn blame(
             if cores(burdens) >= LEAST && !(unmetered && rest > cores(burdens)) =>
         {
             Ok(limit(&by(who), why))
+        }
+        // None of them filled it alone, and together they did.
+        Some(_) if owners.0.len() > 1 && together >= LEAST && rest < together => {
+            Ok(limit("cpu:shared", why))
         }
         _ => Err(limit("cpu:other", why)),
     }

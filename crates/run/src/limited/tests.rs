@@ -55,16 +55,15 @@ fn on_link(workload: &str, metrics: &[(&str, f64)]) -> (String, String) {
 /// The verdict on a closed loop on one machine whose CPUs were so busy, and so much of that in
 /// softirq.
 pub(super) fn on_cpus(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, String) {
-    let mut record = record(&[("requests_per_s", 1000.0)]);
     let (per_cpu_busy, per_cpu_softirq) = cpus.iter().copied().unzip();
-    record.cost.nodes = ["a", "b"]
-        .map(|name| NodeCost {
-            name: name.to_owned(),
-            per_cpu_busy: Clone::clone(&per_cpu_busy),
-            per_cpu_softirq: Clone::clone(&per_cpu_softirq),
-            ..NodeCost::default()
-        })
-        .to_vec();
+    on_node(burdens, &NodeCost { per_cpu_busy, per_cpu_softirq, ..NodeCost::default() })
+}
+
+/// The same of a machine that spent this.
+pub(super) fn on_node(burdens: Vec<Burden>, machine: &NodeCost) -> (String, String) {
+    let mut record = record(&[("requests_per_s", 1000.0)]);
+    record.cost.nodes =
+        ["a", "b"].map(|name| NodeCost { name: name.to_owned(), ..machine.clone() }).to_vec();
     limited(
         &job("http"),
         &record,
@@ -286,7 +285,7 @@ fn a_full_cpu_is_its_owners() {
 fn ends_that_share_a_cpu_are_said_to() {
     let both = |set: Option<&[usize]>| vec![end(CLIENT, 0.48, set), end(SERVER, 0.46, set)];
     let (name, why) = on_cpus(both(Some(&[0])), &[(1.0, 0.1), (0.2, 0.0)]);
-    assert_eq!(name, "cpu:other");
+    assert_eq!(name, "cpu:shared");
     assert_eq!(
         why,
         "CPU 0 was busy 100 %, 10 % in softirq; both ends share CPU 0: the client used 0.48 cores, the server used 0.46 \
@@ -300,6 +299,12 @@ fn ends_that_share_a_cpu_are_said_to() {
     assert!(
         on_cpus(both(None), &[(1.0, 0.1), (0.2, 0.0)]).1.contains("both ends share all CPUs: ")
     );
+    // Others did more there than both of them.
+    assert_eq!(on_cpus(both(None), &[(1.0, 0.1), (1.0, 0.0)]).0, "cpu:other");
+    let few = vec![end(CLIENT, 0.2, Some(&[0])), end(SERVER, 0.2, Some(&[0]))];
+    assert_eq!(on_cpus(few, &[(1.0, 0.1), (0.2, 0.0)]).0, "cpu:other");
+    let one = vec![end(CLIENT, 0.48, Some(&[0])), end(SERVER, 0.46, Some(&[1]))];
+    assert_eq!(on_cpus(one, &[(1.0, 0.1), (0.5, 0.0)]).0, "cpu:other", "it is the client's alone");
 }
 
 #[test]
@@ -488,7 +493,8 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
          server-sidecar used 0.50 cores"
     );
     assert_eq!(on(Some(&[0, 1]), [0.7, 0.6, 0.5, 0.2]).0, "cpu:client");
-    assert_eq!(on(Some(&[0, 1]), [0.2, 0.3, 0.3, 0.2]).0, "cpu:other");
+    assert_eq!(on(Some(&[0, 1]), [0.2, 0.3, 0.3, 0.2]).0, "cpu:shared");
+    assert_eq!(on(Some(&[0, 1]), [0.2, 0.3, 0.2, 0.2]).0, "cpu:other", "more is not theirs");
     let ends = |gateway: Option<&[usize]>| {
         vec![
             end(CLIENT, 0.3, Some(&[1])),

@@ -25,7 +25,7 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// An agent, as it saw itself.
+    /// An agent, as it saw itself: with its meters, which others do not tell apart.
     pub(crate) fn agent(who: &str, report: &EndReport) -> Option<Self> {
         let reading = |tick: &hopbench_model::Tick| tick.readings.get("self").cloned();
         let spent = delta::window(&reading(&report.start)?, &reading(&report.end)?);

@@ -18,15 +18,19 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
     columns.extend(
         ["busy", "of it softirq", "of it stolen"].map(|label| Column::number(label, "cores")),
     );
+    columns.push(Column::number("idle", "%"));
     let mut rows = Vec::new();
     for cell in &workload.cells {
-        for NodeSummary { name, busy_cores, softirq_cores, steal_cores } in &cell.nodes {
+        for NodeSummary { name, busy_cores, softirq_cores, steal_cores, idle_ratio } in &cell.nodes
+        {
             let mut cells: Vec<Cell> = vec![(&cell.path).into()];
             if is_swept {
                 cells.push((&cell.point_label).into());
             }
             cells.push(name.into());
-            cells.extend([busy_cores, softirq_cores, steal_cores].map(value));
+            cells
+                .extend([busy_cores, softirq_cores, steal_cores].map(|cores| value(cores, 1.0, 3)));
+            cells.push(value(idle_ratio, 100.0, 1));
             rows.push(Row::of(cells));
         }
     }
@@ -39,10 +43,9 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
     Some(Part::new(Form::Closed, format!("{own}-nodes"), "CPU of the nodes", blocks).into())
 }
 
-fn value(spread: &Spread) -> Cell {
+/// A figure in a unit of which `1 / scale` is 1, with so many digits.
+fn value(spread: &Spread, scale: f64, digits: usize) -> Cell {
     let ends = spread.low.zip(spread.high).filter(|(low, high)| low != high);
-    Cell::with_ends(
-        format!("{:.3}", spread.median),
-        ends.map(|(low, high)| [format!("{low:.3}"), format!("{high:.3}")]),
-    )
+    let text = |value: f64| format!("{:.digits$}", value * scale);
+    Cell::with_ends(text(spread.median), ends.map(|(low, high)| [text(low), text(high)]))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{NodeCost, Record, Unit};
 
 use super::page::Page;
-use crate::number::{by_name, bytes, cores, per_s, plain, share, time_ns};
+use crate::number::{bit_rate, by_name, bytes, cores, per_s, plain, share, time_ns};
 
 /// Less CPU time than this is a few of the kernel's ticks of 10 ms, and no ground for a figure of
 /// one unit of work, s.
@@ -88,10 +88,22 @@ fn process_text(
             "max_rss_bytes" if process.contains_key("rss_bytes") => {}
             "max_rss_bytes" => parts.push(format!("{} resident at most", bytes(*value))),
             "rss_bytes" => parts.push(format!("{} resident", bytes(*value))),
+            name if name.starts_with("nic_") => {}
             name => parts.push(format!("{} {}", name.replace('_', " "), by_name(name, *value))),
         }
     }
+    parts.extend(nic_text(process));
     parts.join(", ")
+}
+
+/// `NIC received 1.21 Gbit/s in 104000 packets/s, sent ...`.
+fn nic_text(process: &BTreeMap<String, f64>) -> Option<String> {
+    let rate = |name: &str| process.get(&format!("nic_{name}_per_s")).copied();
+    let way = |way: &str| {
+        let (bytes, packets) = (rate(&format!("{way}_bytes"))?, rate(&format!("{way}_packets"))?);
+        Some(format!("{} in {} packets/s", bit_rate(8.0 * bytes), per_s(packets)))
+    };
+    Some(format!("NIC received {}, sent {}", way("rx")?, way("tx")?))
 }
 
 /// CPU time for one unit of work.
@@ -161,4 +173,27 @@ fn troubles(node: &NodeCost) -> String {
         found.push(format!("{more} more in the record"));
     }
     found.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nic_has_both_ways() {
+        let text = |names: &[&str]| {
+            let rates = ["rx_bytes", "rx_packets", "tx_bytes", "tx_packets"].iter().zip(1_u8..);
+            let known = rates.filter(|(name, _)| names.contains(name));
+            let process = known
+                .map(|(name, rate)| (format!("nic_{name}_per_s"), 1e6 * f64::from(rate)))
+                .collect();
+            process_text(&process, 1.0, None)
+        };
+        let all = text(&["rx_bytes", "rx_packets", "tx_bytes", "tx_packets"]);
+        assert_eq!(
+            all,
+            "NIC received 8.000 Mbit/s in 2.000 M packets/s, sent 24.00 Mbit/s in 4.000 M packets/s"
+        );
+        assert_eq!(text(&["rx_bytes", "tx_bytes"]), "");
+    }
 }

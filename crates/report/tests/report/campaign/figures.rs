@@ -347,6 +347,8 @@ fn what_nodes_were_busy_with_stands_in_every_format() {
         let busy = if record.path == "base" { 1.0 } else { 1.5 };
         record.cost.nodes = vec![node("a", busy), node("b", busy + 0.01)];
         record.cost.one_machine = true;
+        record.cost.client.insert("nic_rx_bytes_per_s".to_owned(), 125e6);
+        record.cost.server.insert("nic_tx_packets_per_s".to_owned(), 8e4);
     }
     let found = summary(&made);
     let of = |found: &Summary, name: &str| figure(found, "other", name).clone();
@@ -362,6 +364,16 @@ fn what_nodes_were_busy_with_stands_in_every_format() {
     );
     assert_eq!(of(&found, "node_steal_cores").spread.median, 0.125);
     assert!(found.workloads[0].cells[1].nodes.is_empty(), "one machine is all there is");
+    // What only CSV and JSON have.
+    assert_eq!(of(&found, "node_idle_ratio").spread.median, 0.25);
+    assert_eq!(of(&found, "client_nic_rx_bytes_per_s").spread.median, 125e6);
+    assert!(of(&found, "server_nic_tx_packets_per_s").ratio.is_none(), "nothing to compare");
+    let csv = render(&made, "csv");
+    assert!(csv.contains(",client_nic_rx_bytes_per_s,125000000,"), "{csv}");
+    for format in ["table", "markdown", "html"] {
+        let page = render(&made, format);
+        assert!(!page.contains("node idle") && !page.contains("NIC"), "{format}: {page}");
+    }
     for (format, text) in [
         ("table", "stolen cores"),
         ("markdown", "| node cores | softirq cores | stolen cores |"),
@@ -390,6 +402,7 @@ fn what_nodes_were_busy_with_stands_in_every_format() {
         html.contains("<th scope=\"row\">other</th><td>b</td><td class=\"n\">1.510</td>"),
         "{html}"
     );
+    assert!(html.contains("<td class=\"n\">24.5</td>"), "{html}");
     assert!(render(&made, "json").contains("\"busy_cores\": {"));
     // Of nodes that are not all known there is no sum.
     made.records.iter_mut().for_each(|record| record.cost.nodes[1].per_cpu_busy.clear());

@@ -1,5 +1,5 @@
 use super::super::evidence::CLIENT;
-use super::super::tests::{end, job, on_cpus};
+use super::super::tests::{end, job, on_cpus, on_node};
 use super::*;
 
 /// An end whose one thread used so many cores and waited so often.
@@ -111,4 +111,43 @@ fn a_server_that_nobody_meters_is_only_where_it_can_be() {
         [None, Some("a"), Some("b")].map(with_server_on),
         ["cpu:other", "cpu:other", "cpu:client"]
     );
+}
+
+/// The verdict on CPUs that were so busy, and of which the hypervisor gave so much away.
+fn on_stolen(burdens: Vec<Burden>, cpus: &[(f64, f64)]) -> (String, String) {
+    let (per_cpu_busy, per_cpu_steal) = cpus.iter().copied().unzip();
+    on_node(burdens, &NodeCost { per_cpu_busy, per_cpu_steal, ..NodeCost::default() })
+}
+
+#[test]
+fn a_stolen_cpu_is_nobodys_fault_here() {
+    let ends =
+        |client, server| vec![end(CLIENT, client, Some(&[0])), end(SERVER, server, Some(&[1]))];
+    let (name, why) = on_stolen(ends(0.6, 0.5), &[(1.0, 0.4), (0.7, 0.0)]);
+    assert_eq!(
+        (name.as_str(), why.as_str()),
+        (
+            "steal",
+            "CPU 0 was busy 60 %, and the hypervisor gave 40 % of it to other machines; it is the CPU of the client"
+        )
+    );
+    // A tick or two do not fill it.
+    assert_eq!(on_stolen(ends(0.94, 0.5), &[(1.0, 0.04), (0.7, 0.0)]).0, "cpu:client");
+    // One that has time left is no limit, and neither is one that no end may use.
+    assert_eq!(on_stolen(ends(0.4, 0.5), &[(0.8, 0.4), (0.7, 0.0)]).0, "unknown");
+    assert_eq!(on_stolen(ends(0.4, 0.5), &[(0.8, 0.0), (0.7, 0.0), (1.0, 0.4)]).0, "unknown");
+    // The other end filled a CPU with its own work.
+    assert_eq!(on_stolen(ends(0.6, 0.8), &[(1.0, 0.4), (1.0, 0.0)]).0, "cpu:server");
+    // Some kernels charge a thread for time in which its CPU was given away.
+    let (name, why) = on_stolen(ends(0.98, 0.5), &[(1.0, 0.4), (0.7, 0.0)]);
+    assert_eq!(name, "steal");
+    assert!(
+        why.ends_with("; of the client: its thread used 0.98 cores: it hardly waited"),
+        "{why}"
+    );
+    let anywhere = vec![end(CLIENT, 0.98, None), end(SERVER, 0.3, None)];
+    assert_eq!(on_stolen(anywhere, &[(1.0, 0.0), (1.0, 0.4)]).0, "cpu:client", "it had CPU 0");
+    // What was stolen is not work that nobody meters.
+    let alone = vec![end(CLIENT, 0.7, None)];
+    assert_eq!(on_stolen(alone, &[(1.0, 0.0), (0.9, 0.9)]).0, "cpu:client");
 }
