@@ -120,10 +120,27 @@ impl Recorder {
 
     /// An exchange that was due at `intended` failed at `now` for this reason.
     pub fn failed(&mut self, reason: impl Into<Reason>, intended: Nanos, now: Nanos) {
+        self.count_failure(reason.into(), self.belongs(intended, now));
+    }
+
+    /// An exchange that was due at `intended` got no answer and is given up at `now`.
+    ///
+    /// In a closed loop it belongs to the window if any of its wait does: one that is given up
+    /// behind a window shorter than the timeout would be in no figure otherwise.
+    pub fn given_up(&mut self, reason: impl Into<Reason>, intended: Nanos, now: Nanos) {
+        let belongs = if self.open_loop {
+            self.belongs(intended, now)
+        } else {
+            self.window.meets(intended, now)
+        };
+        self.count_failure(reason.into(), belongs);
+    }
+
+    fn count_failure(&mut self, reason: Reason, belongs: bool) {
         self.count(Counter::Errors, 1);
-        if self.belongs(intended, now) {
+        if belongs {
             self.count(Counter::CountedErrors, 1);
-            self.add_errors(reason.into(), 1);
+            self.add_errors(reason, 1);
         }
     }
 
@@ -233,6 +250,25 @@ pub type Tallies<'a> =
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_exchange_without_an_answer_belongs_to_every_window_that_it_waited_in() {
+        let errors = |open_loop, from, to| {
+            let window = Arc::new(Window::default());
+            window.open(0, 100, 200);
+            let mut recorder = Recorder::new(window, Arc::new(Live::default()), open_loop);
+            recorder.given_up("timeout", from, to);
+            assert_eq!(recorder.live.counts().of(Counter::Errors), 1);
+            recorder.live.counts().of(Counter::CountedErrors)
+        };
+        for (from, to, counted) in
+            [(50, 99, 0), (50, 150, 1), (150, 250, 1), (50, 250, 1), (199, 200, 1), (200, 250, 0)]
+        {
+            assert_eq!(errors(false, from, to), counted, "a closed loop, from {from} to {to}");
+            let begun = u64::from((100..200).contains(&from));
+            assert_eq!(errors(true, from, to), begun, "an open loop, from {from} to {to}");
+        }
+    }
 
     #[test]
     fn reasons_are_few_and_no_failure_is_lost() {

@@ -99,4 +99,9 @@ impl Window {
     pub fn holds(&self, at: Nanos) -> bool {
         at >= self.start.load(Ordering::Relaxed) && at < self.end.load(Ordering::Relaxed)
     }
+
+    /// Whether any of the time from `from` to `to` lies in the measured window.
+    pub(crate) fn meets(&self, from: Nanos, to: Nanos) -> bool {
+        to >= self.start() && from < self.end()
+    }
 }

@@ -159,6 +159,10 @@ impl Client {
 
     fn fail(&mut self, reason: &'static str, now: Nanos, out: &mut Recorder) -> Op {
         out.failed(reason, self.intended, now);
+        self.drop_failed()
+    }
+
+    fn drop_failed(&mut self) -> Op {
         self.failed = true;
         self.close()
     }
@@ -199,7 +203,8 @@ impl Flow for Client {
             (State::Idle, _) => Op::End,
             (_, Event::TimedOut) => {
                 out.count(Counter::Timeouts, 1);
-                self.fail("timeout", now, out)
+                out.given_up("timeout", self.intended, now);
+                self.drop_failed()
             }
             (_, Event::Failed(error)) => {
                 let reason = reason(&error);

@@ -201,8 +201,8 @@ impl Client {
         }
         out.count(Counter::Timeouts, 1);
         match self.state {
-            State::Connecting => self.failed(reason::CONNECT_TIMEOUT, Then::BackOff, now, out),
-            _ => self.failed(reason::TIMEOUT, Then::Rest, now, out),
+            State::Connecting => self.given_up(reason::CONNECT_TIMEOUT, Then::BackOff, now, out),
+            _ => self.given_up(reason::TIMEOUT, Then::Rest, now, out),
         }
     }
 
@@ -221,6 +221,11 @@ impl Client {
 
     fn failed(&mut self, reason: &'static str, then: Then, now: Nanos, out: &mut Recorder) -> Op {
         out.failed(reason, self.intended, now);
+        self.close(then)
+    }
+
+    fn given_up(&mut self, reason: &'static str, then: Then, now: Nanos, out: &mut Recorder) -> Op {
+        out.given_up(reason, self.intended, now);
         self.close(then)
     }
 
