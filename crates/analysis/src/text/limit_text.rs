@@ -20,6 +20,7 @@ const LIMITS: &[Words] = &[
     words("agent_limit", "agent limit", "a limit that the agent keeps (--max-rate)"),
     words("target_rate", "the asked rate", "nothing: the asked rate was reached"),
     words("round_trip", "round trip", "the round trip at this number of connections"),
+    words("connections", "connections", "the number of connections: all of them were busy"),
     words("unknown", "no limit seen", "no single limit was seen"),
     words("cpu:client", "client CPU", "CPU of the client"),
     words("cpu:server", "server CPU", "CPU of the server"),

@@ -5,7 +5,8 @@ use hopbench_model::{Counter, EndReport, SECOND, TcpTotals, Warning, WarningKind
 use crate::workload::{Figures, TrialReports};
 
 /// The metrics of all that asks and is answered, as [`exchanges`] sets them.
-pub(crate) const EXCHANGES: &[&str] = &["requests_per_s", "requests", "errors", "error_ratio"];
+pub(crate) const EXCHANGES: &[&str] =
+    &["requests_per_s", "requests", "errors", "error_ratio", "completed_per_s"];
 
 /// The names of metrics in these lists, in order.
 pub(crate) fn names(lists: &[&[&str]]) -> Vec<String> {
@@ -88,6 +89,9 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &TrialReports<'_>) {
     if trial.job.schedule.per_s().is_some() {
         let intended = drained(Counter::Intended);
         figures.metric("intended_per_s", intended as f64 / window);
+        if client.end.t_ns > client.start.t_ns {
+            figures.metric("completed_per_s", per_s(client, Counter::Completed));
+        }
         figures.metric("queued", drained(Counter::Queued) as f64);
         let unsent = drained(Counter::Unsent);
         figures.metric("unsent", unsent as f64);

@@ -1,12 +1,13 @@
 //! Failures of exchanges: counted as what they are, and in no latency.
 
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopbench_model::{Counter, Fault, FaultKind, Job, LatencyKind, SECOND, Schedule};
 use serde_json::{Value, json};
 
 use crate::ours::Ours;
-use crate::peers::{Connection, Peer};
+use crate::peers::{Connection, Peer, SMALL};
 use crate::rig::{MS, Measured, engines, job, run, run_and};
 
 /// All exchanges failed, for this one reason.
@@ -224,4 +225,30 @@ fn what_is_cut_off_is_told() {
     let reasons = &seen.report.errors;
     assert!(reasons["timeout"] > 0 && reasons.values().sum::<u64>() == failed, "{reasons:?}");
     assert!(seen.count(Counter::Unsent) > 0);
+}
+
+#[test]
+fn connections_that_get_no_answer_are_seen_in_a_window_shorter_than_the_timeout() {
+    // Two of the four connections are answered once and never again.
+    let peer = Peer::start({
+        let accepted = AtomicU64::new(0);
+        move |mut connection| {
+            let hangs = accepted.fetch_add(1, Ordering::Relaxed) % 2 == 1;
+            let mut answered = false;
+            while connection.request() {
+                if !(hangs && answered) {
+                    connection.write(SMALL);
+                }
+                answered = true;
+            }
+        }
+    });
+    for mut job in engines(&job(json!({"url": peer.url()}))) {
+        job.timing.timeout_ns = 4 * job.timing.window_ns;
+        let seen = run(&job, peer.address);
+        assert_eq!(seen.errors(), json!({"timeout": 2}), "{}", job.engine);
+        assert!(seen.count(Counter::Counted) > 2, "{}", job.engine);
+        let warned = seen.figures().warnings;
+        assert!(warned[0].detail.contains("2 timeout"), "{warned:?}");
+    }
 }

@@ -1,4 +1,5 @@
-//! The round trip as the limit of a closed loop, by Little's law.
+//! The round trip as the limit of a closed loop, and the connections as that of an open one, by
+//! Little's law.
 
 use hopbench_model::number;
 use hopbench_model::{Job, Record};
@@ -12,7 +13,10 @@ const RESTED: f64 = 0.05;
 /// With a larger tolerance than this the law says nothing.
 const VAGUE: f64 = 0.25;
 
-/// What Little's law says of a closed loop.
+/// An open loop in which more of the arrivals than this waited for a connection.
+const MOSTLY: f64 = 0.5;
+
+/// What Little's law says of connections with one exchange at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Law {
     /// Exchanges that can be under way at a time: one a connection.
@@ -52,16 +56,39 @@ impl Law {
     }
 }
 
-/// The round trip, where every connection waited for answers all the time; `else_free` says what
-/// else was looked at and was not full.
+/// The share of the arrivals of an open loop that found every connection busy.
+pub(super) fn waited(record: &Record) -> Option<f64> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    let due = metric("intended_per_s")? * record.window_s;
+    Some(metric("queued")? / due).filter(|share| share.is_finite())
+}
+
+/// The law and the share of arrivals that waited, of an open loop whose connections were busy all
+/// the time.
+pub(super) fn all_busy(job: &Job, record: &Record) -> Option<(Law, f64)> {
+    let waited = waited(record).filter(|share| *share > MOSTLY && job.kind().is_of_exchanges())?;
+    Some((Law::of(job, record).filter(Law::holds)?, waited))
+}
+
+/// The limit of connections that waited for answers all the time: the round trip of a closed loop,
+/// the connections of an open one, whose arrivals waited for them. `else_free` says what else was
+/// looked at and was not full.
 pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Limit> {
-    let law = Law::of(job, record).filter(|law| job.is_closed_loop() && law.holds())?;
+    let (name, law, waited) = if job.is_closed_loop() {
+        ("round_trip", Law::of(job, record).filter(Law::holds)?, String::new())
+    } else {
+        let (law, share) = all_busy(job, record)?;
+        let text =
+            format!("{} of the arrivals found every connection busy; ", number::share(share));
+        ("connections", law, text)
+    };
     let mean = number::brief_time_ns((law.mean_s * 1e9) as u64);
     let connections = number::counted(u64::from(job.connections), "connection", "connections");
     Some(limit(
-        "round_trip",
+        name,
         format!(
-            "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {}); {else_free}",
+            "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {}); \
+             {waited}{else_free}",
             number::brief_per_s(law.expected_per_s()),
             number::brief_per_s(law.per_s),
             number::share(law.tolerance),

@@ -5,6 +5,7 @@ use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Histogram;
 
 use super::evidence::{Limit, limit};
+use super::round_trip::{self, waited};
 
 /// More than was asked for, by more than readings at two edges differ, is what had piled up before
 /// the window.
@@ -36,8 +37,9 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
     if done >= SCHEDULE_KEPT * asked && unsent == 0.0 {
         let catching_up =
             done > CATCHING_UP * asked && waited(record).is_some_and(|share| share >= FEW);
-        // A path that works off what it left undone in the warm-up is as fast as it can.
-        if catching_up {
+        // A path that works off what it left undone in the warm-up is as fast as it can. So is one
+        // with connections that are busy all the time, and a backlog that grows by less than 1 %.
+        if catching_up || round_trip::all_busy(job, record).is_some() {
             return None;
         }
         let why = format!(
@@ -86,13 +88,6 @@ fn had_no_room(record: &Record) -> bool {
     let refused: f64 = record.cost.nodes.iter().filter_map(of_node).sum();
     let sent = record.metrics.get("sent_packets_per_s").map_or(0.0, |rate| rate * record.window_s);
     refused > 0.0 && refused >= NO_ROOM * sent
-}
-
-/// The share of the arrivals that found every connection busy.
-fn waited(record: &Record) -> Option<f64> {
-    let metric = |name: &str| record.metrics.get(name).copied();
-    let due = metric("intended_per_s")? * record.window_s;
-    Some(metric("queued")? / due).filter(|share| share.is_finite())
 }
 
 #[cfg(test)]
@@ -205,6 +200,27 @@ mod tests {
         assert_eq!(done(1015.0, 5.0), reached, "few of a short window");
         assert_eq!(done(991.0, 0.0), reached);
         assert_eq!(done(989.0, 0.0), None);
+    }
+
+    #[test]
+    fn a_backlog_that_grows_slowly_behind_busy_connections_is_no_rate_that_was_reached() {
+        let with = |done: f64, queued: f64, mean: f64| {
+            let mut record = record(&[
+                ("intended_per_s", 980.0),
+                ("requests_per_s", done),
+                ("queued", queued),
+                ("unsent", 0.0),
+            ]);
+            let service = Latency { count: 973, mean, max: mean as u64, ..Latency::default() };
+            record.latency.insert("service_ns".to_owned(), service);
+            let job = Job { connections: 4, ..job("http") };
+            kept(&job, &record, false).map(|(name, _)| name)
+        };
+        let reached = Some("target_rate".to_owned());
+        // Four connections of 4.1 ms can do 975.6 a second.
+        assert_eq!(with(973.0, 900.0, 4.1e6), None);
+        assert_eq!(with(973.0, 100.0, 4.1e6), reached, "most arrivals found one free");
+        assert_eq!(with(973.0, 900.0, 3.6e6), reached, "busy for 88 % of the time");
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
                 Some(asked) => format!("{text} intended of {}/s asked for", plain(asked)),
                 None => format!("{text} intended"),
             }),
+            figures.phrase("completed_per_s", "completed in the window"),
             figures.phrase("queued", "had to wait"),
             figures.phrase("late", "sent late"),
             figures.phrase("unsent", "never sent"),

@@ -47,6 +47,26 @@ fn connections_that_rest_are_not() {
     assert_eq!(limit(&closed(1), &exchanges(19_000.0, 50_000.0, 300_000_000)), None);
 }
 
+/// An open loop of 16 connections with so many done a second in 1 ms each, of 20 000 that were due,
+/// of which this share found every connection busy.
+fn open(done: f64, waited: f64) -> Option<String> {
+    let job = Job { schedule: Schedule::Rate(20_000.0), ..closed(16) };
+    let mut record = exchanges(done, 1e6, 2_000_000);
+    for (name, value) in [("intended_per_s", 20_000.0), ("queued", waited * 20_000.0)] {
+        record.metrics.insert(name.to_owned(), value);
+    }
+    limit(&job, &record)
+}
+
+#[test]
+fn an_open_loop_whose_connections_are_all_busy_is_limited_by_them() {
+    let expected = "connections: 16 connections / 1 ms a round trip = 16000 a second, 15900 were done (Little's law, \
+                    within 5 %); 93 % of the arrivals found every connection busy; nothing else was full";
+    assert_eq!(open(15_900.0, 0.93).as_deref(), Some(expected));
+    assert_eq!(open(15_900.0, 0.4), None, "most arrivals found one free");
+    assert_eq!(open(12_000.0, 0.93), None, "they rested for a quarter of the time");
+}
+
 #[test]
 fn only_who_waits_for_answers_has_a_round_trip() {
     let fits = exchanges(20_000.0, 50_000.0, 90_000);
