@@ -101,6 +101,10 @@ fn known_faults_are_counted_exactly() {
         });
         one.map(move |n| hundred * 100 + n).collect::<Vec<_>>()
     });
+    let taken = || {
+        let counts = server.workers.counts();
+        counts.of(Counter::Completed) + counts.of(Counter::Duplicates)
+    };
     let mut arrivals = 0;
     for number in script {
         let mut datagram = [0; 32];
@@ -110,9 +114,7 @@ fn known_faults_are_counted_exactly() {
         arrivals += 1;
         // Never more on their way than a socket buffer holds, so that the script's losses are the
         // only ones.
-        wait_for("the server keeps up", || {
-            server.workers.counts().of(Counter::Completed) + 50 > arrivals
-        });
+        wait_for("the server keeps up", || taken() + 50 > arrivals);
     }
     // Neither is of this test: another length, and the registration once more.
     socket.send(&[0; 31]).unwrap();
@@ -120,13 +122,19 @@ fn known_faults_are_counted_exactly() {
     let hundreds = NUMBERS / 100;
     assert_eq!(arrivals, NUMBERS - 2 * hundreds + hundreds);
 
-    let server = server.finish([Counts::default(), Counts::default()]);
-    assert_eq!(total(&server, Counter::Completed), arrivals);
-    assert_eq!(total(&server, Counter::ReceivedBytes), 32 * arrivals);
+    wait_for("the server has all", || taken() == arrivals);
+    let edges = [Counts::default(), server.workers.counts()];
+    let mut server = server.finish(edges);
+    server.end.t_ns = SECOND.cast_signed();
+    let distinct = arrivals - hundreds;
+    assert_eq!(total(&server, Counter::Completed), distinct);
+    assert_eq!(total(&server, Counter::ReceivedBytes), 32 * distinct);
     assert_eq!(server.extra["foreign_datagrams"], 2.0);
     let mut client = EndReport { window_ns: SECOND, ..EndReport::default() };
     client.drained.set(Counter::Sent, NUMBERS);
     let metrics = figures(&job, &client, &server, true).metrics;
+    assert_eq!(metrics["received_packets_per_s"], distinct as f64);
+    assert_eq!(metrics["received_bits_per_s"], (8 * 32 * distinct) as f64);
     assert_eq!(metrics["lost_packets"], (2 * hundreds) as f64);
     assert_eq!(metrics["lost_ratio"], 0.02);
     assert_eq!(metrics["duplicates"], hundreds as f64);

@@ -28,10 +28,7 @@ pub fn wall() -> Duration {
 /// Sleeps until the monotonic clock reads `until` ns; returns at once when that has passed.
 /// A signal does not end the sleep.
 pub fn sleep_until(until: u64) {
-    let time = libc::timespec {
-        tv_sec: (until / 1_000_000_000) as libc::time_t,
-        tv_nsec: (until % 1_000_000_000) as libc::c_long,
-    };
+    let time = timespec(until);
     loop {
         // SAFETY: `time` is a valid timespec; the remaining time is not asked for (null is
         // allowed).
@@ -46,6 +43,14 @@ pub fn sleep_until(until: u64) {
         if code != libc::EINTR {
             return;
         }
+    }
+}
+
+/// A time in ns as the kernel takes it.
+pub(crate) fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
     }
 }
 

@@ -1,5 +1,9 @@
 //! Non-blocking sockets and edge-triggered epoll.
 
+mod alarm;
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::sync::Arc;
 
@@ -8,6 +12,7 @@ use hopbench_sys::{Epoll, Events, Socket, Timer, Waker, clock};
 
 use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
+use alarm::{Alarm, End};
 
 /// Tries each operation only when the kernel has said that it may succeed.
 #[derive(Debug)]
@@ -16,10 +21,7 @@ pub struct EpollEngine {
     events: Events,
     waker: Arc<Waker>,
     timer: Timer,
-    /// When the timer goes off; `Nanos::MAX` when it is not set.
-    armed: Nanos,
-    /// Waits in a row that ended because their time had come.
-    in_time: u32,
+    alarm: Alarm,
     slots: Vec<Watched>,
     calls: Calls,
 }
@@ -36,11 +38,6 @@ struct Watched {
     tells_room: bool,
 }
 
-/// After so many waits that ended in time the next one has a timeout of its own: a schedule paces
-/// them, and setting the timer for each would be a call more. Waits that mostly end before their
-/// time leave the timer as it is.
-const PACED: u32 = 2;
-
 const WAKER: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 const EVENTS_A_WAIT: usize = 256;
@@ -56,8 +53,7 @@ impl Engine for EpollEngine {
             events: Events::with_capacity(EVENTS_A_WAIT),
             waker: Arc::clone(&setup.waker),
             timer,
-            armed: Nanos::MAX,
-            in_time: 0,
+            alarm: Alarm::new(),
             slots: Vec::with_capacity(setup.slots),
             calls: Calls::new(setup),
         })
@@ -138,30 +134,24 @@ impl Engine for EpollEngine {
     fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {
         let timeout = if until == 0 {
             Some(0)
-        } else if self.in_time >= PACED && self.epoll.is_precise() {
-            Some(until.saturating_sub(clock::now()))
         } else {
-            // A timer that goes off too early only makes a turn for nothing, and most waits end
-            // before it does.
-            if until < self.armed {
-                self.timer.set(until)?;
-                self.armed = until;
+            match self.alarm.end(until, self.epoll.is_precise(), clock::now) {
+                End::Timeout(ns) => Some(ns),
+                End::Timer => None,
+                End::NewTimer => {
+                    self.timer.set(until)?;
+                    None
+                }
             }
-            None
         };
         self.epoll.wait(&mut self.events, timeout)?;
-        if self.events.iter().any(|event| event.token != TIMER) {
-            self.in_time = 0;
-        } else if until != 0 {
-            self.in_time = self.in_time.saturating_add(1);
-        }
         for event in self.events.iter() {
             if event.token == WAKER {
                 self.waker.reset();
                 continue;
             }
             if event.token == TIMER {
-                self.armed = Nanos::MAX;
+                self.alarm.rang();
                 continue;
             }
             let slot = event.token as usize;

@@ -11,7 +11,7 @@ use super::{EpollEngine, with_engine};
 use crate::engine::{Attempt, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
 
-fn setup(datagrams: bool) -> EngineSetup {
+pub(super) fn setup(datagrams: bool) -> EngineSetup {
     EngineSetup {
         waker: Arc::new(Waker::new().unwrap()),
         window: Arc::default(),
@@ -175,17 +175,5 @@ fn datagrams_that_find_no_room_are_told_of_the_next() {
         while theirs.recv(&mut [0; 16]).is_ok() {}
         assert_eq!(perform(&mut engine, 0, &IoOp::SendFill(10)), "Sent(10)");
         while matches!(engine.attempt(0, &IoOp::SendFill(10)), Attempt::Now(Event::Sent(10))) {}
-    }
-}
-
-/// Waits that a schedule paces end when they should, with the timer and without it.
-#[test]
-fn a_paced_wait_is_never_early() {
-    let mut engine = EpollEngine::new(&setup(true)).unwrap();
-    let mut ready = Vec::new();
-    for _ in 0..20 {
-        let until = clock::now() + 300_000;
-        engine.wait(until, &mut ready).unwrap();
-        assert!(clock::now() >= until && ready.is_empty());
     }
 }

@@ -23,7 +23,7 @@ macro_rules! counters {
 counters! {
     /// Payload bytes that the kernel took from this end.
     SentBytes => "sent_bytes",
-    /// Payload bytes that this end took from the kernel.
+    /// Payload bytes that this end took from the kernel, without datagrams that came again.
     ReceivedBytes => "received_bytes",
     /// Exchanges, messages or packets that were sent.
     Sent => "sent",
@@ -49,7 +49,7 @@ counters! {
     Lost => "lost",
     /// Datagrams that arrived after one that was sent later.
     Reordered => "reordered",
-    /// Datagrams that arrived more than once.
+    /// Datagrams that arrived again, each time.
     Duplicates => "duplicates",
     /// Answers that came after their exchange had been given up.
     Stale => "stale",

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::check;
+use crate::clock::timespec;
 
 /// An epoll instance. Everything is registered once, edge-triggered: no call to change the interest
 /// is made while traffic runs, but for datagrams whose socket was full. A file is in it until it is
@@ -12,7 +13,7 @@ use crate::check;
 #[derive(Debug)]
 pub struct Epoll {
     fd: OwnedFd,
-    /// Whether the kernel has `epoll_pwait2` (5.11), whose timeout is in ns.
+    /// Whether there is `epoll_pwait2` (Linux 5.11), whose timeout is in ns.
     precise: AtomicBool,
 }
 
@@ -131,14 +132,15 @@ impl Epoll {
         Ok(())
     }
 
-    /// Whether the timeouts of waits are exact: kernels before 5.11 round them up to milliseconds.
-    /// Not known before the first wait with one.
+    /// Whether a wait with a timeout is one call: it is two where the kernel has no `epoll_pwait2`.
+    /// Not known before the first such wait.
     pub fn is_precise(&self) -> bool {
         self.precise.load(Ordering::Relaxed)
     }
 
     /// Waits until something is ready or `timeout_ns` has passed; 0 only looks, `None` waits for
-    /// ever. A signal ends the wait early with no events.
+    /// ever. It may end early with no events: a signal ends it, and a timeout may end 0.1 % of its
+    /// length too soon.
     ///
     /// # Errors
     /// What the kernel said.
@@ -146,12 +148,13 @@ impl Epoll {
         events.len = 0;
         let (fd, buffer, room) =
             (self.fd.as_raw_fd(), events.raw.as_mut_ptr(), events.raw.len() as libc::c_int);
-        let got = match timeout_ns {
-            Some(ns) if ns > 0 && self.precise.load(Ordering::Relaxed) => {
-                let time = libc::timespec {
-                    tv_sec: (ns / 1_000_000_000) as libc::time_t,
-                    tv_nsec: (ns % 1_000_000_000) as libc::c_long,
-                };
+        // The kernel may end a timeout 0.1 % of its length late (`select_estimate_accuracy`), and
+        // mostly does: so much less is asked for.
+        let timeout = timeout_ns.map(|ns| ns - ns / 1001);
+        let precise = self.is_precise();
+        let got = match timeout {
+            Some(ns) if ns > 0 && precise => {
+                let time = timespec(ns);
                 // SAFETY: `buffer` has room for `room` events, `time` is valid, no signal mask is
                 // passed.
                 check(unsafe {
@@ -167,8 +170,10 @@ impl Epoll {
                 } as libc::c_int)
             }
             other => {
-                // Rounded up: waking early would spin until the time has really come.
-                let ms = other.map_or(-1, |ns| ns.div_ceil(1_000_000).min(60_000) as libc::c_int);
+                if let Some(ns) = other.filter(|ns| *ns > 0) {
+                    self.sleep(ns);
+                }
+                let ms = if other.is_some() { 0 } else { -1 };
                 // SAFETY: `buffer` has room for `room` events.
                 check(unsafe { libc::epoll_wait(fd, buffer, room, ms) })
             }
@@ -176,13 +181,27 @@ impl Epoll {
         match got {
             Ok(n) => events.len = n as usize,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+            // Filters of system calls that are older than this one refuse it.
+            Err(error)
+                if precise && matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) =>
+            {
                 self.precise.store(false, Ordering::Relaxed);
                 return self.wait(events, timeout_ns);
             }
             Err(error) => return Err(error),
         }
         Ok(())
+    }
+
+    /// Waits until something is ready, or for `ns`. The timeouts of `epoll_wait` are whole
+    /// milliseconds, those of `ppoll` are not.
+    fn sleep(&self, ns: u64) {
+        let mut watched =
+            libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let time = timespec(ns);
+        // SAFETY: one valid pollfd and a valid timespec; no signal mask is passed. What comes of it
+        // does not matter: who called looks what is ready.
+        unsafe { libc::ppoll(&raw mut watched, 1, &raw const time, std::ptr::null()) };
     }
 }
 
@@ -220,10 +239,7 @@ impl Timer {
         let at = at.max(1);
         let time = libc::itimerspec {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
-            it_value: libc::timespec {
-                tv_sec: (at / 1_000_000_000) as libc::time_t,
-                tv_nsec: (at % 1_000_000_000) as libc::c_long,
-            },
+            it_value: timespec(at),
         };
         let (fd, flags) = (self.0.as_raw_fd(), libc::TFD_TIMER_ABSTIME);
         // SAFETY: `time` is a valid itimerspec; the old setting is not asked for (null is allowed).
@@ -282,6 +298,7 @@ mod tests {
     use std::os::unix::net::{UnixDatagram, UnixStream};
 
     use super::*;
+    use crate::clock;
 
     #[test]
     fn what_was_removed_wakes_nobody_while_it_is_open() {
@@ -300,6 +317,26 @@ mod tests {
         epoll.add(&theirs, 8).unwrap();
         epoll.wait(&mut events, Some(1_000_000_000)).unwrap();
         assert_eq!(events.iter().map(|ready| ready.token).collect::<Vec<_>>(), [8]);
+    }
+
+    #[test]
+    fn without_the_precise_call_a_wait_is_no_longer_and_hears_as_much() {
+        let (epoll, mut events) = (Epoll::new().unwrap(), Events::with_capacity(4));
+        epoll.precise.store(false, Ordering::Relaxed);
+        let waker = Waker::new().unwrap();
+        epoll.add_for_reading(&waker, 7).unwrap();
+        // No wait that was rounded up to a millisecond is ever shorter than that.
+        let mut shortest = u64::MAX;
+        for _ in 0..100 {
+            let begun = clock::now();
+            epoll.wait(&mut events, Some(100_000)).unwrap();
+            shortest = shortest.min(clock::now() - begun);
+            assert_eq!(events.iter().count(), 0);
+        }
+        assert!((90_000..1_000_000).contains(&shortest), "{shortest} ns");
+        waker.wake();
+        epoll.wait(&mut events, Some(3_600_000_000_000)).unwrap();
+        assert_eq!(events.iter().map(|ready| ready.token).collect::<Vec<_>>(), [7]);
     }
 
     #[test]

@@ -91,8 +91,6 @@ impl UdpServer {
         if self.shared_clock {
             self.slowest = self.slowest.max(u64::try_from(transit).unwrap_or(0));
         }
-        out.count(Counter::Completed, 1);
-        out.count(Counter::ReceivedBytes, datagram.len() as u64);
         self.jitter.observe(sent, now);
         if out.window().holds(now) {
             // The filter forgets within some dozens of datagrams: its last value says nothing of
@@ -108,6 +106,8 @@ impl UdpServer {
                 return;
             }
         }
+        out.count(Counter::Completed, 1);
+        out.count(Counter::ReceivedBytes, datagram.len() as u64);
         if out.window().holds(now) {
             out.count(Counter::Counted, 1);
             if self.shared_clock {
