@@ -264,12 +264,20 @@ pub struct ProxyCost {
     /// Whether the path names it; the others should have seen no traffic: what they spend is the
     /// cost of idling.
     pub named: bool,
-    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`. And
-    /// what the proxy itself says of the trial, warm-up included: `downstream_connections`,
-    /// `requests`, `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`,
-    /// `workers` ...
+    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`. Where
+    /// only a meter of the cluster saw it: `cores` and `memory_bytes`. And what the proxy itself
+    /// says of the trial, warm-up included: `downstream_connections`, `requests`,
+    /// `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`, `workers` ...
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,
+}
+
+impl ProxyCost {
+    /// Its memory, bytes: resident memory, where its processes can be seen. Elsewhere it is what a
+    /// meter of the cluster counts.
+    pub fn memory_bytes(&self) -> Option<f64> {
+        ["rss_bytes", "memory_bytes"].iter().find_map(|name| self.figures.get(*name).copied())
+    }
 }
 
 /// The shortest window whose CPU figures of a machine say something by themselves, s: the kernel

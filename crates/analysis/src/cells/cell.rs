@@ -66,8 +66,8 @@ pub(crate) struct Spent {
     pub(crate) named: bool,
     /// Cores that they kept busy.
     pub(crate) cores: f64,
-    /// Resident memory, bytes.
-    pub(crate) rss_bytes: f64,
+    /// Memory as it was metered, bytes.
+    pub(crate) memory_bytes: f64,
     /// Memory that they say they have allocated, bytes.
     pub(crate) allocated_bytes: f64,
 }
@@ -80,7 +80,7 @@ impl Spent {
             count: 1,
             named: proxy.named,
             cores: figure("cores"),
-            rss_bytes: figure("rss_bytes"),
+            memory_bytes: proxy.memory_bytes().unwrap_or(f64::NAN),
             allocated_bytes: figure("allocated_bytes"),
         }
     }
@@ -95,7 +95,7 @@ impl Spent {
                 Some(known) => {
                     known.count += 1;
                     known.cores += proxy.cores;
-                    known.rss_bytes += proxy.rss_bytes;
+                    known.memory_bytes += proxy.memory_bytes;
                     known.allocated_bytes += proxy.allocated_bytes;
                 }
                 None => out.push(proxy),

@@ -4,7 +4,7 @@ use hopbench_model::Record;
 
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Min, P50, P90, P99};
-use super::figure::Source::{Cpu, Latency, LinkShare, Metric, Nodes, Retransmitted};
+use super::figure::Source::{Cpu, Latency, LinkShare, Metric, Nodes, ProxyMemory, Retransmitted};
 use super::figure::Work::{Each, KiB};
 use super::figure::{Figure, Source};
 use super::kind::Kind;
@@ -185,8 +185,7 @@ const PROXY_CONNECTION: Figure = figure(
 
 const PROXY_CORES: Figure = figure("proxy_cores", "proxy cores", Neither, Metric("proxy_cores"));
 
-const PROXY_MEMORY: Figure =
-    figure("proxy_rss_bytes", "proxy memory so far", Neither, Metric("proxy_rss_bytes"));
+const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory so far", Neither, ProxyMemory);
 
 const NODE_CORES: Figure = figure("node_cores", "node cores", Neither, Nodes(Busy::All));
 

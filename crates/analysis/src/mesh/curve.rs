@@ -245,7 +245,7 @@ fn spent<'a>(round: &'a Round, name: &str, named: bool) -> Option<&'a Spent> {
 fn amount(resource: Resource, proxy: &Spent) -> f64 {
     match resource {
         Resource::Cores => proxy.cores,
-        Resource::RssBytes => proxy.rss_bytes,
+        Resource::RssBytes => proxy.memory_bytes,
         Resource::AllocatedBytes => proxy.allocated_bytes,
     }
 }

@@ -5,7 +5,7 @@ use hopbench_report::campaign::{Summary, WaterfallStep, WaterfallSummary};
 
 use super::fixture::Made;
 use super::mesh::{self, mesh};
-use super::{render, summary};
+use super::{export, render, summary};
 
 /// One workload at one rate, with exact figures: p50 of a path in a round, ns; cores of each end
 /// and of each proxy.
@@ -460,4 +460,23 @@ fn proxies_that_are_not_known_leave_no_sum() {
         (known("server"), known("both"), known("none")),
         ((false, true), (true, true), (true, true))
     );
+}
+
+#[test]
+fn memory_is_shown_whoever_metered_it() {
+    let seen = mesh(2);
+    let mut metered = seen.clone();
+    for record in &mut metered.records {
+        // Clusters of old versions made no sum.
+        record.metrics.remove("proxy_rss_bytes");
+        for proxy in &mut record.cost.proxies {
+            let bytes = proxy.figures.remove("rss_bytes").unwrap();
+            proxy.figures.insert("memory_bytes".to_owned(), bytes);
+        }
+    }
+    for format in ["table", "csv", "markdown"] {
+        assert_eq!(render(&metered, format), render(&seen, format), "{format}");
+    }
+    assert!(render(&metered, "csv").contains(",proxy_rss_bytes,4"));
+    assert_eq!(export::text(&metered, "istio-csv"), export::text(&seen, "istio-csv"));
 }
