@@ -289,6 +289,7 @@ fn cell(
         figures,
         nodes: nodes::summary(kept),
         limited_by,
+        explanation: kept.explanation.clone(),
         warnings: kept.warnings,
         unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
         errors: kept.errors.clone(),

@@ -124,7 +124,7 @@ pub struct Figures {
     pub warnings: Vec<Warning>,
     /// What follows from the figures, in sentences for a person: the difference explained, and the
     /// like.
-    pub notes: Vec<String>,
+    pub explanation: Vec<String>,
 }
 
 impl Figures {

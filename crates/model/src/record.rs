@@ -47,6 +47,10 @@ pub struct Record {
     /// The numbers behind `limited_by`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub limited_because: String,
+    /// What follows from the figures, in sentences: where the bytes are that were written and not
+    /// received, and the like.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explanation: Vec<String>,
     /// Figures by name.
     pub metrics: BTreeMap<String, f64>,
     /// Latencies by kind (`response_ns`, `service_ns`, ...).

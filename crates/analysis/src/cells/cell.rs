@@ -23,6 +23,8 @@ pub(crate) struct Cell {
     places: HashMap<u32, usize>,
     /// The limits of the trials, and how many had each, with the numbers of the last.
     pub(crate) limits: Vec<Limit>,
+    /// What the last trial that explains itself says.
+    pub(crate) explanation: Vec<String>,
     /// Caveats over all trials.
     pub(crate) warnings: u32,
     /// Failures by reason, over all trials.
@@ -161,6 +163,9 @@ impl Cell {
                 trials: 1,
                 because: record.limited_because.clone(),
             }),
+        }
+        if !record.explanation.is_empty() {
+            self.explanation.clone_from(&record.explanation);
         }
         let own = record.warnings.iter().filter(|warning| !is_of_the_machine(warning)).count();
         self.warnings = self.warnings.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));

@@ -20,7 +20,7 @@ impl Format for Json {
         "one record a line, with everything that is known of the trial"
     }
 
-    fn render(&self, records: &[Record], _context: &Context<'_>) -> String {
+    fn render(&self, records: &[Record], _context: &Context) -> String {
         records.iter().map(|record| json::line(&finite(record))).collect()
     }
 }

@@ -90,7 +90,7 @@ fn recorded_with(
         }),
         proxies,
     };
-    record(&setting, outcome).0
+    record(&setting, outcome)
 }
 
 const MACHINE: (&str, &[(&str, f64)]) =
