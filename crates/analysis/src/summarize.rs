@@ -239,6 +239,7 @@ fn workload(
     WorkloadSummary {
         name: workload.name.clone(),
         kind: plan.points[workload.points[0]].job.workload.clone(),
+        traits: plan.points[workload.points[0]].job.kind(),
         setting: facts::setting(data, workload),
         parameters: plan.points[workload.points[0]].point.keys().cloned().collect(),
         figures: figures(workload, &cells),
