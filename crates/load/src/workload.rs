@@ -33,6 +33,11 @@ pub trait Workload: Sync {
         0
     }
 
+    /// Whether the other end must be an agent.
+    fn needs_agent(&self) -> bool {
+        self.code() > 0
+    }
+
     /// The metrics that records can have from it with these parameters, its throughput first.
     fn metrics(&self, params: &Value) -> Vec<String>;
 

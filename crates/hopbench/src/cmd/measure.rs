@@ -99,7 +99,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     // An agent's own HTTP target answers the requests of a trial that it knows of; any other server
     // needs no session.
-    let asks_agent = kind.needs_agent || (kind.is_http() && common.token.is_given(matches));
+    let asks_agent = workload.needs_agent() || (kind.is_http() && common.token.is_given(matches));
     let server = if asks_agent {
         Some(
             AgentConnection::open(target.address, &common.token.secret()?, &ours, timeout)
