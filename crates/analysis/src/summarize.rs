@@ -23,12 +23,7 @@ use crate::summary::{
 use crate::verdict::Questions;
 
 impl RunData {
-    /// The summary of the records so far.
-    pub fn summary(&self) -> Summary {
-        summary(self)
-    }
-
-    /// The summary; what was kept of the records is let go.
+    /// The summary of the records so far; what was kept of the records is let go.
     pub fn into_summary(self) -> Summary {
         summary(&self)
     }
