@@ -145,7 +145,7 @@ impl Record {
         self.inconsistency()
     }
 
-    /// The invariants that do not hold. By hand these alone are an error: the kernel may translate
+    /// The invariants that do not hold. By hand these alone are an error. The kernel may translate
     /// an address when a socket connects, and then the proof by addresses fails on a sound path.
     pub fn inconsistency(&self) -> Option<String> {
         let broken = self.invariants.iter().filter(|invariant| !invariant.ok);

@@ -104,7 +104,7 @@ impl Figure {
         }
     }
 
-    /// By how much the ratio of two such figures can be off because they are rounded: a value of a
+    /// By how much the ratio of two such figures can be off because they are rounded. A value of a
     /// histogram stands for all within 0.1 % of it.
     pub(crate) fn ratio_resolution(&self) -> f64 {
         if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
@@ -127,7 +127,7 @@ impl Figure {
     }
 
     /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends
-    /// on how many there were, and one more trial can exceed it by any amount; what a node did was
+    /// on how many there were, and one more trial can exceed it by any amount. What a node did was
     /// for everybody.
     pub(crate) fn is_compared(&self) -> bool {
         !matches!(
@@ -211,7 +211,7 @@ pub(crate) fn per_s(record: &Record, unit: Work) -> Option<f64> {
 }
 
 /// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is
-/// a little longer than the window: a rate is compared with a rate.
+/// a little longer than the window. A rate is compared with a rate.
 fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
     match end {
         End::Client => record.cost.client.get("cores").copied(),

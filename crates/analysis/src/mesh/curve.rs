@@ -204,9 +204,9 @@ impl Curve<'_> {
             .unwrap_or(0)
     }
 
-    /// What such proxies spent where no traffic went through them: over the trials of this
-    /// workload, in pods that are the same or set up alike. `None` where there are none, and for
-    /// what only grows.
+    /// What such proxies spent where no traffic went through them. It is taken over the trials of
+    /// this workload, in pods that are the same or set up alike. `None` where there are none, and
+    /// for what only grows.
     fn idle(&self) -> Option<f64> {
         if self.resource == Resource::RssBytes {
             return None;

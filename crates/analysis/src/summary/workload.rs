@@ -58,8 +58,8 @@ pub struct FigureSummary {
     pub better: Better,
     /// Whether it is plotted against a swept parameter.
     pub plotted: bool,
-    /// Whether it is CPU time of one end, or of the proxies, for a unit of work: a part of their
-    /// sum, which is a figure of its own.
+    /// Whether it is CPU time of one end, or of the proxies, for a unit of work. That is a part of
+    /// their sum, which is a figure of its own.
     pub cpu: bool,
 }
 

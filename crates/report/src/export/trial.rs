@@ -71,9 +71,9 @@ impl Trial<'_> {
         asked_per_s(self.path, self.point)
     }
 
-    /// All calls a second, errors included: those that were due in the window where the schedule
-    /// was kept (the kit's plotter looks for the very rate that was asked for), else those that
-    /// came to their end in it.
+    /// All calls a second, errors included. Where the schedule was kept, they are those that were
+    /// due in the window: the kit's plotter looks for the rate that was asked for. Else they are
+    /// those that came to their end in it.
     pub(super) fn calls_per_s(&self) -> f64 {
         let metric = |name: &str| self.record.metrics.get(name).copied();
         let due = self.calls() as f64 / self.record.window_s;

@@ -25,7 +25,7 @@ impl Format for Json {
     }
 }
 
-/// The record without figures that JSON has no number for: they would come back as `null`, which is
+/// The record without figures that JSON has no number for. They would come back as `null`, which is
 /// no metric, and a metric that is unknown is absent.
 fn finite(record: &Record) -> Record {
     let mut record = record.clone();

@@ -24,8 +24,8 @@ pub struct ProxySaid<'a> {
     pub counted: BTreeMap<String, u64>,
     /// Its values shortly before the window ended.
     pub gauges: Gauges,
-    /// What it used as others metered it, for where its processes cannot be seen; `Err`: why their
-    /// readings do not say it; `None`: nobody metered it.
+    /// What it used as others metered it, for where its processes cannot be seen. `Err`: why their
+    /// readings do not say it. `None`: nobody metered it.
     pub metered: Option<Result<UnderLoad, String>>,
 }
 
