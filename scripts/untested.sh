@@ -7,6 +7,9 @@ untested() {
   printf '%s\t%s\t%s\n' "$1" "$2" "$(sed -E 's/^(hopbench|cluster): //' <<<"$3")" >>"$work/untested"
 }
 
+# Says why no test on a cluster runs: without_cluster REASON
+without_cluster() { untested cluster 'cluster|containerd' "$1"; }
+
 # Where a program could be had its tests must run, unless somebody said otherwise: required VARIABLE
 # [MISSING]
 required() {

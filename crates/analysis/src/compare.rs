@@ -51,9 +51,9 @@ use crate::text::cell_name::cell_text;
 /// made with the bounds of `asked`.
 ///
 /// # Errors
-/// A side without a run; a run that stands there several times; a side whose runs have different
-/// plans; no cell in common; a bound on what no cell has; with `strict`, runs that differ in what
-/// changes figures (all input).
+/// A side without a run, or with a run that stands there several times. A side whose runs have
+/// different plans. No cell in common; a bound on what no cell has. With `strict` also runs that
+/// differ in what changes figures (all input).
 pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, Fault> {
     let (Some(first), false) = (a.first(), b.is_empty()) else {
         return Err(Fault::input("expected a results folder on each side"));

@@ -195,8 +195,8 @@ impl RunData {
         self.warnings.add(workload, path, record);
     }
 
-    /// The trials of searches as they came, those among them that are in no figure, too; each
-    /// without its intervals and the texts of its histograms.
+    /// The trials of searches as they came, with those that are in no figure. Each is without its
+    /// intervals and the texts of its histograms.
     pub fn searches(&self) -> Vec<&Record> {
         self.searches.iter().collect()
     }

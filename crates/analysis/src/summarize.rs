@@ -23,12 +23,7 @@ use crate::summary::{
 use crate::verdict::Questions;
 
 impl RunData {
-    /// The summary of the records so far.
-    pub fn summary(&self) -> Summary {
-        summary(self)
-    }
-
-    /// The summary; what was kept of the records is let go.
+    /// The summary of the records so far; what was kept of the records is let go.
     pub fn into_summary(self) -> Summary {
         summary(&self)
     }
@@ -239,6 +234,7 @@ fn workload(
     WorkloadSummary {
         name: workload.name.clone(),
         kind: plan.points[workload.points[0]].job.workload.clone(),
+        traits: plan.points[workload.points[0]].job.kind(),
         setting: facts::setting(data, workload),
         parameters: plan.points[workload.points[0]].point.keys().cloned().collect(),
         figures: figures(workload, &cells),
@@ -289,6 +285,7 @@ fn cell(
         figures,
         nodes: nodes::summary(kept),
         limited_by,
+        explanation: kept.explanation.clone(),
         warnings: kept.warnings,
         unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
         errors: kept.errors.clone(),

@@ -91,7 +91,7 @@ impl Conductor {
     }
 
     /// The permit for these targets and bounds. It has the number of the one before if it says the
-    /// same, otherwise the next, so that agents tell a later permit from an earlier one.
+    /// same, otherwise the next. So agents tell a later permit from an earlier one.
     pub fn permit(&mut self, targets: BTreeSet<SocketAddr>, bounds: Bounds) -> SignedPermit {
         let sequence = match &self.last {
             Some((last, signed)) if last.targets == targets && last.bounds == bounds => {

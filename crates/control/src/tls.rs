@@ -1,6 +1,6 @@
 //! TLS 1.3 with both sides authenticated by key pairs that are known beforehand.
 //!
-//! An agent has a key pair of its own and knows its conductor's public key; a conductor has a key
+//! An agent has a key pair of its own and knows its conductor's public key. A conductor has a key
 //! pair and knows each agent's public key. From a token ([`Secret`]) both ends make both key pairs,
 //! so that whoever has it can be either. Each end shows a certificate in which all but the key is
 //! fixed. It takes no other than that of the key it expects, and checks the signature over the

@@ -97,7 +97,7 @@ fn written(result: io::Result<()>) -> Result<(), Fault> {
     }
 }
 
-/// A line on standard error with our name before it; further lines of others' words are indented,
+/// A line on standard error with our name before it. Further lines of others' words are indented,
 /// so that none of them is taken for a line of ours. Nobody may be there to read it.
 pub(crate) fn tell(text: impl Display) {
     remark(format_args!("hopbench: {text}"));
@@ -112,8 +112,8 @@ pub(crate) fn remark(text: impl Display) {
     );
 }
 
-/// Prints what the parser of the command line has to say: help and versions as they are, and of
-/// what is wrong the arguments without characters that steer. The exit code.
+/// Prints what the parser of the command line has to say. That is help and versions as they are,
+/// and of what is wrong the arguments without characters that steer. The exit code.
 pub(crate) fn usage(error: &clap::Error) -> u8 {
     let plain = error.render().to_string();
     // Whoever reads on a terminal gets the parser's colours, unless an argument has some of its

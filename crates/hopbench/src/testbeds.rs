@@ -53,8 +53,8 @@ fn lab() -> Vocabulary {
     }
 }
 
-/// What is the lab's only is a word here, too, so that its scenarios can be read: what such a kind
-/// or server is on a cluster a scenario says under `networks:` or `servers:`, and without that the
+/// What is the lab's only is a word here, too, so that its scenarios can be read. What such a kind
+/// or server is on a cluster, a scenario says under `networks:` or `servers:`. Without that the
 /// testbed says so of each path.
 fn kubernetes() -> Vocabulary {
     let lab = lab();
@@ -101,7 +101,7 @@ fn hosts() -> Vocabulary {
 }
 
 /// A testbed, not built yet. What its agents say goes to `log`. Where building it may take long, it
-/// ends early when `wanted` says that the user wants to stop; what it does meanwhile it says to
+/// ends early when `wanted` says that the user wants to stop. What it does meanwhile it says to
 /// `tell`, a line each.
 pub(crate) fn open(
     spec: &TestbedSpec,

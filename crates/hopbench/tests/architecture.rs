@@ -8,6 +8,8 @@ mod manifest;
 mod modules;
 #[path = "architecture/source.rs"]
 mod source;
+#[path = "architecture/turns.rs"]
+mod turns;
 #[path = "architecture/workload_names.rs"]
 mod workload_names;
 

@@ -48,7 +48,7 @@ pub struct TargetContext {
     pub bounds: StrangerBounds,
 }
 
-/// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes: who reads fast
+/// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes. Who reads fast
 /// and then not at all would have megabytes wait. The kernel takes a whole segment, 64 KiB at most,
 /// as long as less than this waits.
 const STRANGERS_NOT_SENT_BYTES: usize = 64 << 10;
@@ -93,7 +93,7 @@ pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 /// Starts the workers of a target for everybody and says where accepted connections go. A flow
 /// reads its request from the socket itself: whoever looked at the first bytes must only have
 /// peeked. One more connection than the bound ends the one that has been idle longest, of the
-/// source that has the most; where the agent's flows are used up, one more is closed without a
+/// source that has the most. Where the agent's flows are used up, one more is closed without a
 /// word.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.

@@ -33,6 +33,11 @@ pub trait Workload: Sync {
         0
     }
 
+    /// Whether the other end must be an agent.
+    fn needs_agent(&self) -> bool {
+        self.code() > 0
+    }
+
     /// The metrics that records can have from it with these parameters, its throughput first.
     fn metrics(&self, params: &Value) -> Vec<String>;
 
@@ -124,7 +129,7 @@ pub struct Figures {
     pub warnings: Vec<Warning>,
     /// What follows from the figures, in sentences for a person: the difference explained, and the
     /// like.
-    pub notes: Vec<String>,
+    pub explanation: Vec<String>,
 }
 
 impl Figures {

@@ -53,7 +53,7 @@ fn answered(outcome: &Measured) {
 
 #[test]
 fn every_workload_runs_on_every_engine() {
-    for workload in WORKLOADS.iter().filter(|w| w.kind().needs_agent) {
+    for workload in WORKLOADS.iter().filter(|w| w.needs_agent()) {
         for engine in EngineKind::ALL {
             let mut trial = TestTrial::new(workload.name(), &[], *engine);
             (trial.connections, trial.threads) = (4, 2);

@@ -81,8 +81,8 @@ fn metered() -> Vec<Value> {
 ///
 /// - `downstream_connections`: taken from clients; `requests`: HTTP requests that came in them;
 /// - `upstream_connections`: begun towards applications and other proxies; `upstream_connects`: of
-///   these, come about, with the sum of the time that took in `upstream_connect_us_total` (µs;
-///   Envoy rounds each down to milliseconds, so what takes less counts as nothing);
+///   these, come about, with the sum of the time that took in `upstream_connect_us_total`. It is in
+///   µs; Envoy rounds each down to milliseconds, so what takes less counts as nothing.
 ///   `upstream_connect_failures`: not come about;
 /// - `upstream_requests`: HTTP requests sent on; `upstream_resets`: that ended because the other
 ///   side reset or closed; `retries`: sent once more;
@@ -127,7 +127,7 @@ pub fn untold(counters: &BTreeMap<String, u64>) -> u64 {
 /// What a proxy is at the moment, from its answer to [`STATS`]. Every name is always there.
 ///
 /// `allocated_bytes` and `heap_bytes` (asked of the system) of its allocator, `workers` (threads),
-/// `uptime_s` (whole seconds; 0 in the first answer), `active_connections` from clients,
+/// `uptime_s` (whole seconds; 0 in the first answer). `active_connections` from clients,
 /// `upstream_active_connections` to applications and other proxies.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ const USUAL_PER_SECOND: u64 = 100;
 /// The length of one clock tick, s.
 ///
 /// The kernel hands the number to each process in its auxiliary vector, which is where `sysconf`
-/// gets it from; the file needs no call into libc.
+/// gets it from. The file needs no call into libc.
 pub(crate) fn seconds() -> f64 {
     let per_second = fs::read("/proc/self/auxv").ok().and_then(|bytes| per_second(&bytes));
     1.0 / per_second.unwrap_or(USUAL_PER_SECOND) as f64

@@ -13,8 +13,8 @@ const MAX_CPUS: usize = 8192;
 /// What a meter saw between two readings: totals are subtracted and lose their `_total`, levels are
 /// those of the end.
 ///
-/// A total that is missing at the start, or smaller at the end (an interface that was made again),
-/// has no known difference and is left out.
+/// A total can be missing at the start, or be smaller at the end (an interface that was made
+/// again). It has no known difference and is left out.
 pub fn window(start: &Reading, end: &Reading) -> Reading {
     let mut window = Reading::new();
     for (key, &value) in end {
@@ -30,7 +30,7 @@ pub fn window(start: &Reading, end: &Reading) -> Reading {
 }
 
 /// Brings the `user_s` and `system_s` of a process, which count in ticks, in line with its `cpu_s`,
-/// which is exact: they share it as the ticks do. Where no tick fell into the window, as those of
+/// which is exact. They share it as the ticks do. Where no tick fell into the window, as those of
 /// its whole life do, which `end` has. Without `cpu_s` or without ticks they stay as they are.
 pub fn split_exactly(window: &mut Reading, end: &Reading) {
     let Some(cpu_s) = window.get("cpu_s").copied() else { return };
@@ -50,8 +50,8 @@ pub fn split_exactly(window: &mut Reading, end: &Reading) {
 /// both edges.
 ///
 /// Shares of one CPU are kept within 0 and 1: clock ticks are coarser than the window's edges. The
-/// n-th share is CPU n's, 0 for one that was offline. Without readings of the CPU meter at both
-/// edges, or with a window that is not positive, the fields of the CPU stay 0 and empty.
+/// n-th share is CPU n's, 0 for one that was offline. If readings of the CPU meter are missing at
+/// an edge, or the window is not positive, the fields of the CPU stay 0 and empty.
 pub fn node_cost(
     name: &str,
     start: &BTreeMap<String, Reading>,

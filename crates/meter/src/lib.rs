@@ -6,9 +6,9 @@
 //! - [`Watched`] reads what the processes of a server program spend together;
 //! - [`environment`] tells the facts of the machine that belong in every record.
 //!
-//! A source opens its files once and reads them again from the start into a buffer that it keeps,
-//! so that a reading costs the system calls and the parsing, nothing else. A source that is absent
-//! is [`Unavailable`] with a reason, and a read that fails gives no row: missing beats wrong.
+//! A source opens its files once and reads them again from the start into a buffer that it keeps.
+//! So a reading costs the system calls and the parsing, nothing else. A source that is absent is
+//! [`Unavailable`] with a reason, and a read that fails gives no row: missing beats wrong.
 //!
 //! This crate reads no clock and starts no thread.
 

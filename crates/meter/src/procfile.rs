@@ -32,7 +32,7 @@ impl ProcFile {
     /// replaced.
     ///
     /// # Errors
-    /// What the kernel said, with the path: after a process is gone its files answer with "no such
+    /// What the kernel said, with the path. After a process is gone its files answer with "no such
     /// process", even when another one has its id by then.
     pub(crate) fn text(&mut self) -> io::Result<Cow<'_, str>> {
         let mut length = 0;

@@ -47,9 +47,9 @@ impl MeterSet {
     /// Opens every registered meter. `now` is the monotonic clock, ns, that the costs are taken
     /// with.
     ///
-    /// Each meter is read once and the reading dropped: one that opens but cannot be read is
-    /// unavailable too (pressure information that was switched off at boot), and the first reading
-    /// that counts finds its buffers in place. Namespaces are those of the calling thread.
+    /// Each meter is read once and the reading dropped. One that opens but cannot be read is
+    /// unavailable too, like pressure information that was switched off at boot. And the first
+    /// reading that counts finds its buffers in place. Namespaces are those of the calling thread.
     pub fn open_all(target: &Target, now: fn() -> Nanos) -> Self {
         Self::open(METERS, target, now)
     }

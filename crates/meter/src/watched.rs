@@ -23,11 +23,11 @@ impl Watched {
             .map(Self)
     }
 
-    /// The sums over all of them: the values of the meter `process`, `cpu_s_total`, which is user
-    /// and kernel together and comes in nanoseconds where the kernel tells, not in clock ticks
-    /// (`delta::split_exactly` splits it), and how many `processes` there are. Of each by itself
-    /// `process1_cpu_s_total` and `process1_threads`, numbered from 1 in the order of the ids: a
-    /// sum does not show that one of them never waited.
+    /// The sums over all of them: the values of the meter `process`, `cpu_s_total`, and how many
+    /// `processes` there are. `cpu_s_total` is user and kernel together, in nanoseconds where the
+    /// kernel tells; `delta::split_exactly` splits it. Of each by itself `process1_cpu_s_total` and
+    /// `process1_threads`, numbered from 1 in the order of the ids. A sum does not show that one of
+    /// them never waited.
     ///
     /// `max_rss_bytes` is the sum of each one's own peak, and `rss_bytes` counts memory that they
     /// share once for each: both are upper bounds.

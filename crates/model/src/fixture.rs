@@ -120,6 +120,7 @@ pub fn record(metrics: &[(&str, f64)]) -> Record {
         window_s: 1.0,
         limited_by: String::new(),
         limited_because: String::new(),
+        explanation: Vec::new(),
         metrics: metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         latency: Default::default(),
         intervals: Vec::new(),

@@ -47,6 +47,10 @@ pub struct Record {
     /// The numbers behind `limited_by`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub limited_because: String,
+    /// What follows from the figures, in sentences: where the bytes are that were written and not
+    /// received, and the like.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explanation: Vec<String>,
     /// Figures by name.
     pub metrics: BTreeMap<String, f64>,
     /// Latencies by kind (`response_ns`, `service_ns`, ...).
@@ -141,7 +145,7 @@ impl Record {
         self.inconsistency()
     }
 
-    /// The invariants that do not hold. By hand these alone are an error: the kernel may translate
+    /// The invariants that do not hold. By hand these alone are an error. The kernel may translate
     /// an address when a socket connects, and then the proof by addresses fails on a sound path.
     pub fn inconsistency(&self) -> Option<String> {
         let broken = self.invariants.iter().filter(|invariant| !invariant.ok);
@@ -264,12 +268,20 @@ pub struct ProxyCost {
     /// Whether the path names it; the others should have seen no traffic: what they spend is the
     /// cost of idling.
     pub named: bool,
-    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`. And
-    /// what the proxy itself says of the trial, warm-up included: `downstream_connections`,
-    /// `requests`, `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`,
-    /// `workers` ...
+    /// Figures of the window: `cpu_s`, `user_s`, `system_s`, `cores`, `rss_bytes`, `threads`. Where
+    /// only a meter of the cluster saw it: `cores` and `memory_bytes`. And what the proxy itself
+    /// says of the trial, warm-up included: `downstream_connections`, `requests`,
+    /// `upstream_connections`, `retries`, `tls_handshakes`, `allocated_bytes`, `workers` ...
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,
+}
+
+impl ProxyCost {
+    /// Its memory, bytes: resident memory, where its processes can be seen. Elsewhere it is what a
+    /// meter of the cluster counts.
+    pub fn memory_bytes(&self) -> Option<f64> {
+        ["rss_bytes", "memory_bytes"].iter().find_map(|name| self.figures.get(*name).copied())
+    }
 }
 
 /// The shortest window whose CPU figures of a machine say something by themselves, s: the kernel

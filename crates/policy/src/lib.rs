@@ -1,7 +1,7 @@
-//! The two services that proxies ask and tell about requests: a *policy* service, which says
-//! whether a request may pass (Envoy's `ext_authz` filters), and a *telemetry* service, which is
-//! told of each request afterwards (Envoy's access log service). Each is a process of its own, so
-//! that what it costs is seen beside what proxies spend on it.
+//! The two services that proxies ask and tell about requests. A *policy* service says whether a
+//! request may pass (Envoy's `ext_authz` filters). A *telemetry* service is told of each request
+//! afterwards (Envoy's access log service). Each is a process of its own, so that what it costs is
+//! seen beside what proxies spend on it.
 //!
 //! ```text
 //!   proxy ── Check ────────────► policy      a table of rules, first match, otherwise allowed
@@ -33,8 +33,8 @@ pub fn policy(options: &Options) -> Result<(), Fault> {
 }
 
 /// Runs the telemetry service until `SIGTERM`. Its totals: `reports`, of these `http_reports` and
-/// `tcp_reports`, `intermediate_reports` (of connections that are not over, in no other figure),
-/// `received_bytes` and `sent_bytes` as the proxies report them, `connections`,
+/// `tcp_reports`, `intermediate_reports` (of connections that are not over, in no other figure).
+/// Then `received_bytes` and `sent_bytes` as the proxies report them, `connections`,
 /// `dropped_connections`, `failed_calls`. All of these only grow; `series` is an object: how many
 /// are `told_apart`, and the `busiest` of them, those with the most reports.
 ///

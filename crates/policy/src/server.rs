@@ -31,9 +31,9 @@ use connection_table::ConnectionTable;
 pub struct Options {
     /// Where proxies connect to, plaintext HTTP/2.
     pub listen: SocketAddr,
-    /// What answers every connection with the totals as one JSON object in one line: a Unix socket,
-    /// by a name in the network namespace that begins with `@`, or a TCP port of the loopback, like
-    /// `127.0.0.1:9000`; absent: nothing.
+    /// What answers every connection with the totals as one JSON object in one line. It is a Unix
+    /// socket, by a name in the network namespace that begins with `@`. Or it is a TCP port of the
+    /// loopback, like `127.0.0.1:9000`. Absent: nothing.
     pub admin: Option<String>,
     /// Threads that serve connections, at least 1.
     pub threads: usize,

@@ -33,9 +33,3 @@ pub use self::details::Details;
 pub use self::format::SummaryFormat;
 pub use self::formats::{SUMMARY_FORMATS, summary_format};
 pub use self::noise_page::noise_page;
-
-/// A run as a page of this format; `None` when there is no such format. [`SUMMARY_FORMATS`] has
-/// them all.
-pub fn render(data: &RunData, format: &str) -> Option<String> {
-    Some(summary_format(format)?.render(&data.summary()))
-}

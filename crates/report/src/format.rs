@@ -20,22 +20,12 @@ pub trait Format: Sync {
     ///
     /// Metrics of any value are accepted: what is not a finite number is printed as unknown, or
     /// left out.
-    fn render(&self, records: &[Record], context: &Context<'_>) -> String;
+    fn render(&self, records: &[Record], context: &Context) -> String;
 }
 
 /// What a format may use besides the records; formats for programs ignore it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Context<'a> {
-    /// Sentences that explain the figures, a list a record in the order of the records. May be
-    /// shorter than the records.
-    pub notes: &'a [Vec<String>],
+pub struct Context {
     /// Whether the text goes to a terminal, which can show bold and dim.
     pub terminal: bool,
-}
-
-impl<'a> Context<'a> {
-    /// The sentences of the record at this index.
-    pub fn notes_of(&self, index: usize) -> &'a [String] {
-        self.notes.get(index).map_or(&[], Vec::as_slice)
-    }
 }

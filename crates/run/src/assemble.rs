@@ -65,8 +65,8 @@ pub struct Setting<'a> {
 /// seen in the figures.
 const OVERHEAD_SEEN_CORES: f64 = 0.02;
 
-/// The record of a trial, with the sentences that explain it.
-pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<String>) {
+/// The record of a trial.
+pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> Record {
     let job = setting.job;
     let (client, server) = (&outcome.client, outcome.server.as_ref());
     let count = u32::try_from(outcome.clients.len()).unwrap_or(u32::MAX);
@@ -105,6 +105,7 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
         window_s: client.window_ns as f64 / SECOND as f64,
         limited_by: String::new(),
         limited_because: String::new(),
+        explanation: figures.explanation,
         metrics: figures.metrics,
         latency: latencies(client, server),
         intervals: intervals::intervals(
@@ -151,7 +152,7 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> (Record, Vec<Stri
     record.warnings.extend(overhead_seen(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
-    (record, figures.notes)
+    record
 }
 
 /// The clients and the servers that reported, with where they were. `together` is the job of all

@@ -18,8 +18,8 @@ use encoding::{Counts, HIGHEST_NS};
 /// Zero is recorded as zero: a lateness of nothing is a measurement. Values above 1 hour are
 /// recorded as 1 hour and counted by [`clamped`](Self::clamped).
 ///
-/// [`min`](Self::min) and [`max`](Self::max) are exact. The serialised form has no room for them:
-/// after [`from_base64`](Self::from_base64) they are the limits of the lowest and highest count in
+/// [`min`](Self::min) and [`max`](Self::max) are exact. The serialised form has no room for them.
+/// After [`from_base64`](Self::from_base64) they are the limits of the lowest and highest count in
 /// use, right to 3 digits.
 #[derive(Clone, PartialEq)]
 pub struct Histogram {
@@ -129,7 +129,7 @@ impl Histogram {
     #[must_use]
     pub fn percentile(&self, p: f64) -> u64 {
         let total = self.count() as f64;
-        // 0.07 is not exact in binary, and 0.07 % of 10 000 comes out just above 7: without the
+        // 0.07 is not exact in binary, and 0.07 % of 10 000 comes out just above 7. Without the
         // allowance for rounding its rank would be 8.
         let exact_rank = p.clamp(0.0, 100.0) * total / 100.0;
         let rank = (exact_rank * (1.0 - 4.0 * f64::EPSILON)).ceil();
@@ -182,8 +182,8 @@ impl Histogram {
     /// histogram, whatever it claims.
     ///
     /// # Errors
-    /// When the text is too long, not base64, not HdrHistogram V2, of another range or precision
-    /// than 1 ns to 1 hour in 3 digits, or when its counts do not fit that range.
+    /// When the text is too long, not base64, not HdrHistogram V2, or of another range or precision
+    /// than 1 ns to 1 hour in 3 digits. Or when its counts do not fit that range.
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
         let counts = encoding::decode(text)?;
         let mut read = Self::new();

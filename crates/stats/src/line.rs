@@ -29,8 +29,8 @@ impl Line {
 /// The line of ordinary least squares through points (x, y). How well it is known is for several of
 /// them to say: one of each round, as of any other figure.
 ///
-/// `None` with a value that is not finite, or with points at fewer than [`FEWEST_PLACES`] places:
-/// values of x that differ by less than 5 % are one place, like rates that a path did not reach.
+/// `None` with a value that is not finite, or with points at fewer than [`FEWEST_PLACES`] places.
+/// Values of x that differ by less than 5 % are one place, like rates that a path did not reach.
 #[must_use]
 pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {

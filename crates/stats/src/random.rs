@@ -3,7 +3,7 @@
 /// xoshiro256++ of D. Blackman and S. Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM
 /// Transactions on Mathematical Software 47(4), 2021, seeded by splitmix64 as they advise.
 ///
-/// Of its own here because what a report says must not change with the version of a library: the
+/// Of its own here because what a report says must not change with the version of a library. The
 /// same seed gives the same numbers for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {

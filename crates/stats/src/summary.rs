@@ -1,6 +1,6 @@
 //! Figures of a handful of values: intervals of a window, rounds of a cell.
 //!
-//! Every function returns `None` when there are no values or when one of them is not finite: a
+//! Every function returns `None` when there are no values or when one of them is not finite. A
 //! summary of a broken figure would hide it.
 
 /// The middle value; of an even number of values the mean of the two in the middle.

@@ -27,7 +27,7 @@ pub struct Route {
     /// The proxies in the pods of the path, those that it does not name, too.
     pub proxies: Vec<Proxy>,
     /// Rate of the slowest link that all of the path's traffic crosses, each direction, bits/s with
-    /// Ethernet headers; absent: not known, or no link is shaped.
+    /// Ethernet headers. Absent: not known, or no link is shaped.
     pub link_bits_per_s: Option<u64>,
     /// The largest packet that the ends send, bytes with its IP header; 0: not known.
     pub mtu_bytes: u32,

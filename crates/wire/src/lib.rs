@@ -18,9 +18,9 @@
 //! # Control session (TCP)
 //!
 //! TLS 1.3 with both sides authenticated, then frames ([`encode`], [`FrameReader`]): a `u32` length
-//! and as many bytes of JSON, at most [`MAX_FRAME`], to an agent at most [`MAX_ORDER`]. The
-//! conductor sends [`ToAgent`], the agent [`FromAgent`]. [`ConductorSession`] and [`AgentSession`]
-//! know which message is legal when.
+//! and as many bytes of JSON. A frame has at most [`MAX_FRAME`], to an agent at most [`MAX_ORDER`].
+//! The conductor sends [`ToAgent`], the agent [`FromAgent`]. [`ConductorSession`] and
+//! [`AgentSession`] know which message is legal when.
 //!
 //! ```text
 //!  conductor                              agent
@@ -39,9 +39,9 @@
 //! ```
 //!
 //! An agent that the conductor started itself, or a testbed for it, has the same session over a
-//! Unix socket pair, without TLS: the pair is nobody else's. There the end of the stream tells that
-//! the conductor died, so that silence counts only from `Prepare` to `Done` or `Failed`, and agents
-//! that rest between trials need no `Ping`.
+//! Unix socket pair, without TLS. The pair is nobody else's. There the end of the stream tells that
+//! the conductor died. So silence counts only from `Prepare` to `Done` or `Failed`, and agents that
+//! rest between trials need no `Ping`.
 //!
 //! The agent's states ([`AgentState`]); `>` is a message it gets, `<` one it sends:
 //!
@@ -67,10 +67,10 @@
 //! ```
 //!
 //! Messages cross on the wire. A trial can end at the agent while `Start`, `Finish` or `Abort` is
-//! under way: in `Idle` after a trial these are legal and mean nothing. `Ready`, `Progress` and
+//! under way. In `Idle` after a trial these are legal and mean nothing. `Ready`, `Progress` and
 //! `Done` can be under way when the conductor aborts: while it waits for the trial's end they mean
 //! nothing either. The sessions answer [`Heed::Ignore`] for both. Because every `Prepare` is ended
-//! by exactly one `Done` or `Failed`, and the next `Prepare` waits for it, no message can be taken
+//! by exactly one `Done` or `Failed`, for which the next `Prepare` waits, no message can be taken
 //! for one of another trial.
 //!
 //! # Data flow (TCP)

@@ -10,7 +10,7 @@ use crate::flow::FlowKey;
 /// The version of the protocol; ends with different numbers refuse each other.
 ///
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an
-/// agent that does not know them would silently do something else than was asked, so older ones are
+/// agent that does not know them would silently do something else than was asked. So older ones are
 /// refused. 3: `looks_on`, for the same reason. 4: `permit`, without which an agent of a run does
 /// nothing, and `shows_credential`, without which agents refuse requests.
 pub const PROTOCOL: u32 = 4;
@@ -66,7 +66,7 @@ pub struct Prepare {
     #[serde(default)]
     pub all_connections: u32,
     /// Processes of a server program, in the agent's PID namespace, for a server's agent that looks
-    /// on: what they spend together stands among its readings as `program`. With such a list the
+    /// on. What they spend together stands among its readings as `program`. With such a list the
     /// agent answers no HTTP itself. At most 64, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watch: Vec<u32>,

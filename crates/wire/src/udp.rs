@@ -1,8 +1,8 @@
 //! Registration of UDP flows.
 //!
-//! A server keeps nothing for, and says nothing to, an address that has not shown two things: a
-//! valid token, and that it receives what is sent to it (the cookie). The datagram that registers
-//! is longer than any answer, so a forged source address gains an attacker nothing.
+//! A server keeps nothing for, and says nothing to, an address that has not shown two things. They
+//! are a valid token, and that it receives what is sent to it (the cookie). The datagram that
+//! registers is longer than any answer, so a forged source address gains an attacker nothing.
 //!
 //! A registration can be repeated: the same datagram is accepted again while the server's secret
 //! lives. Accepting is therefore to be idempotent for a pair of address and flow.

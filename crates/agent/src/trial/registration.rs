@@ -38,9 +38,8 @@ pub(crate) fn flow_limit(
 
 /// Whether this end has no workers: somebody else answers.
 pub(crate) fn looks_on(workload: &dyn Workload, prepare: &Prepare) -> bool {
-    let answers_itself = workload.code() > 0;
     prepare.role == Role::Server
-        && !answers_itself
+        && !workload.needs_agent()
         && (prepare.looks_on || !prepare.watch.is_empty())
 }
 

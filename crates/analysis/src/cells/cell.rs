@@ -23,6 +23,8 @@ pub(crate) struct Cell {
     places: HashMap<u32, usize>,
     /// The limits of the trials, and how many had each, with the numbers of the last.
     pub(crate) limits: Vec<Limit>,
+    /// What the last trial that explains itself says.
+    pub(crate) explanation: Vec<String>,
     /// Caveats over all trials.
     pub(crate) warnings: u32,
     /// Failures by reason, over all trials.
@@ -66,8 +68,8 @@ pub(crate) struct Spent {
     pub(crate) named: bool,
     /// Cores that they kept busy.
     pub(crate) cores: f64,
-    /// Resident memory, bytes.
-    pub(crate) rss_bytes: f64,
+    /// Memory as it was metered, bytes.
+    pub(crate) memory_bytes: f64,
     /// Memory that they say they have allocated, bytes.
     pub(crate) allocated_bytes: f64,
 }
@@ -80,7 +82,7 @@ impl Spent {
             count: 1,
             named: proxy.named,
             cores: figure("cores"),
-            rss_bytes: figure("rss_bytes"),
+            memory_bytes: proxy.memory_bytes().unwrap_or(f64::NAN),
             allocated_bytes: figure("allocated_bytes"),
         }
     }
@@ -95,7 +97,7 @@ impl Spent {
                 Some(known) => {
                     known.count += 1;
                     known.cores += proxy.cores;
-                    known.rss_bytes += proxy.rss_bytes;
+                    known.memory_bytes += proxy.memory_bytes;
                     known.allocated_bytes += proxy.allocated_bytes;
                 }
                 None => out.push(proxy),
@@ -161,6 +163,9 @@ impl Cell {
                 trials: 1,
                 because: record.limited_because.clone(),
             }),
+        }
+        if !record.explanation.is_empty() {
+            self.explanation.clone_from(&record.explanation);
         }
         let own = record.warnings.iter().filter(|warning| !is_of_the_machine(warning)).count();
         self.warnings = self.warnings.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));

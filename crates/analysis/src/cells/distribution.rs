@@ -75,7 +75,7 @@ fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
         // A percentile beyond the last sample is the last sample again.
         .take_while(|nines| count * 10f64.powf(-nines) >= 1.0)
         .map(|nines| (nines, histogram.percentile(100.0 * (1.0 - 10f64.powf(-nines)))))
-        // All samples are at or below the largest, which has no place on an axis of nines: it
+        // All samples are at or below the largest, which has no place on an axis of nines. It
         // stands in the middle of the share that the last sample is.
         .chain([((2.0 * count).log10(), histogram.max())])
         .collect()

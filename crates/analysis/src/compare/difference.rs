@@ -37,8 +37,8 @@ impl Difference {
 const UNKNOWN: &str = "unknown";
 /// Facts of a machine that change no figure by themselves.
 const HARMLESS: &[&str] = &["boot_id", "hostname", "memory_bytes"];
-/// Facts of a testbed that change no figure, by the last words of their names: who got which
-/// address, which node of a cluster a pod was put on where the scenario leaves it open.
+/// Facts of a testbed that change no figure, by the last words of their names. They say who got
+/// which address, and which node of a cluster a pod was put on where the scenario leaves it open.
 const HARMLESS_ENDS: &[&str] = &[" address", " node port", " node"];
 /// Parts of a job that are none of the traffic's: cells in which only these differ are compared.
 const NOT_THE_JOB: &[&str] = &["seed", "timing.window_ns", "timing.interval_ns"];

@@ -58,7 +58,7 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
 /// The word of a figure that is 0 in some round.
 const NO_RATIO_TO_0: &str = "no ratio to 0";
 
-/// Judges a figure that is 0 in some rounds, like losses and errors: it has no ratio, but a test
+/// Judges a figure that is 0 in some rounds, like losses and errors. It has no ratio, but a test
 /// can tell that there is more of it, or less. `noise_floor` is the A/A pair's difference in the
 /// figure's own unit.
 fn shifted(

@@ -65,9 +65,9 @@ impl Measure {
         }
     }
 
-    /// The one that is called so: `throughput`, what reports show, with or without its unit, a
-    /// percentile (`p99_response`, `response_p99_ns`, `p99`: of the latency that reports show), or
-    /// a metric of records. A metric may be none.
+    /// The one that is called so. A name is `throughput`, or what reports show, with or without its
+    /// unit. It can also be a percentile (`p99_response`, `response_p99_ns`, `p99`: of the latency
+    /// that reports show), or a metric of records. A metric may be none.
     pub(crate) fn named(word: &str, kind: &'static Kind) -> Self {
         let compared = || kind.figures.iter().filter(|figure| figure.is_compared());
         let found = match word {

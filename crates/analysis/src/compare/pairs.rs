@@ -77,7 +77,7 @@ impl NotCompared {
 /// The key of a cell: path, workload, point.
 type Key = (String, String, String);
 
-/// The cells of a run that take part, in the plan's order: none that is searched, and none of the
+/// The cells of a run that take part, in the plan's order. None that is searched, and none of the
 /// A/A pair's second half, which is there for its noise.
 fn cells(values: &Values) -> impl Iterator<Item = (Key, CellOfRun<'_>)> {
     let plan: &Plan = &values.run.plan;

@@ -51,7 +51,7 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
     /// The share by which the same thing measured twice differed in either run, where one has an
-    /// A/A pair; of a share that has no ratio the difference of the shares.
+    /// A/A pair. Of a share that has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
     /// The smallest difference that would have been found with 80 %, where none was. Of what a

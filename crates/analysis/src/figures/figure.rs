@@ -1,6 +1,6 @@
 //! A figure: what it is, and how it is read from a record.
 
-use hopbench_model::{Latency, Record};
+use hopbench_model::{Latency, ProxyCost, Record};
 use hopbench_stats::Stop;
 
 use super::link::{LINK_RATE, link};
@@ -32,6 +32,8 @@ pub(crate) enum Source {
     /// CPU time of one end's process, of the proxies that the path names, or of all of them, for
     /// each unit of work, ns.
     Cpu(End, Work),
+    /// Memory of the proxies that the path names.
+    ProxyMemory,
     /// Cores of the nodes that are busy.
     Nodes(Busy),
     /// The share of the nodes' CPU time in which they were idle.
@@ -84,6 +86,7 @@ impl Figure {
                 sent_again / (per_s(record, Work::KiB)? * 1024.0 * record.window_s)
             }
             Source::Cpu(end, unit) => cores(record, end, proxied)? * 1e9 / per_s(record, unit)?,
+            Source::ProxyMemory => of_proxies(record, ProxyCost::memory_bytes)?,
             Source::Nodes(busy) => node::cores(&record.cost, busy)?,
             Source::NodesIdle => node::idle(&record.cost)?,
             Source::Nic(End::Client, name) => *record.cost.client.get(name)?,
@@ -108,7 +111,7 @@ impl Figure {
         }
     }
 
-    /// By how much the ratio of two such figures can be off because they are rounded: a value of a
+    /// By how much the ratio of two such figures can be off because they are rounded. A value of a
     /// histogram stands for all within 0.1 % of it.
     pub(crate) fn ratio_resolution(&self) -> f64 {
         if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
@@ -131,7 +134,7 @@ impl Figure {
     }
 
     /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends
-    /// on how many there were, and one more trial can exceed it by any amount; what a node or a NIC
+    /// on how many there were, and one more trial can exceed it by any amount. What a node or a NIC
     /// did was for everybody.
     pub(crate) fn is_compared(&self) -> bool {
         let is_extreme =
@@ -225,18 +228,12 @@ pub(crate) fn per_s(record: &Record, unit: Work) -> Option<f64> {
 }
 
 /// Cores that a process kept busy. Its CPU time is that of the time between two readings, which is
-/// a little longer than the window: a rate is compared with a rate.
+/// a little longer than the window. A rate is compared with a rate.
 fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
     match end {
         End::Client => record.cost.client.get("cores").copied(),
         End::Server => record.cost.server.get("cores").copied(),
-        End::Proxies => {
-            let named = record.cost.proxies.iter().filter(|proxy| proxy.named);
-            let cores = named.map(|proxy| proxy.figures.get("cores").copied());
-            // Of proxies that are not all known there is no sum, and of none there is nothing to
-            // say.
-            cores.reduce(|sum, cores| Some(sum? + cores?)).flatten()
-        }
+        End::Proxies => of_proxies(record, |proxy| proxy.figures.get("cores").copied()),
         End::All => {
             let of = |end| cores(record, end, proxied);
             // Without what the proxies of the path spent, the sum would look like a cheap path.
@@ -244,4 +241,11 @@ fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
             Some(of(End::Client)? + of(End::Server)? + proxies)
         }
     }
+}
+
+/// The sum of a figure over the proxies that the path names. `None` where it is not known of each of
+/// them, and where there are none.
+fn of_proxies(record: &Record, figure: fn(&ProxyCost) -> Option<f64>) -> Option<f64> {
+    let named = record.cost.proxies.iter().filter(|proxy| proxy.named);
+    named.map(figure).reduce(|sum, next| Some(sum? + next?)).flatten()
 }

@@ -204,9 +204,9 @@ impl Curve<'_> {
             .unwrap_or(0)
     }
 
-    /// What such proxies spent where no traffic went through them: over the trials of this
-    /// workload, in pods that are the same or set up alike. `None` where there are none, and for
-    /// what only grows.
+    /// What such proxies spent where no traffic went through them. It is taken over the trials of
+    /// this workload, in pods that are the same or set up alike. `None` where there are none, and
+    /// for what only grows.
     fn idle(&self) -> Option<f64> {
         if self.resource == Resource::RssBytes {
             return None;
@@ -245,7 +245,7 @@ fn spent<'a>(round: &'a Round, name: &str, named: bool) -> Option<&'a Spent> {
 fn amount(resource: Resource, proxy: &Spent) -> f64 {
     match resource {
         Resource::Cores => proxy.cores,
-        Resource::RssBytes => proxy.rss_bytes,
+        Resource::RssBytes => proxy.memory_bytes,
         Resource::AllocatedBytes => proxy.allocated_bytes,
     }
 }

@@ -151,8 +151,8 @@ fn ends(one: &Path, other: &Path) -> bool {
     of(one) == of(other)
 }
 
-/// The indices of the sets that lead from the smallest to a largest, each holding the one before:
-/// the gateway first, then the server's sidecar, then the client's.
+/// The indices of the sets that lead from the smallest to a largest, each holding the one before.
+/// The gateway is first, then the server's sidecar, then the client's.
 pub(crate) fn chain(sets: &[Hops]) -> Vec<usize> {
     let rank = |set: Hops| (set.len(), !set.gateway, !set.server, !set.client);
     let mut order: Vec<usize> = (0..sets.len()).collect();
@@ -166,8 +166,8 @@ pub(crate) fn chain(sets: &[Hops]) -> Vec<usize> {
     out
 }
 
-/// The steps by one proxy (or the smallest there are) that are not in the chain: pairs of indices,
-/// in the order in which a reader follows them.
+/// The steps by one proxy (or the smallest there are) that are not in the chain. They are pairs of
+/// indices, in the order in which a reader follows them.
 pub(crate) fn others(sets: &[Hops], chain: &[usize]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let mut order: Vec<usize> = (0..sets.len()).collect();

@@ -81,11 +81,7 @@ fn waterfall(
         family: family.name.clone(),
         variant: family.variant.clone(),
         steps,
-        note: match (job.is_paced(), job.is_closed_loop()) {
-            (true, _) => String::new(),
-            (false, true) => format!("closed loop: {UNEQUAL}"),
-            (false, false) => UNEQUAL.to_owned(),
-        },
+        note: if job.is_paced() { String::new() } else { UNEQUAL.to_owned() },
     })
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn of(
         SearchOutcome::Found { load, low, high } => {
             let (low, high) = (low, high.unwrap_or(f64::INFINITY));
             match goal {
-                // Of several searches these are the ends of the interval of their results, each of
-                // which is the lower end of what lies between two rates that are as near as the
+                // Of several searches these are the ends of the interval of their results. Each
+                // result is the lower end of what lies between two rates that are as near as the
                 // precision (of `cpu` as a point of its aim).
                 _ if spec.repeats > 1 => (low, high * (1.0 + resolution(goal).unwrap_or(0.0))),
                 SearchGoal::Cpu { ceiling, .. } => {
@@ -68,7 +68,7 @@ pub(crate) fn range(goal: &SearchGoal, parameter: &str) -> (f64, f64) {
 /// seen there.
 ///
 /// The search itself stops as soon as a load comes near its aim, however far the loads around it
-/// are; between these, CPU follows the load nearly in a line, and the nearest of them says how
+/// are. Between these, CPU follows the load nearly in a line, and the nearest of them says how
 /// steep it is.
 fn held(ceiling: f64, load: f64, trials: &[SearchTrial<'_>]) -> Option<(f64, f64)> {
     let seen = |at: f64| -> Vec<f64> {

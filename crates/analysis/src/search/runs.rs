@@ -12,8 +12,8 @@ use super::known_load::KnownLoad;
 use crate::summary::{Bracket, SearchedPath};
 use crate::text::load_text::number;
 
-/// From this number of runs on each side on, runs are compared and not their rounds or searches:
-/// what changes from run to run is in them.
+/// From this number of runs on each side on, runs are compared and not their rounds or searches.
+/// What changes from run to run is in them.
 pub(crate) const ENOUGH_RUNS: usize = 3;
 
 /// One load in several runs.

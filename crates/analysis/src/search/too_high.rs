@@ -11,7 +11,7 @@ use crate::text::{LoadUnit, broken_text};
 const MOST_OF_IT: f64 = 0.5;
 
 /// Which bound a trial broke besides that of its figure, and whether others kept the CPU busy that
-/// it was to hold down; empty where there is nothing to say.
+/// it was to hold down. Empty where there is nothing to say.
 pub(crate) fn of(record: &Record, spec: &SearchSpec) -> String {
     let Some(step) = &record.search else { return String::new() };
     let mut out = Vec::new();
@@ -69,8 +69,8 @@ pub(crate) fn at(trials: &[SearchTrial<'_>], spec: &SearchSpec, load: f64) -> St
 }
 
 /// The lowest load beyond this one at which more than the figure says that it is too high, with
-/// what was seen there: `12500/s: lost 0 %, but 3.1 % never left the sender`; empty where there is
-/// none.
+/// what was seen there. An example: `12500/s: lost 0 %, but 3.1 % never left the sender`. Empty
+/// where there is none.
 pub(crate) fn beyond(
     trials: &[SearchTrial<'_>],
     spec: &SearchSpec,

@@ -40,8 +40,8 @@ impl<'a> SearchTrial<'a> {
     }
 }
 
-/// The trials of one load whose figures count: those that can be used and in which the testbed did
-/// not change, or all that can be used where there is no such.
+/// The trials of one load whose figures count. They can be used, and the testbed did not change in
+/// them. Without such they are all that can be used.
 pub(crate) fn counted<'t, 'a>(
     trials: impl Iterator<Item = &'t SearchTrial<'a>>,
 ) -> Vec<&'t SearchTrial<'a>>
@@ -56,7 +56,7 @@ where
 }
 
 /// Whether the generator was the limit of half of the trials or more that either end of what was
-/// found rests on: those up to the load that was found (`at`), or those beyond it.
+/// found rests on. They are those up to the load that was found (`at`), or those beyond it.
 pub(crate) fn is_generator_limited(
     trials: &[SearchTrial<'_>],
     bracket: Bracket,

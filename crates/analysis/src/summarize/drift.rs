@@ -28,7 +28,7 @@ pub(crate) fn notes(data: &RunData) -> Vec<String> {
         .filter(|alike| alike.p <= TOLD && alike.correlation > 0.0);
     if let Some(alike) = alike {
         out.push(format!(
-            "rounds resemble the round before (rank correlation {:.2}, p {}): there is less in them than their number \
+            "rounds resemble the round before (rank correlation {:.2}, p {}). There is less in them than their number \
              says, and intervals of figures are too narrow",
             alike.correlation,
             p_value(alike.p),

@@ -140,8 +140,8 @@ fn unequal(data: &RunData) -> Option<String> {
     })
 }
 
-/// What is said after a load that each of several clients makes, and how many of them there are;
-/// nothing of either where every path has one.
+/// What is said after a load that each of several clients makes, and how many of them there are.
+/// Nothing of either where every path has one.
 fn clients(data: &RunData, workload: &Workload) -> (&'static str, Option<String>) {
     let paths = &data.run.plan.paths;
     let on = |path: &usize| {

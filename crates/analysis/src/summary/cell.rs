@@ -46,6 +46,9 @@ pub struct CellSummary {
     pub nodes: Vec<NodeSummary>,
     /// The limits of its trials with the number of trials, most first.
     pub limited_by: Vec<Limit>,
+    /// What follows from the figures of the last trial that says so, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub explanation: Vec<String>,
     /// Caveats over all rounds.
     pub warnings: u32,
     /// Rounds in which it and the baseline's cell were measured in different sessions of the run:

@@ -33,8 +33,8 @@ pub struct LoadComparison {
     /// It divided by the baseline's; absent where one of them was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// The least that the ratio can be: of several searches its interval, of levels the lower end
-    /// here and the upper one there; absent where that is not known.
+    /// The least that the ratio can be. Of several searches it is their interval, of levels the
+    /// lower end here and the upper one there. Absent where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// The most that it can be.

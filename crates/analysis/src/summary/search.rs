@@ -63,9 +63,9 @@ pub struct SearchedPath {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
     /// The load lies between this and `high`. Of `cpu` the two are from where it was found to where
-    /// CPU would be at the ceiling, by the nearest other load; of `lossless` with repeats the
-    /// interval of the results, as wide as the precision at least; else what the search came to.
-    /// Absent while it has not ended.
+    /// CPU would be at the ceiling, by the nearest other load. Of `lossless` with repeats they are
+    /// the interval of the results, as wide as the precision at least. Else they are what the
+    /// search came to. Absent while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// See `low`; absent also where nothing is known from above.

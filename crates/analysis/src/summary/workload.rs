@@ -1,5 +1,6 @@
 //! A workload of a run: its figures, findings, cells and distributions.
 
+use hopbench_model::WorkloadKind;
 use serde::Serialize;
 
 use super::cell::{CellSummary, RatioSummary};
@@ -12,6 +13,9 @@ pub struct WorkloadSummary {
     pub name: String,
     /// Its kind: `stream`, `rr` ...
     pub kind: String,
+    /// The traits of its jobs, which may carry them.
+    #[serde(skip)]
+    pub traits: WorkloadKind,
     /// When exchanges start, how many connections: `closed loop, 4 connections, window 10s`.
     pub setting: String,
     /// The parameters that vary, in the order of their names.
@@ -54,8 +58,8 @@ pub struct FigureSummary {
     pub better: Better,
     /// Whether it is plotted against a swept parameter.
     pub plotted: bool,
-    /// Whether it is CPU time of one end, or of the proxies, for a unit of work: a part of their
-    /// sum, which is a figure of its own.
+    /// Whether it is CPU time of one end, or of the proxies, for a unit of work. That is a part of
+    /// their sum, which is a figure of its own.
     pub cpu: bool,
 }
 

@@ -24,7 +24,7 @@ pub enum Refusal {
 
 /// Tells what a TLS error says of the other end.
 ///
-/// In TLS 1.3 the client is done before the server has judged it: a client can see the server's
+/// In TLS 1.3 the client is done before the server has judged it. A client can see the server's
 /// refusal as late as in its first read. The end of the stream during a handshake is no TLS error;
 /// a hopbench agent always sends an alert first.
 pub fn explain(error: &Error) -> Refusal {

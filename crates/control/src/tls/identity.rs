@@ -54,7 +54,7 @@ impl Identity {
     }
 }
 
-/// The content of a certificate. All of it is fixed, and nobody looks at the dates: a secret lives
+/// The content of a certificate. All of it is fixed, and nobody looks at the dates. A secret lives
 /// as long as whoever made it wants, and the clocks of two machines need not agree.
 fn params(end: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::secret::Secret;
 
-    /// Two builds understand each other only if they make the same certificates: what breaks this
+    /// Two builds understand each other only if they make the same certificates. What breaks this
     /// test needs a new `PROTOCOL`, and tells users of another token instead of another version.
     #[test]
     fn certificates_stay_as_they_are() {

@@ -22,19 +22,20 @@ impl Subcommand for Compare {
             .about("Compares two results folders, as a gate in CI if bounds are given")
             .after_help(
                 "Cells with the same path, workload, point and job are compared, round against round.\n\
-                 METRIC is throughput; p50, p90, p99, p999 or p9999 of response, service, delay,\n\
-                 connect or rtt, like p99_response; cpu_per_request and whatever else reports\n\
-                 show; found_load, the rate that a search found; or any metric in the records.\n\
-                 METRIC>5% is broken where the metric is called worse by more than 5 %,\n\
-                 METRIC>0% where it is called worse at all.\n\
+                 METRIC is throughput, or a percentile like p99_response: p50, p90, p99, p999 or\n\
+                 p9999 of response, service, delay, connect or rtt. Or it is cpu_per_request and\n\
+                 whatever else reports show, or any metric in the records. It is found_load for\n\
+                 the rate that a search found.\n\
+                 METRIC>5% is broken where the metric is called worse by more than 5 %.\n\
+                 METRIC>0% is broken where it is called worse at all.\n\
                  Worse is less of throughput and rates of work, more of everything else. A cell\n\
                  that A measured and in which every trial of B failed breaks its bounds, too; one\n\
                  that B leaves out is a warning. Where the rounds could not have seen a worsening\n\
                  of that size the bound is not broken, and that is said.\n\
-                 Exit codes: 0 no bound is broken, 1 one is, or with --strict one that no cell\n\
-                 could judge, 2 the input is wrong: no cell in common, a bound on what no cell\n\
-                 has, a run that stands there twice, runs of one side with different plans, runs\n\
-                 that --strict refuses.",
+                 Exit codes: 0 no bound is broken. 1 one is, or with --strict one that no cell\n\
+                 could judge. 2 the input is wrong: no cell in common, a bound on what no cell\n\
+                 has, or a run that stands there twice. Or runs of one side have different plans,\n\
+                 or --strict refuses a run.",
             )
             .arg(folder("a").required(true).value_name("A").help("The baseline: a folder that `hopbench run` left"))
             .arg(folder("b").required(true).value_name("B").help("The candidate"))

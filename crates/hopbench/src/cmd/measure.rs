@@ -99,7 +99,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     // An agent's own HTTP target answers the requests of a trial that it knows of; any other server
     // needs no session.
-    let asks_agent = kind.needs_agent || (kind.is_http() && common.token.is_given(matches));
+    let asks_agent = workload.needs_agent() || (kind.is_http() && common.token.is_given(matches));
     let server = if asks_agent {
         Some(
             AgentConnection::open(target.address, &common.token.secret()?, &ours, timeout)
@@ -222,14 +222,14 @@ impl Session {
                 link: None,
                 proxies: &[],
             };
-            let (record, notes) = record(&setting, &outcome);
+            let record = record(&setting, &outcome);
             if record.window_s == 0.0 && outcome.fault.is_none() {
                 failed = Some(Fault::measuring(
                     "interrupted before the window began: nothing was measured",
                 ));
                 break;
             }
-            self.print(&record, &notes)?;
+            self.print(&record)?;
             failed = outcome.fault.or_else(|| record.inconsistency().map(Fault::measuring));
             if failed.is_none() {
                 failed = failed_exchanges(&record).map(Fault::measuring);
@@ -249,14 +249,12 @@ impl Session {
         failed.map_or(Ok(()), Err)
     }
 
-    fn print(&self, record: &Record, notes: &[String]) -> Result<(), Fault> {
+    fn print(&self, record: &Record) -> Result<(), Fault> {
         let name = if self.json { "json" } else { "text" };
         let Some(format) = hopbench_report::format(name) else {
             return Ok(());
         };
-        let notes = [notes.to_vec()];
-        let context =
-            hopbench_report::Context { notes: &notes, terminal: std::io::stdout().is_terminal() };
+        let context = hopbench_report::Context { terminal: std::io::stdout().is_terminal() };
         print(format.render(std::slice::from_ref(record), &context))
     }
 

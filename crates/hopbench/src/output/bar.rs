@@ -53,7 +53,7 @@ impl Bar {
     }
 }
 
-/// Columns at the right that stay free: the `^C` that a terminal shows has room there, and begins
+/// Columns at the right that stay free. The `^C` that a terminal shows has room there, and begins
 /// no line of its own, which nobody would take away.
 const MARGIN: usize = 4;
 /// Columns of a terminal that does not say.

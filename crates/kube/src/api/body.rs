@@ -47,8 +47,8 @@ pub(crate) fn too_long() -> String {
     )
 }
 
-/// The reason behind an answer with another status than success, in one line and cut: the words of
-/// the API server, or of the server behind it.
+/// The reason behind an answer with another status than success, in one line and cut. It is the
+/// words of the API server, or of the server behind it.
 pub(crate) fn refusal(status: impl Display, text: &str) -> String {
     const MOST: usize = 300;
     let told: Option<serde_json::Value> = serde_json::from_str(text).ok();

@@ -13,9 +13,9 @@ use crate::api::client::Api;
 /// The pause before another attempt.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Makes an object. What passes by itself is tried again until `until`: an API server that is away
-/// or busy, a namespace whose service account the cluster has not made yet. An object that is there
-/// already was made by an attempt whose answer got lost.
+/// Makes an object. What passes by itself is tried again until `until`. Examples are an API server
+/// that is away or busy, a namespace whose service account the cluster has not made yet. An object
+/// that is there already was made by an attempt whose answer got lost.
 ///
 /// # Errors
 /// An error of the API server.

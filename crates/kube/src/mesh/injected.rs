@@ -191,8 +191,8 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
     if matches!(provider, MeshProvider::IstioAmbient | MeshProvider::Cilium) {
         add(
             format!(
-                "{} has its proxies on the nodes: they take what they like of a pod, and nothing that hopbench can read \
-                 proves what they took; such a path is not measured",
+                "{} has its proxies on the nodes. They take what they like of a pod, and nothing that hopbench can read \
+                 proves what they took. Such a path is not measured",
                 provider.name()
             ),
             "`provider: istio`, `linkerd` or `envoy`",

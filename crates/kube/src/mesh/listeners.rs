@@ -22,7 +22,7 @@ use crate::provision::target::{self, Whereabouts};
 /// The address of a pod; `None`: not known yet.
 pub(crate) type Address<'a> = &'a dyn Fn(&PodId) -> Option<IpAddr>;
 
-/// The port at which a client's sidecar or a gateway takes what is asked on a path: each has its
+/// The port at which a client's sidecar or a gateway takes what is asked on a path. Each has its
 /// own, since there is nothing but the port to tell them apart.
 pub(crate) fn taken(placement: &Placement, ends: &Endpoints, ask: &Ask) -> Option<u16> {
     let taking = placement

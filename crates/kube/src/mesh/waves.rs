@@ -30,7 +30,7 @@ const SECRET: Duration = Duration::from_secs(10);
 /// The owner of the fields of Secrets.
 const MANAGER: &str = "hopbench";
 
-/// Makes pods, each as soon as it is known where those are to which its proxy leads, and waits
+/// Makes pods, each as soon as it is known where those are to which its proxy leads. Then it waits
 /// until all are ready or nothing helps.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::api::labels::Run;
 
-/// Lets the pods of the run reach each other, and the nodes reach them and be reached: pods in a
+/// Lets the pods of the run reach each other, and the nodes reach them and be reached. Pods in a
 /// node's own network and what kube-proxy translates come from there. With `open_egress` they may
 /// leave the cluster.
 pub(crate) fn network_policy(run: &Run, nodes: &[IpAddr], open_egress: bool) -> Value {

@@ -16,7 +16,7 @@ use crate::plan::attachment::Attachment;
 /// The memory limit of an agent, which protects its node; a scenario's patch may say another.
 /// Strangers are bounded by the agent itself. 10 000 connections of `rr` took 22 MB at the client
 /// with epoll and io_uring. With a thread each they took 2.9 GB in a closed loop, 290 kB a
-/// connection, and three times that in an open one, which needs a patch.
+/// connection. It was three times that in an open one, which needs a patch.
 const MOST_MEMORY: &str = "4Gi";
 /// Seconds that a pod has to end: nothing in it has anything to keep.
 const GRACE_S: u32 = 1;

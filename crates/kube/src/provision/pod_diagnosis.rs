@@ -72,8 +72,8 @@ impl Trouble {
                 );
             }
             "Unschedulable" if self.message.contains(FREE_PORTS) => {
-                "a pod in its node's own network is there with the same port: end that run (`hopbench kube clean` removes \
-                 dead ones) or start this one again, which takes other ports"
+                "a pod in its node's own network is there with the same port. End that run (`hopbench kube clean` removes \
+                 dead ones), or start this one again, which takes other ports"
             }
             "Unschedulable" => {
                 "make room on the node, tolerate its taints (`patch:`), or name another under `nodes:`"

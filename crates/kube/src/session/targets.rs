@@ -88,7 +88,7 @@ pub(super) fn all(built: &Built) -> BTreeSet<SocketAddr> {
 }
 
 /// Whether the address that the clients of a path connect to comes from elsewhere, perhaps as a
-/// name that has to be looked up: then it is known when the path is asked for.
+/// name that has to be looked up. Then it is known when the path is asked for.
 pub(super) fn is_said_by_others(ends: &Endpoints) -> bool {
     matches!(ends.path.via, Via::LoadBalancer | Via::Address(_)) || ends.enters_existing_gateway()
 }

@@ -57,7 +57,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes sure that an agent answers: a kubelet takes a second and more to notice that one has
+    /// Makes sure that an agent answers. A kubelet takes a second and more to notice that one has
     /// died, and a moment to start it again.
     ///
     /// # Errors

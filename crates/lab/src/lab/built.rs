@@ -122,8 +122,8 @@ impl Built {
         Ok(())
     }
 
-    /// Puts every Service on the node that translates for its path, and the chains on every node:
-    /// with them the kernel tracks connections, which costs the same everywhere then. More rules
+    /// Puts every Service on the node that translates for its path, and the chains on every node.
+    /// With them the kernel tracks connections, which costs the same everywhere then. More rules
     /// would make counters slower to read.
     fn serve(&mut self, placement: &Placement) -> Result<(), Fault> {
         let address = |pod: &PodId| self.pods.get(pod).map(|pod| pod.address);

@@ -81,7 +81,7 @@ impl Mesh {
     }
 
     /// The processes that a path meets, running, for a trial. First it waits for the last reports
-    /// of the trial before: they would move counters of links, and spend CPU, on the account of
+    /// of the trial before. They would move counters of links, and spend CPU, on the account of
     /// this one. Processes that the path does not name are tried, too: they show that they stay
     /// still. One that does not run takes nothing.
     ///

@@ -62,8 +62,8 @@ fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
     needs
 }
 
-/// Descriptors of a pod: its namespace and its netlink socket; of its agent the control session,
-/// its words and, for the conductor, the meters of its process.
+/// Descriptors of a pod: its namespace and its netlink socket. Those of its agent are the control
+/// session, its words and, for the conductor, the meters of its process.
 const FILES_OF_A_POD: usize = 8;
 /// Descriptors of a node: its namespace, its netlink socket, programs that set its rules.
 const FILES_OF_A_NODE: usize = 8;

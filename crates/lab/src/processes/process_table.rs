@@ -147,7 +147,7 @@ mod tests {
         assert!(!found.contains(&client.local_addr().unwrap().port()), "{found:?}");
         drop((four, six));
         // Children that other tests of this process start have every open file until they have
-        // become their program, listeners among them: on a busy machine that takes a while.
+        // become their program, listeners among them. On a busy machine that takes a while.
         let patience = hopbench_sys::clock::now() + 10 * hopbench_model::SECOND;
         while ports.iter().any(|port| listening(own).contains(port)) {
             assert!(hopbench_sys::clock::now() < patience, "{ports:?} still listen");

@@ -126,7 +126,7 @@ pub(crate) fn translator(endpoints: &Endpoints) -> Option<&str> {
 
 /// Whether the source has to be a node's, so that answers come back to the node that translates.
 /// That is so behind a node port, for a node's own clients, and if client and backend share a
-/// bridge: answers would go straight over it.
+/// bridge. Answers would go straight over it.
 fn masquerades(endpoints: &Endpoints) -> bool {
     let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
     let (from, to) = (reach(&endpoints.path.from.network), reach(&endpoints.path.to.network));

@@ -7,7 +7,7 @@ use hopbench_model::{Nanos, SECOND};
 /// A ceiling on bytes a second over everything that shares it.
 ///
 /// Virtual-time form of the token bucket (the generic cell rate algorithm, ITU-T I.371): each byte
-/// books a slice of time; whoever runs ahead of the clock by more than the allowance has to wait.
+/// books a slice of time. Whoever runs ahead of the clock by more than the allowance has to wait.
 #[derive(Debug)]
 pub struct Throttle {
     bits_per_s: u64,

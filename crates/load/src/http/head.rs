@@ -20,9 +20,9 @@ pub(super) enum HeadFault {
 /// Finds heads and remembers the last one.
 ///
 /// A head that lies in one piece of input is parsed where it is. Only when it is split are its
-/// bytes copied together. A head that repeats the last one byte for byte (a target's answers within
-/// one second do, as do a load generator's requests) is recognised by comparison, which costs far
-/// less than parsing it.
+/// bytes copied together. A head can repeat the last one byte for byte: a target's answers within
+/// one second do, as do a load generator's requests. It is recognised by comparison, which costs
+/// far less than parsing it.
 #[derive(Debug)]
 pub(super) struct HeadBuffer<T> {
     carry: Vec<u8>,

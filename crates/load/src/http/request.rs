@@ -40,8 +40,8 @@ impl RequestTemplate {
     /// `Host` comes from the URL and `User-Agent` is `hopbench/VERSION`.
     ///
     /// # Errors
-    /// Every problem of `--method` and `--header`: names and values that HTTP forbids (line breaks
-    /// among them), and the fields that belong to the framing, which is set here.
+    /// Every problem of `--method` and `--header`. HTTP forbids some names and values, line breaks
+    /// among them. Forbidden are also the fields that belong to the framing, which is set here.
     pub fn new(spec: &RequestSpec<'_>) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         check_method(spec.method, &mut problems);
@@ -114,7 +114,7 @@ fn split_header(header: &str) -> Result<(&str, &str), Problem> {
 }
 
 /// A header that may be wrong, without what may be its value. What has no name that could be one
-/// may be a value alone: of it a first word of letters is shown that others follow, like `Bearer`.
+/// may be a value alone. Of it a first word of letters is shown that others follow, like `Bearer`.
 fn shown(header: &str) -> Cow<'_, str> {
     if header.split_once(':').is_some_and(|(name, _)| is_token(name.trim())) {
         return redacted(header);

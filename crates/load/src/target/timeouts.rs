@@ -3,8 +3,8 @@
 use hopbench_model::{Nanos, SECOND};
 
 /// The times of one target. A time that bytes renew is renewed by every
-/// [`pace_bytes`](Self::pace_bytes) of them, or by the end of what was under way, so that who sends
-/// or reads a byte now and then gains nothing.
+/// [`pace_bytes`](Self::pace_bytes) of them, or by the end of what was under way. So who sends or
+/// reads a byte now and then gains nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// From the first byte of a head to its last, ns: bytes do not renew it.

@@ -95,8 +95,8 @@ impl Dial {
     }
 }
 
-/// The identifier of flow `flow`'s echo requests where the kernel does not choose it (raw sockets):
-/// tells the flows of this process apart, and from other processes for all that is likely.
+/// The identifier of flow `flow`'s echo requests where the kernel does not choose it (raw sockets).
+/// It tells the flows of this process apart, and from other processes for all that is likely.
 pub(crate) fn echo_identifier(flow: u32) -> u16 {
     (std::process::id() as u16).wrapping_add(flow as u16)
 }
@@ -144,7 +144,7 @@ impl SocketOptions {
         Ok(())
     }
 
-    /// Sets what may hold only once the flow has been accepted: a registration must leave in one
+    /// Sets what may hold only once the flow has been accepted. A registration must leave in one
     /// piece, and a handshake's answer is shorter than a read.
     ///
     /// # Errors

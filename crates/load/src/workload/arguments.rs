@@ -75,7 +75,7 @@ impl JobArguments {
         let mut problems = Vec::new();
         let schedule = scheduled.map_or(Schedule::Closed, |s| s.resolve(&mut problems));
         let (client_cpus, server_cpus) = self.cpus(&mut problems);
-        if server_cpus.is_some() && !kind.needs_agent {
+        if server_cpus.is_some() && !workload.needs_agent() {
             problems.push(Problem::new(
                 "--cpu",
                 self.cpu.as_deref().unwrap_or_default(),

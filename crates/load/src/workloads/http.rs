@@ -141,7 +141,7 @@ impl Workload for Http {
             ));
         }
         if read_params::<Params>(trial.job).is_ok_and(|p| !p.keep_alive()) {
-            out.notes
+            out.explanation
                 .push("every request has a connection of its own: the service time begins with connecting".to_owned());
         }
         out

@@ -63,7 +63,7 @@ const EVERY: std::ops::RangeInclusive<Nanos> = 1_000_000..=3600 * SECOND;
 const LONGEST: Nanos = 24 * 3600 * SECOND;
 /// The most sockets; with more echoes under way a lost one may delay another.
 const MOST_SOCKETS: u64 = 64;
-/// What the window of a counted trial is shorter than its echoes' time, ns: intended times are
+/// What the window of a counted trial is shorter than its echoes' time, ns. Intended times are
 /// rounded, and the echo after the last one must not fall inside.
 const MARGIN: Nanos = 100;
 

@@ -263,8 +263,8 @@ impl StreamClient {
     }
 }
 
-/// The first bytes of a datagram carry its number, as many as fit, so that a late answer is told
-/// from the one that is waited for.
+/// The first bytes of a datagram carry its number, as many as fit. So a late answer is told from
+/// the one that is waited for.
 struct DatagramClient {
     request: Vec<u8>,
     response: usize,

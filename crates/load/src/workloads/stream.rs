@@ -130,7 +130,7 @@ impl Params {
         (bytes > 1).then_some(bytes as usize)
     }
 
-    /// Many full send queues together do not fit into the caches: each byte is then fetched from
+    /// Many full send queues together do not fit into the caches. Each byte is then fetched from
     /// memory again by the receiver, which gets too slow to ever empty the queues. The rate has two
     /// stable states, this keeps the good one.
     fn not_sent_low_water(&self, job: &Job) -> Option<usize> {
@@ -411,8 +411,8 @@ impl Sender {
     }
 }
 
-/// When a sender stops: a little after the window, so that the readings at its end find the path
-/// under load and the queues as they were.
+/// When a sender stops: a little after the window. So the readings at its end find the path under
+/// load and the queues as they were.
 #[inline]
 fn stop(out: &Recorder) -> Nanos {
     out.window().end().saturating_add(RUN_OUT)

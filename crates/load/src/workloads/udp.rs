@@ -283,7 +283,7 @@ fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
         out.metric("jitter_ns", sum / flows.max(1.0));
     }
     if let Some(foreign) = extra(FOREIGN) {
-        out.notes
+        out.explanation
             .push(format!("{foreign} datagrams that were not of this test came to its sockets; they are in no figure"));
     }
     out.invariant("received_le_sent", received <= sent, || {

@@ -55,7 +55,7 @@ fn without_keep_alive_every_request_has_a_connection() {
             (counted..=counted + 4).contains(&connects),
             "{connects} connects, {counted} counted"
         );
-        assert!(seen.figures().notes[0].contains("begins with connecting"));
+        assert!(seen.figures().explanation[0].contains("begins with connecting"));
     }
 }
 

@@ -28,8 +28,8 @@ const VALUES: &[ValueDef] = &[
 ///
 /// Two things that `/proc` also has are left out on purpose: run time in nanoseconds (`schedstat`)
 /// and context switches (`status`). Both are kept per thread, and the kernel drops them with the
-/// thread: a sum over `task/` misses every thread that ended, and goes backwards when one does.
-/// For its own process the agent has them, ended threads included, from `getrusage`.
+/// thread. A sum over `task/` misses every thread that ended, and goes backwards when one does. For
+/// its own process the agent has them, ended threads included, from `getrusage`.
 pub(crate) struct Process;
 
 impl Meter for Process {

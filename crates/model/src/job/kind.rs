@@ -73,8 +73,6 @@ pub struct WorkloadKind {
     pub unit: Unit,
     /// Whether a window holds enough of its latencies for a 99th percentile.
     pub has_tail: bool,
-    /// Whether the other end must be an agent.
-    pub needs_agent: bool,
 }
 
 /// The workloads of version 0.1: their jobs do not carry their kind.
@@ -90,26 +88,19 @@ const TABLE: &[(&str, WorkloadKind)] = {
         ("udp", WorkloadKind { transport: Udp, unit: Unit::Packets, ..PLAIN }),
         (
             "ping",
-            WorkloadKind {
-                transport: Icmp,
-                pattern: Probes,
-                unit: Unit::Echoes,
-                has_tail: false,
-                needs_agent: false,
-            },
+            WorkloadKind { transport: Icmp, pattern: Probes, unit: Unit::Echoes, has_tail: false },
         ),
-        ("http", WorkloadKind { transport: Http, pattern: Exchanges, needs_agent: false, ..PLAIN }),
+        ("http", WorkloadKind { transport: Http, pattern: Exchanges, ..PLAIN }),
     ]
 };
 
 impl WorkloadKind {
-    /// What is assumed of a workload about which nothing is known: one way over TCP, to an agent.
+    /// What is assumed of a workload about which nothing is known: one way over TCP.
     pub const PLAIN: Self = Self {
         transport: Transport::Tcp,
         pattern: Pattern::OneWay,
         unit: Unit::Requests,
         has_tail: true,
-        needs_agent: true,
     };
 
     /// The kind of a workload whose jobs do not carry it; a plain one if its name is not known.

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::address::Address;
 
-/// A batch of entries. Each is kept as its bytes and decoded when it is its turn: an entry of two
+/// A batch of entries. Each is kept as its bytes and decoded when it is its turn. An entry of two
 /// bytes becomes one of hundreds, and a batch of such would fill the memory.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct StreamAccessLogsMessage {

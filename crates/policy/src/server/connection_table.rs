@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// So many connections at once. One more takes the place of the one that has been idle longest, of
-/// the source that has the most: a table full of silent peers keeps no proxy out, and peers that
+/// the source that has the most. A table full of silent peers keeps no proxy out, and peers that
 /// call in turn displace no proxy from elsewhere.
 #[derive(Debug)]
 pub(crate) struct ConnectionTable {

@@ -7,64 +7,75 @@ use hopbench_analysis::{NOISE_P, NOISE_ROUNDS, Noise, NoiseFigure};
 use hopbench_model::number::{UNKNOWN, cores, counted, percent, ratio, signed_percent, time_ns};
 
 use crate::WIDTH;
-use crate::text::wrap::{columns, plain, wrap};
+use crate::document::{Block, Cell, Column, Document, Kind, Line, Part, Row, Table, terminal};
 
 /// The noise of a place as a page of 80 columns.
 pub fn noise_page(noise: &Noise) -> String {
-    let mut out = String::new();
     let rounds = counted(noise.rounds as u64, "round", "rounds");
     let window = time_ns(noise.window_s * 1e9);
-    behind(
-        &mut out,
-        "",
-        &format!("{}: {} measured twice, {rounds}, windows of {window}", noise.testbed, noise.path),
-    );
-    out.push('\n');
-    out.push_str(&aligned(&same(noise)));
-    behind(&mut out, "", "vary: coefficient of variation; floor: what a difference must exceed");
-    out.push('\n');
-    out.push_str(&aligned(&seen(noise)));
-    behind(
-        &mut out,
-        "",
-        "smallest difference that so many rounds see in 80 % of runs, one comparison",
-    );
-    out.push('\n');
-    facts(&mut out, noise);
-    out.push('\n');
-    out.push_str("what limits measurements here\n");
-    noise.limits.iter().for_each(|limit| behind(&mut out, "- ", limit));
-    out
+    let limits = noise.limits.iter().map(Line::from).collect();
+    let blocks = vec![
+        same(noise).into(),
+        Block::Note("vary: coefficient of variation; floor: what a difference must exceed".into()),
+        seen(noise).into(),
+        Block::Note(
+            "smallest difference that so many rounds see in 80 % of runs, one comparison".into(),
+        ),
+        Block::List(facts(noise)),
+        Part::open("limits", "what limits measurements here", vec![Block::List(limits)]).into(),
+    ];
+    let title =
+        format!("{}: {} measured twice, {rounds}, windows of {window}", noise.testbed, noise.path);
+    terminal(&Document { title, facts: Vec::new(), blocks }, WIDTH)
+}
+
+/// A row a figure, below these heads; the first is of the figures' names.
+fn table(
+    noise: &Noise,
+    heads: impl IntoIterator<Item = String>,
+    row: impl Fn(&NoiseFigure) -> Vec<Cell>,
+) -> Table {
+    let mut heads = heads.into_iter();
+    let name = heads.next().map(Column::name);
+    let row = |figure: &NoiseFigure| {
+        let name = Cell::from(format!("{} {}", figure.workload, figure.label));
+        Row::of([name].into_iter().chain(row(figure)))
+    };
+    Table {
+        caption: String::new(),
+        is_titled: false,
+        kind: Kind::Figures,
+        columns: name.into_iter().chain(heads.map(|head| Column::number(head, ""))).collect(),
+        rows: noise.figures.iter().map(row).collect(),
+    }
 }
 
 /// What the two gave.
-fn same(noise: &Noise) -> Vec<Vec<String>> {
-    let head = ["the same twice", "median", "vary", "second / first", "floor"];
-    let row = |figure: &NoiseFigure| {
-        let interval = figure.low.zip(figure.high);
-        let interval = interval.map(|(low, high)| {
-            format!(" [{}]", interval_text::of_ratio(figure.ratio, low, high).join(", "))
-        });
-        let mark = if figure.differs { " !" } else { "" };
+fn same(noise: &Noise) -> Table {
+    let heads = ["the same twice", "median", "vary", "second / first", "floor"];
+    table(noise, heads.map(str::to_owned), |figure| {
+        let ends = figure.low.zip(figure.high);
+        let ends = ends.map(|(low, high)| interval_text::of_ratio(figure.ratio, low, high));
         vec![
-            name(figure),
-            Scale::one(figure.name, figure.median),
-            share(Some(figure.variation)),
-            format!("{}{}{mark}", ratio(figure.ratio), interval.unwrap_or_default()),
-            share(Some(figure.noise_floor)),
+            Scale::one(figure.name, figure.median).into(),
+            share(Some(figure.variation)).into(),
+            Cell {
+                mark: if figure.differs { "!" } else { "" },
+                ..Cell::with_ends(ratio(figure.ratio), ends)
+            },
+            share(Some(figure.noise_floor)).into(),
         ]
-    };
-    std::iter::once(head.map(str::to_owned).to_vec()).chain(noise.figures.iter().map(row)).collect()
+    })
 }
 
 /// What could be seen, and what moved.
-fn seen(noise: &Noise) -> Vec<Vec<String>> {
+fn seen(noise: &Noise) -> Table {
     let made = u32::try_from(noise.rounds).unwrap_or(u32::MAX);
     let numbers: BTreeSet<u32> = NOISE_ROUNDS.into_iter().chain([made]).collect();
-    let mut head = vec!["would be seen".to_owned()];
-    head.extend(numbers.iter().map(|rounds| format!("{rounds} rounds")));
-    head.push("moved (p)".to_owned());
-    let row = |figure: &NoiseFigure| {
+    let mut heads = vec!["would be seen".to_owned()];
+    heads.extend(numbers.iter().map(|rounds| format!("{rounds} rounds")));
+    heads.push("moved (p)".to_owned());
+    table(noise, heads, |figure| {
         let of = |rounds: &u32| {
             if *rounds == made {
                 figure.could_have_seen
@@ -75,15 +86,13 @@ fn seen(noise: &Noise) -> Vec<Vec<String>> {
         let moved = figure.moved.zip(figure.moved_p);
         let p = |p: f64| if p < 0.01 { "<0.01".to_owned() } else { format!("{p:.2}") };
         let moved = moved.map(|(moved, chance)| format!("{} ({})", share(Some(moved)), p(chance)));
-        let mut out = vec![name(figure)];
-        out.extend(numbers.iter().map(|rounds| share(of(rounds))));
-        out.push(moved.unwrap_or_else(|| UNKNOWN.to_owned()));
-        out
-    };
-    std::iter::once(head).chain(noise.figures.iter().map(row)).collect()
+        let moved = moved.unwrap_or_else(|| UNKNOWN.to_owned());
+        numbers.iter().map(|rounds| share(of(rounds))).chain([moved]).map(Cell::from).collect()
+    })
 }
 
-fn facts(out: &mut String, noise: &Noise) {
+/// What else was going on.
+fn facts(noise: &Noise) -> Vec<Line> {
     let machine = &noise.machine;
     let fact = |name: &str| machine.facts.get(name).map(String::as_str);
     let switch = |name: &str| match fact(name) {
@@ -91,9 +100,8 @@ fn facts(out: &mut String, noise: &Noise) {
         Some("0") => "off",
         _ => "not told",
     };
-    let mut line = |name: &str, text: String| {
-        behind(out, &format!("{name:<9}"), &text);
-    };
+    let mut out = Vec::new();
+    let mut line = |name: &str, text: String| out.push(Line::named(name, text));
     let model = fact("cpu_model").unwrap_or("CPU not told");
     let guest = if fact("virtualization").is_some() { ", a guest" } else { "" };
     line(
@@ -135,55 +143,22 @@ fn facts(out: &mut String, noise: &Noise) {
                 format!("; neighbouring rounds correlate by {correlation:.2} (p {p:.2})")
             });
             format!(
-                "{told}: last round {share} {word} than the first (p {p:.2}){}",
+                "{told}, the last round {share} {word} than the first (p {p:.2}){}",
                 resemble.unwrap_or_default()
             )
         },
     );
     line("drift", drift);
     if noise.figures.iter().any(|figure| figure.differs) {
-        line(
-            "!",
-            "the same thing was told apart from itself: chance does that in 1 run of 20, a fault in every run"
-                .to_owned(),
+        out.push(
+            "! the same thing was told apart from itself: chance does that in 1 run of 20, a fault in every run"
+                .into(),
         );
     }
-}
-
-fn name(figure: &NoiseFigure) -> String {
-    plain(&format!("{} {}", figure.workload, figure.label))
+    out
 }
 
 /// A share, or a dash.
 fn share(share: Option<f64>) -> String {
     share.map_or_else(|| UNKNOWN.to_owned(), signed_percent)
-}
-
-/// Rows in columns: the first to the left, the others to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let width = |at: usize| {
-        rows.iter().filter_map(|row| row.get(at)).map(|text| columns(text)).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        for (at, (text, width)) in row.iter().zip(&widths).enumerate() {
-            let fill = " ".repeat(width - columns(text).min(*width));
-            out.push_str(&if at == 0 {
-                format!("{text}{fill}")
-            } else {
-                format!("  {fill}{text}")
-            });
-        }
-        out.push('\n');
-    }
-    out
-}
-
-/// A text behind a name, in lines that fit.
-fn behind(out: &mut String, name: &str, text: &str) {
-    let hang = " ".repeat(name.len());
-    for (at, line) in wrap(&plain(text), WIDTH - name.len()).iter().enumerate() {
-        out.push_str(&format!("{}{line}\n", if at == 0 { name } else { &hang }));
-    }
 }

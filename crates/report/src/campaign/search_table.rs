@@ -182,8 +182,8 @@ fn ratio(found: &LoadComparison) -> Cell {
     Cell::with_ends(ratio_text(ratio), ends)
 }
 
-/// What neither the table nor the lines of what was found say: why loads were too high, where the
-/// generator was the limit, and that nothing was measured at equal load.
+/// What neither the table nor the lines of what was found say. It is why loads were too high, where
+/// the generator was the limit, and that nothing was measured at equal load.
 pub(crate) fn caveats(search: &SearchSummary) -> Vec<String> {
     let why = search.paths.iter().filter(|path| !path.too_high.is_empty());
     let mut out: Vec<String> =

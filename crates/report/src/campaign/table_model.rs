@@ -128,8 +128,8 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
     }
 }
 
-/// What a reader must know of a cell beside its figures: that no proxy saw its traffic, what is
-/// left out or not compared, and what failed, how often.
+/// What a reader must know of a cell beside its figures. It is that no proxy saw its traffic, what
+/// is left out or not compared, and what failed, how often.
 fn remark(cell: &CellSummary) -> String {
     let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
     let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));

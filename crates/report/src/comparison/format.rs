@@ -10,7 +10,7 @@ pub trait ComparisonFormat: Sync {
     /// One line for help.
     fn summary(&self) -> &'static str;
 
-    /// The comparison as text, which ends with a line feed; with `all` also the figures of which no
+    /// The comparison as text, which ends with a line feed. With `all` also the figures of which no
     /// difference is called, where a format leaves them out otherwise.
     fn render(&self, comparison: &Comparison, all: bool) -> String;
 }

@@ -57,7 +57,7 @@ pub(crate) struct Series {
     /// Where the parts of bars begin, if that is not at 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) starts: Vec<f64>,
-    /// `points`: they are not joined; `mark`: a ring around one of them; `fit`: the line through
-    /// such points; `limit`: a line that they are held against; empty: points on a line.
+    /// `points`: they are not joined. `mark`: a ring around one of them. `fit`: the line through
+    /// such points. `limit`: a line that they are held against. Empty: points on a line.
     pub(crate) style: &'static str,
 }

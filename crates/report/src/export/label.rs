@@ -32,7 +32,7 @@ impl Labels {
     }
 
     /// `{run_id}_qps_{qps}_c_{connections}_{size}_{telemetry}[_{extra}]_{mode}`. `telemetry` is the
-    /// variant of the path's proxies, `none` where it has none; `extra` names path, workload and
+    /// variant of the path's proxies, `none` where it has none. `extra` names path, workload and
     /// point where other cells would have the same label.
     pub(super) fn text(&self, path: &Path, point: &Point) -> String {
         let plain = self.plain(path, point, "");

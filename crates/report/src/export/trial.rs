@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Path, Point, Record, RunFile, SCHEDULE_KEPT, proxy_role};
+use hopbench_model::{Path, Point, ProxyCost, Record, RunFile, SCHEDULE_KEPT, proxy_role};
 use hopbench_stats::Histogram;
 
 /// An HTTP trial whose figures can be used, with its cell.
@@ -71,9 +71,9 @@ impl Trial<'_> {
         asked_per_s(self.path, self.point)
     }
 
-    /// All calls a second, errors included: those that were due in the window where the schedule
-    /// was kept (the kit's plotter looks for the very rate that was asked for), else those that
-    /// came to their end in it.
+    /// All calls a second, errors included. Where the schedule was kept, they are those that were
+    /// due in the window: the kit's plotter looks for the rate that was asked for. Else they are
+    /// those that came to their end in it.
     pub(super) fn calls_per_s(&self) -> f64 {
         let metric = |name: &str| self.record.metrics.get(name).copied();
         let due = self.calls() as f64 / self.record.window_s;
@@ -95,12 +95,9 @@ impl Trial<'_> {
     }
 
     /// A figure of the proxies of this role, added up; `None` where there is none.
-    pub(super) fn proxies(&self, role: &str, figure: &str) -> Option<f64> {
+    pub(super) fn proxies(&self, role: &str, figure: fn(&ProxyCost) -> Option<f64>) -> Option<f64> {
         let proxies =
             self.record.cost.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == role);
-        proxies
-            .map(|proxy| proxy.figures.get(figure).copied())
-            .reduce(|sum, next| Some(sum? + next?))
-            .flatten()
+        proxies.map(figure).reduce(|sum, next| Some(sum? + next?)).flatten()
     }
 }

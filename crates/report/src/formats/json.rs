@@ -20,12 +20,12 @@ impl Format for Json {
         "one record a line, with everything that is known of the trial"
     }
 
-    fn render(&self, records: &[Record], _context: &Context<'_>) -> String {
+    fn render(&self, records: &[Record], _context: &Context) -> String {
         records.iter().map(|record| json::line(&finite(record))).collect()
     }
 }
 
-/// The record without figures that JSON has no number for: they would come back as `null`, which is
+/// The record without figures that JSON has no number for. They would come back as `null`, which is
 /// no metric, and a metric that is unknown is absent.
 fn finite(record: &Record) -> Record {
     let mut record = record.clone();

@@ -36,12 +36,9 @@ impl Format for Text {
         "for people: one page a trial, and a table when there are several"
     }
 
-    fn render(&self, records: &[Record], context: &Context<'_>) -> String {
-        let mut parts: Vec<String> = records
-            .iter()
-            .enumerate()
-            .map(|(index, record)| trial(record, context.notes_of(index), context.terminal))
-            .collect();
+    fn render(&self, records: &[Record], context: &Context) -> String {
+        let mut parts: Vec<String> =
+            records.iter().map(|record| trial(record, context.terminal)).collect();
         parts.extend(sweep::sweep_table(records));
         let costs = wakeup::wakeup_costs(records);
         if !costs.is_empty() {
@@ -53,18 +50,18 @@ impl Format for Text {
     }
 }
 
-fn trial(record: &Record, notes: &[String], terminal: bool) -> String {
+fn trial(record: &Record, terminal: bool) -> String {
     let mut page = Page::new(terminal);
     let mut figures = Figures::new(record);
     caveats::alarms(&mut page, record);
     header::write(&mut page, record);
     page.blank();
     match record.kind().unit {
-        Unit::Bits => bulk::write(&mut page, &mut figures, notes),
-        Unit::Messages => messages::write(&mut page, &mut figures, notes),
-        Unit::Packets => datagrams::write(&mut page, &mut figures, notes),
-        Unit::Echoes => pings::write(&mut page, &mut figures, notes),
-        Unit::Requests | Unit::Connections => exchanges::write(&mut page, &mut figures, notes),
+        Unit::Bits => bulk::write(&mut page, &mut figures),
+        Unit::Messages => messages::write(&mut page, &mut figures),
+        Unit::Packets => datagrams::write(&mut page, &mut figures),
+        Unit::Echoes => pings::write(&mut page, &mut figures),
+        Unit::Requests | Unit::Connections => exchanges::write(&mut page, &mut figures),
     }
     figures.over_time(&mut page);
     figures.rest(&mut page);

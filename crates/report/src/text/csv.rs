@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hopbench_model::printable::line;
 
 /// A text as a cell: one line without characters that steer. What a spreadsheet would take for a
-/// formula, also behind white space, gets a `'` before it, which marks text; numbers, also negative
+/// formula, also behind white space, gets a `'` before it, which marks text. Numbers, also negative
 /// ones, and a lone `-` stay as they are.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     let text = line(text);

@@ -2,7 +2,7 @@
 
 use hopbench_model::printable::spell;
 
-/// The text in printable ASCII besides `µ` and `×`, on one line: what comes from the other end or
+/// The text in printable ASCII besides `µ` and `×`, on one line. What comes from the other end or
 /// from a name must not steer a terminal, and every character then takes one column.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -27,7 +27,7 @@ pub(crate) mod sure;
 mod told;
 mod wide;
 
-use hopbench_report::campaign::{RunData, Summary};
+use hopbench_report::campaign::{RunData, Summary, summary_format};
 
 use fixture::Made;
 
@@ -38,9 +38,9 @@ pub(crate) fn campaign(made: &Made) -> RunData {
 }
 
 pub(crate) fn summary(made: &Made) -> Summary {
-    campaign(made).summary()
+    campaign(made).into_summary()
 }
 
 pub(crate) fn render(made: &Made, format: &str) -> String {
-    hopbench_report::campaign::render(&campaign(made), format).expect("a format that exists")
+    summary_format(format).expect("a format that exists").render(&summary(made))
 }

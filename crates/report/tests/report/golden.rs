@@ -12,15 +12,15 @@ fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"))
 }
 
-fn render(name: &str, records: &[Record], notes: &[Vec<String>]) -> String {
-    format(name).expect("a format that exists").render(records, &Context { notes, terminal: false })
+fn render(name: &str, records: &[Record]) -> String {
+    format(name).expect("a format that exists").render(records, &Context { terminal: false })
 }
 
 /// Every page with the name of its file.
 fn pages() -> Vec<(&'static str, String)> {
-    let text = |record: Record| render("text", &[record], &[]);
+    let text = |record: Record| render("text", &[record]);
     vec![
-        ("stream.txt", render("text", &[records::stream()], &[records::stream_notes()])),
+        ("stream.txt", text(records::stream())),
         ("stream_both.txt", text(records::stream_both())),
         ("push.txt", text(records::push())),
         ("rr.txt", text(records::rr())),
@@ -31,7 +31,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("http.txt", text(records::http())),
         ("broken.txt", text(records::broken())),
         ("sweep.txt", sweep_table(&records::sweep()).expect("several records")),
-        ("engines.txt", render("text", &records::spin_and_threads(), &[])),
+        ("engines.txt", render("text", &records::spin_and_threads())),
         (
             "mixed.txt",
             sweep_table(&[records::stream(), records::http(), records::broken(), records::ping()])
@@ -91,10 +91,10 @@ fn goldens_fit_the_page_and_steer_no_terminal() {
 fn json_lines_read_back() {
     let mut records = records::sweep();
     records.extend([records::http(), records::udp(), records::push(), records::ping()]);
-    let text = render("json", &records, &[]);
+    let text = render("json", &records);
     let read: Vec<Record> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(read, records);
-    let broken = render("json", &[records::broken()], &[]);
+    let broken = render("json", &[records::broken()]);
     let read: Record = serde_json::from_str(&broken).unwrap();
     assert!(!read.metrics.contains_key("sent_bits_per_s"), "a figure that is no number is absent");
     assert!(read.metrics.contains_key("received_bits_per_s"));

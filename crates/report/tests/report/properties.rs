@@ -110,7 +110,7 @@ proptest! {
 
     #[test]
     fn everything_renders_within_the_page(records in proptest::collection::vec(record(), 1..3), terminal: bool) {
-        let context = Context { notes: &[], terminal };
+        let context = Context { terminal };
         for format in FORMATS {
             let out = format.render(&records, &context);
             prop_assert!(out.ends_with('\n'));

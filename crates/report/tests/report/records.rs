@@ -11,7 +11,7 @@ use hopbench_model::{
 use hopbench_stats::Histogram;
 use serde_json::{Value, json};
 
-pub(crate) use self::one_way::{push, stream, stream_both, stream_notes, udp};
+pub(crate) use self::one_way::{push, stream, stream_both, udp};
 
 /// A record of this workload without any figures.
 pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
@@ -27,6 +27,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
         window_s: 10.0,
         limited_by: "unknown".to_owned(),
         limited_because: String::new(),
+        explanation: Vec::new(),
         metrics: BTreeMap::new(),
         latency: BTreeMap::new(),
         intervals: Vec::new(),
@@ -277,6 +278,7 @@ pub(crate) fn http() -> Record {
 /// Everything that can be wrong at once, with texts that try to break out of the page.
 pub(crate) fn broken() -> Record {
     let mut record = stream();
+    record.explanation.clear();
     record.window_s = 3.2;
     record.incomplete = Some("a connection was lost: the other end closed it\nat 3.2 s".to_owned());
     record.invariants = vec![

@@ -194,7 +194,7 @@ fn seconds(end: &EndReport) -> f64 {
 }
 
 /// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks
-/// misses work that is done between them, as a generator that sleeps on timers does it; a process'
+/// misses work that is done between them, as a generator that sleeps on timers does it. A process'
 /// own time is exact.
 fn raise_to_processes(
     nodes: &mut [NodeCost],

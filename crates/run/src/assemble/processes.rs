@@ -23,9 +23,9 @@ pub(super) fn in_sandbox(end: &EndReport) -> bool {
     end.end.readings.get("self").is_some_and(|own| own.contains_key("processes"))
 }
 
-/// The processes that do an end's work: those of a server program, or the agent, which does it in
-/// so many `threads` and used so many `cores`. None in a sandbox: its own threads work, too, and
-/// nobody says how many.
+/// The processes that do an end's work. They are those of a server program, or the agent, which
+/// does it in so many `threads` and used so many `cores`. None in a sandbox: its own threads work,
+/// too, and nobody says how many.
 pub(super) fn working(end: &EndReport, threads: u32, cores: f64, seconds: f64) -> Vec<Process> {
     let spent = |spender: &str, reading| {
         let nothing = BTreeMap::new();

@@ -24,8 +24,8 @@ pub struct ProxySaid<'a> {
     pub counted: BTreeMap<String, u64>,
     /// Its values shortly before the window ended.
     pub gauges: Gauges,
-    /// What it used as others metered it, for where its processes cannot be seen; `Err`: why their
-    /// readings do not say it; `None`: nobody metered it.
+    /// What it used as others metered it, for where its processes cannot be seen. `Err`: why their
+    /// readings do not say it. `None`: nobody metered it.
     pub metered: Option<Result<UnderLoad, String>>,
 }
 
@@ -182,17 +182,16 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
 /// What the proxies that the path names cost together.
 fn metrics(costs: &[ProxyCost], work: &Work) -> BTreeMap<String, f64> {
     let named: Vec<&ProxyCost> = costs.iter().filter(|cost| cost.named).collect();
-    let sum = |name: &str| -> Option<f64> {
-        let all: Option<Vec<f64>> =
-            named.iter().map(|cost| cost.figures.get(name).copied()).collect();
+    let sum = |figure: fn(&ProxyCost) -> Option<f64>| -> Option<f64> {
+        let all: Option<Vec<f64>> = named.iter().map(|cost| figure(cost)).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
     };
-    let cores = sum("cores");
+    let cores = sum(|cost| cost.figures.get("cores").copied());
     let per_request = cores.zip(work.requests_per_s).map(|(cores, rate)| cores / rate * 1e6);
     let all = [
         ("proxy_cores", cores),
         ("proxy_cpu_us_per_request", per_request),
-        ("proxy_rss_bytes", sum("rss_bytes")),
+        ("proxy_rss_bytes", sum(ProxyCost::memory_bytes)),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::conduct::Edges;
+use crate::metered::UnderLoad;
 
 /// Readings of the machine and of one process group, at the edges of a second in which it used so
 /// many seconds.
@@ -89,7 +90,7 @@ fn recorded_with(
         }),
         proxies,
     };
-    record(&setting, outcome).0
+    record(&setting, outcome)
 }
 
 const MACHINE: (&str, &[(&str, f64)]) =
@@ -445,6 +446,25 @@ fn proxies_have_a_price_and_are_busy_on_their_nodes() {
     assert_eq!(record.settings["proxy_server-sidecar#2"], "unavailable: nobody knows");
     assert!(record.metrics.keys().all(|name| !name.starts_with("proxy_")), "{:?}", record.metrics);
     assert_eq!(record.cost.proxies[1].figures["requests"], 12.0);
+}
+
+/// What only a meter of a cluster sees is summed up with what we see ourselves.
+#[test]
+fn memory_is_that_of_whoever_metered_a_proxy() {
+    let (first, second) = (proxy("client-sidecar", "a", 0.5), proxy("server-sidecar", "b", 0.5));
+    let metered = UnderLoad {
+        figures: [("cores", 0.25), ("memory_bytes", 7e6)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into(),
+        source: "by kubelet".to_owned(),
+    };
+    let mut outcome = outcome(agent(0.1), vec![agent(0.1)], vec![agent(0.1)]);
+    outcome.proxies = vec![Ok(first.1), Err("it is in a pod".to_owned())];
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let far = ProxySaid { metered: Some(Ok(metered)), ..said(&second.0) };
+    let record = recorded_with(&http, (&[], &[]), &outcome, &[said(&first.0), far]);
+    assert_eq!(record.metrics["proxy_rss_bytes"], 47e6);
+    assert_eq!(record.metrics["proxy_cores"], 0.75);
 }
 
 #[test]

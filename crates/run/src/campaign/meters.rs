@@ -51,9 +51,9 @@ pub(super) struct Meters {
 }
 
 impl Meters {
-    /// What they say before the traffic: as soon as all that is unseen was read when the load of
-    /// the trial before was over, which it was at `quiet_since` (since 1970 UTC), or when that was
-    /// waited for long enough.
+    /// What they say before the traffic. It is read as soon as all that is unseen was read after
+    /// the load of the trial before, which was over at `quiet_since` (since 1970 UTC). Or it is
+    /// read when that was waited for long enough.
     pub(super) fn before(
         &mut self,
         testbed: &mut dyn Testbed,

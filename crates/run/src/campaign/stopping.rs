@@ -140,7 +140,7 @@ impl<'a> Stopping<'a> {
     }
 
     /// Half the width of the widest interval of the cells of a round, as a share, with what there
-    /// was before it; `None`: none has an interval worth a word yet.
+    /// was before it. `None`: none has an interval worth a word yet.
     pub(super) fn widest(&self, round: u32, open: &[Open]) -> Option<f64> {
         let looks =
             open.iter().filter_map(|open| self.look(&self.cells[self.places[&open.cell]], round));
@@ -202,7 +202,7 @@ impl<'a> Stopping<'a> {
     }
 
     /// What is to be known of what is looked at, a sentence for each workload where it is not what
-    /// was asked for; each is said once.
+    /// was asked for. Each is said once.
     pub(super) fn news(&mut self) -> Vec<String> {
         let mut out = Vec::new();
         for followed in &self.cells {

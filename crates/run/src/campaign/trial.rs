@@ -238,7 +238,7 @@ impl CellTrial<'_> {
             }),
             proxies: &proxies,
         };
-        let (mut record, _) = record(&setting, outcome);
+        let mut record = record(&setting, outcome);
         record.session = self.session;
         let watched = self.point.server.is_agent() || !route.programs.is_empty();
         let (load, ends) = (costs.load, [&*outcome.clients, &*outcome.servers]);

@@ -62,7 +62,7 @@ impl Said<'_> {
     }
 }
 
-/// A warning for each two meters of one thing that contradict each other; `own` is what was seen
+/// A warning for each two meters of one thing that contradict each other. `own` is what was seen
 /// here, over the window of the trial of `window_s` seconds.
 pub(crate) fn disagree(costs: &[MeteredCost], own: &[Own], window_s: f64) -> Vec<Warning> {
     let metered = costs.iter().map(|cost| Said {

@@ -32,7 +32,7 @@ pub struct Folder {
     stale: bool,
 }
 
-/// A failure is on the disk after this, or with the next trial that ends after it, ns: with many
+/// A failure is on the disk after this, or with the next trial that ends after it, ns. With many
 /// failures at once, writing all of them again for each takes longer than measuring.
 const WRITE_EVERY: Nanos = SECOND;
 
@@ -78,7 +78,7 @@ pub fn fresh_name(name: &str) -> PathBuf {
     all.into_iter().find(|dir| !dir.exists()).unwrap_or_else(|| results.join(&stamp))
 }
 
-/// Refuses a folder for a new run in which something is; one that does not exist yet is welcome,
+/// Refuses a folder for a new run in which something is. One that does not exist yet is welcome,
 /// and so is one whose run was killed before its first file was whole. Changes nothing.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Takes up a folder whose run did not end. A last line that was cut is dropped; records of
+    /// Takes up a folder whose run did not end. A last line that was cut is dropped. Records of
     /// trials that were cut short or contradict themselves are moved to `superseded.jsonl`: they
     /// will be measured again. What failed before keeps its reason until it is tried again. The
     /// run's next session begins.

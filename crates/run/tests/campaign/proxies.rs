@@ -156,6 +156,9 @@ fn bytes_and_statuses_have_prices_of_their_own() {
         "{figures:?}"
     );
     assert!(records[0].metrics.contains_key("in_proxies_bytes"), "{:?}", records[0].metrics);
+    // The record of a run explains its figures, as the page of a single trial does.
+    let told = &records[0].explanation;
+    assert!(told.len() == 1 && told[0].contains("sockets of the proxies between them"), "{told:?}");
     let (records, _dir) = in_time(|| measure(&mut bed(), "http", json!({}), vec![path("x", 1, 1)]));
     let figures = &records[0].cost.proxies[0].figures;
     assert!(

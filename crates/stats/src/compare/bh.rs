@@ -4,7 +4,7 @@
 /// one.
 ///
 /// Calling a difference wherever q is at most 5 % makes, on average, at most 5 % of the called
-/// differences false; where nothing differs at all, anything is called in at most 5 % of runs. Y.
+/// differences false. Where nothing differs at all, anything is called in at most 5 % of runs. Y.
 /// Benjamini and Y. Hochberg, "Controlling the False Discovery Rate: A Practical and Powerful
 /// Approach to Multiple Testing", Journal of the Royal Statistical Society B 57(1), 1995; it holds
 /// for comparisons with one baseline, too, whose errors go the same way (Y. Benjamini and D.

@@ -11,7 +11,7 @@ const RESAMPLES: usize = 10_000;
 /// From this number of values in each of two sets on, their interval assumes no distribution.
 const RANKED_FROM: usize = 6;
 /// Up to this number of values in the larger set the distribution of the rank statistic is counted
-/// out; beyond it the counts leave the range of f64 and take long, and the normal limit is as good.
+/// out. Beyond it the counts leave the range of f64 and take long, and the normal limit is as good.
 const COUNTED_UP_TO: usize = 100;
 /// What half of the share that [`CONFIDENCE`] leaves lies beyond, of a standard normal variable.
 const NORMAL_BEYOND: f64 = 1.959_963_985;
@@ -44,7 +44,7 @@ pub struct Evidence {
 /// resamples from 16 rounds on.
 ///
 /// # Errors
-/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or not above 0: a ratio
+/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or not above 0. A ratio
 /// to nothing is none, and to leave out the rounds that have none would show the others as if they
 /// were all.
 pub fn paired(pairs: &[(f64, f64)], seed: u64) -> Result<Evidence, NoRatio> {

@@ -10,7 +10,7 @@ const FEWEST: usize = 3;
 /// The share of verdicts that may be wrong.
 const ALPHA: f64 = 1.0 - CONFIDENCE;
 /// A permutation test is taken where the smallest p-value that it can give is this many times below
-/// what is needed: a test that is near its end finds only what is glaring.
+/// what is needed. A test that is near its end finds only what is glaring.
 const ROOM: f64 = 4.0;
 /// The probability with which a difference of the size `could_have_seen` is found.
 const POWER: f64 = 0.8;
@@ -89,11 +89,11 @@ pub struct Comparison {
 /// Judges comparisons together: all that a reader sees as one set, since each more is one more that
 /// chance can decide.
 ///
-/// A difference is called where three agree: the q-value is at most 5 %, the interval of the ratio
-/// leaves out 1 (by more than the resolution), and there are at least 3 rounds. Then it must be
+/// A difference is called where three agree. The q-value is at most 5 %, and the interval of the
+/// ratio leaves out 1 by more than the resolution. And there are at least 3 rounds. Then it must be
 /// above the noise floor and the minimum effect. What could have been seen otherwise is the
 /// difference that would have been called with a probability of 80 %, with the noise that these
-/// rounds had: (t of the test + t of 80 %) standard errors (H. S. Bloom, "Minimum Detectable
+/// rounds had. It is (t of the test + t of 80 %) standard errors (H. S. Bloom, "Minimum Detectable
 /// Effects", Evaluation Review 19(5), 1995), at the level that the next discovery would have
 /// needed.
 #[must_use]

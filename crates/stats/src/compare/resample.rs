@@ -25,7 +25,7 @@ pub struct Permuted {
 ///
 /// Where both of a pair are measurements of one thing, the sign of their difference *is* a coin,
 /// whatever the noise (R. A. Fisher, "The Design of Experiments", 1935, section 21). All signs are
-/// gone through for up to 15 differences; for more, `resamples` are drawn, and the p-value is (as
+/// gone through for up to 15 differences. For more, `resamples` are drawn, and the p-value is (as
 /// extreme + 1) / (resamples + 1), which is never too small (B. Phipson and G. K. Smyth,
 /// "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and Molecular
 /// Biology 9(1), 2010).
@@ -69,7 +69,7 @@ fn sampled(extreme: usize, resamples: usize) -> Permuted {
     Permuted { p: (extreme + 1) as f64 / ways, smallest: 1.0 / ways, exact: false }
 }
 
-/// The permutation test of two sets: how often is Welch's t as far from 0, if all values are dealt
+/// The permutation test of two sets. How often is Welch's t as far from 0, if all values are dealt
 /// anew to sets of these sizes?
 ///
 /// All divisions are gone through where there are at most 20 000, else `resamples` are drawn as in

@@ -22,7 +22,7 @@ pub struct ShiftQuestion<'a> {
     /// Whether the figure is itself a share, from 0 to 1.
     pub is_share: bool,
     /// Differences below this share are of no interest; 0: all are. A figure that is a share is
-    /// held against it by the difference of the means: with 2 %, losses from 0 % to 1.5 % are of no
+    /// held against it by the difference of the means. With 2 %, losses from 0 % to 1.5 % are of no
     /// interest. Any other figure is held against it by the ratio of the means, and from a baseline
     /// of 0 on any growth is above it.
     pub minimum_effect: f64,

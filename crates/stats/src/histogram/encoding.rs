@@ -3,7 +3,8 @@
 //! The binary form is big-endian: cookie (u32), length of the counts in bytes (u32), normalising
 //! offset (u32, 0), significant digits (u32), lowest value (u64), highest value (u64), conversion
 //! ratio (f64, 1.0), then the counts in ascending order of value. Each number is zig-zag encoded in
-//! 1 to 9 bytes of 7 bits (the ninth has 8): n ≥ 0 is a count, n < 0 stands for -n counts of zero.
+//! 1 to 9 bytes of 7 bits (the ninth has 8). Here n ≥ 0 is a count, n < 0 stands for -n counts of
+//! zero.
 //!
 //! The header sizes the reader's memory, and a run length can be any number. So a text is walked
 //! once against our own range before the library reads it.

@@ -7,8 +7,8 @@ use crate::summary::{mean, median};
 /// From this number of rounds on the interval assumes no distribution.
 const ORDERED_FROM: usize = 6;
 
-/// The interval of the median of a cell's rounds, that holds the median of the rounds that could
-/// have been with `confidence` (0.5 to 0.999; [`CONFIDENCE`](crate::CONFIDENCE) is the usual one).
+/// The interval of the median of a cell's rounds. It holds the median of the rounds that could have
+/// been with `confidence`: 0.5 to 0.999, usually [`CONFIDENCE`](crate::CONFIDENCE).
 ///
 /// - From 6 values on: between two order statistics, by the sign test, and because the test knows
 ///   few levels, interpolated between neighbouring ones (T. P. Hettmansperger and S. J. Sheather,
@@ -22,7 +22,7 @@ const ORDERED_FROM: usize = 6;
 ///   says (B. Efron, "Student's t-Test under Symmetry Conditions", Journal of the American
 ///   Statistical Association 64, 1969). With 2 values it is very wide, which is what 2 are worth.
 ///
-/// Logarithms are taken where all values are above 0: then the interval of values turned over (1/x)
+/// Logarithms are taken where all values are above 0. Then the interval of values turned over (1/x)
 /// is the interval turned over, and no end lies below 0. Otherwise the values are taken as they
 /// are; where none is below 0 (a share that is 0 in some rounds) neither is an end.
 ///
@@ -49,9 +49,9 @@ pub fn rounds_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
-/// The same of values that may lie around 0, as differences do: they are taken as they are, never
-/// as logarithms, so that the interval moves with whatever is added to all of them, and holds 0
-/// where there is nothing though all rounds came out above.
+/// The same of values that may lie around 0, as differences do. They are taken as they are, never
+/// as logarithms. So the interval moves with whatever is added to all of them. It holds 0 where
+/// there is nothing though all rounds came out above.
 ///
 /// `None` for fewer than 2 values, for one that is not finite, or where the result is not finite.
 #[must_use]

@@ -11,8 +11,8 @@ const NORMAL_MAD: f64 = 0.6745;
 /// The mean distance of normal values from their median, in standard deviations.
 const NORMAL_MEAN: f64 = 0.797_885;
 
-/// From up to how many values on a distance in standard deviations is called far, so that among so
-/// many normal values any is in about 5 % of cases.
+/// From up to how many values on a distance in standard deviations is called far. Among so many
+/// normal values any is in about 5 % of cases.
 const FAR: [(usize, f64); 9] = [
     (5, 7.8),
     (6, 5.5),

@@ -24,9 +24,9 @@ pub struct Pooled {
     pub within_one_round: bool,
 }
 
-/// The percentile `p` (0 to 100) of the samples of all rounds, each given as the histograms of its
-/// intervals in order of time, or as one histogram of the whole round. Rounds without samples are
-/// left out; `None` where none has any.
+/// The percentile `p` (0 to 100) of the samples of all rounds. Each round is given as the
+/// histograms of its intervals in order of time, or as one histogram of the whole round. Rounds
+/// without samples are left out; `None` where none has any.
 ///
 /// Each resample draws as many whole rounds as there are, since samples of one round resemble each
 /// other (cluster bootstrap: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their

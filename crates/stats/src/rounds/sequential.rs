@@ -56,17 +56,17 @@ impl Stop {
     /// the values alone.
     ///
     /// Who looks after each round and stops when the interval is narrow stops more often where the
-    /// rounds happened to be close together, and intervals of 95 % then hold 89 %. So the interval
-    /// is wider than that of a fixed number of rounds: [`rounds_interval`] at 95.8, 96.5 and 97.2 %
-    /// after 3, 4 and 5 rounds, at 98.2 % after more, and at 97 % at the last look. These levels
-    /// were found by simulation so that, wherever it stops, the interval holds the truth in 93 to
-    /// 97 % of cells: at any width asked for and any noise that is not one-sided, whether it stops
-    /// at once, in between or never. The idea is that of repeated confidence intervals (C. Jennison
-    /// and B. W. Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", Journal
-    /// of the Royal Statistical Society B 51(3), 1989), for the stopping rule of Y. S. Chow and H.
-    /// Robbins, "On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the
-    /// Mean", Annals of Mathematical Statistics 36(2), 1965. Where only one look is planned it is
-    /// the plain interval.
+    /// rounds happened to be close together. Intervals of 95 % then hold 89 %. So the interval is
+    /// wider than that of a fixed number of rounds. It is [`rounds_interval`] at 95.8, 96.5 and
+    /// 97.2 % after 3, 4 and 5 rounds, at 98.2 % after more, and at 97 % at the last look. These
+    /// levels were found by simulation so that, wherever it stops, the interval holds the truth in
+    /// 93 to 97 % of cells. That holds at any width asked for and any noise that is not one-sided,
+    /// whether it stops at once, in between or never. The idea is that of repeated confidence
+    /// intervals (C. Jennison and B. W. Turnbull, "Interim Analyses: The Repeated Confidence
+    /// Interval Approach", Journal of the Royal Statistical Society B 51(3), 1989), for the
+    /// stopping rule of Y. S. Chow and H. Robbins, "On the Asymptotic Theory of Fixed-Width
+    /// Sequential Confidence Intervals for the Mean", Annals of Mathematical Statistics 36(2),
+    /// 1965. Where only one look is planned it is the plain interval.
     #[must_use]
     pub fn look(&self, values: &[f64]) -> Look {
         let rounds = values.len();

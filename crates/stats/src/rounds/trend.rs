@@ -14,7 +14,7 @@ const SHUFFLES: usize = 2_000;
 /// How a figure moved over the rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Change from the first round to the last along the trend, as a share of the first: -0.5 is
+    /// Change from the first round to the last along the trend, as a share of the first. So -0.5 is
     /// half of it, 1 twice as much.
     pub relative_change: f64,
     /// The probability of as clear an order, up or down, where nothing moves: the two-sided
@@ -25,11 +25,11 @@ pub struct Trend {
 /// The trend of one value a round, in order of time.
 ///
 /// Its size is the Theil-Sen slope of the logarithms times the distance from the first round to the
-/// last, as a factor less 1: what doubles is changed by 1, what halves by -0.5, whether it does so
-/// evenly or not. (With a value that is not above 0 there are no logarithms: there it is the slope
+/// last, as a factor less 1. What doubles is changed by 1, what halves by -0.5, whether it does so
+/// evenly or not. (With a value that is not above 0 there are no logarithms. There it is the slope
 /// of the values as a share of their median.) Its p-value is that of the Mann-Kendall test (sources
-/// at [`drift`](crate::drift), which does the same within a window): exact for up to 40 different
-/// values, with the normal approximation for more or where some are equal.
+/// at [`drift`](crate::drift), which does the same within a window). It is exact for up to 40
+/// different values, with the normal approximation for more or where some are equal.
 ///
 /// `None` with fewer than 5 values or one that is not finite.
 #[must_use]
@@ -93,8 +93,8 @@ pub(crate) fn normal_p(z: f64) -> f64 {
 /// (value / median of the cell).
 ///
 /// `cells` holds for each cell its value in each round, in order; `None` where it was not measured.
-/// Every cell is measured in every round in another order, so what all share is the machine, and it
-/// shows through noise that hides it in each single cell: give the result to [`trend`] and
+/// Every cell is measured in every round in another order. So what all share is the machine, and it
+/// shows through noise that hides it in each single cell. Give the result to [`trend`] and
 /// [`persistence`] (as `exp` of it, where shares are wanted). A round in which no cell has a value
 /// that is above 0 is left out.
 #[must_use]
@@ -126,7 +126,7 @@ pub struct Persistence {
     pub p: f64,
 }
 
-/// Whether rounds resemble their neighbours, from one value a round in order of time: then there is
+/// Whether rounds resemble their neighbours, from one value a round in order of time. Then there is
 /// less in them than their number says, and their interval is too narrow.
 ///
 /// The first serial correlation of the ranks, compared with that of 2000 shuffles (the permutation

@@ -23,13 +23,13 @@ const SAME: f64 = 0.002;
 
 /// The search for the highest load with a share of CPU (0 to 1) at or below a ceiling.
 ///
-/// CPU follows load nearly in a line, so after doubling the load until the ceiling is passed, the
+/// CPU follows load nearly in a line. So after doubling the load until the ceiling is passed, the
 /// next load is read off the line between the two loads around the ceiling (the method of false
-/// position), each known as the median of its trials. It aims one point below the ceiling; a load
-/// that comes to within one point of the aim is measured until it has three trials, and taken if
-/// their mean is there. Where CPU jumps past the ceiling between two loads that are as good as one,
-/// or something else is out of bounds from there on, the lower of them is taken. Later rounds begin
-/// at the last result and take nothing over from the rounds before.
+/// position). Each is known as the median of its trials. It aims one point below the ceiling. A
+/// load that comes to within one point of the aim is measured until it has three trials, and taken
+/// if their mean is there. Where CPU jumps past the ceiling between two loads that are as good as
+/// one, the lower of them is taken. So it is where something else is out of bounds from there on.
+/// Later rounds begin at the last result and take nothing over from the rounds before.
 #[derive(Debug, Clone)]
 pub struct Ceiling {
     ceiling: f64,
@@ -73,7 +73,7 @@ impl Ceiling {
         self
     }
 
-    /// The share by which what is found of one system can differ: any load is taken at which CPU is
+    /// The share by which what is found of one system can differ. Any load is taken at which CPU is
     /// within a point of the aim.
     #[must_use]
     pub fn resolution(ceiling: f64) -> f64 {

@@ -17,13 +17,13 @@ const MOST_TRIALS: usize = 80;
 
 /// The search for the highest load with a value at or below a limit.
 ///
-/// From a low load it doubles until one is too high (or it begins at the highest, as RFC 2544,
-/// section 26.1, does for loss of frames), then halves what lies between, until that is as narrow
-/// as asked for. A load is decided by one trial where its value is far from the limit, otherwise by
-/// the majority of up to three. In the end both ends must stand: the lower must keep within the
-/// limit, and the upper must not, in most of five trials; if one does not, the search goes on
-/// beyond it. That keeps a lucky trial from being the result, which a plain halving on noisy values
-/// would report too often.
+/// From a low load it doubles until one is too high. (Or it begins at the highest, as RFC 2544,
+/// section 26.1, does for loss of frames.) Then it halves what lies between, until that is as
+/// narrow as asked for. A load is decided by one trial where its value is far from the limit,
+/// otherwise by the majority of up to three. In the end both ends must stand: the lower must keep
+/// within the limit, and the upper must not, in most of five trials. If one does not, the search
+/// goes on beyond it. That keeps a lucky trial from being the result, which a plain halving on
+/// noisy values would report too often.
 #[derive(Debug, Clone)]
 pub struct Highest {
     limit: f64,
@@ -112,7 +112,7 @@ impl Highest {
         out
     }
 
-    /// For loads of which only the multiples of `grain` can be asked for, 0 or more: who drives it
+    /// For loads of which only the multiples of `grain` can be asked for, 0 or more. Who drives it
     /// rounds to the nearest, and two neighbours are as near as it gets. `lowest` and `highest` are
     /// such multiples.
     #[must_use]

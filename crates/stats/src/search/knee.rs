@@ -16,8 +16,8 @@ const OUTSIDE: f64 = 0.10;
 /// worth another level.
 ///
 /// Each level is measured three times. Whether the next one gives more is decided by the difference
-/// of the means of the logarithms: it is clear where its interval of 90 %, with the noise of all
-/// levels together, lies on one side of the least growth that counts; where it is not, both levels
+/// of the means of the logarithms. It is clear where its interval of 90 %, with the noise of all
+/// levels together, lies on one side of the least growth that counts. Where it is not, both levels
 /// are measured again, up to nine times each, and then what was seen counts. A level without growth
 /// may be a dent: the knee is where the level after the next gives no growth, either.
 #[derive(Debug, Clone)]
@@ -131,8 +131,8 @@ impl Knee {
     }
 
     /// The comparisons on which the outcome rests, in the order in which they lead to it: each
-    /// level with the next, and where that gives no growth with the one after. Those that are still
-    /// open are not among them.
+    /// level with the next. Where that gives no growth, it is with the one after. Those that are
+    /// still open are not among them.
     #[must_use]
     pub fn growths(&self) -> Vec<Growth> {
         let (mut out, mut at) = (Vec::new(), 0);

@@ -2,8 +2,8 @@
 
 /// Interarrival jitter as RTP defines it (RFC 3550, section 6.4.1 and appendix A.8).
 ///
-/// For two datagrams that arrive one after the other, D is the difference of their transit times,
-/// and the estimate moves by a sixteenth towards it: J += (|D| - J) / 16. It starts at 0, so it
+/// For two datagrams that arrive one after the other, D is the difference of their transit times.
+/// The estimate moves by a sixteenth towards it: J += (|D| - J) / 16. It starts at 0, so it
 /// approaches a constant |D| as 1 - (15/16)ⁿ: 99 % of it after 72 datagrams.
 ///
 /// Only differences of transit times count, so the two clocks may differ by any constant. Drift

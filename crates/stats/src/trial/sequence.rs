@@ -24,9 +24,9 @@ pub enum Observation {
 /// 0, 1, 2, ...
 ///
 /// The last 65 536 numbers up to the highest that arrived are remembered, one bit each: 8 KiB a
-/// flow, whatever arrives. What is older counts as received and reordered, never as a duplicate: a
-/// copy that comes more than 65 536 numbers late is taken for a datagram that was late, and
-/// makes up for one that was lost. At 1 million datagrams a second that is a copy 65 ms late.
+/// flow, whatever arrives. What is older counts as received and reordered, never as a duplicate. A
+/// copy that comes more than 65 536 numbers late is taken for a datagram that was late, and makes
+/// up for one that was lost. At 1 million datagrams a second that is a copy 65 ms late.
 ///
 /// A number far above the sender's makes all that follow [`Observation::Late`]: pass only numbers
 /// from datagrams that are known to belong to the flow.

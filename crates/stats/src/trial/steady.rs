@@ -30,16 +30,16 @@ pub struct Drift {
 /// `None` with fewer than 5 values or with one that is not finite.
 ///
 /// The size of the trend is the Theil-Sen slope, the median of the slopes between all pairs of
-/// intervals, times the distance from the first interval to the last, relative to the median: up
-/// to 29 % of the intervals can be outliers without moving it far. (Where the median is zero, the
-/// mean of the absolute values takes its place.) Whether it is more than chance is the Mann-Kendall
+/// intervals, times the distance from the first interval to the last, relative to the median. Up to
+/// 29 % of the intervals can be outliers without moving it far. (Where the median is zero, the mean
+/// of the absolute values takes its place.) Whether it is more than chance is the Mann-Kendall
 /// test, with the correction for ties and for continuity. Both must agree: a small trend in quiet
-/// figures can be significant and does not matter; a large one in wild figures can be chance.
-/// With 5 values no order is rare enough for 1 % (the rarest has 2 in 120), so nothing is flagged.
+/// figures can be significant and does not matter; a large one in wild figures can be chance. With
+/// 5 values no order is rare enough for 1 % (the rarest has 2 in 120), so nothing is flagged.
 ///
 /// The test takes intervals for independent. Rates of neighbouring intervals often resemble each
-/// other, which makes chance trends look significant more often than 1 % of the time; the
-/// threshold on the size is what holds those back.
+/// other, which makes chance trends look significant more often than 1 % of the time. The threshold
+/// on the size is what holds those back.
 ///
 /// More than 256 values are first averaged to 256 groups of neighbours, since the work grows with
 /// the square of their number.

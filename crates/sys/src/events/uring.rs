@@ -2,7 +2,7 @@
 //!
 //! A [`Ring`] numbers its sockets by *slots*. Each slot has at most one operation under way, a
 //! receive buffer and a send buffer of its own. While an operation is under way the kernel may read
-//! or write the slot's buffers, so the ring owns them and lends them only when the slot rests:
+//! or write the slot's buffers. So the ring owns them and lends them only when the slot rests:
 //!
 //! ```text
 //!          send, recv, ...            completion                 result

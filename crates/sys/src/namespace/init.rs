@@ -40,8 +40,8 @@ fn live(prepared: &Prepared<'_>) -> Result<libc::c_int, (Step, io::Error)> {
         program => program,
     };
     // SAFETY: a valid string. Then everything is closed, because this process needs nothing, and
-    // whoever waits for the end of a pipe should not wait for us; first the report, which must go
-    // even where the kernel has no close_range.
+    // whoever waits for the end of a pipe should not wait for us. First goes the report, which must
+    // go even where the kernel has no close_range.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"init".as_ptr(), 0, 0, 0);
         libc::close(prepared.report[1].as_raw_fd());

@@ -28,7 +28,7 @@ pub fn is_started() -> bool {
     // SAFETY: the number and the inode of the pipe were chosen by `start` in the parent, before
     // this process executed anything, and `held` just saw that pipe under that number. An anonymous
     // pipe comes into a process by inheritance only, and nothing in this process but this module
-    // knows of it, so nothing closes it: it is open to the end.
+    // knows of it, so nothing closes it. It is open to the end.
     let pipe = unsafe { BorrowedFd::borrow_raw(fd) };
     keep(pipe).is_ok()
 }

@@ -47,7 +47,7 @@ pub(super) struct Prepared<'a> {
 /// Other threads do not exist in the copy, whatever they hold stays held: it must make system calls
 /// only.
 pub(super) unsafe fn fork(flags: libc::c_int) -> io::Result<libc::pid_t> {
-    // SAFETY: without CLONE_VM and with no stack this is a fork; the order of the other arguments,
+    // SAFETY: without CLONE_VM and with no stack this is a fork. The order of the other arguments,
     // which differs between architectures, does not matter when all are zero.
     let pid = unsafe {
         libc::syscall(libc::SYS_clone, i64::from(flags | libc::SIGCHLD), 0_i64, 0_i64, 0_i64, 0_i64)

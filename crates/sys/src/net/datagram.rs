@@ -126,7 +126,7 @@ impl DatagramPort {
         message.msg_control = control.as_mut_ptr().cast();
         message.msg_controllen = size_of_val(&control) as _;
         // SAFETY: `control` has room for either header with its data, is aligned for it and
-        // outlives the call; the kernel only reads what the message points to.
+        // outlives the call. The kernel only reads what the message points to.
         unsafe {
             let header = libc::CMSG_FIRSTHDR(&raw const message);
             let len = if let (IpAddr::V4(v4), false) = (source, v6) {
@@ -182,7 +182,7 @@ impl DatagramPort {
 /// # Safety
 /// `message` must have been filled by `recvmsg` and its control buffer must be alive.
 unsafe fn destination(message: &libc::msghdr) -> Option<IpAddr> {
-    // SAFETY: the caller vouches for the message; the macros walk only the received control data,
+    // SAFETY: the caller vouches for the message. The macros walk only the received control data,
     // and the data of a header of these types is the struct that is read (unaligned, so alignment
     // does not matter).
     unsafe {

@@ -72,7 +72,7 @@ fn read(socket: &UdpSocket, interface: &str, command: u32) -> io::Result<bool> {
     }
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
     // SAFETY: `request` and the `ethtool_value` that it points to are writable and outlive the
-    // call; the kernel reads and writes no more than these for commands that get one value.
+    // call. The kernel reads and writes no more than these for commands that get one value.
     check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })?;
     Ok(value.data != 0)
 }

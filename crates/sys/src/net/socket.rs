@@ -120,7 +120,7 @@ impl Socket {
     }
 
     /// Takes up to `most` received bytes of a TCP stream and drops them in the kernel, without a
-    /// copy (`MSG_TRUNC`): measures the path rather than the copy. 0 means that the peer closed.
+    /// copy (`MSG_TRUNC`). It measures the path rather than the copy. 0 means that the peer closed.
     ///
     /// # Errors
     /// As [`Socket::recv`].

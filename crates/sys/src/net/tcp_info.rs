@@ -77,7 +77,7 @@ impl TcpInfo {
         let mut info = Self::default();
         let mut len = size_of::<Self>() as libc::socklen_t;
         // SAFETY: the kernel writes at most `len` bytes into `info`, a plain struct for which every
-        // bit pattern is valid; what it does not write stays zero.
+        // bit pattern is valid. What it does not write stays zero.
         check(unsafe {
             libc::getsockopt(
                 socket.as_raw_fd(),

@@ -69,7 +69,7 @@ impl Endpoints {
         let shared = later.clone().map_or(Group::Shared, Group::Variant);
         // A Service translates to the same addresses and ports that a direct connection has. So one
         // connection would meet what the kernel remembers of the other (connection table,
-        // TIME_WAIT) and wait for it: new connections a second fell to a tenth. The servers of a
+        // TIME_WAIT) and wait for it. New connections a second fell to a tenth. The servers of a
         // Service belong to its path alone.
         let alone =
             if has_service(&path.via) { Group::Path(path.name.clone()) } else { shared.clone() };

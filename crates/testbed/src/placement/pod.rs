@@ -17,7 +17,7 @@ pub struct PodId {
     pub place: Place,
     /// Its purpose.
     pub group: Group,
-    /// The server program that has pods of its own, by its name in the scenario; absent: the agent
+    /// The server program that has pods of its own, by its name in the scenario. Absent: the agent
     /// answers itself, or the program is beside it.
     pub program: Option<String>,
     /// Its number among those that have all of this in common, from 0.

@@ -1,5 +1,5 @@
-//! The tasks of proxies as far as they are the same on every testbed: whom they ask and tell, and
-//! their way to the server in their own pod.
+//! The tasks of proxies as far as they are the same on every testbed. They say whom they ask and
+//! tell, and their way to the server in their own pod.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -13,8 +13,8 @@ pub const CREDENTIAL_CHARS: usize = 41;
 
 impl FlowKey {
     /// The text that shows an HTTP request to be of this run, [`CREDENTIAL_CHARS`] visible ASCII
-    /// characters: the run and the first 16 bytes of an HMAC-SHA256 under this key. It is the same
-    /// for all requests of a run.
+    /// characters. They are the run and the first 16 bytes of an HMAC-SHA256 under this key. It is
+    /// the same for all requests of a run.
     pub fn credential(&self, run: u32) -> String {
         let mut text = format!("{run:08x}-");
         for byte in tag(&self.key, &[PURPOSE, &run.to_be_bytes()]) {

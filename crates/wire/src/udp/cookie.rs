@@ -22,7 +22,7 @@ pub struct CookieJar {
 
 impl CookieJar {
     /// A jar with its own secret. It must be random in every process, and not made from the token
-    /// that clients know: whoever can make cookies can register an address that is not theirs.
+    /// that clients know. Whoever can make cookies can register an address that is not theirs.
     pub fn new(secret: [u8; 32]) -> Self {
         Self { key: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &secret) }
     }

@@ -21,8 +21,9 @@ pub(crate) enum Speaks {
 
 /// The TCP ports of a pod's containers, with what they carry.
 ///
-/// Istio takes that from the Services before a pod. A pod does not know them, so that here its own names of the ports
-/// say it by the same words; failing these hopbench's own ports do; what is left is bytes.
+/// Istio takes that from the Services before a pod. A pod does not know them, so that here its own
+/// names of the ports say it by the same words. Failing these, hopbench's own ports do. What is
+/// left is bytes.
 pub(crate) fn ports(pod: &Value) -> BTreeMap<u16, Speaks> {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
     let ports =

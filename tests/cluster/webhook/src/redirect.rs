@@ -1,8 +1,9 @@
-//! The rules that bring a pod's connections to its sidecar, as `iptables-restore` reads them: chains and order as
-//! Istio has them, as far as there is something for them here. Datagrams are never taken.
+//! The rules that bring a pod's connections to its sidecar, as `iptables-restore` reads them.
+//! Chains and order are as Istio has them, as far as there is something for them here. Datagrams
+//! are never taken.
 //!
-//! One of Istio's rules is left out: what the sidecar itself sends to its own pod goes to the application, and not
-//! through the inbound side once more.
+//! One of Istio's rules is left out. What the sidecar itself sends to its own pod goes to the
+//! application, and not through the inbound side once more.
 
 use std::fmt::Write as _;
 

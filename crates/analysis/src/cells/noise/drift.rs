@@ -11,7 +11,7 @@ pub const NOISE_P: f64 = 0.05;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NoiseDrift {
     /// By how much slower the last round was than the first, along the trend, as a share of the
-    /// speed: 0.5 is half as fast, -1 twice as fast.
+    /// speed. 0.5 is half as fast, -1 twice as fast.
     pub slower: f64,
     /// The p-value of the trend (Mann-Kendall).
     pub slower_p: f64,

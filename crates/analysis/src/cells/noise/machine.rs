@@ -89,7 +89,7 @@ fn cpus(record: &Record) -> usize {
 }
 
 /// Cores that others kept busy, at least and at most. Packets are processed on whatever CPU they
-/// come to, and whether a process is charged for that depends on the kernel: so nobody knows how
+/// come to, and whether a process is charged for that depends on the kernel. So nobody knows how
 /// much of softirq is in our own figures.
 fn others(record: &Record) -> Option<(f64, f64)> {
     let cost = &record.cost;

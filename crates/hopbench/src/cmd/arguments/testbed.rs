@@ -10,7 +10,7 @@ use crate::testbeds::TESTBEDS;
 /// Where a scenario runs, instead of where it says.
 #[derive(Debug, Default, Args)]
 pub(in crate::cmd) struct TestbedArguments {
-    /// Where it runs: lab, kubernetes or hosts, as the scenario says it or as usual; or a YAML file
+    /// Where it runs: lab, kubernetes or hosts, as the scenario says it or as usual. Or a YAML file
     /// with what would be under `testbed:`, in place of that [default: the scenario's first]
     #[arg(long, value_name = "NAME|FILE")]
     testbed: Option<String>,

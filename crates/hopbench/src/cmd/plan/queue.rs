@@ -11,7 +11,7 @@ use super::words::{listed, short};
 const STEP_NS: Nanos = 100_000_000;
 
 /// A sentence for each link rate behind which a search of datagrams without loss would find more
-/// than the link carries: what is above it goes into a queue that is not full before a trial ends.
+/// than the link carries. What is above it goes into a queue that is not full before a trial ends.
 pub(in crate::cmd) fn too_short(plan: &Plan) -> Vec<String> {
     let TestbedSpec::Lab(lab) = &plan.testbed else { return Vec::new() };
     let mut found: Vec<(String, String, Vec<String>)> = Vec::new();
@@ -34,7 +34,7 @@ pub(in crate::cmd) fn too_short(plan: &Plan) -> Vec<String> {
         let enough = (needed as Nanos).saturating_add(1).div_ceil(STEP_NS).saturating_mul(STEP_NS);
         let why = format!(
             "warm-up and window are {} together, but the queue of a link of {} holds {}, and {} above the link's rate \
-             fills it in {}: the search can find more than the link carries. Let them be {} or longer",
+             fills it in {}. The search can find more than the link carries. Let them be {} or longer",
             short(has),
             BitRate(bits_per_s),
             brief_time_ns(queue),

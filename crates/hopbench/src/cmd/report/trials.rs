@@ -1,4 +1,4 @@
-//! The trials of a run in formats of other tools, one by one as they are read: a run can have more
+//! The trials of a run in formats of other tools, one by one as they are read. A run can have more
 //! of them than memory.
 
 use std::fs;

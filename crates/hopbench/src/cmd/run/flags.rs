@@ -17,8 +17,8 @@ use crate::output::refuse_stdout;
 /// The flags of `run`.
 #[derive(Debug, Args)]
 pub(super) struct Flags {
-    /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`);
-    /// with --resume only where it has secret headers, whose values no results folder keeps
+    /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`).
+    /// With --resume only where it has secret headers: no results folder keeps their values
     #[arg(value_name = "SCENARIO", required_unless_present = "resume")]
     scenario: Option<String>,
     /// Folder for the results, which must be empty [default: results/TIME-NAME]
@@ -99,7 +99,7 @@ impl Flags {
     /// Reads and checks what the flags name.
     ///
     /// # Errors
-    /// A scenario that is not there or has problems, a header whose value is not known, a folder
+    /// A scenario that is not there or has problems. A header whose value is not known, a folder
     /// that cannot be used, a run that another build began, an Envoy that is no program.
     pub(super) fn wanted(&self) -> Result<Wanted, Fault> {
         self.envoy.apply()?;

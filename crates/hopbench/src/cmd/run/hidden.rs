@@ -21,7 +21,7 @@ pub(in crate::cmd) fn refuse(results: &Path, scenario: Option<&Path>) -> Result<
         let real = real(path);
         if real.starts_with(HIDDEN) {
             return Err(Fault::input(format!(
-                "{what} would be in {}, and the lab has a {HIDDEN} of its own: what is below it is lost there; take \
+                "{what} would be in {}, and the lab has a {HIDDEN} of its own. What is below it is lost there; take \
                  another folder with {how}",
                 real.display()
             )));

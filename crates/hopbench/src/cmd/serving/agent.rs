@@ -46,8 +46,8 @@ impl Subcommand for Agent {
         let fd = flags.control_fd;
         let refused = |why: &dyn std::fmt::Display| {
             Fault::input(format!(
-                "--control-fd: file descriptor {fd} cannot be the control session ({why}); expected an open Unix stream \
-                 socket as standard input, the other end of which a conductor holds. For an agent by hand see \
+                "--control-fd: file descriptor {fd} cannot be the control session ({why}), expected an open Unix stream \
+                 socket as standard input. A conductor holds its other end. For an agent by hand see \
                  `hopbench serve`"
             ))
         };

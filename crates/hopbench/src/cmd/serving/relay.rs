@@ -1,6 +1,6 @@
 //! `hopbench relay`: standard input and output as a connection to the agent beside it.
 //!
-//! A sandbox with a network stack of its own keeps its ports to itself: what the API server
+//! A sandbox with a network stack of its own keeps its ports to itself. What the API server
 //! forwards to the pod's network does not reach them. What it starts in the container does.
 
 use std::io::{self, Read, Write};

@@ -104,8 +104,8 @@ impl Subcommand for Serve {
         }
         if flags.both_ends && flags.insecure && !flags.bind.is_some_and(|bind| bind.is_loopback()) {
             return Err(Fault::input(
-                "--both-ends --insecure: anybody who can reach the port could send load from here to wherever they like; \
-                 take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
+                "--both-ends --insecure: anybody who can reach the port could send load from here to wherever they like. \
+                 Take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
             ));
         }
         // No flag takes the token itself: everybody on this machine could read it in the list of

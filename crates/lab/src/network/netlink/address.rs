@@ -99,7 +99,7 @@ impl Netlink {
         self.change(what, RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_REPLACE)
     }
 
-    /// Says to which address a VXLAN link sends frames for a station; the all-zero station stands
+    /// Says to which address a VXLAN link sends frames for a station. The all-zero station stands
     /// for every one that is not known, and may have several.
     ///
     /// # Errors

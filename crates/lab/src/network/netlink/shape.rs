@@ -211,8 +211,8 @@ impl Netlink {
 }
 
 /// The options of netem, which do not start with an attribute: `struct tc_netem_qopt` (latency,
-/// limit, loss, gap, duplicate, jitter), and the latency as an attribute, because the old one
-/// counts in ticks.
+/// limit, loss, gap, duplicate, jitter). Then comes the latency as an attribute, because the old
+/// one counts in ticks.
 fn delayer(ns: u64) -> Vec<u8> {
     let mut bytes = vec![0; 4];
     bytes.extend(DELAYED_PACKETS.to_ne_bytes());

@@ -47,7 +47,7 @@ fn reason(failed: &StartError, settings: &Path) -> String {
         && nix::unistd::geteuid().is_root()
     {
         return "This is root, but without the capabilities that the lab uses (CAP_SYS_ADMIN, CAP_NET_ADMIN and \
-                CAP_NET_RAW) and without the one to become root of a user namespace (CAP_SETFCAP): give them to the \
+                CAP_NET_RAW). It cannot become root of a user namespace either (CAP_SETFCAP). Give them to the \
                 container, or run hopbench as an ordinary user."
             .to_owned();
     }
@@ -72,7 +72,7 @@ fn reason(failed: &StartError, settings: &Path) -> String {
             )
         }
         Some(Errno::EPERM | Errno::EACCES) => format!(
-            "No setting forbids it, so a container (its seccomp or AppArmor profile) or a chroot does: give the container \
+            "No setting forbids it, so a container (its seccomp or AppArmor profile) or a chroot does. Give the container \
              the right (Docker: --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN \
              --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
              --security-opt systempaths=unconfined), or run hopbench outside of it. {ALTERNATIVE}"

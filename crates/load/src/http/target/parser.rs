@@ -96,7 +96,7 @@ impl RequestParser {
         Self::with(None, None)
     }
 
-    /// A parser for a new connection. With a `credential` every request must show it; with a
+    /// A parser for a new connection. With a `credential` every request must show it. With a
     /// `memory` all that connections hold of requests comes out of it, and a request that finds
     /// none left is refused.
     pub fn with(credential: Option<Credential>, memory: Option<Arc<MemoryLimit>>) -> Self {

@@ -53,7 +53,7 @@ impl Request {
 /// An echo reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reply<'a> {
-    /// The identifier, where the packet came from a raw socket and so may be anybody's; a datagram
+    /// The identifier, where the packet came from a raw socket and so may be anybody's. A datagram
     /// socket gets its own replies only, under an identifier that the kernel chose.
     pub(super) identifier: Option<u16>,
     /// The sequence number.
@@ -64,7 +64,7 @@ pub(super) struct Reply<'a> {
 
 impl<'a> Reply<'a> {
     /// Reads what a socket received; `None` for what is no sound echo reply. IPv4 packets may come
-    /// with their IP header (raw sockets) or without (datagram sockets): an echo reply starts with
+    /// with their IP header (raw sockets) or without (datagram sockets). An echo reply starts with
     /// 0, an IPv4 header with its version 4.
     pub(super) fn read(v6: bool, bytes: &'a [u8]) -> Option<Self> {
         let headed = !v6 && bytes.first()? >> 4 == 4;

@@ -12,7 +12,7 @@ use crate::worker::workers::filler;
 /// all connections share. More would cost each connection memory, less would cost a short segment a
 /// message.
 const HEAD: usize = 4096;
-/// A message that was due inside the window may be begun this much after its end: a worker that
+/// A message that was due inside the window may be begun this much after its end. A worker that
 /// wakes up a little late has not missed anything.
 const AFTER_END: Nanos = 10_000_000;
 /// The longest wait: how late a connection may see that the user ended the window.

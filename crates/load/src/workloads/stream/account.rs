@@ -92,7 +92,7 @@ pub(super) fn account(
             rest.abs()
         )
     };
-    out.notes.push(note);
+    out.explanation.push(note);
     let (all_sent, all_received) = (
         total(&sender.drained, Counter::SentBytes),
         total(&receiver.drained, Counter::ReceivedBytes),
@@ -151,14 +151,14 @@ mod tests {
             "6000 less 300 and 50 of the ends' own"
         );
         assert!(
-            out.notes[0].contains("5650 were in the buffers and sockets of the proxies"),
+            out.explanation[0].contains("5650 were in the buffers and sockets of the proxies"),
             "{}",
-            out.notes[0]
+            out.explanation[0]
         );
         assert!(
-            out.notes[0].contains("7 bytes were sent again on the sender's own connection"),
+            out.explanation[0].contains("7 bytes were sent again on the sender's own connection"),
             "{}",
-            out.notes[0]
+            out.explanation[0]
         );
         assert_eq!(accounted(9_900, true).metrics["in_proxies_bytes"], 0.0);
     }
@@ -168,9 +168,9 @@ mod tests {
         let out = accounted(9_600, false);
         assert!(!out.metrics.contains_key("in_proxies_bytes"));
         assert!(
-            out.notes[0].contains("in which 50 bytes moved; 7 bytes were sent again"),
+            out.explanation[0].contains("in which 50 bytes moved; 7 bytes were sent again"),
             "{}",
-            out.notes[0]
+            out.explanation[0]
         );
     }
 }

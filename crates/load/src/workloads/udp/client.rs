@@ -11,7 +11,7 @@ use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 use crate::worker::workers::filler;
 
-/// A send that was due inside the window may happen this much after its end: a worker that wakes up
+/// A send that was due inside the window may happen this much after its end. A worker that wakes up
 /// a little late has not missed anything.
 const AFTER_END: Nanos = 10_000_000;
 /// So many answers that nobody is there, and the server is gone.

@@ -13,7 +13,7 @@ const SILENCE: Nanos = 200_000_000;
 /// Once the client is done, a flow is over after the time that its slowest datagram took, twice,
 /// and this. It is also how often a flow looks whether it is over.
 const QUIET: Nanos = 20_000_000;
-/// How long a flow that may be over still waits: a worker that had no CPU in the meantime reads its
+/// How long a flow that may be over still waits. A worker that had no CPU in the meantime reads its
 /// socket once more before it draws conclusions from silence.
 const LAST_LOOK: Nanos = 2_000_000;
 /// Higher numbers are not ours: at ten million datagrams a second they were reached after ten

@@ -8,7 +8,7 @@ use hopbench_analysis::{
 };
 
 use crate::campaign::page_text;
-use crate::document::{Block, Column, Form, Kind, Line, Part, Reach, Row, Table, Tone};
+use crate::document::{Block, Column, Form, Kind, Line, Part, Reach, Row, Table, Tone, grouped};
 use crate::number::{bit_rate, counted};
 
 /// More paths than this are counted.
@@ -20,6 +20,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     let skipped = summary.skipped.iter().map(skipped).collect();
     let warnings = summary.warnings.iter().map(|one| warning(summary, one)).collect();
     let mut blocks = limits(summary);
+    blocks.extend(list("explained", "What the figures hold", explanations(summary)));
     blocks.extend(list("failures", "Not in any figure", failures));
     blocks.extend(list("skipped", "Not measured here", skipped));
     blocks.extend(list("warnings", "Warnings", warnings));
@@ -80,6 +81,23 @@ fn limits(summary: &Summary) -> Vec<Block> {
     let table =
         Table { caption: title.to_owned(), is_titled: false, kind: Kind::Words, columns, rows };
     vec![Part::new(Form::Closed, "limits", title, vec![table.into()]).into()]
+}
+
+/// What the trials of each cell say of their figures. A sentence of several cells stands once.
+fn explanations(summary: &Summary) -> Vec<Line> {
+    let cells = summary
+        .workloads
+        .iter()
+        .flat_map(|workload| workload.cells.iter().map(move |cell| (workload, cell)));
+    let all = cells.flat_map(|(workload, cell)| {
+        let name = [&*workload.name, &cell.point_label, "on", &cell.path];
+        let name: Vec<&str> = name.into_iter().filter(|word| !word.is_empty()).collect();
+        let name = name.join(" ");
+        cell.explanation
+            .iter()
+            .map(move |text| (page_text::sentence(text).to_owned(), name.clone()))
+    });
+    grouped(all).into_iter().map(Line::from).collect()
 }
 
 /// Names of paths, or how many they are.

@@ -14,14 +14,15 @@ pub(super) fn run(tone: Tone, text: &str) -> Markup {
     if text.is_empty() {
         return Markup::default();
     }
-    match tone {
-        Tone::Plain => html! { (text) },
-        Tone::Name => html! { strong { (text) } " " },
-        Tone::Strong => html! { strong { (text) } },
-        Tone::Quiet | Tone::Base => html! { span class="quiet" { (text) } },
-        Tone::Better => html! { span class="verdict better" { (text) } },
-        Tone::Worse => html! { span class="verdict worse" { (text) } },
-        Tone::Same => html! { span class="verdict same" { (text) } },
-        Tone::Doubt => html! { span class="verdict doubt" { (text) } },
-    }
+    let class = match tone {
+        Tone::Plain => return html! { (text) },
+        Tone::Name => return html! { strong { (text) } " " },
+        Tone::Strong => return html! { strong { (text) } },
+        Tone::Quiet | Tone::Base => "quiet",
+        Tone::Better => "verdict better",
+        Tone::Worse => "verdict worse",
+        Tone::Same => "verdict same",
+        Tone::Doubt => "verdict doubt",
+    };
+    html! { span class=(class) { (text) } }
 }

@@ -8,6 +8,8 @@
 //! sidecar and the gateway. They are means over the whole window, and `-` if a path has none.
 //! Nothing is quoted: no value of ours has a comma.
 
+use hopbench_model::ProxyCost;
+
 use crate::export::{Trial, TrialFile, TrialFormat};
 use crate::text::csv::row;
 
@@ -54,14 +56,12 @@ impl TrialFormat for IstioCsv {
         let number = |value: Option<f64>| {
             value.map_or_else(|| MISSING.to_owned(), |value| format!("{value:.3}"))
         };
+        let cores = |proxy: &ProxyCost| proxy.figures.get("cores").copied();
         values.extend(
-            PROXIES.map(|name| number(trial.proxies(name, "cores").map(|cores| cores * 1000.0))),
+            PROXIES.map(|name| number(trial.proxies(name, cores).map(|cores| cores * 1000.0))),
         );
-        values.extend(
-            PROXIES.map(|name| {
-                number(trial.proxies(name, "rss_bytes").map(|bytes| bytes / 1_048_576.0))
-            }),
-        );
+        let memory = |name| trial.proxies(name, ProxyCost::memory_bytes);
+        values.extend(PROXIES.map(|name| number(memory(name).map(|bytes| bytes / 1_048_576.0))));
         let mut out = String::new();
         row(&mut out, values.into_iter());
         out

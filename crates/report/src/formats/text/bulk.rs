@@ -4,7 +4,7 @@ use super::figures::Figures;
 use super::page::Page;
 use crate::number::{bytes, percent};
 
-pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
+pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let split = ["to_server_", "from_server_"]
         .iter()
         .any(|prefix| figures.record.metrics.keys().any(|name| name.starts_with(prefix)));
@@ -22,7 +22,9 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     } else {
         derived.extend(direction(page, figures, ""));
     }
-    page.fields("difference", if notes.is_empty() { &derived } else { notes });
+    let told = &figures.record.explanation;
+    // Old records of runs have none.
+    page.fields("difference", if told.is_empty() { &derived } else { told });
 }
 
 /// The figures of one direction; answers with the sentence that they make.

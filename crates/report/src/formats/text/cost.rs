@@ -7,8 +7,8 @@ use hopbench_model::{NodeCost, Record, Unit};
 use super::page::Page;
 use crate::number::{bit_rate, by_name, bytes, cores, per_s, plain, share, time_ns};
 
-/// Less CPU time than this is a few of the kernel's ticks of 10 ms, and no ground for a figure of
-/// one unit of work, s.
+/// Less CPU time than this, s, is a few of the kernel's ticks of 10 ms. It is no ground for a
+/// figure of one unit of work.
 const FEW_TICKS_S: f64 = 0.05;
 /// CPUs that are worth a word, at most so many of them.
 const BUSY: f64 = 0.05;

@@ -5,7 +5,7 @@ use super::figures::Figures;
 use super::page::Page;
 use crate::number::{percent, plain};
 
-pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
+pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     for end in ["received", "sent"] {
         let packets = figures.text(&format!("{end}_packets_per_s"));
         let parts = [
@@ -29,5 +29,5 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     let offload = figures.take("gso_segments").filter(|n| *n != 1.0);
     Figures::join(page, "offload", [offload.map(|n| format!("{} packets a send (GSO)", plain(n)))]);
     failures(page, figures, "errors");
-    page.fields("note", notes);
+    page.fields("note", &figures.record.explanation);
 }

@@ -7,7 +7,7 @@ use super::figures::Figures;
 use super::page::Page;
 use crate::number::{counted, percent, plain};
 
-pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
+pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let total = figures.take("requests").map(|n| format!("{} in the window", plain(n)));
     Figures::join(page, "requests", [figures.text("requests_per_s"), total]);
     schedule(page, figures);
@@ -53,7 +53,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     Figures::join(page, "retransmitted", [figures.phrase("retransmitted_segments", "segments")]);
     statuses(page, figures);
     failures(page, figures, "errors");
-    page.fields("note", notes);
+    page.fields("note", &figures.record.explanation);
 }
 
 /// What an open loop was asked for and what became of it.

@@ -5,7 +5,7 @@ use super::figures::Figures;
 use super::page::Page;
 use crate::number::plain;
 
-pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
+pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let total = figures.take("messages").map(|n| format!("{} in the window", plain(n)));
     let least = figures.take("min_messages_per_connection");
     let most = figures.take("max_messages_per_connection");
@@ -30,5 +30,5 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
         [figures.text("retransmitted_bytes"), figures.phrase("retransmitted_segments", "segments")],
     );
     failures(page, figures, "errors");
-    page.fields("note", notes);
+    page.fields("note", &figures.record.explanation);
 }

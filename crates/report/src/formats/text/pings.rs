@@ -4,7 +4,7 @@ use super::exchanges::failures;
 use super::figures::Figures;
 use super::page::Page;
 
-pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]) {
+pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let sent = figures
         .phrase("transmitted", "transmitted")
         .or_else(|| figures.phrase("sent", "transmitted"));
@@ -23,5 +23,5 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>, notes: &[String]
     let rate = figures.text("requests_per_s");
     Figures::join(page, "rate", [rate.map(|text| text.replace("/s", " echoes/s"))]);
     failures(page, figures, "errors");
-    page.fields("note", notes);
+    page.fields("note", &figures.record.explanation);
 }

@@ -406,3 +406,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_workload_is_taken_by_the_kind_that_its_jobs_carry() {
+    let mut made = fixture::quickstart(2);
+    for point in made.run.plan.points.iter_mut().filter(|point| point.workload == "web") {
+        point.job.kind = Some(point.job.kind());
+        point.job.workload = "rr".to_owned();
+    }
+    let screen = render(&made, "screen");
+    assert!(screen.contains("\nCPU per request  web at "), "{screen}");
+}

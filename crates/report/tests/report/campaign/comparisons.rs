@@ -361,3 +361,20 @@ fn what_the_kernel_miscounts_is_said_once() {
         summary.run.notes
     );
 }
+
+#[test]
+fn what_trials_say_of_their_figures_stands_in_the_details() {
+    let mut made = fixture::quickstart(2);
+    for record in made.records.iter_mut().filter(|record| record.workload == "throughput") {
+        let bytes = if record.path == "host" { 5 } else { 7 };
+        record.explanation = vec![format!("{bytes} bytes more were written than received.")];
+    }
+    for format in ["table", "markdown", "html"] {
+        let page = render(&made, format).split_whitespace().collect::<Vec<_>>().join(" ");
+        let host = "5 bytes more were written than received (throughput on host)";
+        assert!(page.contains(host), "{format}");
+        let others = "7 bytes more were written than received (throughput on bridge";
+        assert_eq!(page.matches(others).count(), 1, "{format}");
+    }
+    assert!(!render(&fixture::quickstart(2), "table").contains("What the figures hold"));
+}

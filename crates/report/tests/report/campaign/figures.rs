@@ -208,7 +208,7 @@ fn settings_say_what_holds_for_all_points() {
         let mut made = made(&[(8e9, 4e9)]);
         made.run.plan.points =
             vec![fixture::point("w", values, fixture::job(kind, json!({}), Schedule::Closed, 2))];
-        RunData::new(&made.run).summary().workloads[0].setting.clone()
+        RunData::new(&made.run).into_summary().workloads[0].setting.clone()
     };
     assert!(
         setting("rr", &[]).starts_with("closed loop, 2 connections, engine epoll, "),
@@ -253,12 +253,12 @@ fn a_trial_that_failed_and_was_repeated_is_no_failure() {
 fn a_run_without_records_has_a_page_in_every_format() {
     let mut empty = made(&[(1.0, 1.0)]);
     empty.run.status = RunStatus::Running;
-    let campaign = RunData::new(&empty.run);
+    let summary = RunData::new(&empty.run).into_summary();
     for format in hopbench_report::campaign::SUMMARY_FORMATS {
-        let text = hopbench_report::campaign::render(&campaign, format.name()).unwrap();
+        let text = format.render(&summary);
         assert!(text.ends_with('\n') && !text.contains("NaN"), "{}: {text}", format.name());
     }
-    assert!(hopbench_report::campaign::render(&campaign, "paper").is_none());
+    assert!(hopbench_report::campaign::summary_format("paper").is_none());
 }
 
 #[test]

@@ -285,6 +285,7 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
         window_s: 2.0,
         limited_by: "unknown".to_owned(),
         limited_because: String::new(),
+        explanation: Vec::new(),
         metrics: BTreeMap::new(),
         latency: BTreeMap::new(),
         intervals: Vec::new(),

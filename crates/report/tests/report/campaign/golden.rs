@@ -66,6 +66,10 @@ const RATES: &[Row] = &[
     ("echo", &["none", "both"]),
 ];
 
+/// A step of proxies, and a stop rule, as markdown has them.
+const STEP: &[Row] = &[("pool connections=128", &["none", "both"])];
+const STOPPED: &[Row] = &[("throughput", &["host", "host again", "eni"])];
+
 const ISTIO: &[Row] = &[
     (
         "web rate=1000",
@@ -123,10 +127,12 @@ fn pages() -> Vec<(&'static str, String)> {
     let workload = only(quickstart.clone(), ONE_WORKLOAD);
     let quickstart = only(quickstart, QUICKSTART);
     let sidecars = mesh::mesh(6);
+    let step = only(sidecars.clone(), STEP);
     let rates = only(sidecars, RATES);
     let searches = searched::searched();
     let trials = brief(only(searches.clone(), TRIALS));
     let searches = only(searches, SEARCHES);
+    let stopped = only(sure::shown(), STOPPED);
     let sure = only(sure::shown(), SURE);
     let hostile = fixture::hostile().part(|_, point| point != "other");
     let few = export::one(&[812_000, 950_000, 950_000, 1_200_000, 20_000_000], |_| {});
@@ -139,6 +145,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("quickstart.json", folded(&render(&workload, "json"))),
         ("one_round.txt", render(&only(fixture::quickstart(1), ONE_ROUND), "table")),
         ("mesh.txt", render(&rates, "table")),
+        ("mesh.md", parts(&render(&step, "markdown"), &["## Answer", "what each hop adds,"])),
         ("istio.csv", export::text(&only(mesh::mesh(1), ISTIO), "istio-csv")),
         ("fortio.json", export::text(&few, "fortio")),
         ("searches.txt", render(&searches, "table")),
@@ -146,9 +153,22 @@ fn pages() -> Vec<(&'static str, String)> {
         ("searches.csv", render(&trials, "searches")),
         ("found.csv", render(&trials, "csv")),
         ("sure.txt", render(&sure, "table")),
+        ("sure.md", parts(&render(&stopped, "markdown"), &["# as sure", "## How"])),
         ("hostile.txt", render(&hostile, "table")),
         ("hostile.md", render(&hostile, "markdown")),
     ]
+}
+
+/// The parts of a page of markdown that begin so, each to the next heading.
+fn parts(page: &str, begins: &[&str]) -> String {
+    let mut is_in = false;
+    let kept = page.lines().filter(|line| {
+        let begins_here = begins.iter().any(|begin| line.starts_with(begin));
+        is_in = begins_here || (is_in && !line.starts_with('#'));
+        is_in
+    });
+    let text: String = kept.flat_map(|line| [line, "\n"]).collect();
+    text.trim_end().to_owned() + "\n"
 }
 
 /// JSON with line breaks in few lines: a block that fits into one stands in one, and short members

@@ -188,7 +188,7 @@ fn a_path_that_differs_from_itself_is_marked() {
     assert!(
         noise_page(&noise)
             .lines()
-            .any(|line| line.starts_with("stream received") && line.contains(" !"))
+            .any(|line| line.starts_with("  stream received") && line.contains("]!"))
     );
     assert!(!noise_page(&plain).contains('!'), "{}", noise_page(&plain));
 }
@@ -203,9 +203,9 @@ fn the_page_has_80_columns_and_all_of_it() {
             assert!(line.chars().count() <= 80, "{line}");
         }
         for figure in &noise.figures {
-            let rows = page
-                .lines()
-                .filter(|line| line.starts_with(&format!("{} {} ", figure.workload, figure.label)));
+            let rows = page.lines().filter(|line| {
+                line.starts_with(&format!("  {} {} ", figure.workload, figure.label))
+            });
             assert_eq!(rows.count(), 2, "{page}");
         }
         assert!(page.contains(&format!("{rounds} round")), "{page}");

@@ -5,7 +5,7 @@ use hopbench_report::campaign::{Summary, WaterfallStep, WaterfallSummary};
 
 use super::fixture::Made;
 use super::mesh::{self, mesh};
-use super::{render, summary};
+use super::{export, render, summary};
 
 /// One workload at one rate, with exact figures: p50 of a path in a round, ns; cores of each end
 /// and of each proxy.
@@ -267,21 +267,19 @@ fn what_nothing_paces_says_once_that_every_path_has_another_throughput() {
     let made = mesh(2);
     let found = summary(&made);
     for waterfall in &found.waterfall {
-        let note = match waterfall.workload.as_str() {
-            "web" => "",
-            "pool" => "closed loop: every path at another throughput",
-            // Nobody waits for an answer: it is no loop, as the head of its table has it.
-            _ => "every path at another throughput",
-        };
+        let is_paced = waterfall.workload == "web";
+        let note = if is_paced { "" } else { "every path at another throughput" };
         assert_eq!(waterfall.note, note, "{}", waterfall.workload);
     }
     let count = |name: &str| found.waterfall.iter().filter(|one| one.workload == name).count();
     assert!(count("pool") > 0 && count("bulk") > 0);
     for format in ["table", "markdown", "html"] {
         let page = render(&made, format);
-        assert_eq!(page.matches("! closed loop: every path").count(), count("pool"), "{format}");
-        assert_eq!(page.matches("! every path").count(), count("bulk"), "{format}");
+        let told = page.matches("! every path").count();
+        assert_eq!(told, count("pool") + count("bulk"), "{format}");
     }
+    // The notes of the answer, of which a page has all, have one for both.
+    assert_eq!(render(&made, "html").matches("what each hop adds: ").count(), 1);
     // At a rate of its own a stream is the same load on every path.
     let mut paced = mesh(2);
     let bulk = paced.run.plan.points.iter_mut().find(|point| point.workload == "bulk").unwrap();
@@ -460,4 +458,23 @@ fn proxies_that_are_not_known_leave_no_sum() {
         (known("server"), known("both"), known("none")),
         ((false, true), (true, true), (true, true))
     );
+}
+
+#[test]
+fn memory_is_shown_whoever_metered_it() {
+    let seen = mesh(2);
+    let mut metered = seen.clone();
+    for record in &mut metered.records {
+        // Clusters of old versions made no sum.
+        record.metrics.remove("proxy_rss_bytes");
+        for proxy in &mut record.cost.proxies {
+            let bytes = proxy.figures.remove("rss_bytes").unwrap();
+            proxy.figures.insert("memory_bytes".to_owned(), bytes);
+        }
+    }
+    for format in ["table", "csv", "markdown"] {
+        assert_eq!(render(&metered, format), render(&seen, format), "{format}");
+    }
+    assert!(render(&metered, "csv").contains(",proxy_rss_bytes,4"));
+    assert_eq!(export::text(&metered, "istio-csv"), export::text(&seen, "istio-csv"));
 }

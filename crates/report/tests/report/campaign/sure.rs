@@ -561,7 +561,7 @@ fn trials_of_searches_are_in_no_cell() {
     made.records.last_mut().unwrap().error = Some("the server went away".to_owned());
     let all: RunData = campaign(&made);
     assert_eq!(all.searches().len(), 3);
-    let found = all.summary();
+    let found = all.into_summary();
     assert_eq!(
         (found.run.used_trials, found.run.planned_trials),
         (plain.run.used_trials, plain.run.planned_trials)

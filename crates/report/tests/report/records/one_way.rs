@@ -33,6 +33,12 @@ pub(crate) fn stream() -> Record {
     record.limited_by = "cpu:server".to_owned();
     record.limited_because =
         "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
+    record.explanation = vec![
+        "at the end of the window 3276800 bytes were written and not yet received: 1048576 not sent, 2097152 sent \
+         and not acknowledged, 131072 received and not read; 17432 bytes were sent again, which no figure above \
+         counts twice"
+            .to_owned(),
+    ];
     record.invariants =
         vec![invariant("received_le_sent", None), invariant("received_eq_sent_at_close", None)];
     record.settings.insert("send_buffer_bytes".to_owned(), "asked 262144, got 425984".to_owned());
@@ -43,15 +49,6 @@ pub(crate) fn stream() -> Record {
          kernel adapts it",
     )];
     record
-}
-
-pub(crate) fn stream_notes() -> Vec<String> {
-    vec![
-        "at the end of the window 3276800 bytes were written and not yet received: 1048576 not sent, 2097152 sent \
-         and not acknowledged, 131072 received and not read; 17432 bytes were sent again, which no figure above \
-         counts twice"
-            .to_owned(),
-    ]
 }
 
 pub(crate) fn stream_both() -> Record {

@@ -6,9 +6,9 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
 /// The cells of a round (from 1), each once, in an order that follows from the plan's seed and the
-/// round alone: the same for every run of the same plan with the same build. Rounds have orders of
-/// their own, so that what drifts on the machine, or follows from the trial before, hits no cell in
-/// all rounds alike. Cells that are searched are in no round.
+/// round alone. It is the same for every run of the same plan with the same build. Rounds have
+/// orders of their own. So what drifts on the machine, or follows from the trial before, hits no
+/// cell in all rounds alike. Cells that are searched are in no round.
 pub fn order(plan: &Plan, round: u32) -> Vec<Cell> {
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&plan.seed.to_le_bytes());
@@ -23,7 +23,7 @@ pub fn order(plan: &Plan, round: u32) -> Vec<Cell> {
     cells
 }
 
-/// So many things in the order of a pass (from 1) of searches, as indices; it follows from the
+/// So many things in the order of a pass (from 1) of searches, as indices. It follows from the
 /// plan's seed and the pass, as that of a round does. `phase` tells sorts of passes apart.
 pub(in crate::campaign) fn shuffled(plan: &Plan, phase: u8, pass: u32, count: usize) -> Vec<usize> {
     let mut seed = [0; 32];

@@ -141,7 +141,7 @@ impl Campaign {
 }
 
 /// Each cell at each load that was found for its workload point, the path that it was found on
-/// among them: a load is found at one time and compared at another.
+/// among them. A load is found at one time and compared at another.
 fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
     let mut out = Vec::new();
     for from in drivers.iter().filter(|driver| driver.spec.equal_load) {

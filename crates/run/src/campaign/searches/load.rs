@@ -49,7 +49,7 @@ pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Resu
     if let Some(load) = loads.last() {
         out.point.insert(load.parameter.name().to_owned(), shown(load.value));
     }
-    // What is random in one trial is not in the next: a search that saw the same arrivals again and
+    // What is random in one trial is not in the next. A search that saw the same arrivals again and
     // again would take their chance for the truth.
     out.job.seed = point.job.seed.wrapping_add(u64::from(step));
     let problems: Vec<_> =

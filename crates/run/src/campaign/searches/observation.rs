@@ -98,8 +98,8 @@ fn answered(record: &Record) -> f64 {
 }
 
 /// The share of the asked rate that was done while the window lasted: what is done later is of a
-/// load that was not carried. What came due so late that an answer as fast as most came after the
-/// window does not count, where nothing of before the window came in its place.
+/// load that was not carried. What came due very late does not count: an answer as fast as most
+/// came after the window. That holds where nothing of before the window came in its place.
 fn paced(record: &Record) -> f64 {
     let metric = |name: &str| record.metrics.get(name).copied();
     let due = metric("intended_per_s").unwrap_or(0.0) * record.window_s;
@@ -115,7 +115,7 @@ fn paced(record: &Record) -> f64 {
 
 /// The share of the datagrams that were due and not lost for good which arrived while the window
 /// lasted. Where less comes out than goes in, what is between them grows, be it the queue of a link
-/// or the socket of a sender that it holds up: that is a rate which the path does not carry, even
+/// or the socket of a sender that it holds up. That is a rate which the path does not carry, even
 /// if all of it arrives in the end.
 fn arrived(record: &Record) -> f64 {
     let metric = |name: &str| record.metrics.get(name).copied();

@@ -12,10 +12,10 @@ use super::resting::Resting;
 
 /// A thread that says a word to each of them now and then; dropping this ends it.
 ///
-/// A word is a TLS record of some 30 bytes each way, about 50 us of CPU at the agent: every 2 s, 25
-/// millionths of a core. The other way, to let sessions end and open them anew before each trial,
-/// costs a handshake of some ms at each agent and, where others forward the connection, the work of
-/// setting that up: right before the warm-up.
+/// A word is a TLS record of some 30 bytes each way, about 50 us of CPU at the agent. Every 2 s,
+/// that is 25 millionths of a core. The other way is to let sessions end and open them anew before
+/// each trial. It costs a handshake of some ms at each agent and, where others forward the
+/// connection, the work of setting that up: right before the warm-up.
 #[derive(Debug)]
 pub(super) struct Keeper {
     stop: Option<Sender<()>>,

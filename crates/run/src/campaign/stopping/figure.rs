@@ -23,11 +23,11 @@ pub(super) enum Percentile {
 const THROUGHPUT: &str = "throughput";
 
 impl Figure {
-    /// What can be looked at when `metric` was asked for, the best first: a record has the first of
+    /// What can be looked at when `metric` was asked for, the best first. A record has the first of
     /// them, or at least one of those after it.
     ///
     /// How much is done a second is the same every time where the job says how much, and nothing
-    /// can be lost: then the latency is looked at.
+    /// can be lost. Then the latency is looked at.
     pub(super) fn of_job(metric: &str, job: &Job) -> Vec<Self> {
         let Some(workload) = hopbench_load::workload(&job.workload) else {
             return vec![Self::Metric(metric.to_owned())];

@@ -1,7 +1,6 @@
 //! The CPU time that each path spends on a request, and the part of its proxies.
 
 use hopbench_analysis::{CellSummary, FigureSummary, Summary, WorkloadSummary};
-use hopbench_model::WorkloadKind;
 
 use super::super::text::short;
 use super::fact::Fact;
@@ -65,11 +64,7 @@ fn proxies(workload: &WorkloadSummary) -> Option<&FigureSummary> {
 }
 
 fn weight((workload, figure): (&WorkloadSummary, &FigureSummary)) -> (bool, bool, bool) {
-    (
-        proxies(workload).is_some(),
-        figure.name == "cpu_per_request_ns",
-        WorkloadKind::of(&workload.kind).is_http(),
-    )
+    (proxies(workload).is_some(), figure.name == "cpu_per_request_ns", workload.traits.is_http())
 }
 
 fn label(name: &str) -> &'static str {
