@@ -60,6 +60,21 @@ fn a_generator_that_stalls_is_no_lack_of_connections() {
     panic!("{shares:?} of the requests are said to have waited for a connection");
 }
 
+/// Four connections of 20 ms an exchange can do 200 a second.
+#[test]
+fn connections_that_are_all_busy_are_the_limit() {
+    let _turn = Turn::alone();
+    let agent = Agent::insecure(&["--http"]);
+    let url = format!("http://{}/?delay=20ms", agent.target());
+    let arguments =
+        ["http", &url, "--json", "--rate", "400", "-t", "1s", "--warmup", "200ms", "-c", "4"];
+    let record = one(&lab::program::run(&mut program(&arguments)));
+    let why = (&record.limited_because, &record.metrics);
+    assert_eq!(record.limited_by, "connections", "{why:?}");
+    assert!(metric(&record, "completed_per_s") <= 204.0, "{why:?}");
+    assert!(record.limited_because.contains("4 connections / 20"), "{why:?}");
+}
+
 /// By hand an HTTP server is somebody's, and may fill a CPU that the client may not use.
 #[test]
 fn a_client_is_not_blamed_for_a_cpu_that_it_may_not_use() {
