@@ -68,7 +68,7 @@ fn connections_that_are_all_busy_are_the_limit() {
     let url = format!("http://{}/?delay=20ms", agent.target());
     let arguments =
         ["http", &url, "--json", "--rate", "400", "-t", "1s", "--warmup", "200ms", "-c", "4"];
-    let record = one(&lab::program::run(&mut program(&arguments)));
+    let record = one(&program::run(&mut program(&arguments)));
     let why = (&record.limited_because, &record.metrics);
     assert_eq!(record.limited_by, "connections", "{why:?}");
     assert!(metric(&record, "completed_per_s") <= 204.0, "{why:?}");
