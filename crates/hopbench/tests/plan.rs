@@ -324,7 +324,7 @@ fn a_search_whose_trials_end_before_the_queue_is_full_is_told() {
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = "flood on far: warm-up and window are 1.2 s together, but the queue of a link of 100Mbit holds 21 ms, and 1 % \
-        above the link's rate fills it in 2.1 s: the search can find more than the link carries. Let them be 2.1 s or longer";
+        above the link's rate fills it in 2.1 s. The search can find more than the link carries. Let them be 2.1 s or longer";
     assert!(words.contains(told), "{words}");
     for (short, long) in [("time: 1s", "time: 2s"), ("precision: 1%", "precision: 2%")] {
         fs::write(file, text.replace(short, long)).expect("a scenario");

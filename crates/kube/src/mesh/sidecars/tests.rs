@@ -217,7 +217,7 @@ fn what_cannot_be_measured_says_why() {
         assert_eq!(told(provider, fine()), Vec::<String>::new());
     }
     for provider in [MeshProvider::IstioAmbient, MeshProvider::Cilium] {
-        assert!(told(provider, fine())[0].contains("such a path is not measured"));
+        assert!(told(provider, fine())[0].contains("Such a path is not measured"));
     }
     let variant = Variant { name: "no-mtls".into(), mtls: false, ..plain() };
     let path = meshed("p", Via::Direct, MeshMode::Both, variant.clone());

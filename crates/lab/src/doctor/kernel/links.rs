@@ -22,7 +22,7 @@ fn run() -> Finding {
     }
     Finding::missing(
         failed.join("; "),
-        "load the modules (`modprobe veth bridge vxlan macvlan`) or leave out these kinds",
+        "load the modules (`modprobe -a veth bridge vxlan macvlan`) or leave out these kinds",
     )
 }
 
