@@ -24,7 +24,7 @@ const PER_S: u64 = 20_000;
 /// Six requests in the 60 000 of a 3 s window: what may lie across its edges.
 const ACHIEVED: Goal =
     Goal::value("achieved_share", "achieved / asked", "", 1.0, Reach::Near(1.0, 1e-4));
-const UNSENT: Goal = Goal::value("unsent", "unsent", "requests", 1.0, Reach::AtMost(0.0));
+const UNSENT: Goal = Goal::count("unsent", "unsent", "requests", Reach::AtMost(0.0));
 
 const SLEEP_GOALS: &[Goal] = &[
     ACHIEVED,
