@@ -24,6 +24,7 @@ pub(crate) const ROWS: &[&dyn Row] = &[
     &stream::Stream { connections: 4 },
     &stream_many::StreamMany,
     &rr::sockperf::BLOCKING,
+    &rr::sockperf::EPOLL,
     &rr::qperf::RrQperf,
     &rr::sockperf::SPINNING,
     &udp::Udp,
