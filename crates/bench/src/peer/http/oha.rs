@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::generator::{Answered, Generator, Load};
+use super::generator::{Generator, Load};
 use crate::bench::{INSTALLED, Peer, Version, word_after};
 
 /// How oha is found.
@@ -20,7 +20,7 @@ pub(crate) const CLOSED: Generator = Generator {
     peer: &PEER,
     shown: "oha",
     words: |load, _| Ok(words(load, &[])),
-    read: |finished| parse(&finished.stdout).map(Answered::at),
+    read: |finished| parse(&finished.stdout),
     note: "",
 };
 
