@@ -25,7 +25,7 @@ pub(crate) const RATE: Generator = Generator {
             .to_vec())
     },
     read: |finished| parse(&finished.stdout),
-    note: "h2load paces each connection for itself, all in step, so that one wake-up sends on all of them; \
+    note: "h2load paces each connection for itself, all in step, so that one wake-up sends a batch, one request on each; \
            ours spaces the sends evenly over all connections.",
 };
 

@@ -28,7 +28,8 @@ pub(crate) const CLOSED: Generator = Generator {
 pub(crate) const RATE: Generator = Generator {
     shown: "oha -q --latency-correction",
     words: |load, _| Ok(words(load, &["-q", &load.per_s.to_string(), "--latency-correction"])),
-    note: "oha sends what its queue still has after the end, and counts that time.",
+    note: "oha sends what its queue still has after the end, and counts that time. Its timer of 1 ms releases the sends \
+           of that time as a batch: four at 4000/s.",
     ..CLOSED
 };
 
