@@ -49,7 +49,7 @@ fuzz: ## Fuzzes every parser of foreign bytes, TIME seconds each (60), as many a
 asan: ## Tests the unsafe code under AddressSanitizer
 	@scripts/asan.sh
 
-bench: dist ## Compares with iperf3, sockperf, wrk, oha, k6 and others (25 minutes, nothing else may run); results/bench.md
+bench: dist ## Compares with iperf3, sockperf, wrk, oha, k6 and others (more than 25 minutes, nothing else may run); results/bench.md
 	@scripts/install-peers.sh
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
 	@mkdir -p results

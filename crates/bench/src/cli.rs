@@ -9,10 +9,10 @@ use clap::{Parser, Subcommand};
 /// namespaces.
 ///
 /// Ours and the peer run in turn; what is printed are ratios of figures of the same pair. Needs
-/// root, or a kernel that lets this user make user namespaces. Exit codes: 0 all that was measured
-/// reaches its goal, 1 a goal was missed, 2 the input is wrong, 3 the environment cannot do it, 4 a
-/// row failed or a signal came. Rows whose peer is missing are left out and named; they change no
-/// exit code.
+/// root, or a kernel that lets this user make user namespaces. Exit codes: 0 no goal was missed,
+/// though some may be undecided, 1 a goal was missed, 2 the input is wrong, 3 the environment
+/// cannot do it, 4 a row failed or a signal came. Rows whose peer is missing are left out and
+/// named; they change no exit code.
 #[derive(Debug, Parser)]
 #[command(name = "hopbench-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 
-    /// Pairs of runs in each row
+    /// Pairs of runs in each row; up to twice as many while a goal of it is not decided
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) pairs: u32,
 

@@ -103,10 +103,9 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
 
 /// That of a session whose rows were run.
 fn exit_code(report: &report::Report, interrupted: bool) -> u8 {
-    let (met, judged) = report.score();
     match report.failed() || interrupted {
         true => MEASURING,
-        false if met < judged => MISSED,
+        false if report.score().missed > 0 => MISSED,
         false => 0,
     }
 }
@@ -124,13 +123,16 @@ fn say(text: &str) {
 mod tests {
     use super::*;
     use crate::report::{Outcome, sample};
+    use crate::row::goal::Verdict;
 
     #[test]
     fn a_missed_goal_a_failure_and_a_missing_peer_end_differently() {
         let mut report = sample();
         assert_eq!(exit_code(&report, false), 0, "the row whose peer is missing changes nothing");
         assert_eq!(exit_code(&report, true), MEASURING);
-        report.rows[0].judgements[0].met = Some(false);
+        report.rows[0].judgements[0].verdict = Some(Verdict::NotDecided);
+        assert_eq!(exit_code(&report, false), 0, "what is not decided is not missed");
+        report.rows[0].judgements[0].verdict = Some(Verdict::NotMet);
         assert_eq!(exit_code(&report, false), MISSED);
         report.rows[1].outcome = Outcome::Failed("connection lost".to_owned());
         assert_eq!(exit_code(&report, false), MEASURING);

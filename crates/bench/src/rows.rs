@@ -24,6 +24,7 @@ pub(crate) const ROWS: &[&dyn Row] = &[
     &stream::Stream { connections: 4 },
     &stream_many::StreamMany,
     &rr::sockperf::BLOCKING,
+    &rr::sockperf::EPOLL,
     &rr::qperf::RrQperf,
     &rr::sockperf::SPINNING,
     &udp::Udp,
@@ -38,11 +39,12 @@ pub(crate) const ROWS: &[&dyn Row] = &[
     &RateCpu { generator: &oha::RATE },
     &RateCpu { generator: &h2load::RATE },
     &RateCpu { generator: &fortio::RATE },
+    &RateExact { pacing: Pacing::Sleep, generator: None },
+    &RateExact { pacing: Pacing::Spin, generator: None },
     &RateExact { pacing: Pacing::Sleep, generator: Some(&k6::RATE) },
     &RateExact { pacing: Pacing::Sleep, generator: Some(&oha::RATE) },
     &RateExact { pacing: Pacing::Sleep, generator: Some(&h2load::RATE) },
     &RateExact { pacing: Pacing::Sleep, generator: Some(&fortio::RATE_EXACT) },
-    &RateExact { pacing: Pacing::Spin, generator: None },
     &RateLimit { generator: &k6::RATE },
     &RateLimit { generator: &oha::RATE },
     &RateLimit { generator: &h2load::RATE },
@@ -58,6 +60,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::row::goal::Reach;
 
     /// The rows' files below a folder as the start of their names; a file beside a folder of its
     /// name only lists it.
@@ -90,15 +93,25 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_every_row_asks_for_something() {
+    fn names_are_unique_and_every_row_asks_for_something_or_shows_a_peer() {
         let names: BTreeSet<String> = ROWS.iter().map(|row| row.name()).collect();
         assert_eq!(names.len(), ROWS.len());
         for row in ROWS {
-            assert!(
-                row.goals().iter().any(|g| g.reach.met_by(0.0).is_some()),
-                "{} has no goal",
-                row.name()
-            );
+            let asks = row.goals().iter().any(|goal| goal.reach != Reach::Shown);
+            let shows = !row.goals().is_empty() && !row.against().is_empty();
+            assert!(asks || shows, "{} has no goal and no peer", row.name());
+        }
+    }
+
+    #[test]
+    fn the_goals_of_ours_alone_are_judged_once_a_pacing_and_not_once_a_peer() {
+        for figure in ["achieved_share", "unsent", "lateness_p99_ns"] {
+            let asks = |row: &&&dyn Row| {
+                let mut goals = row.goals().iter();
+                goals.any(|goal| goal.figure == figure && goal.reach != Reach::Shown)
+            };
+            let rows: Vec<String> = ROWS.iter().filter(asks).map(|row| row.name()).collect();
+            assert_eq!(rows, ["http-rate-exact-sleep", "http-rate-exact-spin"], "{figure}");
         }
     }
 }

@@ -100,8 +100,10 @@ pub(crate) fn measure(
         versions: versions(bench.tools()),
         run_s: options.time,
         pairs: options.pairs,
+        most_pairs: pairs::most(options.pairs),
         rows: Vec::new(),
     };
+    let plan = pairs::plan(options.pairs);
     for row in rows {
         if interrupt::asked() {
             break;
@@ -110,12 +112,12 @@ pub(crate) fn measure(
         let mut runs = Vec::new();
         let outcome = match obstacle(*row, bench.tools()) {
             Some(why) => Outcome::Skipped(why),
-            None => match pairs::run(bench, *row, options.pairs, &mut runs, &mut progress) {
+            None => match pairs::run(bench, *row, &plan, &mut runs, &mut progress) {
                 Ok(()) => Outcome::Measured,
                 Err(error) => Outcome::Failed(format!("{error:#}")),
             },
         };
-        report.rows.push(RowReport::new(*row, outcome, runs, bench.take_commands()));
+        report.rows.push(RowReport::new(*row, &plan, outcome, runs, bench.take_commands()));
         files.save(&report)?;
     }
     Ok(report)

@@ -102,10 +102,9 @@ impl Bench {
         self.task(end, Some(self.cpu(end)), None, self.tools.hopbench(), words)
     }
 
-    /// Ours at one end, placed by its own `--cpu` or not at all, with a limit on open files where
-    /// one is given.
-    pub(crate) fn ours_unpinned(&self, end: End, files: Option<u64>, words: &[&str]) -> Task {
-        self.task(end, None, files, self.tools.hopbench(), words)
+    /// As [`Self::ours`], allowed this many open files.
+    pub(crate) fn ours_with_files(&self, end: End, files: u64, words: &[&str]) -> Task {
+        self.task(end, Some(self.cpu(end)), Some(files), self.tools.hopbench(), words)
     }
 
     /// Ours outside the lab, on the machine's loopback.

@@ -68,13 +68,19 @@ pub(crate) fn http_words(url: &str, window: &str, words: &[&str]) -> Vec<String>
     with_common("http", url, window, words)
 }
 
-/// Runs `hopbench http` against a target of its own; figures as [`Target::account`].
+/// Runs `hopbench http` against a target of its own, for a window like `3s`; figures as
+/// [`Target::account`].
 ///
 /// # Errors
 /// When either program fails or a request did.
-pub(crate) fn against_target(bench: &Bench, kind: Kind, words: &[&str]) -> Result<Figures> {
+pub(crate) fn against_target(
+    bench: &Bench,
+    kind: Kind,
+    window: &str,
+    words: &[&str],
+) -> Result<Figures> {
     let target = Target::start(bench, kind)?;
-    let words = http_words(&target.url(), &format!("{}s", bench.seconds()), words);
+    let words = http_words(&target.url(), window, words);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
     let record = parse(&client.stdout)?;

@@ -93,7 +93,8 @@ impl<'a> Target<'a> {
 
     /// Ends it, and works out what a request cost both ends and how busy they were.
     ///
-    /// Figures: `requests_per_s` as given, `client_cpu_s_per_request` of the client's whole
+    /// Figures: `requests_per_s` as given, `requests` by the target's count, warm-up and all,
+    /// `client_cpu_s_per_request` of the client's whole
     /// process, and `client_cores` and `target_cores`, the cores that this takes at that rate.
     ///
     /// # Errors
@@ -104,6 +105,7 @@ impl<'a> Target<'a> {
         let (client, target) = (client.total_s() / requests, usage.total_s() / requests);
         Ok(Figures::from([
             ("requests_per_s", requests_per_s),
+            ("requests", requests),
             ("client_cpu_s_per_request", client),
             ("client_cores", client * requests_per_s),
             ("target_cores", target * requests_per_s),

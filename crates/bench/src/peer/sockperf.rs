@@ -1,5 +1,7 @@
 //! sockperf: TCP ping-pong.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 
 use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, number_after, word_after};
@@ -15,31 +17,52 @@ pub(crate) const PEER: Peer = Peer {
 
 const PORT: u16 = 11111;
 
+/// The way in which both ends of sockperf wait for a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// In `recvfrom`, which blocks.
+    Receive,
+    /// In `epoll_wait`, which blocks.
+    Epoll,
+    /// In a loop of `recvfrom` that does not block.
+    Spin,
+}
+
+impl Waiting {
+    /// The words by which each end finds the other and waits for it. sockperf uses epoll only for a
+    /// list of connections, which goes to a file in `scratch`.
+    fn words(self, scratch: &Path) -> Result<Vec<String>> {
+        let port = PORT.to_string();
+        let address = ["--tcp", "-i", SERVER_ADDRESS, "-p", &port].map(str::to_owned);
+        Ok(match self {
+            Self::Receive => address.to_vec(),
+            Self::Spin => address.into_iter().chain(["--nonblocked".to_owned()]).collect(),
+            Self::Epoll => {
+                let list = scratch.join("connections");
+                std::fs::write(&list, format!("T:{SERVER_ADDRESS}:{port}\n"))
+                    .context("list of connections for sockperf")?;
+                ["-f", &list.display().to_string(), "-F", "epoll"].map(str::to_owned).to_vec()
+            }
+        })
+    }
+}
+
 /// One message there and back over TCP, 14 bytes: the smallest that sockperf can send.
 ///
 /// Figures: `rtt_p50_ns`, `rtt_mean_ns`.
 ///
 /// # Errors
 /// When a program fails or prints something else.
-pub(crate) fn ping_pong(bench: &Bench) -> Result<Figures> {
-    let (port, time) = (PORT.to_string(), bench.seconds().to_string());
-    let mut server = bench
-        .peer(&PEER, End::Server, &["server", "--tcp", "-i", SERVER_ADDRESS, "-p", &port])?
-        .start(bench.scratch())?;
+pub(crate) fn ping_pong(bench: &Bench, waiting: Waiting) -> Result<Figures> {
+    let both = waiting.words(bench.scratch())?;
+    let with = |own: &[&'static str]| -> Vec<&str> {
+        own.iter().copied().chain(both.iter().map(String::as_str)).collect()
+    };
+    let mut server = bench.peer(&PEER, End::Server, &with(&["server"]))?.start(bench.scratch())?;
     listening::wait(&mut server, PORT)?;
-    let words = [
-        "ping-pong",
-        "--tcp",
-        "--full-rtt",
-        "-m",
-        "14",
-        "-i",
-        SERVER_ADDRESS,
-        "-p",
-        &port,
-        "-t",
-        &time,
-    ];
+    let time = bench.seconds().to_string();
+    let mut words = with(&["ping-pong", "--full-rtt", "-m", "14"]);
+    words.extend(["-t", &time]);
     let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
     server.stop()?;
     parse(&client.stdout)
@@ -60,6 +83,17 @@ fn parse(text: &str) -> Result<Figures> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_way_of_waiting_is_asked_for() {
+        let scratch = tempfile::tempdir().unwrap();
+        let words = |waiting: Waiting| waiting.words(scratch.path()).unwrap().join(" ");
+        assert_eq!(words(Waiting::Receive), "--tcp -i 10.71.0.2 -p 11111");
+        assert_eq!(words(Waiting::Spin), "--tcp -i 10.71.0.2 -p 11111 --nonblocked");
+        let list = scratch.path().join("connections");
+        assert_eq!(words(Waiting::Epoll), format!("-f {} -F epoll", list.display()));
+        assert_eq!(std::fs::read_to_string(list).unwrap(), "T:10.71.0.2:11111\n");
+    }
 
     #[test]
     fn percentile_and_mean_in_nanoseconds() {

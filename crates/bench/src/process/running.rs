@@ -35,8 +35,6 @@ pub(crate) struct Running {
 pub(crate) struct Finished {
     /// Its standard output.
     pub(crate) stdout: String,
-    /// Its standard error.
-    pub(crate) stderr: String,
     /// Its CPU time from exec to exit.
     pub(crate) usage: Usage,
 }
@@ -97,7 +95,7 @@ impl Running {
         if !status.success() {
             bail!("`{}` failed, {status}{}", self.shown, self.last_words());
         }
-        Ok(Finished { stdout: text(&self.out), stderr: text(&self.err), usage })
+        Ok(Finished { stdout: text(&self.out), usage })
     }
 
     /// Asks the program to end, insists after a while, and says what it had cost.

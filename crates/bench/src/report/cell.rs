@@ -1,14 +1,15 @@
 //! Cells of the table, the same in every format.
 
 use crate::bench::Spread;
-use crate::row::goal::Judged;
+use crate::row::goal::{Judged, Reach, Verdict};
 use crate::row::pairs::Judgement;
 
 /// Headings of the cells below.
-pub(super) const HEADINGS: [&str; 6] = ["figure", "ours", "peer", "ratio (min - max)", "goal", ""];
+pub(super) const HEADINGS: [&str; 8] =
+    ["figure", "ours", "peer", "ratio (min - max)", "95 % interval", "pairs", "goal", ""];
 
 /// One line of the table, without the row's name.
-pub(super) fn line(judgement: &Judgement) -> [String; 6] {
+pub(super) fn line(judgement: &Judgement) -> [String; 8] {
     let with_unit = |spread: Option<Spread>| match (spread, judgement.unit) {
         (None, _) => "-".to_owned(),
         (Some(spread), "") => share(spread.median),
@@ -16,7 +17,7 @@ pub(super) fn line(judgement: &Judgement) -> [String; 6] {
     };
     let ours = match judgement.ours {
         // Where the value itself is judged there is no ratio that shows the spread.
-        Some(spread) if judgement.judged == Judged::Value && !judgement.unit.is_empty() => {
+        Some(spread) if judgement.judged != Judged::Ratio && !judgement.unit.is_empty() => {
             format!("{} ({} - {})", with_unit(Some(spread)), number(spread.min), number(spread.max))
         }
         spread => with_unit(spread),
@@ -25,9 +26,18 @@ pub(super) fn line(judgement: &Judgement) -> [String; 6] {
         || "-".to_owned(),
         |r| format!("{:.3} ({:.3} - {:.3})", r.median, r.min, r.max),
     );
-    let verdict = match judgement.met {
-        Some(true) => "pass",
-        Some(false) => "SHORT",
+    let end = |value: f64| match (judgement.judged, judgement.unit) {
+        (Judged::Ratio, _) => format!("{value:.3}"),
+        (Judged::Value | Judged::Count, "") => share(value),
+        (Judged::Value | Judged::Count, _) => number(value),
+    };
+    let interval = judgement
+        .interval
+        .map_or_else(|| "-".to_owned(), |[low, high]| format!("{} - {}", end(low), end(high)));
+    let verdict = match judgement.verdict {
+        Some(Verdict::Met) => "pass",
+        Some(Verdict::NotMet) => "SHORT",
+        Some(Verdict::NotDecided) => "not decided",
         None => "",
     };
     [
@@ -35,6 +45,8 @@ pub(super) fn line(judgement: &Judgement) -> [String; 6] {
         ours,
         with_unit(judgement.peer),
         ratio,
+        interval,
+        judgement.pairs.to_string(),
         goal(judgement),
         verdict.to_owned(),
     ]
@@ -42,10 +54,12 @@ pub(super) fn line(judgement: &Judgement) -> [String; 6] {
 
 fn goal(judgement: &Judgement) -> String {
     match judgement.judged {
-        Judged::Value if !judgement.unit.is_empty() => {
+        Judged::Value | Judged::Count
+            if judgement.reach != Reach::Shown && !judgement.unit.is_empty() =>
+        {
             format!("{} {}", judgement.reach, judgement.unit)
         }
-        Judged::Value | Judged::Ratio => judgement.reach.to_string(),
+        Judged::Value | Judged::Count | Judged::Ratio => judgement.reach.to_string(),
     }
 }
 

@@ -26,14 +26,15 @@ pub(crate) fn summary(report: &Report) -> String {
     let mut text = String::new();
     let versions: Vec<String> =
         report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-    let (met, judged) = report.score();
     let _ = writeln!(
         text,
-        "Measured on {}. {} pairs of {} s runs, ours and the peer in turn; a ratio is ours divided by the peer's, median \
-         (min - max) of the pairs. {met} of {judged} goals reached. Versions: {}.\n",
+        "Measured on {}. {} pairs of {} s runs, up to {} while a row is not decided, ours and the peer in turn; a ratio is \
+         ours divided by the peer's, median (min - max) of the pairs, with the interval of the median. {}. Versions: {}.\n",
         report.machine,
         report.pairs,
         report.run_s,
+        report.most_pairs,
+        report.score(),
         versions.join(", "),
     );
     let _ = writeln!(text, "| row | {} |", cell::HEADINGS.join(" | "));
@@ -72,7 +73,7 @@ mod tests {
         let text = markdown(&sample());
         let columns: Vec<usize> =
             text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
-        assert_eq!(columns, [8, 8, 8], "{text}");
+        assert_eq!(columns, [10, 10, 10], "{text}");
         assert!(
             text.contains("Test CPU")
                 && text.contains("- Not run: qperf was not found: `rr-qperf`."),

@@ -1,11 +1,14 @@
 //! The results of a session, row by row.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use hopbench_stats::Stop;
 use serde::Serialize;
 
 use crate::lab::machine::Machine;
 use crate::row::Row;
+use crate::row::goal::Verdict;
 use crate::row::pairs::{Judgement, Pair, judge};
 
 /// Everything that was measured, so far.
@@ -17,8 +20,10 @@ pub(crate) struct Report {
     pub(crate) versions: BTreeMap<String, String>,
     /// Length of each run, s.
     pub(crate) run_s: u32,
-    /// Runs of each program in each row.
+    /// Runs of each program in each row, where its goals are decided by then.
     pub(crate) pairs: u32,
+    /// The most runs of a row that is not decided.
+    pub(crate) most_pairs: u32,
     /// The rows that are done.
     pub(crate) rows: Vec<RowReport>,
 }
@@ -57,18 +62,19 @@ pub(crate) enum Outcome {
 }
 
 impl RowReport {
-    /// The report on a row.
+    /// The report on a row whose runs followed the plan.
     pub(crate) fn new(
         row: &dyn Row,
+        plan: &Stop,
         outcome: Outcome,
         runs: Vec<Pair>,
         commands: Vec<String>,
     ) -> Self {
         let mut judgements: Vec<Judgement> =
-            row.goals().iter().map(|goal| judge(goal, &runs)).collect();
+            row.goals().iter().map(|goal| judge(goal, plan, &runs)).collect();
         if let Outcome::Failed(_) = outcome {
             // The pairs before the failure are shown; they are no verdict.
-            judgements.iter_mut().for_each(|judgement| judgement.met = None);
+            judgements.iter_mut().for_each(|judgement| judgement.verdict = None);
         }
         Self {
             name: row.name(),
@@ -110,11 +116,37 @@ impl Report {
         })
     }
 
-    /// Goals that were reached, and goals that were judged.
-    pub(crate) fn score(&self) -> (usize, usize) {
-        let judged: Vec<bool> =
-            self.rows.iter().flat_map(|row| &row.judgements).filter_map(|j| j.met).collect();
-        (judged.iter().filter(|met| **met).count(), judged.len())
+    /// The goals by their verdicts.
+    pub(crate) fn score(&self) -> Score {
+        let mut score = Score::default();
+        for judgement in self.rows.iter().flat_map(|row| &row.judgements) {
+            match judgement.verdict {
+                Some(Verdict::Met) => score.met += 1,
+                Some(Verdict::NotMet) => score.missed += 1,
+                Some(Verdict::NotDecided) => score.not_decided += 1,
+                None => {}
+            }
+        }
+        score
+    }
+}
+
+/// How many goals got which verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Score {
+    /// Reached.
+    pub(crate) met: usize,
+    /// Not reached.
+    pub(crate) missed: usize,
+    /// Neither, with the pairs that there were.
+    pub(crate) not_decided: usize,
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { met, missed, not_decided } = self;
+        let all = met + missed + not_decided;
+        write!(f, "{met} of {all} goals reached, {missed} missed, {not_decided} not decided")
     }
 }
 
@@ -122,6 +154,7 @@ impl Report {
 #[cfg(test)]
 pub(crate) fn sample() -> Report {
     use crate::bench::Figures;
+    use crate::row::pairs::plan;
     use crate::rows::ROWS;
 
     let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
@@ -129,7 +162,7 @@ pub(crate) fn sample() -> Report {
         ours: Figures::from([("received_packets_per_s", ours)]),
         peer: Some(Figures::from([("received_packets_per_s", peer)])),
     };
-    let runs = vec![run(110.0, 100.0), run(210.0, 200.0), run(330.0, 300.0)];
+    let runs = vec![run(110.0, 100.0), run(222.0, 200.0), run(330.0, 300.0)];
     let commands = vec!["client$ taskset -c 0 iperf3 -u".to_owned()];
     let skipped = ROWS.iter().find(|row| row.name() == "rr-qperf").unwrap();
     Report {
@@ -142,10 +175,12 @@ pub(crate) fn sample() -> Report {
         versions: BTreeMap::from([("iperf3".to_owned(), "3.12".to_owned())]),
         run_s: 3,
         pairs: 3,
+        most_pairs: 6,
         rows: vec![
-            RowReport::new(*row, Outcome::Measured, runs, commands),
+            RowReport::new(*row, &plan(3), Outcome::Measured, runs, commands),
             RowReport::new(
                 *skipped,
+                &plan(3),
                 Outcome::Skipped("qperf was not found".to_owned()),
                 Vec::new(),
                 Vec::new(),
@@ -157,6 +192,7 @@ pub(crate) fn sample() -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::pairs::plan;
     use crate::rows::ROWS;
 
     #[test]
@@ -167,13 +203,15 @@ mod tests {
         let runs = report.rows[0].runs.clone();
         report.rows.push(RowReport::new(
             *row,
+            &plan(3),
             Outcome::Failed("connection lost".to_owned()),
             runs,
             Vec::new(),
         ));
         assert!(report.failed());
         assert_eq!(report.broken().collect::<Vec<_>>(), [("udp", "connection lost")]);
-        assert_eq!(report.score(), (1, 1), "only the row that was measured is judged");
+        let one = Score { met: 1, ..Score::default() };
+        assert_eq!(report.score(), one, "only the row that was measured is judged");
         assert!(crate::report::terminal(&report).contains("udp: failed: connection lost"));
     }
 
@@ -184,6 +222,7 @@ mod tests {
         for why in ["qperf was not found", "no such CPU"] {
             report.rows.push(RowReport::new(
                 *row,
+                &plan(3),
                 Outcome::Skipped(why.to_owned()),
                 Vec::new(),
                 Vec::new(),

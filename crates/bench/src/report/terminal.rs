@@ -29,13 +29,15 @@ pub(crate) fn terminal(report: &Report) -> String {
     for (why, rows) in report.skipped() {
         let _ = writeln!(text, "not run: {why}: {}", rows.join(", "));
     }
-    let (met, judged) = report.score();
     let versions: Vec<String> =
         report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let _ = writeln!(
         text,
-        "{met} of {judged} goals reached; {} pairs of {} s runs",
-        report.pairs, report.run_s
+        "{}; {} pairs of {} s runs, up to {} while a row is not decided",
+        report.score(),
+        report.pairs,
+        report.run_s,
+        report.most_pairs
     );
     let _ = writeln!(text, "{}\n{}", report.machine, versions.join(", "));
     for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
@@ -58,11 +60,12 @@ mod tests {
         let text = terminal(&sample());
         for part in [
             "udp / iperf3 -u -b 0",
-            "1.100 (1.050 - 1.100)",
+            "1.100 (1.100 - 1.110)",
+            "1.088 - 1.119",
             ">= 1.03",
             "pass",
             "not run: qperf was not found: rr-qperf",
-            "1 of 1 goals reached",
+            "1 of 1 goals reached, 0 missed, 0 not decided; 3 pairs of 3 s runs, up to 6",
             "iperf3 3.12",
             "client$ taskset -c 0 iperf3 -u",
         ] {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use hopbench_stats::Interval;
 use serde::Serialize;
 
 /// A figure of a row, and what is asked of it.
@@ -29,6 +30,8 @@ pub(crate) enum Judged {
     Ratio,
     /// Our value, in the unit shown.
     Value,
+    /// Our value, an exact count: its median is judged as it is, without an interval.
+    Count,
 }
 
 /// The condition of a goal.
@@ -45,15 +48,33 @@ pub(crate) enum Reach {
     Shown,
 }
 
+/// What the runs say of a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// All of the interval reaches it.
+    Met,
+    /// None of the interval reaches it.
+    NotMet,
+    /// A part of the interval does, or there is no interval.
+    NotDecided,
+}
+
 impl Reach {
-    /// Whether a value reaches it; none where nothing is asked.
-    pub(crate) fn met_by(self, value: f64) -> Option<bool> {
-        match self {
-            Self::AtLeast(least) => Some(value >= least),
-            Self::AtMost(most) => Some(value <= most),
-            Self::Near(target, slack) => Some((value - target).abs() <= slack),
-            Self::Shown => None,
-        }
+    /// The verdict on a value that lies in this interval, if there is one; none where nothing is
+    /// asked.
+    pub(crate) fn judge(self, interval: Option<Interval>) -> Option<Verdict> {
+        let (least, most) = match self {
+            Self::AtLeast(least) => (least, f64::INFINITY),
+            Self::AtMost(most) => (f64::NEG_INFINITY, most),
+            Self::Near(target, slack) => (target - slack, target + slack),
+            Self::Shown => return None,
+        };
+        Some(match interval {
+            Some(Interval { low, high }) if least <= low && high <= most => Verdict::Met,
+            Some(Interval { low, high }) if high < least || most < low => Verdict::NotMet,
+            _ => Verdict::NotDecided,
+        })
     }
 }
 
@@ -90,20 +111,45 @@ impl Goal {
     ) -> Self {
         Self { figure, label, unit, scale, judged: Judged::Value, reach }
     }
+
+    /// A goal for a count of ours that is exact.
+    pub(crate) const fn count(
+        figure: &'static str,
+        label: &'static str,
+        unit: &'static str,
+        reach: Reach,
+    ) -> Self {
+        Self { figure, label, unit, scale: 1.0, judged: Judged::Count, reach }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn verdict(reach: Reach, low: f64, high: f64) -> Option<Verdict> {
+        reach.judge(Some(Interval { low, high }))
+    }
+
     #[test]
     fn a_goal_is_met_at_its_edge() {
-        assert_eq!(Reach::AtLeast(1.0).met_by(1.0), Some(true));
-        assert_eq!(Reach::AtLeast(1.0).met_by(0.999), Some(false));
-        assert_eq!(Reach::AtMost(0.75).met_by(0.75), Some(true));
-        assert_eq!(Reach::AtMost(0.75).met_by(0.751), Some(false));
-        assert_eq!(Reach::Near(1.0, 0.001).met_by(0.9995), Some(true));
-        assert_eq!(Reach::Near(1.0, 0.001).met_by(1.1), Some(false));
-        assert_eq!(Reach::Shown.met_by(1.0), None);
+        let (met, not_met) = (Some(Verdict::Met), Some(Verdict::NotMet));
+        assert_eq!(verdict(Reach::AtLeast(1.0), 1.0, 1.2), met);
+        assert_eq!(verdict(Reach::AtLeast(1.0), 0.9, 0.999), not_met);
+        assert_eq!(verdict(Reach::AtMost(0.75), 0.7, 0.75), met);
+        assert_eq!(verdict(Reach::AtMost(0.75), 0.751, 0.8), not_met);
+        assert_eq!(verdict(Reach::Near(1.0, 0.001), 0.9995, 1.0005), met);
+        assert_eq!(verdict(Reach::Near(1.0, 0.001), 1.1, 1.2), not_met);
+        assert_eq!(verdict(Reach::Near(1.0, 0.001), 0.8, 0.9), not_met);
+        assert_eq!(verdict(Reach::Shown, 1.0, 1.0), None);
+    }
+
+    #[test]
+    fn an_interval_on_both_sides_of_a_goal_decides_nothing() {
+        for reach in [Reach::AtLeast(1.0), Reach::AtMost(1.0), Reach::Near(1.0, 0.01)] {
+            assert_eq!(verdict(reach, 0.9, 1.1), Some(Verdict::NotDecided), "{reach}");
+            assert_eq!(reach.judge(None), Some(Verdict::NotDecided), "{reach}");
+        }
+        assert_eq!(Reach::Shown.judge(None), None);
     }
 }

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::generator::{Answered, Generator, Load};
-use crate::bench::{Peer, Version, number_after};
-use crate::process::Finished;
+use super::generator::{Generator, Load};
+use crate::bench::{Peer, Version};
 
 /// How fortio is found.
 pub(crate) const PEER: Peer = Peer {
@@ -23,7 +22,7 @@ pub(crate) const CLOSED: Generator = Generator {
     peer: &PEER,
     shown: "fortio -qps 0",
     words: |load, _| Ok(words(load, &[])),
-    read,
+    read: |finished| parse(&finished.stdout),
     note: "",
 };
 
@@ -48,10 +47,6 @@ fn words(load: &Load, extra: &[&str]) -> Vec<String> {
     common.iter().chain(extra).copied().chain([load.url.as_str()]).map(str::to_owned).collect()
 }
 
-fn read(finished: &Finished) -> Result<Answered> {
-    Ok(Answered { per_s: parse(&finished.stdout)?, behind: behind(&finished.stderr) > 0.0 })
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Output {
@@ -66,12 +61,6 @@ fn parse(json: &str) -> Result<f64> {
         bail!("{count} requests of fortio ended with code {code}");
     }
     Ok(output.actual_qps)
-}
-
-/// The share of sleeps that were behind; fortio says so only where it is more than 5 %.
-fn behind(text: &str) -> f64 {
-    let warning = text.lines().find(|line| line.contains("of sleep were falling behind"));
-    warning.and_then(|line| number_after(line, "WARNING ")).unwrap_or(0.0) / 100.0
 }
 
 #[cfg(test)]
@@ -89,15 +78,6 @@ mod tests {
                 .contains("503")
         );
         assert!(parse("").is_err());
-    }
-
-    #[test]
-    fn the_warning_is_read() {
-        assert_eq!(
-            (behind(include_str!("../../../fixtures/fortio-behind.txt")) * 1e4).round(),
-            9993.0
-        );
-        assert_eq!(behind(include_str!("../../../fixtures/fortio-on-time.txt")), 0.0);
     }
 
     #[test]

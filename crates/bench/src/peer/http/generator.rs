@@ -18,8 +18,8 @@ pub(crate) struct Generator {
     pub(crate) shown: &'static str,
     /// Its arguments; files that it needs go to the directory given.
     pub(crate) words: fn(&Load, &Path) -> Result<Vec<String>>,
-    /// Reads what it printed.
-    pub(crate) read: fn(&Finished) -> Result<Answered>,
+    /// Reads from what it printed how many requests were answered a second.
+    pub(crate) read: fn(&Finished) -> Result<f64>,
     /// The facts about its run that a reader must know.
     pub(crate) note: &'static str,
 }
@@ -37,27 +37,12 @@ pub(crate) struct Load {
     pub(crate) seconds: u32,
 }
 
-/// The result of a run, as the generator prints it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Answered {
-    /// Requests answered a second.
-    pub(crate) per_s: f64,
-    /// Whether the program itself says that it did not keep the rate.
-    pub(crate) behind: bool,
-}
-
-impl Answered {
-    /// A rate about which the program has no complaint.
-    pub(crate) fn at(per_s: f64) -> Self {
-        Self { per_s, behind: false }
-    }
-}
-
-/// One run at the client's end, on the client's CPU.
+/// One run at the client's end, on the client's CPU: the requests answered a second, by its own
+/// count, and its CPU.
 ///
 /// # Errors
 /// When the program fails or prints something else, or a request failed.
-pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<(Answered, Usage)> {
+pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<(f64, Usage)> {
     let words = (generator.words)(load, bench.scratch())?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let finished =
@@ -78,8 +63,8 @@ pub(crate) fn alone(
 ) -> Result<Figures> {
     let target = Target::start(bench, kind)?;
     let load = Load { url: target.url(), connections, per_s, seconds: bench.seconds() };
-    let (answered, usage) = run(bench, generator, &load)?;
-    target.account(answered.per_s, usage)
+    let (per_s, usage) = run(bench, generator, &load)?;
+    target.account(per_s, usage)
 }
 
 /// A load for the tests of the generators.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::generator::{Answered, Generator};
+use super::generator::Generator;
 use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
 
 /// How h2load is found.
@@ -24,8 +24,8 @@ pub(crate) const RATE: Generator = Generator {
             .map(str::to_owned)
             .to_vec())
     },
-    read: |finished| parse(&finished.stdout).map(Answered::at),
-    note: "h2load paces each connection for itself, all in step, so that one wake-up sends on all of them; \
+    read: |finished| parse(&finished.stdout),
+    note: "h2load paces each connection for itself, all in step, so that one wake-up sends a batch, one request on each; \
            ours spaces the sends evenly over all connections.",
 };
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::generator::{Answered, Generator};
+use super::generator::Generator;
 use crate::bench::{INSTALLED, Peer, Version, number_after};
 
 /// How hey is found.
@@ -17,7 +17,7 @@ pub(crate) const CLOSED: Generator = Generator {
         let (c, z) = (load.connections.to_string(), format!("{}s", load.seconds));
         Ok(["-z", &z, "-c", &c, &load.url].map(str::to_owned).to_vec())
     },
-    read: |finished| parse(&finished.stdout).map(Answered::at),
+    read: |finished| parse(&finished.stdout),
     note: "",
 };
 

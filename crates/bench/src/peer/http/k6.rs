@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::generator::{Answered, Generator, Load};
+use super::generator::{Generator, Load};
 use crate::bench::{INSTALLED, Peer, Version, word_after};
 
 /// How k6 is found.
@@ -20,7 +20,7 @@ pub(crate) const RATE: Generator = Generator {
     peer: &PEER,
     shown: "k6 constant-arrival-rate",
     words,
-    read: |finished| parse(&finished.stdout).map(Answered::at),
+    read: |finished| parse(&finished.stdout),
     note: "k6 runs k6.js, below; what it calls a dropped iteration was not sent.",
 };
 

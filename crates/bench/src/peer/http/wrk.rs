@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::generator::{Answered, Generator};
+use super::generator::Generator;
 use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
 
 /// How wrk is found.
@@ -20,7 +20,7 @@ pub(crate) const CLOSED: Generator = Generator {
         let (c, d) = (format!("-c{}", load.connections), format!("-d{}s", load.seconds));
         Ok(vec!["-t1".to_owned(), c, d, load.url.clone()])
     },
-    read: |finished| parse(&finished.stdout).map(Answered::at),
+    read: |finished| parse(&finished.stdout),
     note: "",
 };
 

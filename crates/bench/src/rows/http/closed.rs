@@ -65,7 +65,7 @@ impl Row for Closed {
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
         let words = ["-c", &self.connections.to_string(), "--threads", "1", "--schedule", "closed"];
-        ours::against_target(bench, self.target, &words)
+        ours::against_target(bench, self.target, &format!("{}s", bench.seconds()), &words)
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {

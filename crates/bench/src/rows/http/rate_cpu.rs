@@ -1,10 +1,12 @@
 //! The client's CPU at a constant rate.
 
+use std::time::Duration;
+
 use anyhow::Result;
 
 use super::needs;
 use crate::bench::target::Kind;
-use crate::bench::{Bench, Figures, Peer, ours};
+use crate::bench::{Bench, Figures, Peer, WARMUP, ours};
 use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
@@ -46,14 +48,17 @@ impl Row for RateCpu {
                     Reach::AtMost(0.8),
                 ),
                 Goal::ratio("requests_per_s", "requests", "1/s", 1.0, Reach::Shown),
+                Goal::ratio("requests", "requests counted", "requests", 1.0, Reach::Shown),
             ]
         }
     }
 
     fn note(&self) -> String {
         format!(
-            "CPU of the client's process, read from outside, divided by the requests that nginx counted: at the same rate \
-             this is the ratio of the cores. The start of the program is in it. {}",
+            "CPU, user and system, of the client's whole process from exec to exit, read from outside, divided by the \
+             requests that nginx counted. Ours warms up within the time that a peer sends, so that the start of both is \
+             divided by as many requests. Ours spaces all sends evenly and wakes up for each; a peer that sends several \
+             at one wake-up, a batch, saves wake-ups and spaces less evenly, so less CPU is not the same work for less. {}",
             self.generator.note
         )
     }
@@ -72,10 +77,29 @@ impl Row for RateCpu {
             "--pacing",
             "sleep",
         ];
-        ours::against_target(bench, Kind::Nginx, &words)
+        let window = format!("{}ms", window_beside(bench.window()).as_millis());
+        ours::against_target(bench, Kind::Nginx, &window, &words)
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
         generator::alone(bench, self.generator, Kind::Nginx, CONNECTIONS, PER_S).map(Some)
+    }
+}
+
+/// The window of ours that ends with a peer's load of this length: the warm-up is a part of it.
+fn window_beside(load: Duration) -> Duration {
+    load.saturating_sub(WARMUP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_sends_as_long_as_a_peer() {
+        for seconds in [1, 3] {
+            let load = Duration::from_secs(seconds);
+            assert_eq!(window_beside(load) + WARMUP, load);
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! Round trips against sockperf, which blocks.
+//! Round trips against sockperf, both waiting in the same way.
 
 use anyhow::Result;
 
 use crate::bench::{Bench, Figures, Peer};
-use crate::peer::sockperf;
+use crate::peer::sockperf::{self, Waiting};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
 
@@ -11,36 +11,46 @@ use crate::row::goal::{Goal, Reach};
 #[derive(Debug)]
 pub(crate) struct RrSockperf {
     what: &'static str,
+    against: &'static str,
     /// As `--engine` calls it.
     engine: &'static str,
-    goals: &'static [Goal],
+    /// What the peer does in its place.
+    waiting: Waiting,
     note: &'static str,
 }
 
-/// Both block.
+/// Both block in the call that receives.
 pub(crate) const BLOCKING: RrSockperf = RrSockperf {
     what: "rr 1 B TCP, blocking",
+    against: "sockperf --full-rtt",
     engine: "threads",
-    goals: &[median(1.03), MEAN],
-    note: "sockperf sends 14 bytes, the smallest message it knows, ours 1 byte; both are one segment. \
-           Both block in recv.",
+    waiting: Waiting::Receive,
+    note: "Both block in recv, at both ends.",
 };
 
-/// Ours spins at both ends.
+/// Both block in epoll.
+pub(crate) const EPOLL: RrSockperf = RrSockperf {
+    what: "rr 1 B TCP, epoll",
+    against: "sockperf --full-rtt -F epoll",
+    engine: "epoll",
+    waiting: Waiting::Epoll,
+    note: "Both block in epoll_wait and then receive, at both ends. The file of sockperf has one line, \
+           `T:10.71.0.2:11111`: it uses epoll only for a list of connections.",
+};
+
+/// Both spin.
 pub(crate) const SPINNING: RrSockperf = RrSockperf {
     what: "rr 1 B TCP, spin",
+    against: "sockperf --full-rtt --nonblocked",
     engine: "spin",
-    goals: &[median(0.25), MEAN],
-    note: "Ours polls at both ends and never sleeps; sockperf blocks. What is saved is the wake-up at \
-           each end.",
+    waiting: Waiting::Spin,
+    note: "Both call recv until something is there and never sleep, at both ends.",
 };
 
-const MEAN: Goal = Goal::ratio("rtt_mean_ns", "round trip mean", "us", 1e-3, Reach::Shown);
-
-/// The goal that ours takes at most this share of the peer's time.
-const fn median(most: f64) -> Goal {
-    Goal::ratio("rtt_p50_ns", "round trip p50", "us", 1e-3, Reach::AtMost(most))
-}
+const GOALS: &[Goal] = &[
+    Goal::ratio("rtt_p50_ns", "round trip p50", "us", 1e-3, Reach::AtMost(1.03)),
+    Goal::ratio("rtt_mean_ns", "round trip mean", "us", 1e-3, Reach::Shown),
+];
 
 impl Row for RrSockperf {
     fn name(&self) -> String {
@@ -52,7 +62,7 @@ impl Row for RrSockperf {
     }
 
     fn against(&self) -> &'static str {
-        "sockperf --full-rtt"
+        self.against
     }
 
     fn needs(&self) -> Vec<&'static Peer> {
@@ -60,11 +70,14 @@ impl Row for RrSockperf {
     }
 
     fn goals(&self) -> &'static [Goal] {
-        self.goals
+        GOALS
     }
 
     fn note(&self) -> String {
-        self.note.to_owned()
+        format!(
+            "sockperf sends 14 bytes, the smallest message it knows, ours 1 byte; both are one segment. {}",
+            self.note
+        )
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
@@ -72,6 +85,19 @@ impl Row for RrSockperf {
     }
 
     fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
-        sockperf::ping_pong(bench).map(Some)
+        sockperf::ping_pong(bench, self.waiting).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_wait_in_the_same_way() {
+        let ways = [&BLOCKING, &EPOLL, &SPINNING].map(|row| (row.engine, row.waiting));
+        let same =
+            [("threads", Waiting::Receive), ("epoll", Waiting::Epoll), ("spin", Waiting::Spin)];
+        assert_eq!(ways, same);
     }
 }
