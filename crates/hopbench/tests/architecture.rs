@@ -56,7 +56,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         ],
     ),
     // A tool for developers: it drives the binary from outside, like any user.
-    ("bench", 4, &["model"]),
+    ("bench", 4, &["model", "stats"]),
     // A part of the test cluster: a process that the API server asks. Nobody is linked with it.
     ("test-webhook", 4, &["mesh", "model"]),
 ];

@@ -80,7 +80,7 @@ fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Resu
                 };
             } else {
                 return Err(format!(
-                    "a search for a rate needs rr, crr, http or udp; found {}",
+                    "a search for a rate needs exchanges (like rr, crr, http) or udp; found {}",
                     job.workload
                 ));
             }
