@@ -67,12 +67,13 @@ fn connections_that_are_all_busy_are_the_limit() {
     let agent = Agent::insecure(&["--http"]);
     let url = format!("http://{}/?delay=20ms", agent.target());
     let arguments =
-        ["http", &url, "--json", "--rate", "400", "-t", "1s", "--warmup", "200ms", "-c", "4"];
+        ["http", &url, "--json", "--rate", "400", "-t", "400ms", "--warmup", "200ms", "-c", "4"];
     let record = one(&program::run(&mut program(&arguments)));
     let why = (&record.limited_because, &record.metrics);
     assert_eq!(record.limited_by, "connections", "{why:?}");
-    assert!(metric(&record, "completed_per_s") <= 204.0, "{why:?}");
-    assert!(record.limited_because.contains("4 connections / 20"), "{why:?}");
+    let done = metric(&record, "completed_per_s") / metric(&record, "intended_per_s");
+    assert!(done < 0.6, "{why:?}");
+    assert!(record.limited_because.contains("4 connections / "), "{why:?}");
 }
 
 /// By hand an HTTP server is somebody's, and may fill a CPU that the client may not use.
