@@ -626,7 +626,15 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
             pids.insert(lab.pid(id).expect("a process"));
         }
         assert_eq!(pids.len(), 5);
-        let said = fs::read_to_string(&log).expect("the log");
+        // What an agent says goes through a pipe, whose reader may come later.
+        let mut said = String::new();
+        for _ in 0..200 {
+            said = fs::read_to_string(&log).expect("the log");
+            if said.matches("Cpus_allowed_list: ").count() >= agents.len() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         for (id, port) in agents.iter().zip([7474, 7474, 7474, 7475, 7476]) {
             let inode = lab.namespace(&id.0).expect("a place").inode();
             let begin = format!("{id}: agent --control-fd 0 --listen 0.0.0.0:{port} --run-key ");

@@ -258,7 +258,9 @@ fn a_browser_draws_every_plot_without_errors() {
         for (size, file) in [("1280,2000", &file), ("320", &phone)] {
             let window = if size == "320" { "800,2000" } else { size };
             let (document, log) = open(&browser, folder.path(), file, window);
-            let errors: Vec<_> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+            // The browser's own pages have words for a machine without a network.
+            let is_ours = |line: &&str| line.contains("CONSOLE") && !line.contains("chrome://");
+            let errors: Vec<_> = log.lines().filter(is_ours).collect();
             assert!(errors.is_empty(), "{name}: {errors:#?}");
             let html = document.split('>').find(|tag| tag.contains("<html")).unwrap_or_default();
             let seen = |what: &str| {
