@@ -151,7 +151,7 @@ fn a_servers_cpu_is_held_at_half_within_3_points() {
     let Some(_turn) = outside_alone("a_servers_cpu_is_held_at_half_within_3_points") else {
         return;
     };
-    let search = "search: {cpu: {of: server, ceiling: 50%, rates: 200..100000, repeats: 1}}";
+    let search = "search: {cpu: {of: server, ceiling: 50%, rates: 200..200000, repeats: 1}}";
     attempts(|| {
         let results = measured(&HALF.replace(" WANTED", "").replace("SEARCH", search));
         let rate = found(&results);
