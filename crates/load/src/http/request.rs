@@ -41,7 +41,7 @@ impl RequestTemplate {
     ///
     /// # Errors
     /// Every problem of `--method` and `--header`. HTTP forbids some names and values, line breaks
-    /// among them. Forbidden are also the fields that belong to the framing, which is set here.
+    /// among them. The fields of the framing are forbidden, too: it is set here.
     pub fn new(spec: &RequestSpec<'_>) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         check_method(spec.method, &mut problems);

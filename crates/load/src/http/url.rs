@@ -32,8 +32,8 @@ impl Url {
     ///
     /// # Errors
     /// Names the part that is wrong: another scheme than `http` (TLS is not spoken), user
-    /// information, a host that is neither a name nor an address. Or it is an IPv6 address without
-    /// brackets, a port outside 1 to 65535, characters that would have to be percent-encoded.
+    /// information, a host that is neither a name nor an address. Or an IPv6 address has no
+    /// brackets, a port is outside 1 to 65535, or characters would have to be percent-encoded.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         // Whatever stands before an `@` may be a password, or a part of one.
         let hidden = |error: UrlError| {

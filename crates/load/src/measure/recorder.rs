@@ -261,9 +261,15 @@ mod tests {
             assert_eq!(recorder.live.counts().of(Counter::Errors), 1);
             recorder.live.counts().of(Counter::CountedErrors)
         };
-        for (from, to, counted) in
-            [(50, 99, 0), (50, 150, 1), (150, 250, 1), (50, 250, 1), (199, 200, 1), (200, 250, 0)]
-        {
+        for (from, to, counted) in [
+            (50, 99, 0),
+            (50, 100, 1),
+            (50, 150, 1),
+            (150, 250, 1),
+            (50, 250, 1),
+            (199, 200, 1),
+            (200, 250, 0),
+        ] {
             assert_eq!(errors(false, from, to), counted, "a closed loop, from {from} to {to}");
             let begun = u64::from((100..200).contains(&from));
             assert_eq!(errors(true, from, to), begun, "an open loop, from {from} to {to}");

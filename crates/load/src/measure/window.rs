@@ -100,7 +100,7 @@ impl Window {
         at >= self.start.load(Ordering::Relaxed) && at < self.end.load(Ordering::Relaxed)
     }
 
-    /// Whether any of the time from `from` to `to` lies in the measured window.
+    /// Whether any of the time from `from` to `to`, both included, lies in the measured window.
     pub(crate) fn meets(&self, from: Nanos, to: Nanos) -> bool {
         to >= self.start() && from < self.end()
     }

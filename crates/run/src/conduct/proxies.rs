@@ -114,8 +114,8 @@ fn between(start: Read, end: Read, window_ns: Nanos) -> Result<Edges, String> {
     if late > LATE.max(window_ns / LATE_SHARE) {
         return Err(format!("read {} ms late", late / 1_000_000));
     }
-    // From the window's end on there is no load, and a proxy rests: a reading that comes then says
-    // what it had spent by that end.
+    // From the window's end on a closed loop sends nothing, and a proxy rests: a reading that comes
+    // then says what it had spent by that end. What an open loop still sends by then counts, too.
     let last = end.at.min(start.due.saturating_add(window_ns));
     let seconds = last.saturating_sub(start.at).max(1) as f64 / SECOND as f64;
     Ok(Edges { start: start.reading, end: end.reading, seconds })

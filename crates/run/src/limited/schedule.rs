@@ -207,7 +207,8 @@ mod tests {
         let with = |done: f64, queued: f64, mean: f64| {
             let mut record = record(&[
                 ("intended_per_s", 980.0),
-                ("requests_per_s", done),
+                ("requests_per_s", 980.0),
+                ("completed_per_s", done),
                 ("queued", queued),
                 ("unsent", 0.0),
             ]);

@@ -39,7 +39,7 @@ impl Alarm {
     }
 
     /// What ends a wait until `until`. `clock` is read only where it matters. `precise`: whether
-    /// timeouts are to be had for nothing.
+    /// a timeout is exact and takes no further call.
     #[inline]
     pub(super) fn end(
         &mut self,
