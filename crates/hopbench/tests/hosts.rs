@@ -197,15 +197,19 @@ workloads: {ask: {rr: {size: 1B}}}
 ",
         );
         let running: Running = bench.start(&[]);
-        // The first trial between the two is under way when b has flows of it.
-        let begun = until(30 * S, || {
+        // The first trial between the two is under way when b has flows of it for a while. One
+        // connection is the control session, and a second one can be that of a short question.
+        let has_flows = || {
             let sockets =
                 machines.pair.shell("b", "ss -Htn state established 'sport = :7474' | wc -l");
-            // One of them is the control session.
-            (sockets.trim().parse::<u32>().ok()? >= 2).then_some(())
+            sockets.trim().parse::<u32>().is_ok_and(|count| count >= 2)
+        };
+        let begun = until(30 * S, || {
+            let before = has_flows();
+            pause(300 * MS);
+            (before && has_flows()).then_some(())
         });
         assert!(begun.is_some(), "no trial began");
-        pause(200 * MS);
         drop(b);
         let done = running.finish_within(90 * S);
         assert_eq!(done.code, Some(4), "{}", done.story());
