@@ -100,8 +100,8 @@ impl Window {
         at >= self.start.load(Ordering::Relaxed) && at < self.end.load(Ordering::Relaxed)
     }
 
-    /// Whether any of the time from `from` to `to`, both included, lies in the measured window.
-    pub(crate) fn meets(&self, from: Nanos, to: Nanos) -> bool {
-        to >= self.start() && from < self.end()
+    /// Whether the time from `from` to `to` began in the measured window, or holds all of it.
+    pub(crate) fn began_in_or_fills(&self, from: Nanos, to: Nanos) -> bool {
+        self.holds(from) || from < self.start() && to >= self.end()
     }
 }

@@ -144,12 +144,12 @@ fn hardly_waited(burden: &Burden, record: &Record, one_machine: bool) -> Option<
                 format!("its {threads} threads used {cores:.2} cores and waited {waits:.0} times a second together")
             }
         };
+        // A few ticks say nothing of a CPU.
+        let node = node.filter(|_| record.window_s >= SHORTEST_OF_MACHINE_S);
         let taken = |is_taken: fn(&NodeCost, usize) -> bool| {
             node.and_then(|node| Some((node, first_taken(burden, node, most, is_taken)?)))
         };
-        // A few ticks say nothing of it.
-        let stolen = taken(is_stolen).filter(|_| record.window_s >= SHORTEST_OF_MACHINE_S);
-        let (name, at) = match (stolen, taken(is_of_packets)) {
+        let (name, at) = match (taken(is_stolen), taken(is_of_packets)) {
             (Some((node, cpu)), _) => ("steal", stolen_text(node, cpu)),
             (None, Some((node, cpu))) => ("softirq", busy_text(node, cpu)),
             (None, None) => return Some(limit(&by(&burden.who), why)),
