@@ -1,5 +1,6 @@
 //! The listening port: bound to TCP and UDP, and served by a thread of its own.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +41,8 @@ pub(crate) struct Flags {
 
 /// Connections waiting to be accepted; the kernel caps it at `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
+/// How many ports are tried where any will do: one that is free for TCP can be taken for UDP.
+const FREE_TRIES: u32 = 16;
 
 impl Bound {
     /// Binds TCP and UDP in the network namespace of the calling thread; port 0 takes a free one.
@@ -48,13 +51,20 @@ impl Bound {
         // bounded. Where there are no more to be had, those who wait in the backlog are served when
         // the silent ones are cut.
         let _ = limits::raise_open_files(OPEN_FILES);
-        let cannot = |what: &str, error: &std::io::Error| explain(what, listen, flags, error);
-        let listener = Listener::bind(listen, BACKLOG).map_err(|e| cannot("TCP", &e))?;
-        let address = listener.local().map_err(|e| cannot("TCP", &e))?;
-        let mut udp = listen;
-        udp.set_port(address.port());
-        let datagrams = DatagramPort::bind(udp).map_err(|e| cannot("UDP", &e))?;
-        Ok(Self { address, listener, datagrams })
+        let mut tries = if listen.port() == 0 { FREE_TRIES } else { 1 };
+        loop {
+            let cannot = |error: &std::io::Error| explain("TCP", listen, flags, error);
+            let listener = Listener::bind(listen, BACKLOG).map_err(|e| cannot(&e))?;
+            let address = listener.local().map_err(|e| cannot(&e))?;
+            let mut udp = listen;
+            udp.set_port(address.port());
+            tries -= 1;
+            match DatagramPort::bind(udp) {
+                Ok(datagrams) => return Ok(Self { address, listener, datagrams }),
+                Err(error) if tries > 0 && error.kind() == ErrorKind::AddrInUse => {}
+                Err(error) => return Err(explain("UDP", udp, flags, &error)),
+            }
+        }
     }
 
     /// Serves the flows of `flow_router`, HTTP while `http_acceptor` has a route, and control
