@@ -98,17 +98,17 @@ impl Bench {
     }
 
     /// Ours at one end, the whole process on that end's CPU, as the peers are.
-    pub(crate) fn ours(&self, end: End, words: &[&str]) -> Task {
+    pub(crate) fn ours(&self, end: End, words: &[impl AsRef<str>]) -> Task {
         self.task(end, Some(self.cpu(end)), None, self.tools.hopbench(), words)
     }
 
     /// As [`Self::ours`], allowed this many open files.
-    pub(crate) fn ours_with_files(&self, end: End, files: u64, words: &[&str]) -> Task {
+    pub(crate) fn ours_with_files(&self, end: End, files: u64, words: &[impl AsRef<str>]) -> Task {
         self.task(end, Some(self.cpu(end)), Some(files), self.tools.hopbench(), words)
     }
 
     /// Ours outside the lab, on the machine's loopback.
-    pub(crate) fn ours_outside(&self, words: &[&str]) -> Task {
+    pub(crate) fn ours_outside(&self, words: &[impl AsRef<str>]) -> Task {
         self.log(Task::new("loopback", None, None, None, &command(self.tools.hopbench(), words)))
     }
 
@@ -147,7 +147,7 @@ impl Bench {
         cpu: Option<usize>,
         files: Option<u64>,
         program: &Path,
-        words: &[&str],
+        words: &[impl AsRef<str>],
     ) -> Task {
         let prompt = match end {
             End::Client => "client",
@@ -167,7 +167,7 @@ impl Bench {
     }
 }
 
-fn command(program: &Path, words: &[&str]) -> Vec<String> {
+fn command(program: &Path, words: &[impl AsRef<str>]) -> Vec<String> {
     let program = PathBuf::from(program).display().to_string();
-    std::iter::once(program).chain(words.iter().map(|word| (*word).to_owned())).collect()
+    std::iter::once(program).chain(words.iter().map(|word| word.as_ref().to_owned())).collect()
 }

@@ -1,13 +1,13 @@
 //! The runs of our own program: how it is started and read.
 
 use anyhow::{Context, Result, bail};
-use hopbench_model::{Latency, Record};
+use hopbench_model::{Latency, Pacing, Record};
 
 use super::context::{Bench, WARMUP};
 use super::figures::Figures;
 use super::target::{Kind, Target};
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::process::{Running, Usage, listening};
+use crate::process::{Finished, Running, Usage, listening};
 
 /// The port of our agent.
 pub(crate) const PORT: u16 = 7474;
@@ -56,7 +56,6 @@ pub(crate) fn against_agent(bench: &Bench, workload: &str, words: &[&str]) -> Re
     let before = listening::interface_bytes(&server)?;
     let target = format!("{SERVER_ADDRESS}:{PORT}");
     let words = with_common(workload, &target, &format!("{}s", bench.seconds()), words);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
     let bytes = listening::interface_bytes(&server)? - before;
     let server = server.stop()?;
@@ -64,8 +63,29 @@ pub(crate) fn against_agent(bench: &Bench, workload: &str, words: &[&str]) -> Re
 }
 
 /// The words of `hopbench http` against a URL, for a window like `3s`.
-pub(crate) fn http_words(url: &str, window: &str, words: &[&str]) -> Vec<String> {
+pub(crate) fn http_words(url: &str, window: &str, words: &[impl AsRef<str>]) -> Vec<String> {
     with_common("http", url, window, words)
+}
+
+/// The words of an evenly spaced rate from one thread.
+pub(crate) fn rate_words(connections: u32, per_s: u64, pacing: Pacing) -> Vec<String> {
+    let words =
+        format!("-c {connections} --threads 1 --schedule rate --rate {per_s} --pacing {pacing}");
+    words.split(' ').map(str::to_owned).collect()
+}
+
+/// Runs `hopbench http` against a URL, for a window like `3s`.
+///
+/// # Errors
+/// When it fails.
+pub(crate) fn http(
+    bench: &Bench,
+    url: &str,
+    window: &str,
+    words: &[impl AsRef<str>],
+) -> Result<Finished> {
+    let words = http_words(url, window, words);
+    bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())
 }
 
 /// Runs `hopbench http` against a target of its own, for a window like `3s`; figures as
@@ -77,12 +97,10 @@ pub(crate) fn against_target(
     bench: &Bench,
     kind: Kind,
     window: &str,
-    words: &[&str],
+    words: &[impl AsRef<str>],
 ) -> Result<Figures> {
     let target = Target::start(bench, kind)?;
-    let words = http_words(&target.url(), window, words);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
+    let client = http(bench, &target.url(), window, words)?;
     let record = parse(&client.stdout)?;
     target.account(metric(&record, "requests_per_s")?, client.usage)
 }
@@ -141,14 +159,19 @@ pub(crate) fn latency<'a>(record: &'a Record, name: &str) -> Result<&'a Latency>
         .with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
 }
 
-fn with_common(workload: &str, target: &str, window: &str, words: &[&str]) -> Vec<String> {
+fn with_common(
+    workload: &str,
+    target: &str,
+    window: &str,
+    words: &[impl AsRef<str>],
+) -> Vec<String> {
     let warmup = format!("{}ms", WARMUP.as_millis());
     let mut all = vec![workload, target, "-t", window, "--warmup", &warmup, "--format", "json"];
     // What answers a URL here is no agent, and has no session.
     if !target.contains("://") {
         all.push("--insecure");
     }
-    all.extend(words);
+    all.extend(words.iter().map(AsRef::as_ref));
     all.into_iter().map(str::to_owned).collect()
 }
 

@@ -28,8 +28,9 @@ pub(crate) fn summary(report: &Report) -> String {
         report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let _ = writeln!(
         text,
-        "Measured on {}. {} pairs of {} s runs, up to {} while a row is not decided, ours and the peer in turn; a ratio is \
-         ours divided by the peer's, median (min - max) of the pairs, with the interval of the median. {}. Versions: {}.\n",
+        "Measured on {}. {} pairs of {} s runs, up to {} while a row is not decided. Ours and the \
+         peer run in turn. A ratio is ours divided by the peer's: median (min - max) of the pairs, \
+         with the interval of the median. {}. Versions: {}.\n",
         report.machine,
         report.pairs,
         report.run_s,

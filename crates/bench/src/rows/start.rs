@@ -66,7 +66,6 @@ fn one(bench: &Bench) -> Result<f64> {
     listener.set_nonblocking(true).context("listener on loopback")?;
     let url = format!("http://{address}/");
     let words = ours::http_words(&url, "1s", &["-c", "1"]);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let task = bench.ours_outside(&words);
     let begun = Moment::now();
     // Dropped, and so killed, when the byte is here.

@@ -25,13 +25,16 @@ pub(crate) fn rate(end: &EndReport, amount: u64) -> f64 {
     if ns > 0 { amount as f64 * SECOND as f64 / ns as f64 } else { 0.0 }
 }
 
+/// Exchanges under way at an edge that a kept rate may have: at low rates more than 1 %.
+const AT_THE_EDGES: f64 = 2.0;
+
 /// The rate at which exchanges of the window were completed, per second, where `counted` of them
 /// belong to it.
 ///
 /// In an open loop an exchange belongs to the window by its intended start, so a server that cannot
 /// keep up would look as if it did: what was due is answered too, only later. Then the rate is what
-/// was completed between the window's edges. While both agree within 1 %, the count that belongs is
-/// taken: it has no edges to be cut at.
+/// was completed between the window's edges. While both agree within 1 %, or within
+/// [`AT_THE_EDGES`], the count that belongs is taken: it has no edges to be cut at.
 pub(crate) fn completed_per_s(end: &EndReport, counted: u64) -> f64 {
     let due = counted as f64 / seconds(end);
     if end.end.t_ns <= end.start.t_ns {
@@ -39,7 +42,8 @@ pub(crate) fn completed_per_s(end: &EndReport, counted: u64) -> f64 {
         return due;
     }
     let done = per_s(end, Counter::Completed);
-    if (due - done).abs() <= 0.01 * due { due } else { done }
+    let near = (0.01 * due).max(AT_THE_EDGES / seconds(end));
+    if (due - done).abs() <= near { due } else { done }
 }
 
 /// What was counted between the edges of the window.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use hopbench_model::Pacing;
 
 use super::needs;
 use crate::bench::target::Kind;
@@ -65,19 +66,7 @@ impl Row for RateCpu {
     }
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let (connections, rate) = (CONNECTIONS.to_string(), PER_S.to_string());
-        let words = [
-            "-c",
-            &connections,
-            "--threads",
-            "1",
-            "--schedule",
-            "rate",
-            "--rate",
-            &rate,
-            "--pacing",
-            "sleep",
-        ];
+        let words = ours::rate_words(CONNECTIONS, PER_S, Pacing::Sleep);
         let window = format!("{}ms", window_beside(bench.window()).as_millis());
         ours::against_target(bench, Kind::Nginx, &window, &words)
     }

@@ -6,7 +6,6 @@ use hopbench_model::Pacing;
 use super::needs;
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, Peer, ours};
-use crate::lab::End;
 use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
@@ -80,23 +79,9 @@ impl Row for RateExact {
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
         let target = Target::start(bench, Kind::Nginx)?;
-        let connections = CONNECTIONS.to_string();
-        let rate = PER_S.to_string();
-        let extra = [
-            "-c",
-            &connections,
-            "--threads",
-            "1",
-            "--schedule",
-            "rate",
-            "--rate",
-            &rate,
-            "--pacing",
-            self.pacing.name(),
-        ];
-        let words = ours::http_words(&target.url(), &format!("{}s", bench.seconds()), &extra);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
+        let words = ours::rate_words(CONNECTIONS, PER_S, self.pacing);
+        let window = format!("{}s", bench.seconds());
+        let client = ours::http(bench, &target.url(), &window, &words)?;
         target.stop()?;
         let record = ours::parse(&client.stdout)?;
         Ok(Figures::from([

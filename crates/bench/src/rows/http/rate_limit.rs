@@ -1,11 +1,11 @@
 //! The highest constant rate that is still held.
 
 use anyhow::Result;
+use hopbench_model::Pacing;
 
 use super::needs;
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, Peer, ours};
-use crate::lab::End;
 use crate::peer::http::generator::{self, Generator, Load};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
@@ -62,26 +62,12 @@ impl Row for RateLimit {
 
     fn ours(&self, bench: &Bench) -> Result<Figures> {
         let target = Target::start(bench, TARGET)?;
-        let connections = CONNECTIONS.to_string();
         // A search only goes up from a rate that was held, so the last one is the highest.
         let mut lateness_ns = 0;
         let highest = search::highest(bench, "http-rate-limit ours", |per_s| {
-            let rate = per_s.to_string();
-            let extra = [
-                "-c",
-                &connections,
-                "--threads",
-                "1",
-                "--schedule",
-                "rate",
-                "--rate",
-                &rate,
-                "--pacing",
-                "sleep",
-            ];
-            let words = ours::http_words(&target.url(), &format!("{}s", bench.seconds()), &extra);
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
+            let words = ours::rate_words(CONNECTIONS, per_s, Pacing::Sleep);
+            let window = format!("{}s", bench.seconds());
+            let client = ours::http(bench, &target.url(), &window, &words)?;
             let record = ours::record(&client.stdout)?;
             // Far above the limit some requests have no answer when the trial ends.
             let held = record.errors.is_empty()

@@ -71,7 +71,6 @@ fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     // 10 000 requests wait for one nginx: an answer may take longer than the usual patience.
     let extra = ["-c", &c, "--threads", "1", "--schedule", "closed", "--timeout", "20s"];
     let words = ours::http_words(&nginx.url(), &format!("{}s", bench.seconds()), &extra);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut client = bench.ours_with_files(End::Client, FILES, &words).start(bench.scratch())?;
     let mut peak = None;
     while !client.ended()? {

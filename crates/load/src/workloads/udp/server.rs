@@ -91,13 +91,6 @@ impl UdpServer {
         if self.shared_clock {
             self.slowest = self.slowest.max(u64::try_from(transit).unwrap_or(0));
         }
-        self.jitter.observe(sent, now);
-        if out.window().holds(now) {
-            // The filter forgets within some dozens of datagrams: its last value says nothing of
-            // the window.
-            self.jitter_sum_ns += self.jitter.ns();
-            self.jitter_count += 1;
-        }
         match self.sequence.observe(number) {
             Observation::New => {}
             Observation::Reordered | Observation::Late => out.count(Counter::Reordered, 1),
@@ -108,8 +101,13 @@ impl UdpServer {
         }
         out.count(Counter::Completed, 1);
         out.count(Counter::ReceivedBytes, datagram.len() as u64);
+        self.jitter.observe(sent, now);
         if out.window().holds(now) {
             out.count(Counter::Counted, 1);
+            // The filter forgets within some dozens of datagrams: its last value says nothing of
+            // the window.
+            self.jitter_sum_ns += self.jitter.ns();
+            self.jitter_count += 1;
             if self.shared_clock {
                 out.latency_of_counted(LatencyKind::Delay, u64::try_from(transit).unwrap_or(0));
             }
