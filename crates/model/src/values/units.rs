@@ -164,7 +164,27 @@ impl FromStr for Span {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        scaled(text, TIME_SUFFIXES, "a time like 10 (seconds), 500ms, 2m or 1h").map(Self)
+        let expected = "a time like 10 (seconds), 500ms, 2m30s or 1h";
+        let begins_part = |at: &usize| text[..*at].trim_end().ends_with(char::is_alphabetic);
+        let digits = text.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at);
+        let begins: Vec<usize> = digits.filter(begins_part).collect();
+        if begins.is_empty() {
+            return scaled(text, TIME_SUFFIXES, expected).map(Self);
+        }
+        // `1h30m`, and neither `30m1h` nor `1h30`: each part is less than one of the unit before.
+        let fail = || UnitError { found: text.to_owned(), expected };
+        let (mut sum, mut unit, mut from) = (0u64, u64::MAX, 0);
+        for to in begins.into_iter().chain([text.len()]) {
+            let part = &text[from..to];
+            let suffix = part.trim_start_matches(|c: char| !c.is_alphabetic());
+            let one = scaled(&format!("1{suffix}"), TIME_SUFFIXES, expected);
+            let ns = scaled(part, TIME_SUFFIXES, expected).map_err(|_| fail())?;
+            if ns >= unit || suffix.is_empty() {
+                return Err(fail());
+            }
+            (sum, unit, from) = (sum.saturating_add(ns), one.map_err(|_| fail())?, to);
+        }
+        Ok(Self(sum))
     }
 }
 
@@ -182,11 +202,13 @@ impl fmt::Display for Span {
 
 impl Span {
     /// As people say it: like the text that is written to files, but whole minutes as such, `10m`
-    /// for `600s`.
+    /// for `600s` and `2m30s` for `150s`. Up to two minutes as seconds.
     pub fn brief(self) -> String {
         const MINUTE: Nanos = 60 * SECOND;
         if self.0 > 0 && self.0.is_multiple_of(MINUTE) {
             format!("{}m", self.0 / MINUTE)
+        } else if self.0 > 2 * MINUTE && self.0.is_multiple_of(SECOND) {
+            format!("{}m{}s", self.0 / MINUTE, self.0 % MINUTE / SECOND)
         } else {
             self.to_string()
         }
@@ -250,8 +272,23 @@ mod tests {
 
     #[test]
     fn whole_minutes_are_said_as_such() {
-        for (s, said) in [(0, "0ns"), (90, "90s"), (60, "1m"), (600, "10m"), (3600, "60m")] {
+        for (s, said) in
+            [(0, "0ns"), (90, "90s"), (60, "1m"), (150, "2m30s"), (600, "10m"), (3600, "60m")]
+        {
             assert_eq!(Span(s * SECOND).brief(), said);
+        }
+    }
+
+    #[test]
+    fn a_time_may_have_several_units_the_larger_first() {
+        for (text, s) in
+            [("2m30s", 150.0), ("1h 5m", 3900.0), (" 1m1.5s ", 61.5), ("1m500ms", 60.5)]
+        {
+            assert_eq!(text.parse(), Ok(Span((s * SECOND as f64) as Nanos)), "{text}");
+        }
+        for text in ["30s2m", "2m30", "2m90s", "2mm30s", "2m30x", "m30s", "2m30s1", "1µs2é3s"] {
+            let error = text.parse::<Span>().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{text}`")) && error.contains("2m30s"), "{error}");
         }
     }
 
