@@ -6,7 +6,7 @@ mod headline;
 
 use std::collections::BTreeMap;
 
-use hopbench_model::point_label;
+use hopbench_model::{RunFile, point_label};
 use serde_json::Value;
 
 use crate::cells::against::{Against, OpenEstimate, PathCell, asked, floors};
@@ -17,9 +17,10 @@ use crate::run_data::{RunData, Workload};
 use crate::search;
 use crate::stop::Rule;
 use crate::summary::{
-    CellSummary, DistributionSummary, Estimate, FigureSummary, Outcome, PathSummary, RatioSummary,
-    Run, SUMMARY_SCHEMA, SkippedSummary, StopSummary, Summary, WorkloadSummary,
+    CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run,
+    SUMMARY_SCHEMA, SkippedSummary, StopSummary, Summary, WorkloadSummary,
 };
+use crate::text::seconds_between;
 use crate::verdict::Questions;
 
 impl RunData {
@@ -41,9 +42,6 @@ fn summary(data: &RunData) -> Summary {
     for workload in &workloads {
         comparisons.extend(workload.cells.iter().filter_map(|cell| workload.comparison(cell)));
     }
-    let is_withheld = |ratio: &&&RatioSummary| {
-        ratio.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::NoiseFloor)
-    };
     let spared = |rule: &Rule| data.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
     let spared = data.rule.as_ref().map_or(0, spared);
     Summary {
@@ -67,7 +65,6 @@ fn summary(data: &RunData) -> Summary {
             spared_trials: spared,
             comparisons: comparisons.iter().filter(|ratio| ratio.is_judged()).count() as u64,
             judged,
-            withheld: comparisons.iter().filter(is_withheld).count() as u64,
             notes: facts::notes(data, &workloads),
         },
         paths: paths(data),
@@ -94,12 +91,13 @@ fn judged(data: &RunData, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64
         open.workload = out.len();
         out.push(workload(data, kept, baseline, &mut open));
     }
+    let round_s = round_s(&data.run, &out);
     let mut judged = 0;
     for (place, answer) in open.questions.answers() {
         judged += u64::from(answer.q.is_some());
         let cell = &mut out[place.workload].cells[place.cell];
         if let Some(ratio) = cell.figures[place.figure].ratio.as_mut() {
-            ratio.judged(place.better, &answer);
+            ratio.judged(place.better, &answer, round_s);
         }
     }
     for workload in &mut out {
@@ -108,6 +106,13 @@ fn judged(data: &RunData, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64
         workload.headline = headline::of(workload, data.run.plan.rounds);
     }
     (out, judged)
+}
+
+/// Time that a round of a run took, s; `None` while it goes on, and where sessions lie apart.
+fn round_s(run: &RunFile, workloads: &[WorkloadSummary]) -> Option<f64> {
+    let rounds = workloads.iter().flat_map(|workload| &workload.cells).map(|cell| cell.rounds);
+    let seconds = seconds_between(&run.started_at, run.ended_at.as_deref()?)?;
+    (run.session <= 1).then(|| seconds as f64 / rounds.max().unwrap_or(0).max(1) as f64)
 }
 
 /// Comparisons that wait for all others.
@@ -186,9 +191,7 @@ fn workload(
         };
         let base = baseline.and_then(side);
         let twin = data.twin.and_then(side);
-        let floors = base
-            .zip(twin)
-            .map(|(base, twin)| floors(workload.kind, twin.cell, base.cell, plan.seed));
+        let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell));
         let floors = floors.unwrap_or_default();
         let rule = data.rule.as_ref();
         for path in 0..plan.paths.len() {
@@ -198,7 +201,6 @@ fn workload(
                 floors: &floors,
                 is_twin: data.twin == Some(path),
                 minimum_effect: plan.minimum_effect,
-                seed: plan.seed,
             });
             let looked_at = rule.and_then(|rule| rule.figure((path, *point), workload.kind));
             let mut figures = Vec::new();

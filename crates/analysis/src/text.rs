@@ -2,6 +2,7 @@
 //! cells.
 
 pub(crate) mod cell_name;
+mod clock;
 pub mod interval_text;
 pub mod limit_text;
 pub(crate) mod listing;
@@ -10,6 +11,7 @@ mod load_unit;
 mod run_text;
 pub mod scale;
 
+pub use self::clock::seconds_between;
 pub use self::load_text::broken_text;
 pub use self::load_unit::{LoadUnit, rate_text};
 pub use self::run_text::{status, time};

@@ -2,13 +2,14 @@
 
 mod questions;
 
-use hopbench_model::number::{full_percentage, percentage};
+use hopbench_model::ROUNDS;
+use hopbench_model::number::{full_percentage, long_time, percentage};
 use hopbench_stats::{Comparison, Test};
 
 pub(crate) use self::questions::Questions;
 
 use crate::figures::Better;
-use crate::summary::{Outcome, RatioSummary, Verdict};
+use crate::summary::{Outcome, RatioSummary, Spread, Verdict};
 use crate::text::interval_text;
 
 impl Verdict {
@@ -17,17 +18,32 @@ impl Verdict {
         Self::plain(Outcome::Generator, "the generator was the limit", GENERATOR.to_owned())
     }
 
-    /// One without a difference that could have been seen.
+    /// One in a word and a sentence.
     pub(crate) fn plain(outcome: Outcome, word: &'static str, text: String) -> Self {
-        Self { outcome, word, text, could_have_seen: None }
+        Self { outcome, word, text, within: None, more_rounds: None, more_s: None }
     }
 
-    /// No difference was seen.
-    pub(crate) fn not_decided(could_have_seen: Option<f64>) -> Self {
-        Self {
-            could_have_seen,
-            ..Self::plain(Outcome::NotDecided, NO_DIFFERENCE, not_decided(could_have_seen))
-        }
+    /// Both are the same within this share.
+    pub(crate) fn same(within: f64) -> Self {
+        Self { within: Some(within), ..Self::plain(Outcome::Same, SAME, same_within(within)) }
+    }
+
+    /// Nothing is decided of a ratio between these ends, until about so many rounds more, each of
+    /// which takes so many seconds.
+    pub(crate) fn not_decided(
+        ends: Option<(f64, f64)>,
+        more_rounds: Option<usize>,
+        round_s: Option<f64>,
+    ) -> Self {
+        // What no plan can ask for is no advice.
+        let more_rounds =
+            more_rounds.map(|rounds| rounds as u64).filter(|n| *n <= (*ROUNDS.end()).into());
+        let more_s = more_rounds.zip(round_s).map(|(rounds, each)| rounds as f64 * each);
+        let ends = ends.map_or(String::new(), |(low, high)| {
+            format!(": {} to {}", interval_text::change(low), interval_text::change(high))
+        });
+        let text = format!("{NOT_DECIDED}{ends}{}", more(more_rounds, more_s));
+        Self { more_rounds, more_s, ..Self::plain(Outcome::NotDecided, NOT_DECIDED, text) }
     }
 
     /// A difference that is too small to be of interest.
@@ -40,19 +56,21 @@ impl Verdict {
         Self::plain(Outcome::NoiseFloor, WITHIN_FLOOR, text)
     }
 
-    /// The verdict of a comparison, of a figure of which this is better.
-    pub(crate) fn of(better: Better, comparison: &Comparison) -> Self {
+    /// The verdict of a comparison, of a figure of which this is better. `round_s`: time that a
+    /// round takes, s, where that is known.
+    pub(crate) fn of(better: Better, comparison: &Comparison, round_s: Option<f64>) -> Self {
         use hopbench_stats::Verdict::{
-            BelowFloor, BelowMinimum, Higher, Lower, NoDifference, TooFewRounds,
+            BelowFloor, BelowMinimum, Higher, Lower, NotDecided, Same, TooFewRounds,
         };
+        let ends = comparison.interval.map(|interval| (interval.low, interval.high));
         match comparison.verdict {
             Higher | Lower => {
                 let grew = comparison.verdict == Higher;
                 let (outcome, word) = called(better, grew);
-                let ends = comparison.interval.map(|interval| (interval.low, interval.high));
                 Self::plain(outcome, word, by(word, grew, comparison.ratio, ends))
             }
-            NoDifference { could_have_seen } => Self::not_decided(could_have_seen),
+            Same { within } => Self::same(within),
+            NotDecided { more_rounds } => Self::not_decided(ends, more_rounds, round_s),
             BelowFloor { floor } => Self::below_floor(within_floor(floor)),
             BelowMinimum => Self::below_minimum(),
             TooFewRounds { needed } => Self::plain(
@@ -65,15 +83,17 @@ impl Verdict {
 }
 
 impl RatioSummary {
-    /// Takes the outcome of the comparison, of a figure of which this is better.
-    pub(crate) fn judged(&mut self, better: Better, comparison: &Comparison) {
+    /// Takes the outcome of the comparison, of a figure of which this is better. The interval is
+    /// the one that the verdict is founded on. `round_s` as in [`Verdict::of`].
+    pub(crate) fn judged(&mut self, better: Better, comparison: &Comparison, round_s: Option<f64>) {
+        self.spread = Spread::with(comparison.ratio, comparison.interval, comparison.rounds);
         self.p = comparison.p;
         self.q = comparison.q;
         self.test = comparison.p.map(|_| match comparison.test {
-            Test::Permutation => "permutation",
+            Test::Ranks => "ranks",
             Test::Student => "student",
         });
-        self.verdict = Some(Verdict::of(better, comparison));
+        self.verdict = Some(Verdict::of(better, comparison, round_s));
     }
 
     /// Whether it was judged.
@@ -90,8 +110,10 @@ const BELOW_MINIMUM: &str = "below the minimum effect";
 
 /// The words of called differences, worst first.
 pub(crate) const CALLED: &[&str] = &["slower", "dearer", "higher", "lower", "cheaper", "faster"];
-/// The word where no difference was seen.
-pub(crate) const NO_DIFFERENCE: &str = "no difference";
+/// The word where both are the same.
+pub(crate) const SAME: &str = "same";
+/// The word where nothing is decided.
+pub(crate) const NOT_DECIDED: &str = "not decided";
 /// The word of a difference that the same thing measured twice showed, too.
 const WITHIN_FLOOR: &str = "within the noise floor";
 
@@ -123,11 +145,18 @@ pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -
     format!("{word} by {} %{ends}", share(ratio))
 }
 
-/// The text if no difference was seen.
-pub(crate) fn not_decided(could_have_seen: Option<f64>) -> String {
-    match could_have_seen {
-        Some(share) => format!("no difference seen (could have seen {} %)", percentage(share)),
-        None => "no difference seen".to_owned(),
+/// The text if both are the same within a share.
+pub(crate) fn same_within(within: f64) -> String {
+    format!("same within {} %", percentage(within))
+}
+
+/// What follows where nothing is decided: the time that would about decide it, or the rounds.
+pub(crate) fn more(rounds: Option<u64>, seconds: Option<f64>) -> String {
+    match (seconds, rounds) {
+        (Some(seconds), _) => format!("; about {} more", long_time(seconds.ceil() as u64)),
+        (None, Some(1)) => "; about 1 more round".to_owned(),
+        (None, Some(rounds)) => format!("; about {rounds} more rounds"),
+        (None, None) => String::new(),
     }
 }
 
@@ -163,7 +192,7 @@ mod tests {
     fn the_words_follow_the_direction() {
         let text = |better, ratio: f64, low, high| {
             let found = if ratio > 1.0 { Judged::Higher } else { Judged::Lower };
-            let verdict = Verdict::of(better, &comparison(ratio, low, high, found));
+            let verdict = Verdict::of(better, &comparison(ratio, low, high, found), None);
             (verdict.outcome, verdict.text)
         };
         assert_eq!(
@@ -201,20 +230,16 @@ mod tests {
     #[test]
     fn what_is_no_difference_has_words_of_its_own() {
         for (found, outcome, text) in [
+            (Judged::Same { within: 0.034 }, Outcome::Same, "same within 3.4 %"),
             (
-                Judged::NoDifference { could_have_seen: Some(0.03) },
+                Judged::NotDecided { more_rounds: None },
                 Outcome::NotDecided,
-                "no difference seen (could have seen 3.0 %)",
+                "not decided: -20 % to +3.0 %",
             ),
             (
-                Judged::NoDifference { could_have_seen: None },
+                Judged::NotDecided { more_rounds: Some(12) },
                 Outcome::NotDecided,
-                "no difference seen",
-            ),
-            (
-                Judged::NoDifference { could_have_seen: Some(10_649.91) },
-                Outcome::NotDecided,
-                "no difference seen (could have seen > 999 %)",
+                "not decided: -20 % to +3.0 %; about 12 more rounds",
             ),
             (
                 Judged::BelowFloor { floor: 104.33 },
@@ -233,9 +258,13 @@ mod tests {
                 "too few rounds (3 needed)",
             ),
         ] {
-            let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.0, found));
+            let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.03, found), None);
             assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));
             assert!(!verdict.outcome.is_called());
         }
+        let open = Judged::NotDecided { more_rounds: Some(12) };
+        let verdict = Verdict::of(Better::Higher, &comparison(3.0, 0.8, 40.0, open), Some(3.3));
+        assert_eq!(verdict.text, "not decided: -20 % to > +999 %; about 40 s more");
+        assert_eq!((verdict.more_rounds, verdict.more_s.map(f64::round)), (Some(12), Some(40.0)));
     }
 }

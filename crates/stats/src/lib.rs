@@ -71,8 +71,8 @@ pub mod summary;
 mod trial;
 
 pub use compare::{
-    Comparison, Evidence, Permuted, Question, Shift, ShiftQuestion, Test, Verdict, judge,
-    judge_shift, noise_floor, paired, permuted, q_values, sign_flip, unpaired,
+    Comparison, Evidence, Permuted, Question, SAME, Shift, ShiftQuestion, Test, Verdict, judge,
+    judge_shift, noise_floor, paired, permuted, q_values, sure_floor, unpaired,
 };
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio};

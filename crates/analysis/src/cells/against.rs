@@ -2,7 +2,7 @@
 
 use hopbench_model::number::counted;
 use hopbench_model::{MeshMode, Path, Via};
-use hopbench_stats::{Evidence, NoRatio, Question, Stop, noise_floor, paired};
+use hopbench_stats::{Evidence, NoRatio, Question, Stop, noise_floor, paired, sure_floor};
 
 use super::cell::Cell;
 use super::{nodes, outliers};
@@ -35,14 +35,21 @@ impl PathCell<'_> {
 pub(crate) struct Against<'a> {
     /// The baseline's cell of the same point.
     pub(crate) base: PathCell<'a>,
-    /// By how much the baseline and its twin differ in each figure of the kind, at this point.
-    pub(crate) floors: &'a [Option<f64>],
+    /// The floors of each figure of the kind, at this point.
+    pub(crate) floors: &'a [Option<Floor>],
     /// Whether the cell is the twin's.
     pub(crate) is_twin: bool,
     /// Differences below this share are of no interest.
     pub(crate) minimum_effect: f64,
-    /// Of everything random.
-    pub(crate) seed: u64,
+}
+
+/// By how much the baseline and its twin differ in a figure, as shares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Floor {
+    /// However sure.
+    pub(crate) seen: f64,
+    /// As far as it is sure: 0 where it may be chance.
+    pub(crate) sure: f64,
 }
 
 /// A figure whose comparison is open: all questions of a run are answered together.
@@ -55,9 +62,12 @@ pub(crate) struct OpenEstimate {
 
 /// By how much the baseline and its twin differ in each figure of their kind; `None` where they
 /// have no ratio.
-pub(crate) fn floors(kind: &Kind, twin: &Cell, base: &Cell, seed: u64) -> Vec<Option<f64>> {
-    let same = |index: usize| paired(&twin.pairs(base, index).values, seed).ok();
-    (0..kind.figures.len()).map(|index| noise_floor(&[same(index)?])).collect()
+pub(crate) fn floors(kind: &Kind, twin: &Cell, base: &Cell) -> Vec<Option<Floor>> {
+    let floor = |index: usize| {
+        let same = [paired(&twin.pairs(base, index).values).ok()?];
+        Some(Floor { seen: noise_floor(&same)?, sure: sure_floor(&same)? })
+    };
+    (0..kind.figures.len()).map(floor).collect()
 }
 
 /// A figure, by its index, over the rounds and against the baseline's cell; `None` where no round
@@ -108,18 +118,18 @@ fn compare(
         out.estimate.note = CONNECTING_ENDS.to_owned();
         return;
     }
-    let (evidence, missing) = evidence(figure, index, here.cell, base.cell, against.seed);
+    let (evidence, missing) = evidence(figure, index, here.cell, base.cell);
     out.estimate.note = missing;
     let Some(evidence) = evidence else {
         return;
     };
-    let noise_floor = against.floors.get(index).copied().flatten();
+    let floor = against.floors.get(index).copied().flatten();
     let mut ratio = RatioSummary {
         spread: Spread::with(evidence.ratio, evidence.interval, evidence.rounds),
         p: None,
         q: None,
         test: None,
-        noise_floor,
+        noise_floor: floor.map(|floor| floor.seen),
         verdict: None,
     };
     if against.is_twin || figure.better == Better::Neither {
@@ -133,6 +143,7 @@ fn compare(
         ratio.verdict = Some(Verdict::generator());
     } else {
         let (minimum_effect, resolution) = (against.minimum_effect, figure.ratio_resolution());
+        let noise_floor = floor.map(|floor| floor.sure);
         out.question =
             Some((figure.better, Question { evidence, minimum_effect, noise_floor, resolution }));
     }
@@ -145,7 +156,6 @@ fn evidence(
     index: usize,
     kept: &Cell,
     baseline: &Cell,
-    seed: u64,
 ) -> (Option<Evidence>, String) {
     let pairs = kept.pairs(baseline, index);
     let why = [
@@ -156,7 +166,7 @@ fn evidence(
     let told = told
         .map(|(n, why)| format!("{} not compared: {why}", counted(*n as u64, "round", "rounds")));
     let apart = told.collect::<Vec<_>>().join("; ");
-    match paired(&pairs.values, seed) {
+    match paired(&pairs.values) {
         Ok(evidence) => (Some(evidence), apart),
         // That nothing was lost is what one hopes for, and no missing ratio.
         Err(NoRatio::Pair(_)) if figure.better == Better::Neither => (None, apart),

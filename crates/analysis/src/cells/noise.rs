@@ -27,6 +27,9 @@ pub const NOISE_SCHEMA: &str = "hopbench.noise/1";
 /// The numbers of rounds for which is said what they could see.
 pub const NOISE_ROUNDS: [u32; 3] = [5, 10, 20];
 
+/// Verdicts take so many rounds.
+const FEWEST_ROUNDS: usize = 3;
+
 /// The noise of a run, from a path that was measured twice in each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Noise {
@@ -113,7 +116,7 @@ impl Noise {
                 kind.figures.iter().enumerate().filter(|(_, figure)| is_told(figure, open_loop))
             {
                 let values = pair[1].pairs(&pair[0], index).values;
-                measured.extend(Measured::of(&point.workload, figure, values, plan.seed));
+                measured.extend(Measured::of(&point.workload, figure, values));
             }
             main.extend(pair.iter().map(|cell| slowness(cell, &kind.figures[0], plan.rounds)));
         }
@@ -174,36 +177,26 @@ struct Measured<'a> {
     /// (second, first) of each round.
     pairs: Vec<(f64, f64)>,
     evidence: Evidence,
-    /// The same as if both had the same median: it has the same scatter.
-    centred: Evidence,
 }
 
 impl<'a> Measured<'a> {
-    fn of(
-        workload: &'a str,
-        figure: &'a Figure,
-        pairs: Vec<(f64, f64)>,
-        seed: u64,
-    ) -> Option<Self> {
-        let evidence = paired(&pairs, seed).ok()?;
-        let level: Vec<(f64, f64)> =
-            pairs.iter().map(|(second, first)| (second / evidence.ratio, *first)).collect();
-        let centred = paired(&level, seed).ok()?;
-        Some(Self { workload, figure, pairs, evidence, centred })
+    fn of(workload: &'a str, figure: &'a Figure, pairs: Vec<(f64, f64)>) -> Option<Self> {
+        let evidence = paired(&pairs).ok()?;
+        Some(Self { workload, figure, pairs, evidence })
     }
 
-    fn question(&self, evidence: &Evidence) -> Question {
+    fn question(&self) -> Question {
         let resolution = self.figure.ratio_resolution();
-        Question { evidence: evidence.clone(), minimum_effect: 0.0, noise_floor: None, resolution }
+        let evidence = self.evidence.clone();
+        Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution }
     }
 
     fn noise(&self, differs: bool) -> Option<NoiseFigure> {
         let (seconds, firsts): (Vec<f64>, Vec<f64>) = self.pairs.iter().copied().unzip();
         let variation = [&seconds, &firsts].map(|values| variation(values));
-        let could_have_seen = match judge(&[self.question(&self.centred)]).first()?.verdict {
-            Verdict::NoDifference { could_have_seen } => could_have_seen,
-            _ => None,
-        };
+        // With fewer nothing is called.
+        let could_have_seen =
+            self.evidence.could_have_seen().filter(|_| self.evidence.rounds >= FEWEST_ROUNDS);
         let scaled = |seen: f64, rounds: u32| {
             let root = (self.pairs.len() as f64 / f64::from(rounds)).sqrt();
             (rounds, (seen.ln_1p() * root).exp_m1())
@@ -243,7 +236,7 @@ fn variation(values: &[f64]) -> f64 {
 
 /// Of which figures the two paths would be told apart.
 fn told_apart(measured: &[Measured<'_>]) -> Vec<bool> {
-    let questions: Vec<Question> = measured.iter().map(|one| one.question(&one.evidence)).collect();
+    let questions: Vec<Question> = measured.iter().map(Measured::question).collect();
     judge(&questions)
         .iter()
         .map(|found| matches!(found.verdict, Verdict::Higher | Verdict::Lower))

@@ -151,15 +151,14 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
             CaseState::Broken
         }
         Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
-        // Of cells only what is 0 in every round is the same without a ratio: nothing is hidden in
-        // that.
-        Outcome::NotDecided if row.ratio.is_none() && row.search.is_none() => CaseState::Kept,
-        Outcome::NotDecided if seen(row.could_have_seen.map(|seen| seen.max(minimum_effect))) => {
-            CaseState::Kept
-        }
+        // Only what is 0 in every round is the same without a ratio: nothing is hidden in that.
+        Outcome::Same if row.ratio.is_none() => CaseState::Kept,
+        Outcome::Same | Outcome::NotDecided if seen(row.worse_by_at_most) => CaseState::Kept,
         Outcome::NoiseFloor if seen(row.noise_floor) => CaseState::Kept,
         Outcome::MinimumEffect if seen(Some(minimum_effect)) => CaseState::Kept,
-        Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => CaseState::Unseen,
+        Outcome::Same | Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => {
+            CaseState::Unseen
+        }
         Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio => CaseState::Unjudged,
     }
 }

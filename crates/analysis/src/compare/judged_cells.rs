@@ -2,7 +2,8 @@
 
 use hopbench_model::number::by_name;
 use hopbench_stats::{
-    Evidence, NoRatio, Question, ShiftQuestion, Verdict as Judged, judge_shift, summary, unpaired,
+    Evidence, Interval, NoRatio, Question, ShiftQuestion, Verdict as Judged, judge_shift, summary,
+    unpaired,
 };
 
 use super::measure::Measure;
@@ -10,7 +11,7 @@ use super::pairs::{Pair, values};
 use super::row::{Median, Row};
 use crate::search::ENOUGH_RUNS;
 use crate::summary::{Outcome, Verdict};
-use crate::verdict::{NO_DIFFERENCE, Questions, called};
+use crate::verdict::{Questions, SAME, called};
 
 /// Every figure of these cells, compared; differences below `minimum_effect`, a share, are of no
 /// interest.
@@ -22,7 +23,7 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
         let first = &pair.a[0];
         for (index, measure) in first.of.measures[first.at].iter().enumerate() {
             let Some((mut row, sides)) = blank(pair, index, measure) else { continue };
-            match evidence(pair, measure, &sides, rows.len() as u64) {
+            match evidence(pair, measure, &sides) {
                 Err(verdict) => {
                     let is_shift = verdict.word == NO_RATIO_TO_0;
                     row.set_verdict(verdict);
@@ -42,9 +43,15 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
     }
     for ((at, measure), answer) in questions.answers() {
         let row = &mut rows[at];
-        row.set_verdict(Verdict::of(measure.better, &answer));
+        row.set_verdict(Verdict::of(measure.better, &answer, None));
         row.ratio = Some(answer.ratio);
         row.is_worse = (answer.ratio > 1.0) == measure.is_worse_higher() && answer.ratio != 1.0;
+        let worse = |interval: Interval| match measure.is_worse_higher() {
+            true => interval.high - 1.0,
+            false => 1.0 - interval.low,
+        };
+        row.worse_by_at_most =
+            answer.interval.filter(|_| !row.outcome.is_called()).map(|i| worse(i).max(0.0));
         (row.low, row.high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
         (row.p, row.q) = (answer.p, answer.q);
     }
@@ -91,7 +98,7 @@ fn shifted(
         }
         Judged::BelowMinimum => row.set_verdict(Verdict::below_minimum()),
         // The row says already that there is no ratio.
-        Judged::NoDifference { .. } | Judged::TooFewRounds { .. } => {}
+        Judged::Same { .. } | Judged::NotDecided { .. } | Judged::TooFewRounds { .. } => {}
     }
 }
 
@@ -132,7 +139,7 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
         p: None,
         q: None,
         noise_floor: None,
-        could_have_seen: None,
+        worse_by_at_most: None,
         by_run,
         outcome: Outcome::NoRatio,
         is_worse: false,
@@ -143,12 +150,7 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
 }
 
 /// The evidence on a figure, or the verdict that there is none.
-fn evidence(
-    pair: &Pair<'_>,
-    measure: &Measure,
-    sides: &Sides,
-    seed: u64,
-) -> Result<Evidence, Verdict> {
+fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides) -> Result<Evidence, Verdict> {
     let none =
         |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
     let Sides { a, b } = sides;
@@ -165,13 +167,12 @@ fn evidence(
     }
     // What is nothing everywhere, like losses, is the same.
     if a.iter().chain(b).all(|value| *value == 0.0) {
-        let text = "no difference seen: 0 in every round".to_owned();
-        return Err(Verdict::plain(Outcome::NotDecided, NO_DIFFERENCE, text));
+        return Err(Verdict::plain(Outcome::Same, SAME, "same: 0 in every round".to_owned()));
     }
     if pair.is_generator_limited() {
         return Err(Verdict::generator());
     }
-    unpaired(b, a, seed).map_err(|why| match why {
+    unpaired(b, a).map_err(|why| match why {
         NoRatio::NoPairs => none("no rounds".to_owned()),
         NoRatio::Pair(_) => {
             let zeros = |values: &[f64]| values.iter().filter(|value| **value <= 0.0).count();

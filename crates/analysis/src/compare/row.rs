@@ -37,8 +37,8 @@ pub struct Row {
     /// there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// Lower end of its interval, 95 %, of this comparison alone. Of what a search found: the least
-    /// that the ratio can be.
+    /// Lower end of its interval, corrected for the number of comparisons. Of what a search found:
+    /// the least that the ratio can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end.
@@ -54,10 +54,10 @@ pub struct Row {
     /// A/A pair. Of a share that has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
-    /// The smallest difference that would have been found with 80 %, where none was. Of what a
-    /// search found: as much worse as what is known of both leaves open.
+    /// As much worse as the interval still allows, as a share; absent where it has no such end, or a
+    /// difference is called.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub could_have_seen: Option<f64>,
+    pub worse_by_at_most: Option<f64>,
     /// Whether the values are medians of runs, and not rounds.
     pub by_run: bool,
     /// The outcome.
@@ -94,8 +94,7 @@ impl Row {
 
     /// Takes its verdict.
     pub(crate) fn set_verdict(&mut self, verdict: Verdict) {
-        let Verdict { outcome, word, text, could_have_seen } = verdict;
-        (self.outcome, self.word, self.text, self.could_have_seen) =
-            (outcome, word, text, could_have_seen);
+        let Verdict { outcome, word, text, .. } = verdict;
+        (self.outcome, self.word, self.text) = (outcome, word, text);
     }
 }

@@ -310,11 +310,8 @@ fn row(
         p: compared.p,
         q: compared.q,
         noise_floor: None,
-        could_have_seen: compared
-            .verdict
-            .could_have_seen
-            .or(hidden)
-            .filter(|_| outcome == Outcome::NotDecided)
+        worse_by_at_most: hidden
+            .filter(|_| !outcome.is_called() && outcome != Outcome::NoRatio)
             .map(|share| share.max(0.0)),
         by_run: enough(one) && enough(other),
         outcome,

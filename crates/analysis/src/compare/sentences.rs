@@ -12,7 +12,7 @@ use super::values::LeftOut;
 use crate::summary::Outcome;
 use crate::text::listing::listing;
 use crate::text::{status, time};
-use crate::verdict::{CALLED, NO_DIFFERENCE};
+use crate::verdict::{CALLED, NOT_DECIDED, SAME};
 
 /// The caveat of a comparison of single runs.
 const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours. How far runs of the same thing \
@@ -22,8 +22,8 @@ const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and 
 const BY_RUN: &str = "Values are runs, each the median of its rounds: what differs from run to run is in the intervals.";
 
 impl Comparison {
-    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 100 no difference, 7
-    /// withheld`.
+    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 80 same, 20 not decided,
+    /// 7 withheld`.
     pub fn counts(&self) -> String {
         let rows = &self.comparisons;
         let of = |word: &str| {
@@ -32,11 +32,11 @@ impl Comparison {
         let mut parts: Vec<_> =
             CALLED.iter().map(|word| (of(word), *word)).filter(|(n, _)| *n > 0).collect();
         let withheld = rows.iter().filter(|row| row.outcome.is_withheld()).count();
-        parts.push((
-            rows.iter().filter(|row| row.outcome == Outcome::NotDecided).count(),
-            NO_DIFFERENCE,
-        ));
+        for (outcome, word) in [(Outcome::Same, SAME), (Outcome::NotDecided, NOT_DECIDED)] {
+            parts.push((rows.iter().filter(|row| row.outcome == outcome).count(), word));
+        }
         parts.push((withheld, "withheld"));
+        parts.retain(|(n, _)| *n > 0);
         let parts: Vec<_> = parts.iter().map(|(n, word)| format!("{n} {word}")).collect();
         format!("{}: {}", counted(rows.len() as u64, "comparison", "comparisons"), parts.join(", "))
     }

@@ -165,7 +165,7 @@ impl Values {
     /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without
     /// such a pair.
     pub(crate) fn floor(&self, point: usize, measure: usize) -> Option<f64> {
-        noise_floor(&[paired(&self.twins(point, measure)?, 1).ok()?])
+        noise_floor(&[paired(&self.twins(point, measure)?).ok()?])
     }
 
     /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some

@@ -14,8 +14,6 @@ use crate::verdict::{by, called};
 
 /// Results that a verdict is founded on, at least.
 const FEWEST: usize = 3;
-/// For what permutation tests draw, where there are too many results to count all out.
-const SEED: u64 = 1;
 
 /// The comparison of a load with another: the verdict, and the ratio with the least and the most
 /// that it can be.
@@ -53,10 +51,12 @@ struct Relation {
 enum RelationKind {
     Higher,
     Lower,
-    /// No difference was seen, or what is known of the two overlaps.
-    NotDecided {
-        could_have_seen: Option<f64>,
+    /// They are the same within this share.
+    Same {
+        within: f64,
     },
+    /// Neither is sure, or what is known of the two overlaps.
+    NotDecided,
     /// They differ by less than what is of interest.
     BelowMinimum,
     /// One of them was searched too few times.
@@ -78,7 +78,8 @@ impl Relation {
                     self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, ends));
                 Verdict::plain(outcome, word, text)
             }
-            RelationKind::NotDecided { could_have_seen } => Verdict::not_decided(could_have_seen),
+            RelationKind::Same { within } => Verdict::same(within),
+            RelationKind::NotDecided => Verdict::not_decided(self.low.zip(self.high), None, None),
             RelationKind::BelowMinimum => Verdict::below_minimum(),
             RelationKind::TooFew => {
                 let text = format!("too few searches ({FEWEST} needed)");
@@ -99,9 +100,9 @@ pub(crate) fn question(
     let evidence: Evidence = match how {
         Together::Paired => {
             let pairs: Vec<(f64, f64)> = ours.iter().copied().zip(theirs.iter().copied()).collect();
-            paired(&pairs, SEED).ok()?
+            paired(&pairs).ok()?
         }
-        Together::Apart => unpaired(ours, theirs, SEED).ok()?,
+        Together::Apart => unpaired(ours, theirs).ok()?,
     };
     Some(Question {
         evidence,
@@ -150,15 +151,13 @@ fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Re
     let kind = match answer.verdict {
         Judged::Higher => RelationKind::Higher,
         Judged::Lower => RelationKind::Lower,
-        Judged::NoDifference { could_have_seen } => RelationKind::NotDecided { could_have_seen },
-        // There is no floor: the results of several searches show the noise themselves.
+        Judged::Same { within } => RelationKind::Same { within },
+        Judged::NotDecided { .. } => RelationKind::NotDecided,
+        // Only of figures without a ratio.
         Judged::BelowFloor { .. } | Judged::BelowMinimum => RelationKind::BelowMinimum,
         Judged::TooFewRounds { .. } => return nothing,
     };
-    // What lies within a step of a search was not looked at.
-    let step = 1.0 + here.resolution_with(base);
-    let (low, high) =
-        answer.interval.map(|interval| (interval.low / step, interval.high * step)).unzip();
+    let (low, high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
     Relation { kind, ratio: Some(answer.ratio), low, high, p: answer.p, q: answer.q }
 }
 
@@ -170,7 +169,7 @@ fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Rela
     let low = end(here.bracket.low, base.bracket.high).filter(|_| base.bracket.high.is_finite());
     let high = end(here.bracket.high, base.bracket.low).filter(|_| base.bracket.low > 0.0);
     let kind = if here.bracket.overlaps(base.bracket) {
-        RelationKind::NotDecided { could_have_seen: None }
+        RelationKind::NotDecided
     } else if ratio.is_some_and(|ratio| (ratio - 1.0).abs() < minimum_effect) {
         RelationKind::BelowMinimum
     } else if here.bracket.low > base.bracket.high {
@@ -251,15 +250,15 @@ pub(crate) mod tests {
             // As far apart in the middle, and what one search found another did not.
             let noisy = said(&[950.0, 800.0, 650.0], &[900.0, 1000.0, 1300.0], how, 0.0);
             assert_eq!(noisy.verdict.outcome, Outcome::NotDecided, "{how:?}");
-            assert!(noisy.verdict.could_have_seen.unwrap() > 0.2);
+            assert!(noisy.high.unwrap() > 1.2 && noisy.low.unwrap() < 0.8);
             assert_eq!(
                 said(&[795.0, 800.0, 806.0], &[995.0, 1000.0, 1003.0], how, 0.3).verdict.outcome,
-                Outcome::MinimumEffect
+                Outcome::Same
             );
             // Steps of a search, and nothing else, lie between these.
             assert_eq!(
                 said(&[1000.0; 3], &[985.0; 3], how, 0.0).verdict.outcome,
-                Outcome::NotDecided,
+                Outcome::Same,
                 "{how:?}"
             );
         }

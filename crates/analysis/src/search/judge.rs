@@ -92,6 +92,7 @@ fn one(pair: &Pair, minimum_effect: f64, answer: Option<&Comparison>) -> LoadCom
         _ if apart => Standing::Withheld,
         Outcome::More => Standing::Higher,
         Outcome::Less => Standing::Lower,
+        Outcome::Same => Standing::Same,
         Outcome::NotDecided => Standing::NotDecided,
         Outcome::MinimumEffect => Standing::MinimumEffect,
         _ => Standing::Withheld,
@@ -131,7 +132,7 @@ mod tests {
         );
         assert_eq!(
             said(&side(1020.0, 1020.0, 1040.0), 0.0),
-            text(Standing::NotDecided, "no difference seen")
+            text(Standing::NotDecided, "not decided: 0 % to +4.0 %")
         );
         assert_eq!(
             said(&side(1030.0, 1030.0, 1050.0), 0.05),

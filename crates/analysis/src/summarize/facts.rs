@@ -10,7 +10,7 @@ use super::drift;
 use crate::cells::{nodes, outliers};
 use crate::figures::RecordedJob;
 use crate::run_data::{RunData, Workload};
-use crate::summary::{CellSummary, Outcome, WorkloadSummary};
+use crate::summary::{CellSummary, WorkloadSummary};
 
 /// More paths than this are counted, not named.
 const MOST_NAMED: usize = 5;
@@ -59,16 +59,16 @@ fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String>
 /// Verdicts take so many rounds.
 const FEWEST_ROUNDS: u32 = 3;
 
-/// The noise floor, and the verdicts that it withheld.
+/// The noise floor: by how much the baseline and its twin differ, and where that is no chance.
 fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
     let plan = &data.run.plan;
     let (baseline, twin) = (plan.baseline.as_ref()?, plan.twin.as_ref()?);
-    // A run of fewer rounds has no verdict that could be withheld.
+    // A run of fewer rounds has no verdict that it could widen.
     if plan.rounds < FEWEST_ROUNDS {
         return None;
     }
     let mut floors: Vec<(f64, String)> = Vec::new();
-    let (mut withheld, mut unknown) = (0, 0);
+    let (mut sure, mut unknown) = (0, 0);
     for workload in workloads {
         for cell in &workload.cells {
             let ratio = workload.comparison(cell);
@@ -78,9 +78,8 @@ fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
                     Some(floor) => floors.push((floor, name.trim_end().to_owned())),
                     None => unknown += 1,
                 }
+                sure += u64::from(ratio.is_some_and(|ratio| ratio.spread.leaves_out(1.0)));
             }
-            let outcome = ratio.and_then(|ratio| Some(ratio.verdict.as_ref()?.outcome));
-            withheld += u64::from(outcome == Some(Outcome::NoiseFloor));
         }
     }
     floors.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -93,17 +92,19 @@ fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
         }
         floors => from_to(floors),
     };
-    let withheld = match withheld {
-        0 => "no verdict is withheld".to_owned(),
-        1 => "1 verdict is withheld, of a difference that is no larger".to_owned(),
-        n => format!("{n} verdicts are withheld, of differences that are no larger"),
+    let sure = match sure {
+        0 => "that may be chance".to_owned(),
+        n => format!(
+            "at {} that is no chance, and intervals there are wider by it",
+            counted(n, "point", "points")
+        ),
     };
     let unknown = match unknown {
         0 => String::new(),
         n => format!("; {} without it", counted(n, "point is", "points are")),
     };
     Some(format!(
-        "noise floor: {baseline} and the same once more ({twin}) differ {text}; {withheld}{unknown}"
+        "noise floor: {baseline} and the same once more ({twin}) differ {text}; {sure}{unknown}"
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::summary::{CellSummary, Finding, Outcome, RatioSummary, Verdict, WorkloadSummary};
 use crate::text::Scale;
-use crate::verdict::{not_decided, within_floor};
+use crate::verdict::{more, same_within};
 
 /// Paths that are named; the table has the others.
 const MOST_NAMED: usize = 5;
@@ -101,8 +101,7 @@ impl Compared<'_> {
 }
 
 /// The outcomes of a path without a real difference, the most telling first.
-const QUIET: [Outcome; 4] =
-    [Outcome::NoiseFloor, Outcome::MinimumEffect, Outcome::NotDecided, Outcome::TooFewRounds];
+const QUIET: [Outcome; 3] = [Outcome::NotDecided, Outcome::Same, Outcome::TooFewRounds];
 
 /// The findings on the main figure: real differences, furthest first, then paths that show none.
 pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
@@ -147,13 +146,15 @@ fn together(outcome: Outcome, paths: &[&Compared<'_>]) -> Option<Finding> {
     let verdicts = || paths.iter().flat_map(|path| path.of(outcome));
     let first = verdicts().next()?;
     let text = match outcome {
+        _ if verdicts().count() == 1 => first.1.text.clone(),
         // Of several, what holds of each: the largest.
-        Outcome::NotDecided => {
-            let seen = verdicts().map(|(_, verdict)| verdict.could_have_seen);
-            not_decided(seen.reduce(|a, b| Some(a?.max(b?))).flatten())
+        Outcome::Same => {
+            same_within(verdicts().filter_map(|(_, verdict)| verdict.within).fold(0.0, f64::max))
         }
-        Outcome::NoiseFloor => {
-            within_floor(verdicts().filter_map(|(ratio, _)| ratio.noise_floor).fold(0.0, f64::max))
+        Outcome::NotDecided => {
+            let rounds = most(verdicts().map(|(_, verdict)| verdict.more_rounds));
+            let seconds = most(verdicts().map(|(_, verdict)| verdict.more_s));
+            format!("{}{}", first.1.word, more(rounds, seconds))
         }
         _ => first.1.text.clone(),
     };
@@ -161,6 +162,13 @@ fn together(outcome: Outcome, paths: &[&Compared<'_>]) -> Option<Finding> {
     let paths =
         if names.len() <= MOST_NAMED { names.join(", ") } else { format!("{} paths", names.len()) };
     Some(Finding { paths, outcome, text })
+}
+
+/// The largest of them, if all are known.
+fn most<T: PartialOrd>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let all: Option<Vec<T>> = values.collect();
+    all?.into_iter().reduce(larger)
 }
 
 /// The verdicts on a figure by path, in the order of the paths.

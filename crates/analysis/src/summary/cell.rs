@@ -127,7 +127,7 @@ pub struct RatioSummary {
     /// than 3 rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
-    /// The test of the p-value: `permutation` or `student`.
+    /// The test of the p-value: `ranks` or `student`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<&'static str>,
     /// By how much the baseline and its twin differ in this figure at this point, as a share;

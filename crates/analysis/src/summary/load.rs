@@ -17,7 +17,9 @@ pub enum Standing {
     Higher,
     /// Lower.
     Lower,
-    /// Not decided: the brackets of the two overlap, or no difference was seen.
+    /// The same, within what is of interest.
+    Same,
+    /// Not decided: the brackets of the two overlap, or neither a difference nor sameness is sure.
     NotDecided,
     /// A difference, but a smaller one than what is of interest.
     MinimumEffect,

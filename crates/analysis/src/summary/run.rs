@@ -102,9 +102,6 @@ pub struct Run {
     pub comparisons: u64,
     /// Comparisons that were judged together, those of further figures among them.
     pub judged: u64,
-    /// Verdicts on main figures that are withheld because the difference is within the noise floor.
-    #[serde(skip_serializing_if = "is_none_of_them")]
-    pub withheld: u64,
     /// Notes on the run as a whole: a baseline that is not there, sessions that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

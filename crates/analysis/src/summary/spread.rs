@@ -23,6 +23,11 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Whether there is an interval, and it does not hold the value.
+    pub fn leaves_out(&self, value: f64) -> bool {
+        self.low.zip(self.high).is_some_and(|(low, high)| !(low..=high).contains(&value))
+    }
+
     /// Of the values that are numbers; `None` where there are none.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();

@@ -14,11 +14,15 @@ pub enum Outcome {
     More,
     /// Less of what has no direction.
     Less,
-    /// No difference was seen, and none is ruled out.
+    /// The same as the baseline, within what is of interest.
+    Same,
+    /// Neither a difference nor sameness is sure.
     NotDecided,
-    /// A difference, but no larger than what the baseline measured twice differed by: withheld.
+    /// A difference, but no larger than what the same thing measured twice differed by: withheld.
+    /// Only of figures without a ratio.
     NoiseFloor,
-    /// A difference, but a smaller one than what is of interest.
+    /// A difference, but a smaller one than what is of interest. Only of figures without a ratio,
+    /// and of loads that a search found.
     MinimumEffect,
     /// Nothing can be said with so few rounds.
     TooFewRounds,
@@ -52,10 +56,15 @@ pub struct Verdict {
     pub word: &'static str,
     /// In words: `slower by 18 % [15, 21]`.
     pub text: String,
-    /// If no difference was seen, the smallest that would have been called with a probability of 80
-    /// %, as a share.
+    /// If both are the same, within which share of the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub could_have_seen: Option<f64>,
+    pub within: Option<f64>,
+    /// If nothing is decided, the rounds that would about decide it; absent where nobody can say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_rounds: Option<u64>,
+    /// The time that these take, s; absent where nobody can say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_s: Option<f64>,
 }
 
 impl Better {
@@ -78,6 +87,6 @@ impl Outcome {
 
     /// Whether a difference could not be said, for a reason that is not its size.
     pub fn is_withheld(self) -> bool {
-        !self.is_called() && self != Self::NotDecided
+        !self.is_called() && !matches!(self, Self::Same | Self::NotDecided)
     }
 }

@@ -3,7 +3,7 @@
 //! With two rounds, or on a noisy machine, an end can be any number. So an end above ten times the
 //! median, or below a tenth of it, is printed as just that. Programs get the numbers.
 
-use hopbench_model::number::ratio;
+use hopbench_model::number::{percentage, ratio};
 
 /// An end that is this many times the median, or the median that many times the end, is not told.
 pub const FAR: f64 = 10.0;
@@ -31,6 +31,19 @@ pub fn of_figure(
 /// The same of a ratio. Whether 1 lies between its ends is always told.
 pub fn of_ratio(median: f64, low: f64, high: f64) -> [String; 2] {
     within((median / FAR).min(1.0 / FAR), (median * FAR).max(FAR), low, high, ratio)
+}
+
+/// What a ratio is as a change: `-3.0 %`, `+18 %`, `> +999 %`.
+pub fn change(ratio: f64) -> String {
+    if ratio == 1.0 {
+        return "0 %".to_owned();
+    }
+    let sign = if ratio < 1.0 { "-" } else { "+" };
+    let share = percentage((ratio - 1.0).abs());
+    match share.strip_prefix("> ") {
+        Some(most) => format!("> {sign}{most} %"),
+        None => format!("{sign}{share} %"),
+    }
 }
 
 fn within(least: f64, most: f64, low: f64, high: f64, text: impl Fn(f64) -> String) -> [String; 2] {

@@ -6,7 +6,6 @@
 //!
 //! It repeats the verdicts of the summary in a short form. It makes none of its own.
 
-mod clock;
 mod facts;
 mod head;
 mod notes;

@@ -115,15 +115,11 @@ pub(crate) fn named(summary: &Summary) -> Option<String> {
     if !is_measured(summary) || run.comparisons == 0 {
         return None;
     }
-    let floor = if run.twin.is_some() {
-        ", and where it is larger than what the baseline measured twice differs by"
-    } else {
-        ""
-    };
-    Some(format!(
-        "A difference is named where the interval of the ratio excludes 1 and its p-value, corrected for all \
-         comparisons, is at most 5 %{floor}."
-    ))
+    Some(
+        "One interval decides, which takes the number of comparisons into account: different where it \
+         leaves out 1, the same where it lies within what is of interest, else not decided."
+            .to_owned(),
+    )
 }
 
 /// Why trials are in no figure, as far as they did not fail; empty where all others are there.

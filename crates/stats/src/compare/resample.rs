@@ -1,11 +1,8 @@
-//! Permutation tests: what would have come out by chance, by sign flips and permutations from a
-//! seed.
+//! The permutation test: what would have come out by chance, by permutations from a seed.
 
 use crate::random::Random;
 use crate::summary::mean;
 
-/// Up to this number of pairs every assignment of signs is gone through.
-const MOST_FLIPPED: usize = 15;
 /// Up to this number of ways to divide two sets each is gone through.
 const MOST_DIVISIONS: f64 = 20_000.0;
 
@@ -20,50 +17,6 @@ pub struct Permuted {
     pub exact: bool,
 }
 
-/// The sign-flip test of differences: how often is the sum of the differences as far from 0, if the
-/// sign of each is a coin?
-///
-/// Where both of a pair are measurements of one thing, the sign of their difference *is* a coin,
-/// whatever the noise (R. A. Fisher, "The Design of Experiments", 1935, section 21). All signs are
-/// gone through for up to 15 differences. For more, `resamples` are drawn, and the p-value is (as
-/// extreme + 1) / (resamples + 1), which is never too small (B. Phipson and G. K. Smyth,
-/// "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and Molecular
-/// Biology 9(1), 2010).
-///
-/// `None` without differences, or with one that is not finite.
-#[must_use]
-pub fn sign_flip(differences: &[f64], resamples: usize, seed: u64) -> Option<Permuted> {
-    let n = differences.len();
-    let seen = mean(differences)?.abs() * n as f64;
-    let size: f64 = differences.iter().map(|d| d.abs()).sum();
-    let bar = seen - 1e-12 * size;
-    let tables: Vec<[f64; 256]> = differences.chunks(8).map(signed_sums).collect();
-    let sum = |bytes: &mut dyn Iterator<Item = u8>| {
-        tables.iter().zip(bytes).map(|(table, byte)| table[usize::from(byte)]).sum::<f64>().abs()
-    };
-    if n <= MOST_FLIPPED {
-        // All signs turned over give the same distance: the last sign can stay.
-        let ways = 1u16 << (n - 1);
-        let extreme =
-            (0..ways).filter(|signs| sum(&mut signs.to_le_bytes().into_iter()) >= bar).count();
-        let ways = f64::from(ways);
-        return Some(Permuted { p: extreme as f64 / ways, smallest: 1.0 / ways, exact: true });
-    }
-    let mut random = Random::new(seed);
-    let drawn = (0..resamples).filter(|_| {
-        let bits: Vec<u64> = (0..tables.len().div_ceil(8)).map(|_| random.bits()).collect();
-        sum(&mut bits.iter().flat_map(|word| word.to_le_bytes())) >= bar
-    });
-    Some(sampled(drawn.count(), resamples))
-}
-
-/// The sums of up to 8 values under each assignment of signs.
-fn signed_sums(values: &[f64]) -> [f64; 256] {
-    std::array::from_fn(|signs| {
-        values.iter().enumerate().map(|(i, v)| if signs >> i & 1 == 0 { *v } else { -v }).sum()
-    })
-}
-
 fn sampled(extreme: usize, resamples: usize) -> Permuted {
     let ways = (resamples + 1) as f64;
     Permuted { p: (extreme + 1) as f64 / ways, smallest: 1.0 / ways, exact: false }
@@ -72,8 +25,10 @@ fn sampled(extreme: usize, resamples: usize) -> Permuted {
 /// The permutation test of two sets. How often is Welch's t as far from 0, if all values are dealt
 /// anew to sets of these sizes?
 ///
-/// All divisions are gone through where there are at most 20 000, else `resamples` are drawn as in
-/// [`sign_flip`]. With t in place of the difference it holds for sets of different spread as well,
+/// All divisions are gone through where there are at most 20 000. Else `resamples` are drawn, and
+/// the p-value is (as extreme + 1) / (resamples + 1), which is never too small (B. Phipson and G. K.
+/// Smyth, "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and
+/// Molecular Biology 9(1), 2010). With t in place of the difference it holds for sets of different spread as well,
 /// about (A. Janssen, "Studentized Permutation Tests for Non-i.i.d. Hypotheses and the Generalized
 /// Behrens-Fisher Problem", Statistics & Probability Letters 36(1), 1997).
 ///

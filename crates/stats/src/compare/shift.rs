@@ -58,7 +58,7 @@ pub fn judge_shift(question: &ShiftQuestion<'_>, comparisons: usize) -> Shift {
     let verdict = if before.len().min(now.len()) < FEWEST {
         Verdict::TooFewRounds { needed: FEWEST }
     } else if q.is_none_or(|q| q > 1.0 - CONFIDENCE) {
-        Verdict::NoDifference { could_have_seen: None }
+        Verdict::NotDecided { more_rounds: None }
     } else if let Some(floor) = noise_floor.filter(|floor| difference <= *floor) {
         Verdict::BelowFloor { floor }
     } else if effect < minimum_effect {
@@ -97,7 +97,7 @@ mod tests {
         let found = judge_shift(&question(&NONE, &SOME), 6);
         assert_eq!((found.q, found.verdict), (Some(2.0 / 252.0 * 6.0), Verdict::Higher));
         let found = judge_shift(&question(&NONE, &SOME), 7);
-        assert_eq!(found.verdict, Verdict::NoDifference { could_have_seen: None });
+        assert_eq!(found.verdict, Verdict::NotDecided { more_rounds: None });
         assert_eq!(judge_shift(&question(&NONE, &SOME), 1000).q, Some(1.0));
     }
 
@@ -114,7 +114,7 @@ mod tests {
         let found = judge_shift(&question(&NONE[..3], &SOME[..3]), 1);
         assert_eq!(
             (found.p, found.verdict),
-            (Some(0.1), Verdict::NoDifference { could_have_seen: None })
+            (Some(0.1), Verdict::NotDecided { more_rounds: None })
         );
     }
 

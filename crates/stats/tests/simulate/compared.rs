@@ -51,12 +51,12 @@ fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
         let mut random = Random::new(23);
         let (mut line, mut sum) = (format!("| {noise:?} |"), 0.0);
         for rounds in [3, 5, 7, 8, 12, 20] {
-            let cells = if rounds > 15 { 1000 } else { 3000 };
-            let found = (0..cells).filter(|seed| {
-                let evidence = paired(&pairs(noise, rounds, 1.0, &mut random), *seed).unwrap();
+            let cells = 3000;
+            let found = (0..cells).filter(|_| {
+                let evidence = paired(&pairs(noise, rounds, 1.0, &mut random)).unwrap();
                 called(judge(&[plain(evidence)])[0].verdict)
             });
-            let share = found.count() as f64 / cells as f64;
+            let share = found.count() as f64 / f64::from(cells);
             sum += share / 6.0;
             line += &format!(" {:.1} |", 100.0 * share);
             // 3000 comparisons know 5 % to 0.4 %.
@@ -77,8 +77,8 @@ fn a_difference_of_5_percent_is_found_through_2_percent_of_noise() {
         let mut random = Random::new(5);
         let mut line = format!("| {name} |");
         for rounds in [3, 4, 5, 6, 7, 8, 10, 12] {
-            let found = (0..1000).filter(|seed| {
-                let evidence = paired(&quiet(rounds, 1.05, tails, &mut random), *seed).unwrap();
+            let found = (0..1000).filter(|_| {
+                let evidence = paired(&quiet(rounds, 1.05, tails, &mut random)).unwrap();
                 judge(&[plain(evidence)])[0].verdict == Verdict::Higher
             });
             let share = found.count() as f64 / 1000.0;
@@ -95,11 +95,11 @@ fn of_many_comparisons_few_of_the_called_are_false() {
     for (rounds, truly) in [(5, 0), (10, 0), (5, 20), (10, 20)] {
         let (mut false_share, mut any, mut found) = (0.0, 0, 0);
         let runs = 100;
-        for run in 0..runs {
+        for _ in 0..runs {
             // 60 cells, of which some are truly 8 % dearer.
             let one = |cell: u64, random: &mut Random| {
                 let factor = if cell < truly { 1.08 } else { 1.0 };
-                plain(paired(&quiet(rounds, factor, normal, random), run * 100 + cell).unwrap())
+                plain(paired(&quiet(rounds, factor, normal, random)).unwrap())
             };
             let questions: Vec<Question> = (0..60).map(|cell| one(cell, &mut random)).collect();
             let said: Vec<bool> =
@@ -129,18 +129,13 @@ fn what_could_have_been_seen_is_seen_in_about_80_percent() {
     for rounds in [4usize, 6, 8, 12, 20] {
         let mut random = Random::new(9);
         let mut seen = Vec::new();
-        for seed in 0..400 {
-            let evidence = paired(&quiet(rounds, 1.0, normal, &mut random), seed).unwrap();
-            if let Verdict::NoDifference { could_have_seen: Some(share) } =
-                judge(&[plain(evidence)])[0].verdict
-            {
-                seen.push(share);
-            }
+        for _ in 0..400 {
+            let evidence = paired(&quiet(rounds, 1.0, normal, &mut random)).unwrap();
+            seen.push(evidence.could_have_seen().unwrap());
         }
         let typical = hopbench_stats::summary::median(&seen).unwrap();
-        let found = (0..400).filter(|seed| {
-            let evidence =
-                paired(&quiet(rounds, 1.0 + typical, normal, &mut random), *seed).unwrap();
+        let found = (0..400).filter(|_| {
+            let evidence = paired(&quiet(rounds, 1.0 + typical, normal, &mut random)).unwrap();
             called(judge(&[plain(evidence)])[0].verdict)
         });
         let power = found.count() as f64 / 400.0;
@@ -163,24 +158,108 @@ fn unpaired_sets_hold_their_ratio_and_err_seldom() {
         };
         let cells = 600;
         let (mut held, mut wrong, mut right) = (0, 0, 0);
-        for seed in 0..cells {
+        for _ in 0..cells {
             // The second scatters more than the first.
-            let same = unpaired(&set(n, 100.0, 1.0), &set(m, 100.0, 1.5), seed).unwrap();
+            let same = unpaired(&set(n, 100.0, 1.0), &set(m, 100.0, 1.5)).unwrap();
             held += usize::from(same.interval.is_some_and(|interval| interval.contains(1.0)));
             wrong += usize::from(called(judge(&[plain(same)])[0].verdict));
-            let other = unpaired(&set(n, 105.0, 1.0), &set(m, 100.0, 1.0), seed).unwrap();
+            let other = unpaired(&set(n, 105.0, 1.0), &set(m, 100.0, 1.0)).unwrap();
             right += usize::from(judge(&[plain(other)])[0].verdict == Verdict::Higher);
         }
-        let share = |count: usize| count as f64 / cells as f64;
+        let share = |count: usize| count as f64 / f64::from(cells);
         tell(&format!(
             "| {n}, {m} | {:.1} | {:.1} | {:.1} |",
             100.0 * share(held),
             100.0 * share(wrong),
             100.0 * share(right)
         ));
-        assert!((0.925..=0.985).contains(&share(held)), "{n}, {m}: {}", share(held));
+        // From 6 rounds on two tests must agree, so it holds a little more.
+        assert!((0.925..=0.99).contains(&share(held)), "{n}, {m}: {}", share(held));
         assert!(share(wrong) <= 0.065, "{n}, {m}: {}", share(wrong));
         assert!(n < 8 || share(right) > 0.95, "{n}, {m}: {}", share(right));
+    }
+}
+
+/// Of 60 comparisons 30 differ by 0 to 6 %, through 2 to 10 % of noise. How often an interval next
+/// to a difference, and one next to `same within`, leave out the truth.
+#[test]
+fn of_the_intervals_that_are_shown_few_are_false() {
+    tell("| rounds | different | their intervals false, % | same | false, % | not decided |");
+    for (rounds, tails) in
+        [(5, normal as fn(&mut Random) -> f64), (10, normal), (20, heavy), (40, heavy)]
+    {
+        let mut random = Random::new(17);
+        // Of each verdict: how many, and how many intervals are false. A share of a run's, as the
+        // false coverage rate is one on average over runs.
+        let (mut counts, mut rates, mut wrong_same) = ([0usize; 3], 0.0, 0usize);
+        let runs = 200;
+        for _ in 0..runs {
+            let truths: Vec<f64> = (0..60)
+                .map(|cell| if cell < 30 { 1.0 } else { 1.0 + 0.06 * random.unit() })
+                .collect();
+            let questions: Vec<Question> = truths
+                .iter()
+                .map(|truth| {
+                    let spread = 0.02 + 0.08 * random.unit();
+                    let mut value = |level: f64| level * (spread * tails(&mut random)).exp();
+                    let pairs: Vec<_> = (0..rounds).map(|_| (value(*truth), value(1.0))).collect();
+                    plain(paired(&pairs).unwrap())
+                })
+                .collect();
+            let (mut shown, mut missed) = (0u32, 0u32);
+            for (found, truth) in judge(&questions).iter().zip(&truths) {
+                let misses = !found.interval.unwrap().contains(*truth);
+                match found.verdict {
+                    Verdict::Higher | Verdict::Lower => {
+                        counts[0] += 1;
+                        shown += 1;
+                        missed += u32::from(misses);
+                    }
+                    Verdict::Same { .. } => {
+                        counts[1] += 1;
+                        wrong_same += usize::from(misses);
+                    }
+                    _ => counts[2] += 1,
+                }
+            }
+            rates += f64::from(missed) / f64::from(shown.max(1)) / f64::from(runs);
+        }
+        let wrong_same = wrong_same as f64 / counts[1].max(1) as f64;
+        tell(&format!(
+            "| {rounds} | {} | {:.1} | {} | {:.1} | {} |",
+            counts[0],
+            100.0 * rates,
+            counts[1],
+            100.0 * wrong_same,
+            counts[2]
+        ));
+        assert!(rates <= 0.06 && wrong_same <= 0.055, "{rounds}: {rates}, {wrong_same}");
+        assert!(rounds < 20 || (counts[0] > 100 && counts[1] > 100), "{counts:?}");
+    }
+}
+
+/// What is said to decide a comparison decides it in about half of all cases or more.
+#[test]
+fn the_rounds_that_are_asked_for_are_about_enough() {
+    let mut random = Random::new(29);
+    for factor in [1.0, 1.04, 1.1] {
+        let (mut asked, mut enough) = (0, 0);
+        for _ in 0..300 {
+            let mut pairs = |rounds: usize| -> Vec<(f64, f64)> {
+                let mut one = |level: f64| level * (0.08 * normal(&mut random)).exp();
+                (0..rounds).map(|_| (one(factor), one(1.0))).collect()
+            };
+            let mut all = pairs(12);
+            let first = judge(&[plain(paired(&all).unwrap())])[0].verdict;
+            let Verdict::NotDecided { more_rounds: Some(more) } = first else { continue };
+            asked += 1;
+            all.extend(pairs(more));
+            let second = judge(&[plain(paired(&all).unwrap())])[0].verdict;
+            enough += usize::from(!matches!(second, Verdict::NotDecided { .. }));
+        }
+        let share = enough as f64 / f64::from(asked);
+        tell(&format!("| {factor} apart: {asked} of 300 were open, enough rounds in {share:.2} |"));
+        assert!(share > 0.35 && asked > 50, "{factor}: {share} of {asked}");
     }
 }
 
@@ -200,7 +279,7 @@ fn ten_thousand_records_are_compared_in_seconds() {
     let cells: Vec<_> = (0..500).map(|_| quiet(20, 1.0, normal, &mut random)).collect();
     let started = now();
     let questions: Vec<Question> =
-        cells.iter().map(|pairs| plain(paired(pairs, 1).unwrap())).collect();
+        cells.iter().map(|pairs| plain(paired(pairs).unwrap())).collect();
     let said = judge(&questions).iter().filter(|found| called(found.verdict)).count();
     let compared = started.elapsed();
     // And a percentile of all rounds of a cell together, with as many resamples.

@@ -183,7 +183,7 @@ fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Verdict, usize) {
     let pairs: Vec<(f64, f64)> =
         searches[1].found().iter().copied().zip(searches[0].found().iter().copied()).collect();
     let trials = searches.iter().map(|search| search.trace().len()).sum::<usize>() / 2;
-    let Ok(evidence) = paired(&pairs, seed) else {
+    let Ok(evidence) = paired(&pairs) else {
         return (Verdict::TooFewRounds { needed: 3 }, trials);
     };
     let question = Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.02 };

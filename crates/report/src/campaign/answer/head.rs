@@ -1,12 +1,11 @@
 //! The first line of the answer: which run, how large, how long, and what is missing of it.
 
-use hopbench_analysis::text::status;
+use hopbench_analysis::text::{seconds_between, status};
 use hopbench_analysis::{SearchSummary, Summary};
 use hopbench_model::RunStatus;
 
-use super::clock::between;
 use crate::campaign::page_text;
-use crate::number::counted;
+use crate::number::{counted, long_time};
 
 /// The identity of a run, and its progress.
 #[derive(Debug)]
@@ -31,7 +30,9 @@ impl Head {
         if run.rounds < 3 || run.stop.is_some() {
             parts.extend(page_text::rounds(summary));
         }
-        parts.extend(run.ended_at.as_ref().and_then(|ended| between(&run.started_at, ended)));
+        let ended = run.ended_at.as_deref();
+        let took = ended.and_then(|ended| seconds_between(&run.started_at, ended));
+        parts.extend(took.map(long_time));
         parts.extend(trials(summary));
         let cpus = summary.environment.get("cpu_count").filter(|_| run.testbed == "lab");
         let cpus = cpus.map_or(String::new(), |count| format!(", {count} CPUs"));

@@ -12,14 +12,15 @@
 //! - `median`, `low`, `high`: with the 95 % interval, which is empty with one round, and for a
 //!   minimum or maximum;
 //! - `rounds`;
-//! - `ratio`, `ratio_low`, `ratio_high`: to the baseline path at the same point;
+//! - `ratio`, `ratio_low`, `ratio_high`: to the baseline path at the same point, with the interval
+//!   that the verdict is founded on;
 //! - `verdict`, `limited_by`, `warnings`;
 //! - `note`: the reason for a missing ratio or verdict, or for a ratio of fewer rounds than were
 //!   measured. It also says that no proxy saw the traffic, and what failed and how often. If the
 //!   stop rule wanted more, it says how precise the cell is;
 //! - `mesh` and `variant`: of the path;
 //! - `p`, `q`: of the comparison, and the same corrected for all comparisons of the run;
-//! - `test`: `permutation` or `student`;
+//! - `test`: `ranks` or `student`;
 //! - `noise_floor`: the difference of the baseline and its twin, as a share. The rows of the twin
 //!   have no verdict;
 //! - `outliers`: rounds far from the others, which are in the median.

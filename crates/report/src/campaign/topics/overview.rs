@@ -48,8 +48,9 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     let baseline = summary.run.baseline.as_deref().unwrap_or_default();
     let mut blocks: Vec<Block> = Vec::new();
     if summary.workloads.iter().any(table_model::judged) {
-        let text = "is better, orange is worse, the stronger the further; grey is no difference seen, or one too small \
-                    to count; ! is no verdict: the load generator was the limit.";
+        let text = "is better, orange is worse, the stronger the further; grey is the same, not \
+                    decided, or too small to count; ! is no verdict: the load generator was the \
+                    limit.";
         blocks.push(Block::Note(format!("Against {baseline}, blue {text}").into()));
     } else if summary.workloads.iter().any(table_model::compared) {
         let why = if summary.run.rounds < 2 {
@@ -189,7 +190,8 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
     let tone = match ratio.verdict.as_ref().map(|verdict| verdict.outcome) {
         None | Some(Outcome::TooFewRounds | Outcome::NoRatio) => Tone::Plain,
         Some(
-            Outcome::NotDecided
+            Outcome::Same
+            | Outcome::NotDecided
             | Outcome::NoiseFloor
             | Outcome::MinimumEffect
             | Outcome::More

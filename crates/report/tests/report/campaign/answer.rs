@@ -157,7 +157,7 @@ fn what_failed_and_what_was_not_proved_is_told_apart() {
 fn a_number_has_its_sign_and_a_word_says_what_is_better() {
     let page = render(&fixture::quickstart(3), "html");
     for cell in
-        ["worse\">-30 %</span><small>worse</small>", "worse\">+15 %</span><small>worse</small>"]
+        ["worse\">-29 %</span><small>worse</small>", "worse\">+15 %</span><small>worse</small>"]
     {
         assert!(page.contains(cell), "no {cell}");
     }

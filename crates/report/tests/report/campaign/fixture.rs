@@ -127,6 +127,7 @@ pub(crate) fn run(
             points,
             cells,
             rounds,
+            budget_ns: None,
             baseline: baseline.map(str::to_owned),
             seed: 42,
             twin: None,

@@ -123,7 +123,8 @@ fn rates_differ_where_their_searches_do() {
     let text = |ends: &[(usize, f64, f64, f64)]| {
         let made = scripted(ends);
         let found = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap();
-        (found.standing, found.text, found.ratio)
+        // A logarithm and back is not quite what it was.
+        (found.standing, found.text, found.ratio.map(|ratio| (ratio * 1e9).round() / 1e9))
     };
     let base = (0, 1000.0, 1000.0, 1020.0);
     let said = |standing, text: &str, ratio| (standing, text.to_owned(), Some(ratio));
@@ -137,11 +138,11 @@ fn rates_differ_where_their_searches_do() {
     );
     assert_eq!(
         text(&[base, (2, 1010.0, 1010.0, 1030.0)]),
-        said(Standing::NotDecided, "no difference seen (could have seen 2.0 %)", 1.01)
+        said(Standing::Same, "same within 3.0 %", 1.01)
     );
     assert_eq!(
         text(&[base, (2, 1020.0, 1020.0, 1040.0)]),
-        said(Standing::NotDecided, "no difference seen (could have seen 2.0 %)", 1.02)
+        said(Standing::Same, "same within 4.0 %", 1.02)
     );
     let made = scripted(&[base, (2, 800.0, 800.0, 816.0)]);
     let slo = search(&made, "web", "rate");
@@ -340,7 +341,7 @@ fn a_ceiling_is_held_and_a_loss_is_kept_out() {
         (Some(50_000.0), 0.05)
     );
     assert!(
-        render(&made, "table").lines().any(|line| line.ends_with("  >= 50000")),
+        render(&made, "table").lines().any(|line| line.contains("  >= 50000  ")),
         "{}",
         render(&made, "table")
     );

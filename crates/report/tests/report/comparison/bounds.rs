@@ -115,7 +115,7 @@ fn a_gate_that_saw_nothing_does_not_look_kept() {
     let said = skipped[0].attribute("message").unwrap();
     assert_eq!(skipped.len(), 4);
     assert!(
-        said.starts_with("a worsening of 0.1 % would not have been seen: no difference seen ("),
+        said.starts_with("a worsening of 0.1 % would not have been seen: not decided: -"),
         "{said}"
     );
     assert!(!junit.contains("system-out"), "{junit}");
@@ -136,7 +136,7 @@ fn what_is_hardly_known_has_no_digits() {
     let case = &found.bounds[0].cases[0];
     assert_eq!(
         (case.state, case.text.as_str()),
-        (CaseState::Unseen, "no difference seen (could have seen > 999 %)")
+        (CaseState::Unseen, "not decided: -100 % to > +999 %")
     );
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Value {
         /// Whether it is a gain.
         is_better: bool,
     },
-    /// A difference, but none that matters: the verdict says so.
+    /// No difference that matters: the verdict says so.
     Same,
     /// Nothing was decided.
     NotDecided,
@@ -49,7 +49,7 @@ impl Value {
                 text: effect(ratio.spread.median),
                 is_better: outcome == Some(Outcome::Better),
             },
-            Some(Outcome::MinimumEffect) => Self::Same,
+            Some(Outcome::Same | Outcome::MinimumEffect) => Self::Same,
             // What has no direction is neither a gain nor a loss.
             Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),
             Some(

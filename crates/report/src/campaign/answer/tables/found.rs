@@ -145,7 +145,7 @@ fn standing(comparison: &LoadComparison) -> Value {
     match comparison.standing {
         Standing::Higher => differs(true, "higher"),
         Standing::Lower => differs(false, "lower"),
-        Standing::MinimumEffect => Value::Same,
+        Standing::Same | Standing::MinimumEffect => Value::Same,
         Standing::NotDecided | Standing::Withheld => Value::NotDecided,
     }
 }

@@ -1,14 +1,12 @@
-//! The time between two moments of a run's file, in words.
-
-use crate::number::long_time;
+//! The time between two moments of a run's file.
 
 /// Days before each month of a year without a leap day.
 const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/// The time between two moments as RFC 3339 in UTC: `2 min 31 s`; `None` where one of them is no
-/// such moment.
-pub(super) fn between(start: &str, end: &str) -> Option<String> {
-    Some(long_time(moment(end)?.checked_sub(moment(start)?)?))
+/// The time between two moments as RFC 3339 in UTC, whole s; `None` where one of them is no such
+/// moment, or the second is earlier.
+pub fn seconds_between(start: &str, end: &str) -> Option<u64> {
+    moment(end)?.checked_sub(moment(start)?)
 }
 
 /// Whole seconds since the year 0.
@@ -31,19 +29,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_between_two_moments_has_two_units() {
+    fn the_time_between_two_moments_is_in_whole_seconds() {
         let from = "2026-03-01T12:00:00.123456789Z";
-        assert_eq!(between(from, "2026-03-01T12:06:41.5Z").as_deref(), Some("6 min 41 s"));
-        assert_eq!(between(from, "2026-03-01T12:00:00.5Z").as_deref(), Some("0 s"));
-        assert_eq!(between(from, "2026-03-01T13:00:00Z").as_deref(), Some("1 h"));
+        assert_eq!(seconds_between(from, "2026-03-01T12:06:41.5Z"), Some(401));
+        assert_eq!(seconds_between(from, "2026-03-01T12:00:00.5Z"), Some(0));
         assert_eq!(
-            between("2024-02-28T23:00:00Z", "2024-03-01T01:30:00Z").as_deref(),
-            Some("1 d 2 h")
+            seconds_between("2024-02-28T23:00:00Z", "2024-03-01T01:30:00Z"),
+            Some(86_400 + 2 * 3600 + 1800),
+            "over a leap day"
         );
-        assert_eq!(
-            between("2025-12-31T23:59:50Z", "2026-01-01T00:00:05Z").as_deref(),
-            Some("15 s")
-        );
+        assert_eq!(seconds_between("2025-12-31T23:59:50Z", "2026-01-01T00:00:05Z"), Some(15));
     }
 
     #[test]
@@ -55,10 +50,10 @@ mod tests {
             "2026-03-01T12:00:00+01:00",
             "2026-03-01T1\u{fc}:00:00Z",
         ] {
-            assert_eq!(between("2026-03-01T12:00:00Z", wrong), None, "{wrong}");
+            assert_eq!(seconds_between("2026-03-01T12:00:00Z", wrong), None, "{wrong}");
         }
         assert_eq!(
-            between("2026-03-01T12:00:00Z", "2026-03-01T11:00:00Z"),
+            seconds_between("2026-03-01T12:00:00Z", "2026-03-01T11:00:00Z"),
             None,
             "it would be negative"
         );
