@@ -26,7 +26,7 @@ dist: ## Builds the binary for others: smaller and fully optimised; checks its s
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench
 	@scripts/check-binary.sh $(DIST) $(DIST_BYTES)
 
-demo: ## Measures the built-in quickstart scenario in a lab, 3 minutes; the report is in results/
+demo: ## Measures the built-in quickstart scenario in a lab, 2.5 minutes; the report is in results/
 	@scripts/demo.sh $(BIN)
 
 test: ## Everything that CI checks; installs what the tests need

@@ -345,7 +345,7 @@ fn the_command_line_changes_the_plan() {
         "2s",
     ];
     let page = ran(&arguments).stdout;
-    assert!(page.starts_with("quickstart: 1 cell in 5 rounds = 5 trials, about 13 s\n"), "{page}");
+    assert!(page.starts_with("quickstart: 1 cell in 5 rounds = 5 trials, about 11 s\n"), "{page}");
 }
 
 #[test]

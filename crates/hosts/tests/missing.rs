@@ -57,6 +57,7 @@ fn plan(spec: &HostsSpec, paths: &[Path]) -> Plan {
         points: Vec::new(),
         cells: Vec::new(),
         rounds: 1,
+        budget_ns: None,
         baseline: None,
         seed: 1,
         twin: None,

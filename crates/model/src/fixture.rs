@@ -98,6 +98,7 @@ pub fn plan(paths: Vec<Path>, points: Vec<Point>) -> Plan {
         paths,
         points,
         rounds: 1,
+        budget_ns: None,
         baseline: None,
         twin: None,
         stop: None,

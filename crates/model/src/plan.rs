@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Job;
+use crate::{Job, Nanos};
 
 pub use cluster::{
     ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec,
@@ -47,8 +47,13 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// The cells, path by path.
     pub cells: Vec<Cell>,
-    /// Passes over all cells, within [`ROUNDS`].
+    /// Passes over all cells, within [`ROUNDS`]. With a budget: those that were begun so far, at
+    /// least 1.
     pub rounds: u32,
+    /// Time for the rounds of a session, ns: one begins while about half of it still fits. Absent:
+    /// the number of rounds is as [`Plan::rounds`] says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_ns: Option<Nanos>,
     /// The path that the others are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
@@ -149,6 +154,11 @@ impl Plan {
         let twice = self.paths.iter().find(|path| !names.insert(&path.name));
         let beyond = self.cells.iter().enumerate().find_map(beyond);
         beyond.or_else(|| twice.map(|path| format!("two paths are called `{}`", path.name)))
+    }
+
+    /// The most rounds that a session may make.
+    pub fn most_rounds(&self) -> u32 {
+        if self.budget_ns.is_some() { *ROUNDS.end() } else { self.rounds }
     }
 
     /// The path and the point of a cell.

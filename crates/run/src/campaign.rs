@@ -55,6 +55,8 @@ pub struct Campaign {
     secrets: SecretHeaders,
     ended: Ended,
     budget: Budget,
+    /// Time for the rounds alone, where the plan says it.
+    rounds_budget: Option<Budget>,
     /// What trials took beyond warm-up and window, summed, ns, and how many there were.
     overhead: (Nanos, u64),
 }
@@ -102,6 +104,7 @@ impl Campaign {
         let Resumed { done, searched, mut notes } = resumed;
         notes.extend(start::differences(folder.run(), &ours));
         let budget = Budget::of(&folder.run().plan);
+        let rounds_budget = Budget::of_rounds(&folder.run().plan);
         let secrets = SecretHeaders::default();
         Self {
             folder,
@@ -112,6 +115,7 @@ impl Campaign {
             secrets,
             ended: Ended::default(),
             budget,
+            rounds_budget,
             overhead: (0, 0),
         }
     }
@@ -147,7 +151,8 @@ impl Campaign {
     }
 
     fn on(&mut self, testbed: &mut dyn Testbed, observer: &mut dyn Observer) -> Result<(), Fault> {
-        let whole = self.folder.run().plan.clone();
+        let mut whole = self.folder.run().plan.clone();
+        whole.rounds = whole.most_rounds();
         let (plan, unmeasurable) = supported::supported(&whole, testbed)?;
         let (skipped, lost) =
             supported::lost(unmeasurable, self.folder.run(), &self.done, &self.searched);

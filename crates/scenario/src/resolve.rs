@@ -21,11 +21,13 @@ use crate::paths::{listed, matrix, variants};
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
+use rounds::Extent;
 
 /// The keys of a scenario.
 pub(crate) const KEYS: &[&str] = &[
     "name",
     "testbed",
+    "budget",
     "rounds",
     "stop",
     "seed",
@@ -46,6 +48,8 @@ pub(crate) const DEFAULT_KEYS: &[&str] =
 pub struct Overrides {
     /// `--rounds`.
     pub rounds: Option<u32>,
+    /// `--budget`: time for the rounds.
+    pub budget: Option<Span>,
     /// `--time`: the measured window of every trial, but for those that end with their count.
     pub time: Option<Span>,
     /// `--only`: cells that one of them selects are kept; all without any.
@@ -130,7 +134,7 @@ fn resolve(
         problems,
     )?;
     let name = name(root, &fields, problems);
-    let (rounds, stop) = rounds::read(&fields, overrides.rounds, problems);
+    let Extent { rounds, budget_ns, stop, is_short } = rounds::read(&fields, overrides, problems);
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
     let testbed = testbed(&fields, overrides, problems);
@@ -151,6 +155,7 @@ fn resolve(
             .map(|(n, _, v)| (n, v))
             .collect(),
         time: overrides.time,
+        visit: is_short.then(|| testbed.visit()),
         seed,
         paths: named_paths.as_deref(),
         tried: tried.as_deref(),
@@ -199,6 +204,7 @@ fn resolve(
         points,
         cells,
         rounds,
+        budget_ns,
         baseline,
         seed,
         twin: None,

@@ -36,10 +36,17 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
         ),
         ("testbed".to_owned(), testbed::testbed()),
         (
+            "budget".to_owned(),
+            described(
+                stop::budget(),
+                "Time for the rounds, which are then short and many; or rounds, or stop",
+            ),
+        ),
+        (
             "rounds".to_owned(),
             described(
                 json!({"type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end(), "default": 3}),
-                "Passes over all cells, in random order; or stop",
+                "Passes over all cells, in random order; or budget, or stop",
             ),
         ),
         ("stop".to_owned(), stop::stop()),
@@ -102,7 +109,11 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
         "additionalProperties": false,
         "required": ["name", "workloads"],
         "anyOf": [{"required": ["paths"]}, {"required": ["places"]}],
-        "not": {"required": ["rounds", "stop"]},
+        "not": {"anyOf": [
+            {"required": ["rounds", "stop"]},
+            {"required": ["budget", "stop"]},
+            {"required": ["budget", "rounds"]},
+        ]},
         "properties": properties,
         "allOf": [of_testbeds(vocabularies)],
         "$defs": definitions(vocabularies),

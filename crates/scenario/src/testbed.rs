@@ -33,6 +33,7 @@ use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::Problems;
 use crate::vocabulary::{Vocabularies, Vocabulary};
+use crate::workload::visit::Visit;
 
 /// The names of testbeds.
 pub(crate) const TESTBEDS: &[&str] = &["lab", "kubernetes", "hosts"];
@@ -164,6 +165,14 @@ impl Testbed {
             Chosen::Lab(_) => all.lab.clone(),
             Chosen::Kubernetes(cluster) => cluster.vocabulary(&all.kubernetes),
             Chosen::Hosts(_) => all.hosts.clone(),
+        }
+    }
+
+    /// The times of a trial where there is a budget.
+    pub(crate) fn visit(&self) -> Visit {
+        match &self.chosen {
+            Chosen::Lab(_) => Visit::NEAR,
+            Chosen::Kubernetes(_) | Chosen::Hosts(_) => Visit::FAR,
         }
     }
 

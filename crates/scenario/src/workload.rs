@@ -4,6 +4,7 @@ pub(crate) mod flags;
 mod keys;
 mod points;
 pub(crate) mod search;
+pub(crate) mod visit;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +17,7 @@ use self::flags::command;
 use self::keys::Reader;
 use self::points::Maker;
 use self::search::Search;
+use self::visit::Visit;
 use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Key, Kind, Node, quoted};
 use crate::document::problem::Problems;
@@ -36,6 +38,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) defaults: Vec<(&'a str, &'a Node)>,
     /// Of the command line, instead of every other.
     pub(crate) time: Option<Span>,
+    /// Of a run with a budget.
+    pub(crate) visit: Option<Visit>,
     pub(crate) seed: u64,
     /// `None` if it is not known which there are.
     pub(crate) paths: Option<&'a [Path]>,
@@ -187,6 +191,10 @@ impl Shared<'_> {
             return None;
         }
         let mut points = maker.make(problems);
+        if let Some(visit) = self.visit.filter(|_| search.is_none()) {
+            let says = |name: &str| keys.iter().any(|key| key.name == name);
+            points.iter_mut().for_each(|point| visit.suit(&mut point.job, says));
+        }
         if let Some(search) = search {
             for point in &mut points {
                 point.search = search.spec(workload, &point.job, problems);

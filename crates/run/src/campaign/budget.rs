@@ -12,15 +12,21 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// What the plan allows a session.
+    /// What the plan's stop rule allows a session, its searches included.
     pub(super) fn of(plan: &Plan) -> Self {
         Self { ns: plan.stop.as_ref().and_then(|rule| rule.budget_ns), began: None }
     }
 
-    /// Whether a round or a pass begins now. The first of a session always does: who goes on with
-    /// little time comes forward. The time is counted from then.
-    pub(super) fn begins(&mut self, now: Nanos) -> bool {
-        let is_over = self.until().is_some_and(|until| now >= until);
+    /// What the plan allows the rounds of a session; `None`: it does not say.
+    pub(super) fn of_rounds(plan: &Plan) -> Option<Self> {
+        plan.budget_ns.map(|ns| Self { ns: Some(ns), began: None })
+    }
+
+    /// Whether a round or a pass begins now, of which about half should take `half_ns`. The first
+    /// of a session always does: who goes on with little time comes forward. The time is counted
+    /// from then.
+    pub(super) fn begins(&mut self, now: Nanos, half_ns: Nanos) -> bool {
+        let is_over = self.until().is_some_and(|until| now.saturating_add(half_ns) >= until);
         self.began.get_or_insert(now);
         !is_over
     }
@@ -28,6 +34,11 @@ impl Budget {
     /// When the time is used up; `None`: never, or it is not counted yet.
     pub(super) fn until(&self) -> Option<Nanos> {
         Some(self.began?.saturating_add(self.ns?))
+    }
+
+    /// Time that is left; `None`: there is no limit.
+    pub(super) fn left_ns(&self, now: Nanos) -> Option<Nanos> {
+        Some(self.until().map_or(self.ns?, |until| until.saturating_sub(now)))
     }
 }
 
@@ -40,18 +51,26 @@ mod tests {
         for ns in [0, 1000] {
             let mut budget = Budget { ns: Some(ns), began: None };
             assert_eq!(budget.until(), None);
-            assert!(budget.begins(5000));
+            assert!(budget.begins(5000, 0));
             assert_eq!(budget.until(), Some(5000 + ns));
-            let begin: Vec<bool> = [5999, 6000, 9999].map(|now| budget.begins(now)).to_vec();
+            let begin: Vec<bool> = [5999, 6000, 9999].map(|now| budget.begins(now, 0)).to_vec();
             assert_eq!(begin, [ns == 1000, false, false]);
             assert_eq!(budget.until(), Some(5000 + ns), "later rounds give no more time");
+            assert_eq!(budget.left_ns(5500), Some(ns.saturating_sub(500)));
         }
+    }
+
+    #[test]
+    fn a_round_begins_while_half_of_it_fits() {
+        let mut budget = Budget { ns: Some(1000), began: None };
+        assert!(budget.begins(0, 5000), "the first in any case");
+        assert!(budget.begins(700, 299) && !budget.begins(700, 300));
     }
 
     #[test]
     fn without_a_limit_the_time_never_ends() {
         let mut budget = Budget { ns: None, began: None };
-        assert!(budget.begins(5) && budget.begins(Nanos::MAX));
+        assert!(budget.begins(5, 0) && budget.begins(Nanos::MAX, 0));
         assert_eq!(budget.until(), None);
     }
 }

@@ -41,7 +41,12 @@ impl Campaign {
         let plan = around.plan;
         let earlier = Earlier::of(plan, &self.done);
         let mut stopping = self.stopping(plan)?;
-        let (trials, left) = expected(plan, &stopping, &earlier);
+        let (trials, left) = expected(
+            plan,
+            |round| self.with_time(plan, stopping.round(round)),
+            &stopping,
+            &earlier,
+        );
         around.observer.event(&Event::RunStarted { run: self.folder.run(), trials, left });
         for (trial, reason) in lost {
             self.fail(trial, reason, false, around.observer)?;
@@ -49,16 +54,19 @@ impl Campaign {
         let mut ended_at = None;
         let (mut before, mut over) = (0, false);
         for number in 1..=plan.rounds {
-            let open = stopping.round(number);
+            let open = self.with_time(plan, stopping.round(number));
             let round = Round::new(plan, number, &open, before, &earlier);
             before += round.cells.len();
             if round.cells.iter().all(|(_, done)| *done) {
                 stopping.begin(number, &open);
                 continue;
             }
-            if !self.budget.begins(clock::now()) {
+            if !self.begins(plan, &open) {
                 over = true;
                 break;
+            }
+            if plan.budget_ns.is_some() {
+                self.folder.update(|run| run.plan.rounds = run.plan.rounds.max(number))?;
             }
             if let Some(rule) = stopping.rule() {
                 around.observer.event(&Event::RoundStarted {
@@ -171,6 +179,33 @@ impl Campaign {
         Ok(stopping)
     }
 
+    /// Whether a round of these cells begins now.
+    fn begins(&mut self, plan: &Plan, open: &[Open]) -> bool {
+        let round_ns = self.round_ns(plan, open);
+        match &mut self.rounds_budget {
+            Some(budget) => budget.begins(clock::now(), round_ns / 2),
+            None => self.budget.begins(clock::now(), 0),
+        }
+    }
+
+    /// These cells, with no more rounds to follow than there is time for.
+    fn with_time(&self, plan: &Plan, mut open: Vec<Open>) -> Vec<Open> {
+        let left = self.rounds_budget.as_ref().and_then(|budget| budget.left_ns(clock::now()));
+        if let Some(left_ns) = left {
+            // Half of the last one fits.
+            let rounds = (left_ns / self.round_ns(plan, &open).max(1)).saturating_add(1);
+            let more = u32::try_from(rounds.saturating_sub(1)).unwrap_or(u32::MAX);
+            open.iter_mut().for_each(|open| open.more = open.more.min(more));
+        }
+        open
+    }
+
+    /// Time that a round of these cells will take.
+    fn round_ns(&self, plan: &Plan, open: &[Open]) -> Nanos {
+        let trial_ns = |open: &Open| self.trial_ns(&plan.points[open.cell.point].job);
+        open.iter().map(trial_ns).fold(0, Nanos::saturating_add)
+    }
+
     /// Time that the rest of a round and the rounds after it will take.
     fn left_ns(&self, plan: &Plan, round: &Round, rest: impl Iterator<Item = Cell>) -> Nanos {
         let trial_ns = |cell: Cell| self.trial_ns(&plan.points[cell.point].job);
@@ -180,7 +215,9 @@ impl Campaign {
         let later = later.fold(0, Nanos::saturating_add);
         let all = rest.saturating_add(later);
         // The round in which the time ends is finished.
-        self.budget
+        self.rounds_budget
+            .as_ref()
+            .unwrap_or(&self.budget)
             .until()
             .map_or(all, |until| all.min(until.saturating_sub(clock::now()).max(rest)))
     }
@@ -243,10 +280,15 @@ impl Round {
 }
 
 /// Trials of the whole run and those that are left, as far as the values so far say.
-fn expected(plan: &Plan, stopping: &Stopping<'_>, earlier: &Earlier) -> (usize, usize) {
+fn expected(
+    plan: &Plan,
+    open: impl Fn(u32) -> Vec<Open>,
+    stopping: &Stopping<'_>,
+    earlier: &Earlier,
+) -> (usize, usize) {
     let mut before = 0;
     for number in 1..=plan.rounds {
-        let round = Round::new(plan, number, &stopping.round(number), before, earlier);
+        let round = Round::new(plan, number, &open(number), before, earlier);
         let here = round.cells.iter().filter(|(_, done)| !done).count();
         // Without a rule the first round knows all that follow; with one, what follows depends on
         // what comes.

@@ -92,7 +92,7 @@ impl Campaign {
         };
         let mut pass = open(drivers).unwrap_or(0);
         while open(drivers).is_some() {
-            if !self.budget.begins(clock::now()) {
+            if !self.budget.begins(clock::now(), 0) {
                 for driver in drivers.iter().filter(|driver| driver.is_open()) {
                     let trial = driver.trial(driver.next(), driver.steps + 1);
                     self.fail(trial, TIME_ENDED.to_owned(), false, around.observer)?;

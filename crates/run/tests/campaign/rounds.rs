@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{RunStatus, WarningKind};
+use hopbench_model::{Plan, RunStatus, WarningKind};
 use hopbench_run::order;
 use hopbench_run::results::TrialId;
 use hopbench_testbed::Need;
@@ -27,11 +27,50 @@ fn the_order_follows_from_seed_and_round() {
         assert!(same_path < 20, "{same_path} of 49 neighbours are of one path");
     }
     assert!(orders[0] != orders[1] && orders[1] != orders[2], "each round has its own");
-    assert_ne!(
-        orders[0],
-        indices(&hopbench_model::Plan { seed: 8, ..big.clone() }, 1),
-        "each seed has its own"
-    );
+    assert_ne!(orders[0], indices(&Plan { seed: 8, ..big.clone() }, 1), "each seed has its own");
+}
+
+#[test]
+fn the_cells_of_a_point_lie_next_to_each_other() {
+    let paths = ["base", "base again", "x", "y"].map(|name| path(name, 1, 1));
+    let sizes = ["1B", "64B", "4KiB"];
+    let of =
+        |size: &str| point("w", &[("size", json!(size))], job("rr", json!({"size": size}), 1, 50));
+    let plan = plan(paths.into(), sizes.map(of).into(), 5);
+    let rounds: Vec<_> = (1..=5).map(|round| order(&plan, round)).collect();
+    for round in &rounds {
+        assert_eq!(round.iter().collect::<std::collections::HashSet<_>>().len(), 12);
+        let blocks: Vec<_> = round.chunks(4).collect();
+        assert!(blocks.iter().all(|block| block.iter().all(|cell| cell.point == block[0].point)));
+    }
+    let orders = |of: fn(&[hopbench_model::Cell]) -> Vec<usize>| {
+        rounds.iter().map(|round| of(round)).collect::<BTreeSet<_>>().len()
+    };
+    assert!(orders(|round| round.iter().step_by(4).map(|cell| cell.point).collect()) > 1, "blocks");
+    assert!(orders(|round| round[..4].iter().map(|cell| cell.path).collect()) > 1, "within one");
+}
+
+#[test]
+fn a_budget_makes_as_many_rounds_as_fit_and_another_session_has_one_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let of =
+        |size: &str| point("w", &[("size", json!(size))], job("rr", json!({"size": size}), 1, 50));
+    // It is over as soon as the first trial began.
+    let plan = Plan {
+        budget_ns: Some(1),
+        ..plan(vec![path("x", 1, 1), path("y", 1, 1)], vec![of("1B")], 1)
+    };
+    let mut bed = Bed::default();
+    run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    for session in 1..=3 {
+        let (file, records) = contents(dir.path());
+        assert_eq!(
+            (file.status, file.plan.rounds, records.len()),
+            (RunStatus::Complete, session, 2 * session as usize),
+            "a session is good for a round"
+        );
+        resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    }
 }
 
 #[test]
@@ -116,7 +155,7 @@ fn what_cannot_be_measured_is_skipped_with_its_reason() {
 
 #[test]
 fn a_baseline_that_is_skipped_is_noted_once() {
-    let plan = |baseline: &str| hopbench_model::Plan {
+    let plan = |baseline: &str| Plan {
         baseline: Some(baseline.to_owned()),
         ..plan(vec![path("x", 1, 1), path("y", 1, 1)], latency(&[1, 2]), 1)
     };

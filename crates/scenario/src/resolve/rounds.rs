@@ -1,4 +1,5 @@
-//! The number of rounds: `rounds: 3` for every cell, or with `stop:` as many as each needs.
+//! The number of rounds: `rounds: 3` for every cell, `budget: 2m30s` for as many as fit, or with
+//! `stop:` as many as each needs.
 //!
 //! ```yaml
 //! stop: {ci: 2%, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}
@@ -9,10 +10,11 @@ use std::ops::RangeInclusive;
 use hopbench_load::workload::Workload;
 use hopbench_load::{OPEN_LOOP, WORKLOADS, metrics, workload};
 use hopbench_model::units::Span;
-use hopbench_model::{COMMON_METRICS, Job, Point, ROUNDS, SECOND, StopRule};
+use hopbench_model::{COMMON_METRICS, Job, Nanos, Point, ROUNDS, SECOND, StopRule};
 use hopbench_stats::FEWEST_TO_STOP;
 use serde_json::json;
 
+use super::Overrides;
 use crate::document::fields::Fields;
 use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::{Problems, nearest};
@@ -33,31 +35,57 @@ const WIDTH: RangeInclusive<f64> = 0.001..=0.5;
 
 const FORM: &str = "a mapping like {ci: 2%, metric: throughput, max-rounds: 20, budget: 10m}";
 
-/// The rounds of each cell, and when they end earlier; `over` is the command line's number, exactly
-/// that many.
-pub(crate) fn read(
-    fields: &Fields<'_>,
-    over: Option<u32>,
-    problems: &mut Problems,
-) -> (u32, Option<StopRule>) {
+/// How long a run goes on.
+pub(crate) struct Extent {
+    /// The rounds of each cell; 1 with a budget.
+    pub(crate) rounds: u32,
+    /// Time for them instead.
+    pub(crate) budget_ns: Option<Nanos>,
+    /// When those of a cell end earlier.
+    pub(crate) stop: Option<StopRule>,
+    /// Whether trials are short where nothing says how long they are: also with `--rounds` in place
+    /// of the scenario's budget.
+    pub(crate) is_short: bool,
+}
+
+/// Reads what a scenario or the command line says of it.
+pub(crate) fn read(fields: &Fields<'_>, over: &Overrides, problems: &mut Problems) -> Extent {
     let rounds = fields.checked("rounds", "1 to 1000", |rounds| ROUNDS.contains(rounds), problems);
-    let stop = fields.get("stop").map(|node| {
-        if fields.get("rounds").is_some() {
-            let expected = "only one of the two: `rounds` is as many for every cell, `stop` as many as each needs";
-            problems.add(node.at, "stop", "`stop` beside `rounds`", expected);
-        }
-        stop(node, problems)
-    });
-    match (over, stop.flatten()) {
-        (Some(rounds), _) => {
-            if !ROUNDS.contains(&rounds) {
-                problems.add(At::default(), "--rounds", format!("`{rounds}`"), "1 to 1000");
-            }
-            (rounds, None)
-        }
-        (None, Some((most, rule))) => (most, Some(rule)),
-        (None, None) => (rounds.unwrap_or(DEFAULT_ROUNDS), None),
+    let budget = fields.checked("budget", BUDGET, is_budget, problems);
+    let said: Vec<(&str, &Node)> = ["rounds", "budget", "stop"]
+        .into_iter()
+        .filter_map(|key| Some((key, fields.get(key)?)))
+        .collect();
+    if let [(first, _), .., (last, node)] = said.as_slice() {
+        let expected = "only one of them: `budget` is time for the rounds, `rounds` is their number, and `stop` is as \
+                        many as each cell needs";
+        problems.add(node.at, last, format!("`{last}` beside `{first}`"), expected);
     }
+    let stop = fields.get("stop").and_then(|node| stop(node, problems));
+    if let Some(rounds) = over.rounds.filter(|rounds| !ROUNDS.contains(rounds)) {
+        problems.add(At::default(), "--rounds", format!("`{rounds}`"), "1 to 1000");
+    }
+    if let Some(budget) = over.budget.filter(|budget| !is_budget(budget)) {
+        problems.add(At::default(), "--budget", format!("`{budget}`"), BUDGET);
+    }
+    let is_short = over.budget.is_some() || budget.is_some();
+    let of_rounds = |rounds| Extent { rounds, budget_ns: None, stop: None, is_short };
+    let of_budget = |budget: Span| Extent { budget_ns: Some(budget.0), ..of_rounds(1) };
+    match (over.rounds, over.budget, stop) {
+        (Some(rounds), ..) => of_rounds(rounds),
+        (None, Some(budget), _) => of_budget(budget),
+        (None, None, Some((rounds, rule))) => Extent { stop: Some(rule), ..of_rounds(rounds) },
+        (None, None, None) => {
+            budget.map_or_else(|| of_rounds(rounds.unwrap_or(DEFAULT_ROUNDS)), of_budget)
+        }
+    }
+}
+
+/// A time in which anything can be measured.
+const BUDGET: &str = "a time from 1s on, like 10m";
+
+fn is_budget(budget: &Span) -> bool {
+    budget.0 >= SECOND
 }
 
 /// The most rounds, and when they end earlier.
@@ -78,8 +106,7 @@ fn stop(node: &Node, problems: &mut Problems) -> Option<(u32, StopRule)> {
     );
     let most: Option<u32> =
         fields.checked("max-rounds", "1 to 1000", |n| ROUNDS.contains(n), problems);
-    let expected = "a time from 1s on, like 10m";
-    let budget = fields.checked("budget", expected, |budget: &Span| budget.0 >= SECOND, problems);
+    let budget = fields.checked("budget", BUDGET, is_budget, problems);
     let min_rounds = least.unwrap_or(MIN_ROUNDS);
     let rounds = most.unwrap_or_else(|| MAX_ROUNDS.max(min_rounds));
     if rounds < min_rounds

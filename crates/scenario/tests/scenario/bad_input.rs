@@ -20,7 +20,7 @@ pub(crate) fn compare(rows: &[(&str, &str)], scenario: impl Fn(&str) -> String) 
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-const WHOLE: &str = "expected one of name, testbed, rounds, stop, seed, baseline, a-a, minimum-effect, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu";
+const WHOLE: &str = "expected one of name, testbed, budget, rounds, stop, seed, baseline, a-a, minimum-effect, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu";
 
 #[test]
 fn the_whole_file() {
@@ -37,7 +37,7 @@ fn the_whole_file() {
         (all("name: x\nseed: -1"), "x.yaml:2:7: seed: found `-1`, expected a whole number up to 18446744073709551615".to_owned()),
         (all("name: x\nbaseline: q"), "x.yaml:2:11: baseline: found `q`, expected `p`; did you mean `p`?".to_owned()),
         (all("name: x\ntime:"), "x.yaml:2:1: time: found nothing, expected a value, a list of values, or a range like {from: 1B, to: 256KiB, factor: 64}".to_owned()),
-        (all("name: x\ntime: soon"), "x.yaml:2:7: time: found `soon`, expected a time like 10 (seconds), 500ms, 2m or 1h".to_owned()),
+        (all("name: x\ntime: soon"), "x.yaml:2:7: time: found `soon`, expected a time like 10 (seconds), 500ms, 2m30s or 1h".to_owned()),
         (all("name: x\nengine: epol"), "x.yaml:2:9: engine: found `epol`, expected one of epoll, uring, spin, threads; did you mean `epoll`?".to_owned()),
         (all("name: &a x"), "x.yaml:1:7: found an anchor, expected the value itself: anchors, aliases and tags are not used in scenarios".to_owned()),
         (all("name: !!str x"), "x.yaml:1:7: found a tag, expected the value itself: anchors, aliases and tags are not used in scenarios".to_owned()),

@@ -47,6 +47,46 @@ fn rounds_go_on_until_enough_is_known() {
 }
 
 #[test]
+fn a_budget_makes_trials_short_and_their_number_open() {
+    let of = |keys: &str, over: &Overrides| resolved(&with(keys), over).plan;
+    let none = Overrides::default();
+    let budget = of("budget: 2m30s", &none);
+    assert_eq!((budget.rounds, budget.most_rounds()), (1, 1000));
+    assert_eq!((budget.budget_ns, budget.stop), (Some(150 * SECOND), None));
+    let times = |plan: &Plan| {
+        let timing = plan.points[0].job.timing;
+        (timing.warmup_ns / 1_000_000, timing.window_ns / 1_000_000)
+    };
+    assert_eq!(times(&of("budget: 90", &none)), (40, 120));
+    assert_eq!(times(&of("budget: 90\ntime: 1s\nwarmup: 300ms", &none)), (300, 1000));
+    let usual = times(&of("rounds: 3", &none));
+    // The command line has the last word, and leaves trials as short as they are.
+    let rounds = of("budget: 90", &Overrides { rounds: Some(7), ..none.clone() });
+    assert_eq!((rounds.rounds, rounds.budget_ns, times(&rounds)), (7, None, (40, 120)));
+    let budget = Overrides { budget: "30s".parse().ok(), ..none.clone() };
+    for keys in ["rounds: 9", "stop: {ci: 2%}", "budget: 1h"] {
+        let plan = of(keys, &budget);
+        assert_eq!((plan.budget_ns, times(&plan)), (Some(30 * SECOND), (40, 120)), "{keys}");
+        assert_eq!(plan.stop, None);
+    }
+    assert!(usual.1 > 1000);
+    for (keys, said) in [
+        ("budget: soon", "x.yaml:2:9: budget: found `soon`, expected a time from 1s on, like 10m"),
+        ("budget: 1ms", "x.yaml:2:9: budget: found `1ms`, expected a time from 1s on, like 10m"),
+        (
+            "budget: 10m\nrounds: 3",
+            "x.yaml:2:9: budget: found `budget` beside `rounds`, expected only one of them: `budget` is time for the \
+             rounds, `rounds` is their number, and `stop` is as many as each cell needs",
+        ),
+    ] {
+        assert_eq!(lines(&try_with(&with(keys), &none).expect_err(keys)), said);
+    }
+    let over = Overrides { budget: "10ms".parse().ok(), ..none };
+    let said = lines(&try_with(&with("rounds: 3"), &over).expect_err("too short"));
+    assert_eq!(said, "--budget: found `10ms`, expected a time from 1s on, like 10m");
+}
+
+#[test]
 fn a_metric_is_one_that_a_workload_with_rounds_has() {
     let of = |metric: &str, workloads: &str| {
         let text = format!(
@@ -115,7 +155,7 @@ fn stops_that_make_no_sense() {
         ("{ci: 2%, min-rounds: 9, max-rounds: 5}", "x.yaml:2:43: stop.max-rounds: found `5`, expected at least min-rounds, 9".to_owned()),
         ("{ci: 2%, budget: soon}", "x.yaml:2:24: stop.budget: found `soon`, expected a time from 1s on, like 10m".to_owned()),
         ("{ci: 2%, budget: 10ms}", "x.yaml:2:24: stop.budget: found `10ms`, expected a time from 1s on, like 10m".to_owned()),
-        ("{ci: 2%}\nrounds: 3", "x.yaml:2:7: stop: found `stop` beside `rounds`, expected only one of the two: `rounds` is as many for every cell, `stop` as many as each needs".to_owned()),
+        ("{ci: 2%}\nrounds: 3", "x.yaml:2:7: stop: found `stop` beside `rounds`, expected only one of them: `budget` is time for the rounds, `rounds` is their number, and `stop` is as many as each cell needs".to_owned()),
     ];
     let rows: Vec<(&str, &str)> = rows.iter().map(|(text, said)| (*text, said.as_str())).collect();
     compare(&rows, |stop| with(&format!("stop: {stop}")));

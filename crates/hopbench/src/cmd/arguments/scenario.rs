@@ -19,7 +19,11 @@ pub(in crate::cmd) struct ScenarioArguments {
     /// times
     #[arg(long, value_name = "FILTER")]
     only: Vec<String>,
-    /// Passes over all cells, instead of the scenario's rounds or stop
+    /// Time for the rounds, which are then short and many, instead of the scenario's budget, rounds
+    /// or stop
+    #[arg(long, value_name = "TIME", conflicts_with = "rounds")]
+    budget: Option<Span>,
+    /// Passes over all cells, instead of the scenario's budget, rounds or stop
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
     /// Length of the measured windows, instead of the scenario's; a ping with a count keeps its own
@@ -57,6 +61,7 @@ impl ScenarioArguments {
         let (only, time) = (self.only.clone(), self.time);
         let own = Overrides {
             rounds: self.rounds,
+            budget: self.budget,
             time,
             only,
             seed: self.seed,

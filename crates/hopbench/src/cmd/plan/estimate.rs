@@ -68,7 +68,7 @@ impl Estimate {
         for (at, point) in plan.points.iter().enumerate() {
             let paths = searched.iter().filter(|cell| cell.point == at).count() as u64;
             if let (Some(search), 1..) = (&point.search, paths) {
-                let trials = trials(search, paths, plan.rounds);
+                let trials = trials(search, paths, plan.most_rounds());
                 out.search_trials = out.search_trials.plus(trials);
                 out.time_ns = out.time_ns.plus(trials.times(Range::of(trial_ns(point))));
             }
@@ -84,6 +84,10 @@ fn trial_ns(point: &Point) -> Nanos {
 
 /// Rounds of a cell: where the time ends first, those that were begun before.
 fn rounds(plan: &Plan, round_ns: Nanos) -> Range {
+    if let Some(budget_ns) = plan.budget_ns {
+        // Half of the last one fits.
+        return Range::of(((budget_ns + round_ns / 2) / round_ns.max(1)).max(1));
+    }
     let Some(stop) = &plan.stop else { return Range::of(plan.rounds.into()) };
     let least = u64::from(stop.min_rounds.min(plan.rounds));
     let begun =

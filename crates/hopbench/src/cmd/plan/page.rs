@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use hopbench_model::units::Span;
 use hopbench_model::{Path, Plan, Point, Variant, Via};
 use hopbench_report::number::percent_as_written;
 use hopbench_run::looked_at_instead;
@@ -149,6 +150,9 @@ fn about(
             ),
         ));
     }
+    rows.extend(
+        plan.budget_ns.map(|ns| row("budget", format!("{} for the rounds", Span(ns).brief()))),
+    );
     rows.extend(plan.stop.as_ref().map(|rule| row("rounds", until(rule, plan.rounds, rounds))));
     rows.extend(looked_at_instead(plan).into_iter().map(|instead| row("", instead)));
     rows.push(row(

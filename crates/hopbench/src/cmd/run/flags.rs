@@ -25,7 +25,7 @@ pub(super) struct Flags {
     #[arg(short, long, alias = "out", value_name = "DIR", conflicts_with = "resume")]
     output: Option<PathBuf>,
     /// Measure what is missing in this results folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "time", "only", "seed", "testbed", "context"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["budget", "rounds", "time", "only", "seed", "testbed", "context"])]
     resume: Option<PathBuf>,
     /// Resume although another version of hopbench began the run
     #[arg(long, requires = "resume")]

@@ -55,7 +55,7 @@ impl Campaign {
         let mut pass =
             items.iter().filter(|item| is_open(item)).map(|item| item.done).min().unwrap_or(0);
         while items.iter().any(is_open) {
-            if !self.budget.begins(clock::now()) {
+            if !self.budget.begins(clock::now(), 0) {
                 for item in items.iter_mut().filter(|item| is_open(item)) {
                     self.miss(item, &mut drivers[item.at], TIME_ENDED.to_owned(), around)?;
                 }
