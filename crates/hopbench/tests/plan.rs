@@ -93,7 +93,11 @@ fn every_shipped_scenario_has_a_page() {
             // Each path at the best of each, besides the searches.
             assert!(least > 9 * searches && most > least, "{least} to {most} trials");
         } else {
-            let min = plan.stop.as_ref().map_or(plan.rounds, |stop| stop.min_rounds) as usize;
+            let rounds = match plan.budget_ns {
+                Some(_) => u32::try_from(most / cells).expect("rounds"),
+                None => plan.rounds,
+            };
+            let min = plan.stop.as_ref().map_or(rounds, |stop| stop.min_rounds) as usize;
             let rounds = if plan.stop.is_some() {
                 format!("{min} to {}", most / cells)
             } else {
@@ -114,9 +118,10 @@ fn every_shipped_scenario_has_a_page() {
                 .stop
                 .as_ref()
                 .and_then(|stop| stop.budget_ns)
+                .or(plan.budget_ns)
                 .map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
             assert!(
-                longest_s < budget_s + round_s && most <= cells * plan.rounds as usize,
+                longest_s < budget_s + round_s && most <= cells * plan.most_rounds() as usize,
                 "{longest_s} s"
             );
             assert!((shortest_s - round_s * min as f64).abs() < 1e-6, "{shortest_s} s");

@@ -21,6 +21,7 @@ use crate::paths::{listed, matrix, variants};
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
+use crate::workload::visit::Visit;
 use rounds::Extent;
 
 /// The keys of a scenario.
@@ -134,7 +135,8 @@ fn resolve(
         problems,
     )?;
     let name = name(root, &fields, problems);
-    let Extent { rounds, budget_ns, stop, is_short } = rounds::read(&fields, overrides, problems);
+    let Extent { rounds, budget_ns, stop, is_short } =
+        rounds::read(&fields, (overrides.rounds, overrides.budget), problems);
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
     let testbed = testbed(&fields, overrides, problems);
@@ -155,7 +157,7 @@ fn resolve(
             .map(|(n, _, v)| (n, v))
             .collect(),
         time: overrides.time,
-        visit: is_short.then(|| testbed.visit()),
+        visit: is_short.then_some(if testbed.is_lab() { Visit::NEAR } else { Visit::FAR }),
         seed,
         paths: named_paths.as_deref(),
         tried: tried.as_deref(),

@@ -33,7 +33,6 @@ use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::Problems;
 use crate::vocabulary::{Vocabularies, Vocabulary};
-use crate::workload::visit::Visit;
 
 /// The names of testbeds.
 pub(crate) const TESTBEDS: &[&str] = &["lab", "kubernetes", "hosts"];
@@ -168,12 +167,9 @@ impl Testbed {
         }
     }
 
-    /// The times of a trial where there is a budget.
-    pub(crate) fn visit(&self) -> Visit {
-        match &self.chosen {
-            Chosen::Lab(_) => Visit::NEAR,
-            Chosen::Kubernetes(_) | Chosen::Hosts(_) => Visit::FAR,
-        }
+    /// Whether it is a lab: a trial begins within milliseconds.
+    pub(crate) fn is_lab(&self) -> bool {
+        matches!(self.chosen, Chosen::Lab(_))
     }
 
     /// The nodes that paths may name.

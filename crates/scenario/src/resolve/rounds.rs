@@ -14,7 +14,6 @@ use hopbench_model::{COMMON_METRICS, Job, Nanos, Point, ROUNDS, SECOND, StopRule
 use hopbench_stats::FEWEST_TO_STOP;
 use serde_json::json;
 
-use super::Overrides;
 use crate::document::fields::Fields;
 use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::{Problems, nearest};
@@ -48,8 +47,12 @@ pub(crate) struct Extent {
     pub(crate) is_short: bool,
 }
 
-/// Reads what a scenario or the command line says of it.
-pub(crate) fn read(fields: &Fields<'_>, over: &Overrides, problems: &mut Problems) -> Extent {
+/// Reads what a scenario says of it, or the command line: `--rounds` and `--budget`.
+pub(crate) fn read(
+    fields: &Fields<'_>,
+    (over_rounds, over_budget): (Option<u32>, Option<Span>),
+    problems: &mut Problems,
+) -> Extent {
     let rounds = fields.checked("rounds", "1 to 1000", |rounds| ROUNDS.contains(rounds), problems);
     let budget = fields.checked("budget", BUDGET, is_budget, problems);
     let said: Vec<(&str, &Node)> = ["rounds", "budget", "stop"]
@@ -62,16 +65,16 @@ pub(crate) fn read(fields: &Fields<'_>, over: &Overrides, problems: &mut Problem
         problems.add(node.at, last, format!("`{last}` beside `{first}`"), expected);
     }
     let stop = fields.get("stop").and_then(|node| stop(node, problems));
-    if let Some(rounds) = over.rounds.filter(|rounds| !ROUNDS.contains(rounds)) {
+    if let Some(rounds) = over_rounds.filter(|rounds| !ROUNDS.contains(rounds)) {
         problems.add(At::default(), "--rounds", format!("`{rounds}`"), "1 to 1000");
     }
-    if let Some(budget) = over.budget.filter(|budget| !is_budget(budget)) {
+    if let Some(budget) = over_budget.filter(|budget| !is_budget(budget)) {
         problems.add(At::default(), "--budget", format!("`{budget}`"), BUDGET);
     }
-    let is_short = over.budget.is_some() || budget.is_some();
+    let is_short = over_budget.is_some() || budget.is_some();
     let of_rounds = |rounds| Extent { rounds, budget_ns: None, stop: None, is_short };
     let of_budget = |budget: Span| Extent { budget_ns: Some(budget.0), ..of_rounds(1) };
-    match (over.rounds, over.budget, stop) {
+    match (over_rounds, over_budget, stop) {
         (Some(rounds), ..) => of_rounds(rounds),
         (None, Some(budget), _) => of_budget(budget),
         (None, None, Some((rounds, rule))) => Extent { stop: Some(rule), ..of_rounds(rounds) },
