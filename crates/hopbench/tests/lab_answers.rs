@@ -204,7 +204,7 @@ fn differences() -> Vec<(bool, String)> {
         assert!(ends[0] <= ends[1] && ends[1] <= ends[2], "{ends:?}");
         let text =
             format!("{} {} {}: {ends:.3?}", workload["name"], figure["name"], verdict["text"]);
-        (verdict["outcome"] != "not_decided", text)
+        (!["same", "not_decided"].contains(&verdict["outcome"].as_str().expect("a word")), text)
     };
     summary["workloads"].as_array().expect("workloads").iter().map(of).collect()
 }

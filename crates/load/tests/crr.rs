@@ -186,6 +186,8 @@ fn a_server_that_hangs_up_is_told_from_one_that_is_silent() {
 
 #[test]
 fn ports_that_run_out_are_reported_as_such() {
+    // The pipes of the program inside are open files, too.
+    let _turn = alone();
     let setup = "echo '40000 40009' > /proc/sys/net/ipv4/ip_local_port_range";
     netns::inside("ports_that_run_out_are_reported_as_such", setup, || {
         let mut job = job("crr", EngineKind::Epoll, json!({"size": ["1B"]}));
@@ -213,6 +215,7 @@ fn ports_that_run_out_are_reported_as_such() {
 
 #[test]
 fn eight_ports_serve_many_connections_because_the_server_closes_first() {
+    let _turn = alone();
     // The client's look whether anybody is there holds one of them for a minute. Another is free
     // only when the server's kernel has answered the client's FIN, which can be after the next
     // connect.

@@ -230,14 +230,17 @@ fn what_is_cut_off_is_told() {
 #[test]
 fn connections_that_get_no_answer_are_seen_in_a_window_shorter_than_the_timeout() {
     for mut job in engines(&job(Value::Null)) {
-        // Two of the four connections never get an answer. A peer for each engine: a connection
-        // that is opened again at the end of a trial would be counted among the next four.
+        // Two of the four connections never get an answer. They are counted when they ask: the one
+        // that is only tried never does, and its thread can run after theirs. A peer for each
+        // engine: one that is opened again at the end of a trial would be among the next four.
         let peer = Peer::start({
-            let accepted = AtomicU64::new(0);
+            let asked = AtomicU64::new(0);
             move |mut connection| {
-                let hangs = accepted.fetch_add(1, Ordering::Relaxed) % 2 == 1;
+                let mut number = None;
                 while connection.request() {
-                    if !hangs {
+                    let number =
+                        *number.get_or_insert_with(|| asked.fetch_add(1, Ordering::Relaxed));
+                    if number % 2 == 0 {
                         connection.write(SMALL);
                     }
                 }
