@@ -229,7 +229,7 @@ fn eight_ports_serve_many_connections_because_the_server_closes_first() {
                     .unwrap();
             assert_eq!(outcome.faults, []);
             let client = &outcome.client;
-            assert!(of(client, Counter::Completed) > 100, "{:?}", client.drained);
+            assert!(of(client, Counter::Completed) > 20, "{:?}", client.drained);
             assert!(!client.errors.contains_key("no_local_port"), "{:?}", client.errors);
         },
     );
