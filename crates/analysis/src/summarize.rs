@@ -6,7 +6,7 @@ mod headline;
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{RunFile, point_label};
+use hopbench_model::{RunFile, SECOND, point_label};
 use serde_json::Value;
 
 use crate::cells::against::{Against, OpenEstimate, PathCell, asked, floors};
@@ -108,11 +108,17 @@ fn judged(data: &RunData, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64
     (out, judged)
 }
 
-/// Time that a round of a run took, s; `None` while it goes on, and where sessions lie apart.
+/// Time that a round of a run took, s; `None` where nobody counted it: while it goes on, and where
+/// sessions lie apart.
 fn round_s(run: &RunFile, workloads: &[WorkloadSummary]) -> Option<f64> {
     let rounds = workloads.iter().flat_map(|workload| &workload.cells).map(|cell| cell.rounds);
+    let rounds = rounds.max().unwrap_or(0).max(1) as f64;
+    if run.spent_ns > 0 {
+        return Some(run.spent_ns as f64 / SECOND as f64 / rounds);
+    }
     let seconds = seconds_between(&run.started_at, run.ended_at.as_deref()?)?;
-    (run.session <= 1).then(|| seconds as f64 / rounds.max().unwrap_or(0).max(1) as f64)
+    // Under a stop rule cells have different numbers of rounds.
+    (run.session <= 1 && run.plan.stop.is_none()).then(|| seconds as f64 / rounds)
 }
 
 /// Comparisons that wait for all others.

@@ -150,6 +150,14 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
         Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => {
             CaseState::Broken
         }
+        // A difference that is sure and smaller may be as large as its interval says.
+        Outcome::Worse | Outcome::More | Outcome::Less
+            if row.is_worse
+                && bound > 0.0
+                && row.worse_by_at_most.is_some_and(|most| most > bound) =>
+        {
+            CaseState::Unseen
+        }
         Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less => CaseState::Kept,
         // Only what is 0 in every round is the same without a ratio: nothing is hidden in that.
         Outcome::Same if row.ratio.is_none() => CaseState::Kept,

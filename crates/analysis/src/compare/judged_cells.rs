@@ -50,12 +50,11 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
             true => interval.high - 1.0,
             false => 1.0 - interval.low,
         };
-        row.worse_by_at_most =
-            answer.interval.filter(|_| !row.outcome.is_called()).map(|i| worse(i).max(0.0));
+        row.worse_by_at_most = answer.interval.map(|interval| worse(interval).max(0.0));
         (row.low, row.high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
         (row.p, row.q) = (answer.p, answer.q);
     }
-    let all = rows.len();
+    let all = shifts.len();
     for (at, sides, measure, noise_floor) in shifts {
         shifted(&mut rows[at], &sides, measure, (minimum_effect, noise_floor), all);
     }

@@ -54,8 +54,7 @@ pub struct Row {
     /// A/A pair. Of a share that has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
-    /// As much worse as the interval still allows, as a share; absent where it has no such end, or a
-    /// difference is called.
+    /// As much worse as the interval allows, as a share; absent where it has no such end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worse_by_at_most: Option<f64>,
     /// Whether the values are medians of runs, and not rounds.

@@ -311,7 +311,7 @@ fn row(
         q: compared.q,
         noise_floor: None,
         worse_by_at_most: hidden
-            .filter(|_| !outcome.is_called() && outcome != Outcome::NoRatio)
+            .filter(|_| outcome != Outcome::NoRatio)
             .map(|share| share.max(0.0)),
         by_run: enough(one) && enough(other),
         outcome,

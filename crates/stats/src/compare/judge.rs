@@ -97,7 +97,7 @@ pub struct Comparison {
 /// Then the interval is widened by the noise floor and the resolution, and it alone decides, from 3
 /// rounds on. It leaves out 1: there is a difference. It lies within what is of no interest: both
 /// are the same. Otherwise nothing is decided. A ratio that differs by less than the minimum effect
-/// is no difference that is called.
+/// is no difference that is called, and its p-value counts as 1 above.
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
     let is_judged = |question: &Question| question.evidence.rounds >= FEWEST;
@@ -111,7 +111,14 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
         .collect();
     let counted: Vec<usize> =
         (0..questions.len()).filter(|at| is_judged(&questions[*at])).collect();
-    let p_values: Vec<f64> = counted.iter().map(|at| chosen[*at].0.unwrap_or(1.0)).collect();
+    // What is not called whatever its p-value is no candidate. Else those that are called would be
+    // a choice from the discoveries, and more of their intervals would be false.
+    let is_candidate = |at: usize| {
+        let ratio = questions[at].evidence.ratio_by(chosen[at].1);
+        ratio.is_some_and(|ratio| ratio.ln().abs() >= questions[at].minimum_effect.ln_1p())
+    };
+    let p_of = |at: usize| chosen[at].0.filter(|_| is_candidate(at)).unwrap_or(1.0);
+    let p_values: Vec<f64> = counted.iter().map(|at| p_of(*at)).collect();
     let among = q_values(&p_values);
     let found = among.iter().filter(|q| **q <= ALPHA).count();
     let mut q: Vec<Option<f64>> = vec![None; questions.len()];

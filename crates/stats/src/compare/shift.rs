@@ -44,8 +44,8 @@ pub struct Shift {
 }
 
 /// Judges a figure without a ratio by a permutation test ([`permuted`]). It cannot be judged with
-/// comparisons that have a ratio, so its p-value is corrected by their number, `comparisons` with
-/// this one (C. E. Bonferroni, "Teoria statistica delle classi e calcolo delle probabilita", 1936).
+/// comparisons that have a ratio, so its p-value is corrected by the number of such figures,
+/// `comparisons` with this one (C. E. Bonferroni, "Teoria statistica delle classi e calcolo delle probabilita", 1936).
 #[must_use]
 pub fn judge_shift(question: &ShiftQuestion<'_>, comparisons: usize) -> Shift {
     let ShiftQuestion { before, now, is_share, minimum_effect, noise_floor } = *question;

@@ -180,6 +180,35 @@ fn unpaired_sets_hold_their_ratio_and_err_seldom() {
     }
 }
 
+/// Of 60 comparisons 40 differ by 2 %, and less than 2.5 or 3 % is of no interest: only what looks
+/// larger than it is can be called, and few intervals are false all the same.
+#[test]
+fn a_minimum_effect_makes_no_more_intervals_false() {
+    for minimum_effect in [0.025, 0.03] {
+        let mut random = Random::new(41);
+        let (mut rates, runs) = (0.0, 200);
+        for _ in 0..runs {
+            let truths: Vec<f64> = (0..60).map(|cell| if cell < 40 { 1.02 } else { 1.0 }).collect();
+            let one = |truth: &f64, random: &mut Random| Question {
+                minimum_effect,
+                ..plain(paired(&quiet(20, *truth, normal, random)).unwrap())
+            };
+            let questions: Vec<Question> =
+                truths.iter().map(|truth| one(truth, &mut random)).collect();
+            let found = judge(&questions);
+            let shown = found.iter().zip(&truths).filter(|(found, _)| called(found.verdict));
+            let missed =
+                shown.clone().filter(|(found, truth)| !found.interval.unwrap().contains(**truth));
+            rates += missed.count() as f64 / shown.count().max(1) as f64 / f64::from(runs);
+        }
+        tell(&format!(
+            "| minimum effect {minimum_effect} | intervals false {:.1} % |",
+            100.0 * rates
+        ));
+        assert!(rates <= 0.06, "{minimum_effect}: {rates}");
+    }
+}
+
 /// Of 60 comparisons 30 differ by 0 to 6 %, through 2 to 10 % of noise. How often an interval next
 /// to a difference, and one next to `same within`, leave out the truth.
 #[test]

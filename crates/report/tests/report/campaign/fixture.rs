@@ -151,6 +151,7 @@ pub(crate) fn run(
         ]),
         failures: Vec::new(),
         skipped: Vec::new(),
+        spent_ns: 0,
         notes: Vec::new(),
         stopped: Vec::new(),
     }
