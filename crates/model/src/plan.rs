@@ -50,8 +50,8 @@ pub struct Plan {
     /// Passes over all cells, within [`ROUNDS`]. With a budget: those that were begun so far, at
     /// least 1.
     pub rounds: u32,
-    /// Time for the rounds of a session, ns: one begins while about half of it still fits. Absent:
-    /// the number of rounds is as [`Plan::rounds`] says.
+    /// Time for the rounds of all sessions, ns: one begins while about half of it still fits.
+    /// Absent: the number of rounds is as [`Plan::rounds`] says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<Nanos>,
     /// The path that the others are compared with.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Plan, Stopped};
+use crate::{Nanos, Plan, Stopped};
 
 /// The version of [`RunFile`]; a field is never repurposed, this number grows instead.
 pub const RUN_SCHEMA: &str = "hopbench.run/1";
@@ -46,10 +46,17 @@ pub struct RunFile {
     /// Cells whose rounds have ended under a stop rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Stopped>,
+    /// Time that the rounds of all sessions took, ns, where the plan has a budget for them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spent_ns: Nanos,
     /// What a reader should know of the run as a whole, in order. Examples are a baseline that
     /// cannot be measured, and what had changed when the run was resumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+fn is_zero(ns: &Nanos) -> bool {
+    *ns == 0
 }
 
 fn first() -> u32 {

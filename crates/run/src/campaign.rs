@@ -104,7 +104,7 @@ impl Campaign {
         let Resumed { done, searched, mut notes } = resumed;
         notes.extend(start::differences(folder.run(), &ours));
         let budget = Budget::of(&folder.run().plan);
-        let rounds_budget = Budget::of_rounds(&folder.run().plan);
+        let rounds_budget = Budget::of_rounds(folder.run());
         let secrets = SecretHeaders::default();
         Self {
             folder,

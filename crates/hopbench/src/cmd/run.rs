@@ -92,8 +92,9 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
             }
             (Folder::create(&dir, run)?, Resumed::default(), secrets)
         }
-        Wanted::Old { dir, secrets, .. } => {
-            let (folder, resumed) = Folder::resume(&dir)?;
+        Wanted::Old { dir, secrets, more_ns, .. } => {
+            let (mut folder, resumed) = Folder::resume(&dir)?;
+            more_ns.map_or(Ok(()), |ns| folder.allow_more(ns))?;
             tell_references(&folder.run().plan);
             (folder, resumed, secrets)
         }

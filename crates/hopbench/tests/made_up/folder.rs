@@ -34,6 +34,7 @@ pub(crate) fn folder(dir: &Path) {
         testbed: Default::default(),
         failures: Vec::new(),
         skipped: Vec::new(),
+        spent_ns: 0,
         notes: Vec::new(),
         stopped: Vec::new(),
     };

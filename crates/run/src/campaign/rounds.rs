@@ -53,6 +53,7 @@ impl Campaign {
         }
         let mut ended_at = None;
         let (mut before, mut over) = (0, false);
+        let (made, spent_ns) = (self.folder.run().plan.rounds, self.folder.run().spent_ns);
         for number in 1..=plan.rounds {
             let open = self.with_time(plan, stopping.round(number));
             let round = Round::new(plan, number, &open, before, &earlier);
@@ -61,7 +62,9 @@ impl Campaign {
                 stopping.begin(number, &open);
                 continue;
             }
-            if !self.begins(plan, &open) {
+            // What is missing of rounds that were begun is made up for in any case.
+            let is_begun = plan.budget_ns.is_some() && number <= made;
+            if !self.begins(plan, &open) && !is_begun {
                 over = true;
                 break;
             }
@@ -79,6 +82,10 @@ impl Campaign {
             }
             stopping.begin(number, &open);
             self.pass(&round, &mut stopping, &mut ended_at, around)?;
+            if let Some(budget) = &self.rounds_budget {
+                let spent_ns = spent_ns.saturating_add(budget.used_ns(clock::now()));
+                self.folder.update(|run| run.spent_ns = spent_ns)?;
+            }
             if self.ended.interrupted {
                 break;
             }

@@ -50,6 +50,7 @@ pub fn new_run(plan: Plan, scenario: String, ours: &Hello) -> Result<RunFile, Fa
         testbed: BTreeMap::new(),
         failures: Vec::new(),
         skipped: Vec::new(),
+        spent_ns: 0,
         notes: Vec::new(),
         stopped: Vec::new(),
     })

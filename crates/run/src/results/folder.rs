@@ -198,6 +198,17 @@ impl Folder {
         self.write()
     }
 
+    /// Gives the rounds more time than they had, ns: on top of what is left of their budget.
+    ///
+    /// # Errors
+    /// As [`Folder::update`].
+    pub fn allow_more(&mut self, ns: Nanos) -> Result<(), Fault> {
+        self.update(|run| {
+            let had = run.plan.budget_ns.unwrap_or(0).max(run.spent_ns);
+            run.plan.budget_ns = Some(had.saturating_add(ns));
+        })
+    }
+
     /// Adds a failure, instead of what an earlier session said of that trial. It is on the disk
     /// with the next [`Folder::update`], or with the next failure or record a second later.
     ///

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{Plan, RunStatus, WarningKind};
+use hopbench_model::{Plan, RunStatus, SECOND, WarningKind};
 use hopbench_run::order;
-use hopbench_run::results::TrialId;
+use hopbench_run::results::{Folder, TrialId};
 use hopbench_testbed::Need;
 use serde_json::json;
 
@@ -51,26 +51,40 @@ fn the_cells_of_a_point_lie_next_to_each_other() {
 }
 
 #[test]
-fn a_budget_makes_as_many_rounds_as_fit_and_another_session_has_one_of_its_own() {
+fn a_budget_is_of_all_sessions_and_more_time_makes_more_rounds() {
     let dir = tempfile::tempdir().unwrap();
     let of =
         |size: &str| point("w", &[("size", json!(size))], job("rr", json!({"size": size}), 1, 50));
-    // It is over as soon as the first trial began.
+    // It is over as soon as the first trial began, but a run has a round.
     let plan = Plan {
         budget_ns: Some(1),
         ..plan(vec![path("x", 1, 1), path("y", 1, 1)], vec![of("1B")], 1)
     };
     let mut bed = Bed::default();
     run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
-    for session in 1..=3 {
-        let (file, records) = contents(dir.path());
+    let made = |rounds: u32, records: usize| {
+        let (file, found) = contents(dir.path());
         assert_eq!(
-            (file.status, file.plan.rounds, records.len()),
-            (RunStatus::Complete, session, 2 * session as usize),
-            "a session is good for a round"
+            (file.status, file.plan.rounds, found.len()),
+            (RunStatus::Complete, rounds, records)
         );
-        resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
-    }
+        assert!(file.spent_ns > 100_000_000, "{}: two windows of 50 ms", file.spent_ns);
+        file
+    };
+    made(1, 2);
+    // Nothing is missing, and the time is used up.
+    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    let spent_ns = made(1, 2).spent_ns;
+    let mut folder = Folder::resume(dir.path()).unwrap().0;
+    folder.allow_more(2 * SECOND).unwrap();
+    assert_eq!(folder.run().plan.budget_ns, Some(spent_ns + 2 * SECOND));
+    drop(folder);
+    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    let rounds = contents(dir.path()).0.plan.rounds;
+    assert!(rounds > 1, "half of a round fits into 2 s");
+    made(rounds, 2 * rounds as usize);
+    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    made(rounds, 2 * rounds as usize);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hopbench_agent::hello;
 use hopbench_model::secret::SecretHeaders;
-use hopbench_model::{Fault, Plan, TestbedSpec};
+use hopbench_model::units::Span;
+use hopbench_model::{Fault, Nanos, Plan, TestbedSpec};
 use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
@@ -27,6 +28,9 @@ pub(super) struct Flags {
     /// Measure what is missing in this results folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["budget", "rounds", "time", "only", "seed", "testbed", "context"])]
     resume: Option<PathBuf>,
+    /// With --resume: this much time for more rounds, besides what is missing
+    #[arg(long, value_name = "TIME", requires = "resume")]
+    more: Option<Span>,
     /// Resume although another version of hopbench began the run
     #[arg(long, requires = "resume")]
     resume_anyway: bool,
@@ -70,6 +74,8 @@ pub(super) enum Wanted {
         testbed: TestbedSpec,
         /// The values of its secret headers, where the scenario was given again.
         secrets: SecretHeaders,
+        /// Time for more rounds, ns.
+        more_ns: Option<Nanos>,
     },
 }
 
@@ -113,7 +119,13 @@ impl Flags {
                 .as_deref()
                 .map_or_else(|| Ok(SecretHeaders::default()), |name| secrets_of(name, &run))?;
             headers_known(&run.plan, &secrets)?;
-            return Ok(Wanted::Old { dir: dir.clone(), testbed: run.plan.testbed, secrets });
+            let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
+            return Ok(Wanted::Old {
+                dir: dir.clone(),
+                testbed: run.plan.testbed,
+                secrets,
+                more_ns,
+            });
         }
         let name = self.scenario.as_deref().unwrap_or_default();
         self.output.as_deref().map_or(Ok(()), refuse_stdout)?;
@@ -124,4 +136,22 @@ impl Flags {
         results::vacant(&dir)?;
         Ok(Wanted::New { plan: Box::new(plan), notes, text, dir, secrets })
     }
+}
+
+/// Time for more rounds of a plan, ns.
+///
+/// # Errors
+/// It has no rounds, or ends them by a rule of its own.
+fn more_rounds(plan: &Plan, more: Span) -> Result<Nanos, Fault> {
+    let found = match &plan.stop {
+        Some(_) => "a run whose rounds end by `stop`",
+        None if plan.cells.iter().all(|cell| plan.points[cell.point].search.is_some()) => {
+            "a run of searches only"
+        }
+        None => return Ok(more.0),
+    };
+    Err(Fault::input(format!(
+        "--more: found {found}, expected one with a budget or a number of rounds; without --more it \
+         measures what is missing"
+    )))
 }
