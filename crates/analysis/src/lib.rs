@@ -18,8 +18,8 @@
 //!   minimum or maximum is that of all rounds.
 //! - A comparison is the ratio to the baseline path at the same point, round by round
 //!   (`hopbench_stats::paired`). It uses the rounds that both measured in one session of the run.
-//! - All comparisons are judged together (`hopbench_stats::judge`). The noise floor is the
-//!   difference between the baseline and its twin.
+//! - All comparisons are judged together (`hopbench_stats::judge`). The noise floor is what the
+//!   baseline and its twin surely differ by.
 //! - A record is in no figure if it is incomplete or in error, as the run decided. It is listed.
 //! - `figures/kinds.rs` lists the figures of each kind of workload, a line each.
 //!
