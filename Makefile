@@ -11,10 +11,10 @@ DIST := target/$(HOST)/release/hopbench
 DIST_BYTES := 20000000
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
-.PHONY: help build dist demo test test-quick check fuzz asan bench cluster-up cluster-down clean
+.PHONY: help build dist demo test test-quick check fuzz asan bench bench-verdicts cluster-up cluster-down clean
 
 help: ## Shows this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Builds the static binary, quickly
 	@scripts/toolchain.sh
@@ -39,6 +39,7 @@ test-quick: ## The same without the tests that need a cluster
 
 check: ## Format, lints, dependencies; runs no tests
 	@cargo fmt --all --check
+	@cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 >/dev/null
 	@cargo clippy --workspace --all-targets --locked -- -D warnings
 	@scripts/audit.sh
 
@@ -54,6 +55,11 @@ bench: dist ## Compares with iperf3, sockperf, wrk, oha, k6 and others (more tha
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
 	@mkdir -p results
 	@target/$(HOST)/release/hopbench-bench --hopbench $(DIST) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
+
+bench-verdicts: dist ## How long differences of known size take to decide (11 hours; BENCH_RUNS, BENCH_ONLY=rr, BENCH_BUSY=1); results/verdicts.md
+	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
+	@mkdir -p results
+	@target/$(HOST)/release/hopbench-bench verdicts --hopbench $(DIST) --runs $(or $(BENCH_RUNS),20) $(addprefix --only ,$(BENCH_ONLY)) $(if $(BENCH_BUSY),--busy) --markdown results/verdicts.md $(BENCH_ARGS)
 
 cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
 	@tests/cluster/up.sh

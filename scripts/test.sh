@@ -50,6 +50,8 @@ scripts/test-scripts.sh | tee "$work/scripts"
 step "format"
 cargo fmt --all --check
 step "lints"
+# The fuzzers have a lock file of their own, which a new dependency makes stale.
+cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 >/dev/null
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 step "dependencies"
 scripts/audit.sh | tee "$work/audit"
@@ -150,6 +152,7 @@ fi
 # A target that ends without a result counts as one failure.
 [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 printf '\n'
+[ "$found" -eq 0 ] || echo "FAILED fuzzing, $HOPBENCH_FUZZ_SECONDS s a target: see above"
 [ "$status" -eq 0 ] ||
   { cat "$log" "$work/cluster" 2>/dev/null || true; } | failed_tests - | sed 's/^/FAILED /; s/ -$//; s/ -$//'
 cat "$work"/*.retried 2>/dev/null || true

@@ -22,6 +22,8 @@ pub struct Limits {
     pub duration_ns: Option<Nanos>,
     /// Worker threads at once, over all trials.
     pub threads: Option<u32>,
+    /// How long its servers of `rr` and `http` spin before each answer, ns.
+    pub server_work_ns: Option<Nanos>,
 }
 
 /// A timeout that is allowed however short trials have to be, ns: it is what a slow path may need.
@@ -81,12 +83,13 @@ impl Limits {
 
     /// What a trial gets less of than it asked for, in words.
     pub(crate) fn cuts(&self) -> Vec<String> {
-        self.bits_per_s
-            .map(|rate| {
-                format!("the agent moves at most {}/s over all trials (--max-rate)", BitRate(rate))
-            })
-            .into_iter()
-            .collect()
+        let rate = self.bits_per_s.map(|rate| {
+            format!("the agent moves at most {}/s over all trials (--max-rate)", BitRate(rate))
+        });
+        let work = self.server_work_ns.map(|work| {
+            format!("the agent works {} before each answer of rr and http (--work)", Span(work))
+        });
+        rate.into_iter().chain(work).collect()
     }
 }
 

@@ -129,6 +129,7 @@ impl Http {
         let waker = Waker::new().map_err(|e| Fault::environment(e.to_string()))?;
         let context = TargetContext {
             throttle: shared.throttle.clone(),
+            server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
             flow_limit: Arc::clone(shared.flow_router.flow_limit()),
             ..TargetContext::new(Arc::new(waker))
         };

@@ -129,6 +129,7 @@ impl ActiveTrial {
             target,
             handshake: handshake.clone().map(|handshake| -> Arc<dyn HandshakeCodec> { handshake }),
             credential: order::credential(prepare, workload),
+            server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
         };

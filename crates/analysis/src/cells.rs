@@ -1,12 +1,14 @@
 //! Cells: what is kept of their trials, and what that says of their figures.
 
 pub(crate) mod against;
+pub(crate) mod batches;
 mod cell;
 mod distribution;
 mod evidence;
 pub(crate) mod nodes;
 pub(crate) mod noise;
 pub(crate) mod outliers;
+mod samples;
 mod warnings;
 
 pub(crate) use self::cell::{Cell, Round, Spent};

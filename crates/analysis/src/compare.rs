@@ -125,6 +125,7 @@ pub fn compare(a: &[Values], b: &[Values], asked: &Asked) -> Result<Comparison, 
 fn rank(row: &Row) -> usize {
     match row.outcome {
         Outcome::Worse => 0,
+        _ if row.is_newly_saturated() => 0,
         Outcome::More | Outcome::Less => 1,
         Outcome::Better => 2,
         _ => 3,
@@ -137,6 +138,7 @@ fn badness(row: &Row) -> f64 {
     match row.outcome {
         Outcome::Worse | Outcome::More | Outcome::Less => row.size(),
         Outcome::Better => -row.size(),
+        _ if row.is_newly_saturated() => f64::INFINITY,
         _ => 0.0,
     }
 }

@@ -14,6 +14,6 @@ pub use self::kinds::main_latency;
 pub(crate) use self::link::LinkFacts;
 pub(crate) use self::node::{Busy, Node, cores};
 pub use self::recorded_job::{RecordedJob, spoken};
-pub(crate) use self::usable::is_mostly_late;
 pub use self::usable::unusable;
+pub(crate) use self::usable::{is_mostly_late, mostly_saturated};
 pub(crate) use crate::summary::Better;

@@ -39,7 +39,7 @@ pub mod text;
 mod verdict;
 
 pub use cells::noise::{
-    NOISE_P, NOISE_ROUNDS, NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine,
+    NOISE_MINUTES, NOISE_P, NOISE_SCHEMA, Noise, NoiseDrift, NoiseFigure, NoiseMachine,
 };
 pub use cells::outliers::OUTLIER_MARK;
 pub use figures::{RecordedJob, main_latency, spoken, unusable};

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Failure, Record, RunFile, point_label};
 
+use crate::cells::batches::{self, Batches};
 use crate::cells::{Cell, Distributions, Proofs, TrialKey, Unused, Warnings};
-use crate::figures::{Kind, LinkFacts, kinds, unusable};
+use crate::figures::{Kind, LinkFacts, Percentile, kinds, unusable};
 use crate::stop::Rule;
 use crate::text::cell_name::key;
 
@@ -14,7 +15,7 @@ use crate::text::cell_name::key;
 const UNPLANNED: &str = "the plan in run.json has no such cell";
 
 /// The records of a run so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RunData {
     pub(crate) run: RunFile,
     /// The workloads by name, in the scenario's order; one that is only searched has no points.
@@ -31,6 +32,11 @@ pub struct RunData {
     /// Facts about the paths' links.
     pub(crate) links: Vec<LinkFacts>,
     pub(crate) cells: HashMap<(usize, usize), Cell>,
+    /// The points whose rounds were put together in batches, once they were.
+    pub(crate) batches: BTreeMap<usize, Batches>,
+    /// For the comparison of the 99th percentile of cells, by path and point, that were not in all
+    /// rounds of their baseline: the cell and the baseline over the rounds of the cell.
+    pub(crate) rested: BTreeMap<(usize, usize), (Cell, Cell)>,
     pub(crate) distributions: Distributions,
     pub(crate) warnings: Warnings,
     pub(crate) proofs: Vec<Proofs>,
@@ -41,7 +47,7 @@ pub struct RunData {
 }
 
 /// A workload of the plan.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Workload {
     pub(crate) name: String,
     pub(crate) kind: &'static Kind,
@@ -96,15 +102,11 @@ impl RunData {
             let path = &plan.paths[path];
             Cell::new(path.is_bypassed_by(&plan.points[point].job))
         };
-        let failed = |failure: &Failure| {
-            (
-                TrialKey::of_failure(failure),
-                Unused { reason: failure.reason.clone(), is_unproved: false },
-            )
-        };
         let point_name =
             |point: &hopbench_model::Point| (point.workload.clone(), key(&point.point));
         Self {
+            batches: BTreeMap::new(),
+            rested: BTreeMap::new(),
             distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
             workload_of,
             twin: plan
@@ -133,6 +135,23 @@ impl RunData {
             workloads,
             run: run.clone(),
         }
+    }
+
+    /// The same without distributions, for an answer while the run goes on: nothing takes longer to
+    /// summarise, and no answer has them.
+    #[must_use]
+    pub fn without_distributions(self) -> Self {
+        Self { distributions: Distributions::default(), ..self }
+    }
+
+    /// The run goes on, and this is what `run.json` says now: of its rounds, of what failed, of the
+    /// cells that have ended.
+    pub fn update(&mut self, run: &RunFile) {
+        for (trial, unused) in run.failures.iter().map(failed) {
+            self.failures.entry(trial).or_insert(unused);
+        }
+        self.rule = Rule::of(run);
+        self.run.clone_from(run);
     }
 
     /// Takes one record. One that cannot be used in a figure is listed with the reason.
@@ -173,6 +192,48 @@ impl RunData {
         }
     }
 
+    /// Reads the 99th percentiles of each point from as many rounds as it takes. A stop rule that
+    /// looked at them has looked at each round.
+    pub(crate) fn pool(&mut self) {
+        for workload in self.workloads.iter() {
+            let Some(figure) = workload.kind.latency(Percentile::P99) else { continue };
+            for point in &workload.points {
+                let ruled = |cell: (usize, usize)| {
+                    let rule = self.rule.as_ref();
+                    rule.and_then(|rule| rule.figure(cell, workload.kind)) == Some(figure)
+                };
+                if self.cells.keys().any(|cell| cell.1 == *point && ruled(*cell)) {
+                    continue;
+                }
+                self.rested.extend(self.rested(*point, figure));
+                let of_point = self.cells.iter_mut().filter(|(cell, _)| cell.1 == *point);
+                let mut cells: Vec<&mut Cell> = of_point.map(|(_, cell)| cell).collect();
+                let pooled = batches::pool(&mut cells, figure);
+                self.batches.extend(pooled.map(|pooled| (*point, pooled)));
+            }
+        }
+        // Nobody reads them again, and they are most of what is kept.
+        let rounds = self.cells.values_mut().flat_map(|cell| &mut cell.rounds);
+        rounds.for_each(|round| round.samples = None);
+    }
+
+    /// The cells of a point that were not in all rounds, for the comparison of this figure.
+    fn rested(&self, point: usize, figure: usize) -> Vec<((usize, usize), (Cell, Cell))> {
+        let plan = &self.run.plan;
+        let base = plan.baseline.as_ref().and_then(|name| self.path_names.get(name));
+        let side = |path: usize| self.cells.get(&(path, point));
+        let Some((base_path, base)) = base.and_then(|path| Some((*path, side(*path)?))) else {
+            return Vec::new();
+        };
+        let twin = self.twin.and_then(side);
+        let is_compared = |path: &usize| *path != base_path && self.twin != Some(*path);
+        let one = |path: usize| {
+            let both = batches::of_shared_rounds(side(path)?, base, twin, figure)?;
+            Some(((path, point), both))
+        };
+        (0..plan.paths.len()).filter(is_compared).filter_map(one).collect()
+    }
+
     /// Takes a trial of a search: it is in no cell, but its path is proved and its caveats count
     /// like those of others.
     fn add_search(&mut self, record: &Record, path: Option<usize>) {
@@ -208,4 +269,10 @@ impl RunData {
         let unused = || Unused { reason, is_unproved: false };
         self.failures.entry(TrialKey::of(record)).or_insert_with(unused).is_unproved |= is_unproved;
     }
+}
+
+/// A line of `run.json` about a trial that is in no figure.
+fn failed(failure: &Failure) -> (TrialKey, Unused) {
+    let reason = failure.reason.clone();
+    (TrialKey::of_failure(failure), Unused { reason, is_unproved: false })
 }

@@ -14,7 +14,7 @@ use crate::summary::{CellSummary, StopSummary};
 const MOST_NAMED: usize = 5;
 
 /// The rule of a run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Rule {
     stop: Stop,
     metric: String,

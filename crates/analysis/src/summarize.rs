@@ -3,6 +3,7 @@
 mod drift;
 mod facts;
 mod headline;
+mod settled;
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,8 @@ use crate::verdict::Questions;
 
 impl RunData {
     /// The summary of the records so far; what was kept of the records is let go.
-    pub fn into_summary(self) -> Summary {
+    pub fn into_summary(mut self) -> Summary {
+        self.pool();
         summary(&self)
     }
 }
@@ -43,7 +45,7 @@ fn summary(data: &RunData) -> Summary {
         comparisons.extend(workload.cells.iter().filter_map(|cell| workload.comparison(cell)));
     }
     let spared = |rule: &Rule| data.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
-    let spared = data.rule.as_ref().map_or(0, spared);
+    let spared = data.rule.as_ref().map_or(run.spared_trials, spared);
     Summary {
         schema: SUMMARY_SCHEMA,
         run: Run {
@@ -59,7 +61,8 @@ fn summary(data: &RunData) -> Summary {
             twin: data.twin.map(|path| path_names[path].clone()),
             minimum_effect: plan.minimum_effect,
             seed: plan.seed,
-            planned_trials: data.cells.len() as u64 * u64::from(plan.rounds) - spared,
+            planned_trials: (data.cells.len() as u64 * u64::from(plan.rounds))
+                .saturating_sub(spared),
             used_trials: cells().map(|cell| cell.rounds as u64).sum(),
             disturbed_trials: cells().map(|cell| cell.disturbed_rounds as u64).sum(),
             spared_trials: spared,
@@ -91,12 +94,14 @@ fn judged(data: &RunData, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64
         open.workload = out.len();
         out.push(workload(data, kept, baseline, &mut open));
     }
-    let round_s = round_s(&data.run, &out);
+    let spent_s = spent_s(&data.run);
     let mut judged = 0;
     for (place, answer) in open.questions.answers() {
         judged += u64::from(answer.q.is_some());
         let cell = &mut out[place.workload].cells[place.cell];
         if let Some(ratio) = cell.figures[place.figure].ratio.as_mut() {
+            // A cell that rested, and a batch of rounds, take longer for one value.
+            let round_s = spent_s.map(|spent| spent / answer.rounds.max(1) as f64);
             ratio.judged(place.better, &answer, round_s);
         }
     }
@@ -108,17 +113,15 @@ fn judged(data: &RunData, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64
     (out, judged)
 }
 
-/// Time that a round of a run took, s; `None` where nobody counted it: while it goes on, and where
+/// Time that the rounds of a run took, s; `None` where nobody counted it: while it goes on, and where
 /// sessions lie apart.
-fn round_s(run: &RunFile, workloads: &[WorkloadSummary]) -> Option<f64> {
-    let rounds = workloads.iter().flat_map(|workload| &workload.cells).map(|cell| cell.rounds);
-    let rounds = rounds.max().unwrap_or(0).max(1) as f64;
+fn spent_s(run: &RunFile) -> Option<f64> {
     if run.spent_ns > 0 {
-        return Some(run.spent_ns as f64 / SECOND as f64 / rounds);
+        return Some(run.spent_ns as f64 / SECOND as f64);
     }
     let seconds = seconds_between(&run.started_at, run.ended_at.as_deref()?)?;
     // Under a stop rule cells have different numbers of rounds.
-    (run.session <= 1 && run.plan.stop.is_none()).then(|| seconds as f64 / rounds)
+    (run.session <= 1 && run.plan.stop.is_none()).then_some(seconds as f64)
 }
 
 /// Comparisons that wait for all others.
@@ -199,13 +202,22 @@ fn workload(
         let twin = data.twin.and_then(side);
         let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell));
         let floors = floors.unwrap_or_default();
+        let both = base.zip(twin).map(|(base, twin)| base.cell.with_twin(twin.cell));
+        // The twin itself is compared with the baseline alone.
+        let reference = |is_twin: bool| {
+            let cell = both.as_ref().filter(|_| !is_twin).or_else(|| base.map(|base| base.cell))?;
+            Some(PathCell { cell, ..base? })
+        };
         let rule = data.rule.as_ref();
         for path in 0..plan.paths.len() {
             let Some(here) = side(path) else { continue };
-            let against = base.filter(|_| baseline != Some(path)).map(|base| Against {
+            let is_twin = data.twin == Some(path);
+            let base_of = reference(is_twin).filter(|_| baseline != Some(path));
+            let against = base_of.map(|base| Against {
                 base,
+                rested: data.rested.get(&(path, *point)),
                 floors: &floors,
-                is_twin: data.twin == Some(path),
+                is_twin,
                 minimum_effect: plan.minimum_effect,
             });
             let looked_at = rule.and_then(|rule| rule.figure((path, *point), workload.kind));
@@ -265,6 +277,7 @@ fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
         better: figure.better,
         plotted: index < workload.kind.plots,
         cpu: figure.is_part_of_cpu(),
+        is_latency: figure.is_latency(),
     })
     .collect()
 }
@@ -299,6 +312,7 @@ fn cell(
         errors: kept.errors.clone(),
         bypasses_proxy: kept.bypasses_proxy && !kept.rounds.is_empty(),
         generator_limited: kept.is_generator_limited(),
+        saturated_per_s: kept.saturated_per_s(),
     }
 }
 

@@ -11,11 +11,26 @@ pub(crate) use self::questions::Questions;
 use crate::figures::Better;
 use crate::summary::{Outcome, RatioSummary, Spread, Verdict};
 use crate::text::interval_text;
+use crate::text::load_text::{load, saturated};
 
 impl Verdict {
     /// The generator was the limit here or there.
     pub(crate) fn generator() -> Self {
         Self::plain(Outcome::Generator, "the generator was the limit", GENERATOR.to_owned())
+    }
+
+    /// The path is saturated at these rates, a second, here or in the baseline; `None` where it is
+    /// in neither.
+    pub(crate) fn saturated(here: Option<f64>, base: Option<f64>) -> Option<Self> {
+        let text = match (here, base) {
+            (None, None) => return None,
+            (Some(here), None) => saturated(here),
+            (None, Some(base)) => format!("the baseline is {}", saturated(base)),
+            (Some(here), Some(base)) => {
+                format!("{}, the baseline at {}", saturated(here), load("rate", base))
+            }
+        };
+        Some(Self::plain(Outcome::Saturated, SATURATED, text))
     }
 
     /// One in a word and a sentence.
@@ -86,7 +101,7 @@ impl RatioSummary {
     /// Takes the outcome of the comparison, of a figure of which this is better. The interval is
     /// the one that the verdict is founded on. `round_s` as in [`Verdict::of`].
     pub(crate) fn judged(&mut self, better: Better, comparison: &Comparison, round_s: Option<f64>) {
-        self.spread = Spread::with(comparison.ratio, comparison.interval, comparison.rounds);
+        self.spread = Some(Spread::with(comparison.ratio, comparison.interval, comparison.rounds));
         self.p = comparison.p;
         self.q = comparison.q;
         self.test = comparison.p.map(|_| match comparison.test {
@@ -94,6 +109,12 @@ impl RatioSummary {
             Test::Student => "student",
         });
         self.verdict = Some(Verdict::of(better, comparison, round_s));
+    }
+
+    /// One without a ratio, whose verdict says why.
+    pub(crate) fn without(verdict: Verdict) -> Self {
+        let (spread, noise_floor) = (None, None);
+        Self { spread, p: None, q: None, test: None, noise_floor, verdict: Some(verdict) }
     }
 
     /// Whether it was judged.
@@ -114,6 +135,8 @@ pub(crate) const CALLED: &[&str] = &["slower", "dearer", "higher", "lower", "che
 pub(crate) const SAME: &str = "same";
 /// The word where nothing is decided.
 pub(crate) const NOT_DECIDED: &str = "not decided";
+/// The word where a path did not carry the rate that was asked for.
+pub(crate) const SATURATED: &str = "saturated";
 /// The word of a difference that the same thing measured twice showed, too.
 const WITHIN_FLOOR: &str = "within the noise floor";
 

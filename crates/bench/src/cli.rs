@@ -1,5 +1,7 @@
 //! The command line.
 
+pub(crate) mod verdicts;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -17,7 +19,7 @@ use clap::{Parser, Subcommand};
 #[command(name = "hopbench-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) part: Option<Part>,
+    pub(crate) other: Option<Other>,
 
     #[command(flatten)]
     pub(crate) options: Options,
@@ -62,6 +64,15 @@ pub(crate) struct Options {
     /// Prints the rows and which of them can run here, and measures nothing
     #[arg(long)]
     pub(crate) list: bool,
+}
+
+/// What else this program does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Other {
+    /// Measures how long hopbench takes to decide differences of known size
+    Verdicts(verdicts::VerdictOptions),
+    #[command(flatten)]
+    Part(Part),
 }
 
 /// Helpers that this program starts in the lab.

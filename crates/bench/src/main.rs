@@ -6,6 +6,7 @@
 //!   compared with;
 //! - [`mod@bench`]: what a run needs, with ours and the HTTP servers; [`lab`]: the two namespaces;
 //! - [`process`]: how programs are started and paid for;
+//! - [`verdicts`]: `make bench-verdicts`, the time until differences of known size are decided;
 //! - [`row`]: the order of runs and the verdicts; [`report`]: the table.
 
 mod bench;
@@ -18,6 +19,7 @@ mod report;
 mod row;
 mod rows;
 mod session;
+mod verdicts;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -26,7 +28,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 
 use bench::tools::{self, Tools};
-use cli::{Cli, Options};
+use cli::{Cli, Options, Other};
 use process::interrupt;
 
 const MISSED: u8 = 1;
@@ -36,11 +38,14 @@ const MEASURING: u8 = 4;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let done = match cli.part {
-        Some(part) => part::run(part)
-            .and_then(|text| print(&text))
-            .map(|()| 0)
-            .map_err(|error| (MEASURING, error)),
+    let other = cli.other.map(|other| match other {
+        Other::Verdicts(options) => verdicts::run(&options),
+        Other::Part(part) => part::run(part),
+    });
+    let done = match other {
+        Some(done) => {
+            done.and_then(|text| print(&text)).map(|()| 0).map_err(|error| (MEASURING, error))
+        }
         None => run(&cli.options),
     };
     match done {

@@ -65,7 +65,7 @@ impl<'a> Files<'a> {
             }
         }
         let sections: Result<Vec<Section>> =
-            options.into.iter().cloned().map(Section::find).collect();
+            options.into.iter().cloned().map(|file| Section::find(file, "make bench")).collect();
         Ok(Self { options, sections: sections.context("--into")? })
     }
 

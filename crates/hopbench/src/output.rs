@@ -57,9 +57,14 @@ pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
 pub(crate) fn screen(folder: &str, has_report: bool) -> Screen<'_> {
     let usual = Screen { folder, has_report, ..Screen::default() };
     match terminal::size() {
-        Some((width, height)) => Screen { width, height, is_styled: true, ..usual },
+        Some((width, height)) => Screen { width, height, is_styled: is_styled(), ..usual },
         None => usual,
     }
+}
+
+/// Whether texts for a terminal may be bold or dim: unless the variable `NO_COLOR` says otherwise.
+pub(crate) fn is_styled() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Prints `text` and ends the line.

@@ -40,7 +40,11 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("testbed", 2, &["mesh", "model"]),
     ("analysis", 2, &["stats", "model"]),
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
-    ("run", 3, &["control", "load", "meter", "testbed", "wire", "stats", "model", "sys"]),
+    (
+        "run",
+        3,
+        &["analysis", "control", "load", "meter", "testbed", "wire", "stats", "model", "sys"],
+    ),
     ("report", 3, &["analysis", "model", "stats"]),
     ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),
     ("kube", 3, &["control", "testbed", "mesh", "wire", "model", "sys"]),
@@ -56,7 +60,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         ],
     ),
     // A tool for developers: it drives the binary from outside, like any user.
-    ("bench", 4, &["model", "stats"]),
+    ("bench", 4, &["analysis", "model", "stats"]),
     // A part of the test cluster: a process that the API server asks. Nobody is linked with it.
     ("test-webhook", 4, &["mesh", "model"]),
 ];

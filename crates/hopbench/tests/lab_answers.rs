@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use hopbench_model::Record;
 use lab::namespace::{outside, outside_alone};
 use lab::program::run;
-use lab::records::{metric, states};
+use lab::records::{latency, metric, states};
 use lab::{Bench, User};
 use serde_json::Value;
 
@@ -222,5 +222,118 @@ fn a_path_is_no_different_from_itself() {
     if wrong(&first) {
         let second = differences();
         assert!(!wrong(&second), "twice in a row: {first:#?} {second:#?}");
+    }
+}
+
+/// Answers of 12500 bytes, 200 a second over one connection: twice what a link of 10 Mbit/s
+/// carries, and little within a node.
+const TWICE_AS_MUCH: &str = "
+name: twice-as-much
+testbed: {lab: {nodes: [a, b], link: 10Mbit, mtu: 1500}}
+rounds: 5
+time: 500ms
+warmup: 200ms
+interval: 100ms
+baseline: near
+a-a: false
+paths:
+  near: host@a -> host@a
+  far:  host@a -> host@b
+workloads:
+  ask: {rr: {size: 1B, response: 12500B, rate: 200}}
+";
+
+/// What the link carries of these answers one after the other: 8 full frames of 1448 bytes of
+/// payload and one of the rest, each with 66 bytes of Ethernet, IP, TCP and time stamps.
+const CARRIED: f64 = 10e6 / 8.0 / (12_500.0 + 9.0 * 66.0);
+
+#[test]
+fn a_path_that_cannot_carry_a_rate_is_saturated_at_what_it_carries() {
+    let name = "a_path_that_cannot_carry_a_rate_is_saturated_at_what_it_carries";
+    let Some(_turn) = outside_alone(name) else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, TWICE_AS_MUCH);
+    let done = bench.run(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    bench.results().whole();
+    let report = |format: &str| {
+        run(&mut bench.command(&["report", &bench.out().to_string_lossy(), "--format", format]))
+    };
+    let report_json = report("json");
+    let summary: Value = serde_json::from_str(&report_json.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", report_json.story()));
+    let cells = summary["workloads"][0]["cells"].as_array().expect("cells");
+    let cell = |path: &str| cells.iter().find(|cell| cell["path"] == path).expect("a cell");
+    assert!(cell("near").get("saturated_per_s").is_none(), "{}", cell("near"));
+    let carried = cell("far")["saturated_per_s"].as_f64().unwrap_or_else(|| panic!("{cells:#?}"));
+    assert!((carried / CARRIED - 1.0).abs() < 0.05, "{carried}/s, {CARRIED} are known");
+    let ratio = |figure: &str| {
+        let figures = cell("far")["figures"].as_array().expect("figures");
+        let found = figures.iter().find(|one| one["name"] == figure).expect("a figure");
+        found["ratio"].clone()
+    };
+    for figure in ["response_p50_ns", "response_p99_ns"] {
+        let latency = ratio(figure);
+        assert_eq!(latency["verdict"]["outcome"], "saturated", "{latency}");
+        let text = latency["verdict"]["text"].as_str().unwrap_or_default();
+        assert!(text.starts_with("saturated at "), "{latency}");
+        assert!(latency.get("median").is_none() && latency.get("q").is_none(), "{latency}");
+    }
+    let rate = ratio("requests_per_s");
+    let share = rate["median"].as_f64().unwrap_or_else(|| panic!("{rate}"));
+    assert!((share / (CARRIED / 200.0) - 1.0).abs() < 0.05, "{rate}");
+    assert_eq!(rate["verdict"]["outcome"], "worse", "{rate}");
+    for format in ["screen", "table"] {
+        let page = report(format);
+        assert!(page.stdout.contains("saturated at "), "{format}: {}", page.story());
+        assert!(!page.stdout.contains("not decided"), "{format}: {}", page.story());
+    }
+}
+
+/// Two paths that differ by what the servers at their ends do before each answer.
+const WORK: &str = "
+name: work
+testbed: {lab: {nodes: {a: {}, b: {}, c: {server-work: 200us}}}}
+rounds: 1
+time: 200ms
+warmup: 50ms
+interval: 50ms
+paths:
+  plain:   bridge@a -> bridge@b
+  working: bridge@a -> bridge@c
+workloads:
+  epoll:     {rr: {engine: epoll}}
+  spin:      {rr: {engine: spin}}
+  threads:   {rr: {engine: threads}}
+  datagrams: {rr: {udp: true}}
+  web:       {http: {}}
+  late:      {http: {path: /?delay=1ms}}
+";
+
+/// The least of all round trips is bounded by the work, however the machine stalls.
+#[test]
+fn a_server_works_before_each_answer() {
+    let Some(_turn) = outside("a_server_works_before_each_answer") else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, WORK);
+    let done = bench.run(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    let results = bench.results();
+    results.whole();
+    assert_eq!(results.records.len(), 12);
+    for record in &results.records {
+        let service = latency(record, "service_ns");
+        let said = record.warnings.iter().any(|w| w.detail.contains("works 200us"));
+        let waits = if record.workload == "late" { 1_000_000 } else { 0 };
+        let (cell, least) = (format!("{} {}", record.path, record.workload), service.min);
+        if record.path == "working" {
+            assert!(least >= waits + 200_000, "{cell}: {least} ns");
+            assert!(said, "{cell}: {:?}", record.warnings);
+        } else {
+            assert!(least < waits + 200_000, "{cell}: {least} ns");
+            assert!(!said, "{cell}: {:?}", record.warnings);
+        }
     }
 }

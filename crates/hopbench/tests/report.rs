@@ -8,6 +8,8 @@ mod made_up;
 use std::fs;
 use std::path::Path;
 
+use hopbench_model::{Record, RecordLines, RunFile, SharedParts, record_of_line};
+use hopbench_stats::Histogram;
 use lab::program;
 use lab::program::run;
 use made_up::folder;
@@ -272,7 +274,7 @@ fn folder_of_http(dir: &Path) {
     run["plan"]["points"][0]["job"]["workload"] = json!("http");
     run["plan"]["points"][0]["job"]["schedule"] = json!({"rate": 500.0});
     fs::write(&file, run.to_string()).expect("written");
-    let mut histogram = hopbench_stats::Histogram::new();
+    let mut histogram = Histogram::new();
     [1_000_000, 2_000_000, 4_000_000].iter().for_each(|ns| histogram.record(*ns));
     let lines = fs::read_to_string(dir.join("records.jsonl")).expect("records");
     let lines = lines.lines().enumerate().map(|(index, line)| {
@@ -322,4 +324,79 @@ fn trials_are_written_for_other_tools() {
     assert_eq!(fs::read_dir(&results).unwrap().count(), 2, "nothing else is there");
     let refused = report(&["-f", "istio-csv", "-o", results.to_str().unwrap()]);
     assert_eq!(refused.code, Some(2), "{}", refused.story());
+}
+
+/// A folder as a version before `hopbench.record/2` wrote it, and the same records as they are
+/// written now.
+#[test]
+fn a_folder_of_older_records_says_the_same() {
+    let seed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/results/some");
+    let seed = fs::read_to_string(seed).expect("a folder in one file");
+    let (run_json, lines) = seed.split_once("\n%\n").expect("run.json and records");
+    let mut run: RunFile = serde_json::from_str(run_json).expect("run.json");
+    let mut now = RecordLines::default();
+    let new_lines = lines.lines().map(|line| {
+        assert!(line.starts_with("{\"schema\":\"hopbench.record/1\""), "{line}");
+        let mut record = record_of_line(line.as_bytes(), &SharedParts::default()).expect("old");
+        record.schema = hopbench_model::RECORD_SCHEMA.to_owned();
+        record.concise();
+        now.line(&record).expect("JSON")
+    });
+    let new_lines: String = new_lines.collect();
+    assert!(new_lines.len() * 10 < lines.len() * 9, "{} of {}", new_lines.len(), lines.len());
+    run.shared = now.parts().clone();
+    let new_run = serde_json::to_string(&run).expect("JSON");
+    let [old, new] = [(run_json, lines), (&new_run, &new_lines)].map(|(run, records)| {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("run.json"), run).expect("written");
+        fs::write(dir.path().join("records.jsonl"), records).expect("written");
+        dir
+    });
+    for format in ["markdown", "table", "istio-csv", "fortio", "csv", "json"] {
+        let report = |dir: &Path| run_report(dir, format);
+        assert_eq!(report(old.path()), report(new.path()), "{format}");
+    }
+}
+
+/// The record of a lab, with the meters of two nodes and the evidence of four interfaces, as a run
+/// of many rounds writes it: most of it is in its first two records.
+#[test]
+fn a_record_among_many_is_small() {
+    let seed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/results/full");
+    let seed = fs::read_to_string(seed).expect("a folder in one file");
+    let (_, old) = seed.split_once("\n%\n").expect("run.json and a record");
+    let first = record_of_line(old.as_bytes(), &SharedParts::default()).expect("a record");
+    let mut lines = RecordLines::default();
+    let line = |round| {
+        let mut record = Record { round, ..first.clone() };
+        // What no two trials share.
+        record.proof[0].evidence =
+            format!("flow 0 from 10.128.4.3:{} to 10.128.36.3:7474", 34_364 + round);
+        for proof in &mut record.proof[5..9] {
+            proof.evidence = format!(
+                "received {} bytes in 340 packets (at least 335 in 1); sent 22923 bytes in 342 packets (at least 335 in 1)",
+                22_767 + round
+            );
+        }
+        for latency in record.latency.values_mut() {
+            let histogram = Histogram::from_base64(&latency.hdr).expect("a histogram");
+            *latency = histogram.summary();
+        }
+        record.concise();
+        lines.line(&record).expect("JSON").len()
+    };
+    let sizes: Vec<usize> = (1..=20).map(line).collect();
+    assert!(old.len() > 9_000, "{}", old.len());
+    assert!(sizes[2..].iter().all(|size| *size < SMALL), "{sizes:?}");
+    let shared = serde_json::to_string(lines.parts()).expect("JSON").len();
+    assert!(shared < old.len() / 2, "{shared}");
+}
+
+/// A record of a cell whose parts are known, bytes: 900 of them are less than 5 MB.
+const SMALL: usize = 4600;
+
+fn run_report(dir: &Path, format: &str) -> String {
+    let done = run(program(&["report", "-f", format]).arg(dir));
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    done.stdout
 }

@@ -21,6 +21,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use hopbench_control::conductor::Conductor;
+use hopbench_model::units::Span;
 use hopbench_model::{Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, SignedPermit, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
@@ -421,7 +422,9 @@ fn seat<'a>(built: &'a Built, pod: &PodId, cpus: Option<&'a [usize]>) -> Result<
             })?)
         }
     };
-    Ok(Seat { stack, port: agent_port(pod), cpus, around })
+    let server_work =
+        built.node(&pod.place.node).and_then(|node| node.spec.server_work_ns).map(Span);
+    Ok(Seat { stack, port: agent_port(pod), cpus, server_work, around })
 }
 
 /// The hops of a path, with its sidecars and the runtimes around its ends.

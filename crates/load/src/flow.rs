@@ -40,6 +40,8 @@ pub enum Op {
     Disconnect,
     /// Nothing until this time: `Timer`.
     Wait(Nanos),
+    /// Spend CPU until this time, and let no other flow of the thread go on: `Timer`.
+    Spin(Nanos),
     /// The exchange is over; nothing until the schedule says so: `Go`, or `Finish` when load has
     /// ended.
     Rest,

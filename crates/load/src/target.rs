@@ -46,6 +46,8 @@ pub struct TargetContext {
     pub notify: Arc<Waker>,
     /// What strangers may do here.
     pub bounds: StrangerBounds,
+    /// As [`Context::server_work_ns`].
+    pub server_work_ns: Nanos,
 }
 
 /// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes. Who reads fast
@@ -83,6 +85,7 @@ impl TargetContext {
             window: Arc::default(),
             notify,
             bounds: StrangerBounds::default(),
+            server_work_ns: 0,
         }
     }
 }
@@ -108,6 +111,7 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
         inline: workers::filler(flow::INLINE_BYTES),
         credential: None,
         timeouts: bounds.timeouts,
+        work_ns: context.server_work_ns,
     };
     let strangers = Strangers {
         connections: ConnectionTable::new(bounds.connections),
@@ -133,6 +137,7 @@ pub(crate) fn workers(
         inline: workers::filler(flow::INLINE_BYTES),
         credential: context.credential.clone(),
         timeouts: Timeouts::PARTICIPANTS,
+        work_ns: context.server_work_ns,
     };
     serve(context, watch_sockets, settings, None)
 }
@@ -221,6 +226,7 @@ fn trial(context: &TargetContext) -> Context {
         target: SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
         handshake: None,
         credential: None,
+        server_work_ns: context.server_work_ns,
         peer_clock_offset_ns: 0,
         shared_clock: true,
     }

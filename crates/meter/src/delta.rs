@@ -29,6 +29,14 @@ pub fn window(start: &Reading, end: &Reading) -> Reading {
     window
 }
 
+/// The totals without a known difference, without their `_total`.
+fn unknown<'a>(start: &Reading, end: &'a Reading) -> impl Iterator<Item = &'a str> {
+    let is_unknown = |key: &str, value: f64| start.get(key).is_none_or(|before| *before > value);
+    end.iter()
+        .filter(move |(key, value)| is_unknown(key, **value))
+        .filter_map(|(key, _)| key.strip_suffix("_total"))
+}
+
 /// Brings the `user_s` and `system_s` of a process, which count in ticks, in line with its `cpu_s`,
 /// which is exact. They share it as the ticks do. Where no tick fell into the window, as those of
 /// its whole life do, which `end` has. Without `cpu_s` or without ticks they stay as they are.
@@ -61,11 +69,13 @@ pub fn node_cost(
     let nothing = Reading::new();
     let mut cost = NodeCost { name: name.to_owned(), ..NodeCost::default() };
     for (meter, reading) in end {
-        let mut figures = window(start.get(meter).unwrap_or(&nothing), reading);
+        let before = start.get(meter).unwrap_or(&nothing);
+        let mut figures = window(before, reading);
         if meter == CPU_METER {
             take_cpu(&mut cost, &mut figures, window_s);
         }
         if !figures.is_empty() {
+            cost.unknown.extend(unknown(before, reading).map(|name| format!("{meter} {name}")));
             cost.meters.insert(meter.clone(), figures);
         }
     }
@@ -200,7 +210,10 @@ mod tests {
                     ("processes_running", 3.0),
                 ]),
             ),
-            ("netdev".to_owned(), reading(&[("lo_rx_bytes_total", 30.0)])),
+            (
+                "netdev".to_owned(),
+                reading(&[("lo_rx_bytes_total", 30.0), ("new0_rx_bytes_total", 5.0)]),
+            ),
             ("memory".to_owned(), reading(&[("total_bytes", 1.0)])),
         ]);
         let cost = node_cost("a", &start, &end, 2.0);
@@ -223,6 +236,7 @@ mod tests {
             ("netdev".to_owned(), reading(&[("lo_rx_bytes", 20.0)])),
         ]);
         assert_eq!(cost.meters, others);
+        assert_eq!(cost.unknown, ["netdev new0_rx_bytes"]);
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub fn lab(nodes: &[&str]) -> LabSpec {
         name: (*name).to_owned(),
         zone: "zone".to_owned(),
         link_bits_per_s: None,
+        server_work_ns: None,
     };
     let nodes = nodes.iter().map(node).collect();
     LabSpec { nodes, mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0 }

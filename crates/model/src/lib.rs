@@ -46,12 +46,13 @@ pub use plan::{
     ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec,
     ServerImage,
 };
-pub use plan::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
+pub use plan::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 pub use plan::{SearchOutcome, SearchSpec, SearchStep};
 pub use record::{
     Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
-    RECORD_SCHEMA, Record, SHORTEST_OF_MACHINE_S, TrialOutcome,
+    RECORD_SCHEMA, RECORD_SCHEMAS, Record, SHORTEST_OF_MACHINE_S, TrialOutcome,
 };
+pub use record::{LineError, RecordLines, SharedParts, record_of_line};
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
 pub use values::{Nanos, Rate, SECOND, Scale, Sweep, number, printable, units};

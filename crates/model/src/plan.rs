@@ -24,7 +24,7 @@ pub use path::{Path, Place, Via};
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
-pub use testbed::{Host, HostsSpec, LabNode, LabSpec, TestbedSpec};
+pub use testbed::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.
 pub const PLAN_SCHEMA: &str = "hopbench.plan/1";

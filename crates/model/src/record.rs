@@ -1,5 +1,8 @@
 //! The result of one trial.
 
+mod concise;
+mod line;
+mod saturated;
 mod warning;
 
 use std::collections::BTreeMap;
@@ -9,10 +12,15 @@ use serde_json::Value;
 
 use crate::{SearchStep, WorkloadKind};
 
+pub use line::{LineError, RecordLines, SharedParts, record_of_line};
 pub use warning::{Warning, WarningKind};
 
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
-pub const RECORD_SCHEMA: &str = "hopbench.record/1";
+pub const RECORD_SCHEMA: &str = "hopbench.record/2";
+
+/// The versions that are read. In `/1` all of a record stood in its line, and a counter that was
+/// absent from a meter was unknown.
+pub const RECORD_SCHEMAS: &[&str] = &[RECORD_SCHEMA, "hopbench.record/1"];
 
 /// The setting in which old records have [`Record::testbed_changed`].
 const OLD_TESTBED_CHANGED: &str = "testbed_changed";
@@ -204,7 +212,7 @@ pub struct Latency {
     pub p9999: u64,
     /// Largest, ns.
     pub max: u64,
-    /// The whole histogram: HDR V2, base64.
+    /// The whole histogram: HDR V2, compressed where that is shorter, base64.
     pub hdr: String,
 }
 
@@ -309,8 +317,13 @@ pub struct NodeCost {
     pub per_cpu_steal: Vec<f64>,
     /// Context switches a second.
     pub context_switches_per_s: f64,
-    /// Figures of all other meters, as totals of the window or values at its end.
+    /// Figures of all other meters, as totals of the window or values at its end. One that is
+    /// absent from a meter that is here is 0: see [`counter`](Self::counter).
     pub meters: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Counters of meters without a known difference: an interface that was made anew meanwhile.
+    /// Each is `meter counter`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
 }
 
 /// Evidence that the traffic took the path that the cell names.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nanos, Plan, Stopped};
+use crate::{Nanos, Plan, SharedParts, Stopped};
 
 /// The version of [`RunFile`]; a field is never repurposed, this number grows instead.
 pub const RUN_SCHEMA: &str = "hopbench.run/1";
@@ -49,14 +49,21 @@ pub struct RunFile {
     /// Time that the rounds of all sessions took, ns, where the plan has a budget for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spent_ns: Nanos,
+    /// Trials of the rounds so far that were not made, since their comparisons are clear or out of
+    /// reach: see the budget in docs/method.md.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spared_trials: u64,
     /// What a reader should know of the run as a whole, in order. Examples are a baseline that
     /// cannot be measured, and what had changed when the run was resumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What many records share, by key; absent in old files, whose records have all of it.
+    #[serde(default, skip_serializing_if = "SharedParts::is_empty")]
+    pub shared: SharedParts,
 }
 
-fn is_zero(ns: &Nanos) -> bool {
-    *ns == 0
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn first() -> u32 {

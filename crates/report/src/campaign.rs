@@ -28,7 +28,7 @@ pub use hopbench_analysis::{
     WaterfallSummary, WorkloadSummary, main_latency,
 };
 
-pub use self::answer::Screen;
+pub use self::answer::{LiveScreen, Screen};
 pub use self::details::Details;
 pub use self::format::SummaryFormat;
 pub use self::formats::{SUMMARY_FORMATS, summary_format};

@@ -152,6 +152,7 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> Record {
     record.warnings.extend(overhead_seen(outcome, record.window_s));
     let more = warnings(&record, job, outcome);
     record.warnings.extend(more);
+    record.concise();
     record
 }
 

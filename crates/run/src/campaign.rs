@@ -41,7 +41,7 @@ const MOST_REPEATS: usize = 2;
 const SETTLING: Nanos = SECOND;
 /// What a trial takes beyond its warm-up and window in a lab, ns: an estimate, for whoever has not
 /// seen any yet.
-pub const TRIAL_OVERHEAD_NS: Nanos = SECOND * 15 / 100;
+pub const TRIAL_OVERHEAD_NS: Nanos = SECOND * 6 / 100;
 
 /// A plan, the folder of its results, and what was measured of it before.
 #[derive(Debug)]
@@ -90,7 +90,10 @@ enum Next {
     Good(Box<Record>),
     Failed,
     /// The user had enough.
-    Stop,
+    Stop {
+        /// Whether it left a whole record before.
+        made: bool,
+    },
 }
 
 impl Campaign {
@@ -202,10 +205,15 @@ impl Campaign {
         let mut recorded = false;
         let reason = match measured {
             // Nothing was measured yet when the user had enough.
-            Err(_) if interrupted => return Ok(Next::Stop),
+            Err(_) if interrupted => return Ok(Next::Stop { made: false }),
             Err(fault) => fault.text,
             Ok(done) => {
                 let record = &done.record;
+                let made = record.incomplete.is_none();
+                // A round of a budget that the user cut is only shorter: nothing is missing.
+                if interrupted && !made && around.plan.budget_ns.is_some() {
+                    return Ok(Next::Stop { made });
+                }
                 if record.window_s > 0.0 {
                     self.folder.append(record)?;
                     recorded = true;
@@ -214,7 +222,7 @@ impl Campaign {
                     observer.event(&Event::TrialDone(record));
                 }
                 match done.failure() {
-                    _ if interrupted => return Ok(Next::Stop),
+                    _ if interrupted => return Ok(Next::Stop { made }),
                     None => return Ok(Next::Good(Box::new(done.record))),
                     Some(why) => why,
                 }

@@ -5,10 +5,14 @@ mod evidence;
 mod judge;
 mod ranks;
 mod resample;
+mod settled;
 mod shift;
 
 pub use bh::q_values;
 pub use evidence::{Evidence, Test, paired, unpaired};
-pub use judge::{Comparison, Question, SAME, Verdict, judge, noise_floor, sure_floor};
+pub use judge::{
+    Comparison, FEWEST_TO_JUDGE, Question, SAME, Verdict, judge, noise_floor, sure_floor,
+};
 pub use resample::{Permuted, permuted};
+pub use settled::{FIRST_LOOK, is_settled};
 pub use shift::{Shift, ShiftQuestion, judge_shift};

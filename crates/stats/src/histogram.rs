@@ -166,7 +166,7 @@ impl Histogram {
             p999: self.percentile(99.9),
             p9999: self.percentile(99.99),
             max: self.max(),
-            hdr: self.to_base64(),
+            hdr: encoding::shorter(&self.counts),
         }
     }
 
@@ -176,7 +176,8 @@ impl Histogram {
         encoding::encode(&self.counts)
     }
 
-    /// Reads what [`to_base64`](Self::to_base64) wrote.
+    /// Reads what [`to_base64`](Self::to_base64) wrote, and the compressed form that a
+    /// [`summary`](Self::summary) has.
     ///
     /// The text may come from anywhere: what it needs in memory is bounded by the size of one
     /// histogram, whatever it claims.

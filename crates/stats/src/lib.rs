@@ -20,7 +20,10 @@
 //!   histograms;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
 //! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at
-//!   once; [`judge_shift`]: the same of a figure that is 0 in some rounds;
+//!   once; [`judge_shift`]: the same of a figure that is 0 in some rounds; [`is_settled`]: whether
+//!   more rounds are worth little;
+//! - [`welch`]: the t test of a handful of runs, for what people do by hand; [`share_interval`]: how
+//!   sure a count is;
 //! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves
 //!   over them;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.
@@ -71,11 +74,12 @@ pub mod summary;
 mod trial;
 
 pub use compare::{
-    Comparison, Evidence, Permuted, Question, SAME, Shift, ShiftQuestion, Test, Verdict, judge,
-    judge_shift, noise_floor, paired, permuted, q_values, sure_floor, unpaired,
+    Comparison, Evidence, FEWEST_TO_JUDGE, FIRST_LOOK, Permuted, Question, SAME, Shift,
+    ShiftQuestion, Test, Verdict, is_settled, judge, judge_shift, noise_floor, paired, permuted,
+    q_values, sure_floor, unpaired,
 };
 pub use histogram::{Bucket, Histogram, HistogramError};
-pub use interval::{CONFIDENCE, Interval, NoRatio};
+pub use interval::{CONFIDENCE, Interval, NoRatio, share_interval};
 pub use line::{FEWEST_PLACES, Line, fit};
 pub use random::Random;
 pub use rounds::{
@@ -83,4 +87,5 @@ pub use rounds::{
     persistence, pooled_percentile, round_effects, rounds_interval, trend,
 };
 pub use search::{Ceiling, Growth, Highest, Knee, Measurement, Outcome, Search, Step, Why};
+pub use student::welch;
 pub use trial::{Drift, Jitter, Observation, SequenceTracker, drift};

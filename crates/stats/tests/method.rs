@@ -59,7 +59,7 @@ fn the_worked_example_is_what_the_code_says() {
     shows(first, 1.151, 1.508);
     all[0].noise_floor = Some(0.2);
     let withheld = judge(&all)[0];
-    assert_eq!(withheld.verdict, Verdict::NotDecided { more_rounds: Some(7) });
+    assert_eq!(withheld.verdict, Verdict::NotDecided { more_rounds: Some(5) });
     shows(withheld, 0.959, 1.810);
 }
 

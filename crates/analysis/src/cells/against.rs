@@ -35,6 +35,8 @@ impl PathCell<'_> {
 pub(crate) struct Against<'a> {
     /// The baseline's cell of the same point.
     pub(crate) base: PathCell<'a>,
+    /// The cell and the baseline over the rounds of a cell that rested, for its 99th percentile.
+    pub(crate) rested: Option<&'a (Cell, Cell)>,
     /// The floors of each figure of the kind, at this point.
     pub(crate) floors: &'a [Option<Floor>],
     /// Whether the cell is the twin's.
@@ -118,14 +120,22 @@ fn compare(
         out.estimate.note = CONNECTING_ENDS.to_owned();
         return;
     }
-    let (evidence, missing) = evidence(figure, index, here.cell, base.cell);
+    let saturated = Verdict::saturated(here.cell.saturated_per_s(), base.cell.saturated_per_s());
+    if let Some(verdict) = saturated.filter(|_| figure.is_latency()) {
+        out.estimate.ratio = (!against.is_twin).then(|| RatioSummary::without(verdict));
+        return;
+    }
+    let rested = against.rested.filter(|_| figure.is_far_percentile());
+    let (kept, baseline) =
+        rested.map_or((here.cell, base.cell), |(kept, baseline)| (kept, baseline));
+    let (evidence, missing) = evidence(figure, index, kept, baseline);
     out.estimate.note = missing;
     let Some(evidence) = evidence else {
         return;
     };
     let floor = against.floors.get(index).copied().flatten();
     let mut ratio = RatioSummary {
-        spread: Spread::with(evidence.ratio, evidence.interval, evidence.rounds),
+        spread: Some(Spread::with(evidence.ratio, evidence.interval, evidence.rounds)),
         p: None,
         q: None,
         test: None,
@@ -151,7 +161,7 @@ fn compare(
 }
 
 /// The ratios of the rounds, and what is missing from them.
-fn evidence(
+pub(crate) fn evidence(
     figure: &Figure,
     index: usize,
     kept: &Cell,

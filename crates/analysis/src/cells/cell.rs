@@ -1,11 +1,12 @@
 //! The trials of one cell, as far as their figures need them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{ProxyCost, Record, proxy_role};
 
+use super::samples::Samples;
 use super::warnings::is_of_the_machine;
-use crate::figures::{Kind, Node, is_mostly_late, per_s};
+use crate::figures::{Kind, Node, Percentile, is_mostly_late, mostly_saturated, per_s};
 use crate::summary::Limit;
 
 /// More kinds of failures than this are counted together.
@@ -15,7 +16,7 @@ const MOST_ERRORS: usize = 16;
 const OTHER_ERRORS: &str = "others";
 
 /// The trials of one cell, as far as their figures need them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Cell {
     /// The trials, one a round.
     pub(crate) rounds: Vec<Round>,
@@ -34,7 +35,7 @@ pub(crate) struct Cell {
 }
 
 /// The trial of one round.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Round {
     /// The round, from 1.
     pub(crate) round: u32,
@@ -46,6 +47,8 @@ pub(crate) struct Round {
     pub(crate) disturbed: bool,
     /// Whether the generator was its limit.
     pub(crate) late: bool,
+    /// The rate at which the path was saturated, a second, if it was.
+    pub(crate) saturated_per_s: Option<f64>,
     /// In the order of the kind's figures; not a number where absent.
     pub(crate) figures: Box<[f64]>,
     /// Units of work a second; not a number where there is no such unit.
@@ -54,11 +57,13 @@ pub(crate) struct Round {
     pub(crate) proxies: Box<[Spent]>,
     /// The CPUs of its nodes.
     pub(crate) nodes: Box<[Node]>,
+    /// The latency of whose far end there is a figure; absent where its samples are not known.
+    pub(crate) samples: Option<Samples>,
 }
 
 /// What the proxies of one kind spent in a trial, added up: work is that of all of them, too. Not a
 /// number where that is not known of each.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Spent {
     /// Their role on the path: `server-sidecar`.
     pub(crate) name: String,
@@ -141,10 +146,15 @@ impl Cell {
             window_s: record.window_s,
             disturbed: record.is_disturbed(),
             late: record.is_generator_limited(),
+            saturated_per_s: record.saturated_per_s(),
             figures,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
             proxies: Spent::all(&record.cost.proxies),
             nodes: Node::all(&record.cost),
+            samples: kind
+                .latency(Percentile::P99)
+                .and(kind.distribution)
+                .and_then(|name| Samples::of(record.latency.get(name)?)),
         };
         match self.places.get(&record.round) {
             Some(place) => self.rounds[*place] = taken,
@@ -180,6 +190,12 @@ impl Cell {
     /// Whether the generator was the limit of most of the rounds that count.
     pub(crate) fn is_generator_limited(&self) -> bool {
         is_mostly_late(self.counted().map(|round| round.late))
+    }
+
+    /// The rate at which it is saturated, a second: in most of the rounds that count the rate that
+    /// was asked for was not kept.
+    pub(crate) fn saturated_per_s(&self) -> Option<f64> {
+        mostly_saturated(self.counted().map(|round| round.saturated_per_s))
     }
 
     /// The main figure, the first, by round from 1 on; `None` where a round has none above 0, and
@@ -230,6 +246,38 @@ impl Cell {
     /// Rounds that were measured here and in the other cell.
     pub(crate) fn shared(&self, other: &Self) -> usize {
         self.rounds.iter().filter(|here| other.of_round(here.round).is_some()).count()
+    }
+
+    /// Puts another value of a figure in place of a round's.
+    pub(crate) fn replace(&mut self, round: u32, figure: usize, value: f64) {
+        if let Some(place) = self.places.get(&round) {
+            self.rounds[*place].figures[figure] = value;
+        }
+    }
+
+    /// The cell of a baseline that was measured twice: each figure of a round is the geometric mean
+    /// of both, which scatters less than one of them. It stays as it is where the twin has none, or
+    /// measured it in another session or while the testbed changed.
+    pub(crate) fn with_twin(&self, twin: &Self) -> Self {
+        let mut out = self.clone();
+        for round in &mut out.rounds {
+            let same = |other: &&Round| other.session == round.session && !other.disturbed;
+            let Some(other) = twin.of_round(round.round).filter(same) else { continue };
+            for (one, other) in round.figures.iter_mut().zip(&other.figures) {
+                if *one > 0.0 && *other > 0.0 {
+                    *one = (*one * other).sqrt();
+                }
+            }
+        }
+        out
+    }
+
+    /// The same cell with these of its rounds.
+    pub(crate) fn only(&self, rounds: &BTreeSet<u32>) -> Self {
+        let kept: Vec<Round> =
+            self.rounds.iter().filter(|round| rounds.contains(&round.round)).cloned().collect();
+        let places = (0..).zip(&kept).map(|(place, round)| (round.round, place)).collect();
+        Self { rounds: kept, places, ..self.clone() }
     }
 
     fn of_round(&self, round: u32) -> Option<&Round> {

@@ -21,9 +21,9 @@ const RESAMPLES: usize = 500;
 const POOLED: [(&str, f64); 4] = [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p999", 99.9)];
 
 /// The distributions of chosen cells by round: rounds of a cell measure one thing, and merged they
-/// have all that was seen. (Columns of percentiles show the median over rounds of each round's
-/// percentile instead.)
-#[derive(Debug, Default)]
+/// have all that was seen. (Columns of percentiles show the median over the rounds instead, and
+/// those of the 99th percentile the median over batches of rounds.)
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Distributions(BTreeMap<(usize, usize), BTreeMap<u32, String>>);
 
 /// The distribution of a cell.

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{Plan, Record, RunFile, TrialOutcome};
 use hopbench_stats::{
-    Evidence, Question, Verdict, judge, noise_floor, paired, round_effects, summary, trend,
+    Evidence, FEWEST_TO_JUDGE, Question, Verdict, judge, noise_floor, paired, round_effects,
+    summary, trend,
 };
 use serde::Serialize;
 
@@ -17,18 +18,17 @@ pub use self::machine::NoiseMachine;
 
 use self::drift::drift;
 use self::machine::limits;
+use super::batches::pool;
 use super::cell::Cell;
 use crate::figures::Better::{Higher, Neither};
 use crate::figures::{End, Figure, Percentile, Source, kinds};
 
 /// The version of [`Noise`] as JSON; a field is never repurposed, this number grows instead.
-pub const NOISE_SCHEMA: &str = "hopbench.noise/1";
+pub const NOISE_SCHEMA: &str = "hopbench.noise/2";
 
-/// The numbers of rounds for which is said what they could see.
-pub const NOISE_ROUNDS: [u32; 3] = [5, 10, 20];
-
-/// Verdicts take so many rounds.
-const FEWEST_ROUNDS: usize = 3;
+/// The times for which the smallest visible difference is given, minutes.
+pub const NOISE_MINUTES: [u32; 3] = [1, 5, 20];
+const MINUTE_NS: f64 = 60e9;
 
 /// The noise of a run, from a path that was measured twice in each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -68,7 +68,7 @@ pub struct NoiseFigure {
     /// The coefficient of variation of the rounds: standard deviation over mean, of both (root of
     /// the mean square). 0.03 is 3 %.
     pub variation: f64,
-    /// The second over the first: the median of the ratios of the rounds.
+    /// The second over the first, as a comparison of a run would have it.
     pub ratio: f64,
     /// Its interval, 95 %.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,9 +85,10 @@ pub struct NoiseFigure {
     /// with fewer than 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub could_have_seen: Option<f64>,
-    /// The same with other numbers of rounds, by the root of their number.
+    /// The same for so many minutes of trials of this workload on two paths (key: minutes), scaled
+    /// by the root of the time; empty if the run had no budget.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub with_rounds: BTreeMap<u32, f64>,
+    pub in_minutes: BTreeMap<u32, f64>,
     /// How it moved from the first round to the last, as a share of the first; absent with fewer
     /// than 5 rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,10 +109,14 @@ impl Noise {
         let good: Vec<&Record> = records.iter().filter(good).collect();
         let (mut measured, mut main) = (Vec::new(), Vec::new());
         for at in 0..plan.points.len() {
-            let pair = [first, second].map(|path| cell(plan, at, path, &good));
+            let mut pair = [first, second].map(|path| cell(plan, at, path, &good));
             let point = &plan.points[at];
             let open_loop = point.job.schedule.per_s().is_some();
             let kind = kinds::of(&point.job.workload, open_loop);
+            if let Some(far) = kind.latency(Percentile::P99) {
+                let [one, other] = &mut pair;
+                pool(&mut [one, other], far);
+            }
             for (index, figure) in
                 kind.figures.iter().enumerate().filter(|(_, figure)| is_told(figure, open_loop))
             {
@@ -122,10 +127,12 @@ impl Noise {
         }
         let rounds = measured.iter().map(|figure| figure.pairs.len()).max()?;
         let told_apart = told_apart(&measured);
+        // All points have windows of one length.
+        let rounds_ns = (run.spent_ns > 0).then(|| run.spent_ns as f64 / plan.points.len() as f64);
         let figures = measured
             .iter()
             .zip(told_apart)
-            .map(|(one, differs)| one.noise(differs))
+            .map(|(one, differs)| one.noise(differs, rounds_ns))
             .collect::<Option<_>>()?;
         let drift = drift(&round_effects(&main), plan.seed);
         let machine = NoiseMachine::of(&good);
@@ -191,16 +198,15 @@ impl<'a> Measured<'a> {
         Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution }
     }
 
-    fn noise(&self, differs: bool) -> Option<NoiseFigure> {
+    /// `rounds_ns`: how long this workload's trials on both paths took, if known.
+    fn noise(&self, differs: bool, rounds_ns: Option<f64>) -> Option<NoiseFigure> {
         let (seconds, firsts): (Vec<f64>, Vec<f64>) = self.pairs.iter().copied().unzip();
         let variation = [&seconds, &firsts].map(|values| variation(values));
         // With fewer nothing is called.
         let could_have_seen =
-            self.evidence.could_have_seen().filter(|_| self.evidence.rounds >= FEWEST_ROUNDS);
-        let scaled = |seen: f64, rounds: u32| {
-            let root = (self.pairs.len() as f64 / f64::from(rounds)).sqrt();
-            (rounds, (seen.ln_1p() * root).exp_m1())
-        };
+            self.evidence.could_have_seen().filter(|_| self.evidence.rounds >= FEWEST_TO_JUDGE);
+        // How long it took to see that much of this workload.
+        let known = could_have_seen.zip(rounds_ns);
         let middle: Vec<f64> =
             self.pairs.iter().map(|(second, first)| (second * first).sqrt()).collect();
         let moved = trend(&middle);
@@ -217,14 +223,19 @@ impl<'a> Measured<'a> {
             noise_floor: noise_floor(std::slice::from_ref(&self.evidence))?,
             differs,
             could_have_seen,
-            with_rounds: could_have_seen
-                .into_iter()
-                .flat_map(|seen| NOISE_ROUNDS.map(|n| scaled(seen, n)))
-                .collect(),
+            in_minutes: known.into_iter().flat_map(in_minutes).collect(),
             moved: moved.map(|moved| moved.relative_change),
             moved_p: moved.map(|moved| moved.p),
         })
     }
+}
+
+/// What could be seen in [`NOISE_MINUTES`], from what was seen (a share) in this time (ns).
+fn in_minutes((seen, ns): (f64, f64)) -> [(u32, f64); 3] {
+    NOISE_MINUTES.map(|minutes| {
+        let root = (ns / (f64::from(minutes) * MINUTE_NS)).sqrt();
+        (minutes, (seen.ln_1p() * root).exp_m1())
+    })
 }
 
 /// Standard deviation (n - 1) over mean; 0 with one value.

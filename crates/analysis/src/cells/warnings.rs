@@ -8,7 +8,7 @@ use hopbench_model::{Record, Warning, WarningKind};
 use crate::summary::WarningSummary;
 
 /// Caveats, by the index of the workload and their kind.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Warnings {
     by_kind: BTreeMap<(usize, String), Caveat>,
     /// Trials with caveats that are the machine's, whatever was measured.
@@ -22,7 +22,7 @@ pub(crate) fn is_of_the_machine(warning: &Warning) -> bool {
     warning.kind == WarningKind::CpuUndercounted
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Caveat {
     trials: u32,
     paths: BTreeSet<usize>,

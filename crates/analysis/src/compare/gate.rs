@@ -167,6 +167,10 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
         Outcome::Same | Outcome::NotDecided | Outcome::NoiseFloor | Outcome::MinimumEffect => {
             CaseState::Unseen
         }
+        // Its latency grew as long as the trial lasted, and the baseline's did not.
+        Outcome::Saturated if row.is_newly_saturated() => CaseState::Broken,
+        // The baseline's latency says nothing, so the candidate's cannot be judged by it.
+        Outcome::Saturated => CaseState::Unjudged,
         Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio => CaseState::Unjudged,
     }
 }

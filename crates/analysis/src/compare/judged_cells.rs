@@ -23,10 +23,11 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
         let first = &pair.a[0];
         for (index, measure) in first.of.measures[first.at].iter().enumerate() {
             let Some((mut row, sides)) = blank(pair, index, measure) else { continue };
-            match evidence(pair, measure, &sides) {
+            match evidence(pair, measure, &row, &sides) {
                 Err(verdict) => {
                     let is_shift = verdict.word == NO_RATIO_TO_0;
                     row.set_verdict(verdict);
+                    row.is_worse = row.is_newly_saturated();
                     if is_shift {
                         shifts.push((rows.len(), sides, measure, pair.absolute_floor(index)));
                     }
@@ -123,6 +124,7 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
         summary::median(values).map(|median| Median { median, values: values.len() })
     };
     let first = &pair.a[0];
+    let [baseline_saturated_per_s, candidate_saturated_per_s] = pair.saturated_per_s();
     let row = Row {
         path: first.path.name.clone(),
         workload: first.point.workload.clone(),
@@ -137,6 +139,8 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
         high: None,
         p: None,
         q: None,
+        baseline_saturated_per_s,
+        candidate_saturated_per_s,
         noise_floor: None,
         worse_by_at_most: None,
         by_run,
@@ -149,7 +153,12 @@ fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides
 }
 
 /// The evidence on a figure, or the verdict that there is none.
-fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides) -> Result<Evidence, Verdict> {
+fn evidence(
+    pair: &Pair<'_>,
+    measure: &Measure,
+    row: &Row,
+    sides: &Sides,
+) -> Result<Evidence, Verdict> {
     let none =
         |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
     let Sides { a, b } = sides;
@@ -163,6 +172,10 @@ fn evidence(pair: &Pair<'_>, measure: &Measure, sides: &Sides) -> Result<Evidenc
     }
     if measure.is_of_connecting() && !pair.connects_alike() {
         return Err(none("connecting ends elsewhere".to_owned()));
+    }
+    let saturated = Verdict::saturated(row.candidate_saturated_per_s, row.baseline_saturated_per_s);
+    if let Some(verdict) = saturated.filter(|_| measure.is_latency()) {
+        return Err(verdict);
     }
     // What is nothing everywhere, like losses, is the same.
     if a.iter().chain(b).all(|value| *value == 0.0) {

@@ -141,6 +141,15 @@ impl Measure {
         matches!(self.source, Source::Figure(figure) if figure.is_cpu_of_an_end())
     }
 
+    /// Whether it is a latency, which is not compared where a path is saturated.
+    pub(crate) fn is_latency(&self) -> bool {
+        match &self.source {
+            Source::Figure(figure) => figure.is_latency(),
+            Source::Percentile(..) => true,
+            Source::Metric(_) => false,
+        }
+    }
+
     /// Whether this is the time of connecting, which ends where the connection does.
     pub(crate) fn is_of_connecting(&self) -> bool {
         self.name.starts_with("connect_")

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::difference::jobs;
 use super::values::{Kept, Values};
+use crate::figures::mostly_saturated;
 use crate::text::cell_name::{cell_text, key as point_key};
 
 /// A cell that both sides measured.
@@ -213,6 +214,16 @@ impl<'a> Pair<'a> {
     /// Whether the generator was the limit of most trials of a run.
     pub(crate) fn is_generator_limited(&self) -> bool {
         self.all().any(|found| found.kept.is_some_and(Kept::is_generator_limited))
+    }
+
+    /// The rates at which the cell is saturated in the baseline and in the candidate, a second: in
+    /// most trials of the side's runs.
+    pub(crate) fn saturated_per_s(&self) -> [Option<f64>; 2] {
+        let of = |side: &[CellOfRun<'_>]| {
+            let kept = side.iter().filter_map(|found| found.kept);
+            mostly_saturated(kept.flat_map(Kept::saturated))
+        };
+        [of(&self.a), of(&self.b)]
     }
 
     /// Whether the traffic passes the same proxies everywhere.

@@ -50,6 +50,12 @@ pub struct Row {
     /// The same corrected for the number of comparisons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
+    /// The rate at which the baseline's cell is saturated, a second; absent where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_saturated_per_s: Option<f64>,
+    /// The same of the candidate's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidate_saturated_per_s: Option<f64>,
     /// The share by which the same thing measured twice differed in either run, where one has an
     /// A/A pair. Of a share that has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +90,14 @@ impl Row {
     /// Its cell: path, workload and point.
     pub fn cell(&self) -> String {
         cell_text(&self.path, &self.workload, &self.point)
+    }
+
+    /// Whether the candidate is saturated and the baseline is not. Then its latency is worse,
+    /// though it has no ratio.
+    pub fn is_newly_saturated(&self) -> bool {
+        self.outcome == Outcome::Saturated
+            && self.candidate_saturated_per_s.is_some()
+            && self.baseline_saturated_per_s.is_none()
     }
 
     /// How far it is from no difference; 0 where there is no ratio.

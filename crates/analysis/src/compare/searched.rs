@@ -309,6 +309,8 @@ fn row(
         high: compared.high,
         p: compared.p,
         q: compared.q,
+        baseline_saturated_per_s: None,
+        candidate_saturated_per_s: None,
         noise_floor: None,
         worse_by_at_most: hidden
             .filter(|_| outcome != Outcome::NoRatio)

@@ -49,6 +49,8 @@ pub(crate) struct Round {
     session: u32,
     /// Whether the generator was its limit.
     late: bool,
+    /// The rate at which the path was saturated, a second, if it was.
+    saturated_per_s: Option<f64>,
     /// In the order of the measures; not a number where absent.
     figures: Box<[f64]>,
 }
@@ -154,7 +156,8 @@ impl Values {
             self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
         let kept = self.cells.entry((path, point)).or_default();
         let late = record.is_generator_limited();
-        kept.rounds.insert(record.round, Round { session: record.session, late, figures });
+        let (session, saturated_per_s) = (record.session, record.saturated_per_s());
+        kept.rounds.insert(record.round, Round { session, late, saturated_per_s, figures });
     }
 
     /// Trials that are used.
@@ -197,6 +200,11 @@ impl Kept {
     /// Whether the generator was the limit of most of its trials.
     pub(crate) fn is_generator_limited(&self) -> bool {
         is_mostly_late(self.rounds.values().map(|round| round.late))
+    }
+
+    /// Of each of its trials the rate at which the path was saturated, if it was.
+    pub(crate) fn saturated(&self) -> impl Iterator<Item = Option<f64>> {
+        self.rounds.values().map(|round| round.saturated_per_s)
     }
 
     /// The values of a figure over the rounds that have it.

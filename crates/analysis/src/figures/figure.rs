@@ -117,6 +117,17 @@ impl Figure {
         if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
     }
 
+    /// Whether it is a latency. That of a saturated path says how long the trial was, and nothing
+    /// about the path.
+    pub(crate) fn is_latency(&self) -> bool {
+        matches!(self.source, Source::Latency(..))
+    }
+
+    /// Whether it is a 99th percentile, which batches of rounds may tell.
+    pub(crate) fn is_far_percentile(&self) -> bool {
+        matches!(self.source, Source::Latency(_, Percentile::P99))
+    }
+
     /// Whether this is the time of connecting, which ends where the connection does.
     pub(crate) fn is_of_connecting(&self) -> bool {
         matches!(self.source, Source::Latency("connect_ns", _))
@@ -243,8 +254,8 @@ fn cores(record: &Record, end: End, proxied: bool) -> Option<f64> {
     }
 }
 
-/// The sum of a figure over the proxies that the path names. `None` where it is not known of each of
-/// them, and where there are none.
+/// The sum of a figure over the proxies that the path names. `None` if it is not known of each of
+/// them, and if there are none.
 fn of_proxies(record: &Record, figure: fn(&ProxyCost) -> Option<f64>) -> Option<f64> {
     let named = record.cost.proxies.iter().filter(|proxy| proxy.named);
     named.map(figure).reduce(|sum, next| Some(sum? + next?)).flatten()

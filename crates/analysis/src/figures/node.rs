@@ -14,7 +14,7 @@ pub(crate) enum Busy {
 }
 
 /// How busy the CPUs of a machine were, in cores.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Node {
     /// The name of the node, or of the first where all are one machine.
     pub(crate) name: String,

@@ -149,7 +149,8 @@ impl Curve<'_> {
             .map(Spread::of);
             if let (Some(x), Some(y)) = (x, y) {
                 let point = plan.points[*at].point.clone();
-                points.push(CurvePoint { point, x: x.median, spread: y });
+                let saturated_per_s = cell.saturated_per_s();
+                points.push(CurvePoint { point, x: x.median, saturated_per_s, spread: y });
                 seen.iter().for_each(|(round, x, y)| rounds.add(round, (*x, *y)));
             }
         }

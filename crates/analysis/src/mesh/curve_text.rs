@@ -5,6 +5,7 @@ use hopbench_stats::FEWEST_PLACES;
 
 use super::over::Over;
 use crate::summary::{CurvePoint, CurveSummary, LineSummary, Resource};
+use crate::text::load_text::saturated;
 use crate::text::{Scale, interval_text};
 
 /// A point further from the line than this share of its value makes the line doubtful.
@@ -20,10 +21,19 @@ pub(crate) fn text(curve: &CurveSummary, over: Over, can_be_line: bool) -> Strin
     let together =
         if curve.proxies > 1 { format!(", {} together", curve.proxies) } else { String::new() };
     let name = format!("{}{together}{}", curve.proxy, curve.place());
-    match &curve.line {
-        Some(line) => format!("{name}: {}", fitted(curve, line, over)),
-        None => format!("{name}: {}", listed(curve, over, can_be_line)),
-    }
+    let own = match &curve.line {
+        Some(line) => fitted(curve, line, over),
+        None => listed(curve, over, can_be_line),
+    };
+    format!("{name}: {own}{}", not_carried(curve))
+}
+
+/// The points at which the path is saturated; empty where it is at none.
+fn not_carried(curve: &CurveSummary) -> String {
+    let one = |point: &CurvePoint| {
+        Some(format!("; {} at {}", saturated(point.saturated_per_s?), point.label()))
+    };
+    curve.points.iter().filter_map(one).collect()
 }
 
 fn fitted(curve: &CurveSummary, line: &LineSummary, over: Over) -> String {

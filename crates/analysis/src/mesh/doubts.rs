@@ -6,6 +6,7 @@ use hopbench_model::number::percentage;
 use crate::cells::Cell;
 use crate::figures::Kind;
 use crate::summary::Spread;
+use crate::text::load_text::saturated;
 
 /// More than was asked for, by more than readings at two edges differ.
 const MORE: f64 = 1.01;
@@ -16,6 +17,8 @@ pub(crate) struct Doubts {
     generator: bool,
     /// Its latencies are those of another load.
     other_load: Option<OtherLoad>,
+    /// The rate at which it is saturated, a second: that is why the load was less.
+    saturated_per_s: Option<f64>,
     /// Share of the exchanges that failed: what failed is in no latency.
     failed: f64,
 }
@@ -65,9 +68,11 @@ impl Doubts {
                 _ => Some(OtherLoad::Less),
             }
         };
+        let saturated_per_s = cell.saturated_per_s();
         Self {
             generator: cell.is_generator_limited(),
-            other_load: asked_per_s.and_then(other),
+            other_load: asked_per_s.and_then(other).filter(|_| saturated_per_s.is_none()),
+            saturated_per_s,
             failed,
         }
     }
@@ -77,6 +82,10 @@ impl Doubts {
         let mut out = Vec::new();
         if paths.iter().any(|(_, doubts)| doubts.generator) {
             out.push("the load generator was the limit".to_owned());
+        }
+        for (name, doubts) in paths {
+            let text = doubts.saturated_per_s.map(saturated);
+            out.extend(text.map(|text| format!("{text}, its latency is not compared ({name})")));
         }
         for other in [OtherLoad::Less, OtherLoad::More] {
             let of_them = paths.iter().filter(|(_, doubts)| doubts.other_load == Some(other));

@@ -134,6 +134,7 @@ fn own(path: &Measured<'_>, quantities: &[Quantity]) -> WaterfallStep {
         path: path.name.to_owned(),
         against: None,
         in_chain: true,
+        saturated_per_s: path.cell.saturated_per_s(),
         added: quantities.iter().filter_map(figure).collect(),
         proxies: proxies(path.cell),
         note: note(&[path], is_short(path, quantities)),
@@ -147,7 +148,11 @@ fn step(
     label: String,
     quantities: &[Quantity],
 ) -> WaterfallStep {
+    let is_saturated = [path, against].iter().any(|path| path.cell.saturated_per_s().is_some());
     let figure = |quantity: &Quantity| {
+        if is_saturated && quantity.is_latency {
+            return None;
+        }
         let here = |round: &Round| quantity.of(round, path.member);
         let there = |round: &Round| quantity.of(round, against.member);
         let pairs = path.cell.pairs_of(against.cell, here, there).values;
@@ -159,6 +164,7 @@ fn step(
         path: path.name.to_owned(),
         against: Some(against.name.to_owned()),
         in_chain: false,
+        saturated_per_s: path.cell.saturated_per_s(),
         added: quantities.iter().filter_map(figure).collect(),
         proxies: proxies(path.cell),
         note: note(&[path, against], is_short(path, quantities)),
@@ -223,6 +229,8 @@ struct Quantity {
     figure: usize,
     /// Whether it is the time of connecting, which ends where the connection does.
     connecting: bool,
+    /// Whether it is a latency, which is not compared where a path is saturated.
+    is_latency: bool,
 }
 
 impl Quantity {
@@ -248,6 +256,7 @@ fn quantities(kind: &Kind) -> Vec<Quantity> {
             label: figure.label,
             figure: at,
             connecting: figure.is_of_connecting(),
+            is_latency: figure.is_latency(),
         }
     };
     figures.into_iter().flatten().map(quantity).collect()

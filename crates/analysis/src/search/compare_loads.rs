@@ -5,15 +5,14 @@
 //! - Other loads differ if what is known of the two does not overlap: levels, observations, and
 //!   loads beyond an end of the range.
 
-use hopbench_stats::{Comparison, Evidence, Question, Verdict as Judged, paired, unpaired};
+use hopbench_stats::{
+    Comparison, Evidence, FEWEST_TO_JUDGE, Question, Verdict as Judged, paired, unpaired,
+};
 
 use super::known_load::KnownLoad;
 use crate::figures::Better;
 use crate::summary::{Outcome, Verdict};
 use crate::verdict::{by, called};
-
-/// Results that a verdict is founded on, at least.
-const FEWEST: usize = 3;
 
 /// The comparison of a load with another: the verdict, and the ratio with the least and the most
 /// that it can be.
@@ -82,7 +81,7 @@ impl Relation {
             RelationKind::NotDecided => Verdict::not_decided(self.low.zip(self.high), None, None),
             RelationKind::BelowMinimum => Verdict::below_minimum(),
             RelationKind::TooFew => {
-                let text = format!("too few searches ({FEWEST} needed)");
+                let text = format!("too few searches ({FEWEST_TO_JUDGE} needed)");
                 Verdict::plain(Outcome::TooFewRounds, "too few searches", text)
             }
         }

@@ -6,7 +6,7 @@ use hopbench_model::{Point, Record, SearchSpec, point_label};
 use serde_json::Value;
 
 use super::trials::{self, SearchTrial, figures};
-use crate::figures::{Kind, RecordedJob};
+use crate::figures::{Kind, RecordedJob, mostly_saturated};
 use crate::run_data::RunData;
 use crate::summary::{EqualLoad, EqualLoadPath, SearchedPath};
 use crate::text::LoadUnit;
@@ -66,6 +66,9 @@ pub(crate) fn all(
                 (!records.is_empty()).then(|| EqualLoadPath {
                     path: path.name.clone(),
                     trials: records.len(),
+                    saturated_per_s: mostly_saturated(
+                        records.iter().map(|record| record.saturated_per_s()),
+                    ),
                     figures,
                 })
             };

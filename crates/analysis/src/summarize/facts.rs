@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use hopbench_model::number::{counted, percentage, plain};
 use hopbench_model::units::Span;
-use hopbench_model::{Pattern, Schedule};
+use hopbench_model::{Pattern, Schedule, point_label};
+use hopbench_stats::FEWEST_TO_JUDGE;
 
 use super::drift;
+use crate::cells::batches::FEWEST_SAMPLES;
 use crate::cells::{nodes, outliers};
 use crate::figures::RecordedJob;
 use crate::run_data::{RunData, Workload};
@@ -33,14 +35,28 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
         ));
     }
     out.extend(data.rule.iter().flat_map(|rule| rule.notes(cells())));
+    out.extend(spared(data));
     out.extend(disturbed(cells().map(|(_, cell)| cell)));
     out.extend(floor(data, workloads));
+    out.extend(pooled(data));
     out.extend(outliers::note(workloads));
     out.extend(drift::notes(data));
     out.extend(unequal(data));
     out.extend(data.warnings.machine());
     out.extend(nodes::too_short(data.cells.values()));
     out
+}
+
+/// The number of trials that a budget spent on other cells.
+fn spared(data: &RunData) -> Option<String> {
+    let trials = data.run.spared_trials;
+    (trials > 0).then(|| {
+        format!(
+            "{} were spared for others: after some rounds, a cell whose verdict is clear or out of \
+             reach is in one round of four",
+            counted(trials, "trial", "trials"),
+        )
+    })
 }
 
 /// The number of trials that are in no figure because the testbed changed.
@@ -56,15 +72,37 @@ fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String>
     })
 }
 
-/// Verdicts take so many rounds.
-const FEWEST_ROUNDS: u32 = 3;
+/// Which 99th percentiles were read from several rounds together, and which of too few samples.
+fn pooled(data: &RunData) -> Option<String> {
+    let mut rounds: Vec<usize> = data.batches.values().map(|batches| batches.rounds).collect();
+    rounds.sort_unstable();
+    let (least, most) = (rounds.first()?, rounds.last()?);
+    let size = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+    let short = data.batches.iter().filter(|(_, batches)| batches.fewest < FEWEST_SAMPLES);
+    let named: Vec<String> = short
+        .map(|(point, batches)| {
+            let at = &data.run.plan.points[*point];
+            let name = [at.workload.as_str(), &point_label(&at.point)].join(" ");
+            format!("{} ({})", name.trim_end(), batches.fewest)
+        })
+        .collect();
+    let more = named.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let few = named[..named.len().min(MOST_NAMED)].join(", ");
+    let few = if few.is_empty() { few } else { format!("; too few samples: {few}{more}") };
+    Some(format!(
+        "p99 is read from batches of {size} {}, so that of {FEWEST_SAMPLES} samples or more 10 lie \
+         beyond it{few}",
+        if *most == 1 { "round" } else { "rounds" }
+    ))
+}
 
 /// The noise floor: by how much the baseline and its twin differ, and where that is no chance.
 fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
     let plan = &data.run.plan;
     let (baseline, twin) = (plan.baseline.as_ref()?, plan.twin.as_ref()?);
     // A run of fewer rounds has no verdict that it could widen.
-    if plan.rounds < FEWEST_ROUNDS {
+    if (plan.rounds as usize) < FEWEST_TO_JUDGE {
         return None;
     }
     let mut floors: Vec<(f64, String)> = Vec::new();
@@ -78,7 +116,8 @@ fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
                     Some(floor) => floors.push((floor, name.trim_end().to_owned())),
                     None => unknown += 1,
                 }
-                sure += u64::from(ratio.is_some_and(|ratio| ratio.spread.leaves_out(1.0)));
+                let spread = ratio.and_then(|ratio| ratio.spread);
+                sure += u64::from(spread.is_some_and(|spread| spread.leaves_out(1.0)));
             }
         }
     }

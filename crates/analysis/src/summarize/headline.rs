@@ -38,7 +38,11 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
         workload.cells.iter().filter(|cell| !cell.is_twin && cell.figure(name).is_some()).collect();
     let value =
         |cell: &CellSummary| cell.figure(name).map_or(f64::NAN, |figure| figure.spread.median);
-    let spoken = |cell: &CellSummary| Scale::one(name, value(cell));
+    let spoken = |cell: &CellSummary| {
+        let own = Scale::one(name, value(cell));
+        let saturated = cell.saturated().map(|text| format!(" ({text})"));
+        format!("{own}{}", saturated.unwrap_or_default())
+    };
     let at = |cell: &CellSummary| match cell.point_label.as_str() {
         "" => String::new(),
         label => format!(" at {label}"),
@@ -72,8 +76,9 @@ impl Compared<'_> {
     /// The point at which the path is furthest from the baseline, among the real differences.
     fn furthest(&self) -> Option<(&CellSummary, f64, &Verdict)> {
         let real = self.verdicts.iter().filter(|(.., verdict)| verdict.outcome.is_called());
-        let far =
-            real.map(|(cell, ratio, verdict)| (*cell, ratio.spread.median.ln().abs(), *verdict));
+        let far = real.filter_map(|(cell, ratio, verdict)| {
+            Some((*cell, ratio.spread?.median.ln().abs(), *verdict))
+        });
         far.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -92,6 +97,15 @@ impl Compared<'_> {
             )
         };
         Finding { paths: self.path.to_owned(), outcome: verdict.outcome, text }
+    }
+
+    /// The finding that at some points nothing is compared, with the text of the first.
+    fn withheld(&self, outcome: Outcome) -> Option<Finding> {
+        let (_, verdict) = self.of(outcome).next()?;
+        let (count, all) = (self.of(outcome).count(), self.verdicts.len());
+        let at = if count == all { String::new() } else { format!(" at {count} of {all} points") };
+        let text = format!("{}{at}", verdict.text);
+        Some(Finding { paths: self.path.to_owned(), outcome, text })
     }
 
     fn of(&self, outcome: Outcome) -> impl Iterator<Item = (&RatioSummary, &Verdict)> {
@@ -118,18 +132,15 @@ pub(crate) fn findings(workload: &WorkloadSummary) -> Vec<Finding> {
         let (paths, outcome) = (format!("{} more", differ.len() - MOST_NAMED), last.1.2.outcome);
         out.push(Finding { paths, outcome, text: "differ by less".to_owned() });
     }
+    out.extend(paths.iter().filter_map(|path| path.withheld(Outcome::Saturated)));
     // Where a real difference was seen at another point, that is the finding.
     let mut quiet: Vec<&Compared<'_>> =
         paths.iter().filter(|path| path.furthest().is_none()).collect();
     quiet.retain(|path| {
-        let (count, all) = (path.of(Outcome::Generator).count(), path.verdicts.len());
-        if let Some((_, verdict)) = path.of(Outcome::Generator).next() {
-            let at =
-                if count == all { String::new() } else { format!(" at {count} of {all} points") };
-            let text = format!("{}{at}", verdict.text);
-            out.push(Finding { paths: path.path.to_owned(), outcome: Outcome::Generator, text });
-        }
-        count == 0
+        let late = path.withheld(Outcome::Generator);
+        let is_quiet = late.is_none() && path.of(Outcome::Saturated).next().is_none();
+        out.extend(late);
+        is_quiet
     });
     let strongest =
         |path: &Compared<'_>| QUIET.into_iter().find(|outcome| path.of(*outcome).next().is_some());

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::spread::Spread;
 use super::stop::StopSummary;
 use super::verdict::Verdict;
+use crate::text::load_text::saturated;
 
 /// Why the time of connecting is not compared.
 pub const CONNECTING_ENDS: &str = "connect times not compared: connecting ends at the first proxy";
@@ -64,6 +65,11 @@ pub struct CellSummary {
     /// Whether the generator was late in half of its trials or more: no verdict is about it then.
     #[serde(skip_serializing_if = "is_false")]
     pub generator_limited: bool,
+    /// The rate at which it is saturated, a second: the rate that was asked for was not reached, or
+    /// its queue grew, in most of its trials. It is the median of what was completed in those. Its
+    /// latencies are not compared. Absent where the rate was kept, and where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturated_per_s: Option<f64>,
 }
 
 /// How busy the CPUs of a node were, with everybody's work: that of the ends, of proxies, of the
@@ -117,9 +123,10 @@ pub struct Estimate {
 /// A figure in relation to the baseline's.
 #[derive(Debug, Clone, Serialize)]
 pub struct RatioSummary {
-    /// The ratios of the rounds in which both were measured.
+    /// The ratios of the rounds in which both were measured; absent where they are not compared
+    /// and the verdict says why.
     #[serde(flatten)]
-    pub spread: Spread,
+    pub spread: Option<Spread>,
     /// The p-value of a difference; absent where none was asked for, and with one round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
@@ -144,6 +151,11 @@ impl CellSummary {
     /// The figure of this name.
     pub fn figure(&self, name: &str) -> Option<&Estimate> {
         self.figures.iter().find(|figure| figure.name == name)
+    }
+
+    /// `saturated at 3909/s`, of a cell that is.
+    pub fn saturated(&self) -> Option<String> {
+        self.saturated_per_s.map(saturated)
     }
 }
 

@@ -62,6 +62,10 @@ pub struct CurvePoint {
     pub point: BTreeMap<String, Value>,
     /// The load that was measured, median over the rounds.
     pub x: f64,
+    /// The rate at which the path is saturated here, a second: it is the load, and less than was
+    /// asked for. Absent where the rate was kept, and where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturated_per_s: Option<f64>,
     /// The cost over the rounds; in JSON its median is `y`.
     #[serde(flatten, serialize_with = "spread::as_y")]
     pub spread: Spread,

@@ -127,6 +127,10 @@ pub struct EqualLoadPath {
     pub path: String,
     /// Trials that can be used.
     pub trials: usize,
+    /// The rate at which the path is saturated here, a second; absent where the rate was kept, and
+    /// where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturated_per_s: Option<f64>,
     /// Their figures.
     pub figures: Vec<FoundFigure>,
 }

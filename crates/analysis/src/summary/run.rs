@@ -53,6 +53,20 @@ pub struct Summary {
     pub resolved: Value,
 }
 
+impl Summary {
+    /// The comparisons of main figures with the baseline: how many are decided, and how many there
+    /// are.
+    pub fn decided(&self) -> (usize, usize) {
+        let verdicts = self.workloads.iter().flat_map(|workload| {
+            let comparison = |cell| workload.comparison(cell)?.verdict.as_ref();
+            workload.cells.iter().filter_map(comparison)
+        });
+        verdicts.fold((0, 0), |(decided, all), verdict| {
+            (decided + usize::from(verdict.outcome.is_decided()), all + 1)
+        })
+    }
+}
+
 /// The identity of a run, and how far it came.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
@@ -94,7 +108,7 @@ pub struct Run {
     /// time and other rounds of the cell are there.
     #[serde(skip_serializing_if = "is_none_of_them")]
     pub disturbed_trials: u64,
-    /// Trials that a stop rule spared.
+    /// Trials that a stop rule spared, or the allocation of a budget.
     #[serde(skip_serializing_if = "is_none_of_them")]
     pub spared_trials: u64,
     /// Cells whose main figure has a verdict against the baseline. Verdicts on further figures,

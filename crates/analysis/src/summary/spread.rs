@@ -99,7 +99,7 @@ mod tests {
         let spread = Spread { median: 2.5, low: Some(1.5), high: Some(4.5), rounds: 3 };
         let alone = Spread::of([2.5]).unwrap();
         let ratio = |spread| RatioSummary {
-            spread,
+            spread: Some(spread),
             p: None,
             q: None,
             test: None,
@@ -115,7 +115,8 @@ mod tests {
         };
         let added = |spread| Added { name: "x_ns", label: "x", spread };
         let share = |spread| ProxyShare { name: "gateway".to_owned(), spread };
-        let point = |spread| CurvePoint { point: BTreeMap::new(), x: 9.5, spread };
+        let point =
+            |spread| CurvePoint { point: BTreeMap::new(), x: 9.5, saturated_per_s: None, spread };
         for (value, text) in [
             (
                 text(&estimate(spread, Some(ratio(spread)))),

@@ -28,6 +28,9 @@ pub enum Outcome {
     TooFewRounds,
     /// The generator was the limit: the figure is not the path's, so nothing is said.
     Generator,
+    /// Here or in the baseline the path is saturated: it did not carry the rate that was asked for.
+    /// Its latency says how long the trial was, so it is not compared.
+    Saturated,
     /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same
     /// end of their range.
     NoRatio,
@@ -82,7 +85,12 @@ impl Outcome {
 
     /// Whether the comparison was judged: it says something that can be wrong by chance.
     pub fn is_judged(self) -> bool {
-        !matches!(self, Self::Generator | Self::TooFewRounds | Self::NoRatio)
+        !matches!(self, Self::Generator | Self::TooFewRounds | Self::Saturated | Self::NoRatio)
+    }
+
+    /// Whether it says how both compare: they differ, are the same, or a path is saturated.
+    pub fn is_decided(self) -> bool {
+        self.is_called() || matches!(self, Self::Same | Self::MinimumEffect | Self::Saturated)
     }
 
     /// Whether a difference could not be said, for a reason that is not its size.

@@ -45,6 +45,10 @@ pub struct WaterfallStep {
     /// Whether it is one of those that lead from the first path to the one with most proxies, each
     /// against the one before.
     pub in_chain: bool,
+    /// The rate at which the path is saturated, a second: then its latency is not compared. Absent
+    /// where the rate was kept, and where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturated_per_s: Option<f64>,
     /// The increase of each figure: median and 99th percentile of the latency, CPU time of all ends
     /// and proxies for a unit of work.
     pub added: Vec<Added>,

@@ -61,6 +61,9 @@ pub struct FigureSummary {
     /// Whether it is CPU time of one end, or of the proxies, for a unit of work. That is a part of
     /// their sum, which is a figure of its own.
     pub cpu: bool,
+    /// Whether it is a latency, which is not compared where a path is saturated.
+    #[serde(skip)]
+    pub is_latency: bool,
 }
 
 /// A latency distribution of one cell, merged over its rounds.

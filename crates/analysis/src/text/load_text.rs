@@ -20,6 +20,11 @@ pub fn load(parameter: &str, load: f64) -> String {
     }
 }
 
+/// A path that did not carry the rate that was asked for: `saturated at 3909/s`.
+pub fn saturated(per_s: f64) -> String {
+    format!("saturated at {}", load("rate", per_s))
+}
+
 /// The label of a search's figure: `response p99` for `response_ns p99`.
 pub fn figure(name: &str) -> String {
     match name {

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-const BEGIN: &str = "<!-- make bench: begin -->\n";
-const END: &str = "<!-- make bench: end -->\n";
-
-/// A page with the two lines between which the table goes.
+/// A page with the two lines, of their maker, between which the table goes.
 #[derive(Debug)]
 pub(crate) struct Section {
     file: PathBuf,
+    begin: String,
+    end: String,
     before: String,
     after: String,
 }
@@ -20,22 +19,23 @@ impl Section {
     ///
     /// # Errors
     /// When it cannot be read or does not have the two lines once each, in their order.
-    pub(crate) fn find(file: PathBuf) -> Result<Self> {
+    pub(crate) fn find(file: PathBuf, maker: &str) -> Result<Self> {
+        let [begin, end] = ["begin", "end"].map(|edge| format!("<!-- {maker}: {edge} -->\n"));
         let page = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let once = |line: &str| page.match_indices(line).count() == 1;
         let found = page
-            .split_once(BEGIN)
-            .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-        let Some((before, after)) = found.filter(|_| once(BEGIN) && once(END)) else {
+            .split_once(&begin)
+            .and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
+        let Some((before, after)) = found.filter(|_| once(&begin) && once(&end)) else {
             bail!(
                 "{}: expected the lines `{}` and `{}` once each",
                 file.display(),
-                BEGIN.trim(),
-                END.trim()
+                begin.trim(),
+                end.trim()
             );
         };
         let (before, after) = (before.to_owned(), after.to_owned());
-        Ok(Self { file, before, after })
+        Ok(Self { file, begin, end, before, after })
     }
 
     /// Writes the page with `text` between the two lines.
@@ -43,7 +43,7 @@ impl Section {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn write(&self, text: &str) -> Result<()> {
-        let page = format!("{}{BEGIN}{text}{END}{}", self.before, self.after);
+        let page = format!("{}{}{text}{}{}", self.before, self.begin, self.end, self.after);
         std::fs::write(&self.file, page).with_context(|| self.file.display().to_string())
     }
 }
@@ -52,12 +52,15 @@ impl Section {
 mod tests {
     use super::*;
 
+    const BEGIN: &str = "<!-- make bench: begin -->\n";
+    const END: &str = "<!-- make bench: end -->\n";
+
     #[test]
     fn only_what_is_between_the_lines_changes() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("page.md");
         std::fs::write(&file, format!("# A\n{BEGIN}old\nolder\n{END}# B\n")).unwrap();
-        let section = Section::find(file.clone()).unwrap();
+        let section = Section::find(file.clone(), "make bench").unwrap();
         section.write("new\n").unwrap();
         section.write("newer\n").unwrap();
         assert_eq!(
@@ -68,13 +71,10 @@ mod tests {
 
     #[test]
     fn the_page_of_benchmarks_has_a_place_for_the_table() {
-        assert!(
-            Section::find(PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../docs/benchmarks.md"
-            )))
-            .is_ok()
-        );
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarks.md");
+        for maker in ["make bench", "make bench-verdicts"] {
+            assert!(Section::find(PathBuf::from(page), maker).is_ok(), "{maker}");
+        }
     }
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
         let file = directory.path().join("page.md");
         for page in ["# A\n".to_owned(), format!("{END}{BEGIN}"), format!("{BEGIN}{BEGIN}{END}")] {
             std::fs::write(&file, &page).unwrap();
-            let error = Section::find(file.clone()).unwrap_err().to_string();
+            let error = Section::find(file.clone(), "make bench").unwrap_err().to_string();
             assert!(error.contains("make bench: begin"), "{error}");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), page);
         }

@@ -4,6 +4,7 @@ mod events;
 mod flags;
 mod headline;
 pub(super) mod hidden;
+mod known;
 mod narrowing;
 mod progress;
 mod searching;
@@ -24,6 +25,7 @@ use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_r
 pub(super) use self::events::EVENT_SCHEMA;
 use self::events::Events;
 use self::flags::{Flags, Wanted};
+use self::known::Known;
 use self::progress::{Log, Progress};
 use super::subcommand::Subcommand;
 use crate::interrupt::Interrupt;
@@ -110,11 +112,12 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let dir = folder.path().to_owned();
     let log = Log::new(folder.trials_log()?);
     let campaign = Campaign::resume(folder, resumed, ours).with_secrets(secrets);
+    let known = Known::new(&dir);
     let is_json = flags.format.is_json();
     let mut observer: Box<dyn Observer> = if is_json {
-        Box::new(Events::new(interrupt).with_log(log))
+        Box::new(Events::new(interrupt).of_run(log, known))
     } else {
-        Box::new(Progress::new(interrupt, bar, log, flags.verbose))
+        Box::new(Progress::new(interrupt, bar, log, known, flags.verbose))
     };
     let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);

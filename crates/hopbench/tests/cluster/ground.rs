@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hopbench_kube::Access;
-use hopbench_model::{Record, RunFile};
+use hopbench_model::{Record, RunFile, record_of_line};
 use k8s_openapi::api::core::v1::Node;
 use k8s_openapi::api::node::v1::RuntimeClass;
 use kube::Api;
@@ -139,7 +139,9 @@ impl Ground {
     /// What the run left of its trials; nothing where it left no file.
     pub(crate) fn records(&self) -> Vec<Record> {
         let text = std::fs::read_to_string(self.out().join("records.jsonl")).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let shared = || self.run_file().shared;
+        let record = |line: &str| record_of_line(line.as_bytes(), &shared()).unwrap();
+        text.lines().map(record).collect()
     }
 
     /// What the run says of itself.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hopbench_model::{Record, RunFile};
+use hopbench_model::{Record, RunFile, record_of_line};
 
 use super::program::{Finished, Running, binary};
 use super::user::User;
@@ -113,17 +113,19 @@ impl Results {
     pub(crate) fn read(folder: &Path) -> Self {
         let text = std::fs::read(folder.join("run.json"))
             .unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        let run = serde_json::from_slice(&text).expect("a whole run.json");
+        let run: RunFile = serde_json::from_slice(&text).expect("a whole run.json");
         let text = std::fs::read_to_string(folder.join("records.jsonl")).unwrap_or_default();
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let lines: Vec<String> = text[..whole].lines().map(str::to_owned).collect();
         let parse = |line: &String| {
-            serde_json::from_str(line).unwrap_or_else(|e| panic!("not a record: {e}: {line}"))
+            record_of_line(line.as_bytes(), &run.shared)
+                .unwrap_or_else(|e| panic!("not a record: {e}: {line}"))
         };
         let names = std::fs::read_dir(folder).expect("a folder").flatten();
+        let records = lines.iter().map(parse).collect();
         Self {
             run,
-            records: lines.iter().map(parse).collect(),
+            records,
             lines,
             cut: text.len() - whole,
             files: names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect(),

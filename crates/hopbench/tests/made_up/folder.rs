@@ -35,6 +35,8 @@ pub(crate) fn folder(dir: &Path) {
         failures: Vec::new(),
         skipped: Vec::new(),
         spent_ns: 0,
+        shared: Default::default(),
+        spared_trials: 0,
         notes: Vec::new(),
         stopped: Vec::new(),
     };

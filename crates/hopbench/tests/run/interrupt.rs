@@ -3,11 +3,12 @@
 use std::os::unix::process::CommandExt;
 
 use hopbench_model::RunStatus;
+use serde_json::Value;
 
 use crate::lab::bench::FILES;
 use crate::lab::namespace::outside;
 use crate::lab::process::signal_group;
-use crate::lab::program::Running;
+use crate::lab::program::{Finished, Running};
 use crate::lab::wait::{MS, S, pause, until};
 use crate::lab::{Bench, User};
 
@@ -81,5 +82,115 @@ fn what_is_interrupted_keeps_what_there_is_and_goes_on_later() {
         let aside =
             std::fs::read_to_string(out.join("superseded.jsonl")).expect("what was cut short");
         assert_eq!(aside.lines().collect::<Vec<_>>(), [results.lines[1].as_str()]);
+    }
+}
+
+const BUDGET: &str = "
+name: shorter
+budget: 20s
+time: 100ms
+warmup: 30ms
+baseline: host
+paths:
+  host:   host@a -> host@b
+  bridge: bridge@a -> bridge@b
+workloads:
+  ask: {rr: {size: 64B}}
+";
+
+/// A run with a budget, and the same for programs: each is ended after a bit more than ten seconds
+/// of its rounds.
+fn ended_early(bench: &Bench, more: &[&str]) -> Finished {
+    let (scenario, out) = (bench.scenario(), bench.out());
+    let folder = out.to_string_lossy();
+    let arguments = [&["run", &scenario, "--out", &folder], more].concat();
+    let started = Running::start(bench.command(&arguments).process_group(0));
+    let spent_ns = || {
+        let text = std::fs::read_to_string(out.join("run.json")).ok()?;
+        serde_json::from_str::<Value>(&text).ok()?["spent_ns"].as_u64()
+    };
+    // Whatever is due every ten seconds was due once, before a trial.
+    let is_due = || spent_ns().filter(|spent| *spent > 11 * S);
+    assert!(until(60 * S, is_due).is_some(), "no rounds");
+    signal_group(started.pid(), "INT");
+    started.finish()
+}
+
+#[test]
+fn a_budget_that_is_interrupted_is_a_complete_run_with_less_time() {
+    let name = "a_budget_that_is_interrupted_is_a_complete_run_with_less_time";
+    let Some(_turn) = outside(name) else { return };
+    let benches = [(); 2].map(|()| Bench::new(User::Caller, BUDGET));
+    let [told, events] = std::thread::scope(|scope| {
+        let told = scope.spawn(|| ended_early(&benches[0], &[]));
+        let events = scope.spawn(|| ended_early(&benches[1], &["--format", "json"]));
+        [told, events].map(|run| run.join().expect("a run"))
+    });
+    for (bench, done) in benches.iter().zip([&told, &events]) {
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        let results = bench.results();
+        assert_eq!(results.files, FILES.map(str::to_owned).into());
+        assert_eq!((results.run.status, results.cut), (RunStatus::Complete, 0));
+        let rounds = results.run.plan.rounds;
+        assert!(results.run.ended_at.is_some() && results.run.failures.is_empty() && rounds > 3);
+        assert!(results.records.iter().all(|record| record.incomplete.is_none()));
+        assert!((11 * S..20 * S).contains(&results.run.spent_ns), "{}", results.run.spent_ns);
+        let note = "the user ended the rounds after 1";
+        assert!(
+            results.run.notes.iter().any(|said| said.contains(note)),
+            "{:?}",
+            results.run.notes
+        );
+        let report = bench.command(&["report", &bench.out().to_string_lossy()]).output();
+        let report = String::from_utf8(report.expect("a report").stdout).expect("text");
+        assert!(report.contains("bridge") && !report.contains("INCOMPLETE"), "{report}");
+    }
+    lines_and_answer(&told);
+    events_with_answers(&events);
+
+    // What is left of the time is used later.
+    let before = benches[0].results();
+    let done = benches[0].resume(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    let after = benches[0].results();
+    assert_eq!((after.run.status, after.run.session), (RunStatus::Complete, 2));
+    assert!(after.run.plan.rounds > before.run.plan.rounds, "{}", done.story());
+    assert_eq!(after.lines[..before.lines.len()], before.lines);
+    let made = after.records.iter().map(|record| record.round).max();
+    assert_eq!(made, Some(after.run.plan.rounds));
+}
+
+/// Without a terminal nothing is drawn: there are a line after ten seconds, and the answer.
+fn lines_and_answer(done: &Finished) {
+    assert!(!done.stderr.contains(['\u{1b}', '\r']), "{}", done.story());
+    let is_place = |line: &&str| line.contains("s of 20s, round ") && line.starts_with("1");
+    let places: Vec<&str> = done.stderr.lines().filter(is_place).collect();
+    assert_eq!(places.len(), 1, "one in eleven seconds: {}", done.story());
+    assert!(places[0].ends_with(" of 1 decided"), "{}", places[0]);
+    assert!(done.stderr.contains("the user ended the rounds after"), "{}", done.story());
+    assert!(done.stdout.contains("bridge") && done.stdout.contains("better:"), "{}", done.story());
+}
+
+/// For programs there is an answer after ten seconds, and one before the end.
+fn events_with_answers(done: &Finished) {
+    let events: Vec<Value> =
+        done.stdout.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    let name = |event: &Value| event["event"].as_str().unwrap_or_default().to_owned();
+    let names: Vec<String> = events.iter().map(name).collect();
+    assert_eq!(names[names.len() - 2..], ["answer", "run_done"]);
+    let answers: Vec<&Value> = events.iter().filter(|event| name(event) == "answer").collect();
+    assert_eq!(answers.len(), 2, "{names:?}");
+    for answer in answers {
+        assert_eq!(
+            (&answer["schema"], &answer["comparisons"]),
+            (&"hopbench.event/1".into(), &1.into())
+        );
+        assert!(answer["decided"].as_u64().is_some_and(|decided| decided <= 1), "{answer}");
+        let verdicts = answer["verdicts"].as_array().expect("a list");
+        let first = &verdicts[0];
+        assert_eq!((&first["path"], &first["workload"]), (&"bridge".into(), &"ask".into()));
+        assert!(first["figure"].is_string() && first["verdict"]["outcome"].is_string(), "{first}");
+        let figure = |key: &str| first[key].as_f64().unwrap_or(f64::NAN);
+        assert!(figure("low") < figure("ratio") && figure("ratio") < figure("high"), "{first}");
     }
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use hopbench_control::conductor::RunKey;
+use hopbench_model::units::Span;
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::AgentId;
@@ -47,6 +48,8 @@ pub(crate) struct Seat<'a> {
     /// The port on which it listens.
     pub(crate) port: u16,
     pub(crate) cpus: Option<&'a [usize]>,
+    /// How long its servers spin before each answer.
+    pub(crate) server_work: Option<Span>,
     pub(crate) around: Option<Around<'a>>,
 }
 
@@ -144,6 +147,8 @@ impl Agents {
         let mut arguments =
             ["agent", "--control-fd", "0", "--listen", &listen].map(str::to_owned).to_vec();
         arguments.extend(self.run.iter().flat_map(|run| ["--run-key".to_owned(), run.to_string()]));
+        let work = seat.server_work.map(|work| ["--work".to_owned(), work.to_string()]);
+        arguments.extend(work.into_iter().flatten());
         let Some(around) = seat.around else {
             let mut command = namespace.command(self.program.as_os_str())?;
             command.args(arguments);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{Proof, number, proxy_role};
+use hopbench_model::{Proof, proxy_role};
 use hopbench_testbed::of_proxy;
 
 use super::counter_names::{of_backend, of_link, of_service};
@@ -126,10 +126,7 @@ fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (Str
     };
     match (sum("bytes"), sum("packets")) {
         (Some(bytes), Some(packets)) => (
-            format!(
-                "{verb} {bytes} bytes in {packets} packets, at least {payload} bytes in {} were to cross",
-                number::counted(least, "packet", "packets")
-            ),
+            format!("{verb} {bytes} bytes in {packets} packets (at least {payload} in {least})"),
             bytes >= payload && packets >= least,
         ),
         _ => (format!("{verb}: no counter"), false),

@@ -12,6 +12,7 @@ pub(crate) fn spec() -> LabSpec {
         name: name.to_owned(),
         zone: "z".to_owned(),
         link_bits_per_s: Some(10_000_000_000),
+        server_work_ns: None,
     };
     LabSpec {
         nodes: ["a", "b", "c"].map(node).to_vec(),

@@ -1,10 +1,11 @@
 //! One connection of the HTTP target.
 //!
 //! ```text
-//!   Reading ──► (Waiting) ──► Head ──► (Filling | Echoing) ──► Reading, or the end
-//!      │▲                       ▲
-//!      ▼│ 100 Continue          │ a request that cannot be read: its refusal, then
-//!   Leave                       └──► Draining: what still comes is dropped, so that the refusal arrives
+//!   Reading ──► (Waiting) ──► (Working) ──► Head ──► (Filling | Echoing) ──► Reading, or the end
+//!      │▲                                      ▲
+//!      ▼│ 100 Continue                         │ a request that cannot be read: its refusal, then
+//!   Leave                                      └──► Draining: what still comes is dropped, so that
+//!                                                   the refusal arrives
 //! ```
 
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(super) struct TargetSettings {
     /// What every request must show; `None`: anybody is answered.
     pub(super) credential: Option<Credential>,
     pub(super) timeouts: Timeouts,
+    /// How long to spin before each answer, ns; 0: not at all.
+    pub(super) work_ns: Nanos,
 }
 
 /// The state machine of one connection.
@@ -74,6 +77,7 @@ enum State {
     Reading,
     Leave,
     Waiting,
+    Working,
     Head,
     Filling,
     Echoing,
@@ -246,7 +250,17 @@ impl TargetFlow {
             self.state = State::Waiting;
             return Op::Wait(now + answer.delay_ns);
         }
-        self.write(State::Head, now)
+        self.work(now)
+    }
+
+    /// The work that comes before each answer, where there is any.
+    #[inline]
+    fn work(&mut self, now: Nanos) -> Op {
+        if self.settings.work_ns == 0 {
+            return self.write(State::Head, now);
+        }
+        self.state = State::Working;
+        Op::Spin(now + self.settings.work_ns)
     }
 
     fn write(&mut self, state: State, now: Nanos) -> Op {
@@ -333,7 +347,8 @@ impl Flow for TargetFlow {
             (State::Leave | State::Head | State::Filling | State::Echoing, Event::Sent(n)) => {
                 self.wrote(n, now, out)
             }
-            (State::Waiting, Event::Timer) => self.write(State::Head, now),
+            (State::Waiting, Event::Timer) => self.work(now),
+            (State::Working, Event::Timer) => self.write(State::Head, now),
             (State::Draining, Event::FinishedSending) => Op::Recv(RECEIVE_BYTES),
             // Whoever never stops sending is not waited for: a deadline is only looked at when
             // nothing comes.

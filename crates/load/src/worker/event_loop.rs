@@ -339,6 +339,12 @@ impl<F: Flow> EventLoop<F> {
                 self.timers.push(Reverse((until, slot, self.slots[slot].generation)));
                 None
             }
+            Op::Spin(until) => {
+                while clock::now() < until {
+                    std::hint::spin_loop();
+                }
+                Some(Event::Timer)
+            }
             Op::Rest => self.next_assignment(slot, now),
             Op::End => {
                 self.end(engine, slot);

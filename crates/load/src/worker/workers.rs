@@ -45,6 +45,8 @@ pub struct Context {
     /// What every HTTP request of the trial shows; `None` where a stranger is asked, and at a
     /// target for everybody.
     pub credential: Option<Credential>,
+    /// How long a server of `rr` or `http` spins before each answer, ns; 0: not at all.
+    pub server_work_ns: Nanos,
     /// What to add to this end's clock to get the other end's, ns.
     pub peer_clock_offset_ns: i64,
     /// Whether that is exact: both ends read one clock.

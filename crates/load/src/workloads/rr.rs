@@ -146,12 +146,13 @@ impl Workload for Rr {
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (request, response, udp) = (params.request(), params.response(), params.udp);
+        let work = context.server_work_ns;
         workers::server(context, &params.setup(&context.job), move |accepted| {
             if udp {
-                let server = DatagramServer { request, answer: vec![0; response] };
+                let server = DatagramServer { request, answer: vec![0; response], work };
                 RrServer::Datagram(WithRegistration::new(server, accepted.registration.clone()))
             } else {
-                RrServer::Stream(StreamServer { request, response, left: request })
+                RrServer::Stream(StreamServer { request, response, left: request, work })
             }
         })
     }
@@ -342,7 +343,7 @@ impl Flow for RrServer {
     #[inline]
     fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
         match self {
-            Self::Stream(server) => server.on(&event, out),
+            Self::Stream(server) => server.on(&event, now, out),
             Self::Datagram(server) => server.on(event, now, out),
         }
     }
@@ -360,11 +361,13 @@ struct StreamServer {
     request: usize,
     response: usize,
     left: usize,
+    /// How long it spins before each answer, ns.
+    work: Nanos,
 }
 
 impl StreamServer {
     #[inline]
-    fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
+    fn on(&mut self, event: &Event<'_>, now: Nanos, out: &Recorder) -> Op {
         match event {
             Event::Received(bytes) if bytes.len() <= self.left => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
@@ -373,8 +376,12 @@ impl StreamServer {
                     return Op::Recv(self.left + BEYOND);
                 }
                 self.left = self.response;
+                if self.work > 0 {
+                    return Op::Spin(now + self.work);
+                }
                 Op::SendFill(self.left)
             }
+            Event::Timer => Op::SendFill(self.left),
             Event::Sent(n) => {
                 out.count(Counter::SentBytes, *n as u64);
                 self.left -= n;
@@ -395,6 +402,8 @@ impl StreamServer {
 struct DatagramServer {
     request: usize,
     answer: Vec<u8>,
+    /// As [`StreamServer::work`].
+    work: Nanos,
 }
 
 impl Flow for DatagramServer {
@@ -408,7 +417,7 @@ impl Flow for DatagramServer {
     }
 
     #[inline]
-    fn on(&mut self, event: Event<'_>, _now: Nanos, out: &mut Recorder) -> Op {
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
         match event {
             Event::Received(bytes) => {
                 // A registration that was repeated late is no request. Where it is as long as one,
@@ -422,8 +431,12 @@ impl Flow for DatagramServer {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
                 let known = self.answer.len().min(8);
                 self.answer[..known].copy_from_slice(&bytes[..known]);
+                if self.work > 0 {
+                    return Op::Spin(now + self.work);
+                }
                 Op::Send
             }
+            Event::Timer => Op::Send,
             Event::Sent(n) => {
                 out.count(Counter::SentBytes, n as u64);
                 out.count(Counter::Completed, 1);

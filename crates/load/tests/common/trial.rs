@@ -116,6 +116,7 @@ impl TestTrial {
             target,
             handshake: Some(Arc::new(Plain)),
             credential: None,
+            server_work_ns: 0,
             peer_clock_offset_ns: 0,
             shared_clock: true,
         };

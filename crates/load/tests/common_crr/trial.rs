@@ -63,6 +63,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         target,
         handshake: Some(Arc::new(PlainHandshake)),
         credential: None,
+        server_work_ns: 0,
         peer_clock_offset_ns: 0,
         shared_clock: true,
     }

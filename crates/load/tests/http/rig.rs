@@ -39,6 +39,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         target,
         handshake: None,
         credential: None,
+        server_work_ns: 0,
         peer_clock_offset_ns: 0,
         shared_clock: true,
     }

@@ -54,6 +54,9 @@ pub struct LabSpec {
     pub zone_delay_ns: Nanos,
 }
 
+/// The longest time that a server may work before each answer, ns.
+pub const MOST_SERVER_WORK: Nanos = 10_000_000;
+
 /// One node of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +68,10 @@ pub struct LabNode {
     /// Rate of its link to the fabric, each direction, bits/s; absent: not shaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bits_per_s: Option<u64>,
+    /// How long the servers of its agents spin before each answer of `rr` and `http`, ns; absent:
+    /// not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_work_ns: Option<Nanos>,
 }
 
 /// Machines on which somebody started agents (`hopbench serve --both-ends`).

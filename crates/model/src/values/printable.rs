@@ -62,6 +62,30 @@ pub fn styled(text: &str) -> String {
     out
 }
 
+/// As much of a line as fits into so many columns of a terminal, and the columns that it takes. The
+/// styles of our own text take none, and stay. Other characters than those of our own text are
+/// counted as wide ones.
+pub fn fitted(line: &str, columns: usize) -> (String, usize) {
+    let mut out = String::with_capacity(line.len());
+    let (mut used, mut is_full) = (0, false);
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        if let Some(style) = STYLES.iter().find(|style| rest.starts_with(**style)) {
+            out.push_str(style);
+            rest = &rest[style.len()..];
+            continue;
+        }
+        let own = if c.is_ascii() || matches!(c, 'µ' | '×') { 1 } else { 2 };
+        is_full |= used + own > columns;
+        if !is_full {
+            out.push(c);
+            used += own;
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    (out, used)
+}
+
 /// The first `most` characters of a text as one line, `...` behind them if there are more.
 pub fn excerpt(text: &str, most: usize) -> String {
     let end = text.char_indices().nth(most).map(|(at, _)| at);
@@ -112,6 +136,16 @@ mod tests {
         assert_eq!(styled("\x1b[1mcost\x1b[0m\n"), "\x1b[1mcost\x1b[0m\n");
         assert_eq!(styled("\x1b[31mred\x1b[1\x1b"), "\\u001b[31mred\\u001b[1\\u001b");
         assert_eq!(styled("\x1b]0;title\x07"), "\\u001b]0;title\\u0007");
+    }
+
+    #[test]
+    fn a_line_is_cut_at_the_last_column_and_styles_take_none() {
+        assert_eq!(fitted("bridge +4 %", 11), ("bridge +4 %".to_owned(), 11));
+        assert_eq!(fitted("bridge +4 %", 6), ("bridge".to_owned(), 6));
+        assert_eq!(fitted("a \x1b[1m+4 %\x1b[0m b", 4), ("a \x1b[1m+4\x1b[0m".to_owned(), 4));
+        assert_eq!(fitted("a日b", 2), ("a".to_owned(), 1), "a wide one is not halved");
+        assert_eq!(fitted("5 µs", 4), ("5 µs".to_owned(), 4));
+        assert_eq!(fitted("x", 0), (String::new(), 0));
     }
 
     #[test]

@@ -14,6 +14,6 @@ mod tables;
 mod text;
 mod whole;
 
-pub use self::screen::Screen;
+pub use self::screen::{LiveScreen, Screen};
 pub(crate) use self::tables::{Cell, Row, Table, Value};
 pub(crate) use self::whole::Answer;

@@ -1,9 +1,7 @@
 //! The noise of a place as a page of 80 columns.
 
-use std::collections::BTreeSet;
-
 use hopbench_analysis::text::{Scale, interval_text};
-use hopbench_analysis::{NOISE_P, NOISE_ROUNDS, Noise, NoiseFigure};
+use hopbench_analysis::{NOISE_MINUTES, NOISE_P, Noise, NoiseFigure};
 use hopbench_model::number::{UNKNOWN, cores, counted, percent, ratio, signed_percent, time_ns};
 
 use crate::WIDTH;
@@ -19,7 +17,8 @@ pub fn noise_page(noise: &Noise) -> String {
         Block::Note("vary: coefficient of variation; floor: what a difference must exceed".into()),
         seen(noise).into(),
         Block::Note(
-            "smallest difference that so many rounds see in 80 % of runs, one comparison".into(),
+            "smallest difference that is seen in 80 % of runs: by this one, and by so many minutes of one \
+             workload on two paths".into(),
         ),
         Block::List(facts(noise)),
         Part::open("limits", "what limits measurements here", vec![Block::List(limits)]).into(),
@@ -70,24 +69,17 @@ fn same(noise: &Noise) -> Table {
 
 /// What could be seen, and what moved.
 fn seen(noise: &Noise) -> Table {
-    let made = u32::try_from(noise.rounds).unwrap_or(u32::MAX);
-    let numbers: BTreeSet<u32> = NOISE_ROUNDS.into_iter().chain([made]).collect();
-    let mut heads = vec!["would be seen".to_owned()];
-    heads.extend(numbers.iter().map(|rounds| format!("{rounds} rounds")));
+    let mut heads = vec!["would be seen".to_owned(), "now".to_owned()];
+    heads.extend(NOISE_MINUTES.iter().map(|minutes| format!("{minutes} min")));
     heads.push("moved (p)".to_owned());
     table(noise, heads, |figure| {
-        let of = |rounds: &u32| {
-            if *rounds == made {
-                figure.could_have_seen
-            } else {
-                figure.with_rounds.get(rounds).copied()
-            }
-        };
         let moved = figure.moved.zip(figure.moved_p);
         let p = |p: f64| if p < 0.01 { "<0.01".to_owned() } else { format!("{p:.2}") };
         let moved = moved.map(|(moved, chance)| format!("{} ({})", share(Some(moved)), p(chance)));
         let moved = moved.unwrap_or_else(|| UNKNOWN.to_owned());
-        numbers.iter().map(|rounds| share(of(rounds))).chain([moved]).map(Cell::from).collect()
+        let later = NOISE_MINUTES.iter().map(|minutes| figure.in_minutes.get(minutes).copied());
+        let seen = [figure.could_have_seen].into_iter().chain(later).map(share);
+        seen.chain([moved]).map(Cell::from).collect()
     })
 }
 

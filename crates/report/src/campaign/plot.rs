@@ -46,9 +46,13 @@ impl Chart {
             _ => axis::cut(self.y.log, &self.series),
         };
         if self.y.cut.is_some() {
-            let text = "Intervals that go far beyond the values are cut.";
-            self.left_out = [self.left_out.as_str(), text].join(" ").trim_start().to_owned();
+            self.leave_out("Intervals that go far beyond the values are cut.");
         }
+    }
+
+    /// Says this of what the chart does not show, too; nothing if it is empty.
+    fn leave_out(&mut self, text: &str) {
+        self.left_out = [self.left_out.as_str(), text].join(" ").trim().to_owned();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tables of searches.
 
-use hopbench_analysis::text::load_text::{figure, number, unit_name, value};
+use hopbench_analysis::text::load_text::{figure, number, saturated, unit_name, value};
 use hopbench_analysis::text::{LoadUnit, Scale, interval_text};
 use hopbench_analysis::{
     EqualLoad, LoadComparison, SearchSummary, SearchedPath, Spread, Standing, TraceStep,
@@ -249,6 +249,13 @@ pub(crate) fn equal_table(search: &SearchSummary, at: &EqualLoad) -> Table {
         for (row, path) in rows.iter_mut().zip(&at.paths) {
             let median = path.figure(name).map(|figure| by_name(name, figure.spread.median));
             row.cells.push(median.unwrap_or_else(|| UNKNOWN.to_owned()).into());
+        }
+    }
+    if at.paths.iter().any(|path| path.saturated_per_s.is_some()) {
+        columns.push(Column::words("the rate"));
+        for (row, path) in rows.iter_mut().zip(&at.paths) {
+            row.cells
+                .push(path.saturated_per_s.map_or_else(|| "kept".to_owned(), saturated).into());
         }
     }
     let caption = format!("every path at {setting}, found on {}", at.found_on);

@@ -62,7 +62,7 @@ pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
 
 /// A ratio with its interval: `0.620 [0.580, 0.660]`.
 pub(crate) fn ratio(ratio: &RatioSummary) -> Cell {
-    let Spread { median, low, high, .. } = ratio.spread;
+    let Some(Spread { median, low, high, .. }) = ratio.spread else { return Cell::default() };
     Cell::with_ends(
         ratio_text(median),
         low.zip(high).map(|(low, high)| interval_text::of_ratio(median, low, high)),
@@ -102,11 +102,13 @@ pub(crate) fn note<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) -> &'a
     figure.map_or("", |figure| figure.note.as_str())
 }
 
-/// The verdict on a cell's main figure, or the noise floor; empty where there is none.
+/// The verdict on a cell's main figure, the noise floor, or that the baseline itself is saturated;
+/// empty where there is none.
 pub(crate) fn verdict(workload: &WorkloadSummary, cell: &CellSummary) -> String {
     let figure = workload.main_figure().and_then(|main| cell.figure(main.name));
     let verdict = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
-    floor(cell, figure).or_else(|| verdict.map(|verdict| verdict.text.clone())).unwrap_or_default()
+    let said = verdict.map(|verdict| verdict.text.clone()).or_else(|| cell.saturated());
+    floor(cell, figure).or(said).unwrap_or_default()
 }
 
 /// What the heads of columns and rows call a point: its value alone where one parameter varies.

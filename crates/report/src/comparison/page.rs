@@ -62,7 +62,10 @@ fn list(id: &str, title: &str, lines: Vec<Line>) -> Option<Block> {
 
 /// A row a figure that changed.
 fn changes(comparison: &Comparison, all: bool, most: usize) -> Vec<Block> {
-    let shown = comparison.comparisons.iter().filter(|row| all || row.outcome.is_called());
+    let shown = comparison
+        .comparisons
+        .iter()
+        .filter(|row| all || row.outcome.is_called() || row.is_newly_saturated());
     let shown: Vec<&Compared> = shown.collect();
     if shown.is_empty() {
         return Vec::new();

@@ -20,6 +20,8 @@ const MOST_MAPS: usize = 40;
 const MOST_LINKS: usize = 20;
 /// Links that are kept at the end.
 const LAST_LINKS: usize = 6;
+/// Facts that are shown without unfolding.
+const FIRST_FACTS: usize = 3;
 /// A listing longer than this is cut, bytes.
 const LONGEST_LISTING: usize = 200_000;
 
@@ -30,9 +32,7 @@ pub(crate) fn body(document: &Document, kicker: &str, foot: &str) -> Markup {
         header {
             p class="kicker" { (kicker) }
             h1 { (document.title) }
-            dl class="facts" {
-                @for [name, value] in &document.facts { div { dt { (name) } dd { (value) } } }
-            }
+            (facts(&document.facts))
             nav aria-label="Sections" {
                 @for (at, (id, title)) in links.iter().enumerate() {
                     @if links.len() <= MOST_LINKS || at < MOST_LINKS - LAST_LINKS || at + LAST_LINKS >= links.len() {
@@ -45,6 +45,22 @@ pub(crate) fn body(document: &Document, kicker: &str, foot: &str) -> Markup {
         footer { (foot) }
     };
     PreEscaped(printable::lines(&markup.into_string()).into_owned())
+}
+
+/// The facts in a fold: what a reader came for is the answer below.
+fn facts(facts: &[[String; 2]]) -> Markup {
+    let first: Vec<String> =
+        facts.iter().take(FIRST_FACTS).map(|[name, value]| format!("{name}: {value}")).collect();
+    html! {
+        @if !facts.is_empty() {
+            details class="facts" {
+                summary { (first.join(" · ")) }
+                dl class="facts" {
+                    @for [name, value] in facts { div { dt { (name) } dd { (value) } } }
+                }
+            }
+        }
+    }
 }
 
 /// Every chart of the document.

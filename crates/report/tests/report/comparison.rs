@@ -4,6 +4,7 @@
 mod bounds;
 mod formats;
 mod runs;
+mod saturated;
 mod searched;
 mod verdicts;
 

@@ -64,6 +64,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                         figures(&[("eth0_rx_bytes", 1e9), ("eth0_rx_drops", 12.0)]),
                     ),
                 ]),
+                unknown: Vec::new(),
             }],
             ..Cost::default()
         },

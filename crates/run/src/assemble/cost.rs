@@ -85,6 +85,9 @@ pub(super) fn spent(
         sum(&spent)
     };
     let (client, server) = (with_nics(clients, of_clients), with_nics(servers, of_servers));
+    if one_machine {
+        keep_once(&mut nodes);
+    }
     let cost =
         Cost { client, server, proxies: proxies.costs, nodes, one_machine, metered: Vec::new() };
     Spent { burdens, cost, invariants, warnings }
@@ -178,6 +181,7 @@ fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
         // These stand in the costs of the processes.
         for process in ["self", "process", "program"] {
             node.meters.remove(process);
+            node.unknown.retain(|counter| !counter.starts_with(&format!("{process} ")));
         }
         match known {
             None => out.push(node),
@@ -186,6 +190,19 @@ fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
         }
     }
     out
+}
+
+/// Meters that see a machine as a whole, and no network namespace alone.
+const OF_MACHINE: &[&str] = &["memory", "psi", "softnet"];
+
+/// Leaves the meters of the whole machine with the first node that has them.
+fn keep_once(nodes: &mut [NodeCost]) {
+    for meter in OF_MACHINE {
+        for node in nodes.iter_mut().filter(|node| node.meters.contains_key(*meter)).skip(1) {
+            node.meters.remove(*meter);
+            node.unknown.retain(|counter| !counter.starts_with(&format!("{meter} ")));
+        }
+    }
 }
 
 /// Time between the two readings, s.

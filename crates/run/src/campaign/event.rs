@@ -47,8 +47,10 @@ pub enum Event<'a> {
         /// The most rounds that the plan allows.
         rounds: u32,
     },
-    /// A trial begins.
+    /// A trial begins; nothing is under load yet.
     TrialStarted {
+        /// What `run.json` says now.
+        run: &'a RunFile,
         /// Which.
         trial: &'a TrialId,
         /// Its place among all trials of the run, from 1.
@@ -150,7 +152,7 @@ pub struct Ended {
     pub errors: usize,
     /// Trials that failed now, or were not tried because those before them failed.
     pub failures: usize,
-    /// The user ended it.
+    /// The user ended it before all was measured. Rounds that have a budget are simply fewer then.
     pub interrupted: bool,
 }
 

@@ -1,17 +1,20 @@
 //! The rounds of a campaign.
 
+mod allocation;
 pub(super) mod earlier;
 pub(super) mod order;
 
 use std::collections::{BTreeMap, HashSet};
 
-use hopbench_model::{Cell, Failure, Fault, Nanos, Plan, Stopped};
+use hopbench_model::number::long_time;
+use hopbench_model::{Cell, Failure, Fault, Nanos, Plan, SECOND, Stopped};
 use hopbench_sys::clock;
 
 use super::event::{Event, Observer};
 use super::stopping::{Open, Stopping};
 use super::{Around, Campaign, Next};
 use crate::results::{self, CellName, TrialId};
+use allocation::Allocation;
 use earlier::Earlier;
 use order::order;
 
@@ -25,6 +28,8 @@ struct Round {
     cells: Vec<(Cell, bool)>,
     /// Trials of the rounds before it.
     before: usize,
+    /// Cells that rest in it.
+    resting: u64,
     /// Trials of the whole run, and those of later rounds that are not measured yet, cell by cell:
     /// estimates where there is a stop rule.
     trials: usize,
@@ -41,6 +46,7 @@ impl Campaign {
         let plan = around.plan;
         let earlier = Earlier::of(plan, &self.done);
         let mut stopping = self.stopping(plan)?;
+        let mut allocation = self.allocation()?;
         let (trials, left) = expected(
             plan,
             |round| self.with_time(plan, stopping.round(round)),
@@ -52,11 +58,16 @@ impl Campaign {
             self.fail(trial, reason, false, around.observer)?;
         }
         let mut ended_at = None;
-        let (mut before, mut over) = (0, false);
+        let (mut before, mut over, mut spared) = (0, false, 0);
         let (made, spent_ns) = (self.folder.run().plan.rounds, self.folder.run().spent_ns);
         for number in 1..=plan.rounds {
-            let open = self.with_time(plan, stopping.round(number));
-            let round = Round::new(plan, number, &open, before, &earlier);
+            allocation.look(number);
+            let all = self.with_time(plan, stopping.round(number));
+            let (open, resting): (Vec<Open>, Vec<Open>) =
+                all.into_iter().partition(|open| allocation.has(plan, open.cell, number));
+            let mut round = Round::new(plan, number, &open, before, &earlier);
+            round.resting = resting.len() as u64;
+            spared += round.resting;
             before += round.cells.len();
             if round.cells.iter().all(|(_, done)| *done) {
                 stopping.begin(number, &open);
@@ -69,7 +80,11 @@ impl Campaign {
                 break;
             }
             if plan.budget_ns.is_some() {
-                self.folder.update(|run| run.plan.rounds = run.plan.rounds.max(number))?;
+                self.folder.update(|run| {
+                    if number >= run.plan.rounds {
+                        (run.plan.rounds, run.spared_trials) = (number, spared);
+                    }
+                })?;
             }
             if let Some(rule) = stopping.rule() {
                 around.observer.event(&Event::RoundStarted {
@@ -81,12 +96,16 @@ impl Campaign {
                 });
             }
             stopping.begin(number, &open);
-            self.pass(&round, &mut stopping, &mut ended_at, around)?;
+            let missing =
+                self.pass(&round, (&mut stopping, &mut allocation), &mut ended_at, around)?;
             if let Some(budget) = &self.rounds_budget {
                 let spent_ns = spent_ns.saturating_add(budget.used_ns(clock::now()));
                 self.folder.update(|run| run.spent_ns = spent_ns)?;
             }
             if self.ended.interrupted {
+                if number >= made {
+                    self.shorten(&round, missing, around)?;
+                }
                 break;
             }
             self.tell(&mut stopping, false, around.observer)?;
@@ -100,14 +119,51 @@ impl Campaign {
         Ok(())
     }
 
-    /// One pass over the cells of a round.
+    /// The user ended the rounds of a budget, in this round, of which so many trials are missing. If
+    /// nothing but rounds was to be measured, what there is of them is a run with less time.
+    fn shorten(
+        &mut self,
+        round: &Round,
+        missing: usize,
+        around: &mut Around<'_>,
+    ) -> Result<(), Fault> {
+        let run = self.folder.run();
+        let Some(budget_ns) = run.plan.budget_ns else { return Ok(()) };
+        let has_searches = run.plan.points.iter().any(|point| point.search.is_some());
+        if has_searches || (self.done.is_empty() && self.ended.good == 0) {
+            return Ok(());
+        }
+        self.ended.interrupted = false;
+        let all = round.cells.len();
+        // A round of which there is nothing was none.
+        let is_none = missing == all && round.number > 1;
+        let times =
+            [run.spent_ns, budget_ns].map(|ns| long_time(ns.saturating_add(SECOND / 2) / SECOND));
+        let mut note = format!("the user ended the rounds after {} of {}", times[0], times[1]);
+        if missing > 0 && !is_none {
+            let number = round.number;
+            note.push_str(&format!(
+                ": {missing} of the {all} trials of round {number} were not made"
+            ));
+        }
+        around.observer.event(&Event::Note(&note));
+        self.folder.update(|run| {
+            if is_none {
+                run.plan.rounds -= 1;
+                run.spared_trials -= round.resting;
+            }
+            run.notes.push(format!("session {}: {note}", run.session));
+        })
+    }
+
+    /// One pass over the cells of a round. The trials of it that the user did not let happen.
     fn pass(
         &mut self,
         round: &Round,
-        stopping: &mut Stopping<'_>,
+        (stopping, allocation): (&mut Stopping<'_>, &mut Allocation),
         ended_at: &mut Option<Nanos>,
         around: &mut Around<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<usize, Fault> {
         let plan = around.plan;
         let mut in_a_row: BTreeMap<usize, u32> = BTreeMap::new();
         let left = |from: usize| {
@@ -117,7 +173,7 @@ impl Campaign {
         for (at, cell) in left(0) {
             if around.observer.interrupted() {
                 self.ended.interrupted = true;
-                break;
+                return Ok(left(at).count());
             }
             let trial = CellName::of(plan, cell).trial(round.number);
             let failures = in_a_row.entry(cell.path).or_default();
@@ -127,6 +183,7 @@ impl Campaign {
             }
             let job = &plan.points[cell.point].job;
             around.observer.event(&Event::TrialStarted {
+                run: self.folder.run(),
                 trial: &trial,
                 number: round.before + at + 1,
                 trials: round.trials,
@@ -139,13 +196,14 @@ impl Campaign {
             let began = clock::now();
             let next = self.one(cell, round.number, around)?;
             match &next {
-                Next::Stop => {
+                Next::Stop { made } => {
                     self.ended.interrupted = true;
-                    break;
+                    return Ok(left(at + usize::from(*made)).count());
                 }
                 Next::Good(record) => {
                     *failures = 0;
                     stopping.take(cell, record);
+                    allocation.take((**record).clone());
                 }
                 Next::Failed => {
                     *failures += 1;
@@ -165,7 +223,7 @@ impl Campaign {
             }
             self.learn(job, began, ended_at, matches!(next, Next::Good(_)));
         }
-        Ok(())
+        Ok(0)
     }
 
     fn give_up(&mut self, trial: TrialId, observer: &mut dyn Observer) -> Result<(), Fault> {
@@ -186,6 +244,16 @@ impl Campaign {
         Ok(stopping)
     }
 
+    /// The allocation of the plan's time, with what was measured before.
+    fn allocation(&self) -> Result<Allocation, Fault> {
+        let run = self.folder.run();
+        if self.done.is_empty() {
+            return Ok(Allocation::of(run, std::iter::empty()));
+        }
+        let (_, records) = results::open(self.folder.path())?;
+        Ok(Allocation::of(run, records.filter_map(Result::ok)))
+    }
+
     /// Whether a round of these cells begins now.
     fn begins(&mut self, plan: &Plan, open: &[Open]) -> bool {
         let round_ns = self.round_ns(plan, open);
@@ -199,9 +267,8 @@ impl Campaign {
     fn with_time(&self, plan: &Plan, mut open: Vec<Open>) -> Vec<Open> {
         let left = self.rounds_budget.as_ref().and_then(|budget| budget.left_ns(clock::now()));
         if let Some(left_ns) = left {
-            // Half of the last one fits.
-            let rounds = (left_ns / self.round_ns(plan, &open).max(1)).saturating_add(1);
-            let more = u32::try_from(rounds.saturating_sub(1)).unwrap_or(u32::MAX);
+            let more = left_ns / self.round_ns(plan, &open).max(1);
+            let more = u32::try_from(more).unwrap_or(u32::MAX);
             open.iter_mut().for_each(|open| open.more = open.more.min(more));
         }
         open
@@ -280,6 +347,7 @@ impl Round {
             number,
             cells: ordered.map(|cell| (cell, earlier.has(cell, number))).collect(),
             before,
+            resting: 0,
             trials: before + more,
             later: open.iter().map(later).collect(),
         }

@@ -51,6 +51,8 @@ pub fn new_run(plan: Plan, scenario: String, ours: &Hello) -> Result<RunFile, Fa
         failures: Vec::new(),
         skipped: Vec::new(),
         spent_ns: 0,
+        shared: Default::default(),
+        spared_trials: 0,
         notes: Vec::new(),
         stopped: Vec::new(),
     })

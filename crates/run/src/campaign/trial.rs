@@ -284,6 +284,7 @@ impl CellTrial<'_> {
                 _ => fault.text.clone(),
             });
         }
+        record.concise();
         outcome::decide(&mut record, searched.is_some(), share);
         Done { record, fault }
     }

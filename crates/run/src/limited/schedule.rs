@@ -85,7 +85,7 @@ pub(crate) fn late_ns(job: &Job, record: &Record, link_full: bool) -> Option<Nan
 
 /// Whether the senders' kernels said again and again that a socket of datagrams had no room.
 fn had_no_room(record: &Record) -> bool {
-    let of_node = |node: &NodeCost| node.meters.get("snmp")?.get("udp_sndbuf_errors").copied();
+    let of_node = |node: &NodeCost| node.counter("snmp", "udp_sndbuf_errors");
     let refused: f64 = record.cost.nodes.iter().filter_map(of_node).sum();
     let sent = record.metrics.get("sent_packets_per_s").map_or(0.0, |rate| rate * record.window_s);
     refused > 0.0 && refused >= NO_ROOM * sent

@@ -5,7 +5,9 @@ use std::fs::{self, File, TryLockError};
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use hopbench_model::{Failure, Fault, FaultKind, Nanos, Record, RunFile, SECOND, SearchStep};
+use hopbench_model::{
+    Failure, Fault, FaultKind, Nanos, Record, RecordLines, RunFile, SECOND, SearchStep, SharedParts,
+};
 use hopbench_sys::{clock, file};
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -24,6 +26,8 @@ pub struct Folder {
     records: File,
     /// Length of the records that are whole, bytes.
     length: u64,
+    /// What the records share, which `run.json` has before a record refers to it.
+    lines: RecordLines,
     run: RunFile,
     /// So many of the run's failures, the first ones, are of earlier sessions.
     earlier: usize,
@@ -135,7 +139,7 @@ impl Folder {
         let lock = lock(dir).map_err(|fault| if dir.is_dir() { fault } else { missing(dir) })?;
         let mut run = run_file(dir)?;
         let path = dir.join(RECORDS);
-        let found = survey(&path, &run.run_id)?;
+        let found = survey(&path, &run.run_id, &run.shared)?;
         let mut resumed =
             Resumed { done: found.done, searched: found.searched, notes: found.notes };
         run.session = run.session.saturating_add(1);
@@ -170,6 +174,7 @@ impl Folder {
             _lock: lock,
             records,
             length,
+            lines: RecordLines::new(run.shared.clone()),
             run,
             earlier,
             written_at,
@@ -257,17 +262,21 @@ impl Folder {
         Ok(())
     }
 
-    /// Adds a record; when this returns it is on the disk. What an earlier session said of that
-    /// trial's failure is dropped.
+    /// Adds a record; when this returns it is on the disk, and so is what it shares with others.
+    /// What an earlier session said of that trial's failure is dropped.
     ///
     /// # Errors
     /// What the file system refuses (measuring); the records before it are as they were.
     pub fn append(&mut self, record: &Record) -> Result<(), Fault> {
         self.write_when_due()?;
-        let mut line = serde_json::to_vec(record)
-            .map_err(|e| Fault::measuring(format!("a record cannot be written as JSON: {e}")))?;
-        line.push(b'\n');
-        let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
+        let no_json = |e| Fault::measuring(format!("a record cannot be written as JSON: {e}"));
+        let mut line = self.lines.line(record).map_err(no_json)?;
+        if self.share().is_err() {
+            // It refers to nothing then. Whoever writes `run.json` when it is due says why.
+            line = serde_json::to_string(record).map_err(no_json)? + "\n";
+        }
+        let written =
+            self.records.write_all(line.as_bytes()).and_then(|()| self.records.sync_data());
         match written {
             Ok(()) => {
                 self.length += line.len() as u64;
@@ -281,6 +290,16 @@ impl Folder {
                 Err(Fault { kind: FaultKind::Measuring, ..fault })
             }
         }
+    }
+
+    /// Brings what the records share to the disk, if it has grown.
+    fn share(&mut self) -> Result<(), Fault> {
+        if self.lines.parts().len() == self.run.shared.len() {
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.run.shared, self.lines.parts().clone());
+        // The next record tries again where that fails.
+        self.write().inspect_err(|_| self.run.shared = before)
     }
 
     /// The file for what agents write to their standard error, to be appended to.
@@ -350,7 +369,7 @@ struct Survey {
     notes: Vec<String>,
 }
 
-fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
+fn survey(path: &Path, run_id: &str, shared: &SharedParts) -> Result<Survey, Fault> {
     let mut out = Survey::default();
     let file = match file::regular(path) {
         Ok(file) => file,
@@ -359,7 +378,7 @@ fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
     };
     for line in Lines::new(BufReader::new(file)) {
         let line = line.map_err(|e| unreadable(path, &e))?;
-        match judge(&line, run_id, path) {
+        match judge(&line, run_id, shared, path) {
             LineState::Good(record) if record.is_usable() => {
                 let trial = TrialId::of(&record);
                 let Record { search, job, .. } = *record;
@@ -375,7 +394,7 @@ fn survey(path: &Path, run_id: &str) -> Result<Survey, Fault> {
                 out.cut_at = Some(line.start);
                 out.notes.push(note);
             }
-            LineState::Damaged(fault) => return Err(fault),
+            LineState::Damaged(fault) | LineState::Lost(fault) => return Err(fault),
         }
     }
     Ok(out)

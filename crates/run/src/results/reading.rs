@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use hopbench_model::{Fault, PLAN_SCHEMA, RECORD_SCHEMA, RUN_SCHEMA, Record, RunFile};
+use hopbench_model::{
+    Fault, LineError, PLAN_SCHEMA, RECORD_SCHEMA, RECORD_SCHEMAS, RUN_SCHEMA, Record, RunFile,
+    SharedParts, record_of_line,
+};
 use hopbench_sys::file;
 use serde_json::Value;
 
@@ -24,6 +27,8 @@ pub struct Records {
     lines: Option<Lines<BufReader<File>>>,
     path: PathBuf,
     run_id: String,
+    /// What the records share, as `run.json` had it when it was read.
+    shared: SharedParts,
     notes: Vec<String>,
 }
 
@@ -38,13 +43,22 @@ impl Records {
             Ok(line) => line,
             Err(error) => return Some(Err(unreadable(&self.path, &error))),
         };
-        match judge(&line, &self.run_id, &self.path) {
+        let mut state = judge(&line, &self.run_id, &self.shared, &self.path);
+        if let LineState::Lost(_) = state {
+            // A run that goes on may have written both since `run.json` was read.
+            let run = self.path.parent().map(run_file);
+            if let Some(Ok(run)) = run {
+                self.shared = run.shared;
+                state = judge(&line, &self.run_id, &self.shared, &self.path);
+            }
+        }
+        match state {
             LineState::Good(record) => Some(Ok(*record)),
             LineState::Cut(note) => {
                 self.notes.push(note);
                 None
             }
-            LineState::Damaged(fault) => Some(Err(fault)),
+            LineState::Damaged(fault) | LineState::Lost(fault) => Some(Err(fault)),
         }
     }
 }
@@ -68,10 +82,12 @@ pub(super) enum LineState {
     /// The last line, not whole: the trial under way when the program or the machine died.
     Cut(String),
     Damaged(Fault),
+    /// What it shares with other records is not in `run.json`.
+    Lost(Fault),
 }
 
 /// Judges one line of a run's records.
-pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> LineState {
+pub(super) fn judge(line: &Line, run_id: &str, shared: &SharedParts, path: &Path) -> LineState {
     let place = format!("{} line {}", path.display(), line.number);
     let cut = |why: &str| {
         LineState::Cut(format!(
@@ -81,8 +97,14 @@ pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> LineState {
     if !line.is_whole() {
         return cut("its end was never written");
     }
-    let record: Record = match serde_json::from_slice(&line.bytes) {
+    let record = match record_of_line(&line.bytes, shared) {
         Ok(record) => record,
+        Err(error @ LineError::Missing { .. }) => {
+            return LineState::Lost(Fault::input(format!(
+                "{place}: {error}, expected that key in `shared` of {RUN_FILE}; put back the {RUN_FILE} that the run wrote, \
+                 or move that line to another file, and --resume measures its trial again"
+            )));
+        }
         // Blocks that a crash kept from the disk read as zeros.
         Err(_) if line.last && line.bytes.contains(&0) => {
             return cut("part of it never reached the disk");
@@ -94,7 +116,7 @@ pub(super) fn judge(line: &Line, run_id: &str, path: &Path) -> LineState {
             )));
         }
     };
-    if record.schema != RECORD_SCHEMA {
+    if !RECORD_SCHEMAS.contains(&record.schema.as_str()) {
         return LineState::Damaged(Fault::input(format!(
             "{place}: found schema `{}`, expected `{RECORD_SCHEMA}`; use the hopbench that wrote it",
             record.schema
@@ -122,7 +144,8 @@ pub fn open(dir: &Path) -> Result<(RunFile, Records), Fault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(unreadable(&path, &error)),
     };
-    let records = Records { lines, path, run_id: run.run_id.clone(), notes: Vec::new() };
+    let (run_id, shared) = (run.run_id.clone(), run.shared.clone());
+    let records = Records { lines, path, run_id, shared, notes: Vec::new() };
     Ok((run, records))
 }
 

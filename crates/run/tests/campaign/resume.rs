@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hopbench_agent::hello;
-use hopbench_model::{FaultKind, Plan, Record, RunFile, RunStatus};
+use hopbench_model::{FaultKind, Plan, Record, RunFile, RunStatus, SharedParts, record_of_line};
 use hopbench_run::results::{Folder, TrialId, open, read};
 use hopbench_run::{Campaign, new_run, same_build};
 use hopbench_wire::Hello;
@@ -299,6 +299,91 @@ fn a_run_that_goes_on_elsewhere_says_so() {
     assert!(onlooker.notes.iter().any(|note| note.contains(testbed)), "{:?}", onlooker.notes);
 }
 
+/// Makes of a folder what a version before `hopbench.record/2` left: all of a record is in its
+/// line, and `run.json` has nothing that they share.
+fn make_old(dir: &Path) -> String {
+    let (mut run, all) = contents(dir);
+    assert!(!run.shared.is_empty(), "the records share nothing");
+    run.shared = SharedParts::default();
+    fs::write(dir.join("run.json"), serde_json::to_vec(&run).unwrap()).unwrap();
+    let old = |record: &Record| Record { schema: "hopbench.record/1".to_owned(), ..record.clone() };
+    let lines = all.iter().map(|r| serde_json::to_string(&old(r)).unwrap() + "\n");
+    let lines: String = lines.collect();
+    fs::write(records(dir), &lines).unwrap();
+    lines
+}
+
+#[test]
+fn a_run_whose_records_are_older_goes_on_beside_them() {
+    let dir = finished();
+    let new = contents(dir.path()).1;
+    let lines = make_old(dir.path());
+    let old = contents(dir.path()).1;
+    for (old, new) in old.iter().zip(&new) {
+        assert_eq!(Record { schema: new.schema.clone(), ..old.clone() }, *new);
+    }
+    // Half of it is lost.
+    let bytes = lines.as_bytes();
+    let kept = line_ends(bytes)[3];
+    fs::write(records(dir.path()), &bytes[..kept]).unwrap();
+    let mut onlooker = Onlooker::default();
+    let ended = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    assert_eq!((ended.good, onlooker.started.len()), (4, 4));
+    let (run, all) = contents(dir.path());
+    assert_eq!(all[..4], old[..4]);
+    let schemas: Vec<&str> = all.iter().map(|record| record.schema.as_str()).collect();
+    assert_eq!(schemas, [["hopbench.record/1"; 4], ["hopbench.record/2"; 4]].concat());
+    assert!(!run.shared.is_empty());
+}
+
+#[test]
+fn records_whose_run_file_lost_what_they_share_are_refused() {
+    let dir = finished();
+    let run_json = dir.path().join("run.json");
+    let whole = fs::read_to_string(&run_json).unwrap();
+    let mut run = contents(dir.path()).0;
+    run.shared = SharedParts::default();
+    fs::write(&run_json, serde_json::to_vec(&run).unwrap()).unwrap();
+    let bytes = fs::read(records(dir.path())).unwrap();
+    for fault in [read(dir.path()).unwrap_err(), Folder::resume(dir.path()).unwrap_err()] {
+        assert_eq!(fault.kind, FaultKind::Input);
+        for word in [
+            "records.jsonl line ",
+            " has the key `",
+            "expected",
+            "`shared` of run.json",
+            "put back",
+        ] {
+            assert!(fault.text.contains(word), "nothing about {word}: {fault}");
+        }
+    }
+    assert_eq!(fs::read(records(dir.path())).unwrap(), bytes, "nothing was changed");
+    // Whoever reads while the run goes on can have read `run.json` before it had the key.
+    let (_, mut open) = open(dir.path()).unwrap();
+    fs::write(&run_json, whole).unwrap();
+    assert_eq!(open.by_ref().map(Result::unwrap).count(), 8);
+}
+
+#[test]
+fn what_records_share_is_on_the_disk_before_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(finished().path()).1;
+    let mut run = new_run(small(), String::new(), &hello()).unwrap();
+    run.run_id.clone_from(&all[0].run_id);
+    let mut folder = Folder::create(dir.path(), run).unwrap();
+    for (index, record) in all.iter().enumerate() {
+        folder.append(record).unwrap();
+        let (run, read) = contents(dir.path());
+        assert_eq!(read, all[..=index]);
+        assert_eq!(run.shared.is_empty(), index == 0, "after record {}", index + 1);
+    }
+    let (_, resumed) = {
+        drop(folder);
+        Folder::resume(dir.path()).unwrap()
+    };
+    assert_eq!(resumed.done.len(), 8);
+}
+
 #[test]
 fn another_build_does_not_go_on_unasked() {
     let ours = hello();
@@ -362,8 +447,9 @@ fn a_cell_that_was_measured_is_not_skipped_when_it_cannot_be_measured_any_more()
     // z and w cannot be measured at first; of x round 1 is measured and round 2 is lost.
     run(plan, dir.path(), &mut without(&["z", "w"]), &mut Onlooker::default()).unwrap();
     let all = fs::read_to_string(records(dir.path())).unwrap();
+    let shared = contents(dir.path()).0.shared;
     let kept = |line: &&str| {
-        let record: Record = serde_json::from_str(line).unwrap();
+        let record = record_of_line(line.as_bytes(), &shared).unwrap();
         (record.path.as_str(), record.round) != ("x", 2)
     };
     let lines: String = all.lines().filter(kept).map(|line| format!("{line}\n")).collect();

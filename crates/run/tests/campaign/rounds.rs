@@ -88,6 +88,66 @@ fn a_budget_is_of_all_sessions_and_more_time_makes_more_rounds() {
 }
 
 #[test]
+fn a_budget_that_is_ended_is_a_whole_run_of_less_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let of =
+        |size: &str| point("w", &[("size", json!(size))], job("rr", json!({"size": size}), 1, 50));
+    let plan = Plan {
+        budget_ns: Some(3 * SECOND),
+        ..plan(vec![path("x", 1, 1), path("y", 1, 1)], vec![of("1B"), of("64B")], 1)
+    };
+    let mut bed = Bed::default();
+    // Before anything was measured it is no run at all.
+    let nothing = tempfile::tempdir().unwrap();
+    let mut onlooker = Onlooker { enough_after_ticks: Some(0), ..Onlooker::default() };
+    let ended = run(plan.clone(), nothing.path(), &mut bed, &mut onlooker).unwrap();
+    assert!(ended.interrupted);
+    assert_eq!(contents(nothing.path()).0.status, RunStatus::Incomplete);
+
+    let told = |file: &hopbench_model::RunFile| {
+        let about = |note: &&String| note.contains("the user ended the rounds after");
+        file.notes.iter().filter(about).cloned().collect::<Vec<_>>()
+    };
+    // It ends in different places of a round, of which not all trials are made.
+    let mut before = 0;
+    for ticks in [40, 7, 3] {
+        let mut onlooker = Onlooker { enough_after_ticks: Some(ticks), ..Onlooker::default() };
+        let ended = match before {
+            0 => run(plan.clone(), dir.path(), &mut bed, &mut onlooker).unwrap(),
+            _ => resume(dir.path(), &mut bed, &mut onlooker).unwrap(),
+        };
+        assert!(!ended.interrupted && ended.failures == 0, "{ended:?}");
+        let (file, records) = contents(dir.path());
+        assert_eq!(file.status, RunStatus::Complete);
+        assert!(file.spent_ns < 3 * SECOND && records.len() > before, "{}", file.spent_ns);
+        before = records.len();
+        assert!(records.iter().all(|record| record.incomplete.is_none()), "one was cut");
+        let last = records.iter().map(|record| record.round).max();
+        assert_eq!(last, Some(file.plan.rounds), "a round of which nothing is there");
+        let notes = told(&file);
+        assert_eq!(
+            notes.last(),
+            onlooker
+                .notes
+                .last()
+                .map(|note| { format!("session {}: {note}", file.session) })
+                .as_ref()
+        );
+        let missing = 4 * file.plan.rounds as usize - records.len();
+        let says =
+            format!(": {missing} of the 4 trials of round {} were not made", file.plan.rounds);
+        let note = notes.last().expect("a note");
+        assert!(note.ends_with(" of 3 s") || note.ends_with(&says), "{note}, {missing} missing");
+        assert_eq!(note.ends_with(&says), missing > 0, "{note}");
+    }
+    // What is left of the time is for more rounds, and what was cut is made up for.
+    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    let (file, records) = contents(dir.path());
+    assert_eq!((file.status, records.len()), (RunStatus::Complete, 4 * file.plan.rounds as usize));
+    assert!(records.len() > before && told(&file).len() == 3, "{:?}", file.notes);
+}
+
+#[test]
 fn every_cell_of_every_round_leaves_one_record() {
     let dir = tempfile::tempdir().unwrap();
     // A window that has room for an exchange where other tests have the CPUs.

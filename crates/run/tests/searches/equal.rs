@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchOutcome, SearchStep};
+use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchOutcome, SearchStep, record_of_line};
 
 use super::{consistent, knee, searching, steps, web, workshops};
 use crate::bed::{Bed, Trouble};
@@ -161,8 +161,9 @@ fn compared(threads: &[u32]) -> (tempfile::TempDir, Vec<String>) {
 fn a_trial_at_an_equal_load_counts_only_with_all_that_was_found() {
     let _turn = Turn::shared();
     let (dir, mut lines) = compared(&[1]);
+    let shared = contents(dir.path()).0.shared;
     let visit = lines.iter_mut().find(|line| line.contains(EQUAL_LOAD)).unwrap();
-    let mut record: Record = serde_json::from_str(visit).unwrap();
+    let mut record = record_of_line(visit.as_bytes(), &shared).unwrap();
     assert_eq!((&record.job["connections"], &record.job["threads"]), (&1.into(), &1.into()));
     record.job["threads"] = 2.into();
     *visit = format!("{}\n", serde_json::to_string(&record).unwrap());
@@ -219,8 +220,7 @@ fn a_trial_at_an_equal_load_is_no_trial_of_a_search() {
     let plan = searching(&["one"], vec![web(40, knee(&[1, 2], &[]))], 1);
     run(plan, dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
     let path = dir.path().join("records.jsonl");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut first: Record = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let mut first = contents(dir.path()).1.remove(0);
     let step = first.search.as_mut().unwrap();
     (step.goal, step.why, step.outcome) = (EQUAL_LOAD.to_owned(), "past".to_owned(), None);
     let load = step.load;

@@ -75,7 +75,11 @@ fn lab() -> Value {
     let node = || {
         optional(mapping(NODE_KEYS, |key| match key {
             "zone" => (text(NODE), "Nodes of one zone share a bridge"),
-            _ => (link(), "Rate of this node's link"),
+            "link" => (link(), "Rate of this node's link"),
+            _ => (
+                json!({"type": ["string", "number"], "pattern": QUANTITY}),
+                "How long its servers spin before each answer of rr and http, at most 10ms",
+            ),
         }))
     };
     let nodes = || {

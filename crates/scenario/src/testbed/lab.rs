@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::units::{BitRate, Span};
-use hopbench_model::{LabNode, LabSpec, SECOND};
+use hopbench_model::{LabNode, LabSpec, MOST_SERVER_WORK, SECOND};
 
 use crate::document::fields::{Fields, joined, named, parsed};
 use crate::document::node::{At, Kind, Node, quoted};
@@ -12,7 +12,9 @@ use crate::document::problem::Problems;
 /// The keys of a lab.
 pub(crate) const LAB_KEYS: &[&str] = &["nodes", "link", "mtu", "zone-link", "zone-delay"];
 /// The keys of a node.
-pub(crate) const NODE_KEYS: &[&str] = &["zone", "link"];
+pub(crate) const NODE_KEYS: &[&str] = &["zone", "link", SERVER_WORK];
+/// The key of what a node's servers do before each answer.
+const SERVER_WORK: &str = "server-work";
 /// The most nodes of a lab.
 pub(crate) const MOST_NODES: usize = 100;
 /// Lower and upper bound of an MTU, bytes.
@@ -103,7 +105,10 @@ impl Lab {
             "link" => nodes_shaped || link_bits_per_s.is_some(),
             name => fields.get(name).is_some(),
         };
-        let shaped = LAB_KEYS.iter().copied().filter(is_shaped).collect();
+        let mut shaped: Vec<&str> = LAB_KEYS.iter().copied().filter(is_shaped).collect();
+        if nodes.iter().flatten().any(|node| node.server_work_ns.is_some()) {
+            shaped.push(SERVER_WORK);
+        }
         Self { nodes, link_bits_per_s, mtu, zone_link_bits_per_s, zone_delay_ns, shaped }
     }
 
@@ -134,7 +139,8 @@ impl Lab {
 }
 
 fn lab_node(name: &str, link_bits_per_s: Option<u64>) -> LabNode {
-    LabNode { name: name.to_owned(), zone: ZONE.to_owned(), link_bits_per_s }
+    let (name, zone) = (name.to_owned(), ZONE.to_owned());
+    LabNode { name, zone, link_bits_per_s, server_work_ns: None }
 }
 
 fn link(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> Option<u64> {
@@ -186,6 +192,14 @@ fn nodes(
                         problems,
                     );
                     lab_node.zone = zone.unwrap_or_else(|| ZONE.to_owned());
+                    let short = |work: &Span| (1..=MOST_SERVER_WORK).contains(&work.0);
+                    let work = fields.checked(
+                        SERVER_WORK,
+                        "a time like 5us, more than 0 and at most 10ms",
+                        short,
+                        problems,
+                    );
+                    lab_node.server_work_ns = work.map(|work| work.0);
                 }
                 add(&mut nodes, lab_node, key.at, path, problems);
             }

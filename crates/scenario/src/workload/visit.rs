@@ -26,9 +26,8 @@ impl Visit {
 
     /// Sets the times of a job that the scenario does not say (`says`: whether it has that key).
     pub(crate) fn suit(self, job: &mut Job, says: impl Fn(&str) -> bool) {
-        let timing = &mut job.timing;
         if !says("warmup") {
-            timing.warmup_ns = self.warmup_ns;
+            job.timing.warmup_ns = self.warmup_ns;
         }
         if says("time") || says("count") {
             return;

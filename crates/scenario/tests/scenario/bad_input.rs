@@ -71,7 +71,7 @@ fn testbeds() {
         ),
         (
             "{lab: {nodes: {a: {zon: x}, b: }}}",
-            "x.yaml:2:29: testbed.lab.nodes.a.zon: found `zon`, expected one of zone, link; did you mean `zone`?",
+            "x.yaml:2:29: testbed.lab.nodes.a.zon: found `zon`, expected one of zone, link, server-work; did you mean `zone`?",
         ),
         (
             "{lab: {link: fast}}",

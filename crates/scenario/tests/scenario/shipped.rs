@@ -227,11 +227,7 @@ fn mesh_latency() {
         assert!(matches!(point.job.schedule, Schedule::Rate(_)), "constant");
     }
     assert_eq!(plan.cells.len(), 30);
-    let stop = plan.stop.as_ref().expect("a rule");
-    assert_eq!(
-        (stop.metric.as_str(), stop.half_width_share, stop.min_rounds, plan.rounds),
-        ("p99", 0.05, 3, 12)
-    );
+    assert_eq!((plan.budget_ns, plan.stop.as_ref()), (Some(300 * SECOND), None));
     // The original took 30 minutes without any interval.
     assert!(minutes(&plan)[1] <= 6.0, "{} minutes", minutes(&plan)[1]);
 }
@@ -260,10 +256,7 @@ fn mesh_variants() {
 fn cni_matrix() {
     let plan = resolved("cni-matrix");
     assert_eq!(plan.paths.len(), 19);
-    assert_eq!(
-        plan.stop.as_ref().map(|stop| (stop.metric.as_str(), stop.half_width_share)),
-        Some(("throughput", 0.02))
-    );
+    assert_eq!(plan.budget_ns, Some(300 * SECOND));
     assert!(minutes(&plan)[1] <= 8.0, "{} minutes", minutes(&plan)[1]);
     assert!(names(&plan).contains(&"eni-ptp.cross-zone"));
     let TestbedSpec::Lab(lab) = &plan.testbed else { panic!("no lab: {:?}", plan.testbed) };
@@ -288,12 +281,8 @@ fn cni_matrix() {
         (&"16B".into(), &"100Mbit".into())
     );
     let ping = plan.points.iter().find(|p| p.job.workload == "ping").expect("echoes");
-    assert_eq!((&ping.job.params["count"], ping.job.timing.warmup_ns), (&30.into(), 0));
-    assert!(
-        ping.job.timing.window_ns.abs_diff(6 * SECOND / 5) < 1000,
-        "settled: {}",
-        ping.job.timing.window_ns
-    );
+    let probes = ping.job.timing.window_ns / (SECOND / 100);
+    assert!(probes >= 10, "{probes} echoes a window");
 }
 
 #[test]

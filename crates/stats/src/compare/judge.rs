@@ -3,9 +3,10 @@
 use super::bh::q_values;
 use super::evidence::{Evidence, Test};
 use crate::interval::{CONFIDENCE, Interval};
+use crate::student::quantile;
 
-/// Fewest rounds that a verdict is founded on.
-const FEWEST: usize = 3;
+/// Fewest rounds, or values on a side, that a verdict is founded on.
+pub const FEWEST_TO_JUDGE: usize = 3;
 /// The share of verdicts that may be wrong.
 const ALPHA: f64 = 1.0 - CONFIDENCE;
 /// Two figures are the same where they differ by no more than this share, if nobody says what is of
@@ -43,8 +44,8 @@ pub enum Verdict {
     },
     /// The interval holds no difference and one that is of interest, both.
     NotDecided {
-        /// With so many rounds more it would about be decided, if the ratio stays; absent where
-        /// nobody can say, or no number of rounds decides it.
+        /// With so many rounds more it would be decided with a probability of about 80 %, if the
+        /// ratio stays; absent where nobody can say, or no number of rounds decides it.
         more_rounds: Option<usize>,
     },
     /// There is a difference, but the same thing measured twice differed by as much: nothing is
@@ -100,25 +101,19 @@ pub struct Comparison {
 /// is no difference that is called, and its p-value counts as 1 above.
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
-    let is_judged = |question: &Question| question.evidence.rounds >= FEWEST;
-    let tested = questions.iter().filter(|question| is_judged(question)).count();
-    let chosen: Vec<(Option<f64>, Test)> = questions
-        .iter()
-        .map(|question| {
-            let test = question.evidence.test(tested);
-            (question.evidence.p(test), test)
-        })
+    let counted: Vec<usize> = (0..questions.len())
+        .filter(|at| questions[*at].evidence.rounds >= FEWEST_TO_JUDGE)
         .collect();
-    let counted: Vec<usize> =
-        (0..questions.len()).filter(|at| is_judged(&questions[*at])).collect();
+    let tested = counted.len();
+    let chosen: Vec<Chosen> =
+        questions.iter().map(|question| Chosen::of(&question.evidence, tested)).collect();
     // What is not called whatever its p-value is no candidate. Else those that are called would be
     // a choice from the discoveries, and more of their intervals would be false.
-    let is_candidate = |at: usize| {
-        let ratio = questions[at].evidence.ratio_by(chosen[at].1);
-        ratio.is_some_and(|ratio| ratio.ln().abs() >= questions[at].minimum_effect.ln_1p())
+    let p_of = |at: &usize| {
+        let Chosen { p, ratio, .. } = chosen[*at];
+        p.filter(|_| questions[*at].is_of_interest(ratio)).unwrap_or(1.0)
     };
-    let p_of = |at: usize| chosen[at].0.filter(|_| is_candidate(at)).unwrap_or(1.0);
-    let p_values: Vec<f64> = counted.iter().map(|at| p_of(*at)).collect();
+    let p_values: Vec<f64> = counted.iter().map(p_of).collect();
     let among = q_values(&p_values);
     let found = among.iter().filter(|q| **q <= ALPHA).count();
     let mut q: Vec<Option<f64>> = vec![None; questions.len()];
@@ -126,10 +121,11 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
     let level = |selected: usize| (ALPHA * selected as f64 / tested.max(1) as f64).min(ALPHA);
     let one = |(at, question): (usize, &Question)| {
         let evidence = &question.evidence;
-        let (p, test) = chosen[at];
+        let Chosen { test, p, ratio } = chosen[at];
         let is_found = q[at].is_some_and(|q| q <= ALPHA);
-        let interval = evidence.within(test, level(found + usize::from(!is_found)));
-        let ratio = evidence.ratio_by(test).unwrap_or(evidence.ratio);
+        let level = level(found + usize::from(!is_found));
+        let interval = evidence.within(test, level);
+        let shrinking = Shrinking { rounds: evidence.rounds, test, level };
         Comparison {
             ratio,
             interval: interval.map(|interval| question.widened(interval)),
@@ -137,13 +133,34 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
             p,
             q: q[at].filter(|_| p.is_some()),
             test,
-            verdict: question.verdict(ratio, interval),
+            verdict: question.verdict(ratio, interval, shrinking),
         }
     };
     questions.iter().enumerate().map(one).collect()
 }
 
+/// The test that suits a comparison among so many, and what it says.
+#[derive(Debug, Clone, Copy)]
+struct Chosen {
+    test: Test,
+    p: Option<f64>,
+    ratio: f64,
+}
+
+impl Chosen {
+    fn of(evidence: &Evidence, comparisons: usize) -> Self {
+        let test = evidence.test(comparisons);
+        let ratio = evidence.ratio_by(test).unwrap_or(evidence.ratio);
+        Self { test, p: evidence.p(test), ratio }
+    }
+}
+
 impl Question {
+    /// Whether a ratio differs by enough to be called.
+    fn is_of_interest(&self, ratio: f64) -> bool {
+        ratio.ln().abs() >= self.minimum_effect.ln_1p()
+    }
+
     /// The share by which the same figures can differ for reasons that no rounds show.
     fn slack(&self) -> f64 {
         (1.0 + self.noise_floor.unwrap_or(0.0)) * (1.0 + self.resolution)
@@ -159,33 +176,99 @@ impl Question {
     }
 
     /// What the interval says, before it is widened.
-    fn verdict(&self, ratio: f64, interval: Option<Interval>) -> Verdict {
-        if self.evidence.rounds < FEWEST {
-            return Verdict::TooFewRounds { needed: FEWEST };
+    fn verdict(&self, ratio: f64, interval: Option<Interval>, shrinking: Shrinking) -> Verdict {
+        if self.evidence.rounds < FEWEST_TO_JUDGE {
+            return Verdict::TooFewRounds { needed: FEWEST_TO_JUDGE };
         }
         let Some(inner) = interval else { return Verdict::NotDecided { more_rounds: None } };
         let interval = self.widened(inner);
-        if !interval.contains(1.0) && ratio.ln().abs() >= self.minimum_effect.ln_1p() {
+        if !interval.contains(1.0) && self.is_of_interest(ratio) {
             return if interval.low > 1.0 { Verdict::Higher } else { Verdict::Lower };
         }
         let within = (interval.high - 1.0).max(1.0 - interval.low);
         if within <= self.same() {
             return Verdict::Same { within };
         }
-        Verdict::NotDecided { more_rounds: self.more_rounds(ratio, inner) }
+        Verdict::NotDecided { more_rounds: self.more_rounds(ratio, inner, shrinking) }
     }
 
-    /// The rounds that would about be needed besides these. Half of an interval shrinks with the
-    /// root of their number. It must become smaller than what lies between the ratio and 1, or
-    /// between the ratio and what is of interest.
-    fn more_rounds(&self, ratio: f64, inner: Interval) -> Option<usize> {
-        let half = (inner.high.ln() - inner.low.ln()) / 2.0;
-        let (size, slack) = (ratio.ln().abs(), self.slack().ln());
-        let differ = Some(size - slack).filter(|_| size >= self.minimum_effect.ln_1p());
-        let most = differ.unwrap_or(0.0).max(self.same().ln_1p() - size - slack);
-        let rounds = self.evidence.rounds as f64;
-        let needed = (rounds * (half / most).powi(2)).ceil() - rounds;
-        (most > 0.0 && needed.is_finite()).then_some((needed as usize).max(1))
+    /// The rounds that would decide it besides these, with a probability of 80 % if ratio and scatter
+    /// stay. A difference needs the end that is nearer to 1 to leave it out; sameness needs both
+    /// ends.
+    fn more_rounds(&self, ratio: f64, inner: Interval, shrinking: Shrinking) -> Option<usize> {
+        let (at, slack) = (ratio.ln(), self.slack().ln());
+        let (below, above) = (at - inner.low.ln(), inner.high.ln() - at);
+        let to_one = if at > 0.0 { below } else { above };
+        let differ = if self.is_of_interest(ratio) {
+            shrinking.needed(to_one, at.abs() - slack, ONE_END)
+        } else {
+            f64::INFINITY
+        };
+        let (lowest, highest) = ((-self.same()).ln_1p(), self.same().ln_1p());
+        let same = shrinking.needed(below, at - lowest - slack, BOTH_ENDS).max(shrinking.needed(
+            above,
+            highest - at - slack,
+            BOTH_ENDS,
+        ));
+        let needed = differ.min(same) - shrinking.rounds as f64;
+        needed.is_finite().then_some((needed as usize).max(1))
+    }
+}
+
+/// How the halves of an interval shrink with the number of rounds.
+#[derive(Debug, Clone, Copy)]
+struct Shrinking {
+    /// The rounds that there are.
+    rounds: usize,
+    test: Test,
+    /// The share that the interval leaves out.
+    level: f64,
+}
+
+/// The quantile of the normal distribution that one end needs for a probability of 80 %.
+const ONE_END: f64 = 0.842;
+/// The same where both ends must hold: 90 % each.
+const BOTH_ENDS: f64 = 1.282;
+/// More degrees of freedom than this change the quantile of t by less than 1 %.
+const MANY: usize = 200;
+/// More rounds than this are never asked for.
+const MOST_ROUNDS: usize = 1 << 40;
+
+impl Shrinking {
+    /// The half of an interval of so many rounds, in standard errors. For ranks it is about that of
+    /// many rounds.
+    fn errors(&self, rounds: usize) -> f64 {
+        let degrees = match self.test {
+            Test::Ranks => MANY,
+            Test::Student => (rounds - 1).clamp(1, MANY),
+        };
+        quantile(degrees, self.level).unwrap_or(f64::INFINITY)
+    }
+
+    /// The fewest rounds whose half of an interval is smaller than a distance by so many standard
+    /// errors; infinite where none is. `half`: that of the rounds that there are.
+    fn needed(&self, half: f64, distance: f64, power: f64) -> f64 {
+        let now = self.errors(self.rounds);
+        if distance <= 0.0 || !now.is_finite() {
+            return f64::INFINITY;
+        }
+        let scatter = half / now * (self.rounds as f64).sqrt();
+        let is_enough = |rounds: usize| {
+            (self.errors(rounds) + power) * scatter / (rounds as f64).sqrt() <= distance
+        };
+        let mut high = FEWEST_TO_JUDGE;
+        while !is_enough(high) {
+            high *= 2;
+            if high > MOST_ROUNDS {
+                return f64::INFINITY;
+            }
+        }
+        let mut low = (high / 2).max(FEWEST_TO_JUDGE - 1);
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            if is_enough(middle) { high = middle } else { low = middle }
+        }
+        high as f64
     }
 }
 
@@ -264,15 +347,37 @@ mod tests {
             panic!("{open:?}")
         };
         // What it says is about what it takes.
-        assert!(matches!(single(plain(wide(1.0, 10 + 2 * more))).verdict, Verdict::Same { .. }));
+        assert!(matches!(single(plain(wide(1.0, 10 + more))).verdict, Verdict::Same { .. }));
         assert!(matches!(
-            single(plain(wide(1.0, (10 + more) / 3))).verdict,
+            single(plain(wide(1.0, (10 + more) / 6))).verdict,
             Verdict::NotDecided { .. }
         ));
         // What is of interest decides what is the same.
         let least = |minimum_effect| Question { minimum_effect, ..plain(about(1.0, 10)) };
         assert!(matches!(single(least(0.02)).verdict, Verdict::Same { .. }));
         assert!(matches!(single(least(0.002)).verdict, Verdict::NotDecided { .. }));
+    }
+
+    #[test]
+    fn the_rounds_that_are_needed_are_the_fewest() {
+        for (test, level, rounds, half, distance) in [
+            (Test::Student, 0.001, 5, 1.0, 0.5),
+            (Test::Student, 0.05, 4, 1.0, 0.9),
+            (Test::Student, 0.05, 40, 0.3, 0.01),
+            (Test::Ranks, 0.01, 12, 0.2, 0.15),
+        ] {
+            let shrinking = Shrinking { rounds, test, level };
+            let needed = shrinking.needed(half, distance, ONE_END) as usize;
+            let scatter = half / shrinking.errors(rounds) * (rounds as f64).sqrt();
+            let is_enough = |rounds: usize| {
+                (shrinking.errors(rounds) + ONE_END) * scatter <= distance * (rounds as f64).sqrt()
+            };
+            let first = (FEWEST_TO_JUDGE..).find(|rounds| is_enough(*rounds));
+            assert_eq!(Some(needed), first, "{test:?} {level} {rounds}");
+        }
+        let shrinking = Shrinking { rounds: 5, test: Test::Student, level: 0.05 };
+        assert_eq!(shrinking.needed(1.0, 0.0, ONE_END), f64::INFINITY);
+        assert_eq!(shrinking.needed(1.0, 1e-9, ONE_END), f64::INFINITY);
     }
 
     #[test]

@@ -25,11 +25,13 @@ fn sampled(extreme: usize, resamples: usize) -> Permuted {
 /// The permutation test of two sets. How often is Welch's t as far from 0, if all values are dealt
 /// anew to sets of these sizes?
 ///
-/// All divisions are gone through where there are at most 20 000. Else `resamples` are drawn, and
-/// the p-value is (as extreme + 1) / (resamples + 1), which is never too small (B. Phipson and G. K.
-/// Smyth, "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and
-/// Molecular Biology 9(1), 2010). With t in place of the difference it holds for sets of different spread as well,
-/// about (A. Janssen, "Studentized Permutation Tests for Non-i.i.d. Hypotheses and the Generalized
+/// All divisions are gone through where there are at most 20 000. Else `resamples` are drawn. Then
+/// the p-value is (as extreme + 1) / (resamples + 1), which is never too small (B. Phipson and G.
+/// K. Smyth, "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and
+/// Molecular Biology 9(1), 2010).
+///
+/// With t in place of the difference it holds for sets of different spread as well, about (A.
+/// Janssen, "Studentized Permutation Tests for Non-i.i.d. Hypotheses and the Generalized
 /// Behrens-Fisher Problem", Statistics & Probability Letters 36(1), 1997).
 ///
 /// `None` where a set has fewer than 2 values or one that is not finite.

@@ -1,6 +1,6 @@
 //! The comparison of a figure that is 0 in some rounds, like losses and errors: it has no ratio.
 
-use super::judge::Verdict;
+use super::judge::{FEWEST_TO_JUDGE, Verdict};
 use super::resample::permuted;
 use crate::interval::CONFIDENCE;
 use crate::summary::mean;
@@ -9,8 +9,6 @@ use crate::summary::mean;
 const RESAMPLES: usize = 10_000;
 /// Of these resamples.
 const SEED: u64 = 1;
-/// Fewest values on each side that a verdict is founded on.
-const FEWEST: usize = 3;
 
 /// A question about a figure that has no ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,8 +42,9 @@ pub struct Shift {
 }
 
 /// Judges a figure without a ratio by a permutation test ([`permuted`]). It cannot be judged with
-/// comparisons that have a ratio, so its p-value is corrected by the number of such figures,
-/// `comparisons` with this one (C. E. Bonferroni, "Teoria statistica delle classi e calcolo delle probabilita", 1936).
+/// comparisons that have a ratio. So its p-value is corrected by the number of such figures,
+/// `comparisons` with this one (C. E. Bonferroni, "Teoria statistica delle classi e calcolo delle
+/// probabilita", 1936).
 #[must_use]
 pub fn judge_shift(question: &ShiftQuestion<'_>, comparisons: usize) -> Shift {
     let ShiftQuestion { before, now, is_share, minimum_effect, noise_floor } = *question;
@@ -55,8 +54,8 @@ pub fn judge_shift(question: &ShiftQuestion<'_>, comparisons: usize) -> Shift {
     let difference = (new - old).abs();
     // Without end where the baseline is nothing.
     let effect = if is_share { difference } else { difference / old.abs() };
-    let verdict = if before.len().min(now.len()) < FEWEST {
-        Verdict::TooFewRounds { needed: FEWEST }
+    let verdict = if before.len().min(now.len()) < FEWEST_TO_JUDGE {
+        Verdict::TooFewRounds { needed: FEWEST_TO_JUDGE }
     } else if q.is_none_or(|q| q > 1.0 - CONFIDENCE) {
         Verdict::NotDecided { more_rounds: None }
     } else if let Some(floor) = noise_floor.filter(|floor| difference <= *floor) {

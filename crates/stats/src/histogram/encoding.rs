@@ -1,17 +1,28 @@
 //! HdrHistogram V2 as text, and what is checked before such a text is believed.
 //!
-//! The binary form is big-endian: cookie (u32), length of the counts in bytes (u32), normalising
+//! The text is base64. Records have the compressed form where it is shorter, which other readers of
+//! HdrHistogram take, too: cookie (u32), length (u32), and the plain form in zlib's format. Agents
+//! send the plain form.
+//!
+//! The plain form is big-endian: cookie (u32), length of the counts in bytes (u32), normalising
 //! offset (u32, 0), significant digits (u32), lowest value (u64), highest value (u64), conversion
 //! ratio (f64, 1.0), then the counts in ascending order of value. Each number is zig-zag encoded in
 //! 1 to 9 bytes of 7 bits (the ninth has 8). Here n ≥ 0 is a count, n < 0 stands for -n counts of
 //! zero.
 //!
-//! The header sizes the reader's memory, and a run length can be any number. So a text is walked
-//! once against our own range before the library reads it.
+//! The header sizes the reader's memory, a run length can be any number, and a few compressed bytes
+//! can stand for many. So a text is inflated to no more than one histogram, and walked once against
+//! our own range, before the library reads it.
+
+use std::borrow::Cow;
+use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use flate2::read::ZlibDecoder;
+use hdrhistogram::serialization::{
+    Deserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
+};
 
 /// The counts; the range is the same everywhere, so any two can be merged.
 pub(super) type Counts = hdrhistogram::Histogram<u64>;
@@ -24,10 +35,12 @@ const DIGITS: u8 = 3;
 /// Counts in the array: 2048 single values, then 1024 for each of 31 doublings.
 const SLOTS: u64 = 2048 + 31 * 1024;
 const COOKIE: u32 = 0x1c84_9313;
+const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 const HEADER_BYTES: usize = 40;
 const MAX_BYTES: usize = HEADER_BYTES + 9 * SLOTS as usize;
-/// Longest text that a histogram of ours can have, characters.
-const MAX_TEXT: usize = MAX_BYTES.div_ceil(3) * 4;
+/// Longest text that a histogram of ours can have, characters: zlib adds less than a hundredth to
+/// what it cannot compress.
+const MAX_TEXT: usize = (MAX_BYTES + MAX_BYTES / 100).div_ceil(3) * 4;
 /// At a thousand million samples a second it takes three days to get there. Far enough from the
 /// end of u64 that sums over thousands of such histograms do not overflow.
 const MAX_SAMPLES: u64 = 1 << 48;
@@ -45,8 +58,11 @@ pub enum HistogramError {
     #[error("histogram text is not base64: {0}")]
     Base64(base64::DecodeError),
     /// Too short for a header, or with another cookie.
-    #[error("histogram is not in the HdrHistogram V2 format (uncompressed)")]
+    #[error("histogram is not in the HdrHistogram V2 format")]
     NotV2,
+    /// What is compressed in it cannot be inflated to a histogram of this range.
+    #[error("histogram cannot be inflated: {0}")]
+    Compressed(String),
     /// Of another range or precision.
     #[error(
         "histogram has {digits} digits from {lowest} to {highest}, expected {DIGITS} digits from \
@@ -91,16 +107,58 @@ pub(super) fn encode(counts: &Counts) -> String {
     STANDARD.encode(bytes)
 }
 
+/// Writes a histogram as text, in the shorter of both forms.
+pub(super) fn shorter(counts: &Counts) -> String {
+    let (plain, compressed) = (encode(counts), compressed(counts));
+    if compressed.len() < plain.len() { compressed } else { plain }
+}
+
+/// Writes a histogram as text, compressed.
+fn compressed(counts: &Counts) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(counts, &mut bytes)
+        .expect("a vector takes all bytes, and no count comes near 2^63");
+    STANDARD.encode(bytes)
+}
+
 /// Reads a histogram from text that may come from anywhere.
 pub(super) fn decode(text: &str) -> Result<Counts, HistogramError> {
     if text.len() > MAX_TEXT {
         return Err(HistogramError::TooLong { characters: text.len() });
     }
     let bytes = STANDARD.decode(text).map_err(HistogramError::Base64)?;
-    check_counts(check_header(&bytes)?)?;
+    let plain = inflated(&bytes)?;
+    check_counts(check_header(&plain)?)?;
     Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
+        .deserialize(&mut &*plain)
         .map_err(|_| HistogramError::Counts("the library refuses them"))
+}
+
+/// The plain form of either form, of at most [`MAX_BYTES`].
+fn inflated(bytes: &[u8]) -> Result<Cow<'_, [u8]>, HistogramError> {
+    let Some((header, packed)) = bytes
+        .split_first_chunk::<8>()
+        .filter(|(h, _)| h.starts_with(&COMPRESSED_COOKIE.to_be_bytes()))
+    else {
+        return Ok(Cow::Borrowed(bytes));
+    };
+    let expected = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
+    if expected as usize != packed.len() {
+        return Err(HistogramError::Length { expected, found: packed.len() });
+    }
+    let wrong = |why: &str| HistogramError::Compressed(why.to_owned());
+    let mut plain = Vec::new();
+    let mut source = ZlibDecoder::new(packed);
+    let read = source.by_ref().take(MAX_BYTES as u64 + 1).read_to_end(&mut plain);
+    read.map_err(|error| wrong(&error.to_string()))?;
+    if plain.len() > MAX_BYTES {
+        return Err(wrong(&format!("it has more than {MAX_BYTES} bytes")));
+    }
+    if source.total_in() != packed.len() as u64 {
+        return Err(wrong("something follows it"));
+    }
+    Ok(Cow::Owned(plain))
 }
 
 /// Checks that the header says what ours say; returns what follows it.

@@ -267,11 +267,11 @@ fn of_the_intervals_that_are_shown_few_are_false() {
     }
 }
 
-/// What is said to decide a comparison decides it in about half of all cases or more.
+/// What is said to decide a comparison decides it in four of five cases or more.
 #[test]
 fn the_rounds_that_are_asked_for_are_about_enough() {
     let mut random = Random::new(29);
-    for factor in [1.0, 1.04, 1.1] {
+    for factor in [1.0, 1.03, 1.04, 1.06, 1.1] {
         let (mut asked, mut enough) = (0, 0);
         for _ in 0..300 {
             let mut pairs = |rounds: usize| -> Vec<(f64, f64)> {
@@ -288,7 +288,7 @@ fn the_rounds_that_are_asked_for_are_about_enough() {
         }
         let share = enough as f64 / f64::from(asked);
         tell(&format!("| {factor} apart: {asked} of 300 were open, enough rounds in {share:.2} |"));
-        assert!(share > 0.35 && asked > 50, "{factor}: {share} of {asked}");
+        assert!(share > 0.75 && asked > 50, "{factor}: {share} of {asked}");
     }
 }
 

@@ -5,6 +5,7 @@
 //! `cargo test -p hopbench-stats --test simulate -- --nocapture` prints the tables that
 //! docs/method.md quotes.
 
+mod allocated;
 mod compared;
 mod held;
 mod noise;

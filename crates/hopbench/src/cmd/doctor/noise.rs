@@ -10,7 +10,7 @@ use hopbench_model::units::Span;
 use hopbench_model::{Cell, Fault, Nanos, Path, Plan, Record, RunFile, SECOND, TestbedSpec, Tick};
 use hopbench_report::campaign::{Noise, noise_page};
 use hopbench_run::results::{self, Folder};
-use hopbench_run::{Campaign, Event, Finished, Observer, TRIAL_OVERHEAD_NS, measurable, new_run};
+use hopbench_run::{Campaign, Event, Finished, Observer, measurable, new_run};
 use hopbench_scenario::{Overrides, Resolved, read};
 use hopbench_wire::Role;
 
@@ -22,33 +22,23 @@ use crate::testbeds::{self, vocabularies};
 
 /// The name of the second path, which is the first once more; named as scenarios name such paths.
 const TWIN: &str = "once again";
-/// A window, ns, where the time is for neither more nor fewer rounds than there may be.
-const WINDOW: Nanos = SECOND * 6 / 10;
-/// The shortest window: in less CPUs cannot be read.
-const SHORTEST: Nanos = SECOND / 5;
-const WARMUP: Nanos = SECOND / 5;
-/// Fewest rounds: fewer show no drift, and hardly anything else.
-const FEWEST: u64 = 5;
-/// Most rounds: beyond, longer windows say more.
-const MOST: u64 = 30;
+/// The least time: in less there are too few rounds.
+const SHORTEST: Nanos = 10 * SECOND;
+/// The time of its trials where none is given: in a lab they take a fifth of a second each.
+const IN_A_LAB: Nanos = 30 * SECOND;
+/// Elsewhere they take three seconds.
+const ELSEWHERE: Nanos = 180 * SECOND;
 
 /// The flags of the noise floor.
 #[derive(Debug, Args)]
 pub(super) struct NoiseArguments {
-    /// Measure how much this place differs from itself: a path and the same path again, for a
-    /// minute
+    /// Measure how much this place differs from itself, and what can be told apart here in 1, 5
+    /// and 20 minutes
     #[arg(long)]
     noise: bool,
-    /// How long the trials of --noise take together; at least 5 rounds of 6 trials are made
-    #[arg(
-        short,
-        long,
-        alias = "duration",
-        value_name = "TIME",
-        default_value = "60s",
-        requires = "noise"
-    )]
-    time: Span,
+    /// How long the trials of --noise take together [default: 30s in a lab, 3m elsewhere]
+    #[arg(short, long, alias = "duration", value_name = "TIME", requires = "noise")]
+    time: Option<Span>,
     /// Folder that keeps what --noise measured, which must be empty [default: nothing is kept]
     #[arg(short, long, alias = "out", value_name = "DIR", requires = "noise")]
     output: Option<PathBuf>,
@@ -105,23 +95,20 @@ impl NoiseArguments {
 
     /// The path and its twin, in as many rounds as there is time for.
     fn plan(&self, testbed: &TestbedArguments) -> Result<(Plan, String), Fault> {
-        if !(SECOND..=24 * 3600 * SECOND).contains(&self.time.0) {
-            return Err(Fault::input(format!("--time: found {}, expected 1s to 24h", self.time)));
+        let is_lab = matches!(testbed.spec()?, TestbedSpec::Lab(_));
+        let time = self.time.unwrap_or(Span(if is_lab { IN_A_LAB } else { ELSEWHERE }));
+        if !(SHORTEST..=24 * 3600 * SECOND).contains(&time.0) {
+            return Err(Fault::input(format!("--time: found {time}, expected 10s to 24h")));
         }
-        let (rounds, window) = shape(self.time.0, matches!(testbed.spec()?, TestbedSpec::Lab(_)));
         let text = format!(
             "name: noise\n\
-             rounds: {rounds}\n\
-             time: {}\n\
-             warmup: {}\n\
+             budget: {time}\n\
              baseline: once\n\
              paths: {{once: bridge@a -> bridge@b}}\n\
              workloads:\n\
              \x20 stream: {{stream: {{connections: 4}}}}\n\
              \x20 rr:     {{rr: {{size: 64B}}}}\n\
-             \x20 http:   {{http: {{connections: 16, rate: 2000, response: 1KiB}}}}\n",
-            Span(window),
-            Span(WARMUP),
+             \x20 http:   {{http: {{connections: 16, rate: 2000, response: 1KiB}}}}\n"
         );
         let own = Overrides { new_seed: rand::random(), ..Overrides::default() };
         let resolved = read("noise", &text, &vocabularies(), &testbed.over(own)?);
@@ -165,22 +152,6 @@ impl NoiseArguments {
     }
 }
 
-/// Rounds and windows for a time in all, ns: six trials a round.
-fn shape(time_ns: Nanos, is_lab: bool) -> (u64, Nanos) {
-    // What a trial takes beside warm-up and window: on a cluster a port-forward or two.
-    let beside = WARMUP + if is_lab { TRIAL_OVERHEAD_NS } else { SECOND * 3 / 2 };
-    let trials = |rounds: u64| 6 * rounds;
-    let fit = time_ns / (trials(1) * (beside + WINDOW));
-    let rounds = fit.clamp(FEWEST, MOST);
-    let window = if rounds == fit {
-        WINDOW
-    } else {
-        (time_ns / trials(rounds)).saturating_sub(beside).max(SHORTEST)
-    };
-    // In whole milliseconds, as it is written into the scenario.
-    (rounds, window / 1_000_000 * 1_000_000)
-}
-
 /// Adds the baseline once more, with cells of its own: a scenario has it only beside other paths.
 fn twice(plan: &mut Plan) {
     let first = plan.paths[0].clone();
@@ -205,12 +176,9 @@ impl Quiet {
 impl Observer for Quiet {
     fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::TrialStarted { trial, rounds, left_ns, .. } => {
+            Event::TrialStarted { trial, left_ns, .. } => {
                 let left = left_ns.div_ceil(SECOND);
-                self.bar.show(&format!(
-                    "round {} of {rounds}, {left} s left: {}",
-                    trial.round, trial.workload
-                ));
+                self.bar.show(&format!("round {}, {left} s left: {}", trial.round, trial.workload));
             }
             Event::TrialFailed(failure) => {
                 self.say(&format!(
@@ -247,19 +215,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_time_is_more_rounds_and_then_longer_windows() {
-        let shape = |seconds: u64| shape(seconds * SECOND, true);
-        assert_eq!(shape(60), (10, WINDOW));
-        assert_eq!(shape(120), (21, WINDOW));
-        assert_eq!(shape(1), (FEWEST, SHORTEST));
-        let (rounds, window) = shape(600);
-        assert_eq!(rounds, MOST);
-        let taken = 180 * (window + WARMUP + TRIAL_OVERHEAD_NS);
-        assert!(window > WINDOW && taken <= 600 * SECOND && taken > 595 * SECOND, "{window}");
-        assert!(super::shape(60 * SECOND, false).0 < 10);
-    }
-
-    #[test]
     fn the_second_path_is_the_first_again() {
         let arguments = {
             let command = NoiseArguments::of_noise(Command::new("doctor"));
@@ -267,10 +222,8 @@ mod tests {
                 .expect("flags")
         };
         let (plan, _) = arguments.plan(&TestbedArguments::lab()).expect("a plan");
-        assert_eq!(
-            (plan.paths.len(), plan.points.len(), plan.cells.len(), plan.rounds),
-            (2, 3, 6, 10)
-        );
+        assert_eq!((plan.paths.len(), plan.points.len(), plan.cells.len()), (2, 3, 6));
+        assert_eq!(plan.budget_ns, Some(IN_A_LAB));
         let [first, second] = &plan.paths[..] else { panic!("{:?}", plan.paths) };
         assert_eq!(*first, Path { name: first.name.clone(), ..second.clone() });
         assert_eq!(

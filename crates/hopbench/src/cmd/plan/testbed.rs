@@ -37,7 +37,12 @@ fn lab(lab: &LabSpec) -> String {
     if lab.zone_delay_ns > 0 {
         links.push(format!("{} later between zones", Span(lab.zone_delay_ns)));
     }
-    format!("lab: nodes {}; links {}; MTU {}", listed(&nodes), links.join(", "), lab.mtu)
+    let work = lab.nodes.iter().filter_map(|node| {
+        let work = Span(node.server_work_ns?);
+        Some(format!("; servers on {} spin {work} before each answer", node.name))
+    });
+    let work: String = work.collect();
+    format!("lab: nodes {}; links {}; MTU {}{work}", listed(&nodes), links.join(", "), lab.mtu)
 }
 
 fn cluster(

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Record, Tick};
-use hopbench_report::campaign::broken_text;
+use hopbench_model::{Nanos, Record, RunFile, SECOND, Tick};
+use hopbench_report::campaign::{Summary, WorkloadSummary, broken_text};
 use hopbench_run::{Event, Observer};
+use hopbench_sys::clock::now;
 use hopbench_wire::Role;
 use serde_json::{Value, json};
 
-use super::progress::Log;
+use super::known::Known;
+use super::progress::{Log, Pace};
 use super::searching;
 use crate::interrupt::Interrupt;
 use crate::output::say;
@@ -16,22 +18,62 @@ use crate::output::say;
 /// The version of the events; a field is never repurposed, this number grows instead.
 pub(in crate::cmd) const EVENT_SCHEMA: &str = "hopbench.event/1";
 
+/// Between two answers, ns.
+const ANSWER_EVERY: Nanos = 10 * SECOND;
+
 /// Writes events; nobody needs to read them for the run to go on.
 pub(super) struct Events {
     interrupt: Interrupt,
-    /// The log of the results folder, where there is one.
-    log: Option<Log>,
+    /// The log of the results folder, where there is one, and what is known of its run.
+    run: Option<(Log, Known)>,
+    pace: Pace,
 }
 
 impl Events {
     pub(super) fn new(interrupt: Interrupt) -> Self {
-        Self { interrupt, log: None }
+        Self { interrupt, run: None, pace: Pace::new(ANSWER_EVERY, now() + ANSWER_EVERY) }
     }
 
-    /// The same with a log of the trials.
-    pub(super) fn with_log(self, log: Log) -> Self {
-        Self { log: Some(log), ..self }
+    /// The same of a run that has a folder.
+    pub(super) fn of_run(self, log: Log, known: Known) -> Self {
+        Self { run: Some((log, known)), ..self }
     }
+
+    /// The answer so far, of a run of which something is known.
+    fn answer(&mut self, run: Option<&RunFile>) {
+        let began = now();
+        let summary = self.run.as_mut().and_then(|(_, known)| known.summary(run));
+        if let Some(summary) = summary {
+            let _ = say(answer(&summary));
+        }
+        self.pace.made(began, now());
+    }
+}
+
+/// The comparisons of all figures that are plotted, as they stand.
+fn answer(summary: &Summary) -> Value {
+    let (decided, comparisons) = summary.decided();
+    json!({
+        "schema": EVENT_SCHEMA, "event": "answer", "decided": decided, "comparisons": comparisons,
+        "verdicts": summary.workloads.iter().flat_map(verdicts).collect::<Vec<_>>(),
+    })
+}
+
+fn verdicts(workload: &WorkloadSummary) -> Vec<Value> {
+    let mut out = Vec::new();
+    for cell in &workload.cells {
+        for figure in workload.figures.iter().filter(|figure| figure.plotted) {
+            let ratio = cell.figure(figure.name).and_then(|estimate| estimate.ratio.as_ref());
+            let Some(ratio) = ratio.filter(|ratio| ratio.verdict.is_some()) else { continue };
+            let spread = ratio.spread;
+            out.push(json!({
+                "path": cell.path, "workload": workload.name, "point": cell.point_label, "figure": figure.name,
+                "ratio": spread.map(|spread| spread.median), "low": spread.and_then(|spread| spread.low),
+                "high": spread.and_then(|spread| spread.high), "verdict": ratio.verdict,
+            }));
+        }
+    }
+    out
 }
 
 /// An event as an object, `schema` and `event` first of all.
@@ -54,7 +96,17 @@ fn object(event: &Event<'_>) -> Value {
             "schema": EVENT_SCHEMA, "event": "rounds_done", "narrow": ended.narrow, "by_budget": ended.by_budget,
             "by_rounds": ended.by_rounds, "open": ended.open, "rounds": rounds,
         }),
-        Event::TrialStarted { trial, number, trials, cell, cells, rounds, job: _, left_ns } => {
+        Event::TrialStarted {
+            run: _,
+            trial,
+            number,
+            trials,
+            cell,
+            cells,
+            rounds,
+            job: _,
+            left_ns,
+        } => {
             json!({
                 "schema": EVENT_SCHEMA, "event": "trial_started", "path": trial.path, "workload": trial.workload,
                 "point": trial.point, "round": trial.round, "rounds": rounds, "number": number, "trials": trials,
@@ -116,8 +168,15 @@ fn done(record: &Record) -> Value {
 
 impl Observer for Events {
     fn event(&mut self, event: &Event<'_>) {
-        if let Some(log) = &mut self.log {
+        if let Some((log, known)) = &mut self.run {
             log.write(event);
+            known.take(event);
+        }
+        match event {
+            Event::TrialStarted { run, .. } if self.pace.is_due(now()) => self.answer(Some(run)),
+            Event::SearchTrialStarted { .. } if self.pace.is_due(now()) => self.answer(None),
+            Event::RunDone { run, .. } => self.answer(Some(run)),
+            _ => {}
         }
         // Whoever reads may have gone; the folder has everything.
         let _ = say(object(event));

@@ -23,12 +23,6 @@ pub(super) fn headline(record: &Record) -> String {
     parts.join(", ")
 }
 
-/// The first of them: `1.234 Gbit/s`; of workloads that ask for a time that time: `66.0 us`.
-pub(super) fn figure(record: &Record) -> Option<String> {
-    let latency = main_latency(record).filter(|_| !record.kind().is_http());
-    latency.map(|(_, ns)| number::time_ns(ns)).or_else(|| figures(record).into_iter().next())
-}
-
 fn figures(record: &Record) -> Vec<String> {
     let mut parts: Vec<String> = FIGURES
         .iter()

@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::{Inherited, Limits};
 use hopbench_control::conductor::RunKey;
 use hopbench_model::Fault;
+use hopbench_model::units::Span;
 use hopbench_sys::inherited;
 
 use crate::cmd::subcommand::Subcommand;
@@ -25,6 +26,9 @@ struct Flags {
     /// Worker threads at once [default: no limit: whoever started it drives it]
     #[arg(long, value_name = "N")]
     max_threads: Option<std::num::NonZeroU32>,
+    /// Time that its servers of rr and http spin before each answer, like 5us, at most 10ms
+    #[arg(long, value_name = "TIME", value_parser = super::serve::work)]
+    work: Option<Span>,
     /// The run that it belongs to: it does nothing without a permit which that run's conductor
     /// signed
     #[arg(long, value_name = "RUN:KEY")]
@@ -59,6 +63,7 @@ impl Subcommand for Agent {
             inherited::unix_stream(std::io::stdin().as_fd()).map_err(|error| refused(&error))?;
         let limits = Limits {
             threads: flags.max_threads.map(std::num::NonZeroU32::get),
+            server_work_ns: flags.work.map(|work| work.0),
             ..Limits::default()
         };
         Inherited::serve(stream, Some(flags.listen), limits, flags.run_key)

@@ -8,7 +8,7 @@ use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::credentials::Credentials;
 use hopbench_control::secret::Secret;
 use hopbench_model::units::{BitRate, Span};
-use hopbench_model::{Fault, Nanos, SECOND};
+use hopbench_model::{Fault, MOST_SERVER_WORK, Nanos, SECOND};
 use hopbench_wire::DEFAULT_PORT;
 
 use crate::cmd::arguments::token::{self, VARIABLE};
@@ -58,6 +58,19 @@ struct Flags {
     /// Worker threads at once, over all tests [default: 4 for each CPU that it may use]
     #[arg(long, value_name = "N")]
     max_threads: Option<u32>,
+    /// Spin so long before each answer of rr and http, like 5us, at most 10ms: a difference of known
+    /// size
+    #[arg(long, value_name = "TIME", value_parser = work)]
+    work: Option<Span>,
+}
+
+/// Reads `--work`.
+pub(super) fn work(text: &str) -> Result<Span, String> {
+    let work: Span = text.parse().map_err(|error| format!("{error}"))?;
+    match work.0 {
+        1..=MOST_SERVER_WORK => Ok(work),
+        _ => Err("expected more than 0 and at most 10ms".to_owned()),
+    }
 }
 
 /// Flows of an agent that lets anybody in: each takes memory, and what is asked of it by hand takes
@@ -79,6 +92,7 @@ impl Flags {
                 .map(|d| d.0)
                 .or_else(|| self.insecure.then_some(INSECURE_DURATION)),
             threads: self.max_threads.or_else(|| bounded_here.then(Limits::usual_threads)),
+            server_work_ns: self.work.map(|work| work.0),
         }
     }
 }

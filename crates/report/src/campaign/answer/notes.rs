@@ -75,11 +75,18 @@ fn cells(workload: &WorkloadSummary) -> Vec<String> {
     let late = those(|cell| cell.generator_limited);
     let late =
         late.map(|paths| format!("{name}: the load generator was late on {paths}: no verdict"));
+    let saturated = workload.cells.iter().filter_map(|cell| {
+        let text = [cell.path.as_str(), &cell.point_label, &cell.saturated()?];
+        Some(text.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
+    });
+    let saturated: Vec<String> = saturated.collect();
+    let saturated = named(saturated.iter().map(String::as_str))
+        .map(|cells| format!("{name}: latency not compared: {cells}"));
     let errors = those(|cell| !cell.errors.is_empty());
     let errors = errors.map(|paths| format!("{name}: exchanges failed on {paths}"));
     let bypasses = those(|cell| cell.bypasses_proxy);
     let bypasses = bypasses.map(|paths| format!("{name}: no proxy saw the traffic of {paths}"));
-    late.into_iter().chain(errors).chain(bypasses).collect()
+    late.into_iter().chain(saturated).chain(errors).chain(bypasses).collect()
 }
 
 /// `a, b, c and 2 more`; `None` without any.

@@ -1,6 +1,7 @@
 //! The answer as text: as many lines as a terminal has.
 
 mod layout;
+mod live;
 
 use hopbench_analysis::Summary;
 
@@ -11,6 +12,8 @@ use super::whole::Answer;
 use crate::WIDTH;
 use crate::number::counted;
 use crate::text::wrap::{columns, plain, wrap};
+use layout::LeftOut;
+pub use live::LiveScreen;
 
 /// Lines of a screen.
 const HEIGHT: usize = 40;
@@ -93,7 +96,7 @@ impl Screen<'_> {
                 left_out += 1;
                 continue;
             }
-            let lines = layout::lines(table, width, share, self.is_styled);
+            let lines = layout::lines(table, (width, share), self.is_styled, LeftOut::Mildest);
             room = room.saturating_sub(lines.len() + 1);
             out.push(String::new());
             out.extend(lines);

@@ -25,7 +25,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// What the summary says in short.
     pub(crate) fn of(summary: &Summary) -> Self {
-        let mut tables: Vec<Table> = tables::effects(summary).into_iter().collect();
+        let mut tables: Vec<Table> = tables::effects(summary, false).into_iter().collect();
         tables.extend(tables::searches(summary));
         tables.extend(tables::hops(summary));
         Self {

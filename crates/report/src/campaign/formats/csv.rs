@@ -35,7 +35,7 @@
 //! `at_found_rate_response_p99_ns` is `response_p99_ns` there. Their `rounds` are the trials at
 //! that load.
 //!
-//! The last columns have a value in the rows of searches only:
+//! These columns have a value in the rows of searches only:
 //!
 //! - `goal`: `knee`, `slo`, `cpu`, `lossless`;
 //! - `parameter`: the one that was varied;
@@ -46,6 +46,9 @@
 //! - `goal_met`: `true` if a load was found that keeps the limit. For a knee: if throughput stopped
 //!   growing;
 //! - `ended`: `found`, `above_highest`, `below_lowest`, `gave_up`; empty while the search goes on.
+//!
+//! The last column is `saturated_per_s`, of a cell that did not carry the rate that was asked for:
+//! the rate that it carried. Its latencies have no ratio, and their verdict says why.
 //!
 //! `--format searches` has the trials themselves.
 
@@ -63,6 +66,9 @@ use crate::text::csv::row;
 
 /// The columns that only searches have.
 const OF_SEARCHES: [&str; 6] = ["goal", "parameter", "load", "limit", "goal_met", "ended"];
+
+/// The column of the rate at which a cell is saturated.
+const SATURATED: &str = "saturated_per_s";
 
 /// The format; see the [module](self).
 #[derive(Debug)]
@@ -93,7 +99,7 @@ impl SummaryFormat for Csv {
             ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
         let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
         let last = last.into_iter().chain(["p", "q", "test", "noise_floor", "outliers"]);
-        let last = last.chain(OF_SEARCHES);
+        let last = last.chain(OF_SEARCHES).chain([SATURATED]);
         row(&mut out, head.chain(rest).chain(last).map(str::to_owned));
         for workload in &summary.workloads {
             for cell in &workload.cells {
@@ -135,7 +141,9 @@ fn values(
         |spread: &Spread| [number(Some(spread.median)), number(spread.low), number(spread.high)];
     out.extend(ends(&figure.spread));
     out.push(figure.spread.rounds.to_string());
-    out.extend(ratio.map_or_else(Default::default, |ratio| ends(&ratio.spread)));
+    out.extend(
+        ratio.and_then(|ratio| ratio.spread).map_or_else(Default::default, |spread| ends(&spread)),
+    );
     out.push(
         ratio
             .and_then(|r| r.verdict.as_ref())
@@ -163,6 +171,7 @@ fn values(
     out.push(number(ratio.and_then(|r| r.noise_floor)));
     out.push(figure.outliers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
     out.extend(OF_SEARCHES.map(|_| String::new()));
+    out.push(number(cell.saturated_per_s));
     out
 }
 
@@ -223,6 +232,8 @@ fn of_search(
         ]);
         out.push(search.is_met(found).map(|met| met.to_string()).unwrap_or_default());
         out.push(found.ended().to_owned());
+        // A search goes by what its trials kept: each says it of itself.
+        out.push(String::new());
         out
     };
     let ends = |spread: Spread| [Some(spread.median), spread.low, spread.high];

@@ -3,7 +3,7 @@
 use hopbench_analysis::{CellSummary, FigureSummary, WorkloadSummary};
 
 use super::axis;
-use super::chart::{Axis, Chart, Series, cpu_label, ends};
+use super::chart::{Axis, Chart, Series, cpu_label, ends, saturated};
 
 /// More bars than this make a list, not a picture.
 const MOST_BARS: usize = 24;
@@ -34,6 +34,9 @@ pub(super) fn of(workload: &WorkloadSummary) -> Vec<Chart> {
         };
     let series = |figure: &FigureSummary, name: &str, colour: usize| {
         let bar = |(index, cell): (usize, &&CellSummary)| {
+            if figure.is_latency && cell.saturated().is_some() {
+                return None;
+            }
             let (y, low, high) = cell.figure(figure.name).map(ends)?;
             Some((index as f64, y, low, high))
         };
@@ -44,13 +47,16 @@ pub(super) fn of(workload: &WorkloadSummary) -> Vec<Chart> {
             ..Series::default()
         }
     };
-    let speed = chart(
+    let mut speed = chart(
         main.label.to_owned(),
         main.label,
         main.name,
         false,
         vec![series(main, main.label, 0)],
     );
+    if main.is_latency {
+        speed.leave_out(&saturated(workload));
+    }
     let mut out = vec![speed];
     let costs: Vec<&FigureSummary> = workload.figures.iter().filter(|figure| figure.cpu).collect();
     if let Some(first) = costs.first() {

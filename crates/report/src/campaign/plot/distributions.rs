@@ -1,6 +1,6 @@
 //! Latency over its percentiles.
 
-use hopbench_analysis::{Summary, WorkloadSummary};
+use hopbench_analysis::{CellSummary, DistributionSummary, Summary, WorkloadSummary};
 
 use super::chart::{Axis, Chart, Series};
 
@@ -28,7 +28,7 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
         };
         let curve = &distribution.curve;
         out[index].series.push(Series {
-            name: distribution.path.clone(),
+            name: named(workload, distribution),
             colour: summary
                 .paths
                 .iter()
@@ -39,6 +39,13 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
         });
     }
     out
+}
+
+/// The path, with what must be known of its latency.
+fn named(workload: &WorkloadSummary, of: &DistributionSummary) -> String {
+    let is_own = |cell: &&CellSummary| cell.path == of.path && cell.point_label == of.point;
+    let saturated = workload.cells.iter().find(is_own).and_then(CellSummary::saturated);
+    saturated.map_or_else(|| of.path.clone(), |text| format!("{} ({text})", of.path))
 }
 
 fn nines(title: String, latency: &str) -> Chart {

@@ -4,7 +4,7 @@ use hopbench_analysis::{CellSummary, WorkloadSummary};
 use hopbench_model::point_label;
 
 use super::axis::{self, Positions};
-use super::chart::{Chart, Series, ends};
+use super::chart::{Chart, Series, ends, saturated};
 
 /// More lines than this cannot be told apart.
 const MOST_LINES: usize = 12;
@@ -19,8 +19,15 @@ pub(super) fn of(workload: &WorkloadSummary, parameter: &str) -> Vec<Chart> {
     let plotted = workload.figures.iter().filter(|figure| figure.plotted);
     let mut out: Vec<Chart> = plotted
         .map(|figure| {
-            let value = |cell: &CellSummary| cell.figure(figure.name).map(ends);
-            sweep(workload, parameter, &x, (figure.label, figure.name), &value)
+            // What the latency of a saturated path says is the length of the trial.
+            let is_shown = |cell: &CellSummary| !figure.is_latency || cell.saturated().is_none();
+            let value =
+                |cell: &CellSummary| cell.figure(figure.name).filter(|_| is_shown(cell)).map(ends);
+            let mut chart = sweep(workload, parameter, &x, (figure.label, figure.name), &value);
+            if figure.is_latency {
+                chart.leave_out(&saturated(workload));
+            }
+            chart
         })
         .collect();
     if let Some(sum) = workload.figures.iter().find(|figure| figure.name.starts_with(CPU_SUM)) {

@@ -68,7 +68,7 @@ fn cell(cell: &answer::Cell) -> Cell {
     let (tone, word) = match cell.value {
         Value::Effect { is_better: true, .. } => (Tone::Better, "better"),
         Value::Effect { is_better: false, .. } => (Tone::Worse, "worse"),
-        Value::Failed | Value::Unproved => (Tone::Worse, ""),
+        Value::Failed | Value::Unproved | Value::Saturated(_) => (Tone::Worse, ""),
         Value::Same | Value::NotDecided | Value::Absent => (Tone::Quiet, ""),
         Value::Figure(_) => (Tone::Plain, ""),
     };

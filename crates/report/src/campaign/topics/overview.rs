@@ -38,6 +38,10 @@ impl<'a> View<'a> {
             cells: cells.collect(),
         })
     }
+
+    fn is_of_latency(&self) -> bool {
+        self.workload.main_figure().is_some_and(|figure| figure.is_latency)
+    }
 }
 
 /// The part, for pages; nothing of a run that only searched.
@@ -177,6 +181,10 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
         small,
         ..Cell::toned(tone, view.column.scale.text(figure.spread.median))
     };
+    let saturated = cell.saturated().filter(|_| view.is_of_latency());
+    if let Some(text) = saturated {
+        return shown(Tone::Plain, text.into());
+    }
     if summary.run.baseline.as_deref() == Some(cell.path.as_str()) {
         return shown(Tone::Base, "baseline".into());
     }
@@ -188,7 +196,7 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
     };
     // Without a verdict there is no colour: what one round shows may be chance.
     let tone = match ratio.verdict.as_ref().map(|verdict| verdict.outcome) {
-        None | Some(Outcome::TooFewRounds | Outcome::NoRatio) => Tone::Plain,
+        None | Some(Outcome::TooFewRounds | Outcome::NoRatio | Outcome::Saturated) => Tone::Plain,
         Some(
             Outcome::Same
             | Outcome::NotDecided
@@ -201,9 +209,10 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
         Some(Outcome::Worse) => Tone::Worse,
         Some(Outcome::Better) => Tone::Better,
     };
+    let Some(spread) = ratio.spread else { return shown(tone, Box::default()) };
     let doubt = if tone == Tone::Doubt { " !" } else { "" };
-    let small = format!("×{}{doubt}", ratio_text(ratio.spread.median));
-    Cell { strength: strength(ratio.spread.median), ..shown(tone, small.into()) }
+    let small = format!("×{}{doubt}", ratio_text(spread.median));
+    Cell { strength: strength(spread.median), ..shown(tone, small.into()) }
 }
 
 /// How strong the colour is for a ratio: 1 to 4.

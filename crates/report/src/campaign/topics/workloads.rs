@@ -95,7 +95,13 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
 
 /// What a reader must know of a cell, with what is missing from its comparison.
 fn remark(workload: &WorkloadSummary, cell: &CellSummary) -> String {
-    let parts = [table_model::full_remark(cell), table_model::note(workload, cell).to_owned()];
+    // Where nothing is compared no verdict says it.
+    let saturated = cell.saturated().filter(|_| !table_model::compared(workload));
+    let parts = [
+        table_model::full_remark(cell),
+        saturated.unwrap_or_default(),
+        table_model::note(workload, cell).to_owned(),
+    ];
     parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
@@ -105,7 +111,7 @@ fn tone(workload: &WorkloadSummary, cell: &CellSummary) -> Tone {
     match verdict.map(|verdict| verdict.outcome) {
         Some(Outcome::Better) => Tone::Better,
         Some(Outcome::Worse) => Tone::Worse,
-        Some(Outcome::Generator) => Tone::Doubt,
+        Some(Outcome::Generator | Outcome::Saturated) => Tone::Doubt,
         _ => Tone::Same,
     }
 }

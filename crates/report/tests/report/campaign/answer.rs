@@ -82,7 +82,7 @@ fn a_verdict_keeps_its_meaning_in_short() {
         let cell =
             said.workloads[0].cells.iter_mut().find(|cell| cell.path_index == path + 1).unwrap();
         let found = cell.figures[0].ratio.as_mut().unwrap();
-        found.spread.median = *ratio;
+        found.spread.as_mut().unwrap().median = *ratio;
         found.verdict.as_mut().unwrap().outcome = *outcome;
         cell.generator_limited = *outcome == Outcome::Generator;
     }
@@ -391,7 +391,7 @@ proptest! {
                 0 => cell.figures.clear(),
                 1 => cell.figures.iter_mut().for_each(|figure| figure.spread.median = odd),
                 2 => cell.figures.iter_mut().for_each(|figure| figure.ratio = None),
-                3 => cell.figures.iter_mut().flat_map(|figure| &mut figure.ratio).for_each(|one| one.spread.median = odd),
+                3 => cell.figures.iter_mut().flat_map(|figure| &mut figure.ratio).for_each(|one| one.spread.as_mut().unwrap().median = odd),
                 _ => {}
             }
         }

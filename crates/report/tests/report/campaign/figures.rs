@@ -55,7 +55,7 @@ fn figures_are_medians_and_ratios_are_paired() {
     assert!((ends[0] + 1.72188).abs() < 1e-4 && (ends[1] - 1.72188).abs() < 1e-4, "{ends:?}");
     assert_eq!((rate.spread.median, rate.spread.rounds), (3.6e9, 3));
     let ratio = rate.ratio.as_ref().unwrap();
-    assert!((ratio.spread.median - 0.9).abs() < 1e-12 && ratio.spread.rounds == 3);
+    assert!(ratio.spread.is_some_and(|all| (all.median - 0.9).abs() < 1e-12 && all.rounds == 3));
     let verdict = ratio.verdict.as_ref().unwrap();
     assert_eq!(
         (verdict.outcome, verdict.text.as_str()),
@@ -408,4 +408,40 @@ fn what_nodes_were_busy_with_stands_in_every_format() {
     made.records.iter_mut().for_each(|record| record.cost.nodes[1].per_cpu_busy.clear());
     let half = summary(&made);
     assert!(half.workloads[0].cells[1].figure("node_cores").is_none());
+}
+
+/// One window of ten has all slow answers. Nine of ten windows know nothing of them, and the median
+/// of the percentiles of windows would not, either.
+#[test]
+fn the_99th_percentile_is_of_a_thousand_samples() {
+    let paths = ["base", "other"]
+        .map(|name| fixture::path(name, ("host", "a"), ("host", "b"), Via::Direct))
+        .to_vec();
+    let points =
+        vec![fixture::point("echo", &[], fixture::job("rr", json!({}), Schedule::Closed, 1))];
+    let run = fixture::run("tails", paths, points, 35, Some("base"));
+    let costs = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
+    let mut records = Vec::new();
+    for round in 1..=run.plan.rounds {
+        for (cell, factor) in run.plan.cells.iter().zip([1, 2]) {
+            let mut seen = hopbench_stats::Histogram::new();
+            // One window of ten has all the slow ones: 1 % and a little more of all answers.
+            let slow = if round % 10 == 0 { 11 } else { 0 };
+            (0..100).for_each(|at| seen.record(if at < slow { 9000 * factor } else { 1000 }));
+            let mut noise = Noise::default();
+            let mut record = fixture::record(&run, *cell, round, costs, &mut noise);
+            record.latency.insert("service_ns".to_owned(), seen.summary());
+            records.push(record);
+        }
+    }
+    let summary = summary(&Made { run, records });
+    let p99 = figure(&summary, "other", "service_p99_ns");
+    // Batches of 10, 10 and 15 rounds: the median of their 99th percentiles is that of the slow.
+    assert_eq!(p99.spread.rounds, 3);
+    assert!((p99.spread.median / 18_000.0 - 1.0).abs() < 0.001, "{p99:?}");
+    assert_eq!(p99.ratio.as_ref().unwrap().spread.as_ref().unwrap().rounds, 3);
+    assert_eq!(figure(&summary, "other", "service_p50_ns").spread.rounds, 35);
+    let note =
+        "p99 is read from batches of 10 rounds, so that of 1000 samples or more 10 lie beyond it";
+    assert!(summary.run.notes.iter().any(|known| known == note), "{:?}", summary.run.notes);
 }

@@ -103,6 +103,7 @@ pub(crate) fn run(
         name: name.to_owned(),
         zone: zone.to_owned(),
         link_bits_per_s: Some(10_000_000_000),
+        server_work_ns: None,
     };
     let cells = (0..paths.len())
         .flat_map(|path| (0..points.len()).map(move |point| Cell { path, point }))
@@ -152,6 +153,8 @@ pub(crate) fn run(
         failures: Vec::new(),
         skipped: Vec::new(),
         spent_ns: 0,
+        shared: Default::default(),
+        spared_trials: 0,
         notes: Vec::new(),
         stopped: Vec::new(),
     }

@@ -22,6 +22,7 @@ fn twice(rounds: u32) -> Made {
         fixture::point("http", &[], fixture::job("http", json!({}), schedule, 16)),
     ];
     let mut run = fixture::run("noise", paths, points, rounds, Some("once"));
+    run.spent_ns = 30_000_000_000;
     run.plan.twin = Some("again".to_owned());
     fixture::measured(run, |_| costs_of("bridge"))
 }
@@ -71,8 +72,11 @@ fn its_figures_are_those_of_the_records() {
         !figure.differs && figure.could_have_seen.is_some_and(|seen| (0.005..0.08).contains(&seen)),
         "{figure:?}"
     );
-    let (five, twenty) = (figure.with_rounds[&5].ln_1p(), figure.with_rounds[&20].ln_1p());
-    assert!((five / twenty - 2.0).abs() < 1e-9, "four times the rounds see half");
+    // Half of the 30 s were for this workload.
+    let now = figure.could_have_seen.unwrap().ln_1p();
+    let [one, five] = [1, 5].map(|minutes| figure.in_minutes[&minutes].ln_1p());
+    assert!((now / one - 2.0).abs() < 1e-9, "four times the time sees half");
+    assert!((one / five - 5.0_f64.sqrt()).abs() < 1e-9);
 }
 
 #[test]

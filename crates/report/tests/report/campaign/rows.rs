@@ -65,9 +65,9 @@ fn expected(
         ("low", number(spread.low)),
         ("high", number(spread.high)),
         ("rounds", spread.rounds.to_string()),
-        ("ratio", of_ratio(|ratio| Some(ratio.spread.median))),
-        ("ratio_low", of_ratio(|ratio| ratio.spread.low)),
-        ("ratio_high", of_ratio(|ratio| ratio.spread.high)),
+        ("ratio", of_ratio(|ratio| Some(ratio.spread?.median))),
+        ("ratio_low", of_ratio(|ratio| ratio.spread?.low)),
+        ("ratio_high", of_ratio(|ratio| ratio.spread?.high)),
         ("verdict", verdict.unwrap_or_default()),
         ("warnings", cell.warnings.to_string()),
         ("mesh", path.mesh.to_string()),
@@ -77,6 +77,7 @@ fn expected(
         ("test", ratio.and_then(|ratio| ratio.test).unwrap_or_default().to_owned()),
         ("noise_floor", of_ratio(|ratio| ratio.noise_floor)),
         ("outliers", outliers.join(" ")),
+        ("saturated_per_s", number(cell.saturated_per_s)),
     ];
     let swept = cell.point.iter().map(|(name, value)| (name.clone(), text(value)));
     fixed.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(swept).collect()
@@ -125,9 +126,9 @@ fn programs_get_every_figure() {
             assert_eq!(outliers, figure.outliers, "{value}");
             let ratio = figure.ratio.as_ref();
             for (name, number) in [
-                ("median", ratio.map(|ratio| ratio.spread.median)),
-                ("low", ratio.and_then(|ratio| ratio.spread.low)),
-                ("high", ratio.and_then(|ratio| ratio.spread.high)),
+                ("median", ratio.and_then(|ratio| Some(ratio.spread?.median))),
+                ("low", ratio.and_then(|ratio| ratio.spread?.low)),
+                ("high", ratio.and_then(|ratio| ratio.spread?.high)),
                 ("p", ratio.and_then(|ratio| ratio.p)),
                 ("q", ratio.and_then(|ratio| ratio.q)),
                 ("noise_floor", ratio.and_then(|ratio| ratio.noise_floor)),

@@ -34,9 +34,10 @@ fn the_fullest_histogram_fits_the_limit() {
     for value in counts.clone().iter_all().map(|v| v.value_iterated_to()) {
         counts.record_n(value, MAX_SAMPLES / SLOTS).unwrap();
     }
-    let text = encode(&counts);
-    assert!(text.len() <= MAX_TEXT, "{} characters", text.len());
-    assert_eq!(decode(&text), Ok(counts));
+    for text in [encode(&counts), compressed(&counts)] {
+        assert!(text.len() <= MAX_TEXT, "{} characters", text.len());
+        assert_eq!(decode(&text).as_ref(), Ok(&counts));
+    }
 }
 
 #[test]
@@ -81,13 +82,61 @@ fn other_texts_are_refused_by_name() {
     let mut bytes = with_counts(&[2]);
     bytes[11] = 1;
     assert_eq!(read(&bytes), Err(HistogramError::Scaled));
-    bytes[3] = 0x14;
+    bytes[3] = 0x15;
     assert_eq!(read(&bytes), Err(HistogramError::NotV2));
     let shortened = with_counts(&[2, 2, 2]);
     assert_eq!(
         read(&shortened[..shortened.len() - 1]),
         Err(HistogramError::Length { expected: 3, found: 2 })
     );
+}
+
+/// The compressed form of these bytes.
+fn packed(plain: &[u8]) -> Vec<u8> {
+    let mut zlib = flate2::read::ZlibEncoder::new(plain, flate2::Compression::best());
+    let mut packed = Vec::new();
+    zlib.read_to_end(&mut packed).unwrap();
+    let length = packed.len() as u32;
+    [&COMPRESSED_COOKIE.to_be_bytes()[..], &length.to_be_bytes(), &packed].concat()
+}
+
+#[test]
+fn both_forms_are_read_and_the_compressed_one_is_smaller() {
+    let mut counts = empty();
+    (1..2000).for_each(|n| counts.record(n * 977).unwrap());
+    let (plain, text) = (encode(&counts), compressed(&counts));
+    assert_eq!((decode(&plain).as_ref(), decode(&text).as_ref()), (Ok(&counts), Ok(&counts)));
+    // The cookie, as other tools know it.
+    assert!(text.starts_with("HISTF"), "{text}");
+    assert!(text.len() < plain.len(), "{} {}", text.len(), plain.len());
+    assert_eq!((shorter(&counts), shorter(&empty())), (text.clone(), encode(&empty())));
+    let inflated = inflated(&STANDARD.decode(&text).unwrap()).unwrap().into_owned();
+    assert_eq!(STANDARD.encode(inflated), plain);
+}
+
+#[test]
+fn what_is_compressed_is_inflated_within_bounds() {
+    let why = |bytes: &[u8]| match read(bytes) {
+        Err(HistogramError::Compressed(why)) => why,
+        other => panic!("{other:?}"),
+    };
+    assert!(why(&packed(&vec![0; 64 << 20])).contains("it has more than"));
+    assert_eq!(read(&packed(b"short")), Err(HistogramError::NotV2));
+    assert_eq!(
+        read(&packed(&header(0, 5, u64::MAX))),
+        Err(HistogramError::Range { digits: 5, lowest: LOWEST_NS, highest: u64::MAX })
+    );
+    let good = packed(&with_counts(&[2]));
+    let found = good.len() - 9;
+    let expected = found as u32 + 1;
+    assert_eq!(read(&good[..good.len() - 1]), Err(HistogramError::Length { expected, found }));
+    let mut damaged = good.clone();
+    damaged[10] ^= 0xff;
+    assert!(!why(&damaged).is_empty());
+    let mut longer = good.clone();
+    longer.push(0);
+    longer[7] += 1;
+    assert_eq!(why(&longer), "something follows it");
 }
 
 #[test]
@@ -110,7 +159,8 @@ proptest! {
         if let Ok(histogram) = read(&with_counts(&counts)) {
             prop_assert!(histogram.len() <= MAX_SAMPLES);
             prop_assert!(histogram.value_at_quantile(1.0) <= histogram.max());
-            prop_assert_eq!(decode(&encode(&histogram)), Ok(histogram));
+            prop_assert_eq!(decode(&encode(&histogram)), Ok(histogram.clone()));
+            prop_assert_eq!(decode(&compressed(&histogram)), Ok(histogram));
         }
     }
 
@@ -122,14 +172,16 @@ proptest! {
     ) {
         let mut counts = empty();
         values.iter().for_each(|v| counts.saturating_record(*v));
-        let mut bytes = STANDARD.decode(encode(&counts)).unwrap();
-        let whole = bytes.len();
-        prop_assert!(read(&bytes[..cut.index(whole)]).is_err());
-        for (at, byte) in damage {
-            bytes[at.index(whole)] = byte;
-        }
-        if let Ok(histogram) = read(&bytes) {
-            prop_assert!(histogram.len() <= MAX_SAMPLES);
+        for text in [encode(&counts), compressed(&counts)] {
+            let mut bytes = STANDARD.decode(text).unwrap();
+            let whole = bytes.len();
+            prop_assert!(read(&bytes[..cut.index(whole)]).is_err());
+            for (at, byte) in &damage {
+                bytes[at.index(whole)] = *byte;
+            }
+            if let Ok(histogram) = read(&bytes) {
+                prop_assert!(histogram.len() <= MAX_SAMPLES);
+            }
         }
     }
 }

@@ -1,44 +1,44 @@
 //! The observer of a run for people.
 
-use std::collections::BTreeMap;
-use std::io::IsTerminal;
-
-use hopbench_model::{Counts, Job, Nanos, Record, Tick, Unit, WorkloadKind};
+use hopbench_model::{Nanos, RunFile, SECOND, Tick};
+use hopbench_report::campaign::{LiveScreen, Summary};
 use hopbench_report::number::counted;
-use hopbench_report::{Step, live_line};
+use hopbench_run::results::TrialId;
 use hopbench_run::{Event, Observer};
+use hopbench_stats::FEWEST_TO_JUDGE;
 use hopbench_sys::clock::now;
 use hopbench_wire::Role;
 
 use super::lines::name;
-use super::live::{Live, clock};
 use super::log::Log;
 use super::pace::Pace;
-use crate::cmd::run::headline::figure;
+use super::status::{Status, clock};
+use crate::cmd::run::known::Known;
 use crate::interrupt::Interrupt;
-use crate::output::{Bar, remark};
+use crate::output::{Bar, is_styled};
 
 /// What stands in the place of everything else once the user wants the end.
-const ENDING: &str = "ending: what was measured of this trial is kept; Ctrl-C again ends at once";
+const ENDING: &str = "ending with what was measured; Ctrl-C again ends at once";
+/// Between two drawings, and between two lines where nothing is drawn, ns.
+const DRAWN_EVERY: Nanos = SECOND / 2;
+const TOLD_EVERY: Nanos = 10 * SECOND;
 
-/// Tells on standard error how far a run is.
+/// Tells on standard error how far a run is, and what is known. It draws before trials only: while
+/// one is measured it leaves the machine alone.
 pub(in crate::cmd::run) struct Progress {
     bar: Bar,
     log: Log,
     /// Whether every line of the log is told.
     is_verbose: bool,
-    is_terminal: bool,
     interrupt: Interrupt,
     started_at: Nanos,
+    known: Known,
     pace: Pace,
-    live: Live,
+    status: Status,
     /// How the rounds go, where they end when the figures are sure enough.
     round: Option<String>,
-    /// What the trial's throughput counts.
-    unit: Unit,
-    ends: BTreeMap<(bool, usize), Tick>,
-    /// The clients together, and the servers together, at the tick before.
-    before: Option<[Tick; 2]>,
+    /// Whether there are rounds enough for verdicts.
+    is_open: bool,
 }
 
 impl Progress {
@@ -47,136 +47,108 @@ impl Progress {
         interrupt: Interrupt,
         bar: Bar,
         log: Log,
+        known: Known,
         is_verbose: bool,
     ) -> Self {
         let started_at = now();
+        let pace = match bar.is_shown() {
+            true => Pace::new(DRAWN_EVERY, started_at),
+            false => Pace::new(TOLD_EVERY, started_at + TOLD_EVERY),
+        };
         Self {
             bar,
             log,
             is_verbose,
-            is_terminal: std::io::stderr().is_terminal(),
             interrupt,
             started_at,
-            pace: Pace::new(started_at),
-            live: Live::default(),
+            known,
+            pace,
+            status: Status::default(),
             round: None,
-            unit: WorkloadKind::PLAIN.unit,
-            ends: BTreeMap::new(),
-            before: None,
+            is_open: false,
         }
     }
 
-    /// A line that stays.
-    fn say(&self, line: &str) {
-        if self.is_terminal {
-            self.bar.remark(line);
-        } else {
-            remark(line);
-        }
-    }
-
-    /// Draws the line in place; `rate` is what the trial moves now.
-    fn draw(&self, rate: &str) {
-        if self.interrupt.wanted() {
-            self.bar.show(ENDING);
-        } else {
-            self.bar.show(&self.live.drawn(rate));
-        }
-    }
-
-    /// A trial begins: how far the run is may be worth a line.
-    fn begin(&mut self, job: &Job) {
-        self.ends.clear();
-        self.before = None;
-        self.unit = job.kind().unit;
-        if self.is_terminal {
-            self.draw("");
+    /// A trial begins: it may be time to tell how far the run is.
+    fn begin(&mut self, trial: &TrialId, run: Option<&RunFile>) {
+        let began = now();
+        self.status.began.get_or_insert(began);
+        self.status.trial = name(trial);
+        let is_told = self.bar.is_shown() || !self.is_verbose;
+        if !is_told || !self.pace.is_due(began) {
             return;
         }
-        let (done, all) = self.live.trials.unwrap_or_default();
-        if !self.is_verbose && self.pace.is_due(now(), done, all) {
-            self.say(&self.live.line());
+        let Some(summary) = self.known.summary(run) else { return };
+        if self.bar.is_shown() {
+            self.bar.show(&self.drawn(&summary, began));
+        } else {
+            self.bar.remark(self.status.line(summary.decided(), began));
         }
+        self.pace.made(began, now());
     }
 
-    /// One side's ends together, as they stood last.
-    fn side(&self, server: bool) -> Tick {
-        let mut counts = Counts::default();
-        let ends = || {
-            self.ends
-                .iter()
-                .filter(|((is_server, _), _)| *is_server == server)
-                .map(|(_, tick)| tick)
-        };
-        ends().for_each(|tick| counts.add(&tick.counts));
-        Tick { t_ns: ends().map(|tick| tick.t_ns).max().unwrap_or(0), counts, ..Tick::default() }
+    /// The answer so far, and below it where the run is.
+    fn drawn(&self, summary: &Summary, now: Nanos) -> String {
+        let (width, height) = self.bar.room();
+        let status = self.status.drawn(summary.decided(), now);
+        let height = height.saturating_sub(status.len() + 1);
+        let screen = LiveScreen { width, height, is_styled: is_styled(), is_open: self.is_open };
+        let mut lines = screen.lines(summary);
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(status);
+        lines.join("\n")
     }
-}
-
-/// `bridge latency: 66.0 us`; `None` for a trial without figures.
-fn latest(record: &Record) -> Option<String> {
-    Some(format!("{} {}: {}", record.path, record.workload, figure(record)?))
 }
 
 impl Observer for Progress {
     fn event(&mut self, event: &Event<'_>) {
         if let Some(line) = self.log.line(event).filter(|line| line.is_news || self.is_verbose) {
-            self.say(&line.text);
+            self.bar.remark(&line.text);
         }
+        self.known.take(event);
         match event {
+            Event::RunStarted { run, .. } => {
+                self.status.budget = run.plan.budget_ns.map(|budget| (budget, run.spent_ns));
+                self.is_open = run.plan.most_rounds() as usize >= FEWEST_TO_JUDGE;
+            }
             Event::RoundStarted { round, open, cells, .. } => {
                 self.round = Some(format!("round {round}, {open} of {cells} cells open"));
             }
             Event::RoundsDone { .. } => self.round = None,
-            Event::TrialStarted { trial, number, trials, job, left_ns, .. } => {
-                self.live.trials = Some((number.saturating_sub(1), *trials));
-                self.live.left_ns = Some(*left_ns);
-                // Where it is not known when the rounds end, how far they are says more.
-                self.live.stage = self.round.clone().unwrap_or_default();
-                self.live.trial = name(trial);
-                self.begin(job);
+            Event::TrialStarted { run, trial, rounds, left_ns, .. } => {
+                self.status.left_ns = Some(*left_ns);
+                let number = trial.round;
+                self.status.stage = match &self.round {
+                    Some(round) => round.clone(),
+                    None if run.plan.budget_ns.is_some() => format!("round {number}"),
+                    None => format!("round {number} of {rounds}"),
+                };
+                self.begin(trial, Some(run));
             }
-            Event::SearchTrialStarted { trial, pass, place, of, job } => {
-                self.live.trials = None;
-                self.live.left_ns = None;
-                self.live.stage = format!("searching, pass {pass}, {place} of {of}");
-                self.live.trial = name(trial);
-                self.begin(job);
-            }
-            Event::TrialDone(record) => {
-                if let Some(latest) = latest(record) {
-                    self.live.latest = latest;
-                }
+            Event::SearchTrialStarted { trial, pass, place, of, .. } => {
+                self.status.left_ns = None;
+                self.status.stage = format!("searching, pass {pass}, {place} of {of}");
+                self.begin(trial, None);
             }
             Event::RunDone { run, ended, .. } => {
                 self.bar.clear();
-                if !self.is_terminal {
+                if !self.bar.is_shown() {
                     let trials = counted((ended.good + ended.errors) as u64, "trial", "trials");
                     let time = clock(now().saturating_sub(self.started_at));
-                    self.say(&format!("{}: {trials} in {time}", run.plan.name));
+                    self.bar.remark(format_args!("{}: {trials} in {time}", run.plan.name));
                 }
             }
             _ => {}
         }
     }
 
-    fn tick(&mut self, role: Role, end: usize, tick: &Tick) {
-        if !self.is_terminal {
-            return;
+    fn tick(&mut self, _: Role, _: usize, _: &Tick) {
+        // The trial is cut: there is nothing to disturb any more.
+        if self.interrupt.wanted() {
+            self.bar.show(ENDING);
         }
-        self.ends.insert((role == Role::Server, end), tick.clone());
-        // Once an interval is enough.
-        if role == Role::Server || end > 0 {
-            return;
-        }
-        let now = [self.side(false), self.side(true)];
-        let start = Tick { t_ns: tick.t_ns.min(0), ..Tick::default() };
-        let before = self.before.take().unwrap_or_else(|| [start.clone(), start]);
-        let server =
-            (now[1].t_ns > before[1].t_ns).then_some(Step { before: &before[1], now: &now[1] });
-        let line = live_line(self.unit, Step { before: &before[0], now: &now[0] }, server);
-        self.draw(&line);
-        self.before = Some(now);
     }
 
     fn interrupted(&self) -> bool {

@@ -1,48 +1,49 @@
-//! The lines of progress of a run without a terminal.
+//! The pace of what is told while a run goes on.
 
-use hopbench_model::{Nanos, SECOND};
+use hopbench_model::Nanos;
 
-/// So long nobody has to wait for a sign of life, ns.
-const LONGEST: Nanos = 30 * SECOND;
+/// After something that took a while, nothing is told before so many times that while: it takes two
+/// hundredths of the time at most.
+const REST: u64 = 50;
 
-/// A line for every tenth of the trials, and one where nothing was said for a while.
+/// When the next drawing, line or event about the whole run is due.
 #[derive(Debug)]
-pub(super) struct Pace {
-    told_at: Nanos,
-    tenth: usize,
+pub(in crate::cmd::run) struct Pace {
+    least_ns: Nanos,
+    next_at: Nanos,
 }
 
 impl Pace {
-    /// From now on.
-    pub(super) fn new(now: Nanos) -> Self {
-        Self { told_at: now, tenth: 0 }
+    /// One each so many ns at most, the first at that time.
+    pub(in crate::cmd::run) fn new(least_ns: Nanos, first_at: Nanos) -> Self {
+        Self { least_ns, next_at: first_at }
     }
 
-    /// Whether something is to be said now, after so many of these trials; of searches nobody knows
-    /// how many there will be.
-    pub(super) fn is_due(&mut self, now: Nanos, done: usize, trials: usize) -> bool {
-        let tenth = (10 * done).checked_div(trials).unwrap_or(0);
-        let is_due = tenth > self.tenth || now.saturating_sub(self.told_at) >= LONGEST;
-        if is_due {
-            self.told_at = now;
-            self.tenth = tenth;
-        }
-        is_due
+    /// Whether one is due.
+    pub(in crate::cmd::run) fn is_due(&self, now: Nanos) -> bool {
+        now >= self.next_at
+    }
+
+    /// One was made, in this time.
+    pub(in crate::cmd::run) fn made(&mut self, began: Nanos, ended: Nanos) {
+        let rest = ended.saturating_sub(began).saturating_mul(REST);
+        self.next_at = began.saturating_add(self.least_ns).max(ended.saturating_add(rest));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::SECOND;
+
     use super::*;
 
     #[test]
-    fn a_tenth_and_half_a_minute_are_told() {
-        let mut pace = Pace::new(0);
-        let told: Vec<usize> =
-            (0..100).filter(|done| pace.is_due(*done as u64, *done, 100)).collect();
-        assert_eq!(told, [10, 20, 30, 40, 50, 60, 70, 80, 90]);
-        let mut pace = Pace::new(0);
-        assert!(!pace.is_due(29 * SECOND, 1, 1000) && pace.is_due(30 * SECOND, 2, 1000));
-        assert!(!pace.is_due(59 * SECOND, 3, 1000) && pace.is_due(60 * SECOND, 3, 0));
+    fn what_takes_long_is_made_seldom() {
+        let mut pace = Pace::new(10 * SECOND, 10 * SECOND);
+        assert!(!pace.is_due(10 * SECOND - 1) && pace.is_due(11 * SECOND));
+        pace.made(11 * SECOND, 11 * SECOND + SECOND / 10);
+        assert!(!pace.is_due(21 * SECOND - 1) && pace.is_due(21 * SECOND));
+        pace.made(21 * SECOND, 22 * SECOND);
+        assert!(!pace.is_due(72 * SECOND - 1) && pace.is_due(72 * SECOND));
     }
 }

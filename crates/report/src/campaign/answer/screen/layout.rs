@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::super::tables::{Cell, Row, Table, Value};
 use super::super::text::{cut, shortened};
+use crate::number::counted;
 use crate::text::wrap::{columns, plain, wrap};
 
 /// Names of paths, and heads, that are longer are cut.
@@ -21,6 +22,43 @@ const LEAST_ROWS: usize = 4;
 const BOLD: &str = "\u{1b}[1m";
 const DIM: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
+
+/// What is left out of a table that is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeftOut {
+    /// The rows that are no worse than those that are left. The details have all.
+    Mildest,
+    /// The last: of a table that is drawn again and again the rows keep their places.
+    Last,
+}
+
+impl LeftOut {
+    /// At most so many rows of a table, and how many are left out.
+    fn rows(self, table: &Table, most: usize) -> (Vec<&Row>, usize) {
+        match self {
+            Self::Mildest => table.worst(most),
+            Self::Last => {
+                (table.rows.iter().take(most).collect(), table.rows.len().saturating_sub(most))
+            }
+        }
+    }
+
+    /// A line on rows and columns that are left out; `None`: none are.
+    fn told(self, rows: usize, columns: usize) -> Option<String> {
+        let mut more: Vec<String> = Vec::new();
+        if rows > 0 {
+            more.push(match self {
+                Self::Mildest => format!("{rows} more rows, no worse than these"),
+                Self::Last => counted(rows as u64, "more path", "more paths"),
+            });
+        }
+        if columns > 0 {
+            more.push(counted(columns as u64, "more column", "more columns"));
+        }
+        let place = if self == Self::Mildest { ": see the details" } else { "" };
+        (!more.is_empty()).then(|| format!("... {}{place}", more.join(", ")))
+    }
+}
 
 /// A table with its heads and the widths of its columns.
 struct Measured {
@@ -54,7 +92,12 @@ pub(super) fn least(table: &Table, width: usize) -> usize {
 }
 
 /// The table in at most so many lines, but for what no table can do without.
-pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -> Vec<String> {
+pub(super) fn lines(
+    table: &Table,
+    (width, room): (usize, usize),
+    is_styled: bool,
+    left_out: LeftOut,
+) -> Vec<String> {
     let measured = Measured::of(table, width);
     let mut blocks = measured.blocks(width);
     let mut out = title(table, width);
@@ -74,7 +117,7 @@ pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -
     }
     let is_cut = blocks.len() < all || most_rows(all, whole) < table.rows.len();
     let room = if is_cut { whole.saturating_sub(1) } else { whole };
-    let (rows, left_out) = table.worst(most_rows(blocks.len(), room).max(2));
+    let (rows, rows_left) = left_out.rows(table, most_rows(blocks.len(), room).max(2));
     for (index, block) in blocks.iter().enumerate() {
         if index > 0 {
             out.push(String::new());
@@ -82,17 +125,7 @@ pub(super) fn lines(table: &Table, width: usize, room: usize, is_styled: bool) -
         out.extend(measured.block(&rows, block, is_styled));
     }
     let shown = blocks.last().map_or(0, |block| block.end);
-    let columns = table.columns.len() - shown;
-    let mut more: Vec<String> = Vec::new();
-    if left_out > 0 {
-        more.push(format!("{left_out} more rows, no worse than these"));
-    }
-    if columns > 0 {
-        more.push(format!("{columns} more columns"));
-    }
-    if !more.is_empty() {
-        out.push(format!("... {}: see the details", more.join(", ")));
-    }
+    out.extend(left_out.told(rows_left, table.columns.len() - shown));
     out
 }
 
@@ -231,7 +264,10 @@ fn text<'a>(cell: &'a Cell, unit: &str) -> &'a str {
 /// Differences are bold, and what says nothing is dim.
 fn styled(text: &str, value: &Value, is_styled: bool) -> String {
     let style = match value {
-        Value::Effect { is_better: false, .. } | Value::Failed | Value::Unproved => BOLD,
+        Value::Effect { is_better: false, .. }
+        | Value::Failed
+        | Value::Unproved
+        | Value::Saturated(_) => BOLD,
         Value::NotDecided | Value::Absent | Value::Same => DIM,
         Value::Effect { .. } | Value::Figure(_) => "",
     };
@@ -271,7 +307,7 @@ mod tests {
 
     #[test]
     fn what_fits_stands_in_one_block() {
-        let shown: Vec<String> = lines(&table(1, 3), 80, 40, false)
+        let shown: Vec<String> = lines(&table(1, 3), (80, 40), false, LeftOut::Mildest)
             .iter()
             .map(|line| line.trim_end().to_owned())
             .collect();
@@ -288,7 +324,7 @@ mod tests {
 
     #[test]
     fn of_too_many_rows_the_worst_are_left_and_the_rest_is_counted() {
-        let shown = lines(&table(1, 9), 80, 6, false);
+        let shown = lines(&table(1, 9), (80, 6), false, LeftOut::Mildest);
         assert_eq!(shown.len(), 6);
         assert!(
             shown[2].starts_with("path0")
@@ -301,9 +337,9 @@ mod tests {
     #[test]
     fn columns_go_on_in_a_further_block_as_long_as_there_is_room() {
         let table = table(8, 6);
-        let all = lines(&table, 80, 40, false);
+        let all = lines(&table, (80, 40), false, LeftOut::Mildest);
         assert_eq!((all.len(), wanted(&table, 80)), (17, 17));
-        let some = lines(&table, 80, 10, false);
+        let some = lines(&table, (80, 10), false, LeftOut::Mildest);
         assert_eq!(some.len(), 9);
         assert!(some[8].starts_with("... ") && some[8].contains("more columns"), "{}", some[8]);
         for line in all.iter().chain(&some) {
@@ -315,7 +351,7 @@ mod tests {
     fn where_it_saves_a_block_units_stand_in_the_heads() {
         // Six columns of 11 are too wide beside the names; without `service` and units they are
         // not.
-        let shown = lines(&table(6, 3), 80, 40, false);
+        let shown = lines(&table(6, 3), (80, 40), false, LeftOut::Mildest);
         assert_eq!(shown.len(), 6, "{}", shown.join("\n"));
         assert!(
             shown[1].trim_start().starts_with("p50") && shown[2].trim_start().starts_with("us")
@@ -336,8 +372,10 @@ mod tests {
 
     #[test]
     fn styles_take_no_room() {
-        let (plain, styled) =
-            (lines(&table(1, 3), 80, 40, false), lines(&table(1, 3), 80, 40, true));
+        let (plain, styled) = (
+            lines(&table(1, 3), (80, 40), false, LeftOut::Mildest),
+            lines(&table(1, 3), (80, 40), true, LeftOut::Mildest),
+        );
         let bare: Vec<String> =
             styled.iter().map(|line| line.replace(BOLD, "").replace(PLAIN, "")).collect();
         assert_eq!(bare, plain);

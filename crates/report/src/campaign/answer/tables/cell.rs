@@ -23,6 +23,8 @@ pub(crate) enum Value {
     Same,
     /// Nothing was decided.
     NotDecided,
+    /// The path did not carry the rate that was asked for: `saturated at 3909/s`.
+    Saturated(String),
     /// It was not measured.
     Absent,
     /// No trial left a figure.
@@ -44,19 +46,20 @@ impl Value {
     /// The verdict of a comparison in short.
     pub(super) fn of(ratio: &RatioSummary) -> Self {
         let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
+        let change = || ratio.spread.map_or_else(String::new, |spread| effect(spread.median));
         match outcome {
-            Some(Outcome::Better | Outcome::Worse) => Self::Effect {
-                text: effect(ratio.spread.median),
-                is_better: outcome == Some(Outcome::Better),
-            },
+            Some(Outcome::Better | Outcome::Worse) => {
+                Self::Effect { text: change(), is_better: outcome == Some(Outcome::Better) }
+            }
             Some(Outcome::Same | Outcome::MinimumEffect) => Self::Same,
             // What has no direction is neither a gain nor a loss.
-            Some(Outcome::More | Outcome::Less) => Self::Figure(effect(ratio.spread.median)),
+            Some(Outcome::More | Outcome::Less) => Self::Figure(change()),
             Some(
                 Outcome::NotDecided
                 | Outcome::NoiseFloor
                 | Outcome::TooFewRounds
                 | Outcome::Generator
+                | Outcome::Saturated
                 | Outcome::NoRatio,
             )
             | None => Self::NotDecided,
@@ -66,7 +69,7 @@ impl Value {
     /// As text, without the mark.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Self::Figure(text) | Self::Effect { text, .. } => text,
+            Self::Figure(text) | Self::Effect { text, .. } | Self::Saturated(text) => text,
             Self::Same => "same",
             Self::NotDecided => "?",
             Self::Absent => ".",

@@ -15,6 +15,8 @@ use super::table::{Column, Row, Table};
 const MOST_FIGURES: usize = 3;
 /// The rank of a path that has no figure although it was measured: nothing is worse.
 const NO_FIGURE: f64 = 1e9;
+/// That of a path that did not carry the rate: worse than any figure.
+const SATURATED: f64 = 1e8;
 
 /// A column: a figure of a workload at one point.
 struct Spot<'a> {
@@ -25,13 +27,14 @@ struct Spot<'a> {
     cells: HashMap<usize, &'a CellSummary>,
 }
 
-/// A row a path; `None` where nothing was measured in rounds.
-pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
+/// A row a path; `None` where nothing was measured in rounds. `is_open`: rounds are to come, so what
+/// has no verdict yet is not decided, and what was not measured yet will be.
+pub(in super::super) fn table(summary: &Summary, is_open: bool) -> Option<Table> {
     let spots = spots(summary);
     let baseline =
         summary.paths.iter().position(|path| Some(&path.name) == summary.run.baseline.as_ref());
     let columns: Vec<(Column, Vec<Cell>, Vec<f64>)> =
-        spots.iter().map(|spot| column(summary, spot, baseline)).collect();
+        spots.iter().map(|spot| column(summary, spot, baseline, is_open)).collect();
     let mut rows: Vec<Row> = Vec::new();
     let is_planned = |path: usize| spots.iter().any(|spot| spot.cells.contains_key(&path));
     for (index, path) in
@@ -86,8 +89,11 @@ impl Spot<'_> {
         Some(value).filter(|value| value.is_finite())
     }
 
-    /// Whether a comparison with the baseline has a verdict that says something.
-    fn is_judged(&self, baseline: Option<usize>) -> bool {
+    /// Whether a comparison with the baseline has a verdict that says something, or will have one.
+    fn is_judged(&self, baseline: Option<usize>, is_open: bool) -> bool {
+        if is_open {
+            return baseline.is_some_and(|path| self.cells.contains_key(&path));
+        }
         let says = |cell: &&CellSummary| {
             let ratio = cell.figure(self.figure.name).and_then(|figure| figure.ratio.as_ref());
             let verdict = ratio.and_then(|ratio| ratio.verdict.as_ref());
@@ -102,9 +108,10 @@ fn column(
     summary: &Summary,
     spot: &Spot<'_>,
     baseline: Option<usize>,
+    is_open: bool,
 ) -> (Column, Vec<Cell>, Vec<f64>) {
     let better = spot.figure.better;
-    let is_judged = spot.is_judged(baseline);
+    let is_judged = spot.is_judged(baseline, is_open);
     let values: Vec<Option<f64>> = (0..summary.paths.len()).map(|path| spot.value(path)).collect();
     let best =
         values.iter().flatten().copied().reduce(if better.is_less() { f64::min } else { f64::max });
@@ -115,20 +122,29 @@ fn column(
         let cell = spot.cells.get(&index);
         let estimate = cell.and_then(|cell| cell.figure(spot.figure.name));
         let failure = failures.get(path.name.as_str()).copied();
+        let saturated = cell.filter(|_| spot.figure.is_latency).and_then(|cell| cell.saturated());
+        let ratio = estimate.and_then(|estimate| estimate.ratio.as_ref());
+        // Against a baseline that is saturated the figure stands for itself.
+        let is_alone = !is_judged
+            || baseline == Some(index)
+            || ratio.is_some_and(|ratio| ratio.spread.is_none());
+        let is_to_come = is_open && cell.is_some();
         let value = match (estimate, failure) {
+            (Some(_), _) if saturated.is_some() => Value::Saturated(saturated.unwrap_or_default()),
+            (None, None) if is_to_come => Value::NotDecided,
             (None, None) => Value::Absent,
             (None, Some(true)) => Value::Unproved,
             (None, Some(false)) => Value::Failed,
-            (Some(estimate), _) if !is_judged || baseline == Some(index) => {
+            (Some(estimate), _) if is_alone => {
                 Value::Figure(short(spot.figure.name, estimate.spread.median))
             }
-            (Some(estimate), _) => estimate.ratio.as_ref().map_or(Value::NotDecided, Value::of),
+            (Some(_), _) => ratio.map_or(Value::NotDecided, Value::of),
         };
-        let ratio =
-            estimate.and_then(|estimate| estimate.ratio.as_ref()).map(|ratio| ratio.spread.median);
+        let ratio = ratio.and_then(|ratio| ratio.spread).map(|spread| spread.median);
         ranks.push(match &value {
             Value::Absent => 0.0,
             Value::Failed | Value::Unproved => NO_FIGURE,
+            Value::Saturated(_) => SATURATED,
             Value::Effect { is_better: false, .. } => distance(ratio, Some(1.0)),
             Value::Figure(_) => distance(values[index], best),
             _ => 0.0,

@@ -1,5 +1,6 @@
 //! The table of hops: the steps from the path without proxies to the one with most of them.
 
+use hopbench_analysis::text::load_text::saturated as saturated_at;
 use hopbench_analysis::{Better, Summary, WaterfallStep, WaterfallSummary};
 use hopbench_model::Variant;
 
@@ -80,8 +81,12 @@ fn columns(waterfall: &WaterfallSummary) -> Vec<Figure> {
 
 fn cell(waterfall: &WaterfallSummary, label: &str, name: &str) -> Cell {
     let step = chain(waterfall).find(|step| step.label == label);
-    let Some((step, added)) = step.and_then(|step| Some((step, step.of(name)?))) else {
-        return Cell::plain(Value::Absent);
+    let Some(step) = step else { return Cell::plain(Value::Absent) };
+    let Some(added) = step.of(name) else {
+        let saturated = step.saturated_per_s.filter(|_| name.contains("_p50"));
+        return Cell::plain(
+            saturated.map_or(Value::Absent, |at| Value::Saturated(saturated_at(at))),
+        );
     };
     let told = short(name, added.spread.median);
     let is_sure =

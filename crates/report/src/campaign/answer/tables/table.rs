@@ -103,6 +103,10 @@ pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
         (Value::Unproved, "unproved: the traffic did not take the path"),
     ];
     parts.extend(signs.iter().filter(|(value, _)| has(value)).map(|(_, text)| (*text).to_owned()));
+    let is_saturated = |cell: &Cell| matches!(cell.value, Value::Saturated(_));
+    if tables.iter().flat_map(Table::cells).any(is_saturated) {
+        parts.push("saturated: it did not carry the asked rate".to_owned());
+    }
     if tables.iter().flat_map(Table::cells).any(|cell| cell.is_doubtful) {
         parts.push(format!("{DOUBTFUL} doubtful, see the notes"));
     }

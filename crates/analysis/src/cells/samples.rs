@@ -1,0 +1,26 @@
+//! The samples of a round: the latency from which the 99th percentile is read.
+
+use hopbench_model::Latency;
+use hopbench_stats::Histogram;
+
+/// The samples of a round, of the latency from which the 99th percentile is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Samples {
+    /// Number of samples.
+    pub(crate) count: u64,
+    /// The histogram: HDR V2, base64.
+    hdr: String,
+}
+
+impl Samples {
+    /// `None` if the record has no histogram.
+    pub(crate) fn of(latency: &Latency) -> Option<Self> {
+        let Latency { count, hdr, .. } = latency;
+        (!hdr.is_empty()).then(|| Self { count: *count, hdr: hdr.clone() })
+    }
+
+    /// The samples as a histogram, ns; `None` if it cannot be read.
+    pub(crate) fn histogram(&self) -> Option<Histogram> {
+        Histogram::from_base64(&self.hdr).ok()
+    }
+}

@@ -1,0 +1,71 @@
+//! The flags of `verdicts`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+/// What is measured, and how often.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerdictOptions {
+    /// The binary of hopbench [default: the workspace's release build]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hopbench: Option<PathBuf>,
+    /// Runs of each effect; manual practice and the quickstart have a quarter of them
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: u32,
+    /// Only this part; may be given several times
+    #[arg(long, value_name = "PART")]
+    pub(crate) only: Vec<Part>,
+    /// Only effects of this size, %; may be given several times
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) percent: Vec<u32>,
+    /// Beside a process that keeps the first CPU busy
+    #[arg(long)]
+    pub(crate) busy: bool,
+    /// Budgets times this: less than 1 tries the benchmark, and its figures mean nothing
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub(crate) scale: f64,
+    /// Also writes the table as markdown to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Also replaces what FILE has between the lines `<!-- make bench-verdicts: begin -->` and
+    /// `<!-- make bench-verdicts: end -->`; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: Vec<PathBuf>,
+}
+
+/// A part of the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// The p50 of `rr`, by the work of its server.
+    Rr,
+    /// The requests a second of `http`, by the work of its server.
+    Http,
+    /// The throughput of `stream`, by the rates of links.
+    Stream,
+    /// The shipped scenario.
+    Quickstart,
+}
+
+impl VerdictOptions {
+    /// Whether a part is measured.
+    pub(crate) fn has(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
+    /// Whether an effect of this size, %, of a part is measured.
+    pub(crate) fn has_effect(&self, part: Part, percent: u32) -> bool {
+        self.has(part) && (self.percent.is_empty() || self.percent.contains(&percent))
+    }
+
+    /// Runs of what takes long.
+    pub(crate) fn few(&self) -> u32 {
+        self.runs.div_ceil(4)
+    }
+
+    /// A time as the scale says, 1 s at least: a budget is no shorter.
+    pub(crate) fn scaled(&self, time: Duration) -> Duration {
+        time.mul_f64(self.scale).max(Duration::from_secs(1))
+    }
+}

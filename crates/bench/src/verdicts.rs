@@ -1,0 +1,105 @@
+//! `make bench-verdicts`: how long hopbench takes to decide differences of known size.
+//!
+//! - [`effect`]: two paths that differ by a known share, as a scenario;
+//! - [`folder`]: a run of hopbench, and the verdict that each of its first rounds would have given;
+//! - [`measured`]: the runs of one effect; [`quickstart`]: those of the shipped scenario;
+//! - [`table`]: the figures as markdown.
+
+mod effect;
+mod folder;
+mod measured;
+mod quickstart;
+mod table;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::bench::tools;
+use crate::cli::verdicts::{Part, VerdictOptions};
+use crate::lab::machine::{Machine, two_cpus};
+use crate::process::{Running, Task, interrupt};
+use crate::report::Section;
+use effect::{EFFECTS, Effect};
+use folder::{Runner, say};
+use measured::Measured;
+use quickstart::Quickstart;
+use table::Report;
+
+/// The name of this benchmark between the marks of a page.
+const MAKER: &str = "make bench-verdicts";
+
+/// About how long all of it takes.
+fn length(options: &VerdictOptions) -> Duration {
+    let of = |effect: &&Effect| options.has_effect(effect.part, effect.percent);
+    let effects = EFFECTS
+        .iter()
+        .filter(of)
+        .map(|effect| effect.budget * options.runs + effect::PRACTICE * 9 * options.few());
+    let quickstart = match options.has(Part::Quickstart) {
+        true => quickstart::BUDGETS.iter().sum::<Duration>() * options.few(),
+        false => Duration::ZERO,
+    };
+    options.scaled(effects.sum::<Duration>() + quickstart)
+}
+
+/// Measures, and returns the table. Files are written after each row.
+///
+/// # Errors
+/// When a run fails, a file cannot be written, or a signal came.
+pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
+    anyhow::ensure!(
+        options.scale > 0.0 && options.scale <= 1.0,
+        "--scale: found {}, expected more than 0 and at most 1",
+        options.scale
+    );
+    let sections: Result<Vec<Section>> =
+        options.into.iter().cloned().map(|file| Section::find(file, MAKER)).collect();
+    let sections = sections.context("--into")?;
+    let hopbench = options.hopbench.clone().map_or_else(tools::default_hopbench, Ok)?;
+    let hopbench =
+        hopbench.canonicalize().with_context(|| format!("--hopbench {}", hopbench.display()))?;
+    interrupt::install()?;
+    say(&format!("this takes about {} minutes", length(options).as_secs().div_ceil(60)));
+    let runner = Runner::new(hopbench)?;
+    let _busy = if options.busy { Some(busy(&runner)?) } else { None };
+    let mut report = Report {
+        machine: Machine::this(),
+        runs: options.runs,
+        busy: options.busy,
+        scale: options.scale,
+        effects: EFFECTS.iter().map(|effect| (*effect, None)).collect(),
+        quickstart: quickstart::BUDGETS.map(|budget| (budget, None)).into(),
+    };
+    let save = |report: &Report| -> Result<()> {
+        let text = table::markdown(report);
+        if let Some(file) = &options.markdown {
+            std::fs::write(file, &text).with_context(|| file.display().to_string())?;
+        }
+        sections.iter().try_for_each(|section| section.write(&text))
+    };
+    for index in 0..report.effects.len() {
+        let effect = report.effects[index].0;
+        if options.has_effect(effect.part, effect.percent) {
+            say(&format!("{}, {} % apart", effect.what(), effect.percent));
+            let found = Measured::of(&runner, options, &effect)?;
+            report.effects[index].1 = Some(found);
+            save(&report)?;
+        }
+    }
+    for index in 0..report.quickstart.len() {
+        if options.has(Part::Quickstart) {
+            let budget = options.scaled(report.quickstart[index].0);
+            say(&format!("quickstart, {} s", budget.as_secs_f64()));
+            report.quickstart[index].1 = Some(Quickstart::of(&runner, budget, options.few())?);
+            save(&report)?;
+        }
+    }
+    Ok(table::markdown(&report))
+}
+
+/// A process that keeps the first CPU busy; it ends when this is dropped.
+fn busy(runner: &Runner) -> Result<Running> {
+    let words = ["sh", "-c", "while :; do :; done"].map(str::to_owned);
+    Task::new("machine", None, Some(two_cpus()?[0]), None, &words).start(runner.scratch())
+}
