@@ -22,6 +22,8 @@ const MOST_LINKS: usize = 20;
 const LAST_LINKS: usize = 6;
 /// Facts that are shown without unfolding.
 const FIRST_FACTS: usize = 3;
+/// The id of the fold of facts.
+const FACTS: &str = "facts";
 /// A listing longer than this is cut, bytes.
 const LONGEST_LISTING: usize = 200_000;
 
@@ -53,8 +55,9 @@ fn facts(facts: &[[String; 2]]) -> Markup {
         facts.iter().take(FIRST_FACTS).map(|[name, value]| format!("{name}: {value}")).collect();
     html! {
         @if !facts.is_empty() {
-            details class="facts" {
+            details id=(FACTS) class="facts" {
                 summary { (first.join(" · ")) }
+                (anchor(FACTS))
                 dl class="facts" {
                     @for [name, value] in facts { div { dt { (name) } dd { (value) } } }
                 }
@@ -142,10 +145,13 @@ fn block(level: u8, block: &Block) -> Markup {
     }
 }
 
+fn anchor(id: &str) -> Markup {
+    html! { a class="anchor" href={ "#" (id) } aria-label="Link to this part" { "#" } }
+}
+
 /// A part that is folded away is open on paper, and for those who follow a link to it.
 fn part(level: u8, part: &Part) -> Markup {
-    let anchor =
-        html! { a class="anchor" href={ "#" (part.id) } aria-label="Link to this part" { "#" } };
+    let anchor = anchor(&part.id);
     let title = line(&part.title);
     html! {
         @if part.form == Form::Open {
