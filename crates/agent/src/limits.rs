@@ -81,14 +81,16 @@ impl Limits {
         self.bits_per_s.map(Throttle::new)
     }
 
-    /// What a trial gets less of than it asked for, in words.
-    pub(crate) fn cuts(&self) -> Vec<String> {
+    /// What a trial gets less of than it asked for, in words. `answers`: this end is the server of
+    /// a workload of exchanges.
+    pub(crate) fn cuts(&self, answers: bool) -> Vec<String> {
         let rate = self.bits_per_s.map(|rate| {
             format!("the agent moves at most {}/s over all trials (--max-rate)", BitRate(rate))
         });
-        let work = self.server_work_ns.map(|work| {
-            format!("the agent works {} before each answer of rr and http (--work)", Span(work))
-        });
+        let work = self
+            .server_work_ns
+            .filter(|_| answers)
+            .map(|work| format!("the server works {} before each answer (--work)", Span(work)));
         rate.into_iter().chain(work).collect()
     }
 }

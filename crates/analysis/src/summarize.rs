@@ -4,13 +4,14 @@ mod drift;
 mod facts;
 mod headline;
 mod settled;
+mod sides;
 
 use std::collections::BTreeMap;
 
 use hopbench_model::{RunFile, SECOND, point_label};
 use serde_json::Value;
 
-use crate::cells::against::{Against, OpenEstimate, PathCell, asked, floors};
+use crate::cells::against::{OpenEstimate, asked};
 use crate::cells::{Cell, Distribution, nodes};
 use crate::figures::Better;
 use crate::mesh;
@@ -23,6 +24,7 @@ use crate::summary::{
 };
 use crate::text::seconds_between;
 use crate::verdict::Questions;
+use sides::Sides;
 
 impl RunData {
     /// The summary of the records so far; what was kept of the records is let go.
@@ -36,7 +38,7 @@ fn summary(data: &RunData) -> Summary {
     let run = &data.run;
     let plan = &run.plan;
     let baseline = plan.baseline.as_ref().and_then(|name| data.path_names.get(name)).copied();
-    let (workloads, judged) = judged(data, baseline);
+    let (workloads, judged) = judged(data);
     let cells = || workloads.iter().flat_map(|workload| &workload.cells);
     let names: Vec<_> = data.workloads.iter().map(|workload| workload.name.clone()).collect();
     let path_names: Vec<_> = plan.paths.iter().map(|path| path.name.clone()).collect();
@@ -86,13 +88,13 @@ fn summary(data: &RunData) -> Summary {
 }
 
 /// The workloads with all comparisons judged together, and how many those are.
-fn judged(data: &RunData, baseline: Option<usize>) -> (Vec<WorkloadSummary>, u64) {
+fn judged(data: &RunData) -> (Vec<WorkloadSummary>, u64) {
     let measured = data.workloads.iter().filter(|workload| !workload.points.is_empty());
     let mut open = Open::default();
     let mut out: Vec<WorkloadSummary> = Vec::new();
     for kept in measured {
         open.workload = out.len();
-        out.push(workload(data, kept, baseline, &mut open));
+        out.push(workload(data, kept, &mut open));
     }
     let spent_s = spent_s(&data.run);
     let mut judged = 0;
@@ -186,40 +188,15 @@ fn paths(data: &RunData) -> Vec<PathSummary> {
 }
 
 /// A workload without what its comparisons say: they are `open` yet.
-fn workload(
-    data: &RunData,
-    workload: &Workload,
-    baseline: Option<usize>,
-    open: &mut Open,
-) -> WorkloadSummary {
+fn workload(data: &RunData, workload: &Workload, open: &mut Open) -> WorkloadSummary {
     let plan = &data.run.plan;
     let mut cells = Vec::new();
     for point in &workload.points {
-        let side = |path: usize| {
-            Some(PathCell { path: &plan.paths[path], cell: data.cells.get(&(path, *point))? })
-        };
-        let base = baseline.and_then(side);
-        let twin = data.twin.and_then(side);
-        let floors = base.zip(twin).map(|(base, twin)| floors(workload.kind, twin.cell, base.cell));
-        let floors = floors.unwrap_or_default();
-        let both = base.zip(twin).map(|(base, twin)| base.cell.with_twin(twin.cell));
-        // The twin itself is compared with the baseline alone.
-        let reference = |is_twin: bool| {
-            let cell = both.as_ref().filter(|_| !is_twin).or_else(|| base.map(|base| base.cell))?;
-            Some(PathCell { cell, ..base? })
-        };
+        let sides = Sides::of(data, *point);
         let rule = data.rule.as_ref();
         for path in 0..plan.paths.len() {
-            let Some(here) = side(path) else { continue };
-            let is_twin = data.twin == Some(path);
-            let base_of = reference(is_twin).filter(|_| baseline != Some(path));
-            let against = base_of.map(|base| Against {
-                base,
-                rested: data.rested.get(&(path, *point)),
-                floors: &floors,
-                is_twin,
-                minimum_effect: plan.minimum_effect,
-            });
+            let Some(here) = sides.cell(path) else { continue };
+            let against = sides.against(path);
             let looked_at = rule.and_then(|rule| rule.figure((path, *point), workload.kind));
             let mut figures = Vec::new();
             for (index, figure) in workload.kind.figures.iter().enumerate() {
@@ -245,7 +222,7 @@ fn workload(
                 data,
                 (path, *point),
                 here.cell,
-                base.map(|base| base.cell),
+                sides.base().map(|base| base.cell),
                 figures,
                 stop,
             ));

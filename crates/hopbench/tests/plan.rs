@@ -157,10 +157,13 @@ fn every_shipped_scenario_has_a_page() {
 
 #[test]
 fn what_cannot_be_measured_is_told_with_the_reason() {
-    let page = ran(&["plan", "quickstart", "--only", "path=node-port"]).stdout;
-    assert!(page.contains("cannot run here\n  echo on node-port\n    ICMP has no ports"), "{page}");
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("x.yaml");
+    let text = "name: x\ntestbed: {lab: {nodes: 3}}\nworkloads: {w: {ping: {}}}\n\
+                paths: {p: host@a -> bridge@c via node-port@b}\n";
+    fs::write(&file, text).expect("a file");
+    let page = run(&mut program(&["plan", &file.to_string_lossy()])).stdout;
+    assert!(page.contains("cannot run here\n  w on p\n    ICMP has no ports"), "{page}");
     let text = "name: x\npaths: {p: host@a -> host@b}\nworkloads: {w: {rr: {cpu: 8000}}}\n";
     fs::write(&file, text).expect("a file");
     let whole = run(&mut program(&["plan", &file.to_string_lossy()]));

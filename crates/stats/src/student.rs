@@ -1,13 +1,14 @@
 //! Student's t distribution, as far as it is needed.
 
-use std::f64::consts::FRAC_2_PI;
+use std::f64::consts::{FRAC_2_PI, PI};
 
 /// The share of a t variable with these degrees of freedom that lies beyond `t` on either side: the
 /// two-sided p-value.
 ///
 /// For whole degrees the integral is a finite sum (Abramowitz and Stegun, "Handbook of Mathematical
-/// Functions", 26.7.3 and 26.7.4). Right to about 1e-15, so smaller values may come out as 0. 1 for
-/// 0 degrees or a `t` that is not a number.
+/// Functions", 26.7.3 and 26.7.4). It says how much lies within, right to about 1e-15. Far out,
+/// where hardly anything lies beyond, that is a series. 1 for 0 degrees or a `t` that is not a
+/// number.
 pub(crate) fn beyond(t: f64, degrees: usize) -> f64 {
     if degrees == 0 || t.is_nan() {
         return 1.0;
@@ -23,8 +24,41 @@ pub(crate) fn beyond(t: f64, degrees: usize) -> f64 {
         term *= cos * cos * (power + 1) as f64 / (power + 2) as f64;
     }
     let within = if odd { FRAC_2_PI * (angle + sin * sum) } else { sin * sum };
-    (1.0 - within).clamp(0.0, 1.0)
+    let beyond = (1.0 - within).clamp(0.0, 1.0);
+    // The closer to the middle, and the more degrees, the longer is the series.
+    if beyond < SMALL && cos * cos < SHORT { far_beyond(cos * cos, degrees) } else { beyond }
 }
+
+/// A share beyond that is smaller than this has lost too many digits to a subtraction from 1.
+const SMALL: f64 = 1e-6;
+/// The series is short for a squared cosine up to this.
+const SHORT: f64 = 0.99;
+
+/// The same as [`beyond`] by its squared cosine x = n / (n + t^2), for n degrees: the incomplete
+/// beta function of x with n / 2 and 1 / 2 as a series of positive terms (Abramowitz and Stegun,
+/// 26.5.4 and 26.7.1).
+fn far_beyond(x: f64, degrees: usize) -> f64 {
+    let a = degrees as f64 / 2.0;
+    // B(1/2, 1/2) is pi and B(1, 1/2) is 2; the others follow by steps of 1.
+    let (mut from, mut beta) = if degrees % 2 == 1 { (0.5, PI) } else { (1.0, 2.0) };
+    while from < a {
+        beta *= from / (from + 0.5);
+        from += 1.0;
+    }
+    let (mut term, mut sum) = (1.0, 0.0);
+    for n in 0..MOST_TERMS {
+        let part = term / (a + f64::from(n));
+        sum += part;
+        if part < sum * f64::EPSILON {
+            break;
+        }
+        term *= x * (f64::from(n) + 0.5) / f64::from(n + 1);
+    }
+    x.powf(a) / beta * sum
+}
+
+/// Terms of the series of [`far_beyond`] that are summed, at most.
+const MOST_TERMS: u32 = 5000;
 
 /// The t that is exceeded on either side in a share `outside` of cases together; `None` for 0
 /// degrees or a share outside 1e-9..1.
@@ -126,5 +160,29 @@ mod tests {
         }
         assert_eq!((beyond(0.0, 5), beyond(f64::NAN, 5), beyond(1.0, 0)), (1.0, 1.0, 1.0));
         assert!(beyond(f64::INFINITY, 4) < 1e-12);
+    }
+
+    /// With 1 degree it is an arc tangent, and with 2 a root.
+    #[test]
+    fn what_lies_far_beyond_keeps_its_digits() {
+        let close = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-9;
+        for t in [1e7, 1e12, 1e100_f64] {
+            assert!(close(beyond(t, 1), FRAC_2_PI * t.recip().atan()), "{t}");
+        }
+        for t in [2e3, 1e6, 1e9_f64] {
+            let root = (2.0 + t * t).sqrt();
+            assert!(close(beyond(t, 2), 2.0 / (root * (root + t))), "{t}");
+        }
+        // Where both ways have digits, they agree.
+        for (t, degrees) in [(30.0, 5), (9.0, 30), (8.0, 31), (7.0, 60), (6.0, 119), (5.5, 400)] {
+            let x = degrees as f64 / (degrees as f64 + t * t);
+            let (near, far) = (beyond(t, degrees), far_beyond(x, degrees));
+            assert!((near / far - 1.0).abs() < 1e-4, "{t}, {degrees}: {near}, {far}");
+        }
+        // Monotone where the one takes over from the other.
+        for degrees in [3, 8, 21, 64, 201] {
+            let shares: Vec<f64> = (10..200).map(|t| beyond(f64::from(t) / 4.0, degrees)).collect();
+            assert!(shares.is_sorted_by(|a, b| a > b), "{degrees}");
+        }
     }
 }

@@ -118,7 +118,7 @@ impl Noise {
                 pool(&mut [one, other], far);
             }
             for (index, figure) in
-                kind.figures.iter().enumerate().filter(|(_, figure)| is_told(figure, open_loop))
+                kind.figures.iter().enumerate().filter(|(_, figure)| is_told(figure))
             {
                 let values = pair[1].pairs(&pair[0], index).values;
                 measured.extend(Measured::of(&point.workload, figure, values));
@@ -168,9 +168,9 @@ fn cell(plan: &Plan, point: usize, path: &str, good: &[&Record]) -> Cell {
 }
 
 /// Throughput, p50, p99 and the CPU of all; a rate that was asked for is no result.
-fn is_told(figure: &Figure, open_loop: bool) -> bool {
+fn is_told(figure: &Figure) -> bool {
     match figure.source {
-        Source::Metric(_) => !open_loop && figure.better != Neither,
+        Source::Metric(_) => figure.better != Neither,
         Source::Latency(_, percentile) => matches!(percentile, Percentile::P50 | Percentile::P99),
         Source::Cpu(of, _) => of == End::All,
         _ => false,

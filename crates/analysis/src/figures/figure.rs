@@ -1,6 +1,6 @@
 //! A figure: what it is, and how it is read from a record.
 
-use hopbench_model::{Latency, ProxyCost, Record};
+use hopbench_model::{Latency, ProxyCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Stop;
 
 use super::link::{LINK_RATE, link};
@@ -25,6 +25,8 @@ pub(crate) struct Figure {
 pub(crate) enum Source {
     /// A metric of the record.
     Metric(&'static str),
+    /// A metric of the record that the schedule asks for: a rate in an open loop.
+    Asked(&'static str),
     /// One figure of a latency.
     Latency(&'static str, Percentile),
     /// Retransmitted bytes for each byte received.
@@ -79,7 +81,7 @@ impl Figure {
     pub(crate) fn of(&self, record: &Record, proxied: bool) -> Option<f64> {
         let metric = |name: &str| record.metrics.get(name).copied();
         let value = match self.source {
-            Source::Metric(name) => metric(name)?,
+            Source::Metric(name) | Source::Asked(name) => metric(name)?,
             Source::Latency(name, percentile) => percentile.of(record.latency.get(name)?)?,
             Source::Retransmitted => {
                 let sent_again = directions(record, "retransmitted_bytes").reduce(|a, b| a + b)?;
@@ -103,7 +105,7 @@ impl Figure {
     /// Whether records have it under this name: `requests_per_s`, `response_ns p99`.
     pub(crate) fn is_recorded_as(&self, name: &str) -> bool {
         match self.source {
-            Source::Metric(metric) => metric == name,
+            Source::Metric(metric) | Source::Asked(metric) => metric == name,
             Source::Latency(kind, percentile) => {
                 name.split_once(' ') == Some((kind, percentile.name()))
             }
@@ -111,10 +113,15 @@ impl Figure {
         }
     }
 
-    /// By how much the ratio of two such figures can be off because they are rounded. A value of a
-    /// histogram stands for all within 0.1 % of it.
+    /// By how much the ratio of two such figures can be off for reasons that no round shows. A value
+    /// of a histogram stands for all within 0.1 % of it. A rate that was asked for is kept, even if
+    /// some of the work starts or ends beyond an edge of the window.
     pub(crate) fn ratio_resolution(&self) -> f64 {
-        if matches!(self.source, Source::Latency(..)) { 0.002 } else { 0.0 }
+        match self.source {
+            Source::Latency(..) => 0.002,
+            Source::Asked(_) => SCHEDULE_KEPT.recip() - 1.0,
+            _ => 0.0,
+        }
     }
 
     /// Whether it is a latency. That of a saturated path says how long the trial was, and nothing

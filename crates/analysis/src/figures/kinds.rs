@@ -5,7 +5,7 @@ use hopbench_model::Record;
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Min, P50, P90, P99};
 use super::figure::Source::{
-    Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory, Retransmitted,
+    Asked, Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory, Retransmitted,
 };
 use super::figure::Work::{Each, KiB};
 use super::figure::{Figure, Source};
@@ -41,15 +41,15 @@ const KINDS: &[Kind] = &[
     kind("stream", None, figures![RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
     kind("push", None, figures![DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
     kind("rr", Some(false), figures![SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
-    kind("rr", Some(true), figures![RESPONSE_P50, RESPONSE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
+    kind("rr", Some(true), figures![RESPONSE_P50, RESPONSE_P99, ASKED_EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
     kind("crr", None, figures![CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY], 3, Some("connect_ns")),
     kind("udp", Some(false), figures![PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
     // A rate that is asked for is delivered by every path that is good enough: what differs is the
     // delay.
-    kind("udp", Some(true), figures![DELAY_P50, DELAY_P99, PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
+    kind("udp", Some(true), figures![DELAY_P50, DELAY_P99, ASKED_PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
     kind("ping", None, figures![RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
     kind("http", Some(false), figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
-    kind("http", Some(true), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
+    kind("http", Some(true), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
@@ -113,6 +113,11 @@ const CONNECTIONS: Figure =
 
 const PACKETS: Figure =
     figure("received_packets_per_s", "delivered", Higher, Metric("received_packets_per_s"));
+
+/// The rates of open loops.
+const ASKED_EXCHANGES: Figure = asked(EXCHANGES);
+const ASKED_REQUESTS: Figure = asked(REQUESTS);
+const ASKED_PACKETS: Figure = asked(PACKETS);
 
 const LOST: Figure = figure("lost_ratio", "lost", Neither, Metric("lost_ratio"));
 
@@ -297,6 +302,12 @@ const fn kind(
     distribution: Option<&'static str>,
 ) -> Kind {
     Kind { name, open_loop, figures, plots, distribution }
+}
+
+/// The same figure where the schedule asks for it.
+const fn asked(figure: Figure) -> Figure {
+    let Source::Metric(name) = figure.source else { panic!("only a metric is asked for") };
+    Figure { source: Asked(name), ..figure }
 }
 
 const fn figure(name: &'static str, label: &'static str, better: Better, source: Source) -> Figure {

@@ -157,21 +157,21 @@ impl Chosen {
 
 impl Question {
     /// Whether a ratio differs by enough to be called.
-    fn is_of_interest(&self, ratio: f64) -> bool {
+    pub(super) fn is_of_interest(&self, ratio: f64) -> bool {
         ratio.ln().abs() >= self.minimum_effect.ln_1p()
     }
 
     /// The share by which the same figures can differ for reasons that no rounds show.
-    fn slack(&self) -> f64 {
+    pub(super) fn slack(&self) -> f64 {
         (1.0 + self.noise_floor.unwrap_or(0.0)) * (1.0 + self.resolution)
     }
 
-    fn widened(&self, interval: Interval) -> Interval {
+    pub(super) fn widened(&self, interval: Interval) -> Interval {
         Interval { low: interval.low / self.slack(), high: interval.high * self.slack() }
     }
 
     /// The largest difference that is none.
-    fn same(&self) -> f64 {
+    pub(super) fn same(&self) -> f64 {
         if self.minimum_effect > 0.0 { self.minimum_effect } else { SAME }
     }
 
@@ -185,7 +185,7 @@ impl Question {
         if !interval.contains(1.0) && self.is_of_interest(ratio) {
             return if interval.low > 1.0 { Verdict::Higher } else { Verdict::Lower };
         }
-        let within = (interval.high - 1.0).max(1.0 - interval.low);
+        let within = within(interval);
         if within <= self.same() {
             return Verdict::Same { within };
         }
@@ -213,6 +213,11 @@ impl Question {
         let needed = differ.min(same) - shrinking.rounds as f64;
         needed.is_finite().then_some((needed as usize).max(1))
     }
+}
+
+/// The share by which an interval's further end differs from 1.
+pub(super) fn within(interval: Interval) -> f64 {
+    (interval.high - 1.0).max(1.0 - interval.low)
 }
 
 /// How the halves of an interval shrink with the number of rounds.

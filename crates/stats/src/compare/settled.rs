@@ -1,7 +1,6 @@
 //! Settled comparisons: those that are clear already, and those that are out of reach.
 
-use super::evidence::Evidence;
-use super::judge::{FEWEST_TO_JUDGE, SAME};
+use super::judge::{FEWEST_TO_JUDGE, Question, within};
 use crate::interval::CONFIDENCE;
 
 /// Looks begin when more rounds than this have been made. With a look every four rounds, the first
@@ -16,14 +15,13 @@ const CLEAR: f64 = 0.001;
 const REACH: f64 = 10.0;
 
 /// Whether a comparison is clear or out of reach, so that more rounds are worth little. It looks at
-/// one comparison alone: it knows neither the noise floor nor the number of comparisons. With fewer
-/// than 3 rounds it is `false`.
+/// one comparison alone, whatever their number. With fewer than 3 rounds it is `false`.
 ///
 /// Such a comparison gets a small share of the rounds, not none. The verdict at the end is from all
-/// its rounds, so what was clear by chance can still turn out otherwise. `minimum_effect` is a
-/// share, as in [`Question`](super::Question).
+/// its rounds, so what was clear by chance can still turn out otherwise.
 #[must_use]
-pub fn is_settled(evidence: &Evidence, minimum_effect: f64) -> bool {
+pub fn is_settled(question: &Question) -> bool {
+    let evidence = &question.evidence;
     if evidence.rounds < FEWEST_TO_JUDGE {
         return false;
     }
@@ -34,15 +32,18 @@ pub fn is_settled(evidence: &Evidence, minimum_effect: f64) -> bool {
     else {
         return false;
     };
-    let same = if minimum_effect > 0.0 { minimum_effect } else { SAME }.ln_1p();
+    let sure = question.widened(sure);
+    let is_of_interest = question.is_of_interest(evidence.ratio);
+    if is_of_interest && !sure.contains(1.0) || within(sure) <= question.same() {
+        return true;
+    }
     let size = evidence.ratio.ln().abs();
-    let is_different = !sure.contains(1.0) && size >= minimum_effect.ln_1p();
-    let is_same = sure.low.ln() >= -same && sure.high.ln() <= same;
-    // Half of an interval shrinks with the root of the number of rounds.
+    let to_one = if is_of_interest { size } else { 0.0 };
+    // What widens an interval never shrinks. The half of it shrinks with the root of the number of
+    // rounds.
+    let goal = to_one.max(question.same().ln_1p() - size) - question.slack().ln();
     let half = (likely.high.ln() - likely.low.ln()) / 2.0;
-    let goal = size.max(same - size);
-    let is_beyond = (half / goal).powi(2) > REACH;
-    is_different || is_same || is_beyond
+    goal <= 0.0 || (half / goal).powi(2) > REACH
 }
 
 #[cfg(test)]
@@ -58,7 +59,12 @@ mod tests {
                 (if round % 2 == 0 { ratio * step } else { ratio / step }, 1.0)
             })
             .collect();
-        is_settled(&paired(&pairs).unwrap(), minimum_effect)
+        is_settled(&Question { minimum_effect, ..question(&pairs) })
+    }
+
+    fn question(pairs: &[(f64, f64)]) -> Question {
+        let evidence = paired(pairs).unwrap();
+        Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.0 }
     }
 
     #[test]
@@ -69,5 +75,18 @@ mod tests {
         assert!(!settled(12, 1.1, 0.1, 0.0), "10 % and a scatter of 10 %: soon decided");
         assert!(settled(12, 1.025, 0.5, 0.0), "2.5 % and a scatter of 50 %: never");
         assert!(settled(30, 1.06, 0.01, 0.1), "the same within the 10 % that matter");
+    }
+
+    #[test]
+    fn what_the_same_path_differs_by_is_out_of_reach() {
+        let pairs: Vec<(f64, f64)> =
+            (0..12).map(|round| (if round % 2 == 0 { 1.2 } else { 1.0 }, 1.0)).collect();
+        let open = question(&pairs);
+        assert!(!is_settled(&open), "10 %, give or take as much");
+        assert!(is_settled(&Question { noise_floor: Some(0.2), ..open }));
+        // And what is clear without a floor is not with one.
+        let clear = question(&[(1.1, 1.0), (1.101, 1.0), (1.102, 1.0), (1.099, 1.0), (1.098, 1.0)]);
+        assert!(is_settled(&clear));
+        assert!(!is_settled(&Question { noise_floor: Some(0.09), ..clear }));
     }
 }

@@ -1,6 +1,6 @@
 //! Runs whose rounds go to what is open: false alarms, false words of sameness, and what is won.
 
-use hopbench_stats::{Evidence, FIRST_LOOK, Question, Random, Verdict, is_settled, judge, paired};
+use hopbench_stats::{FIRST_LOOK, Question, Random, Verdict, is_settled, judge, paired};
 
 use super::noise::{heavy, normal};
 use super::tell;
@@ -19,6 +19,13 @@ struct Compared {
     scatter: f64,
     pairs: Vec<(f64, f64)>,
     is_settled: bool,
+}
+
+impl Compared {
+    fn question(&self) -> Question {
+        let evidence = paired(&self.pairs).expect("rounds");
+        Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.0 }
+    }
 }
 
 /// What became of a run: comparisons without a difference that were called, words of sameness that
@@ -48,7 +55,7 @@ fn run(allocates: bool, tails: fn(&mut Random) -> f64, random: &mut Random, tall
         round += 1;
         if allocates && round > FIRST_LOOK && (round - 1) % EVERY == 0 {
             for one in &mut all {
-                one.is_settled = is_settled(&paired(&one.pairs).expect("rounds"), 0.0);
+                one.is_settled = is_settled(&one.question());
             }
         }
         for one in all.iter_mut().filter(|one| !one.is_settled || round % EVERY == 0) {
@@ -59,15 +66,9 @@ fn run(allocates: bool, tails: fn(&mut Random) -> f64, random: &mut Random, tall
             one.pairs.push(((one.log + one.scatter * tails(random)).exp(), 1.0));
         }
     }
-    let question = |evidence: Evidence| Question {
-        evidence,
-        minimum_effect: 0.0,
-        noise_floor: None,
-        resolution: 0.0,
-    };
     for one in &all {
         // Each by itself: the corrections for many are simulated elsewhere.
-        let verdict = judge(&[question(paired(&one.pairs).expect("rounds"))])[0].verdict;
+        let verdict = judge(&[one.question()])[0].verdict;
         let is_called = matches!(verdict, Verdict::Higher | Verdict::Lower);
         if let Verdict::Same { within } = verdict {
             tally.same += 1;
