@@ -14,4 +14,5 @@ mod warnings;
 pub(crate) use self::cell::{Cell, Round, Spent};
 pub(crate) use self::distribution::{Distribution, Distributions};
 pub(crate) use self::evidence::{Proofs, TrialKey, Unused};
+pub(crate) use self::samples::Samples;
 pub(crate) use self::warnings::Warnings;

@@ -13,9 +13,16 @@ use hopbench_stats::Histogram;
 use super::cell::{Cell, Round};
 use super::samples::Samples;
 
-/// Samples that a batch has on average, at least: 10 beyond the 99th percentile.
+/// Samples that lie beyond a percentile in a batch, on average and at least.
+const BEYOND: f64 = 10.0;
+/// Samples that a batch has on average, at least.
 pub(crate) const FEWEST_SAMPLES: u64 = 1000;
 const PERCENTILE: f64 = 99.0;
+
+/// Samples that a batch needs for a percentile.
+pub(crate) fn fewest_samples(percentile: f64) -> u64 {
+    (BEYOND * 100.0 / (100.0 - percentile)).round() as u64
+}
 
 /// How the rounds of a point were put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +128,7 @@ fn sessions(cells: &[&mut Cell]) -> BTreeMap<u32, Vec<u32>> {
 }
 
 /// Rounds in batches of this size. What is left at the end belongs to the last one.
-fn divided(rounds: &[u32], size: usize) -> Vec<Vec<u32>> {
+pub(crate) fn divided(rounds: &[u32], size: usize) -> Vec<Vec<u32>> {
     let whole = (rounds.len() / size).max(1);
     let end = |batch: usize| if batch + 1 == whole { rounds.len() } else { (batch + 1) * size };
     (0..whole).map(|batch| rounds[batch * size..end(batch)].to_vec()).collect()
@@ -178,6 +185,12 @@ mod tests {
     fn known(cell: &Cell) -> Vec<(u32, u64)> {
         let (rounds, values) = cell.values(p99());
         rounds.into_iter().zip(values.into_iter().map(|ns| (ns / 1000.0).round() as u64)).collect()
+    }
+
+    #[test]
+    fn ten_samples_lie_beyond_a_percentile() {
+        assert_eq!(fewest_samples(PERCENTILE), FEWEST_SAMPLES);
+        assert_eq!([99.9, 99.99].map(fewest_samples), [10_000, 100_000]);
     }
 
     #[test]

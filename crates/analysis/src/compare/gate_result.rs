@@ -49,7 +49,7 @@ pub(crate) fn all(
             let metric = Measure::named(&bound.metric, kind).name;
             let index =
                 found.of.measures[found.at].iter().position(|measure| measure.name == metric);
-            if index.is_some_and(|index| !pairs::values(&gone.a, index).is_empty()) {
+            if index.is_some_and(|index| !pairs::values(&gone.a, index, None).is_empty()) {
                 summary.add_gone(found.cell(), metric, &gone.reason);
             }
         }
@@ -97,7 +97,7 @@ fn no_such_metric(
     let latencies: BTreeSet<&str> = recorded.chain(of_rows).filter(is_known).collect();
     let each = latencies
         .iter()
-        .flat_map(|of| PERCENTILES.iter().map(move |(name, _)| format!("{name}_{of}")));
+        .flat_map(|of| PERCENTILES.iter().map(move |(name, ..)| format!("{name}_{of}")));
     let has_rates = searches.metrics.iter().any(|name| name == searched::FOUND_RATE);
     let found_load = has_rates.then_some(searched::FOUND_LOAD);
     let words: Vec<String> =
@@ -107,7 +107,7 @@ fn no_such_metric(
     let meant = nearest(&bound.metric, known)
         .map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
     let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
-    let percentiles = PERCENTILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let percentiles = PERCENTILES.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
     let of_latencies = latencies.first().map_or(String::new(), |one| {
         format!(", {percentiles} of {} (like p99_{one})", list(&latencies))
     });

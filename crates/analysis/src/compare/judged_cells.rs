@@ -9,6 +9,7 @@ use hopbench_stats::{
 use super::measure::Measure;
 use super::pairs::{Pair, values};
 use super::row::{Median, Row};
+use super::values::Far;
 use crate::search::ENOUGH_RUNS;
 use crate::summary::{Outcome, Verdict};
 use crate::verdict::{Questions, SAME, called};
@@ -22,7 +23,8 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
     for pair in pairs {
         let first = &pair.a[0];
         for (index, measure) in first.of.measures[first.at].iter().enumerate() {
-            let Some((mut row, sides)) = blank(pair, index, measure) else { continue };
+            let far = pair.far(index, measure);
+            let Some((mut row, sides)) = blank(pair, index, measure, far) else { continue };
             match evidence(pair, measure, &row, &sides) {
                 Err(verdict) => {
                     let is_shift = verdict.word == NO_RATIO_TO_0;
@@ -33,7 +35,7 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
                     }
                 }
                 Ok(evidence) => {
-                    row.noise_floor = pair.floor(index);
+                    row.noise_floor = pair.floor(index, far);
                     let (noise_floor, resolution) = (row.noise_floor, measure.resolution());
                     let question = Question { evidence, minimum_effect, noise_floor, resolution };
                     questions.ask((rows.len(), measure), question);
@@ -109,8 +111,13 @@ struct Sides {
 }
 
 /// A figure of a cell before it is judged; `None` where neither side has it.
-fn blank(pair: &Pair<'_>, index: usize, measure: &Measure) -> Option<(Row, Sides)> {
-    let (a, b) = (values(&pair.a, index), values(&pair.b, index));
+fn blank(
+    pair: &Pair<'_>,
+    index: usize,
+    measure: &Measure,
+    far: Option<Far>,
+) -> Option<(Row, Sides)> {
+    let (a, b) = (values(&pair.a, index, far), values(&pair.b, index, far));
     let by_run = a.len() >= ENOUGH_RUNS && b.len() >= ENOUGH_RUNS;
     let one = |runs: Vec<Vec<f64>>| match by_run {
         true => runs.iter().filter_map(|rounds| summary::median(rounds)).collect(),

@@ -2,6 +2,7 @@
 
 use hopbench_model::{Latency, Record};
 
+use crate::cells::Samples;
 use crate::figures::{Better, Figure, Kind};
 
 /// One figure of trials.
@@ -20,23 +21,27 @@ pub(crate) struct Measure {
 enum Source {
     /// One that reports show.
     Figure(&'static Figure),
-    /// A percentile of the latency of this name.
-    Percentile(String, Read),
+    /// A percentile of the latency of this name: which, and how it is read.
+    Percentile(String, f64, Read),
     /// A metric of this name.
     Metric(String),
 }
 
 /// How a percentile is read, ns.
 pub(crate) type Read = fn(&Latency) -> u64;
+/// A percentile: its name, which it is, and how it is read.
+type Percentile = (&'static str, f64, Read);
 
 /// The percentiles that records have, by their names.
-pub(crate) const PERCENTILES: &[(&str, Read)] = &[
-    ("p50", |latency| latency.p50),
-    ("p90", |latency| latency.p90),
-    ("p99", |latency| latency.p99),
-    ("p999", |latency| latency.p999),
-    ("p9999", |latency| latency.p9999),
+pub(crate) const PERCENTILES: &[Percentile] = &[
+    ("p50", 50.0, |latency| latency.p50),
+    ("p90", 90.0, |latency| latency.p90),
+    ("p99", 99.0, |latency| latency.p99),
+    ("p999", 99.9, |latency| latency.p999),
+    ("p9999", 99.99, |latency| latency.p9999),
 ];
+/// Percentiles above this one are far ones.
+const FAR: f64 = 90.0;
 
 /// The latencies that records have, by their names and by what they are called there.
 pub(crate) const LATENCIES: &[(&str, &str)] = &[
@@ -79,7 +84,7 @@ impl Measure {
         if let Some(figure) = found {
             return Self::of_figure(figure);
         }
-        if let Some((percentile, of, latency, read)) = percentile(word, kind) {
+        if let Some(((percentile, percent, read), of, latency)) = percentile(word, kind) {
             let name = format!("{of}_{percentile}_ns");
             // What reports show under this name is that.
             return compared().find(|figure| figure.name == name).map_or_else(
@@ -87,7 +92,7 @@ impl Measure {
                     name,
                     label: format!("{of} {percentile}"),
                     better: Better::Lower,
-                    source: Source::Percentile(latency, read),
+                    source: Source::Percentile(latency, percent, read),
                 },
                 Self::of_figure,
             );
@@ -104,7 +109,7 @@ impl Measure {
     pub(crate) fn of(&self, record: &Record, proxied: bool) -> f64 {
         match &self.source {
             Source::Figure(figure) => figure.of(record, proxied),
-            Source::Percentile(latency, read) => record
+            Source::Percentile(latency, _, read) => record
                 .latency
                 .get(latency)
                 .filter(|latency| latency.count > 0)
@@ -113,6 +118,26 @@ impl Measure {
         }
         .filter(|value| value.is_finite())
         .unwrap_or(f64::NAN)
+    }
+
+    /// The percentile that needs the samples of several rounds, if it is such a figure.
+    pub(crate) fn far_percentile(&self) -> Option<f64> {
+        match &self.source {
+            Source::Figure(figure) => figure.is_far_percentile().then_some(99.0),
+            Source::Percentile(_, percent, _) => Some(*percent).filter(|percent| *percent > FAR),
+            Source::Metric(_) => None,
+        }
+    }
+
+    /// The samples from which a far percentile of a trial is read; `None` where there are none.
+    pub(crate) fn samples(&self, record: &Record) -> Option<Samples> {
+        self.far_percentile()?;
+        let latency = match &self.source {
+            Source::Figure(figure) => figure.latency_name()?,
+            Source::Percentile(latency, ..) => latency,
+            Source::Metric(_) => return None,
+        };
+        Samples::of(record.latency.get(latency)?)
     }
 
     /// By how much a ratio can be off because the figures are rounded.
@@ -162,11 +187,11 @@ fn is_of_work(name: &str) -> bool {
     name.ends_with("_per_s") && !bad.iter().any(|part| name.contains(part))
 }
 
-/// Which percentile of what a word means: the percentile's name, that of the latency for people and
-/// in records.
-fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, String, Read)> {
+/// Which percentile of what a word means: the percentile, and the latency's name for people and in
+/// records.
+fn percentile(word: &str, kind: &Kind) -> Option<(Percentile, &'static str, String)> {
     let plain = word.strip_suffix("_ns").unwrap_or(word).replace('.', "");
-    let known = |name: &str| PERCENTILES.iter().find(|(known, _)| *known == name);
+    let known = |name: &str| PERCENTILES.iter().find(|(known, ..)| *known == name).copied();
     let is_called = |of: &str| kind.figures.iter().any(|figure| figure.name.starts_with(of));
     // A round trip that is not one of packets is called a service time or a response time.
     let named = |name: &str| {
@@ -182,7 +207,7 @@ fn percentile(word: &str, kind: &Kind) -> Option<(&'static str, &'static str, St
             (known(&plain)?, LATENCIES.iter().find(|(of, name)| *name == shown && is_called(of))?)
         }
     };
-    Some((percentile.0, latency.0, latency.1.to_owned(), percentile.1))
+    Some((percentile, latency.0, latency.1.to_owned()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use hopbench_model::{MeshMode, Path, Plan, Point, Via, point_label};
 use serde::Serialize;
 
 use super::difference::jobs;
-use super::values::{Kept, Values};
+use super::measure::Measure;
+use super::values::{Far, Kept, Values};
 use crate::figures::mostly_saturated;
 use crate::text::cell_name::{cell_text, key as point_key};
 
@@ -236,9 +237,15 @@ impl<'a> Pair<'a> {
         self.all().all(|found| found.path.ends_connections() == self.a[0].path.ends_connections())
     }
 
+    /// How a figure of the cell is read if rounds have too few samples of it.
+    pub(crate) fn far(&self, index: usize, measure: &Measure) -> Option<Far> {
+        let runs: Vec<&Kept> = self.all().filter_map(|found| found.kept).collect();
+        Far::of(&runs, index, measure)
+    }
+
     /// The largest difference that the A/A pairs of the runs show for a figure.
-    pub(crate) fn floor(&self, measure: usize) -> Option<f64> {
-        self.all().filter_map(|found| found.of.floor(found.at, measure)).reduce(f64::max)
+    pub(crate) fn floor(&self, measure: usize, far: Option<Far>) -> Option<f64> {
+        self.all().filter_map(|found| found.of.floor(found.at, measure, far)).reduce(f64::max)
     }
 
     /// The same in the figure's unit.
@@ -248,7 +255,8 @@ impl<'a> Pair<'a> {
 }
 
 /// The values of a figure in the runs of a side, run by run; runs without any are left out.
-pub(crate) fn values(side: &[CellOfRun<'_>], measure: usize) -> Vec<Vec<f64>> {
-    let of = |found: &CellOfRun<'_>| found.kept.map_or_else(Vec::new, |kept| kept.values(measure));
+pub(crate) fn values(side: &[CellOfRun<'_>], measure: usize, far: Option<Far>) -> Vec<Vec<f64>> {
+    let of =
+        |found: &CellOfRun<'_>| found.kept.map_or_else(Vec::new, |kept| kept.values(measure, far));
     side.iter().map(of).filter(|values| !values.is_empty()).collect()
 }

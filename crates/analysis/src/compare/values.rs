@@ -1,13 +1,17 @@
 //! The figures of a run that is compared with another.
 
+mod far;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Point, Record, RunFile, TrialOutcome};
 use hopbench_stats::{noise_floor, paired, summary::mean};
 use serde::Serialize;
 
+pub(super) use self::far::Far;
 use super::gate::Bound;
 use super::measure::Measure;
+use crate::cells::Samples;
 use crate::figures::{is_mostly_late, kinds};
 use crate::run_data::RunData;
 use crate::text::cell_name::key;
@@ -53,6 +57,8 @@ pub(crate) struct Round {
     saturated_per_s: Option<f64>,
     /// In the order of the measures; not a number where absent.
     figures: Box<[f64]>,
+    /// In the same order, of far percentiles only.
+    samples: Box<[Option<Samples>]>,
 }
 
 /// Trials that are in no comparison.
@@ -152,12 +158,14 @@ impl Values {
             }
         }
         let proxied = self.run.plan.paths[path].proxies_carry(&self.run.plan.points[point].job);
-        let figures =
-            self.measures[point].iter().map(|measure| measure.of(record, proxied)).collect();
+        let measures = self.measures[point].iter();
+        let figures = measures.clone().map(|measure| measure.of(record, proxied)).collect();
+        let samples = measures.map(|measure| measure.samples(record)).collect();
         let kept = self.cells.entry((path, point)).or_default();
         let late = record.is_generator_limited();
         let (session, saturated_per_s) = (record.session, record.saturated_per_s());
-        kept.rounds.insert(record.round, Round { session, late, saturated_per_s, figures });
+        let round = Round { session, late, saturated_per_s, figures, samples };
+        kept.rounds.insert(record.round, round);
     }
 
     /// Trials that are used.
@@ -167,8 +175,12 @@ impl Values {
 
     /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without
     /// such a pair.
-    pub(crate) fn floor(&self, point: usize, measure: usize) -> Option<f64> {
-        noise_floor(&[paired(&self.twins(point, measure)?).ok()?])
+    pub(crate) fn floor(&self, point: usize, measure: usize, far: Option<Far>) -> Option<f64> {
+        let pairs = match far {
+            Some(far) => self.pair(point).map(|(twin, baseline)| far.pairs(twin, baseline)),
+            None => self.twins(point, measure),
+        };
+        noise_floor(&[paired(&pairs?).ok()?])
     }
 
     /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some
@@ -182,17 +194,19 @@ impl Values {
     /// A figure of the A/A pair at a point, round by round: that of the second half, and the
     /// baseline's.
     fn twins(&self, point: usize, measure: usize) -> Option<Vec<(f64, f64)>> {
-        let index = |name: Option<&String>| self.paths.get(name?).copied();
-        let (baseline, twin) =
-            (index(self.run.plan.baseline.as_ref())?, index(self.run.plan.twin.as_ref())?);
-        let (baseline, twin) =
-            (self.cells.get(&(baseline, point))?, self.cells.get(&(twin, point))?);
+        let (twin, baseline) = self.pair(point)?;
         let pair = |(round, here): (&u32, &Round)| {
             let there = baseline.rounds.get(round).filter(|there| there.session == here.session)?;
             let pair = (here.figures[measure], there.figures[measure]);
             (pair.0.is_finite() && pair.1.is_finite()).then_some(pair)
         };
         Some(twin.rounds.iter().filter_map(pair).collect())
+    }
+
+    /// The A/A pair at a point: the twin, and the baseline.
+    fn pair(&self, point: usize) -> Option<(&Kept, &Kept)> {
+        let of = |name: Option<&String>| self.cells.get(&(*self.paths.get(name?)?, point));
+        Some((of(self.run.plan.twin.as_ref())?, of(self.run.plan.baseline.as_ref())?))
     }
 }
 
@@ -207,12 +221,22 @@ impl Kept {
         self.rounds.values().map(|round| round.saturated_per_s)
     }
 
-    /// The values of a figure over the rounds that have it.
-    pub(crate) fn values(&self, measure: usize) -> Vec<f64> {
-        self.rounds
-            .values()
-            .map(|round| round.figures[measure])
-            .filter(|value| value.is_finite())
-            .collect()
+    /// The values of a figure over the rounds that have it, or over batches of them.
+    pub(crate) fn values(&self, measure: usize, far: Option<Far>) -> Vec<f64> {
+        far.map_or_else(
+            || self.having(measure).map(|round| round.figures[measure]).collect(),
+            |far| far.values(self),
+        )
+    }
+
+    /// The rounds that have a figure.
+    fn having(&self, measure: usize) -> impl Iterator<Item = &Round> {
+        self.having_at(measure).map(|(_, round)| round)
+    }
+
+    /// The same with their numbers.
+    fn having_at(&self, measure: usize) -> impl Iterator<Item = (u32, &Round)> {
+        let has = move |(_, round): &(u32, &Round)| round.figures[measure].is_finite();
+        self.rounds.iter().map(|(number, round)| (*number, round)).filter(has)
     }
 }

@@ -130,6 +130,14 @@ impl Figure {
         matches!(self.source, Source::Latency(..))
     }
 
+    /// The name of the latency in records, if it is one.
+    pub(crate) fn latency_name(&self) -> Option<&'static str> {
+        match self.source {
+            Source::Latency(name, _) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether it is a 99th percentile, which batches of rounds may tell.
     pub(crate) fn is_far_percentile(&self) -> bool {
         matches!(self.source, Source::Latency(_, Percentile::P99))
