@@ -306,7 +306,7 @@ const fn kind(
 
 /// The same figure where the schedule asks for it.
 const fn asked(figure: Figure) -> Figure {
-    let Source::Metric(name) = figure.source else { panic!("only a metric is asked for") };
+    let Metric(name) = figure.source else { panic!("only a metric is asked for") };
     Figure { source: Asked(name), ..figure }
 }
 
