@@ -15,7 +15,7 @@ use hopbench_load::{
 };
 use hopbench_model::units::Span;
 use hopbench_model::{
-    CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick, Transport, Unit,
+    CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick, Transport,
 };
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{Prepare, Role};
@@ -25,7 +25,7 @@ use crate::port::flow_handshake::RunHandshake;
 use crate::port::flow_router::ExpectedConnections;
 use crate::shared::Shared;
 use observer::Observer;
-use registration::Registration;
+use registration::{Registration, answers};
 
 /// One end of a trial under way.
 pub(crate) struct ActiveTrial {
@@ -252,12 +252,6 @@ impl ActiveTrial {
         }
     }
 
-    /// Whether this end answers requests, and works before that if its agent was told to.
-    fn answers(&self) -> bool {
-        let kind = self.job.kind();
-        self.role == Role::Server && kind.is_of_exchanges() && kind.unit == Unit::Requests
-    }
-
     /// When to look again if nothing happens before.
     pub(crate) fn next_look(&self) -> Nanos {
         let end = self.window.end();
@@ -308,7 +302,7 @@ impl ActiveTrial {
             Phase::Opening | Phase::Ready if self.window.stopped() => Some(self.conclude()),
             Phase::Opening if self.role == Role::Server || workers.ready() => {
                 self.phase = Phase::Ready;
-                Some(News::Ready(self.shared.limits.cuts(self.answers())))
+                Some(News::Ready(self.shared.limits.cuts(answers(self.role, &self.job))))
             }
             Phase::Opening if now >= self.ready_by => {
                 self.window.stop();

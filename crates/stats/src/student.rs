@@ -26,17 +26,17 @@ pub(crate) fn beyond(t: f64, degrees: usize) -> f64 {
     let within = if odd { FRAC_2_PI * (angle + sin * sum) } else { sin * sum };
     let beyond = (1.0 - within).clamp(0.0, 1.0);
     // The closer to the middle, and the more degrees, the longer is the series.
-    if beyond < SMALL && cos * cos < SHORT { far_beyond(cos * cos, degrees) } else { beyond }
+    let x = degrees as f64 / (degrees as f64 + t * t);
+    if beyond < SMALL && x < SHORT { far_beyond(x, degrees) } else { beyond }
 }
 
 /// A share beyond that is smaller than this has lost too many digits to a subtraction from 1.
 const SMALL: f64 = 1e-6;
-/// The series is short for a squared cosine up to this.
+/// The series is short for an x up to this.
 const SHORT: f64 = 0.99;
 
-/// The same as [`beyond`] by its squared cosine x = n / (n + t^2), for n degrees: the incomplete
-/// beta function of x with n / 2 and 1 / 2 as a series of positive terms (Abramowitz and Stegun,
-/// 26.5.4 and 26.7.1).
+/// The same as [`beyond`] by x = n / (n + t^2), for n degrees: the incomplete beta function of x with
+/// n / 2 and 1 / 2 as a series of positive terms (Abramowitz and Stegun, 26.5.4 and 26.7.1).
 fn far_beyond(x: f64, degrees: usize) -> f64 {
     let a = degrees as f64 / 2.0;
     // B(1/2, 1/2) is pi and B(1, 1/2) is 2; the others follow by steps of 1.

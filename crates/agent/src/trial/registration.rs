@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hopbench_load::workload::Workload;
 use hopbench_load::{Acceptor, Context, FlowLimit, Workers, admit, passive_end};
-use hopbench_model::Fault;
+use hopbench_model::{Fault, Job, Unit};
 use hopbench_wire::{FlowLedger, Prepare, Role, WorkloadCode};
 
 use crate::http_acceptor::routes::RouteGuard;
@@ -41,6 +41,12 @@ pub(crate) fn looks_on(workload: &dyn Workload, prepare: &Prepare) -> bool {
     prepare.role == Role::Server
         && !workload.needs_agent()
         && (prepare.looks_on || !prepare.watch.is_empty())
+}
+
+/// Whether this end answers requests, and works before that if its agent was told to.
+pub(crate) fn answers(role: Role, job: &Job) -> bool {
+    let kind = job.kind();
+    role == Role::Server && kind.is_of_exchanges() && kind.unit == Unit::Requests
 }
 
 /// Starts a server's workers and opens the way to them.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::difference::jobs;
 use super::measure::Measure;
-use super::values::{Far, Kept, Values};
+use super::values::{self, Far, Kept, Values};
 use crate::figures::mostly_saturated;
 use crate::text::cell_name::{cell_text, key as point_key};
 
@@ -256,7 +256,8 @@ impl<'a> Pair<'a> {
 
 /// The values of a figure in the runs of a side, run by run; runs without any are left out.
 pub(crate) fn values(side: &[CellOfRun<'_>], measure: usize, far: Option<Far>) -> Vec<Vec<f64>> {
-    let of =
-        |found: &CellOfRun<'_>| found.kept.map_or_else(Vec::new, |kept| kept.values(measure, far));
+    let of = |found: &CellOfRun<'_>| {
+        found.kept.map_or_else(Vec::new, |kept| values::values(kept, measure, far))
+    };
     side.iter().map(of).filter(|values| !values.is_empty()).collect()
 }

@@ -1,18 +1,20 @@
 //! The figures of a run that is compared with another.
 
 mod far;
+mod kept;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use hopbench_model::{Point, Record, RunFile, TrialOutcome};
 use hopbench_stats::{noise_floor, paired, summary::mean};
 use serde::Serialize;
 
-pub(super) use self::far::Far;
+pub(super) use self::far::{Far, values};
+pub(super) use self::kept::Kept;
+use self::kept::Round;
 use super::gate::Bound;
 use super::measure::Measure;
-use crate::cells::Samples;
-use crate::figures::{is_mostly_late, kinds};
+use crate::figures::kinds;
 use crate::run_data::RunData;
 use crate::text::cell_name::key;
 
@@ -39,26 +41,6 @@ pub struct Values {
     pub(crate) search_trials: u64,
     /// Why a trial of a cell is not used, the first of each, by the indices of path and point.
     pub(crate) unused: HashMap<(usize, usize), String>,
-}
-
-/// The trials of a cell.
-#[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// By round.
-    pub(crate) rounds: BTreeMap<u32, Round>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Round {
-    session: u32,
-    /// Whether the generator was its limit.
-    late: bool,
-    /// The rate at which the path was saturated, a second, if it was.
-    saturated_per_s: Option<f64>,
-    /// In the order of the measures; not a number where absent.
-    figures: Box<[f64]>,
-    /// In the same order, of far percentiles only.
-    samples: Box<[Option<Samples>]>,
 }
 
 /// Trials that are in no comparison.
@@ -207,36 +189,5 @@ impl Values {
     fn pair(&self, point: usize) -> Option<(&Kept, &Kept)> {
         let of = |name: Option<&String>| self.cells.get(&(*self.paths.get(name?)?, point));
         Some((of(self.run.plan.twin.as_ref())?, of(self.run.plan.baseline.as_ref())?))
-    }
-}
-
-impl Kept {
-    /// Whether the generator was the limit of most of its trials.
-    pub(crate) fn is_generator_limited(&self) -> bool {
-        is_mostly_late(self.rounds.values().map(|round| round.late))
-    }
-
-    /// Of each of its trials the rate at which the path was saturated, if it was.
-    pub(crate) fn saturated(&self) -> impl Iterator<Item = Option<f64>> {
-        self.rounds.values().map(|round| round.saturated_per_s)
-    }
-
-    /// The values of a figure over the rounds that have it, or over batches of them.
-    pub(crate) fn values(&self, measure: usize, far: Option<Far>) -> Vec<f64> {
-        far.map_or_else(
-            || self.having(measure).map(|round| round.figures[measure]).collect(),
-            |far| far.values(self),
-        )
-    }
-
-    /// The rounds that have a figure.
-    fn having(&self, measure: usize) -> impl Iterator<Item = &Round> {
-        self.having_at(measure).map(|(_, round)| round)
-    }
-
-    /// The same with their numbers.
-    fn having_at(&self, measure: usize) -> impl Iterator<Item = (u32, &Round)> {
-        let has = move |(_, round): &(u32, &Round)| round.figures[measure].is_finite();
-        self.rounds.iter().map(|(number, round)| (*number, round)).filter(has)
     }
 }

@@ -87,6 +87,6 @@ mod tests {
         // And what is clear without a floor is not with one.
         let clear = question(&[(1.1, 1.0), (1.101, 1.0), (1.102, 1.0), (1.099, 1.0), (1.098, 1.0)]);
         assert!(is_settled(&clear));
-        assert!(!is_settled(&Question { noise_floor: Some(0.09), ..clear }));
+        assert!(!is_settled(&Question { noise_floor: Some(0.095), ..clear }));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use hopbench_stats::Histogram;
 
 use super::super::measure::Measure;
-use super::{Kept, Round};
+use super::kept::{Kept, Round};
 use crate::cells::Samples;
 use crate::cells::batches::{divided, fewest_samples};
 
@@ -48,7 +48,7 @@ impl Far {
     }
 
     /// The percentile in each batch of a run.
-    pub(super) fn values(self, kept: &Kept) -> Vec<f64> {
+    fn of_batches(self, kept: &Kept) -> Vec<f64> {
         let batches = batches(kept.having_at(self.measure), self.rounds);
         batches.iter().filter_map(|batch| self.read(kept, batch)).collect()
     }
@@ -72,6 +72,11 @@ impl Far {
         samples.filter_map(Samples::histogram).for_each(|one| all.merge(&one));
         (!all.is_empty()).then(|| all.percentile(self.percentile) as f64)
     }
+}
+
+/// The values of a figure over the rounds of a run that have it, or over batches of them.
+pub(crate) fn values(kept: &Kept, measure: usize, far: Option<Far>) -> Vec<f64> {
+    far.map_or_else(|| kept.values(measure), |far| far.of_batches(kept))
 }
 
 /// Numbers of rounds in batches of this size, session by session.
@@ -130,15 +135,15 @@ mod tests {
     fn rounds_with_enough_samples_stay_as_they_are() {
         let (a, b) = (cell(&[1000, 1200]), cell(&[5000]));
         assert_eq!(far(&[&a, &b]), None);
-        assert_eq!(us(&a.values(0, None)), [1, 2]);
+        assert_eq!(us(&values(&a, 0, None)), [1, 2]);
     }
 
     #[test]
     fn all_runs_have_batches_of_the_size_that_the_poorest_needs() {
         let (a, b) = (cell(&[400; 7]), cell(&[5000; 6]));
         let far = far(&[&a, &b]);
-        assert_eq!(us(&a.values(0, far)), [3, 7], "the seventh goes to the second batch");
-        assert_eq!(us(&b.values(0, far)), [3, 6]);
+        assert_eq!(us(&values(&a, 0, far)), [3, 7], "the seventh goes to the second batch");
+        assert_eq!(us(&values(&b, 0, far)), [3, 6]);
         let pairs = far.unwrap().pairs(&a, &b);
         assert_eq!(
             pairs.iter().map(|(a, b)| (us(&[*a])[0], us(&[*b])[0])).collect::<Vec<_>>(),
@@ -150,7 +155,7 @@ mod tests {
     fn a_run_that_is_short_has_one_value_and_so_have_the_others() {
         let (a, b) = (cell(&[30; 4]), cell(&[5000; 9]));
         let far = far(&[&a, &b]);
-        assert_eq!((us(&a.values(0, far)), us(&b.values(0, far))), (vec![4], vec![9]));
+        assert_eq!((us(&values(&a, 0, far)), us(&values(&b, 0, far))), (vec![4], vec![9]));
     }
 
     #[test]
@@ -159,7 +164,7 @@ mod tests {
         for number in 4..=6 {
             one.rounds.get_mut(&number).unwrap().session = 2;
         }
-        assert_eq!(us(&one.values(0, far(&[&one]))), [3, 6]);
+        assert_eq!(us(&values(&one, 0, far(&[&one]))), [3, 6]);
         one.rounds.get_mut(&2).unwrap().samples = [None].into();
         assert_eq!(far(&[&one]), None);
         assert_eq!(
