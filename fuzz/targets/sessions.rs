@@ -25,6 +25,7 @@ static TO_AGENT: LazyLock<Vec<ToAgent>> = LazyLock::new(|| {
         ToAgent::Hello(hello(PROTOCOL + 1)),
         ToAgent::Clock,
         serde_json::from_str(PREPARE).expect("prepare.json is a message"),
+        ToAgent::Revisit { run: 1, warmup_ns: 0 },
         ToAgent::Start { window_start_ns: 0 },
         ToAgent::Finish,
         ToAgent::Abort,

@@ -2,6 +2,7 @@
 
 pub(crate) mod handshakes;
 pub(crate) mod hello;
+mod shelf;
 pub(crate) mod table;
 
 use std::os::unix::net::UnixStream;
@@ -17,6 +18,7 @@ use hopbench_wire::{
 
 use crate::limits::Limits;
 use crate::session::hello::hello;
+use crate::session::shelf::Shelf;
 use crate::session::table::SessionGuard;
 use crate::shared::Shared;
 use crate::trial::{ActiveTrial, News};
@@ -121,6 +123,7 @@ fn follow(
     notify: &Arc<Waker>,
 ) -> Result<(), Ended> {
     let mut trial: Option<ActiveTrial> = None;
+    let mut shelf = Shelf::default();
     let mut heard = clock::now();
     let is_held = |held: fn(&SessionGuard) -> bool| match guard {
         Some(guard) if !held(guard) => Err(Ended::Displaced),
@@ -139,10 +142,10 @@ fn follow(
             }
             match message {
                 ToAgent::Bye => return Ok(()),
-                ToAgent::Prepare(_) => is_held(SessionGuard::busy)?,
+                ToAgent::Prepare(_) | ToAgent::Revisit { .. } => is_held(SessionGuard::busy)?,
                 _ => {}
             }
-            let answer = obey(message, &mut trial, shared, notify);
+            let answer = obey(message, (&mut trial, &mut shelf), shared, notify);
             // It can take a while, in which nobody listened.
             heard = clock::now();
             if let Some(answer) = answer {
@@ -162,8 +165,10 @@ fn follow(
                 News::Done(report) => FromAgent::Done(report),
                 News::Failed(fault, report) => FromAgent::Failed { fault, report },
             };
-            if matches!(message, FromAgent::Done(_) | FromAgent::Failed { .. }) {
-                trial = None;
+            match message {
+                FromAgent::Done(_) => trial.take().into_iter().for_each(|trial| shelf.put(trial)),
+                FromAgent::Failed { .. } => trial = None,
+                _ => {}
             }
             state.send(&message)?;
             channel.send(&message)?;
@@ -181,20 +186,31 @@ fn follow(
 /// Follows an order of a conductor, and gives the answer to it.
 fn obey(
     message: ToAgent,
-    trial: &mut Option<ActiveTrial>,
+    (trial, shelf): (&mut Option<ActiveTrial>, &mut Shelf),
     shared: &Arc<Shared>,
     notify: &Arc<Waker>,
 ) -> Option<FromAgent> {
+    let failed = |fault| Some(FromAgent::Failed { fault, report: None });
     match message {
         ToAgent::Bye | ToAgent::Hello(_) => None,
         ToAgent::Ping => Some(FromAgent::Pong),
         ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
-        ToAgent::Prepare(order) => match ActiveTrial::prepare(&order, shared, notify) {
-            Ok(prepared) => {
-                *trial = Some(prepared);
+        ToAgent::Prepare(order) => {
+            drop(order.replaces.and_then(|run| shelf.remove(run)));
+            match shelf.with_room(|| ActiveTrial::prepare(&order, shared, notify)) {
+                Ok(prepared) => {
+                    *trial = Some(prepared);
+                    None
+                }
+                Err(fault) => failed(fault),
+            }
+        }
+        ToAgent::Revisit { run, warmup_ns } => match shelf.visit(run, warmup_ns) {
+            Ok(visited) => {
+                *trial = Some(visited);
                 None
             }
-            Err(fault) => Some(FromAgent::Failed { fault, report: None }),
+            Err(fault) => failed(fault),
         },
         ToAgent::Start { window_start_ns } => {
             if let Some(trial) = trial {
@@ -212,10 +228,7 @@ fn obey(
             if let Some(trial) = trial.take() {
                 trial.abort();
             }
-            Some(FromAgent::Failed {
-                fault: Fault::measuring("aborted by the conductor"),
-                report: None,
-            })
+            failed(Fault::measuring("aborted by the conductor"))
         }
     }
 }
@@ -232,7 +245,9 @@ pub(crate) fn refuse(mut channel: Channel, fault: &Fault) -> Result<(), Ended> {
         let answer = match message {
             ToAgent::Ping => FromAgent::Pong,
             ToAgent::Clock => FromAgent::Clock { now_ns: clock::now() },
-            ToAgent::Prepare(_) => FromAgent::Failed { fault: fault.clone(), report: None },
+            ToAgent::Prepare(_) | ToAgent::Revisit { .. } => {
+                FromAgent::Failed { fault: fault.clone(), report: None }
+            }
             _ => break,
         };
         state.send(&answer)?;

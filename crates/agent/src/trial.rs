@@ -1,6 +1,7 @@
 //! One end of one trial, from `Prepare` to the report.
 
 mod cpus;
+mod ending;
 mod observer;
 mod order;
 mod registration;
@@ -10,13 +11,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hopbench_load::{
-    Context, FlowGuard, FlowLimit, HandshakeCodec, REFUSED_FLOWS, SocketSet, Window, Workers,
-};
+use hopbench_load::{Context, FlowGuard, FlowLimit, HandshakeCodec, SocketSet, Window, Workers};
 use hopbench_model::units::Span;
-use hopbench_model::{
-    CPUS_SETTING, EndReport, Fault, Job, MAX_RATE_SETTING, Nanos, SECOND, Tick, Transport,
-};
+use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick, Transport};
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{Prepare, Role};
 
@@ -57,6 +54,12 @@ pub(crate) struct ActiveTrial {
     next_word: Nanos,
     /// The other end is done; a server's flows need not be waited for beyond this.
     closing_until: Option<Nanos>,
+    /// The run that flows name in their header.
+    run: u32,
+    /// Whether it stays prepared when its visit is over.
+    stays: bool,
+    /// How long its flows may take to open.
+    opening: Nanos,
     prepared: Nanos,
     ready_by: Nanos,
     /// When the trial ends whatever the conductor says or does not say: before `Start`, by when
@@ -80,6 +83,8 @@ enum Phase {
     Measuring,
     /// The window is over, the last exchanges and bytes are under way.
     Draining,
+    /// The visit is over and reported, and all is prepared for the next one.
+    Resting,
 }
 
 /// The result of a look at a trial.
@@ -132,6 +137,7 @@ impl ActiveTrial {
             server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
+            stays: prepare.stays && hopbench_load::stays(workload, &job),
         };
         let flow_limit = registration::flow_limit(shared, workload, job.connections);
         // What processes spend is no business of whoever only sends load.
@@ -163,12 +169,11 @@ impl ActiveTrial {
             .timeout_ns
             .max(5 * SECOND)
             .saturating_add(u64::from(job.connections) * 1_000_000);
-        let prepared = clock::now();
-        let ready_by = prepared.saturating_add(patience);
-        let must_end =
-            prepared.saturating_add(START_LIMIT).max(ready_by.saturating_add(START_MARGIN));
-        Ok(Self {
+        let mut prepared = Self {
             shared: Arc::clone(shared),
+            run: prepare.run,
+            stays: context.stays,
+            opening: patience,
             patience: if endless { CLOSING_ENDLESS } else { CLOSING },
             role: prepare.role,
             registration,
@@ -187,12 +192,36 @@ impl ActiveTrial {
             next_tick: Nanos::MAX,
             next_word: 0,
             closing_until: None,
-            prepared,
-            ready_by,
-            must_end,
+            prepared: 0,
+            ready_by: 0,
+            must_end: 0,
             refused: None,
             job,
-        })
+        };
+        prepared.wait_for_order();
+        Ok(prepared)
+    }
+
+    /// From here on it waits for its flows, and for the order to start.
+    fn wait_for_order(&mut self) {
+        self.prepared = clock::now();
+        self.ready_by = self.prepared.saturating_add(self.opening);
+        let by_order = self.prepared.saturating_add(START_LIMIT);
+        self.must_end = by_order.max(self.ready_by.saturating_add(START_MARGIN));
+    }
+
+    /// The run of a trial whose visit is over, if it stays prepared.
+    pub(crate) fn rests(&self) -> Option<u32> {
+        (self.stays && self.phase == Phase::Resting).then_some(self.run)
+    }
+
+    /// Makes ready for another visit.
+    pub(crate) fn revisit(&mut self, warmup_ns: Nanos) {
+        self.job.timing.warmup_ns = warmup_ns;
+        self.shared.trials.fetch_add(1, Ordering::AcqRel);
+        self.phase = Phase::Opening;
+        (self.next_tick, self.next_word, self.closing_until) = (Nanos::MAX, 0, None);
+        self.wait_for_order();
     }
 
     /// Fixes the window; load starts a warm-up earlier.
@@ -227,6 +256,8 @@ impl ActiveTrial {
         // This thread may be late where workers spin: a window that is over by the clock was not
         // cut short.
         let over = now >= self.window.end();
+        // What ends before its time is in doubt, and not kept.
+        self.stays &= over;
         match self.phase {
             Phase::WarmUp | Phase::Measuring if over => {}
             Phase::Opening | Phase::Ready | Phase::WarmUp => self.window.stop(),
@@ -234,9 +265,14 @@ impl ActiveTrial {
                 self.window.finish(now);
                 self.report.incomplete = Some("interrupted".to_owned());
             }
-            Phase::Draining => {}
+            Phase::Draining | Phase::Resting => {}
         }
-        if self.role == Role::Server {
+        if self.role == Role::Server && self.stays {
+            self.closing_until = Some(now + self.patience);
+            if let Some(workers) = &self.workers {
+                workers.end_visit();
+            }
+        } else if self.role == Role::Server {
             self.registration = Registration::Closed;
             self.closing_until = Some(now + self.patience);
             // Only a client that came to the end of the window by itself has certainly sent
@@ -257,7 +293,7 @@ impl ActiveTrial {
         let end = self.window.end();
         let next = match self.phase {
             Phase::Opening => self.ready_by,
-            Phase::Ready => Nanos::MAX,
+            Phase::Ready | Phase::Resting => Nanos::MAX,
             Phase::WarmUp => self.next_tick.min(self.window.start()),
             Phase::Measuring => self.next_tick.min(end),
             // A server waits for the word that the client is done; a client's flows have their own
@@ -330,6 +366,7 @@ impl ActiveTrial {
                 self.window.stop();
                 Some(self.conclude())
             }
+            Phase::Draining if self.stays && workers.visit_is_over() => Some(self.conclude_visit()),
             _ if running == 0 && self.role == Role::Client => Some(self.conclude()),
             Phase::Draining if self.closing_until.is_some() && running == 0 => {
                 Some(self.conclude())
@@ -405,89 +442,6 @@ impl ActiveTrial {
     fn last_edge(&mut self, now: Nanos) {
         self.report.end = self.edge(now);
         self.report.control_cpu_ns = usage::thread().cpu_ns().saturating_sub(self.spent_before);
-    }
-
-    fn conclude(&mut self) -> News {
-        let now = clock::now();
-        if self.workers.as_ref().is_some_and(|workers| workers.fault().is_some()) {
-            self.window.stop();
-        }
-        match self.phase {
-            Phase::Opening | Phase::Ready => {}
-            Phase::WarmUp => {
-                self.report.start = self.edge(now);
-                self.report.end = self.report.start.clone();
-                let why = "ended before the window began";
-                self.report.incomplete.get_or_insert_with(|| why.to_owned());
-            }
-            Phase::Measuring => {
-                self.last_edge(now);
-                self.window.finish(now);
-                self.report.incomplete.get_or_insert_with(|| "ended inside the window".to_owned());
-            }
-            Phase::Draining => {}
-        }
-        let Some((recorder, fault)) = self.leave() else {
-            return News::Failed(Fault::measuring("the trial has no workers"), None);
-        };
-        let report = &mut self.report;
-        report.window_ns = self.window.end().min(now).saturating_sub(report.window_start_ns);
-        let began_late = self.window.began().saturating_sub(self.window.load_start());
-        report.start_late_ns = report.start_late_ns.max(began_late);
-        report::add_recorded(report, &recorder);
-        if self.flow_limit.refused() > 0 {
-            report.extra.insert(REFUSED_FLOWS.to_owned(), self.flow_limit.refused() as f64);
-        }
-        report.settings = self.sockets.settings();
-        let most = self.shared.limits.bits_per_s;
-        report.settings.extend(most.map(|most| (MAX_RATE_SETTING.to_owned(), most.to_string())));
-        report.settings.extend(
-            cpus::confined(&report.end).map(|cpus| (CPUS_SETTING.to_owned(), cpus.to_string())),
-        );
-        for (name, why) in self.observer.unavailable() {
-            report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
-        }
-        report.flows = self.sockets.flows();
-        if let Some(handshake) = &self.handshake {
-            report.flows.iter_mut().for_each(|flow| flow.flow = handshake.in_run(flow.flow));
-        }
-        let opened = self.phase != Phase::Opening && self.phase != Phase::Ready;
-        match fault {
-            // A trial that was not started has nothing to report, and must not say that it is done.
-            None if !opened => {
-                News::Failed(Fault::measuring("the trial ended before it was started"), None)
-            }
-            None => News::Done(Box::new(std::mem::take(report))),
-            Some(fault) if opened => {
-                report.incomplete = Some(fault.text.clone());
-                News::Failed(fault, Some(Box::new(std::mem::take(report))))
-            }
-            Some(fault) => News::Failed(fault, None),
-        }
-    }
-
-    fn fail(&mut self, fault: Fault) -> News {
-        self.leave();
-        News::Failed(fault, None)
-    }
-
-    /// Ends the workers and forgets the run; what they wrote down, once.
-    fn leave(&mut self) -> Option<(hopbench_load::Recorder, Option<Fault>)> {
-        let workers = self.workers.take()?;
-        self.registration = Registration::Closed;
-        self.shared.trials.fetch_sub(1, Ordering::AcqRel);
-        if self.window.stopped() {
-            self.sockets.shut_all();
-        }
-        workers.close();
-        let counts = workers.counts_handle();
-        let outcome = workers.join();
-        self.flow_guards.clear();
-        self.threads = None;
-        self.expected = None;
-        self.report.drained = counts();
-        self.report.drained_tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);
-        Some(outcome)
     }
 }
 

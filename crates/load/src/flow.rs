@@ -100,6 +100,9 @@ pub trait Flow: Send {
         &[]
     }
 
+    /// A visit is over, and the flow stays as it is for the next one: its figures so far.
+    fn visited(&mut self, _out: &mut Recorder) {}
+
     /// The flow is over, whether it ended by itself or was cut: last figures.
     fn closing(&mut self, _out: &mut Recorder) {}
 

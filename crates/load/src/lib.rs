@@ -37,4 +37,5 @@ pub use worker::dial::{Dial, SocketOptions, Transport};
 pub use worker::passive_end::passive_end;
 pub use worker::workers::{Accepted, Acceptor, Context, Workers, WorkersSetup};
 pub use workload::arguments::{JobArguments, ScheduleArguments};
+pub use workload::stays;
 pub use workloads::{OPEN_LOOP, WORKLOADS, metrics, workload};

@@ -229,6 +229,7 @@ fn trial(context: &TargetContext) -> Context {
         server_work_ns: context.server_work_ns,
         peer_clock_offset_ns: 0,
         shared_clock: true,
+        stays: false,
     }
 }
 

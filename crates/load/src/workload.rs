@@ -6,7 +6,7 @@ pub(crate) mod figures;
 use clap::{ArgMatches, Command};
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    EndReport, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind,
+    EndReport, EngineKind, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -80,6 +80,12 @@ pub trait Workload: Sync {
     /// Parameters that it cannot read: another version wrote the job.
     fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault>;
 
+    /// Whether the flows of a job come to rest when load ends, with nothing under way: see
+    /// [`stays`].
+    fn flows_rest(&self, _job: &Job) -> bool {
+        false
+    }
+
     /// Whether the server sends on this flow.
     fn server_sends(&self, _job: &Job, _flow: u32) -> bool {
         false
@@ -100,6 +106,12 @@ pub trait Workload: Sync {
 
     /// The figures of a trial from what both ends saw.
     fn figures(&self, trial: &TrialReports<'_>) -> Figures;
+}
+
+/// Whether both ends of a job can stay prepared for another visit. An engine that spins cannot: its
+/// workers never sleep once load began.
+pub fn stays(workload: &dyn Workload, job: &Job) -> bool {
+    job.engine != EngineKind::Spin && workload.flows_rest(job)
 }
 
 /// What both ends saw of a trial.

@@ -7,6 +7,7 @@ mod follow;
 mod merge;
 mod proxies;
 mod sandboxes;
+mod standing;
 
 use std::net::SocketAddr;
 
@@ -14,7 +15,7 @@ use hopbench_control::secret::random_bytes;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND};
 use hopbench_sys::clock;
-use hopbench_wire::{FlowKey, Prepare, Role};
+use hopbench_wire::{FlowKey, Prepare, Role, ToAgent};
 
 use agent_connection::AgentConnection;
 use edge_reader::EdgeReadings;
@@ -23,6 +24,8 @@ use follow::{Conductor, Ending};
 use merge::merge;
 pub use proxies::Edges;
 use proxies::Proxies;
+use standing::SETTLING;
+pub use standing::Standing;
 
 /// The result of a trial.
 #[derive(Debug)]
@@ -38,6 +41,10 @@ pub struct TrialResult {
     pub servers: Vec<Option<EndReport>>,
     /// What cut it short.
     pub fault: Option<Fault>,
+    /// Whether the connections stood before it.
+    pub stood: bool,
+    /// How long load ran before the window, ns.
+    pub warmup_ns: Nanos,
     /// What the agents did not grant.
     pub limited: Vec<String>,
     /// Whether all ends read one clock.
@@ -82,7 +89,9 @@ pub fn conduct(
     watcher: &mut dyn Watcher,
 ) -> Result<TrialResult, Fault> {
     let shared_clock = shares_clock(ends);
-    let orders = orders(ends, job, target, watch.programs, shared_clock)?;
+    let mut orders = orders(ends, job, target, watch.programs, shared_clock)?;
+    let standing = ends.standing.take();
+    orders.iter_mut().for_each(|order| order.replaces = standing.as_ref().map(Standing::run));
     let all = orders.len() as u64;
     let one_machine = shared_clock || are_here(ends);
     let clock_error_ns = ends
@@ -98,29 +107,40 @@ pub fn conduct(
         + 20 * SECOND
         + 2 * job.timing.timeout_ns
         + 2 * all * u64::from(job.connections) * 1_000_000;
-    let mut limited = Vec::new();
-    // The servers first: a client's flows must find them ready.
-    for side in [Role::Server, Role::Client] {
-        let made_ready =
-            trial.prepare(side, &orders).and_then(|()| trial.await_ready(side, patience, watcher));
-        match made_ready {
-            Ok(more) => limited.extend(more),
-            Err(fault) => {
-                trial.abort();
-                return Err(fault);
-            }
+    let mut timing = job.timing;
+    let mut made_ready = Err(Fault::measuring("nothing stands"));
+    if let Some(standing) = standing.filter(|standing| standing.is_as(&orders)) {
+        timing.warmup_ns = timing.warmup_ns.min(SETTLING);
+        let revisit = standing.revisit(timing.warmup_ns);
+        made_ready = trial.make_ready(|_| revisit.clone(), patience, watcher);
+        if made_ready.is_ok() {
+            orders = standing.into_orders();
         }
     }
+    let stood = made_ready.is_ok();
+    if !stood {
+        timing = job.timing;
+        let prepare = |end: usize| ToAgent::Prepare(Box::new(orders[end].clone()));
+        made_ready = trial.make_ready(prepare, patience, watcher);
+    }
+    let mut limited = made_ready?;
     let head_start = if trial.crosses_networks() { HEAD_START_REMOTE } else { HEAD_START };
     let window_start = clock::now()
         + head_start
         + all * HEAD_START_EACH
         + 2 * trial.slowest_round_trip()
-        + job.timing.warmup_ns;
+        + timing.warmup_ns;
     trial.start(window_start);
     let started =
         clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
-    let (endings, seen) = trial.follow(&job.timing, window_start, proxies, watcher)?;
+    let (endings, seen) = trial.follow(&timing, window_start, proxies, watcher)?;
+    let is_whole = |(_, ending): &(Role, Ending)| {
+        ending.fault.is_none()
+            && ending.report.as_ref().is_some_and(|report| report.incomplete.is_none())
+    };
+    if ends.stay && endings.iter().all(is_whole) {
+        ends.standing = Some(Standing::of(orders));
+    }
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
     let server_unseen = watch.programs.is_some_and(<[u32]>::is_empty);
@@ -131,6 +151,8 @@ pub fn conduct(
         server_unseen,
         clock_error_ns,
         started,
+        stood,
+        warmup_ns: timing.warmup_ns,
         ..outcome
     })
 }
@@ -185,6 +207,8 @@ fn orders(
         permit: ends.permit.clone(),
         // Other programs have no use for it, and are not to be trusted with it.
         shows_credential: !ends.servers.is_empty() && programs.is_none(),
+        stays: ends.stay && hopbench_load::stays(workload, job),
+        replaces: None,
     };
     let client = |(number, agent): (u32, &AgentConnection)| Prepare {
         peer_clock_offset_ns: server_offset.saturating_sub(agent.clock_offset_ns),
@@ -235,6 +259,8 @@ fn outcome(
         clients,
         servers,
         fault,
+        stood: false,
+        warmup_ns: 0,
         limited: Vec::new(),
         shared_clock: false,
         one_machine: false,

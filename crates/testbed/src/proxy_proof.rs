@@ -66,16 +66,13 @@ fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
     let job = seen.job;
     let mut before: Option<&[&Proxy]> = None;
     for (at, group) in ends.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
-        let all = Sent::all(job, seen.clients);
+        let all = Sent::all(seen);
         match before {
             // Each client's own connections lead to its own sidecar.
             None if at == 0 && group.len() == seen.clients.len() => {
-                proofs.extend(
-                    group
-                        .iter()
-                        .zip(seen.clients)
-                        .map(|(proxy, (_, end))| entered(&[proxy], grown, job, Sent::by(job, end))),
-                );
+                proofs.extend(group.iter().zip(seen.clients).map(|(proxy, (_, end))| {
+                    entered(&[proxy], grown, job, Sent::by(job, end, seen.stood))
+                }));
             }
             None => proofs.extend(each(group, grown, job, &entered(group, grown, job, all))),
             Some(ahead) => {
@@ -198,7 +195,7 @@ const SURELY_REPORTED: u64 = 1000;
 
 /// The services that proxies ask: as the proxies count it, and as the services do.
 fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Variant) -> Vec<Proof> {
-    let (job, sent) = (seen.job, Sent::all(seen.job, seen.clients));
+    let (job, sent) = (seen.job, Sent::all(seen));
     let unit = if job.kind().is_http() { "requests" } else { "downstream_connections" };
     let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);
     let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);

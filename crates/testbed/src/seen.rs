@@ -17,4 +17,6 @@ pub struct Seen<'a> {
     pub servers: &'a [(AgentId, EndReport)],
     /// The facts in the hello of each agent, about itself and its machine.
     pub machines: &'a BTreeMap<AgentId, BTreeMap<String, String>>,
+    /// Whether the connections stood before the trial: those that it opened are only more.
+    pub stood: bool,
 }

@@ -12,8 +12,9 @@ use crate::flow::FlowKey;
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an
 /// agent that does not know them would silently do something else than was asked. So older ones are
 /// refused. 3: `looks_on`, for the same reason. 4: `permit`, without which an agent of a run does
-/// nothing, and `shows_credential`, without which agents refuse requests.
-pub const PROTOCOL: u32 = 4;
+/// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and `replaces`,
+/// and the order `Revisit`.
+pub const PROTOCOL: u32 = 5;
 
 /// What each end says of itself, first thing after the TLS handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +83,13 @@ pub struct Prepare {
     /// else is told of it.
     #[serde(default)]
     pub shows_credential: bool,
+    /// Whether this end stays prepared after its report, for [`ToAgent::Revisit`], if the workload
+    /// lets it.
+    #[serde(default)]
+    pub stays: bool,
+    /// The run that is prepared again by this order: what stayed prepared of it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<u32>,
 }
 
 /// From the conductor to an agent.
@@ -94,6 +102,14 @@ pub enum ToAgent {
     Clock,
     /// Make ready for a trial; answered by `Ready` or `Failed`.
     Prepare(Box<Prepare>),
+    /// Make ready for another visit to a run that stayed prepared; answered by `Ready`, or by
+    /// `Failed` where it did not.
+    Revisit {
+        /// The run.
+        run: u32,
+        /// How long load runs before the window, ns.
+        warmup_ns: Nanos,
+    },
     /// Start the load now; the window starts at `window_start_ns` on the agent's clock.
     Start {
         /// Monotonic time of the window's start, ns, agent's clock.

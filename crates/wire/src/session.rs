@@ -29,6 +29,7 @@ fn to_agent_name(message: &ToAgent) -> &'static str {
         ToAgent::Hello(_) => "hello",
         ToAgent::Clock => "clock",
         ToAgent::Prepare(_) => "prepare",
+        ToAgent::Revisit { .. } => "revisit",
         ToAgent::Start { .. } => "start",
         ToAgent::Finish => "finish",
         ToAgent::Abort => "abort",

@@ -117,5 +117,7 @@ pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
         looks_on: false,
         permit: None,
         shows_credential: true,
+        stays: false,
+        replaces: None,
     }))
 }

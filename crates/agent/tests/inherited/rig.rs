@@ -154,6 +154,8 @@ impl TestTrial {
             looks_on: false,
             permit: None,
             shows_credential: true,
+            stays: false,
+            replaces: None,
         }))
     }
 

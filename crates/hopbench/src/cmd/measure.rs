@@ -113,7 +113,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let ends = Ends {
         clients: vec![AgentConnection::over(client, &ours)?],
         servers: server.into_iter().collect(),
-        permit: None,
+        ..Ends::default()
     };
     Session {
         workload,

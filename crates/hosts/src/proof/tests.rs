@@ -65,6 +65,7 @@ fn proved(
         clients: &[(client.clone(), end(addresses[0], "10.0.0.2:7474"))],
         servers: &[(server.clone(), end("10.0.0.2:7474", addresses[1]))],
         machines: &BTreeMap::from([(client, facts(a[1], a[2])), (server, facts(b[1], b[2]))]),
+        stood: false,
     };
     prove(path, &machines, &seen)
         .into_iter()

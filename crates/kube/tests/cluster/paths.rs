@@ -56,7 +56,8 @@ fn every_path_has_its_route_and_its_agents_answer() {
             machines.insert(agent.clone(), hello.machine);
         }
         let counters = cluster.counters(&route).unwrap();
-        let seen = Seen { job: &point.job, clients: &[], servers: &[], machines: &machines };
+        let seen =
+            Seen { job: &point.job, clients: &[], servers: &[], machines: &machines, stood: false };
         let proofs = cluster.prove(&route, &counters, &counters, &seen);
         for proof in &proofs {
             println!("{name}: {}: {}", proof.hop, proof.evidence);

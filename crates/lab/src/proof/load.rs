@@ -26,8 +26,13 @@ impl Load {
             back_bytes,
             // A probe is a packet each way; whatever else was completed took one of all.
             packets: if seen.job.kind().pattern == Pattern::Probes { completed.max(1) } else { 1 },
-            // Each client opens all the connections of the job; not every workload counts them.
-            connections: opened.max(u64::from(seen.job.connections) * seen.clients.len() as u64),
+            // Each client opens all the connections of the job, if they did not stand; not every
+            // workload counts them.
+            connections: if seen.stood {
+                opened
+            } else {
+                opened.max(u64::from(seen.job.connections) * seen.clients.len() as u64)
+            },
         }
     }
 

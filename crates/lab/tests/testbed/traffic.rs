@@ -48,7 +48,12 @@ impl Trial {
     /// What the lab makes of it.
     pub(crate) fn proofs(&self, lab: &Lab) -> Vec<Proof> {
         let Self { job, clients, servers, machines, .. } = self;
-        lab.prove(&self.route, &self.before, &self.after, &Seen { job, clients, servers, machines })
+        lab.prove(
+            &self.route,
+            &self.before,
+            &self.after,
+            &Seen { job, clients, servers, machines, stood: false },
+        )
     }
 
     /// Proofs that are not.

@@ -89,6 +89,10 @@ impl<F: Flow> Flow for WithRegistration<F> {
         }
     }
 
+    fn visited(&mut self, out: &mut Recorder) {
+        self.inner.visited(out);
+    }
+
     fn closing(&mut self, out: &mut Recorder) {
         self.inner.closing(out);
     }

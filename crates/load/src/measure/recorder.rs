@@ -31,6 +31,11 @@ impl Live {
         }
         counts
     }
+
+    /// Counts from 0 again. Only its writer may do that.
+    fn start_over(&self) {
+        self.0.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
+    }
 }
 
 /// A reason under which failures are counted: mostly one of a fixed set.
@@ -75,6 +80,14 @@ impl Recorder {
             extra: BTreeMap::new(),
             folds: BTreeMap::new(),
         }
+    }
+
+    /// What was written down so far, with the counts; from here on it is empty, for the next visit.
+    pub(crate) fn start_over(&mut self) -> (Self, Counts) {
+        let counts = self.live.counts();
+        self.live.start_over();
+        let fresh = Self::new(Arc::clone(&self.window), Arc::clone(&self.live), self.open_loop);
+        (std::mem::replace(self, fresh), counts)
     }
 
     /// The trial's window.

@@ -1,11 +1,12 @@
 //! The times of a trial: when load runs and when it is measured, for all its workers.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hopbench_model::Nanos;
 
 /// The phases of a trial: waiting, then load from `load_start`, measured from `start` to `end`,
-/// then draining until `cut`.
+/// then draining until `cut`. Where the ends stay prepared, there is one such visit after the
+/// other.
 ///
 /// Set by the agent's control thread, read by workers. All times are of the agent's monotonic
 /// clock.
@@ -17,6 +18,9 @@ pub struct Window {
     all_sent: AtomicU64,
     began: AtomicU64,
     stop: AtomicBool,
+    /// Visits that were opened, and those that a server was told to end.
+    visits: AtomicU32,
+    closed_visits: AtomicU32,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -30,17 +34,38 @@ impl Default for Window {
             all_sent: AtomicU64::new(NEVER),
             began: AtomicU64::new(0),
             stop: AtomicBool::new(false),
+            visits: AtomicU32::new(0),
+            closed_visits: AtomicU32::new(0),
         }
     }
 }
 
 impl Window {
-    /// Fixes all times; workers see them at their next look.
+    /// Fixes all times of the first visit, or of the next one; workers see them at their next look.
     pub fn open(&self, load_start: Nanos, start: Nanos, end: Nanos) {
+        self.all_sent.store(NEVER, Ordering::Relaxed);
+        self.began.store(0, Ordering::Relaxed);
         self.start.store(start, Ordering::Relaxed);
         self.end.store(end, Ordering::Relaxed);
         // Last, and with release: whoever sees the load started sees the other times too.
         self.load_start.store(load_start, Ordering::Release);
+        self.visits.fetch_add(1, Ordering::Release);
+    }
+
+    /// Visits that were opened so far.
+    pub(crate) fn visits(&self) -> u32 {
+        self.visits.load(Ordering::Acquire)
+    }
+
+    /// The visit is over for a server, whose flows never rest: its workers hand over what they wrote
+    /// down.
+    pub(crate) fn close_visit(&self) {
+        self.closed_visits.store(self.visits(), Ordering::Release);
+    }
+
+    /// Visits that a server was told to end.
+    pub(crate) fn closed_visits(&self) -> u32 {
+        self.closed_visits.load(Ordering::Acquire)
     }
 
     /// Ends the window early: at `end`, if that is before the end that was planned.

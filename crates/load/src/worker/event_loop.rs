@@ -22,6 +22,7 @@ use crate::measure::recorder::Recorder;
 use crate::measure::socket_set::SocketSet;
 use crate::schedule::Arrivals;
 use crate::worker::dial::{Dial, Transport};
+use crate::worker::hand_over::HandOver;
 use crate::worker::inbox::{Arrival, Inbox};
 use crate::worker::readiness::Readiness;
 use slot::{NEVER, Slot, SlotState, Timer};
@@ -41,6 +42,8 @@ const FEW: usize = 4;
 const OPENING_AT_ONCE: usize = 256;
 /// The longest sleep: how late a worker may see that it should stop, if a wake-up is lost.
 const LONGEST_WAIT: Nanos = 100_000_000;
+/// The same between two visits: hundreds of workers that rest must cost nothing.
+const LONGEST_REST: Nanos = 10_000_000_000;
 
 /// Everything one worker needs besides its flows.
 pub(crate) struct EventLoopSetup {
@@ -48,11 +51,13 @@ pub(crate) struct EventLoopSetup {
     pub sockets: Arc<SocketSet>,
     /// Whether sockets live long enough to be worth watching.
     pub watch_sockets: bool,
-    pub arrivals: Option<Box<dyn FnOnce(Nanos) -> Arrivals + Send>>,
+    pub arrivals: Option<Box<dyn Fn(Nanos) -> Arrivals + Send>>,
     pub pacing: Pacing,
     pub throttle: Option<Arc<Throttle>>,
     /// How long exchanges that are under way at the window's end may still take.
     pub grace: Nanos,
+    /// Takes what was written down of a visit, where flows stay for the next one.
+    pub hand_over: Option<Arc<HandOver>>,
 }
 
 impl EventLoopSetup {
@@ -84,6 +89,8 @@ pub(crate) struct EventLoop<F> {
     arrivals: Option<Arrivals>,
     started: bool,
     finished: bool,
+    /// Visits that are over.
+    visits: u32,
     recorder: Recorder,
     fault: Option<Fault>,
     setup: EventLoopSetup,
@@ -113,6 +120,7 @@ impl<F: Flow> EventLoop<F> {
             arrivals: None,
             started: false,
             finished: false,
+            visits: 0,
             recorder,
             fault: None,
             setup,

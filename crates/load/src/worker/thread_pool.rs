@@ -109,6 +109,10 @@ impl<F: Flow> Flow for Seated<F> {
         self.flow.outgoing()
     }
 
+    fn visited(&mut self, out: &mut Recorder) {
+        self.flow.visited(out);
+    }
+
     fn closing(&mut self, out: &mut Recorder) {
         self.flow.closing(out);
         lock(&self.idle.0).push(self.seat);

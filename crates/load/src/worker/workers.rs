@@ -21,6 +21,7 @@ use crate::measure::window::Window;
 use crate::schedule::Arrivals;
 use crate::worker::dial::{Dial, SocketOptions, Transport};
 use crate::worker::event_loop::{EventLoop, EventLoopSetup};
+use crate::worker::hand_over::HandOver;
 use crate::worker::inbox::{Arrival, Inbox};
 use crate::worker::readiness::Readiness;
 use crate::worker::thread_pool::Pool;
@@ -51,6 +52,8 @@ pub struct Context {
     pub peer_clock_offset_ns: i64,
     /// Whether that is exact: both ends read one clock.
     pub shared_clock: bool,
+    /// Whether flows stay for another visit: see [`Workers::visit_is_over`].
+    pub stays: bool,
 }
 
 impl std::fmt::Debug for Context {
@@ -103,6 +106,7 @@ pub struct Workers {
     readiness: Arc<Readiness>,
     close: Box<dyn Fn() + Send + Sync>,
     window: Arc<Window>,
+    hand_over: Option<Arc<HandOver>>,
 }
 
 struct Shared {
@@ -165,6 +169,24 @@ impl Workers {
         self.wake();
     }
 
+    /// A server's visit is over: its workers hand over what they wrote down, and stay prepared.
+    pub fn end_visit(&self) {
+        self.window.close_visit();
+        self.wake();
+    }
+
+    /// Whether all workers have handed over what they wrote down of a visit: flows that stay are at
+    /// rest.
+    pub fn visit_is_over(&self) -> bool {
+        let threads = lock(&self.shared.threads).len();
+        self.hand_over.as_ref().is_some_and(|hand_over| hand_over.count() >= threads)
+    }
+
+    /// What the workers wrote down of a visit that is over, and their counts.
+    pub fn take_visit(&self) -> Option<(Recorder, Counts)> {
+        self.hand_over.as_ref().map(|over| over.take(&self.window))
+    }
+
     /// Waits for every worker to end and merges what they wrote down.
     pub fn join(self) -> (Recorder, Option<Fault>) {
         (self.close)();
@@ -203,11 +225,12 @@ pub(crate) fn client<F: Flow + 'static>(
     };
     let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
     let shared = Arc::new(Shared::new(context, setup));
+    let hand_over = hand_over(context);
     for worker in 0..workers {
         let flows: Vec<_> =
             (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
         let (schedule, seed) = (job.schedule, job.seed);
-        let arrivals = schedule.per_s().map(|_| -> Box<dyn FnOnce(Nanos) -> Arrivals + Send> {
+        let arrivals = schedule.per_s().map(|_| -> Box<dyn Fn(Nanos) -> Arrivals + Send> {
             Box::new(move |start| {
                 Arrivals::new(schedule, worker, workers, start, seed)
                     .unwrap_or_else(|| unreachable!("it has a rate"))
@@ -220,12 +243,13 @@ pub(crate) fn client<F: Flow + 'static>(
                 options: setup.options.clone(),
             }),
             arrivals,
-            ..event_loop_setup(context, setup)
+            ..event_loop_setup(context, setup, hand_over.as_ref())
         };
         let cpu = pick(job.client_cpus.as_ref().map(|c| &c.0), worker);
         shared.start(context, setup, cpu, flows, loop_setup, &readiness, None)?;
     }
-    Ok(Workers { shared, readiness, close: Box::new(|| {}), window: Arc::clone(&context.window) })
+    let window = Arc::clone(&context.window);
+    Ok(Workers { shared, readiness, close: Box::new(|| {}), window, hand_over })
 }
 
 /// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine
@@ -241,6 +265,7 @@ pub(crate) fn server<F: Flow + 'static>(
     let job = &context.job;
     let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
     let shared = Arc::new(Shared::new(context, setup));
+    let hand_over = hand_over(context);
     let cpus = job.server_cpus.clone();
     let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine
         == EngineKind::Threads
@@ -248,13 +273,13 @@ pub(crate) fn server<F: Flow + 'static>(
         let pool = Arc::new(Pool::new());
         let to_close = Arc::clone(&pool);
         let (context, setup, shared) = (context.clone(), setup.clone(), Arc::clone(&shared));
-        let readiness = Arc::clone(&readiness);
+        let (readiness, hand_over) = (Arc::clone(&readiness), hand_over.clone());
         let acceptor: Acceptor = Arc::new(move |accepted: Accepted| {
             apply_options(&context, &setup, &accepted.socket);
             let flow = make(&accepted);
             let seated = pool.put(arrival(accepted, flow), |seat, inbox| {
                 let cpu = pick(cpus.as_ref().map(|c| &c.0), seat as u32);
-                let loop_setup = event_loop_setup(&context, &setup);
+                let loop_setup = event_loop_setup(&context, &setup, hand_over.as_ref());
                 shared.start(&context, &setup, cpu, Vec::new(), loop_setup, &readiness, Some(inbox))
             });
             if let Err(fault) = seated {
@@ -268,7 +293,7 @@ pub(crate) fn server<F: Flow + 'static>(
             let waker = Arc::new(Waker::new().map_err(|e| no_thread(&e))?);
             let inbox = Arc::new(Inbox::new(waker));
             let cpu = pick(cpus.as_ref().map(|c| &c.0), worker);
-            let loop_setup = event_loop_setup(context, setup);
+            let loop_setup = event_loop_setup(context, setup, hand_over.as_ref());
             shared.start(
                 context,
                 setup,
@@ -290,7 +315,8 @@ pub(crate) fn server<F: Flow + 'static>(
         });
         (acceptor, Box::new(move || to_close.iter().for_each(|inbox| inbox.close())))
     };
-    Ok((Workers { shared, readiness, close, window: Arc::clone(&context.window) }, acceptor))
+    let window = Arc::clone(&context.window);
+    Ok((Workers { shared, readiness, close, window, hand_over }, acceptor))
 }
 
 fn arrival<F>(accepted: Accepted, flow: F) -> Arrival<F> {
@@ -302,7 +328,15 @@ fn arrival<F>(accepted: Accepted, flow: F) -> Arrival<F> {
     }
 }
 
-fn event_loop_setup(context: &Context, setup: &WorkersSetup) -> EventLoopSetup {
+fn hand_over(context: &Context) -> Option<Arc<HandOver>> {
+    context.stays.then(|| Arc::new(HandOver::new(Arc::clone(&context.notify))))
+}
+
+fn event_loop_setup(
+    context: &Context,
+    setup: &WorkersSetup,
+    hand_over: Option<&Arc<HandOver>>,
+) -> EventLoopSetup {
     EventLoopSetup {
         dial: None,
         sockets: Arc::clone(&context.sockets),
@@ -311,6 +345,7 @@ fn event_loop_setup(context: &Context, setup: &WorkersSetup) -> EventLoopSetup {
         pacing: context.job.pacing,
         throttle: context.throttle.clone(),
         grace: setup.grace,
+        hand_over: hand_over.cloned(),
     }
 }
 

@@ -80,6 +80,10 @@ impl Workload for Http {
         Ok(read_params::<Params>(job)?.problems())
     }
 
+    fn flows_rest(&self, job: &Job) -> bool {
+        read_params::<Params>(job).is_ok_and(|params| params.keep_alive())
+    }
+
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let job = &context.job;
         let params = read_params::<Params>(job)?;

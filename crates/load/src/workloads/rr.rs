@@ -125,6 +125,10 @@ impl Workload for Rr {
         Ok(out)
     }
 
+    fn flows_rest(&self, _job: &Job) -> bool {
+        true
+    }
+
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
         let handshake = context

@@ -119,6 +119,7 @@ impl TestTrial {
             server_work_ns: 0,
             peer_clock_offset_ns: 0,
             shared_clock: true,
+            stays: false,
         };
         let (server, acceptor) =
             workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();

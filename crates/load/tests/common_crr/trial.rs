@@ -66,6 +66,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         server_work_ns: 0,
         peer_clock_offset_ns: 0,
         shared_clock: true,
+        stays: false,
     }
 }
 

@@ -142,6 +142,7 @@ impl End {
             server_work_ns: 0,
             peer_clock_offset_ns: 0,
             shared_clock,
+            stays: false,
         };
         Self { workload: workload(&job.workload).unwrap(), context }
     }

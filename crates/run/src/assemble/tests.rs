@@ -33,6 +33,8 @@ fn end(counts: &[(Counter, u64)], readings: &[(&str, &[(&str, f64)])]) -> EndRep
 
 fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) -> TrialResult {
     TrialResult {
+        stood: false,
+        warmup_ns: 0,
         client,
         server: servers.first().cloned(),
         clients: clients.into_iter().map(Some).collect(),

@@ -3,6 +3,7 @@
 mod keeper;
 mod resting;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +12,9 @@ use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Control, Testbed};
 use hopbench_wire::Hello;
 
-use crate::conduct::Ends;
 use crate::conduct::agent_connection::AgentConnection;
+use crate::conduct::{Ends, Standing};
+use crate::results::CellName;
 use keeper::Keeper;
 use resting::{Key, Resting};
 
@@ -26,6 +28,8 @@ pub(super) struct Sessions {
     keeper: Option<Keeper>,
     /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
     quiet_since: Duration,
+    /// The cells that stay prepared at the agents, by their names.
+    standing: BTreeMap<CellName, Standing>,
 }
 
 /// How often sessions are opened that break before they are used.
@@ -34,7 +38,13 @@ const TRIES: usize = 2;
 impl Sessions {
     /// Nothing is under load from now on.
     pub(super) fn new(ours: Hello) -> Self {
-        Self { ours, resting: Arc::default(), keeper: None, quiet_since: clock::wall() }
+        Self {
+            ours,
+            resting: Arc::default(),
+            keeper: None,
+            quiet_since: clock::wall(),
+            standing: BTreeMap::new(),
+        }
     }
 
     /// Makes sure that there are sessions for a trial; one that broke, or was never there, is
@@ -116,7 +126,11 @@ impl Sessions {
                 let plain = |agents: Vec<(_, AgentConnection)>| {
                     agents.into_iter().map(|(_, agent)| agent).collect()
                 };
-                return Ok(Ends { clients: plain(agents), servers: plain(servers), permit: None });
+                return Ok(Ends {
+                    clients: plain(agents),
+                    servers: plain(servers),
+                    ..Ends::default()
+                });
             }
             self.resting.lock().extend(agents);
             fault = bad.into_iter().find_map(|(_, agent)| agent.err()).unwrap_or(fault);
@@ -144,6 +158,16 @@ impl Sessions {
         let whole =
             agents.filter_map(|(key, agent)| Some((key, usable(agent)?))).collect::<Vec<_>>();
         self.resting.lock().extend(whole);
+    }
+
+    /// What stands of a cell; it is the caller's from here on.
+    pub(super) fn take_standing(&mut self, cell: &CellName) -> Option<Standing> {
+        self.standing.remove(cell)
+    }
+
+    /// A cell stays prepared.
+    pub(super) fn put_standing(&mut self, cell: CellName, standing: Standing) {
+        self.standing.insert(cell, standing);
     }
 
     /// Ends all sessions.

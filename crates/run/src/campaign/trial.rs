@@ -27,10 +27,16 @@ use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct};
 use crate::headers::variable;
 use crate::limited::link_rate::LinkRate;
 use crate::metered::under_load;
+use crate::results::CellName;
 use around::Costs;
 pub(super) use cpu_share::CPU_SHARE;
 use cpu_share::Known;
 use hopbench_control::resolve::Target;
+
+/// The setting of a record whose trial was a visit to a cell that had stayed prepared.
+const VISIT_SETTING: &str = "visit";
+/// What it says.
+const STOOD: &str = "the connections stood";
 
 /// What is measured.
 pub(super) struct CellTrial<'a> {
@@ -124,7 +130,7 @@ impl CellTrial<'_> {
         let workload = hopbench_load::workload(name)
             .ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
         let route = testbed.route(self.path, self.point)?;
-        let (job, target) = self.address(workload, &route);
+        let (mut job, target) = self.address(workload, &route);
         let sent = self.secrets.restored(&self.point.workload, &job, variable)?;
         // An agent that is started again for this is no change of the trial's time.
         sessions.open(testbed, &route.clients, &route.servers)?;
@@ -139,6 +145,10 @@ impl CellTrial<'_> {
         let permit = testbed.permit(&self.bounds)?;
         let mut ends = sessions.take(testbed, &route.clients, &route.servers)?;
         ends.permit = permit;
+        // A search changes its load from trial to trial.
+        ends.stay = self.point.search.is_none();
+        let cell = CellName::new(&self.path.name, &self.point.workload, &self.point.point);
+        ends.standing = sessions.take_standing(&cell);
         for (agent, connection) in ends_of(&route, &mut ends) {
             connection.is_in(testbed.sandbox(agent));
         }
@@ -151,6 +161,9 @@ impl CellTrial<'_> {
         let gauges = asking
             .gauges
             .unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
+        if let Some(standing) = ends.standing.take() {
+            sessions.put_standing(cell, standing);
+        }
         // What follows can take a while, in which somebody must keep the sessions alive.
         sessions.put_back(ends, &route.clients, &route.servers);
         let fault = conducted.as_ref().map_or_else(Some, |outcome| outcome.fault.as_ref());
@@ -158,6 +171,7 @@ impl CellTrial<'_> {
         let conducted = conducted.map(|outcome| (outcome, testbed.counters(&route)));
         *changes = known.and_then(|_| testbed.changes(&route)).map_err(|fault| fault.text);
         let (outcome, after) = conducted?;
+        job.timing.warmup_ns = outcome.warmup_ns;
         // A trial that broke is worth no wait.
         let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
         let quiet = (quiet_since, sessions.quiet_since());
@@ -253,6 +267,9 @@ impl CellTrial<'_> {
             _ => Ok(()),
         };
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
+        if outcome.stood {
+            record.settings.insert(VISIT_SETTING.to_owned(), STOOD.to_owned());
+        }
         if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
         }
@@ -266,6 +283,7 @@ impl CellTrial<'_> {
             clients: &reports(&route.clients, &outcome.clients),
             servers: &reports(&route.servers, &outcome.servers),
             machines: &machines,
+            stood: outcome.stood,
         };
         let mut fault = outcome.fault.clone();
         match after {

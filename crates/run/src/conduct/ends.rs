@@ -5,9 +5,10 @@ use hopbench_testbed::Proxy;
 use hopbench_wire::Role;
 
 use super::agent_connection::AgentConnection;
+use super::standing::Standing;
 
 /// The agents at the ends of a path.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ends {
     /// Those that open connections; at least one.
     pub clients: Vec<AgentConnection>,
@@ -15,6 +16,10 @@ pub struct Ends {
     pub servers: Vec<AgentConnection>,
     /// What agents of a run want to see with every order; absent: these are none.
     pub permit: Option<SignedPermit>,
+    /// Whether they stay prepared after the trial, for another one like it.
+    pub stay: bool,
+    /// What stayed prepared of the trial before, if it did: goes in and comes out.
+    pub standing: Option<Standing>,
 }
 
 /// Processes that take part beside the agents.

@@ -2,7 +2,7 @@
 
 use hopbench_model::{EndReport, Fault, Nanos, SECOND, Timing};
 use hopbench_sys::{Epoll, Events, clock};
-use hopbench_wire::{FromAgent, MAX_ORDER, Prepare, Role, ToAgent, encode};
+use hopbench_wire::{FromAgent, MAX_ORDER, Role, ToAgent, encode};
 
 use super::agent_connection::AgentConnection;
 use super::edge_reader::{EdgeReader, EdgeReadings};
@@ -89,10 +89,34 @@ impl<'e> Conductor<'e> {
             .unwrap_or(0)
     }
 
-    /// Sends one side its orders, which stand at the numbers of the ends.
-    pub(super) fn prepare(&mut self, role: Role, orders: &[Prepare]) -> Result<(), Fault> {
+    /// Has all ends made ready by the order of each, by its number; what the agents did not grant.
+    /// If one cannot be made ready, none is.
+    pub(super) fn make_ready(
+        &mut self,
+        order: impl Fn(usize) -> ToAgent,
+        until: Nanos,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Vec<String>, Fault> {
+        let mut limited = Vec::new();
+        // The servers first: a client's flows must find them ready.
+        for side in [Role::Server, Role::Client] {
+            let made_ready =
+                self.order(side, &order).and_then(|()| self.await_ready(side, until, watcher));
+            match made_ready {
+                Ok(more) => limited.extend(more),
+                Err(fault) => {
+                    self.abort();
+                    return Err(fault);
+                }
+            }
+        }
+        Ok(limited)
+    }
+
+    /// Sends one side its orders.
+    fn order(&mut self, role: Role, order: impl Fn(usize) -> ToAgent) -> Result<(), Fault> {
         self.side(role).try_for_each(|end| {
-            let order = ToAgent::Prepare(Box::new(orders[end].clone()));
+            let order = order(end);
             let agent = self.agent(end);
             // The agent would end the session, and could not say why.
             if agent.is_remote() {
@@ -103,7 +127,7 @@ impl<'e> Conductor<'e> {
     }
 
     /// Waits until one side is ready; what its agents did not grant.
-    pub(super) fn await_ready(
+    fn await_ready(
         &mut self,
         role: Role,
         until: Nanos,

@@ -55,7 +55,7 @@ fn an_agent_that_hangs_does_not_hang_the_conductor() {
     let ours_hello = hello();
     let server = AgentConnection::over_pair(ours, &ours_hello, "the server".to_owned()).unwrap();
     let client = AgentConnection::over(local().unwrap(), &ours_hello).unwrap();
-    let mut ends = Ends { clients: vec![client], servers: vec![server], permit: None };
+    let mut ends = Ends { clients: vec![client], servers: vec![server], ..Ends::default() };
     // Pings the loopback: that needs nothing of a server.
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
@@ -97,7 +97,7 @@ fn an_agent_that_does_not_read_keeps_nobody_from_starting() {
     let mut clients =
         vec![AgentConnection::over_pair(ours, &ours_hello, "the deaf one".to_owned()).unwrap()];
     clients.extend((0..10).map(|_| AgentConnection::over(local().unwrap(), &ours_hello).unwrap()));
-    let mut ends = Ends { clients, servers: Vec::new(), permit: None };
+    let mut ends = Ends { clients, ..Ends::default() };
     let job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
     let ended =

@@ -4,7 +4,7 @@ use std::fmt;
 
 use hopbench_model::{Counter, EndReport, Job};
 
-use crate::control::AgentId;
+use crate::seen::Seen;
 
 /// The reason of failures that were of too many reasons to tell them apart.
 const OTHER_REASONS: &str = "other";
@@ -61,11 +61,12 @@ pub(super) struct Sent {
 
 impl Sent {
     /// The traffic that one end reports.
-    pub(super) fn by(job: &Job, end: &EndReport) -> Self {
+    pub(super) fn by(job: &Job, end: &EndReport, stood: bool) -> Self {
         let kind = job.kind();
         if !kind.is_http() && !kind.connects_for_each() {
-            // Opened before the load, and kept.
-            let connections = Range::exactly(u64::from(job.connections));
+            // Opened before the load, and kept; perhaps by an earlier visit.
+            let opened = if stood { 0 } else { u64::from(job.connections) };
+            let connections = Range::exactly(opened);
             return Self { connections, used: connections, ..Self::default() };
         }
         let of = |counter| end.drained.of(counter);
@@ -73,7 +74,7 @@ impl Sent {
         let (sent, completed) = (of(Counter::Sent), of(Counter::Completed));
         // Before all others one finds out whether there is a server; it carries nothing.
         let ahead = end.settings.get("preflight_connections").and_then(|n| n.parse::<u64>().ok());
-        let opened = of(Counter::Connects) + ahead.unwrap_or(0);
+        let opened = of(Counter::Connects) + ahead.filter(|_| !stood).unwrap_or(0);
         // An exchange that failed may or may not have got as far as a connection. An answer with an
         // error was an answer, on a connection that stood.
         let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
@@ -99,8 +100,8 @@ impl Sent {
     }
 
     /// The traffic of all ends together.
-    pub(super) fn all(job: &Job, ends: &[(AgentId, EndReport)]) -> Self {
-        let sent = || ends.iter().map(|(_, end)| Self::by(job, end));
+    pub(super) fn all(seen: &Seen<'_>) -> Self {
+        let sent = || seen.clients.iter().map(|(_, end)| Self::by(seen.job, end, seen.stood));
         Self {
             connections: sent().map(|sent| sent.connections).sum(),
             used: sent().map(|sent| sent.used).sum(),

@@ -63,7 +63,8 @@ fn doubts(
     }
     let proxies: Vec<Proxy> = counted.iter().map(|(name, _)| proxy(name, names(name))).collect();
     let clients = [(AgentId("bridge@a".into()), client.clone())];
-    let seen = Seen { job, clients: &clients, servers: &[], machines: &BTreeMap::new() };
+    let seen =
+        Seen { job, clients: &clients, servers: &[], machines: &BTreeMap::new(), stood: false };
     let found = proxy_proofs(&path, &proxies, &before, &after, &seen);
     found.into_iter().filter(|proof| !proof.ok).map(|proof| proof.hop).collect()
 }

@@ -107,7 +107,7 @@ impl AgentSession {
             (S::Idle, ToAgent::Start { .. } | ToAgent::Finish) if self.ended => {
                 return Ok(Heed::Ignore);
             }
-            (S::Idle, ToAgent::Prepare(_)) => S::Preparing,
+            (S::Idle, ToAgent::Prepare(_) | ToAgent::Revisit { .. }) => S::Preparing,
             (S::Ready, ToAgent::Start { .. }) => S::Running,
             (S::Preparing | S::Ready | S::Running, ToAgent::Finish) => S::Finishing,
             (S::Preparing | S::Ready | S::Running | S::Finishing, ToAgent::Abort) => S::Aborting,

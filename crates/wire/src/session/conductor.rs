@@ -90,7 +90,7 @@ impl ConductorSession {
                 Some(state)
             }
             (_, ToAgent::Bye) => Some(S::Closed),
-            (S::Idle, ToAgent::Prepare(_)) => Some(S::Preparing),
+            (S::Idle, ToAgent::Prepare(_) | ToAgent::Revisit { .. }) => Some(S::Preparing),
             (S::Ready, ToAgent::Start { .. }) => Some(S::Running),
             (S::Preparing | S::Ready | S::Running, ToAgent::Finish) => Some(S::Finishing),
             (S::Idle, ToAgent::Abort) => Some(S::Idle),

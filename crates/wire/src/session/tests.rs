@@ -33,6 +33,8 @@ fn prepare() -> ToAgent {
         looks_on: false,
         permit: None,
         shows_credential: false,
+        stays: true,
+        replaces: None,
     }))
 }
 
@@ -41,6 +43,7 @@ fn to_agent() -> Vec<ToAgent> {
         ToAgent::Hello(hello(PROTOCOL, "a")),
         ToAgent::Clock,
         prepare(),
+        ToAgent::Revisit { run: 1, warmup_ns: 0 },
         ToAgent::Start { window_start_ns: 0 },
         ToAgent::Finish,
         ToAgent::Abort,
@@ -268,7 +271,7 @@ fn what_the_agent_takes_in_each_state() {
         (S::AwaitHello, hello_only.to_vec()),
         (S::Answering, vec![]),
         (S::Refusing, vec![]),
-        (S::Idle, [&always[..], &["prepare"]].concat()),
+        (S::Idle, [&always[..], &["prepare", "revisit"]].concat()),
         (S::Preparing, [&always[..], &["finish"]].concat()),
         (S::Ready, [&always[..], &["start", "finish"]].concat()),
         (S::Running, [&always[..], &["finish"]].concat()),
@@ -289,7 +292,7 @@ proptest! {
     /// Two ends that send only what their session allows never break each other's, whatever
     /// crosses on the way, and they agree in the end.
     #[test]
-    fn legal_ends_never_break_each_other(steps in prop::collection::vec((0u8..4, 0usize..8), 0..300)) {
+    fn legal_ends_never_break_each_other(steps in prop::collection::vec((0u8..4, 0usize..9), 0..300)) {
         let (to_agent, from_agent) = (to_agent(), from_agent());
         let mut pair = Pair::greeted();
         let (mut prepared, mut ended) = (0, 0);
@@ -297,7 +300,11 @@ proptest! {
             match what {
                 0 if to_agent[which] != ToAgent::Bye => {
                     let sent = pair.conduct(&to_agent[which]);
-                    prepared += usize::from(sent && matches!(to_agent[which], ToAgent::Prepare(_)));
+                    let opens = matches!(
+                        to_agent[which],
+                        ToAgent::Prepare(_) | ToAgent::Revisit { .. }
+                    );
+                    prepared += usize::from(sent && opens);
                 }
                 1 if which < from_agent.len() => {
                     let message = &from_agent[which];
@@ -327,7 +334,7 @@ proptest! {
 
     /// Whatever is said, in whatever order, no end panics, and an error closes it.
     #[test]
-    fn nonsense_is_refused(order in prop::collection::vec(0usize..8, 0..60)) {
+    fn nonsense_is_refused(order in prop::collection::vec(0usize..9, 0..60)) {
         let mut agent = AgentSession::new(Build::this("0.1.0", "b"));
         let mut conductor = ConductorSession::new(Build::this("0.1.0", "a"));
         for which in order {

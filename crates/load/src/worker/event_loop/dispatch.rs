@@ -24,11 +24,11 @@ impl<F: Flow> EventLoop<F> {
         now: Nanos,
     ) -> io::Result<()> {
         if !self.started {
-            let load_start = self.recorder.window().load_start();
+            let load_start = self.load_start();
             if now >= load_start {
                 self.started = true;
                 self.recorder.window().begin(now);
-                match self.setup.arrivals.take() {
+                match &self.setup.arrivals {
                     Some(make) => self.arrivals = Some(make(load_start)),
                     None => self.release_all(engine, now)?,
                 }
@@ -39,20 +39,53 @@ impl<F: Flow> EventLoop<F> {
             self.assign_arrivals(engine, now)?;
             self.arrivals = None;
             self.finished = true;
-            let resting = std::mem::take(&mut self.resting);
-            for (slot, _) in resting {
-                self.slots[slot].state = SlotState::Active;
-                self.tell(engine, slot, Event::Finish, now)?;
+            if self.setup.hand_over.is_none() {
+                let resting = std::mem::take(&mut self.resting);
+                for (slot, _) in resting {
+                    self.slots[slot].state = SlotState::Active;
+                    self.tell(engine, slot, Event::Finish, now)?;
+                }
             }
         }
+        self.end_visit();
         if self.finished && self.live > 0 && now >= self.cut_at() {
             self.cut(engine);
         }
         Ok(())
     }
 
+    /// When the load of the next visit starts; `Nanos::MAX` while that is not known.
+    pub(super) fn load_start(&self) -> Nanos {
+        let window = self.recorder.window();
+        if window.visits() > self.visits { window.load_start() } else { Nanos::MAX }
+    }
+
+    /// Ends a visit after which flows stay as they are: a client's when all of them rest, a server's
+    /// when it is told so. What was written down is handed over.
+    fn end_visit(&mut self) {
+        let Some(hand_over) = self.setup.hand_over.clone() else { return };
+        let visits = if self.setup.dial.is_none() {
+            self.recorder.window().closed_visits()
+        } else {
+            let is_over = self.finished && self.live > 0 && self.resting.len() == self.live;
+            self.visits + u32::from(is_over)
+        };
+        if visits == self.visits {
+            return;
+        }
+        self.visits = visits;
+        let there = self.slots.iter_mut().filter(|slot| slot.state != SlotState::Ended);
+        there.for_each(|slot| slot.flow.visited(&mut self.recorder));
+        (self.started, self.finished, self.arrivals) = (false, false, None);
+        hand_over.put(self.recorder.start_over());
+    }
+
     /// When what is still under way is not waited for any longer.
     pub(super) fn cut_at(&self) -> Nanos {
+        // A server that stays prepared is told when the visit is over.
+        if self.setup.dial.is_none() && self.setup.hand_over.is_some() {
+            return Nanos::MAX;
+        }
         // A server goes last: where it closed a connection first, the client would call that a
         // failure.
         let lateness = if self.setup.dial.is_some() { LATENESS } else { SERVER_LATENESS };
@@ -139,10 +172,12 @@ impl<F: Flow> EventLoop<F> {
             }
             // In an open loop arrivals may be due that were not assigned yet: not before the loop
             // has finished is there nothing more to do.
-            if self.finished || (self.arrivals.is_none() && now >= self.recorder.window().end()) {
+            let is_over =
+                self.finished || (self.arrivals.is_none() && now >= self.recorder.window().end());
+            if is_over && self.setup.hand_over.is_none() {
                 return Some(Event::Finish);
             }
-            if self.arrivals.is_none() {
+            if !is_over && self.arrivals.is_none() {
                 return Some(Event::Go { intended: now });
             }
         }

@@ -102,6 +102,7 @@ fn event_loop<'a>(
         pacing: Pacing::Sleep,
         throttle: None,
         grace: 0,
+        hand_over: None,
     };
     let recorder = Recorder::new(Arc::clone(window), Arc::<Live>::default(), false);
     let readiness = Readiness::new(0, Arc::new(Waker::new().unwrap()));

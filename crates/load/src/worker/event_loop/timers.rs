@@ -7,7 +7,7 @@ use hopbench_model::{Nanos, Pacing};
 use hopbench_sys::clock;
 
 use super::slot::NEVER;
-use super::{EventLoop, LONGEST_WAIT, OPENING_AT_ONCE};
+use super::{EventLoop, LONGEST_REST, LONGEST_WAIT, OPENING_AT_ONCE};
 use crate::engine::Engine;
 use crate::flow::{Event, Flow};
 
@@ -17,12 +17,11 @@ impl<F: Flow> EventLoop<F> {
         if !self.turns.is_empty() || (self.opening < OPENING_AT_ONCE && !self.unopened.is_empty()) {
             return 0;
         }
-        let window = self.recorder.window();
         let mut next = NEVER;
         if !self.started {
-            next = window.load_start();
+            next = self.load_start();
         } else if !self.finished {
-            next = window.end();
+            next = self.recorder.window().end();
             if let Some(arrivals) = &self.arrivals {
                 next = next.min(arrivals.next());
             }
@@ -40,7 +39,8 @@ impl<F: Flow> EventLoop<F> {
         if let Some(Reverse((at, _, _))) = self.deadlines.peek() {
             next = next.min(*at);
         }
-        next.min(now + LONGEST_WAIT)
+        let rests = self.visits > 0 && !self.started;
+        next.min(now + if rests { LONGEST_REST } else { LONGEST_WAIT })
     }
 
     /// Wakes the flows whose time has come, and gives up what took too long.

@@ -312,6 +312,10 @@ impl Flow for Client {
         &self.plan.request[self.sent..]
     }
 
+    fn visited(&mut self, out: &mut Recorder) {
+        self.sums.flush(out);
+    }
+
     fn closing(&mut self, out: &mut Recorder) {
         let under_way = matches!(
             self.state,

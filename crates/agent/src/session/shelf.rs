@@ -1,0 +1,54 @@
+//! The trials of a session that stay prepared between their visits.
+
+use hopbench_model::{Fault, FaultKind, Nanos};
+
+use crate::trial::ActiveTrial;
+
+/// Trials whose connections stand and whose workers rest, each under the number of its run; the one
+/// that was visited last is at the end.
+#[derive(Default)]
+pub(super) struct Shelf(Vec<(u32, ActiveTrial)>);
+
+impl Shelf {
+    /// Keeps a trial whose visit is over; one that does not stay prepared ends.
+    pub(super) fn put(&mut self, trial: ActiveTrial) {
+        if let Some(run) = trial.rests() {
+            self.0.push((run, trial));
+        }
+    }
+
+    /// The trial of a run, for another visit after a warm-up of so many nanoseconds.
+    ///
+    /// # Errors
+    /// There is none (any more).
+    pub(super) fn visit(&mut self, run: u32, warmup_ns: Nanos) -> Result<ActiveTrial, Fault> {
+        let mut trial = self.remove(run).ok_or_else(|| {
+            Fault::environment("the trial did not stay prepared, it is to be prepared again")
+        })?;
+        trial.revisit(warmup_ns);
+        Ok(trial)
+    }
+
+    /// Takes the trial of a run away.
+    pub(super) fn remove(&mut self, run: u32) -> Option<ActiveTrial> {
+        let at = self.0.iter().position(|(of, _)| *of == run)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// Makes a trial; where the agent has no room for it, trials that rest make way. The first is the
+    /// one that was visited last: with one round after the other, the others are visited before it.
+    ///
+    /// # Errors
+    /// Why there is none although nothing rests any more, or not for want of room.
+    pub(super) fn with_room<T>(
+        &mut self,
+        mut make: impl FnMut() -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        loop {
+            match make() {
+                Err(fault) if fault.kind == FaultKind::Environment && self.0.pop().is_some() => {}
+                made => return made,
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What workers wrote down of a visit, handed over to the thread that controls the trial.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hopbench_model::Counts;
+use hopbench_sys::Waker;
+
+use crate::measure::recorder::Recorder;
+use crate::measure::window::Window;
+
+/// The records of the workers of one end whose visit is over; the workers stay prepared.
+#[derive(Debug)]
+pub(crate) struct HandOver {
+    records: Mutex<Vec<(Recorder, Counts)>>,
+    notify: Arc<Waker>,
+}
+
+impl HandOver {
+    /// Nothing yet; each record that is put wakes `notify`.
+    pub(crate) fn new(notify: Arc<Waker>) -> Self {
+        Self { records: Mutex::default(), notify }
+    }
+
+    pub(crate) fn put(&self, record: (Recorder, Counts)) {
+        self.lock().push(record);
+        self.notify.wake();
+    }
+
+    /// Workers that have handed over.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// All records of a window, merged, and the sum of their counts.
+    pub(crate) fn take(&self, window: &Arc<Window>) -> (Recorder, Counts) {
+        let mut merged = Recorder::new(Arc::clone(window), Arc::default(), true);
+        let mut counts = Counts::default();
+        for (recorder, part) in std::mem::take(&mut *self.lock()) {
+            merged.merge(&recorder);
+            counts.add(&part);
+        }
+        (merged, counts)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Recorder, Counts)>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
