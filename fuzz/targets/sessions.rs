@@ -27,6 +27,7 @@ static TO_AGENT: LazyLock<Vec<ToAgent>> = LazyLock::new(|| {
         serde_json::from_str(PREPARE).expect("prepare.json is a message"),
         ToAgent::Revisit { run: 1, warmup_ns: 0 },
         ToAgent::Start { window_start_ns: 0 },
+        ToAgent::AllSent { bytes: 1 },
         ToAgent::Finish,
         ToAgent::Abort,
         ToAgent::Ping,

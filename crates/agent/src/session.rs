@@ -218,6 +218,12 @@ fn obey(
             }
             None
         }
+        ToAgent::AllSent { bytes } => {
+            if let Some(trial) = trial {
+                trial.awaits(bytes);
+            }
+            None
+        }
         ToAgent::Finish => {
             if let Some(trial) = trial {
                 trial.finish(clock::now());

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 
 use hopbench_load::{Context, FlowGuard, FlowLimit, HandshakeCodec, SocketSet, Window, Workers};
 use hopbench_model::units::Span;
-use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND, Tick, Transport};
+use hopbench_model::{Counter, EndReport, Fault, Job, Nanos, Pattern, SECOND, Tick, Transport};
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{Prepare, Role};
 
@@ -58,6 +58,10 @@ pub(crate) struct ActiveTrial {
     run: u32,
     /// Whether it stays prepared when its visit is over.
     stays: bool,
+    /// Bytes that a server has to receive before a visit is over.
+    awaited: u64,
+    /// Whether a server's workers know that the visit is over.
+    is_told: bool,
     /// How long its flows may take to open.
     opening: Nanos,
     prepared: Nanos,
@@ -104,6 +108,8 @@ const CLOSING_ENDLESS: Nanos = 10_000_000;
 /// The least time between two ticks that the conductor is told of: each costs both of them more
 /// than the tick itself.
 const BETWEEN_WORDS: Nanos = SECOND / 10;
+/// How often a server looks whether all bytes of a visit have come.
+const BETWEEN_COUNTS: Nanos = 500_000;
 /// The longest delay of a trial's end.
 const LATENESS: Nanos = 10 * SECOND;
 /// How long after `Prepare` the order to start may come, where opening the flows takes no longer.
@@ -174,7 +180,9 @@ impl ActiveTrial {
             run: prepare.run,
             stays: context.stays,
             opening: patience,
-            patience: if endless { CLOSING_ENDLESS } else { CLOSING },
+            awaited: 0,
+            is_told: false,
+            patience: if endless && !context.stays { CLOSING_ENDLESS } else { CLOSING },
             role: prepare.role,
             registration,
             handshake: handshake.filter(|_| prepare.role == Role::Client),
@@ -221,6 +229,7 @@ impl ActiveTrial {
         self.shared.trials.fetch_add(1, Ordering::AcqRel);
         self.phase = Phase::Opening;
         (self.next_tick, self.next_word, self.closing_until) = (Nanos::MAX, 0, None);
+        (self.awaited, self.is_told) = (0, false);
         self.wait_for_order();
     }
 
@@ -267,21 +276,18 @@ impl ActiveTrial {
             }
             Phase::Draining | Phase::Resting => {}
         }
-        if self.role == Role::Server && self.stays {
-            self.closing_until = Some(now + self.patience);
-            if let Some(workers) = &self.workers {
-                workers.end_visit();
-            }
-        } else if self.role == Role::Server {
-            self.registration = Registration::Closed;
+        if self.role == Role::Server {
             self.closing_until = Some(now + self.patience);
             // Only a client that came to the end of the window by itself has certainly sent
             // everything.
             if over {
                 self.window.all_sent(now);
             }
-            if let Some(workers) = &self.workers {
-                workers.close();
+            if self.stays {
+                self.workers.iter().for_each(Workers::drain);
+            } else {
+                self.registration = Registration::Closed;
+                self.workers.iter().for_each(Workers::close);
             }
         } else if let Some(workers) = &self.workers {
             workers.wake();
@@ -298,11 +304,34 @@ impl ActiveTrial {
             Phase::Measuring => self.next_tick.min(end),
             // A server waits for the word that the client is done; a client's flows have their own
             // grace.
-            Phase::Draining => self.closing_until.unwrap_or_else(|| {
-                end.saturating_add(self.job.timing.timeout_ns).saturating_add(LATENESS)
-            }),
+            Phase::Draining if self.awaits_bytes() => {
+                self.drained_by().min(clock::now() + BETWEEN_COUNTS)
+            }
+            Phase::Draining => self.drained_by(),
         };
         next.min(self.must_end)
+    }
+
+    /// Until when the last exchanges and bytes are waited for.
+    fn drained_by(&self) -> Nanos {
+        self.closing_until.unwrap_or_else(|| {
+            let timeout = self.job.timing.timeout_ns;
+            self.window.end().saturating_add(timeout).saturating_add(LATENESS)
+        })
+    }
+
+    /// Whether the client has ended a visit of which not all bytes may have come.
+    fn awaits_bytes(&self) -> bool {
+        self.stays && !self.is_told && self.closing_until.is_some()
+    }
+
+    /// The clients have sent so many bytes.
+    pub(crate) fn awaits(&mut self, bytes: u64) {
+        let kind = self.job.kind();
+        // Exchanges are over when the client has its answers, and datagrams may get lost.
+        if kind.transport == Transport::Tcp && kind.pattern == Pattern::OneWay {
+            self.awaited = bytes;
+        }
     }
 
     /// Looks at the workers and at the clock.
@@ -367,12 +396,19 @@ impl ActiveTrial {
                 Some(self.conclude())
             }
             Phase::Draining if self.stays && workers.visit_is_over() => Some(self.conclude_visit()),
-            _ if running == 0 && self.role == Role::Client => Some(self.conclude()),
-            Phase::Draining if self.closing_until.is_some() && running == 0 => {
+            Phase::Draining if now >= self.drained_by() => {
+                self.window.stop();
                 Some(self.conclude())
             }
-            Phase::Draining if now >= self.next_look() => {
-                self.window.stop();
+            Phase::Draining if self.awaits_bytes() => {
+                if workers.counts().of(Counter::ReceivedBytes) >= self.awaited {
+                    workers.end_visit();
+                    self.is_told = true;
+                }
+                None
+            }
+            _ if running == 0 && self.role == Role::Client => Some(self.conclude()),
+            Phase::Draining if self.closing_until.is_some() && running == 0 => {
                 Some(self.conclude())
             }
             _ => None,

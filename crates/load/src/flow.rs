@@ -100,6 +100,12 @@ pub trait Flow: Send {
         &[]
     }
 
+    /// Whether nothing of a visit that its client has ended is still on the way to this flow, a
+    /// server's.
+    fn is_idle(&self) -> bool {
+        true
+    }
+
     /// A visit is over, and the flow stays as it is for the next one: its figures so far.
     fn visited(&mut self, _out: &mut Recorder) {}
 

@@ -26,6 +26,7 @@ use crate::admission::throttle::Throttle;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
 use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::filler::filler;
 use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
 
 /// What a target needs of whoever serves it.
@@ -108,7 +109,7 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
     // Connections come and go for as long as the agent runs; nobody reads their figures.
     let bounds = context.bounds;
     let settings = TargetSettings {
-        inline: workers::filler(flow::INLINE_BYTES),
+        inline: filler(flow::INLINE_BYTES),
         credential: None,
         timeouts: bounds.timeouts,
         work_ns: context.server_work_ns,
@@ -134,7 +135,7 @@ pub(crate) fn workers(
     watch_sockets: bool,
 ) -> Result<(Workers, Acceptor), Fault> {
     let settings = TargetSettings {
-        inline: workers::filler(flow::INLINE_BYTES),
+        inline: filler(flow::INLINE_BYTES),
         credential: context.credential.clone(),
         timeouts: Timeouts::PARTICIPANTS,
         work_ns: context.server_work_ns,

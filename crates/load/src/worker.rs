@@ -2,6 +2,7 @@
 
 pub(crate) mod dial;
 mod event_loop;
+pub(crate) mod filler;
 mod hand_over;
 mod inbox;
 pub(crate) mod passive_end;

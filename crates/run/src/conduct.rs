@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 
 use hopbench_control::secret::random_bytes;
 use hopbench_model::secret::SecretHeaders;
-use hopbench_model::{EndReport, Fault, Job, Nanos, SECOND};
+use hopbench_model::{EndReport, Fault, Job, Nanos, Pattern, SECOND, Transport};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, Prepare, Role, ToAgent};
 
@@ -110,7 +110,9 @@ pub fn conduct(
     let mut timing = job.timing;
     let mut made_ready = Err(Fault::measuring("nothing stands"));
     if let Some(standing) = standing.filter(|standing| standing.is_as(&orders)) {
-        timing.warmup_ns = timing.warmup_ns.min(SETTLING);
+        if !is_stream(job) {
+            timing.warmup_ns = timing.warmup_ns.min(SETTLING);
+        }
         let revisit = standing.revisit(timing.warmup_ns);
         made_ready = trial.make_ready(|_| revisit.clone(), patience, watcher);
         if made_ready.is_ok() {
@@ -155,6 +157,13 @@ pub fn conduct(
         warmup_ns: timing.warmup_ns,
         ..outcome
     })
+}
+
+/// Whether TCP has to find its rate: after a rest it begins with a small window again
+/// (`tcp_slow_start_after_idle`).
+fn is_stream(job: &Job) -> bool {
+    let kind = job.kind();
+    kind.transport == Transport::Tcp && kind.pattern == Pattern::OneWay
 }
 
 fn shares_clock(ends: &Ends) -> bool {
@@ -207,7 +216,7 @@ fn orders(
         permit: ends.permit.clone(),
         // Other programs have no use for it, and are not to be trusted with it.
         shows_credential: !ends.servers.is_empty() && programs.is_none(),
-        stays: ends.stay && hopbench_load::stays(workload, job),
+        stays: ends.stay && ends.servers.len() <= 1 && hopbench_load::stays(workload, job),
         replaces: None,
     };
     let client = |(number, agent): (u32, &AgentConnection)| Prepare {

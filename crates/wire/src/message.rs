@@ -13,7 +13,7 @@ use crate::flow::FlowKey;
 /// agent that does not know them would silently do something else than was asked. So older ones are
 /// refused. 3: `looks_on`, for the same reason. 4: `permit`, without which an agent of a run does
 /// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and `replaces`,
-/// and the order `Revisit`.
+/// and the messages `Revisit` and `AllSent`.
 pub const PROTOCOL: u32 = 5;
 
 /// What each end says of itself, first thing after the TLS handshake.
@@ -114,6 +114,12 @@ pub enum ToAgent {
     Start {
         /// Monotonic time of the window's start, ns, agent's clock.
         window_start_ns: Nanos,
+    },
+    /// What the clients sent in all, before `Finish` of a visit: a server whose connections stay open
+    /// sees no end of a stream.
+    AllSent {
+        /// Payload, bytes.
+        bytes: u64,
     },
     /// End the window now (the user asked); the report is still wanted.
     Finish,

@@ -31,6 +31,7 @@ fn to_agent_name(message: &ToAgent) -> &'static str {
         ToAgent::Prepare(_) => "prepare",
         ToAgent::Revisit { .. } => "revisit",
         ToAgent::Start { .. } => "start",
+        ToAgent::AllSent { .. } => "all_sent",
         ToAgent::Finish => "finish",
         ToAgent::Abort => "abort",
         ToAgent::Ping => "ping",

@@ -112,7 +112,7 @@ pub(super) fn carried(packet_path: &PacketPath, grown: &Grown<'_>, load: Load) -
 fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (String, bool) {
     let same: Vec<_> = all.iter().filter(|other| other.side == stage.side).collect();
     let payload: u64 = same.iter().map(|other| load.bytes(other.way)).sum();
-    let least = load.packets * same.len() as u64;
+    let least: u64 = same.iter().map(|other| load.packets(other.way)).sum();
     let sum = |unit| {
         stage
             .links

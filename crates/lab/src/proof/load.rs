@@ -11,8 +11,10 @@ use crate::topology::packet_path::Way;
 pub(super) struct Load {
     pub(super) out_bytes: u64,
     pub(super) back_bytes: u64,
-    /// Packets each way at least.
-    pub(super) packets: u64,
+    /// Packets to the servers at least.
+    pub(super) out_packets: u64,
+    /// The same on the way back.
+    pub(super) back_packets: u64,
     pub(super) connections: u64,
 }
 
@@ -21,11 +23,16 @@ impl Load {
         let completed: u64 = sum(seen.clients, Counter::Completed);
         let opened: u64 = sum(seen.clients, Counter::Connects);
         let (out_bytes, back_bytes) = Self::payload(endpoints, seen);
+        let kind = seen.job.kind();
+        // A probe is a packet each way; whatever else was completed took one of all.
+        let packets = if kind.pattern == Pattern::Probes { completed.max(1) } else { 1 };
+        // Nobody answers a datagram; what came back was the answer to its flow's registration.
+        let is_unanswered = seen.stood && kind.is_one_way_udp();
         Self {
             out_bytes,
             back_bytes,
-            // A probe is a packet each way; whatever else was completed took one of all.
-            packets: if seen.job.kind().pattern == Pattern::Probes { completed.max(1) } else { 1 },
+            out_packets: packets,
+            back_packets: if is_unanswered { 0 } else { packets },
             // Each client opens all the connections of the job, if they did not stand; not every
             // workload counts them.
             connections: if seen.stood {
@@ -62,6 +69,13 @@ impl Load {
             least([out_bytes, sum(seen.clients, Counter::SentBytes)]),
             least([back_bytes, sum(seen.servers, Counter::SentBytes)]),
         )
+    }
+
+    pub(super) fn packets(self, way: Way) -> u64 {
+        match way {
+            Way::Out => self.out_packets,
+            Way::Back => self.back_packets,
+        }
     }
 
     pub(super) fn bytes(self, way: Way) -> u64 {

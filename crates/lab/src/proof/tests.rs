@@ -8,7 +8,13 @@ use hopbench_testbed::placement::{Endpoints, Group, Placement, PodId, Rules};
 use super::*;
 use crate::topology::packet_path::{Link, Owner, PacketPath, Side};
 
-const LOAD: Load = Load { out_bytes: 100_000, back_bytes: 100_000, packets: 1, connections: 1 };
+const LOAD: Load = Load {
+    out_bytes: 100_000,
+    back_bytes: 100_000,
+    out_packets: 1,
+    back_packets: 1,
+    connections: 1,
+};
 
 fn packet_path(still: Vec<(Link, Side)>) -> PacketPath {
     PacketPath { still, ..PacketPath::default() }

@@ -177,6 +177,10 @@ impl<F: Flow> Flow for Handshake<F> {
         if self.state == State::Done { self.inner.outgoing() } else { &self.bytes[self.sent..] }
     }
 
+    fn is_idle(&self) -> bool {
+        self.inner.is_idle()
+    }
+
     fn visited(&mut self, out: &mut Recorder) {
         self.inner.visited(out);
     }

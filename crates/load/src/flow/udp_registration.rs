@@ -89,6 +89,10 @@ impl<F: Flow> Flow for WithRegistration<F> {
         }
     }
 
+    fn is_idle(&self) -> bool {
+        self.inner.is_idle()
+    }
+
     fn visited(&mut self, out: &mut Recorder) {
         self.inner.visited(out);
     }

@@ -81,6 +81,13 @@ impl SocketSet {
         }
     }
 
+    /// Sets the option of every socket; one that refuses keeps what it had.
+    pub(crate) fn set_receive_low_water(&self, bytes: usize) {
+        for socket in self.lock().open.values().filter_map(Weak::upgrade) {
+            let _ = socket.set_receive_low_water(bytes);
+        }
+    }
+
     /// Notes what was asked for and what the system gave; the first socket speaks for all.
     pub fn note_setting(&self, name: &str, value: impl FnOnce() -> String) {
         let mut inner = self.lock();

@@ -161,6 +161,7 @@ impl<F: Flow> EventLoop<F> {
             self.open_some(engine, now)?;
             self.assign_arrivals(engine, now)?;
             self.fire_timers(engine, now)?;
+            self.end_visit();
             if self.live == 0 && inbox.is_none_or(Inbox::closed) {
                 return Ok(());
             }

@@ -109,6 +109,10 @@ impl<F: Flow> Flow for Seated<F> {
         self.flow.outgoing()
     }
 
+    fn is_idle(&self) -> bool {
+        self.flow.is_idle()
+    }
+
     fn visited(&mut self, out: &mut Recorder) {
         self.flow.visited(out);
     }

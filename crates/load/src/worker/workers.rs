@@ -1,5 +1,7 @@
 //! The worker threads of one end of a trial.
 
+mod visits;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -21,6 +23,7 @@ use crate::measure::window::Window;
 use crate::schedule::Arrivals;
 use crate::worker::dial::{Dial, SocketOptions, Transport};
 use crate::worker::event_loop::{EventLoop, EventLoopSetup};
+use crate::worker::filler::filler;
 use crate::worker::hand_over::HandOver;
 use crate::worker::inbox::{Arrival, Inbox};
 use crate::worker::readiness::Readiness;
@@ -107,6 +110,9 @@ pub struct Workers {
     close: Box<dyn Fn() + Send + Sync>,
     window: Arc<Window>,
     hand_over: Option<Arc<HandOver>>,
+    sockets: Arc<SocketSet>,
+    /// The option of each socket.
+    receive_low_water: Option<usize>,
 }
 
 struct Shared {
@@ -130,6 +136,24 @@ impl std::fmt::Debug for Workers {
 }
 
 impl Workers {
+    fn of(
+        context: &Context,
+        setup: &WorkersSetup,
+        shared: Arc<Shared>,
+        readiness: Arc<Readiness>,
+        (close, hand_over): (Box<dyn Fn() + Send + Sync>, Option<Arc<HandOver>>),
+    ) -> Self {
+        Self {
+            shared,
+            readiness,
+            close,
+            window: Arc::clone(&context.window),
+            hand_over,
+            sockets: Arc::clone(&context.sockets),
+            receive_low_water: setup.options.receive_low_water,
+        }
+    }
+
     /// Whether every flow that a client opens is up.
     pub fn ready(&self) -> bool {
         self.readiness.all()
@@ -167,24 +191,6 @@ impl Workers {
     pub fn close(&self) {
         (self.close)();
         self.wake();
-    }
-
-    /// A server's visit is over: its workers hand over what they wrote down, and stay prepared.
-    pub fn end_visit(&self) {
-        self.window.close_visit();
-        self.wake();
-    }
-
-    /// Whether all workers have handed over what they wrote down of a visit: flows that stay are at
-    /// rest.
-    pub fn visit_is_over(&self) -> bool {
-        let threads = lock(&self.shared.threads).len();
-        self.hand_over.as_ref().is_some_and(|hand_over| hand_over.count() >= threads)
-    }
-
-    /// What the workers wrote down of a visit that is over, and their counts.
-    pub fn take_visit(&self) -> Option<(Recorder, Counts)> {
-        self.hand_over.as_ref().map(|over| over.take(&self.window))
     }
 
     /// Waits for every worker to end and merges what they wrote down.
@@ -248,8 +254,7 @@ pub(crate) fn client<F: Flow + 'static>(
         let cpu = pick(job.client_cpus.as_ref().map(|c| &c.0), worker);
         shared.start(context, setup, cpu, flows, loop_setup, &readiness, None)?;
     }
-    let window = Arc::clone(&context.window);
-    Ok(Workers { shared, readiness, close: Box::new(|| {}), window, hand_over })
+    Ok(Workers::of(context, setup, shared, readiness, (Box::new(|| {}), hand_over)))
 }
 
 /// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine
@@ -315,8 +320,7 @@ pub(crate) fn server<F: Flow + 'static>(
         });
         (acceptor, Box::new(move || to_close.iter().for_each(|inbox| inbox.close())))
     };
-    let window = Arc::clone(&context.window);
-    Ok((Workers { shared, readiness, close, window, hand_over }, acceptor))
+    Ok((Workers::of(context, setup, shared, readiness, (close, hand_over)), acceptor))
 }
 
 fn arrival<F>(accepted: Accepted, flow: F) -> Arrival<F> {
@@ -480,19 +484,4 @@ impl Drop for Running {
         self.0.running.fetch_sub(1, Ordering::AcqRel);
         self.0.notify.wake();
     }
-}
-
-/// Bytes to send when it does not matter which; not all equal, so that no hop can compress them
-/// away.
-pub(crate) fn filler(bytes: usize) -> Arc<[u8]> {
-    let mut state = 0x2545_F491_4F6C_DD1Du64;
-    (0..bytes)
-        .map(|_| {
-            // xorshift64
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state as u8
-        })
-        .collect()
 }

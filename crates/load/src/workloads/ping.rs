@@ -144,6 +144,10 @@ impl Workload for Ping {
         Ok(out)
     }
 
+    fn flows_rest(&self, _job: &Job) -> bool {
+        true
+    }
+
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
         let mut context = context.clone();

@@ -11,7 +11,9 @@ mod account;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
-use hopbench_model::{Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep};
+use hopbench_model::{
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -141,7 +143,7 @@ impl Params {
         }
     }
 
-    fn flow(&self, job: &Job, sends: bool, waits: bool) -> StreamFlow {
+    fn flow(&self, job: &Job, sends: bool, waits: bool, stays: bool) -> StreamFlow {
         if sends {
             let flows = if self.direction == Direction::Both {
                 job.connections / 2
@@ -154,6 +156,7 @@ impl Params {
                 left: 0,
                 sent: 0,
                 began: 0,
+                stays,
             })
         } else {
             StreamFlow::Receiver(Receiver {
@@ -267,15 +270,23 @@ impl Workload for Stream {
         }
     }
 
+    /// Only a client that sends can say how much its server has to wait for. A receiver that blocks
+    /// would wait for its low-water mark.
+    fn flows_rest(&self, job: &Job) -> bool {
+        job.engine != EngineKind::Threads
+            && read_params::<Params>(job)
+                .is_ok_and(|params| params.direction == Direction::ToServer)
+    }
+
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
         let handshake = context
             .handshake
             .clone()
             .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
-        let job = context.job.clone();
+        let (job, stays) = (context.job.clone(), context.stays);
         workers::client(context, &params.setup(&context.job), move |flow| {
-            let inner = params.flow(&job, !Self.server_sends(&job, flow), true);
+            let inner = params.flow(&job, !Self.server_sends(&job, flow), true, stays);
             Handshake::new(handshake.clone(), flow, false, job.timing.timeout_ns, inner)
         })
     }
@@ -284,7 +295,7 @@ impl Workload for Stream {
         let params = read_params::<Params>(&context.job)?;
         let job = context.job.clone();
         workers::server(context, &params.setup(&context.job), move |accepted: &Accepted| {
-            params.flow(&job, accepted.from_server, false)
+            params.flow(&job, accepted.from_server, false, false)
         })
     }
 
@@ -357,6 +368,8 @@ struct Sender {
     left: usize,
     sent: u64,
     began: Nanos,
+    /// Whether it rests after the window, for another visit.
+    stays: bool,
 }
 
 impl Sender {
@@ -364,7 +377,7 @@ impl Sender {
     fn on(&mut self, event: &Event<'_>, now: Nanos, out: &Recorder) -> Op {
         match event {
             Event::Go { intended } => {
-                self.began = *intended;
+                (self.began, self.sent) = (*intended, 0);
                 self.write(now, out)
             }
             Event::Timer => self.write(now, out),
@@ -398,7 +411,7 @@ impl Sender {
     #[inline]
     fn write(&mut self, now: Nanos, out: &Recorder) -> Op {
         if now >= stop(out) {
-            return Op::FinishSending;
+            return if self.stays { Op::Rest } else { Op::FinishSending };
         }
         if let Some(bits_per_s) = self.bits_per_s {
             let due = self.began + (self.sent as f64 * 8.0 * SECOND as f64 / bits_per_s) as Nanos;

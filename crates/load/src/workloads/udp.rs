@@ -178,6 +178,10 @@ impl Workload for Udp {
         Ok(out)
     }
 
+    fn flows_rest(&self, _job: &Job) -> bool {
+        true
+    }
+
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let params = read_params::<Params>(&context.job)?;
         let handshake = context
@@ -199,9 +203,10 @@ impl Workload for Udp {
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = read_params::<Params>(&context.job)?;
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
+        let stays = context.stays;
         workers::server(context, &params.setup(), move |accepted| {
             WithRegistration::new(
-                UdpServer::new(params.size(), offset, shared),
+                UdpServer::new(params.size(), offset, shared, stays),
                 accepted.registration.clone(),
             )
         })

@@ -1,6 +1,6 @@
 //! The conductor's side of one trial, message by message.
 
-use hopbench_model::{EndReport, Fault, Nanos, SECOND, Timing};
+use hopbench_model::{Counter, EndReport, Fault, Nanos, SECOND, Timing};
 use hopbench_sys::{Epoll, Events, clock};
 use hopbench_wire::{FromAgent, MAX_ORDER, Role, ToAgent, encode};
 
@@ -214,11 +214,21 @@ impl<'e> Conductor<'e> {
             let cut = watcher.interrupted() || now >= until;
             let (clients_end, servers_end) =
                 (broke || cut, clients.iter().all(Option::is_some) || cut);
+            let sent = |ending: &Option<Ending>| {
+                let report = ending.as_ref()?.report.as_ref()?;
+                Some(report.drained.of(Counter::SentBytes))
+            };
+            // Of several servers each gets a part of it, and nobody knows which.
+            let all_sent: Option<u64> =
+                if servers.len() == 1 { clients.iter().map(sent).sum() } else { None };
             for end in 0..self.count() {
                 let ends = if self.role(end) == Role::Client { clients_end } else { servers_end };
                 if ends && !finished[end] && endings[end].is_none() {
                     finished[end] = true;
                     // An agent that is gone is noticed by the next receive.
+                    if let Some(bytes) = all_sent.filter(|_| self.role(end) == Role::Server) {
+                        let _ = self.agent(end).send_now(&ToAgent::AllSent { bytes });
+                    }
                     let _ = self.agent(end).send_now(&ToAgent::Finish);
                 }
             }

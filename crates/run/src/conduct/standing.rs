@@ -3,8 +3,9 @@
 use hopbench_model::Nanos;
 use hopbench_wire::{FlowKey, Prepare, ToAgent};
 
-/// How long load runs before the window of a visit, ns. The connections stand and everything on the
-/// way is warm: only what rested meanwhile has to wake up.
+/// How long load of exchanges and datagrams runs before the window of a visit, ns. The connections
+/// stand and everything on the way is warm: only what rested meanwhile has to wake up. A stream
+/// begins slowly again, for as long as its first time.
 pub(super) const SETTLING: Nanos = 10_000_000;
 
 /// The orders by which the ends of a trial were prepared, the clients first. They stay prepared as

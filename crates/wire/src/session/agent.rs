@@ -104,11 +104,14 @@ impl AgentSession {
             }
             (_, ToAgent::Bye) => S::Closed,
             (S::Idle, ToAgent::Abort) => return Ok(Heed::Ignore),
-            (S::Idle, ToAgent::Start { .. } | ToAgent::Finish) if self.ended => {
+            (S::Idle, ToAgent::Start { .. } | ToAgent::AllSent { .. } | ToAgent::Finish)
+                if self.ended =>
+            {
                 return Ok(Heed::Ignore);
             }
             (S::Idle, ToAgent::Prepare(_) | ToAgent::Revisit { .. }) => S::Preparing,
             (S::Ready, ToAgent::Start { .. }) => S::Running,
+            (S::Running, ToAgent::AllSent { .. }) => S::Running,
             (S::Preparing | S::Ready | S::Running, ToAgent::Finish) => S::Finishing,
             (S::Preparing | S::Ready | S::Running | S::Finishing, ToAgent::Abort) => S::Aborting,
             _ => return Err(self.illegal(message)),

@@ -92,6 +92,7 @@ impl ConductorSession {
             (_, ToAgent::Bye) => Some(S::Closed),
             (S::Idle, ToAgent::Prepare(_) | ToAgent::Revisit { .. }) => Some(S::Preparing),
             (S::Ready, ToAgent::Start { .. }) => Some(S::Running),
+            (S::Running, ToAgent::AllSent { .. }) => Some(S::Running),
             (S::Preparing | S::Ready | S::Running, ToAgent::Finish) => Some(S::Finishing),
             (S::Idle, ToAgent::Abort) => Some(S::Idle),
             (S::Preparing | S::Ready | S::Running | S::Finishing, ToAgent::Abort) => {

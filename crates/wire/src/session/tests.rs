@@ -45,6 +45,7 @@ fn to_agent() -> Vec<ToAgent> {
         prepare(),
         ToAgent::Revisit { run: 1, warmup_ns: 0 },
         ToAgent::Start { window_start_ns: 0 },
+        ToAgent::AllSent { bytes: 1 },
         ToAgent::Finish,
         ToAgent::Abort,
         ToAgent::Ping,
@@ -274,7 +275,7 @@ fn what_the_agent_takes_in_each_state() {
         (S::Idle, [&always[..], &["prepare", "revisit"]].concat()),
         (S::Preparing, [&always[..], &["finish"]].concat()),
         (S::Ready, [&always[..], &["start", "finish"]].concat()),
-        (S::Running, [&always[..], &["finish"]].concat()),
+        (S::Running, [&always[..], &["all_sent", "finish"]].concat()),
         (S::Finishing, always.to_vec()),
         (S::Aborting, vec!["clock", "ping", "bye"]),
         (S::Closed, vec![]),
@@ -292,7 +293,7 @@ proptest! {
     /// Two ends that send only what their session allows never break each other's, whatever
     /// crosses on the way, and they agree in the end.
     #[test]
-    fn legal_ends_never_break_each_other(steps in prop::collection::vec((0u8..4, 0usize..9), 0..300)) {
+    fn legal_ends_never_break_each_other(steps in prop::collection::vec((0u8..4, 0usize..10), 0..300)) {
         let (to_agent, from_agent) = (to_agent(), from_agent());
         let mut pair = Pair::greeted();
         let (mut prepared, mut ended) = (0, 0);
@@ -334,7 +335,7 @@ proptest! {
 
     /// Whatever is said, in whatever order, no end panics, and an error closes it.
     #[test]
-    fn nonsense_is_refused(order in prop::collection::vec(0usize..9, 0..60)) {
+    fn nonsense_is_refused(order in prop::collection::vec(0usize..10, 0..60)) {
         let mut agent = AgentSession::new(Build::this("0.1.0", "b"));
         let mut conductor = ConductorSession::new(Build::this("0.1.0", "a"));
         for which in order {

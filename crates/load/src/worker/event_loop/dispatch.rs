@@ -47,7 +47,6 @@ impl<F: Flow> EventLoop<F> {
                 }
             }
         }
-        self.end_visit();
         if self.finished && self.live > 0 && now >= self.cut_at() {
             self.cut(engine);
         }
@@ -61,20 +60,21 @@ impl<F: Flow> EventLoop<F> {
     }
 
     /// Ends a visit after which flows stay as they are: a client's when all of them rest, a server's
-    /// when it is told so. What was written down is handed over.
-    fn end_visit(&mut self) {
+    /// when it is told so and nothing is on its way. What was written down is handed over.
+    pub(super) fn end_visit(&mut self) {
         let Some(hand_over) = self.setup.hand_over.clone() else { return };
-        let visits = if self.setup.dial.is_none() {
-            self.recorder.window().closed_visits()
+        let is_there = |slot: &Slot<F>| slot.state != SlotState::Ended;
+        let is_over = if self.setup.dial.is_none() {
+            self.recorder.window().closed_visits() > self.visits
+                && self.slots.iter().all(|slot| !is_there(slot) || slot.flow.is_idle())
         } else {
-            let is_over = self.finished && self.live > 0 && self.resting.len() == self.live;
-            self.visits + u32::from(is_over)
+            self.finished && self.live > 0 && self.resting.len() == self.live
         };
-        if visits == self.visits {
+        if !is_over {
             return;
         }
-        self.visits = visits;
-        let there = self.slots.iter_mut().filter(|slot| slot.state != SlotState::Ended);
+        self.visits += 1;
+        let there = self.slots.iter_mut().filter(|slot| is_there(slot));
         there.for_each(|slot| slot.flow.visited(&mut self.recorder));
         (self.started, self.finished, self.arrivals) = (false, false, None);
         hand_over.put(self.recorder.start_over());

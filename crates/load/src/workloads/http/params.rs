@@ -10,7 +10,7 @@ use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::http::{Credential, RequestSpec, RequestTemplate, Url};
-use crate::worker::workers::filler;
+use crate::worker::filler::filler;
 
 /// What to ask for, and what to expect.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use super::message::{CLEAN_CLOSES, HEADER, LATE, LATE_MESSAGES};
 use crate::flow::failure::lost;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
-use crate::worker::workers::filler;
+use crate::worker::filler::filler;
 
 /// Bytes of a message that leave together with its header; the rest is sent from the filler that
 /// all connections share. More would cost each connection memory, less would cost a short segment a

@@ -9,7 +9,7 @@ use super::datagram::HEADER;
 use crate::flow::failure::explain;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
-use crate::worker::workers::filler;
+use crate::worker::filler::filler;
 
 /// A send that was due inside the window may happen this much after its end. A worker that wakes up
 /// a little late has not missed anything.

@@ -16,6 +16,8 @@ const QUIET: Nanos = 20_000_000;
 /// How long a flow that may be over still waits. A worker that had no CPU in the meantime reads its
 /// socket once more before it draws conclusions from silence.
 const LAST_LOOK: Nanos = 2_000_000;
+/// How often a flow looks whether anything came that is at rest between two visits.
+const REST: Nanos = SECOND;
 /// Higher numbers are not ours: at ten million datagrams a second they were reached after ten
 /// months.
 const MOST_NUMBER: u64 = 1 << 48;
@@ -45,11 +47,15 @@ pub(super) struct UdpServer {
     patience: Nanos,
     /// Whether this is the last look.
     looked: bool,
+    /// Whether it stays for another visit.
+    stays: bool,
+    /// Whether nothing more of this visit can come.
+    over: bool,
 }
 
 impl UdpServer {
     /// A flow of datagrams of `size` bytes.
-    pub(super) fn new(size: usize, client_offset_ns: i64, shared_clock: bool) -> Self {
+    pub(super) fn new(size: usize, client_offset_ns: i64, shared_clock: bool, stays: bool) -> Self {
         Self {
             size,
             client_offset_ns,
@@ -63,6 +69,8 @@ impl UdpServer {
             last: 0,
             patience: 0,
             looked: false,
+            stays,
+            over: false,
         }
     }
 
@@ -87,7 +95,8 @@ impl UdpServer {
             self.foreign += 1;
             return;
         }
-        (self.last, self.patience, self.looked) = (now, next_look(now, out), false);
+        (self.last, self.patience) = (now, next_look(now, out));
+        (self.looked, self.over) = (false, false);
         if self.shared_clock {
             self.slowest = self.slowest.max(u64::try_from(transit).unwrap_or(0));
         }
@@ -119,7 +128,9 @@ impl UdpServer {
         let over_at = self.over_at(out);
         let over = now >= over_at;
         if over && self.looked {
-            return Op::End;
+            self.over = true;
+            self.patience = now + REST;
+            return if self.stays { self.listen() } else { Op::End };
         }
         self.looked = over;
         self.patience = if over { now + LAST_LOOK } else { next_look(now, out).min(over_at) };
@@ -176,6 +187,15 @@ impl Flow for UdpServer {
     #[inline]
     fn deadline(&self) -> Option<Nanos> {
         Some(self.patience)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.over
+    }
+
+    fn visited(&mut self, out: &mut Recorder) {
+        self.closing(out);
+        (self.jitter_sum_ns, self.jitter_count, self.foreign) = (0.0, 0, 0);
     }
 
     fn closing(&mut self, out: &mut Recorder) {

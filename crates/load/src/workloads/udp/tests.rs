@@ -45,7 +45,7 @@ fn arrive(flow: &mut UdpServer, numbers: &[u64], out: &mut Recorder) {
 #[test]
 fn a_server_tells_lost_reordered_and_doubled_apart() {
     let (mut out, live) = recorder(false);
-    let mut flow = UdpServer::new(16, OFFSET, true);
+    let mut flow = UdpServer::new(16, OFFSET, true, false);
     flow.start(9 * SECOND);
     arrive(&mut flow, &[0, 1, 3, 2, 2, 5, 6, 6], &mut out);
     assert_eq!((of(&live, Counter::Completed), of(&live, Counter::ReceivedBytes)), (6, 96));
@@ -72,7 +72,7 @@ fn a_server_tells_lost_reordered_and_doubled_apart() {
 fn jitter_is_the_mean_over_the_window() {
     let jitter = |datagrams: &[(Nanos, Nanos)]| {
         let (mut out, _) = recorder(false);
-        let mut flow = UdpServer::new(16, 0, true);
+        let mut flow = UdpServer::new(16, 0, true, false);
         flow.start(9 * SECOND);
         for (number, (at, transit)) in (0..).zip(datagrams) {
             flow.on(Event::Received(&datagram(number, at - transit, 16)), *at, &mut out);
@@ -105,14 +105,14 @@ fn jitter_is_the_mean_over_the_window() {
 #[test]
 fn without_a_common_clock_there_is_no_delay() {
     let (mut out, live) = recorder(false);
-    arrive(&mut UdpServer::new(16, OFFSET, false), &[0, 1, 2], &mut out);
+    arrive(&mut UdpServer::new(16, OFFSET, false, false), &[0, 1, 2], &mut out);
     assert_eq!((of(&live, Counter::Counted), out.histograms().count()), (3, 0));
 }
 
 #[test]
 fn what_is_not_ours_is_not_counted() {
     let (mut out, live) = recorder(false);
-    let mut flow = UdpServer::new(64, 0, true);
+    let mut flow = UdpServer::new(64, 0, true, false);
     flow.start(9 * SECOND);
     let now = 10 * SECOND;
     let mut registration = [0; 64];
@@ -139,7 +139,7 @@ fn what_is_not_ours_is_not_counted() {
 #[test]
 fn a_flow_ends_only_after_silence_and_one_more_look() {
     let (mut out, _) = recorder(false);
-    let mut flow = UdpServer::new(16, 0, true);
+    let mut flow = UdpServer::new(16, 0, true, false);
     flow.start(9 * SECOND);
     let silent = |flow: &mut UdpServer, out: &mut Recorder| {
         // A worker that had no CPU comes much later than it wanted.
@@ -174,7 +174,7 @@ fn once_the_client_is_done_the_paths_own_time_is_waited_for() {
     // comes then.
     let ends_after = |straggler: Option<Nanos>, shared_clock| {
         let (mut out, _) = recorder(false);
-        let mut flow = UdpServer::new(16, 0, shared_clock);
+        let mut flow = UdpServer::new(16, 0, shared_clock, false);
         flow.start(9 * SECOND);
         let came = 11 * SECOND - MS;
         flow.on(Event::Received(&datagram(0, came - 30 * MS, 16)), came, &mut out);

@@ -1,0 +1,37 @@
+//! The end of a visit: the workers of one end hand over what they wrote down, and stay prepared.
+
+use hopbench_model::Counts;
+
+use super::{Workers, lock};
+use crate::measure::recorder::Recorder;
+
+impl Workers {
+    /// The client of a visit is done: a server's receivers wake up for what still comes, however
+    /// little it is.
+    pub fn drain(&self) {
+        if self.receive_low_water.is_some() {
+            self.sockets.set_receive_low_water(1);
+        }
+    }
+
+    /// A server's visit is over: its workers hand over what they wrote down, and stay prepared.
+    pub fn end_visit(&self) {
+        self.window.close_visit();
+        self.wake();
+    }
+
+    /// Whether all workers have handed over what they wrote down of a visit: flows that stay are at
+    /// rest.
+    pub fn visit_is_over(&self) -> bool {
+        let threads = lock(&self.shared.threads).len();
+        self.hand_over.as_ref().is_some_and(|hand_over| hand_over.count() >= threads)
+    }
+
+    /// What the workers wrote down of a visit that is over, and their counts.
+    pub fn take_visit(&self) -> Option<(Recorder, Counts)> {
+        if let Some(bytes) = self.receive_low_water {
+            self.sockets.set_receive_low_water(bytes);
+        }
+        self.hand_over.as_ref().map(|hand_over| hand_over.take(&self.window))
+    }
+}
