@@ -56,8 +56,10 @@ pub(crate) struct ActiveTrial {
     closing_until: Option<Nanos>,
     /// The run that flows name in their header.
     run: u32,
-    /// Whether it stays prepared when its visit is over.
+    /// Whether its flows stay when its visit is over.
     stays: bool,
+    /// Whether it must not be visited again all the same.
+    is_in_doubt: bool,
     /// Bytes that a server has to receive before a visit is over.
     awaited: u64,
     /// Whether a server's workers know that the visit is over.
@@ -179,6 +181,7 @@ impl ActiveTrial {
             shared: Arc::clone(shared),
             run: prepare.run,
             stays: context.stays,
+            is_in_doubt: false,
             opening: patience,
             awaited: 0,
             is_told: false,
@@ -220,7 +223,8 @@ impl ActiveTrial {
 
     /// The run of a trial whose visit is over, if it stays prepared.
     pub(crate) fn rests(&self) -> Option<u32> {
-        (self.stays && self.phase == Phase::Resting).then_some(self.run)
+        let is_kept = self.stays && !self.is_in_doubt && self.phase == Phase::Resting;
+        is_kept.then_some(self.run)
     }
 
     /// Makes ready for another visit.
@@ -266,7 +270,7 @@ impl ActiveTrial {
         // cut short.
         let over = now >= self.window.end();
         // What ends before its time is in doubt, and not kept.
-        self.stays &= over;
+        self.is_in_doubt |= !over;
         match self.phase {
             Phase::WarmUp | Phase::Measuring if over => {}
             Phase::Opening | Phase::Ready | Phase::WarmUp => self.window.stop(),

@@ -35,13 +35,18 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// How often the port threads of this process went to sleep, or were interrupted: each time they
 /// had woken up.
 fn wakeups() -> u64 {
+    wakeups_of(|name| name == "hb-port")
+}
+
+/// The same of the threads whose names are these.
+fn wakeups_of(is_one: impl Fn(&str) -> bool) -> u64 {
     let of_task = |task: fs::DirEntry| {
         let read = |name: &str| fs::read_to_string(task.path().join(name)).unwrap_or_default();
         let number = |line: &str| line.rsplit(char::is_whitespace).next()?.parse::<u64>().ok();
         let status = read("status");
         let switches =
             status.lines().filter(|line| line.contains("_ctxt_switches:")).filter_map(number);
-        if read("comm").trim() == "hb-port" { switches.sum() } else { 0 }
+        if is_one(read("comm").trim()) { switches.sum() } else { 0 }
     };
     fs::read_dir("/proc/self/task").unwrap().flatten().map(of_task).sum()
 }
@@ -90,6 +95,34 @@ fn a_window_wakes_the_ports_thread_a_handful_of_times() {
         }
     }
     assert!(busy.is_empty(), "{busy:#?}");
+    assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
+}
+
+#[test]
+fn hundreds_of_prepared_trials_rest() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut client, mut server) = (Agent::start(), Agent::start());
+    let runs = 200;
+    for run in 1..=runs {
+        let mut job = job("rr", params("rr", server.address), 1);
+        (job.timing.warmup_ns, job.timing.window_ns) = (0, MS);
+        let trial = TestTrial::new(job, server.address);
+        for (end, role) in [(&mut server, Role::Server), (&mut client, Role::Client)] {
+            let ToAgent::Prepare(mut order) = trial.prepare(run, role, 0, 1) else {
+                unreachable!()
+            };
+            order.stays = true;
+            end.send(&ToAgent::Prepare(order));
+            end.ready();
+        }
+        trial.measure(&mut [&mut client], &mut [&mut server]);
+    }
+    let worker = |name: &str| name == "hb-epoll";
+    let before = wakeups_of(worker);
+    hopbench_sys::clock::sleep_until(hopbench_sys::clock::now() + 1000 * MS);
+    let woken = wakeups_of(worker) - before;
+    // Each looks once in 10 s whether it should end.
+    assert!(woken <= u64::from(runs), "{woken} wake-ups of {} workers in a second", 2 * runs);
     assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
 }
 

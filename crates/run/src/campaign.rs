@@ -57,8 +57,9 @@ pub struct Campaign {
     budget: Budget,
     /// Time for the rounds alone, where the plan says it.
     rounds_budget: Option<Budget>,
-    /// What trials took beyond warm-up and window, summed, ns, and how many there were.
-    overhead: (Nanos, u64),
+    /// What trials took beyond warm-up and window, summed, ns, and how many there were. Visits need a
+    /// shorter warm-up than planned: it may be less than nothing.
+    overhead: (i64, u64),
 }
 
 /// A campaign that is over.
@@ -290,7 +291,8 @@ impl Campaign {
     /// Time that a trial will take.
     fn trial_ns(&self, job: &Job) -> Nanos {
         let (sum, count) = self.overhead;
-        least_ns(job).saturating_add(sum.checked_div(count).unwrap_or(TRIAL_OVERHEAD_NS))
+        let mean = i64::try_from(count).ok().and_then(|count| sum.checked_div(count));
+        least_ns(job).saturating_add_signed(mean.unwrap_or(TRIAL_OVERHEAD_NS.cast_signed())).max(1)
     }
 
     /// Notes what a trial took beyond its warm-up and window, with the pause before it.
@@ -298,7 +300,8 @@ impl Campaign {
         let now = clock::now();
         let since = ended_at.replace(now).unwrap_or(began);
         if good {
-            self.overhead.0 += (now - since).saturating_sub(least_ns(job));
+            let took = (now - since).cast_signed();
+            self.overhead.0 += took.saturating_sub_unsigned(least_ns(job));
             self.overhead.1 += 1;
         }
     }

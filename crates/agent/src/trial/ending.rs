@@ -60,7 +60,7 @@ impl ActiveTrial {
         self.report.drained = counts;
         let report = self.reported(&recorder, clock::now());
         // Who was refused once would be counted in each visit.
-        self.stays &= self.flow_limit.refused() == 0;
+        self.is_in_doubt |= self.flow_limit.refused() > 0;
         News::Done(report)
     }
 

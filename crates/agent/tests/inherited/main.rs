@@ -7,3 +7,4 @@ mod observers;
 mod overhead;
 mod rig;
 mod session;
+mod visits;

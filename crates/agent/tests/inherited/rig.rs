@@ -34,8 +34,16 @@ impl Agent {
 
     /// The same of a run.
     pub(crate) fn of(run: Option<RunKey>) -> Self {
-        let agent =
-            Inherited::open(Some(([127, 0, 0, 1], 0).into()), Limits::default(), run).unwrap();
+        Self::with(Limits::default(), run)
+    }
+
+    /// With a port on loopback, and so many worker threads at most.
+    pub(crate) fn limited(threads: u32) -> Self {
+        Self::with(Limits { threads: Some(threads), ..Limits::default() }, None)
+    }
+
+    fn with(limits: Limits, run: Option<RunKey>) -> Self {
+        let agent = Inherited::open(Some(([127, 0, 0, 1], 0).into()), limits, run).unwrap();
         let address = agent.address().unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
         let thread = std::thread::spawn(move || agent.serve_over(theirs));

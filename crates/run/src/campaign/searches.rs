@@ -3,11 +3,11 @@
 
 mod attempt;
 mod bounds;
+mod earlier_trial;
 mod equal;
 mod load;
 mod observation;
 pub(super) mod search_driver;
-mod visit;
 
 use hopbench_model::Fault;
 use hopbench_sys::clock;
@@ -18,8 +18,8 @@ use super::{Around, Campaign};
 use crate::results::CellName;
 use attempt::{Go, SEARCHING, TIME_ENDED, Tried, Try};
 pub(super) use bounds::bounds;
+use earlier_trial::{EarlierTrial, is_at_equal_load};
 pub(super) use search_driver::SearchDriver;
-use visit::{Visit, is_visit};
 
 impl Campaign {
     /// Makes all searches of the plan, and what follows from them. What is missing of those that
@@ -60,15 +60,19 @@ impl Campaign {
 
     /// Tells the searches what was measured in earlier sessions; the visits at equal loads that
     /// were made.
-    fn replay(&mut self, drivers: &mut [SearchDriver<'_>], around: &mut Around<'_>) -> Vec<Visit> {
+    fn replay(
+        &mut self,
+        drivers: &mut [SearchDriver<'_>],
+        around: &mut Around<'_>,
+    ) -> Vec<EarlierTrial> {
         let (mut visits, mut strange) = (Vec::new(), 0);
         for past in std::mem::take(&mut self.searched) {
             let Some(at) = drivers.iter().position(|driver| driver.has_made(&past)) else {
                 continue;
             };
-            if is_visit(&past) {
+            if is_at_equal_load(&past) {
                 drivers[at].steps = drivers[at].steps.max(past.step.step);
-                visits.push(Visit { at, past });
+                visits.push(EarlierTrial { at, past });
             } else if !drivers[at].replay(&past) && drivers[at].gone.is_none() {
                 strange += 1;
             }

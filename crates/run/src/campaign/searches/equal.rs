@@ -4,9 +4,9 @@ use hopbench_model::{EQUAL_LOAD, Fault, SearchStep};
 use hopbench_sys::clock;
 
 use super::attempt::{AT_EQUAL_LOADS, Go, TIME_ENDED, Tried, Try};
+use super::earlier_trial::EarlierTrial;
 use super::load::Load;
 use super::search_driver::{MOST_FAILURES, SearchDriver};
-use super::visit::Visit;
 use crate::campaign::event::Event;
 use crate::campaign::rounds::order::shuffled;
 use crate::campaign::{Around, Campaign};
@@ -34,7 +34,7 @@ impl Campaign {
     pub(super) fn equal_loads(
         &mut self,
         drivers: &mut [SearchDriver<'_>],
-        visits: &[Visit],
+        visits: &[EarlierTrial],
         around: &mut Around<'_>,
     ) -> Result<Go, Fault> {
         let most = around.plan.rounds.min(MOST_VISITS);
@@ -142,7 +142,7 @@ impl Campaign {
 
 /// Each cell at each load that was found for its workload point, the path that it was found on
 /// among them. A load is found at one time and compared at another.
-fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
+fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[EarlierTrial]) -> Vec<Item<'p>> {
     let mut out = Vec::new();
     for from in drivers.iter().filter(|driver| driver.spec.equal_load) {
         let loads = from.found();
@@ -157,7 +157,7 @@ fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[Visit]) -> Vec<Item<'p>> {
         }
         let found_on = from.path.name.as_str();
         for (at, driver) in drivers.iter().enumerate().filter(|(_, driver)| together(driver)) {
-            let is_this = |v: &&Visit| {
+            let is_this = |v: &&EarlierTrial| {
                 v.at == at && v.past.step.why == found_on && driver.was_at(&v.past, &loads)
             };
             let done = u32::try_from(visits.iter().filter(is_this).count()).unwrap_or(u32::MAX);

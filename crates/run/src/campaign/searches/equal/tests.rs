@@ -18,7 +18,7 @@ fn two() -> Plan {
 }
 
 /// A trial of an earlier session at an equal load, by its search.
-fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> Visit {
+fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> EarlierTrial {
     let step = SearchStep {
         goal: EQUAL_LOAD.to_owned(),
         step: 9,
@@ -34,7 +34,7 @@ fn visit(at: usize, found_on: &str, (connections, threads): (u32, u32)) -> Visit
     };
     let trial =
         TrialId { path: String::new(), workload: String::new(), point: String::new(), round: 9 };
-    Visit {
+    EarlierTrial {
         at,
         past: Searched {
             trial,
