@@ -227,6 +227,11 @@ impl ActiveTrial {
         is_kept.then_some(self.run)
     }
 
+    /// Whether connections were closed while it rested.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.sockets.broken() > 0
+    }
+
     /// Makes ready for another visit.
     pub(crate) fn revisit(&mut self, warmup_ns: Nanos) {
         self.job.timing.warmup_ns = warmup_ns;
@@ -326,7 +331,7 @@ impl ActiveTrial {
 
     /// Whether the client has ended a visit of which not all bytes may have come.
     fn awaits_bytes(&self) -> bool {
-        self.stays && !self.is_told && self.closing_until.is_some()
+        self.stays && self.role == Role::Server && !self.is_told && self.closing_until.is_some()
     }
 
     /// The clients have sent so many bytes.
@@ -477,11 +482,6 @@ impl ActiveTrial {
         let mut tick = self.tick(now);
         self.observer.read(&self.sockets, &mut tick);
         tick
-    }
-
-    fn last_edge(&mut self, now: Nanos) {
-        self.report.end = self.edge(now);
-        self.report.control_cpu_ns = usage::thread().cpu_ns().saturating_sub(self.spent_before);
     }
 }
 

@@ -31,8 +31,9 @@
 //!     |<------------------------- Ready ----|   every flow is up
 //!     |-- Start --------------------------->|
 //!     |<---------------------- Progress ----|   any number
-//!     |<-------------- Done or Failed ------|   exactly one for every Prepare
-//!     |-- Prepare ... or Bye -------------->|
+//!     |-- AllSent, Finish ----------------->|   to servers, when the clients are done
+//!     |<-------------- Done or Failed ------|   exactly one for every Prepare and Revisit
+//!     |-- Prepare, Revisit ... or Bye ----->|   Revisit: what an earlier Prepare made ready
 //!
 //!  Clock -> Clock and Ping -> Pong at any time after Hello; a Ping every KEEPALIVE.
 //!  Nothing heard for SILENCE_LIMIT: the agent stops all load and closes.
@@ -48,7 +49,7 @@
 //! ```text
 //!                 > Hello               < Hello
 //!   AwaitHello ------------> Answering ---------> Idle <-----------------+
-//!       |                                           | > Prepare          |
+//!       |                                           | > Prepare, Revisit |
 //!       | > Hello of another                        v                    |
 //!       |   protocol                            Preparing -------------->|
 //!       v                                           | < Ready            |
@@ -69,9 +70,12 @@
 //! Messages cross on the wire. A trial can end at the agent while `Start`, `Finish` or `Abort` is
 //! under way. In `Idle` after a trial these are legal and mean nothing. `Ready`, `Progress` and
 //! `Done` can be under way when the conductor aborts: while it waits for the trial's end they mean
-//! nothing either. The sessions answer [`Heed::Ignore`] for both. Because every `Prepare` is ended
-//! by exactly one `Done` or `Failed`, for which the next `Prepare` waits, no message can be taken
-//! for one of another trial.
+//! nothing either. The sessions answer [`Heed::Ignore`] for both. Because every `Prepare` and every
+//! `Revisit` is ended by exactly one `Done` or `Failed`, for which the next one waits, no message
+//! can be taken for one of another trial.
+//!
+//! After `Done` an end whose `Prepare` said `stays` may stay prepared. That is no state of the
+//! session: `Revisit` is legal in `Idle`, and answered by `Failed` where nothing stands.
 //!
 //! # Data flow (TCP)
 //!

@@ -20,11 +20,13 @@ impl Shelf {
     /// The trial of a run, for another visit after a warm-up of so many nanoseconds.
     ///
     /// # Errors
-    /// There is none (any more).
+    /// There is none (any more), or not all of its connections stand.
     pub(super) fn visit(&mut self, run: u32, warmup_ns: Nanos) -> Result<ActiveTrial, Fault> {
-        let mut trial = self.remove(run).ok_or_else(|| {
-            Fault::environment("the trial did not stay prepared, it is to be prepared again")
-        })?;
+        let again = |why: &str| Fault::environment(format!("{why}, it is to be prepared again"));
+        let mut trial = self.remove(run).ok_or_else(|| again("the trial did not stay prepared"))?;
+        if trial.is_broken() {
+            return Err(again("connections of the trial were closed while it rested"));
+        }
         trial.revisit(warmup_ns);
         Ok(trial)
     }

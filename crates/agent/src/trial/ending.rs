@@ -4,13 +4,23 @@ use std::sync::atomic::Ordering;
 
 use hopbench_load::{REFUSED_FLOWS, Recorder, Workers};
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, MAX_RATE_SETTING, Nanos};
-use hopbench_sys::clock;
+use hopbench_sys::{clock, usage};
+use hopbench_wire::Role;
 
 use super::registration::Registration;
 use super::report::add_recorded;
 use super::{ActiveTrial, News, Phase, cpus};
 
 impl ActiveTrial {
+    /// Reads all at the window's end. After that a client's visit may end.
+    pub(super) fn last_edge(&mut self, now: Nanos) {
+        self.report.end = self.edge(now);
+        self.report.control_cpu_ns = usage::thread().cpu_ns().saturating_sub(self.spent_before);
+        if self.stays && self.role == Role::Client {
+            self.workers.iter().for_each(Workers::end_visit);
+        }
+    }
+
     pub(super) fn conclude(&mut self) -> News {
         let now = clock::now();
         if self.workers.as_ref().is_some_and(|workers| workers.fault().is_some()) {
@@ -58,6 +68,8 @@ impl ActiveTrial {
         self.phase = Phase::Resting;
         self.shared.trials.fetch_sub(1, Ordering::AcqRel);
         self.report.drained = counts;
+        // All have come.
+        self.expected = None;
         let report = self.reported(&recorder, clock::now());
         // Who was refused once would be counted in each visit.
         self.is_in_doubt |= self.flow_limit.refused() > 0;

@@ -74,6 +74,14 @@ impl SocketSet {
         totals
     }
 
+    /// How many connections are not whole any more, though nobody here closed them. Sockets that are
+    /// not TCP have none.
+    pub fn broken(&self) -> usize {
+        let inner = self.lock();
+        let sockets = inner.open.values().filter_map(Weak::upgrade);
+        sockets.filter(|socket| TcpInfo::of(socket).is_ok() && !socket.is_whole()).count()
+    }
+
     /// Closes every socket in both directions, so that a thread that blocks on one returns.
     pub fn shut_all(&self) {
         for socket in self.lock().open.values().filter_map(Weak::upgrade) {

@@ -18,7 +18,7 @@ pub struct Window {
     all_sent: AtomicU64,
     began: AtomicU64,
     stop: AtomicBool,
-    /// Visits that were opened, and those that a server was told to end.
+    /// Visits that were opened, and those that may end.
     visits: AtomicU32,
     closed_visits: AtomicU32,
 }
@@ -57,13 +57,13 @@ impl Window {
         self.visits.load(Ordering::Acquire)
     }
 
-    /// The visit is over for a server, whose flows never rest: its workers hand over what they wrote
-    /// down.
+    /// The visit may end: the last readings were taken. Workers hand over what they wrote down as
+    /// soon as nothing is under way.
     pub(crate) fn close_visit(&self) {
         self.closed_visits.store(self.visits(), Ordering::Release);
     }
 
-    /// Visits that a server was told to end.
+    /// Visits that may end.
     pub(crate) fn closed_visits(&self) -> u32 {
         self.closed_visits.load(Ordering::Acquire)
     }

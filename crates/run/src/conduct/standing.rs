@@ -1,6 +1,7 @@
 //! What stays prepared between two visits to a cell.
 
-use hopbench_model::Nanos;
+use hopbench_model::{Nanos, SECOND, Transport};
+use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, Prepare, ToAgent};
 
 /// How long load of exchanges and datagrams runs before the window of a visit, ns. The connections
@@ -11,16 +12,27 @@ pub(super) const SETTLING: Nanos = 10_000_000;
 /// The orders by which the ends of a trial were prepared, the clients first. They stay prepared as
 /// long as their sessions last.
 #[derive(Debug)]
-pub struct Standing(Vec<Prepare>);
+pub struct Standing {
+    orders: Vec<Prepare>,
+    /// Until when what is on the way remembers the flows: see [`REST`].
+    until: Nanos,
+}
+
+/// How long flows over UDP may rest, ns. Whoever translates addresses forgets a flow that nobody
+/// answers after 30 s (`nf_conntrack_udp_timeout`).
+const REST: Nanos = 20 * SECOND;
 
 impl Standing {
+    /// The visit by these orders has just ended.
     pub(super) fn of(orders: Vec<Prepare>) -> Self {
-        Self(orders)
+        let is_udp = orders.iter().any(|order| order.job.transport() == Transport::Udp);
+        let until = if is_udp { clock::now() + REST } else { Nanos::MAX };
+        Self { orders, until }
     }
 
     /// The run of all orders.
     pub(super) fn run(&self) -> u32 {
-        self.0.first().map_or(0, |order| order.run)
+        self.orders.first().map_or(0, |order| order.run)
     }
 
     /// The order for another visit.
@@ -30,12 +42,12 @@ impl Standing {
 
     /// The orders themselves.
     pub(super) fn into_orders(self) -> Vec<Prepare> {
-        self.0
+        self.orders
     }
 
-    /// Whether ends that are prepared by these orders are prepared for those.
+    /// Whether ends that are prepared by these orders are still prepared for those.
     pub(super) fn is_as(&self, orders: &[Prepare]) -> bool {
-        self.0.iter().map(lasting).eq(orders.iter().map(lasting))
+        clock::now() < self.until && self.orders.iter().map(lasting).eq(orders.iter().map(lasting))
     }
 }
 

@@ -18,3 +18,4 @@ mod rounds;
 mod secrets;
 mod several;
 mod stops;
+mod visits;

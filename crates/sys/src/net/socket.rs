@@ -119,6 +119,22 @@ impl Socket {
         })
     }
 
+    /// Whether a connected stream is whole: the peer has not closed it, and nothing broke it. Takes
+    /// no bytes, and never waits.
+    pub fn is_whole(&self) -> bool {
+        let mut byte = 0u8;
+        // SAFETY: `byte` is writable for its length.
+        let got = check_len(unsafe {
+            libc::recv(
+                self.as_raw_fd(),
+                (&raw mut byte).cast(),
+                1,
+                libc::MSG_PEEK | libc::MSG_DONTWAIT,
+            )
+        });
+        got.map_or_else(|error| error.kind() == io::ErrorKind::WouldBlock, |bytes| bytes > 0)
+    }
+
     /// Takes up to `most` received bytes of a TCP stream and drops them in the kernel, without a
     /// copy (`MSG_TRUNC`). It measures the path rather than the copy. 0 means that the peer closed.
     ///

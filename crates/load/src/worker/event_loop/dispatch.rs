@@ -59,14 +59,17 @@ impl<F: Flow> EventLoop<F> {
         if window.visits() > self.visits { window.load_start() } else { Nanos::MAX }
     }
 
-    /// Ends a visit after which flows stay as they are: a client's when all of them rest, a server's
-    /// when it is told so and nothing is on its way. What was written down is handed over.
+    /// Ends a visit after which flows stay as they are, when this worker is told so: a client's as
+    /// soon as all of them rest, a server's when nothing is on its way. What was written down is
+    /// handed over.
     pub(super) fn end_visit(&mut self) {
         let Some(hand_over) = self.setup.hand_over.clone() else { return };
         let is_there = |slot: &Slot<F>| slot.state != SlotState::Ended;
+        if self.recorder.window().closed_visits() == self.visits {
+            return;
+        }
         let is_over = if self.setup.dial.is_none() {
-            self.recorder.window().closed_visits() > self.visits
-                && self.slots.iter().all(|slot| !is_there(slot) || slot.flow.is_idle())
+            self.slots.iter().all(|slot| !is_there(slot) || slot.flow.is_idle())
         } else {
             self.finished && self.live > 0 && self.resting.len() == self.live
         };

@@ -14,7 +14,8 @@ impl Workers {
         }
     }
 
-    /// A server's visit is over: its workers hand over what they wrote down, and stay prepared.
+    /// The last readings of a visit were taken, and a server's clients are done: workers hand over
+    /// what they wrote down as soon as nothing is under way, and stay prepared.
     pub fn end_visit(&self) {
         self.window.close_visit();
         self.wake();
