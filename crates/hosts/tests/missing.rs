@@ -63,6 +63,7 @@ fn plan(spec: &HostsSpec, paths: &[Path]) -> Plan {
         twin: None,
         stop: None,
         minimum_effect: 0.0,
+        stay_connected: false,
     }
 }
 

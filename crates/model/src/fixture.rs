@@ -104,6 +104,7 @@ pub fn plan(paths: Vec<Path>, points: Vec<Point>) -> Plan {
         twin: None,
         stop: None,
         minimum_effect: 0.0,
+        stay_connected: false,
         seed: 1,
     }
 }

@@ -66,6 +66,10 @@ pub struct Plan {
     /// Differences below this share are of no interest: 0.02 is `minimum-effect: 2%`; 0: all are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub minimum_effect: f64,
+    /// Whether the connections of a cell stay open between its trials, where they can. Else each
+    /// trial opens its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stay_connected: bool,
     /// Seed of the order of the rounds and of everything random in the trials.
     pub seed: u64,
 }

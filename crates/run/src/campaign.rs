@@ -243,10 +243,10 @@ impl Campaign {
         around: &mut Around<'_>,
     ) -> Result<Done, Fault> {
         let Around { testbed, sessions, meters, observer, bounds, .. } = around;
-        let RunFile { run_id, session, .. } = self.folder.run();
+        let RunFile { run_id, session, plan, .. } = self.folder.run();
+        let (session, bounds, stays) = (*session, *bounds, plan.stay_connected);
         let secrets = &self.secrets;
-        let trial_of =
-            CellTrial { run_id, session: *session, path, point, round, bounds: *bounds, secrets };
+        let trial_of = CellTrial { run_id, session, path, point, round, stays, bounds, secrets };
         let mut disturbed: Vec<String> = Vec::new();
         loop {
             let Measured { result, changes, barred } =

@@ -21,7 +21,7 @@ use crate::paths::{listed, matrix, variants};
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
-use crate::workload::visit::Visit;
+use crate::workload::short_times::ShortTimes;
 use rounds::Extent;
 
 /// The keys of a scenario.
@@ -35,6 +35,7 @@ pub(crate) const KEYS: &[&str] = &[
     "baseline",
     "a-a",
     "minimum-effect",
+    "stay-connected",
     "paths",
     "places",
     "mesh",
@@ -147,6 +148,8 @@ fn resolve(
     let tried = if paths.is_none() { tried(&fields) } else { None };
     let baseline = baseline(&fields, paths.as_deref(), tried.as_deref(), problems);
     let (pairs, minimum_effect) = comparison(&fields, problems);
+    let stay_connected =
+        fields.parsed("stay-connected", "true or false", problems).unwrap_or(false);
     let named_paths: Option<Vec<Path>> =
         paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
     let mut shared = Shared {
@@ -157,7 +160,11 @@ fn resolve(
             .map(|(n, _, v)| (n, v))
             .collect(),
         time: overrides.time,
-        visit: is_short.then_some(if testbed.is_lab() { Visit::NEAR } else { Visit::FAR }),
+        short_times: is_short.then_some(if testbed.is_lab() {
+            ShortTimes::NEAR
+        } else {
+            ShortTimes::FAR
+        }),
         seed,
         paths: named_paths.as_deref(),
         tried: tried.as_deref(),
@@ -212,6 +219,7 @@ fn resolve(
         twin: None,
         stop,
         minimum_effect,
+        stay_connected,
     };
     let kept = vec![true; plan.cells.len()];
     let mut plan = only::reduced(plan, &kept);

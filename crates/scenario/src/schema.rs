@@ -76,6 +76,13 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             ),
         ),
         (
+            "stay-connected".to_owned(),
+            described(
+                json!({"type": "boolean", "default": false}),
+                "Whether the connections of a cell stay open between its trials",
+            ),
+        ),
+        (
             "paths".to_owned(),
             described(
                 json!({"type": "object", "minProperties": 1, "propertyNames": {"pattern": NAME}}),

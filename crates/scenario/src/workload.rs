@@ -4,7 +4,7 @@ pub(crate) mod flags;
 mod keys;
 mod points;
 pub(crate) mod search;
-pub(crate) mod visit;
+pub(crate) mod short_times;
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use self::flags::command;
 use self::keys::Reader;
 use self::points::Maker;
 use self::search::Search;
-use self::visit::Visit;
+use self::short_times::ShortTimes;
 use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Key, Kind, Node, quoted};
 use crate::document::problem::Problems;
@@ -39,7 +39,7 @@ pub(crate) struct Shared<'a> {
     /// Of the command line, instead of every other.
     pub(crate) time: Option<Span>,
     /// Of a run with a budget.
-    pub(crate) visit: Option<Visit>,
+    pub(crate) short_times: Option<ShortTimes>,
     pub(crate) seed: u64,
     /// `None` if it is not known which there are.
     pub(crate) paths: Option<&'a [Path]>,
@@ -191,9 +191,9 @@ impl Shared<'_> {
             return None;
         }
         let mut points = maker.make(problems);
-        if let Some(visit) = self.visit.filter(|_| search.is_none()) {
+        if let Some(times) = self.short_times.filter(|_| search.is_none()) {
             let says = |name: &str| keys.iter().any(|key| key.name == name);
-            points.iter_mut().for_each(|point| visit.suit(&mut point.job, says));
+            points.iter_mut().for_each(|point| times.suit(&mut point.job, says));
         }
         if let Some(search) = search {
             for point in &mut points {

@@ -58,6 +58,8 @@ pub(crate) struct EventLoopSetup {
     pub grace: Nanos,
     /// Takes what was written down of a visit, where flows stay for the next one.
     pub hand_over: Option<Arc<HandOver>>,
+    /// The CPUs among which each visit finds another one; none: the scheduler is left alone.
+    pub cpus: Vec<usize>,
 }
 
 impl EventLoopSetup {

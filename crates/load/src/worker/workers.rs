@@ -350,6 +350,7 @@ fn event_loop_setup(
         throttle: context.throttle.clone(),
         grace: setup.grace,
         hand_over: hand_over.cloned(),
+        cpus: Vec::new(),
     }
 }
 
@@ -411,7 +412,7 @@ impl Shared {
         setup: &WorkersSetup,
         cpu: Option<usize>,
         flows: Vec<(u32, F)>,
-        loop_setup: EventLoopSetup,
+        mut loop_setup: EventLoopSetup,
         readiness: &Arc<Readiness>,
         inbox: Option<Arc<Inbox<F>>>,
     ) -> Result<(), Fault> {
@@ -444,6 +445,9 @@ impl Shared {
                     Ok(got) => format!("asked {cpu}, got {got:?}"),
                     Err(error) => format!("asked {cpu}, refused: {error}"),
                 });
+            }
+            if cpu.is_none() && loop_setup.hand_over.is_some() {
+                loop_setup.cpus = cpu::allowed().unwrap_or_default();
             }
             // Sleeps of a schedule end on time, not up to 50 us later.
             cpu::set_timer_slack(1);

@@ -45,6 +45,8 @@ pub(super) struct CellTrial<'a> {
     pub(super) path: &'a Path,
     pub(super) point: &'a Point,
     pub(super) round: u32,
+    /// Whether its connections stay open for the next trial of the cell.
+    pub(super) stays: bool,
     /// The largest jobs of the plan.
     pub(super) bounds: Bounds,
     /// The values of the plan's secret headers.
@@ -146,7 +148,7 @@ impl CellTrial<'_> {
         let mut ends = sessions.take(testbed, &route.clients, &route.servers)?;
         ends.permit = permit;
         // A search changes its load from trial to trial.
-        ends.stay = self.point.search.is_none();
+        ends.stay = self.stays && self.point.search.is_none();
         let cell = CellName::new(&self.path.name, &self.point.workload, &self.point.point);
         ends.standing = sessions.take_standing(&cell);
         for (agent, connection) in ends_of(&route, &mut ends) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Record, Schedule};
+use hopbench_model::{Plan, Record, Schedule};
 use serde_json::json;
 
 use crate::bed::{Bed, Trouble};
@@ -38,7 +38,7 @@ fn what_can_stay_prepared_is_visited_from_the_second_round_on() {
     ];
     let mut bed = Bed::default();
     run(
-        plan(vec![path("x", 1, 1), path("y", 2, 1)], points, 3),
+        Plan { stay_connected: true, ..plan(vec![path("x", 1, 1), path("y", 2, 1)], points, 3) },
         dir.path(),
         &mut bed,
         &mut Onlooker::default(),
@@ -74,7 +74,7 @@ fn a_cell_that_was_lost_is_prepared_again() {
     let mut bed = Bed::default();
     bed.trouble.insert("x".to_owned(), Trouble::Dies(100, true));
     run(
-        plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 4),
+        Plan { stay_connected: true, ..plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 4) },
         dir.path(),
         &mut bed,
         &mut Onlooker::default(),
@@ -86,4 +86,13 @@ fn a_cell_that_was_lost_is_prepared_again() {
     assert_eq!(of["y ask"], [false, true, true, true]);
     // What was measured before it died is a record, too.
     assert_eq!(of["x ask"][of["x ask"].len() - 3..], [false, true, true]);
+}
+
+#[test]
+fn without_the_key_every_trial_opens_its_own_connections() {
+    let dir = tempfile::tempdir().unwrap();
+    let points = vec![point("ask", &[], job("rr", json!({"size": "1B"}), 2, 50))];
+    let plan = plan(vec![path("x", 1, 1)], points, 3);
+    run(plan, dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    assert_eq!(stood(&contents(dir.path()).1)["x ask"], [false; 3]);
 }

@@ -20,7 +20,7 @@ pub(crate) fn compare(rows: &[(&str, &str)], scenario: impl Fn(&str) -> String) 
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-const WHOLE: &str = "expected one of name, testbed, budget, rounds, stop, seed, baseline, a-a, minimum-effect, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu";
+const WHOLE: &str = "expected one of name, testbed, budget, rounds, stop, seed, baseline, a-a, minimum-effect, stay-connected, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu";
 
 #[test]
 fn the_whole_file() {

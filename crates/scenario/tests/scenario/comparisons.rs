@@ -57,16 +57,16 @@ fn a_budget_makes_trials_short_and_their_number_open() {
         let timing = plan.points[0].job.timing;
         (timing.warmup_ns / 1_000_000, timing.window_ns / 1_000_000)
     };
-    assert_eq!(times(&of("budget: 90", &none)), (40, 120));
+    assert_eq!(times(&of("budget: 90", &none)), (10, 120));
     assert_eq!(times(&of("budget: 90\ntime: 1s\nwarmup: 300ms", &none)), (300, 1000));
     let usual = times(&of("rounds: 3", &none));
     // The command line has the last word, and leaves trials as short as they are.
     let rounds = of("budget: 90", &Overrides { rounds: Some(7), ..none.clone() });
-    assert_eq!((rounds.rounds, rounds.budget_ns, times(&rounds)), (7, None, (40, 120)));
+    assert_eq!((rounds.rounds, rounds.budget_ns, times(&rounds)), (7, None, (10, 120)));
     let budget = Overrides { budget: "30s".parse().ok(), ..none.clone() };
     for keys in ["rounds: 9", "stop: {ci: 2%}", "budget: 1h"] {
         let plan = of(keys, &budget);
-        assert_eq!((plan.budget_ns, times(&plan)), (Some(30 * SECOND), (40, 120)), "{keys}");
+        assert_eq!((plan.budget_ns, times(&plan)), (Some(30 * SECOND), (10, 120)), "{keys}");
         assert_eq!(plan.stop, None);
     }
     assert!(usual.1 > 1000);
@@ -284,4 +284,15 @@ fn the_twin_is_kept_with_what_it_is_compared_with() {
     let said = only(&["path=host again"]).expect_err("no cell");
     assert!(said.contains("path of host, overlay, eni; size"), "{said}");
     assert_eq!(own(&["path=*"]).len(), 3);
+}
+
+#[test]
+fn connections_stay_only_where_somebody_says_so() {
+    let of = |keys: &str| resolved(&with(keys), &Overrides::default()).plan.stay_connected;
+    assert_eq!(
+        [of("seed: 1"), of("stay-connected: false"), of("stay-connected: true")],
+        [false, false, true]
+    );
+    let said = lines(&try_with(&with("stay-connected: 7"), &Overrides::default()).expect_err("no"));
+    assert_eq!(said, "x.yaml:2:17: stay-connected: found `7`, expected true or false");
 }

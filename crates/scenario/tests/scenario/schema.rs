@@ -210,6 +210,8 @@ fn both_take_the_same_searches_and_stops() {
         (top("a-a: perhaps"), false),
         (top("minimum-effect: 2%"), true),
         (top("minimum-effect: large"), false),
+        (top("stay-connected: true"), true),
+        (top("stay-connected: 7"), false),
     ] {
         assert_read(&text, right);
         assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {text}");

@@ -131,7 +131,7 @@ fn quickstart() {
     );
     let kinds: Vec<&str> = plan.points.iter().map(|p| p.job.workload.as_str()).collect();
     assert_eq!(kinds, ["stream", "rr", "http", "udp", "ping"]);
-    assert_eq!((plan.cells.len(), plan.budget_ns), (35, Some(150_000_000_000)));
+    assert_eq!((plan.cells.len(), plan.budget_ns), (34, Some(150_000_000_000)));
     assert!(minutes(&plan)[1] <= 3.0, "{} minutes of `make demo`", minutes(&plan)[1]);
     // What proxies leave alone is not measured through them.
     for cell in &plan.cells {

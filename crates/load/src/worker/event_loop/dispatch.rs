@@ -3,7 +3,7 @@
 use std::io;
 
 use hopbench_model::{Counter, Fault, LATE_NS, Nanos};
-use hopbench_sys::clock;
+use hopbench_sys::{clock, cpu};
 
 use super::EventLoop;
 use super::slot::{Slot, SlotState};
@@ -27,6 +27,7 @@ impl<F: Flow> EventLoop<F> {
             let load_start = self.load_start();
             if now >= load_start {
                 self.started = true;
+                self.find_cpu(now);
                 self.recorder.window().begin(now);
                 match &self.setup.arrivals {
                     Some(make) => self.arrivals = Some(make(load_start)),
@@ -51,6 +52,17 @@ impl<F: Flow> EventLoop<F> {
             self.cut(engine);
         }
         Ok(())
+    }
+
+    /// A thread that rested wakes where it ran last, for a whole run. A new one would be placed anew:
+    /// where it happens to run must not be a property of its cell.
+    fn find_cpu(&self, now: Nanos) {
+        let cpus = &self.setup.cpus;
+        if self.visits > 0 && cpus.len() > 1 {
+            let at = (now / 1000) as usize % cpus.len();
+            let _ = cpu::pin_thread(&cpus[at..=at]);
+            let _ = cpu::pin_thread(cpus);
+        }
     }
 
     /// When the load of the next visit starts; `Nanos::MAX` while that is not known.

@@ -103,6 +103,7 @@ fn event_loop<'a>(
         throttle: None,
         grace: 0,
         hand_over: None,
+        cpus: Vec::new(),
     };
     let recorder = Recorder::new(Arc::clone(window), Arc::<Live>::default(), false);
     let readiness = Readiness::new(0, Arc::new(Waker::new().unwrap()));

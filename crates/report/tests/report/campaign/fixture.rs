@@ -134,6 +134,7 @@ pub(crate) fn run(
             twin: None,
             stop: None,
             minimum_effect: 0.0,
+            stay_connected: false,
         },
         scenario: format!(
             "# Made up for tests: nothing was measured.\nname: {name}\ntestbed: {{lab: {{nodes: 3, link: 10Gbit}}}}\n"
