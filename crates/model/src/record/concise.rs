@@ -4,10 +4,13 @@ use super::{NodeCost, Record};
 
 /// A meter whose figures say something by being there.
 const CPU_METER: &str = "cpu";
+/// The figure of a proxy that does so.
+const CORES: &str = "cores";
 
 impl Record {
     /// Leaves out the counters of nodes that are 0: idle interfaces, and most of what the kernel
-    /// counts. [`NodeCost::counter`] still knows them.
+    /// counts. [`NodeCost::counter`] still knows them. Also those of proxies that are not on the
+    /// path: most of what they count.
     ///
     /// Whoever makes a record does this before he takes a decision from it: then one that was read
     /// again leads to the same.
@@ -16,6 +19,9 @@ impl Record {
             for (_, figures) in node.meters.iter_mut().filter(|(meter, _)| *meter != CPU_METER) {
                 figures.retain(|_, value| *value != 0.0);
             }
+        }
+        for proxy in self.cost.proxies.iter_mut().filter(|proxy| !proxy.named) {
+            proxy.figures.retain(|name, value| *value != 0.0 || name == CORES);
         }
     }
 }
@@ -32,6 +38,7 @@ impl NodeCost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ProxyCost;
     use crate::fixture::record;
 
     #[test]
@@ -59,5 +66,23 @@ mod tests {
         assert_eq!(node.counter("psi", "cpu_some_s"), Some(0.0));
         assert_eq!(node.counter("netdev", "eth0_rx_bytes"), None);
         assert_eq!(trial.metrics["requests_per_s"], 0.0, "a metric of 0 is no absent metric");
+    }
+
+    #[test]
+    fn a_proxy_beside_the_path_keeps_what_it_is_and_one_on_it_keeps_all() {
+        let mut trial = record(&[]);
+        let figures = [("cores", 0.0), ("requests", 0.0), ("rss_bytes", 7.0)];
+        for named in [true, false] {
+            trial.cost.proxies.push(ProxyCost {
+                name: "gateway".to_owned(),
+                node: "a".to_owned(),
+                named,
+                figures: figures.map(|(name, value)| (name.to_owned(), value)).into(),
+            });
+        }
+        trial.concise();
+        let names = |at: usize| trial.cost.proxies[at].figures.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(0), ["cores", "requests", "rss_bytes"]);
+        assert_eq!(names(1), ["cores", "rss_bytes"]);
     }
 }
