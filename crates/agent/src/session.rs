@@ -21,7 +21,7 @@ use crate::session::hello::hello;
 use crate::session::shelf::Shelf;
 use crate::session::table::SessionGuard;
 use crate::shared::Shared;
-use crate::trial::{ActiveTrial, News};
+use crate::trial::{ActiveTrial, News, START_LIMIT};
 
 /// Why a session ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +123,9 @@ fn follow(
     notify: &Arc<Waker>,
 ) -> Result<(), Ended> {
     let mut trial: Option<ActiveTrial> = None;
-    let mut shelf = Shelf::default();
+    // What a conductor keeps here without a run of its own, it keeps from others.
+    let is_foreign = over == Over::Tls && shared.permits.is_none();
+    let mut shelf = Shelf::new(if is_foreign { START_LIMIT } else { Nanos::MAX });
     let mut heard = clock::now();
     let is_held = |held: fn(&SessionGuard) -> bool| match guard {
         Some(guard) if !held(guard) => Err(Ended::Displaced),
@@ -178,7 +180,8 @@ fn follow(
         }
         let next = trial.as_ref().map_or(Nanos::MAX, ActiveTrial::next_look);
         // Whole messages may wait that no edge will announce.
-        let until = if left == 0 { 0 } else { next.min(silent_at) };
+        let over_at = shelf.let_go(clock::now());
+        let until = if left == 0 { 0 } else { next.min(silent_at).min(over_at) };
         channel.wait(until, Some(notify))?;
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct ActiveTrial {
     awaited: u64,
     /// Whether a server's workers know that the visit is over.
     is_told: bool,
+    /// The warm-up that its order asked for.
+    granted_warmup_ns: Nanos,
     /// How long its flows may take to open.
     opening: Nanos,
     prepared: Nanos,
@@ -114,8 +116,9 @@ const BETWEEN_WORDS: Nanos = SECOND / 10;
 const BETWEEN_COUNTS: Nanos = 500_000;
 /// The longest delay of a trial's end.
 const LATENESS: Nanos = 10 * SECOND;
-/// How long after `Prepare` the order to start may come, where opening the flows takes no longer.
-const START_LIMIT: Nanos = 30 * SECOND;
+/// How long after `Prepare` the order to start may come, where opening the flows takes no longer. A
+/// trial that rests waits as long for its next visit.
+pub(crate) const START_LIMIT: Nanos = 30 * SECOND;
 /// How long after all flows may be open it may come at least.
 const START_MARGIN: Nanos = 5 * SECOND;
 /// How far in the future a warm-up may begin.
@@ -182,6 +185,7 @@ impl ActiveTrial {
             run: prepare.run,
             stays: context.stays,
             is_in_doubt: false,
+            granted_warmup_ns: timing.warmup_ns,
             opening: patience,
             awaited: 0,
             is_told: false,
@@ -234,7 +238,8 @@ impl ActiveTrial {
 
     /// Makes ready for another visit.
     pub(crate) fn revisit(&mut self, warmup_ns: Nanos) {
-        self.job.timing.warmup_ns = warmup_ns;
+        // What was granted is the bound.
+        self.job.timing.warmup_ns = warmup_ns.min(self.granted_warmup_ns);
         self.shared.trials.fetch_add(1, Ordering::AcqRel);
         self.phase = Phase::Opening;
         (self.next_tick, self.next_word, self.closing_until) = (Nanos::MAX, 0, None);

@@ -311,6 +311,44 @@ fn a_trial_that_is_never_started_ends_by_itself() {
     assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).is_some());
 }
 
+/// Whether a server that gets this order makes ready, and is visited for 50 ms.
+fn is_visited(conductor: &mut Conductor, order: &ToAgent) -> bool {
+    conductor.send(order);
+    if !matches!(conductor.answer(5), Some(FromAgent::Ready { .. })) {
+        return false;
+    }
+    conductor.send(&ToAgent::Start { window_start_ns: clock::now() + 5 * MS });
+    clock::sleep_until(clock::now() + 70 * MS);
+    conductor.send(&ToAgent::Finish);
+    let mut said = std::iter::from_fn(|| conductor.answer(5));
+    let end = said.find(|said| !matches!(said, FromAgent::Progress(_)));
+    assert!(matches!(end, Some(FromAgent::Done(_))), "{end:?}");
+    true
+}
+
+/// A conductor that lives and has a trial rest: where the agent is not its own, that ends, too.
+#[test]
+fn a_trial_that_rests_for_long_makes_room_for_others() {
+    let server = server(Limits { threads: Some(1), ..Limits::default() });
+    let (mut first, mut second) = (Conductor::of(&server), Conductor::of(&server));
+    let timing = Timing { timeout_ns: 10 * MS, ..fixture::timing(50 * MS) };
+    let ToAgent::Prepare(mut order) = prepare_run(7, Role::Server, Job { timing, ..job() }) else {
+        unreachable!()
+    };
+    order.stays = true;
+    let again = ToAgent::Revisit { run: 7, warmup_ns: 0 };
+    assert!(is_visited(&mut first, &ToAgent::Prepare(order)) && is_visited(&mut first, &again));
+    let why = make_ready(&mut second, 8, job()).unwrap_err();
+    assert!(why.contains("worker threads"), "{why}");
+    let until = clock::now() + 31 * SECOND;
+    while clock::now() < until {
+        assert!(first.lives() && second.lives());
+        clock::sleep_until(clock::now() + SECOND);
+    }
+    make_ready(&mut second, 8, job()).unwrap();
+    assert!(!is_visited(&mut first, &again), "it is to be prepared again");
+}
+
 /// What a trial holds, it holds until its timeout is over: that is part of how long it may take.
 #[test]
 fn a_short_trial_has_no_long_timeout() {

@@ -1,19 +1,29 @@
 //! The trials of a session that stay prepared between their visits.
 
 use hopbench_model::{Fault, FaultKind, Nanos};
+use hopbench_sys::clock;
 
 use crate::trial::ActiveTrial;
 
-/// Trials whose connections stand and whose workers rest, each under the number of its run; the one
-/// that was visited last is at the end.
-#[derive(Default)]
-pub(super) struct Shelf(Vec<(u32, ActiveTrial)>);
+/// Trials whose connections stand and whose workers rest.
+pub(super) struct Shelf {
+    /// Each with the number of its run and the end of its rest; the one that was visited last is at
+    /// the end.
+    resting: Vec<(u32, Nanos, ActiveTrial)>,
+    /// How long each may rest, ns.
+    most_ns: Nanos,
+}
 
 impl Shelf {
+    /// Nothing yet. A trial that rests for `most_ns` ends.
+    pub(super) fn new(most_ns: Nanos) -> Self {
+        Self { resting: Vec::new(), most_ns }
+    }
+
     /// Keeps a trial whose visit is over; one that does not stay prepared ends.
     pub(super) fn put(&mut self, trial: ActiveTrial) {
         if let Some(run) = trial.rests() {
-            self.0.push((run, trial));
+            self.resting.push((run, clock::now().saturating_add(self.most_ns), trial));
         }
     }
 
@@ -33,8 +43,14 @@ impl Shelf {
 
     /// Takes the trial of a run away.
     pub(super) fn remove(&mut self, run: u32) -> Option<ActiveTrial> {
-        let at = self.0.iter().position(|(of, _)| *of == run)?;
-        Some(self.0.remove(at).1)
+        let at = self.resting.iter().position(|(of, ..)| *of == run)?;
+        Some(self.resting.remove(at).2)
+    }
+
+    /// Ends the trials whose rest is over; when the next one's is.
+    pub(super) fn let_go(&mut self, now: Nanos) -> Nanos {
+        self.resting.retain(|(_, until, _)| *until > now);
+        self.resting.iter().map(|(_, until, _)| *until).min().unwrap_or(Nanos::MAX)
     }
 
     /// Makes a trial; where the agent has no room for it, trials that rest make way. The first is the
@@ -48,7 +64,8 @@ impl Shelf {
     ) -> Result<T, Fault> {
         loop {
             match make() {
-                Err(fault) if fault.kind == FaultKind::Environment && self.0.pop().is_some() => {}
+                Err(fault)
+                    if fault.kind == FaultKind::Environment && self.resting.pop().is_some() => {}
                 made => return made,
             }
         }

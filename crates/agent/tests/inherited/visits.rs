@@ -201,6 +201,24 @@ fn what_does_not_stand_is_refused_and_can_be_prepared_again() {
     assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
 }
 
+/// Nobody gets more load by a visit than by the order before it.
+#[test]
+fn a_visit_has_no_longer_warm_up_than_was_granted() {
+    let (mut client, mut server) = (Agent::start(), Agent::start());
+    let trial = TestTrial::new(job("rr", params("rr", server.address), 2), server.address);
+    prepare(&trial, 1, &mut client, &mut server);
+    visit(&trial, &mut client, &mut server);
+    for end in [&mut server, &mut client] {
+        end.send(&ToAgent::Revisit { run: 1, warmup_ns: u64::MAX });
+        end.ready();
+    }
+    let (ours, theirs) = visit(&trial, &mut client, &mut server);
+    // Load began this much too late; with the warm-up that was asked for, by the age of the machine.
+    assert!(ours.start_late_ns < 20 * MS, "{}", ours.start_late_ns);
+    assert_sound(&trial, &ours, &theirs);
+    assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
+}
+
 /// The server's end of a run that rests is gone: its connections are.
 #[test]
 fn a_client_whose_server_is_gone_says_so_and_goes_on() {
