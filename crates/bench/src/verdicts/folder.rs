@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use hopbench_analysis::text::seconds_between;
 use hopbench_analysis::{Outcome, RunData, Summary};
-use hopbench_model::{Record, RunFile};
+use hopbench_model::{Record, RunFile, record_of_line};
 
 use crate::process::Task;
 
@@ -100,10 +100,11 @@ impl Folder {
             let file = folder.join(name);
             std::fs::read_to_string(&file).with_context(|| file.display().to_string())
         };
-        let run = serde_json::from_str(&text("run.json")?).context("run.json")?;
-        let records: Result<Vec<Record>, _> =
-            text("records.jsonl")?.lines().map(serde_json::from_str).collect();
-        Ok(Self { run, records: records.context("records.jsonl")? })
+        let run: RunFile = serde_json::from_str(&text("run.json")?).context("run.json")?;
+        let lines = text("records.jsonl")?;
+        let records = lines.lines().map(|line| record_of_line(line.as_bytes(), &run.shared));
+        let records: Vec<Record> = records.collect::<Result<_, _>>().context("records.jsonl")?;
+        Ok(Self { run, records })
     }
 
     /// The summary of the whole run.
@@ -180,7 +181,32 @@ fn elapsed_s(start: &str, end: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::{RecordLines, SharedParts};
+
     use super::*;
+
+    /// A folder whose records share parts, as runs write them.
+    #[test]
+    fn records_that_share_parts_are_read() {
+        let seed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/results/some");
+        let seed = std::fs::read_to_string(seed).unwrap();
+        let (run, old) = seed.split_once("\n%\n").unwrap();
+        let mut run: RunFile = serde_json::from_str(run).unwrap();
+        let mut lines = RecordLines::default();
+        let mut text = String::new();
+        let mut records = Vec::new();
+        for line in old.lines() {
+            records.push(record_of_line(line.as_bytes(), &run.shared).unwrap());
+            text += &lines.line(&records[records.len() - 1]).unwrap();
+        }
+        run.shared = lines.parts().clone();
+        assert_ne!(run.shared, SharedParts::default());
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+        write("run.json", &serde_json::to_string(&run).unwrap()).unwrap();
+        write("records.jsonl", &text).unwrap();
+        assert_eq!(Folder::read(folder.path()).unwrap().records, records);
+    }
 
     #[test]
     fn time_has_parts_of_seconds() {
