@@ -140,8 +140,12 @@ pub fn conduct(
         ending.fault.is_none()
             && ending.report.as_ref().is_some_and(|report| report.incomplete.is_none())
     };
-    if ends.stay && endings.iter().all(is_whole) {
-        ends.standing = Some(Standing::of(orders));
+    if ends.stay {
+        let mut standing = Standing::of(orders);
+        if !endings.iter().all(is_whole) {
+            standing.spend();
+        }
+        ends.standing = Some(standing);
     }
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();

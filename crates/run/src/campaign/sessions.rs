@@ -170,6 +170,13 @@ impl Sessions {
         self.standing.insert(cell, standing);
     }
 
+    /// The next trial of a cell is prepared anew.
+    pub(super) fn spend_standing(&mut self, cell: &CellName) {
+        if let Some(standing) = self.standing.get_mut(cell) {
+            standing.spend();
+        }
+    }
+
     /// Ends all sessions.
     pub(super) fn close(self) {
         drop(self.keeper);

@@ -164,7 +164,7 @@ impl CellTrial<'_> {
             .gauges
             .unwrap_or_else(|| Err("the trial ended before they were asked".to_owned()));
         if let Some(standing) = ends.standing.take() {
-            sessions.put_standing(cell, standing);
+            sessions.put_standing(cell.clone(), standing);
         }
         // What follows can take a while, in which somebody must keep the sessions alive.
         sessions.put_back(ends, &route.clients, &route.servers);
@@ -190,10 +190,16 @@ impl CellTrial<'_> {
         );
         costs.silent(&testbed.silent_meters());
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
-        Ok(self.finish(
+        let done = self.finish(
             Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges },
             testbed,
-        ))
+        );
+        // A visit opens no connections whose way could be proved: those of a failed proof, or of
+        // another way, must not stay.
+        if done.record.error.is_some() || changes.as_ref().map_or(true, |seen| !seen.is_empty()) {
+            sessions.spend_standing(&cell);
+        }
+        Ok(done)
     }
 
     /// The agents that are in sandboxes which nobody sees from here: what they say of themselves is

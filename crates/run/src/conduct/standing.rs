@@ -30,6 +30,11 @@ impl Standing {
         Self { orders, until }
     }
 
+    /// Its next trial is prepared anew; the ends may still hold what they prepared.
+    pub(crate) fn spend(&mut self) {
+        self.until = 0;
+    }
+
     /// The run of all orders.
     pub(super) fn run(&self) -> u32 {
         self.orders.first().map_or(0, |order| order.run)

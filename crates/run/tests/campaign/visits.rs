@@ -88,6 +88,25 @@ fn a_cell_that_was_lost_is_prepared_again() {
     assert_eq!(of["x ask"][of["x ask"].len() - 3..], [false, true, true]);
 }
 
+/// A visit opens no connections, so it could not prove where those of a failed proof lead.
+#[test]
+fn connections_of_a_failed_proof_do_not_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let points = vec![point("ask", &[], job("rr", json!({"size": "1B"}), 2, 50))];
+    let mut bed = Bed::default();
+    bed.trouble.insert("x".to_owned(), Trouble::NoProof);
+    run(
+        Plan { stay_connected: true, ..plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 3) },
+        dir.path(),
+        &mut bed,
+        &mut Onlooker::default(),
+    )
+    .unwrap();
+    let of = stood(&contents(dir.path()).1);
+    assert_eq!(of["y ask"], [false, true, true]);
+    assert!(of["x ask"].len() >= 3 && of["x ask"].iter().all(|stood| !stood), "{of:?}");
+}
+
 #[test]
 fn without_the_key_every_trial_opens_its_own_connections() {
     let dir = tempfile::tempdir().unwrap();
