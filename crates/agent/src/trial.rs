@@ -409,8 +409,8 @@ impl ActiveTrial {
                 self.window.stop();
                 Some(self.conclude())
             }
-            Phase::Draining if self.stays && workers.visit_is_over() => Some(self.conclude_visit()),
-            Phase::Draining if now >= self.drained_by() => {
+            Phase::Draining if self.visit_is_over(workers) => Some(self.conclude_visit()),
+            Phase::Draining if now >= self.drained_by() || self.is_torn(workers) => {
                 self.window.stop();
                 Some(self.conclude())
             }

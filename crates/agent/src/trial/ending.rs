@@ -60,6 +60,17 @@ impl ActiveTrial {
         }
     }
 
+    /// Whether the flows of a visit rest. A server without workers of its own waits for its order.
+    pub(super) fn visit_is_over(&self, workers: &Workers) -> bool {
+        let may_end = workers.running() > 0 || self.closing_until.is_some();
+        self.stays && may_end && workers.visit_is_over()
+    }
+
+    /// Whether a worker of a visit was cut and the others have nothing more to do: they do not stay.
+    pub(super) fn is_torn(&self, workers: &Workers) -> bool {
+        self.stays && self.role == Role::Client && workers.visit_is_torn()
+    }
+
     /// Ends a visit; the flows stay for the next one.
     pub(super) fn conclude_visit(&mut self) -> News {
         let Some((recorder, counts)) = self.workers.as_ref().and_then(Workers::take_visit) else {

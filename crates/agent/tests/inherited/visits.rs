@@ -1,5 +1,10 @@
 //! Trials that stay prepared, and are visited again and again.
 
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use hopbench_model::{Counter, EndReport, EngineKind, Fault, FaultKind, Job, Schedule};
 use hopbench_sys::clock;
 use hopbench_wire::{FromAgent, Prepare, Role, ToAgent};
@@ -257,4 +262,50 @@ fn what_rests_makes_way_where_there_is_no_room() {
     refused(&mut server, 3);
     refused(&mut server, 4);
     assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
+}
+
+/// One connection is never answered, so its worker is cut; the other has long handed over what it
+/// saw.
+#[test]
+fn what_some_workers_handed_over_counts_where_others_are_cut() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let answered = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&answered);
+    // The first connection only tries whether somebody is there, and the third is not answered.
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().flatten().take(3).enumerate() {
+            let count = Arc::clone(&count);
+            std::thread::spawn(move || serve(stream, number < 2, &count));
+        }
+    });
+    let mut client = Agent::start();
+    let mut job = Job { threads: 2, ..job("http", params("http", address), 2) };
+    job.schedule = Schedule::Rate(1000.0);
+    job.timing.timeout_ns = 300 * MS;
+    let trial = TestTrial::new(job, address);
+    client.send(&stays(trial.prepare(1, Role::Client, 0, 1)));
+    client.ready();
+    let window_start_ns = clock::now() + 5 * MS + trial.job.timing.warmup_ns;
+    client.send(&ToAgent::Start { window_start_ns });
+    let report = client.report();
+    let completed = report.drained.of(Counter::Completed);
+    assert!(completed > 10, "{completed}");
+    assert_eq!(completed, answered.load(Ordering::Acquire));
+    assert!(report.drained.of(Counter::Counted) > 10 && !report.latency.is_empty());
+    assert_eq!(client.bye(), Ok(()));
+}
+
+/// Answers each request of a connection, or reads them only.
+fn serve(mut stream: TcpStream, answers: bool, count: &AtomicU64) {
+    let mut head = [0; 4096];
+    // Each request comes in one segment.
+    while stream.read(&mut head).is_ok_and(|read| read > 0) {
+        if answers {
+            count.fetch_add(1, Ordering::AcqRel);
+            if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
+                return;
+            }
+        }
+    }
 }

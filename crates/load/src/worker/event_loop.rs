@@ -122,7 +122,8 @@ impl<F: Flow> EventLoop<F> {
             arrivals: None,
             started: false,
             finished: false,
-            visits: 0,
+            // A thread that starts in a later visit has nothing to hand over of earlier ones.
+            visits: recorder.window().closed_visits(),
             recorder,
             fault: None,
             setup,

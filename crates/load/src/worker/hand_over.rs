@@ -31,15 +31,25 @@ impl HandOver {
         self.lock().len()
     }
 
-    /// All records of a window, merged, and the sum of their counts.
+    /// All records of a window, merged, and the sum of their counts. They are kept no longer.
     pub(crate) fn take(&self, window: &Arc<Window>) -> (Recorder, Counts) {
+        let counts = self.counts();
         let mut merged = Recorder::new(Arc::clone(window), Arc::default(), true);
-        let mut counts = Counts::default();
-        for (recorder, part) in std::mem::take(&mut *self.lock()) {
-            merged.merge(&recorder);
-            counts.add(&part);
-        }
+        self.merge_into(&mut merged);
+        self.lock().clear();
         (merged, counts)
+    }
+
+    /// Adds all records to another one.
+    pub(crate) fn merge_into(&self, merged: &mut Recorder) {
+        self.lock().iter().for_each(|(recorder, _)| merged.merge(recorder));
+    }
+
+    /// The sum of all counts.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.lock().iter().for_each(|(_, part)| counts.add(part));
+        counts
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(Recorder, Counts)>> {

@@ -171,13 +171,18 @@ impl Workers {
 
     /// Totals of all workers since the trial began.
     pub fn counts(&self) -> Counts {
-        self.shared.counts()
+        self.counts_handle()()
     }
 
     /// Reads the totals also after [`Workers::join`], when they no longer change.
     pub fn counts_handle(&self) -> impl Fn() -> Counts + use<> {
-        let shared = Arc::clone(&self.shared);
-        move || shared.counts()
+        let (shared, hand_over) = (Arc::clone(&self.shared), self.hand_over.clone());
+        move || {
+            let mut counts = shared.counts();
+            // Of a visit that other workers have not ended.
+            hand_over.iter().for_each(|hand_over| counts.add(&hand_over.counts()));
+            counts
+        }
     }
 
     /// Makes every worker look at the window.
@@ -211,6 +216,8 @@ impl Workers {
                 }
             }
         }
+        // A visit that did not end everywhere: some may have handed over before.
+        self.hand_over.iter().for_each(|hand_over| hand_over.merge_into(&mut merged));
         (merged, self.fault())
     }
 }

@@ -28,6 +28,14 @@ impl Workers {
         self.hand_over.as_ref().is_some_and(|hand_over| hand_over.count() >= threads)
     }
 
+    /// Whether some workers have ended, and all others have handed over.
+    pub fn visit_is_torn(&self) -> bool {
+        let threads = lock(&self.shared.threads).len();
+        let running = self.running();
+        running < threads
+            && self.hand_over.as_ref().is_some_and(|hand_over| hand_over.count() >= running)
+    }
+
     /// What the workers wrote down of a visit that is over, and their counts.
     pub fn take_visit(&self) -> Option<(Recorder, Counts)> {
         if let Some(bytes) = self.receive_low_water {
