@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopbench_model::{Counter, Schedule};
+use hopbench_model::{Counter, SECOND, Schedule};
 use serde_json::json;
 
 use crate::peers::{Peer, SMALL};
-use crate::rig::{MS, engines, job, run};
+use crate::rig::{MS, engines, job, run, run_and, wait};
 
 #[test]
 fn a_connection_closed_at_rest_costs_no_request() {
@@ -57,9 +57,12 @@ fn a_connection_closed_at_rest_costs_no_request() {
 fn a_connection_closed_before_its_first_request_costs_none() {
     for mut job in engines(&job(json!({}))) {
         // Closes the one that is only tried and the four that are opened ahead: no request came.
-        let came = AtomicU64::new(0);
+        let (came, closed) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
+        let count = Arc::clone(&closed);
         let peer = Peer::start(move |mut connection| {
             if came.fetch_add(1, Ordering::AcqRel) < 5 {
+                drop(connection);
+                count.fetch_add(1, Ordering::AcqRel);
                 return;
             }
             while connection.request() {
@@ -67,7 +70,10 @@ fn a_connection_closed_before_its_first_request_costs_none() {
             }
         });
         job.params["url"] = json!(peer.url());
-        let seen = run(&job, peer.address);
+        // On a busy CPU the load could begin first, and a connection of the load be closed.
+        let all_are_closed =
+            || wait("five to be closed", 5 * SECOND, || closed.load(Ordering::Acquire) == 5);
+        let seen = run_and(&job, peer.address, all_are_closed).unwrap();
         assert_eq!(seen.errors(), json!({}), "{}", job.engine);
         assert!(seen.count(Counter::Counted) > 0, "{}", job.engine);
         assert_eq!(seen.figures().metrics["reconnects"], 4.0, "{}", job.engine);
