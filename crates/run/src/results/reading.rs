@@ -5,8 +5,8 @@ use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use hopbench_model::{
-    Fault, LineError, PLAN_SCHEMA, RECORD_SCHEMA, RECORD_SCHEMAS, RUN_SCHEMA, Record, RunFile,
-    SharedParts, record_of_line,
+    Fault, LineError, PLAN_SCHEMA, RECORD_SCHEMA, RECORD_SCHEMAS, ROUNDS, RUN_SCHEMA, Record,
+    RunFile, SharedParts, record_of_line,
 };
 use hopbench_sys::file;
 use serde_json::Value;
@@ -126,6 +126,13 @@ pub(super) fn judge(line: &Line, run_id: &str, shared: &SharedParts, path: &Path
         return LineState::Damaged(Fault::input(format!(
             "{place} is of run {}, the folder is of run {run_id}; move the records of other runs elsewhere",
             record.run_id
+        )));
+    }
+    if record.round > *ROUNDS.end() {
+        return LineState::Damaged(Fault::input(format!(
+            "{place}: found round {}, expected at most {}; move that line to another file",
+            record.round,
+            ROUNDS.end()
         )));
     }
     LineState::Good(Box::new(record))

@@ -182,6 +182,25 @@ fn a_plan_of_more_rounds_than_any_scenario_is_damaged() {
     }
 }
 
+#[test]
+fn a_record_of_a_later_round_than_any_run_has_is_damaged() {
+    let whole = finished();
+    let file = whole.path().join("records.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    for round in ["1001", "4294967295"] {
+        let changed = text.replacen("\"round\":2", &format!("\"round\":{round}"), 1);
+        assert_ne!(changed, text, "records are spelled in another way");
+        fs::write(&file, changed).unwrap();
+        for fault in [read(whole.path()).unwrap_err(), Folder::resume(whole.path()).unwrap_err()] {
+            assert_eq!(fault.kind, FaultKind::Input);
+            assert!(
+                fault.text.contains(&format!("found round {round}, expected at most 1000")),
+                "{fault}"
+            );
+        }
+    }
+}
+
 /// What comes of reading a folder; that it comes at all is part of the test.
 fn refusal_in_time(dir: &Path) -> [String; 2] {
     let (sender, receiver) = std::sync::mpsc::channel();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Latency, MeshMode};
+use hopbench_model::{Job, Latency, MeshMode};
 use hopbench_stats::Histogram;
 use serde::Serialize;
 use serde_json::Value;
@@ -183,7 +183,8 @@ impl<'a> Object<'a> {
             sizes: HistogramData::of_mean(calls, header + metric("response_body_bytes")),
             header_sizes: HistogramData::of_mean(calls, header),
             // Which connection was opened again is not known.
-            sockets: (reconnects == 0).then(|| vec![1; connections as usize]),
+            sockets: (reconnects == 0 && connections <= Job::MOST_CONNECTIONS)
+                .then(|| vec![1; connections as usize]),
             socket_count: u64::from(connections) + reconnects,
             connection_stats: connect
                 .map_or_else(HistogramData::default, |connect| HistogramData::of(&connect)),
