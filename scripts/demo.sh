@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the binary, and runs the built-in quickstart scenario in a lab of network namespaces: seven
-# paths, five workloads, three rounds, about two and a half minutes. Leaves a folder under results/.
+# paths, five workloads, as many rounds as fit into two and a half minutes. Leaves a folder under
+# results/.
 # Usage: demo.sh WHERE-THE-BINARY-WILL-BE
 set -euo pipefail
 cd "$(dirname "$0")/.."
