@@ -200,7 +200,8 @@ fn obey(
         ToAgent::Clock => Some(FromAgent::Clock { now_ns: clock::now() }),
         ToAgent::Prepare(order) => {
             drop(order.replaces.and_then(|run| shelf.remove(run)));
-            match shelf.with_room(|| ActiveTrial::prepare(&order, shared, notify)) {
+            let make = || ActiveTrial::prepare(&order, shared, notify);
+            match shelf.with_room(make, || shared.lacks_room(&order.job)) {
                 Ok(prepared) => {
                     *trial = Some(prepared);
                     None

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicUsize;
 
 use hopbench_control::conductor::RunKey;
 use hopbench_load::Throttle;
+use hopbench_model::Job;
 
 use crate::http_acceptor::HttpAcceptor;
 use crate::limits::Limits;
@@ -31,6 +32,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Whether threads or flows of this job would find no room now.
+    pub(crate) fn lacks_room(&self, job: &Job) -> bool {
+        self.threads.lacks(job) || self.flow_router.lacks(job.connections)
+    }
+
     /// An agent without trials.
     pub(crate) fn new(limits: Limits, may_be_client: bool) -> Arc<Self> {
         Self::of_run(limits, may_be_client, None)

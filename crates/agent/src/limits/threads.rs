@@ -25,17 +25,21 @@ impl ThreadLimit {
         Arc::new(Self { most, taken: AtomicU32::new(0) })
     }
 
+    /// Whether fewer are free than one end of a job takes.
+    pub(crate) fn lacks(&self, job: &Job) -> bool {
+        let free = self.most.unwrap_or(u32::MAX).saturating_sub(self.taken.load(Ordering::Acquire));
+        free < share(job)
+    }
+
     /// The threads of one end of a job; one where it only looks on, which is its session's.
     ///
     /// # Errors
     /// Fewer are free (of kind `Environment`).
     pub(crate) fn take(self: &Arc<Self>, job: &Job, looks_on: bool) -> Result<ThreadGuard, Fault> {
-        let (share, why) = match job.engine {
-            _ if looks_on => (1, ""),
-            EngineKind::Threads => {
-                (job.connections, " (the engine `threads` takes one a connection)")
-            }
-            _ => (job.threads, ""),
+        let share = if looks_on { 1 } else { share(job) };
+        let why = match job.engine {
+            EngineKind::Threads if !looks_on => " (the engine `threads` takes one a connection)",
+            _ => "",
         };
         let most = self.most.unwrap_or(u32::MAX);
         let with_share = |taken: u32| taken.checked_add(share).filter(|sum| *sum <= most);
@@ -47,6 +51,11 @@ impl ThreadLimit {
             ))),
         }
     }
+}
+
+/// The threads that one end of a job takes.
+fn share(job: &Job) -> u32 {
+    if job.engine == EngineKind::Threads { job.connections } else { job.threads }
 }
 
 impl Drop for ThreadGuard {

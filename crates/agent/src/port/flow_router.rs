@@ -116,6 +116,11 @@ impl FlowRouter {
         }
     }
 
+    /// Whether so many flows more find no room.
+    pub(crate) fn lacks(&self, connections: u32) -> bool {
+        self.find_room(&self.lock(), connections).is_err()
+    }
+
     /// Refuses so many flows more than the agent allows, beside those that are open and those that
     /// runs still wait for.
     fn find_room(&self, open: &BTreeMap<u32, ExpectedRun>, connections: u32) -> Result<(), Fault> {

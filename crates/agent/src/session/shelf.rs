@@ -53,7 +53,7 @@ impl Shelf {
         self.resting.iter().map(|(_, until, _)| *until).min().unwrap_or(Nanos::MAX)
     }
 
-    /// Makes a trial; where the agent has no room for it, trials that rest make way. The first is the
+    /// Makes a trial; where the agent lacks room for it, trials that rest make way. The first is the
     /// one that was visited last: with one round after the other, the others are visited before it.
     ///
     /// # Errors
@@ -61,11 +61,14 @@ impl Shelf {
     pub(super) fn with_room<T>(
         &mut self,
         mut make: impl FnMut() -> Result<T, Fault>,
+        lacks_room: impl Fn() -> bool,
     ) -> Result<T, Fault> {
         loop {
             match make() {
                 Err(fault)
-                    if fault.kind == FaultKind::Environment && self.resting.pop().is_some() => {}
+                    if fault.kind == FaultKind::Environment
+                        && lacks_room()
+                        && self.resting.pop().is_some() => {}
                 made => return made,
             }
         }

@@ -264,6 +264,25 @@ fn what_rests_makes_way_where_there_is_no_room() {
     assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
 }
 
+#[test]
+fn what_rests_stays_if_a_trial_fails_for_another_reason() {
+    let (mut client, mut server) = (Agent::start(), Agent::start());
+    let job = job("rr", params("rr", server.address), 2);
+    let trial = TestTrial::new(job, server.address);
+    prepare(&trial, 1, &mut client, &mut server);
+    visit(&trial, &mut client, &mut server);
+    // Nobody listens there any more.
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nowhere = TestTrial::new(crate::rig::job("http", params("http", gone), 2), gone);
+    client.send(&stays(nowhere.prepare(2, Role::Client, 0, 1)));
+    let FromAgent::Failed { fault, .. } = client.answer() else { panic!("somebody answered") };
+    assert_eq!(fault.kind, FaultKind::Environment, "{fault}");
+    revisit(1, [&mut server, &mut client]);
+    let (seen, _) = visit(&trial, &mut client, &mut server);
+    assert!(moved(&seen) > 0);
+    assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
+}
+
 /// One connection is never answered, so its worker is cut; the other has long handed over what it
 /// saw.
 #[test]
