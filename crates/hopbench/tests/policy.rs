@@ -11,7 +11,7 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixStream};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use application::{Application, BODY, get};
 use envoy::Envoy;
@@ -20,9 +20,12 @@ use lab::wait::{MS, S, pause, until};
 use lab::{process, program};
 use serde_json::Value;
 
-/// An address that is free, and most likely still is when somebody takes it.
+/// An address that is free, and still is when somebody takes it: no other process uses that of this
+/// one, and no socket gets a port below 32768 by itself.
 fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port")
+    static PORT: AtomicU16 = AtomicU16::new(20_000);
+    let [_, a, b, c] = std::process::id().to_be_bytes();
+    SocketAddr::from(([127, 128 | a, b, c], PORT.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// One of the services.
