@@ -50,11 +50,11 @@ fuzz: ## Fuzzes every parser of foreign bytes, TIME seconds each (60), as many a
 asan: ## Tests the unsafe code under AddressSanitizer
 	@scripts/asan.sh
 
-bench: dist ## Compares with iperf3, sockperf, wrk, oha, k6 and others (more than 25 minutes, nothing else may run); results/bench.md
+bench: dist build ## Compares with iperf3, sockperf, wrk, oha, k6 and others (more than 25 minutes, nothing else may run); results/bench.md
 	@scripts/install-peers.sh
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
 	@mkdir -p results
-	@target/$(HOST)/release/hopbench-bench --hopbench $(DIST) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
+	@target/$(HOST)/release/hopbench-bench --hopbench $(DIST) --peer hopbench-quick=$(BIN) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
 
 bench-verdicts: dist ## How long differences of known size take to decide (11 hours; BENCH_RUNS, BENCH_ONLY=rr, BENCH_BUSY=1); results/verdicts.md
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench

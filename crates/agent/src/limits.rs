@@ -5,7 +5,7 @@ pub(crate) mod threads;
 
 use std::sync::Arc;
 
-use hopbench_load::{FlowLimit, Throttle};
+use hopbench_load::{FlowLimit, StrangerBounds, Throttle};
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{Fault, Job, Nanos, SECOND};
 use hopbench_sys::{cpu, limits};
@@ -13,8 +13,9 @@ use hopbench_sys::{cpu, limits};
 /// An agent's limits: its own, whatever a conductor asks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// Flows open at once, over all trials, as client and as server, and the HTTP target; one more
-    /// is refused.
+    /// Flows open at once, over all trials, as client and as server; one more is refused. The HTTP
+    /// target for everybody has as many connections of its own, and no more than
+    /// [`StrangerBounds`] says.
     pub flows: Option<u32>,
     /// Payload bits a second that all trials together may move here, in both directions.
     pub bits_per_s: Option<u64>,
@@ -68,6 +69,14 @@ impl Limits {
     /// The bound on open flows.
     pub(crate) fn flow_limit(&self) -> Arc<FlowLimit> {
         FlowLimit::new(self.flows.map(|most| most as usize))
+    }
+
+    /// What strangers may do at the HTTP target for everybody. They take no place of a flow, or
+    /// they could keep out who has the token.
+    pub(crate) fn strangers(&self) -> StrangerBounds {
+        let usual = StrangerBounds::default();
+        let most = self.flows.map_or(usize::MAX, |flows| flows as usize);
+        StrangerBounds { connections: usual.connections.min(most), ..usual }
     }
 
     /// Worker threads at once where nobody says otherwise: 4 for each CPU that this process may

@@ -130,7 +130,7 @@ impl Http {
         let context = TargetContext {
             throttle: shared.throttle.clone(),
             server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
-            flow_limit: Arc::clone(shared.flow_router.flow_limit()),
+            bounds: shared.limits.strangers(),
             ..TargetContext::new(Arc::new(waker))
         };
         let (workers, acceptor) = target(&context)?;

@@ -9,7 +9,7 @@ mod flows;
 mod session;
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Barrier;
 
 use flows::{Datagrams, header, healthy, is_closed, open, welcomed};
@@ -64,18 +64,17 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The flow numbers of `crr` are not bounded by its connections, and the HTTP target knows no run
-/// at all: only what counts every flow can hold them.
+/// The flow numbers of `crr` are not bounded by its connections: only what counts every flow can
+/// hold them.
 #[test]
-fn the_sum_over_sessions_and_the_http_target_is_bounded() {
-    let server = http_server(Some(5));
+fn the_sum_over_sessions_is_bounded() {
+    let server = server(at_most(4));
     let agent = server.address();
     let (mut first, mut second) = (Conductor::of(&server), Conductor::of(&server));
     make_ready(&mut first, 1, crr(2)).unwrap();
     make_ready(&mut second, 2, crr(2)).unwrap();
-    let refusal = make_ready(&mut Conductor::of(&server), 3, crr(2)).unwrap_err();
-    assert!(refusal.contains("5 flows") && refusal.contains("4 are taken"), "{refusal}");
-    let http = healthy(agent).unwrap();
+    let refusal = make_ready(&mut Conductor::of(&server), 3, crr(1)).unwrap_err();
+    assert!(refusal.contains("4 flows") && refusal.contains("4 are taken"), "{refusal}");
 
     // Ten for four places, over both sessions; none of them has sent its request yet.
     let flows: Vec<TcpStream> = (0..10).map(|i| open(agent, &crr_header(1 + i % 2, i))).collect();
@@ -83,7 +82,6 @@ fn the_sum_over_sessions_and_the_http_target_is_bounded() {
     until("six of ten flows are refused", || closed() >= 6);
     clock::sleep_until(clock::now() + 200 * MS);
     assert_eq!(closed(), 6, "so many are let in as there are places, and no fewer");
-    assert!(healthy(agent).is_none(), "the HTTP target counts too");
 
     // Those that were let in are served, and give their place back.
     for mut flow in flows.into_iter().filter(|flow| !is_closed(flow)) {
@@ -91,11 +89,29 @@ fn the_sum_over_sessions_and_the_http_target_is_bounded() {
         assert_eq!(flow.read(&mut [0; 8]).unwrap(), 1, "the answer");
         assert_eq!(flow.read(&mut [0; 8]).unwrap(), 0, "the server closes first");
     }
-    let more: Vec<_> = (0..4).map_while(|_| healthy(agent)).collect();
-    assert_eq!(more.len(), 4, "who saw the end of a flow finds its place free");
-    assert!(healthy(agent).is_none());
-    drop((http, more));
-    until("connections that were closed are noticed", || healthy(agent).is_some());
+    let again: Vec<_> = (10..14).map(|i| open(agent, &crr_header(1 + i % 2, i))).collect();
+    clock::sleep_until(clock::now() + 200 * MS);
+    assert!(!again.iter().any(is_closed), "who saw the end of a flow finds its place free");
+}
+
+/// Strangers at the HTTP target have as many connections as there are flows, and none of a trial's.
+#[test]
+fn strangers_at_the_http_target_take_no_place_of_a_trial() {
+    let server = http_server(Some(2));
+    let agent = server.address();
+    let mut strangers: Vec<_> = (0..8).map_while(|_| healthy(agent)).collect();
+    assert_eq!(strangers.len(), 8, "one more than there are places for displaces another");
+    until("all but two made room", || {
+        strangers.retain_mut(|stream| !is_over(stream));
+        strangers.len() == 2
+    });
+    let mut conductor = Conductor::of(&server);
+    make_ready(&mut conductor, 7, Job { connections: 2, ..job() }).unwrap();
+    let more: Vec<_> = (0..8).map_while(|_| healthy(agent)).collect();
+    let flows = [0, 1].map(|flow| welcomed(agent, &rr_header(FlowKind::Tcp, 7, flow)));
+    assert!(flows.iter().all(Option::is_some), "what was promised is kept");
+    assert_eq!(more.len(), 8);
+    assert!(healthy(agent).is_some(), "and a trial takes none of theirs");
 }
 
 fn crr_header(run: u32, flow: u32) -> hopbench_wire::FlowHeader {
@@ -132,31 +148,41 @@ fn sessions_that_prepare_at_once_are_not_promised_the_same_places() {
     }
 }
 
+/// Opens one flow of `crr` more than its run has connections: it takes a place that another run
+/// waits for.
+fn one_too_many(agent: SocketAddr, conductor: &mut Conductor) -> [TcpStream; 2] {
+    make_ready(conductor, 6, crr(1)).unwrap();
+    let taken = [0, 1].map(|flow| open(agent, &crr_header(6, flow)));
+    clock::sleep_until(clock::now() + 100 * MS);
+    assert!(!taken.iter().any(is_closed));
+    taken
+}
+
 #[test]
 fn a_refused_connection_may_try_again_under_its_number() {
-    let server = http_server(Some(2));
+    let server = server(at_most(3));
     let agent = server.address();
-    let mut conductor = Conductor::of(&server);
+    let (mut conductor, mut other) = (Conductor::of(&server), Conductor::of(&server));
     make_ready(&mut conductor, 7, Job { connections: 2, ..job() }).unwrap();
-    let http = healthy(agent).unwrap();
+    let taken = one_too_many(agent, &mut other);
     let _first = welcomed(agent, &rr_header(FlowKind::Tcp, 7, 0)).unwrap();
     assert!(welcomed(agent, &rr_header(FlowKind::Tcp, 7, 1)).is_none(), "a flow too many");
-    drop(http);
+    drop(taken);
     until("the place is free", || welcomed(agent, &rr_header(FlowKind::Tcp, 7, 1)).is_some());
 }
 
 #[test]
 fn a_registration_above_the_limit_is_not_answered() {
-    let server = http_server(Some(2));
+    let server = server(at_most(3));
     let agent = server.address();
-    let mut conductor = Conductor::of(&server);
+    let (mut conductor, mut other) = (Conductor::of(&server), Conductor::of(&server));
     let job = Job { connections: 2, params: json!({"size": "1B", "udp": true}), ..job() };
     make_ready(&mut conductor, 7, job).unwrap();
-    let http = healthy(agent).unwrap();
+    let taken = one_too_many(agent, &mut other);
     let (first, second) = (Datagrams::to(agent), Datagrams::to(agent));
     assert!(first.register(&rr_header(FlowKind::Udp, 7, 0), 10));
     assert!(!second.register(&rr_header(FlowKind::Udp, 7, 1), 3), "a flow too many");
-    drop(http);
+    drop(taken);
     assert!(second.register(&rr_header(FlowKind::Udp, 7, 1), 20), "its number was not used up");
 }
 
@@ -449,7 +475,7 @@ fn spent_by(name: &str) -> u64 {
 fn workers_that_spin_sleep_until_the_load_begins() {
     let server = server(Limits::default());
     let mut conductor = Conductor::of(&server);
-    let timing = Timing { interval_ns: 100 * MS, ..fixture::timing(300 * MS) };
+    let timing = Timing { interval_ns: 100 * MS, ..fixture::timing(2 * SECOND) };
     let job = Job { engine: EngineKind::Spin, connections: 32, threads: 32, timing, ..job() };
     make_ready(&mut conductor, 7, job).unwrap();
     let flows: Vec<_> = (0..32)
@@ -462,7 +488,6 @@ fn workers_that_spin_sleep_until_the_load_begins() {
     let asleep = spent_by("hb-spin") - before;
     assert!(asleep < 50, "{asleep} ms of CPU in 500 ms before the load");
     conductor.send(&ToAgent::Start { window_start_ns: clock::now() });
-    clock::sleep_until(clock::now() + 250 * MS);
-    let spun = spent_by("hb-spin") - before - asleep;
-    assert!(spun > 100, "{spun} ms of CPU in 250 ms of load: they do not spin at all");
+    // A busy machine gives them less, and later.
+    until("they spin for 100 ms of CPU", || spent_by("hb-spin") - before - asleep > 100);
 }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{Failure, Record, RunFile, point_label};
+use serde_json::Value;
 
 use crate::cells::batches::{self, Batches};
 use crate::cells::{Cell, Distributions, Proofs, TrialKey, Unused, Warnings};
@@ -247,6 +248,7 @@ impl RunData {
         let mut kept = record.clone();
         kept.intervals.clear();
         kept.latency.values_mut().for_each(|latency| latency.hdr.clear());
+        kept.job = what_searches_read(&record.job);
         self.searches.push(kept);
         if let Some(reason) = unusable(record) {
             self.fail(record, reason);
@@ -257,7 +259,7 @@ impl RunData {
     }
 
     /// The trials of searches as they came, with those that are in no figure. Each is without its
-    /// intervals and the texts of its histograms.
+    /// intervals and the texts of its histograms, and of its job it has the load.
     pub fn searches(&self) -> Vec<&Record> {
         self.searches.iter().collect()
     }
@@ -271,8 +273,31 @@ impl RunData {
     }
 }
 
+/// The part of a trial's job that searches look at. Many records share one job, which may be long:
+/// a copy for each would take memory that the files do not.
+fn what_searches_read(job: &Value) -> Value {
+    let part = |name: &&str| Some(((*name).to_owned(), job.get(name)?.clone()));
+    ["workload", "schedule", "threads", "connections", "timing"].iter().filter_map(part).collect()
+}
+
 /// A line of `run.json` about a trial that is in no figure.
 fn failed(failure: &Failure) -> (TrialKey, Unused) {
     let reason = failure.reason.clone();
     (TrialKey::of_failure(failure), Unused { reason, is_unproved: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_search_keeps_the_load_of_a_job_and_not_its_parameters() {
+        let job = json!({
+            "workload": "http", "threads": 2, "params": {"header": ["x".repeat(1 << 20)]},
+        });
+        assert_eq!(what_searches_read(&job), json!({"workload": "http", "threads": 2}));
+        assert_eq!(what_searches_read(&json!("not a job")), json!({}));
+    }
 }

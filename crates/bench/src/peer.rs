@@ -4,6 +4,7 @@ pub(crate) mod http;
 pub(crate) mod iperf3;
 pub(crate) mod plain;
 pub(crate) mod qperf;
+pub(crate) mod quick;
 pub(crate) mod sockperf;
 
 use crate::bench::Peer;
@@ -22,6 +23,7 @@ pub(crate) const PEERS: &[&Peer] = &[
     &h2load::PEER,
     &fortio::PEER,
     &nginx::PEER,
+    &quick::PEER,
 ];
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod http;
 mod memory;
+mod profile;
 mod rr;
 mod start;
 mod stream;
@@ -13,7 +14,7 @@ use hopbench_model::Pacing;
 use crate::bench::target::Kind;
 use crate::peer::http::{fortio, h2load, hey, k6, oha, wrk};
 use crate::row::Row;
-use http::closed::{Closed, LEAN, RICH};
+use http::closed::{BOUND, Closed, LEAN, RICH};
 use http::rate_cpu::RateCpu;
 use http::rate_exact::RateExact;
 use http::rate_limit::RateLimit;
@@ -28,8 +29,8 @@ pub(crate) const ROWS: &[&dyn Row] = &[
     &rr::qperf::RrQperf,
     &rr::sockperf::SPINNING,
     &udp::Udp,
-    &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Nginx, goals: LEAN },
-    &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Nginx, goals: LEAN },
+    &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Nginx, goals: BOUND },
+    &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Nginx, goals: BOUND },
     &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Plain, goals: LEAN },
     &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Plain, goals: LEAN },
     &Closed { generator: &hey::CLOSED, connections: 32, target: Kind::Plain, goals: RICH },
@@ -52,6 +53,9 @@ pub(crate) const ROWS: &[&dyn Row] = &[
     &memory::idle::MemoryIdle,
     &memory::connections::MemoryConnections,
     &start::Start,
+    &profile::Profile::Stream,
+    &profile::Profile::Rr,
+    &profile::Profile::Http,
 ];
 
 #[cfg(test)]

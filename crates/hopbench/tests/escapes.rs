@@ -94,7 +94,9 @@ fn hostile(dir: &Path) {
 fn a_results_folder() {
     let dir = tempfile::tempdir().unwrap();
     hostile(dir.path());
-    for format in ["table", "markdown", "csv", "json", "html", "searches", "istio-csv", "fortio"] {
+    for format in
+        ["screen", "table", "markdown", "csv", "json", "html", "searches", "istio-csv", "fortio"]
+    {
         let done = run(program(&["report", "-f", format]).arg(dir.path()));
         assert_eq!(done.code, Some(0), "{format}: {}", done.story());
         harmless(&done, format);

@@ -155,8 +155,8 @@ fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
 }
 
 #[test]
-fn a_reference_is_all_that_a_resumed_run_needs() {
-    let Some(_turn) = outside("a_reference_is_all_that_a_resumed_run_needs") else {
+fn a_folder_takes_no_variable_that_was_not_allowed() {
+    let Some(_turn) = outside("a_folder_takes_no_variable_that_was_not_allowed") else {
         return;
     };
     let bench =
@@ -177,7 +177,14 @@ fn a_reference_is_all_that_a_resumed_run_needs() {
     silent(&done);
     clean(&bench.out());
     fs::write(bench.out().join("records.jsonl"), "").expect("written");
-    let resumed = with(&["run", "--resume", &out]);
+    for others in [&[][..], &["--allow-env", "HOPBENCH_TEST_OTHER"]] {
+        let refused = with(&[&["run", "--resume", &out][..], others].concat());
+        assert_eq!(refused.code, Some(2), "{}", refused.story());
+        for part in ["Cookie takes HOPBENCH_TEST_SECRET", "add --allow-env HOPBENCH_TEST_SECRET"] {
+            assert!(refused.stderr.contains(part), "nothing about `{part}`: {}", refused.story());
+        }
+    }
+    let resumed = with(&["run", "--resume", &out, "--allow-env", "HOPBENCH_TEST_SECRET"]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.story());
     bench.results().whole();
 }

@@ -38,8 +38,6 @@ pub struct TargetContext {
     pub cpus: Option<CpuSet>,
     /// The agent's ceiling, if it has one.
     pub throttle: Option<Arc<Throttle>>,
-    /// The agent's open flows; connections count among them.
-    pub flow_limit: Arc<FlowLimit>,
     /// [`Window::stop`] on it, and then [`Workers::wake`], ends the target without waiting for its
     /// connections.
     pub window: Arc<Window>,
@@ -76,13 +74,12 @@ impl Default for StrangerBounds {
 }
 
 impl TargetContext {
-    /// One thread, no ceiling, flows of nobody else.
+    /// One thread, no ceiling.
     pub fn new(notify: Arc<Waker>) -> Self {
         Self {
             threads: 1,
             cpus: None,
             throttle: None,
-            flow_limit: Arc::default(),
             window: Arc::default(),
             notify,
             bounds: StrangerBounds::default(),
@@ -97,8 +94,7 @@ pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
 /// Starts the workers of a target for everybody and says where accepted connections go. A flow
 /// reads its request from the socket itself: whoever looked at the first bytes must only have
 /// peeked. One more connection than the bound ends the one that has been idle longest, of the
-/// source that has the most. Where the agent's flows are used up, one more is closed without a
-/// word.
+/// source that has the most. None of them counts among the flows of trials.
 ///
 /// Counts: `Completed` is requests that were answered, `Errors` requests that could not be read.
 ///
@@ -119,9 +115,9 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
         memory: SourceLimits::new(bounds.memory_bytes),
     };
     let (workers, acceptor) = serve(&trial(context), false, settings, Some(strangers))?;
-    // As many again may have been cut off and not been closed by their worker yet.
-    let flow_limit = context.flow_limit.part(Some(2 * bounds.connections));
-    Ok((workers, admit(acceptor, flow_limit)))
+    // As many again may have been cut off and not been closed by their worker yet. It is a limit of
+    // its own: strangers take no place of a flow that showed a token.
+    Ok((workers, admit(acceptor, FlowLimit::new(Some(2 * bounds.connections)))))
 }
 
 /// The target's workers as the server's end of a trial, which answer nobody without the trial's

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
-use std::net::Shutdown;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use hopbench_load::Timeouts;
 use hopbench_load::http::{RequestError, refuse};
-use hopbench_model::{Nanos, SECOND};
+use hopbench_model::{Nanos, SECOND, Source, makes_room};
 use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
 
 use super::routes::{Destination, Routes};
@@ -25,7 +25,8 @@ pub(super) struct PendingHeads {
 /// How many may wait, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PendingLimits {
-    /// Connections at once; one more takes the place of the one that has been idle longest.
+    /// Connections at once; one more takes the place of the one that has been idle longest, of the
+    /// source that has the most.
     pub(crate) most: usize,
     /// For all of a head, from when its connection came here, ns.
     pub(crate) head_ns: Nanos,
@@ -55,6 +56,7 @@ struct Arrival {
 /// One that waits.
 struct PendingHead {
     socket: Socket,
+    source: Source,
     /// When it goes, whatever it does.
     until: Nanos,
     /// When it last sent something.
@@ -167,12 +169,9 @@ impl Waiting {
 
     fn take_in(&mut self, Arrival { socket, refused }: Arrival, buffer: &mut [u8]) {
         while self.heads.len() >= self.pending_limits.most.max(1) {
-            let Some(idle) =
-                self.heads.iter().min_by_key(|(_, head)| head.heard).map(|(token, _)| *token)
-            else {
-                break;
-            };
-            self.heads.remove(&idle);
+            let idle = makes_room(self.heads.values().map(|head| (head.source, head.heard)));
+            let Some(token) = idle.and_then(|at| self.heads.keys().nth(at).copied()) else { break };
+            self.heads.remove(&token);
         }
         let token = self.next;
         if self.epoll.add_for_reading(&socket, token).is_err() {
@@ -181,8 +180,11 @@ impl Waiting {
         self.next += 1;
         let now = clock::now();
         let until = now + self.pending_limits.head_ns;
-        self.heads
-            .insert(token, PendingHead { socket, until, heard: now, seen: 0, leaving: false });
+        // One that has ended by now is of no source.
+        let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let source = Source::of(socket.peer().unwrap_or_else(nobody));
+        let head = PendingHead { socket, source, until, heard: now, seen: 0, leaving: false };
+        self.heads.insert(token, head);
         if refused {
             self.show_out(token, buffer);
         } else {

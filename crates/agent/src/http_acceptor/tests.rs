@@ -1,7 +1,7 @@
 //! Tests of the HTTP acceptor: connections that come, and where they go.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -25,8 +25,20 @@ fn named(name: &'static str) -> TargetAcceptor {
 
 /// A connection to the acceptor that sends `bytes` first.
 fn knock(http_acceptor: &HttpAcceptor, bytes: &[u8]) -> TcpStream {
+    knock_from(1, http_acceptor, bytes)
+}
+
+/// The same, from 127.0.0.`last`.
+fn knock_from(last: u8, http_acceptor: &HttpAcceptor, bytes: &[u8]) -> TcpStream {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let local = SocketAddr::from(([127, 0, 0, last], 0));
+    let to = listener.local_addr().unwrap();
+    let socket = Socket::tcp(to).unwrap();
+    socket.bind(local).unwrap();
+    socket.connect(to).unwrap();
+    socket.wait_connected(Duration::from_secs(5));
+    let mut ours = TcpStream::from(OwnedFd::from(socket));
+    ours.set_nonblocking(false).unwrap();
     ours.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     ours.write_all(bytes).unwrap();
     let theirs = listener.accept().unwrap().0;
@@ -142,6 +154,21 @@ fn in_a_full_lobby_the_longest_idle_makes_room() {
         stream.write_all(format!("{CREDENTIAL_FIELD}: one\r\n\r\n").as_bytes()).unwrap();
     }
     assert_eq!([said(first), said(late), said(others.remove(0))], ["trial", "trial", "trial"]);
+}
+
+#[test]
+fn one_source_displaces_no_other_in_the_lobby() {
+    let http_acceptor =
+        HttpAcceptor::waiting(PendingLimits { most: 4, ..PendingLimits::default() });
+    let _trial = http_acceptor.open_to(Credential::new("one"), named("trial"));
+    // It is idle for longer than anybody else.
+    let mut participant = knock_from(2, &http_acceptor, b"GET / HTTP/1.1\r\n");
+    clock::sleep_until(clock::now() + 50 * MS);
+    let strangers: Vec<_> = (0..40).map(|_| knock(&http_acceptor, b"GET / HTTP/1.1\r\n")).collect();
+    clock::sleep_until(clock::now() + 100 * MS);
+    participant.write_all(format!("{CREDENTIAL_FIELD}: one\r\n\r\n").as_bytes()).unwrap();
+    assert_eq!(said(participant), "trial");
+    assert_eq!(said(strangers.into_iter().next().unwrap()), "", "it made room for its like");
 }
 
 /// The values that docs/by-hand.md promises.

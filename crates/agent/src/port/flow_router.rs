@@ -101,7 +101,7 @@ impl FlowRouter {
     /// Places for the flows that a client of this agent opens, to be kept for as long as they may
     /// be open; refused where [`FlowRouter::enter`] would be.
     pub(crate) fn flow_guards(&self, connections: u32) -> Result<Vec<FlowGuard>, Fault> {
-        // Flows of the HTTP target come without asking for room first: what was found free may be
+        // Flows of `crr` and `http` come without asking for room first: what was found free may be
         // gone by now.
         let open = self.lock();
         self.find_room(&open, connections)?;

@@ -26,6 +26,8 @@ pub(crate) struct Bench {
     scratch: tempfile::TempDir,
     seconds: u32,
     cpus: [usize; 2],
+    /// The build of ours that runs instead of the usual one, if another does.
+    build: RefCell<Option<PathBuf>>,
     commands: RefCell<Vec<String>>,
     memory: RefCell<BTreeMap<&'static str, f64>>,
 }
@@ -38,8 +40,8 @@ impl Bench {
     /// When there is no room for temporary files.
     pub(crate) fn new(lab: Lab, tools: Tools, seconds: u32, cpus: [usize; 2]) -> Result<Self> {
         let scratch = tempfile::tempdir().context("temporary directory")?;
-        let (commands, memory) = Default::default();
-        Ok(Self { lab, tools, scratch, seconds, cpus, commands, memory })
+        let (build, commands, memory) = Default::default();
+        Ok(Self { lab, tools, scratch, seconds, cpus, build, commands, memory })
     }
 
     /// The programs.
@@ -99,17 +101,29 @@ impl Bench {
 
     /// Ours at one end, the whole process on that end's CPU, as the peers are.
     pub(crate) fn ours(&self, end: End, words: &[impl AsRef<str>]) -> Task {
-        self.task(end, Some(self.cpu(end)), None, self.tools.hopbench(), words)
+        self.task(end, Some(self.cpu(end)), None, &self.hopbench(), words)
     }
 
     /// As [`Self::ours`], allowed this many open files.
     pub(crate) fn ours_with_files(&self, end: End, files: u64, words: &[impl AsRef<str>]) -> Task {
-        self.task(end, Some(self.cpu(end)), Some(files), self.tools.hopbench(), words)
+        self.task(end, Some(self.cpu(end)), Some(files), &self.hopbench(), words)
     }
 
     /// Ours outside the lab, on the machine's loopback.
     pub(crate) fn ours_outside(&self, words: &[impl AsRef<str>]) -> Task {
-        self.log(Task::new("loopback", None, None, None, &command(self.tools.hopbench(), words)))
+        self.log(Task::new("loopback", None, None, None, &command(&self.hopbench(), words)))
+    }
+
+    /// Has `run` use this build of ours.
+    pub(crate) fn with_ours<T>(&self, build: &Path, run: impl FnOnce() -> T) -> T {
+        self.build.replace(Some(build.to_owned()));
+        let out = run();
+        self.build.replace(None);
+        out
+    }
+
+    fn hopbench(&self) -> PathBuf {
+        self.build.borrow().clone().unwrap_or_else(|| self.tools.hopbench().to_owned())
     }
 
     /// A hidden subcommand of this program at one end, on that end's CPU.

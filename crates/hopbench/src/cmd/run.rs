@@ -9,14 +9,13 @@ mod narrowing;
 mod progress;
 mod searching;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
-use hopbench_model::{Fault, Plan, TestbedSpec, secret};
+use hopbench_model::{Fault, TestbedSpec};
 use hopbench_report::campaign::{RunData, summary_format};
 use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
@@ -97,7 +96,6 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
         Wanted::Old { dir, secrets, more_ns, .. } => {
             let (mut folder, resumed) = Folder::resume(&dir)?;
             more_ns.map_or(Ok(()), |ns| folder.allow_more(ns))?;
-            tell_references(&folder.run().plan);
             (folder, resumed, secrets)
         }
     };
@@ -135,17 +133,6 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
             Err(kept(&fault, &dir, is_cluster))
         }
         Some(fault) => Err(fault),
-    }
-}
-
-/// Says which of our variables the plan of a folder sends to its targets: whoever made that folder
-/// chose them.
-fn tell_references(plan: &Plan) {
-    let all = plan.points.iter().flat_map(|point| secret::references(&point.job));
-    for (header, variable) in all.collect::<BTreeSet<_>>() {
-        tell(format_args!(
-            "the header {header} takes its value from the environment variable {variable}"
-        ));
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub const REFUSED_FLOWS: &str = "refused_flows";
 
 /// A bounded count of open flows, whoever opened them. It may be a part of another. An agent's is
-/// over all that it serves, and within it one for each run and one for its HTTP target.
+/// over all its trials, and within it is one for each. Its HTTP target for everybody has another.
 ///
 /// A flow is let in by [`FlowLimit::take`], which refuses and counts in one step, so that no two
 /// flows can get the last place. What it gives is kept with the flow and gives the place back when

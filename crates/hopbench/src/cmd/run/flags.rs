@@ -1,12 +1,13 @@
 //! The flags of `hopbench run`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hopbench_agent::hello;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
-use hopbench_model::{Fault, Nanos, Plan, TestbedSpec};
+use hopbench_model::{Fault, Nanos, Plan, TestbedSpec, secret};
 use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
@@ -34,6 +35,10 @@ pub(super) struct Flags {
     /// Resume although another version of hopbench began the run
     #[arg(long, requires = "resume")]
     resume_anyway: bool,
+    /// With --resume: headers of the folder's plan may take the value of this environment variable;
+    /// may be given several times
+    #[arg(long, value_name = "NAME", requires = "resume")]
+    allow_env: Vec<String>,
     #[command(flatten)]
     scenario_arguments: ScenarioArguments,
     #[command(flatten)]
@@ -118,6 +123,7 @@ impl Flags {
                 .scenario
                 .as_deref()
                 .map_or_else(|| Ok(SecretHeaders::default()), |name| secrets_of(name, &run))?;
+            self.allowed(&run.plan, dir)?;
             headers_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
             return Ok(Wanted::Old {
@@ -135,6 +141,32 @@ impl Flags {
         let dir = self.output.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;
         Ok(Wanted::New { plan: Box::new(plan), notes, text, dir, secrets })
+    }
+}
+
+impl Flags {
+    /// Refuses a folder whose plan sends variables of ours, unless they were allowed: whoever made
+    /// the folder chose them, and where they go.
+    fn allowed(&self, plan: &Plan, dir: &Path) -> Result<(), Fault> {
+        let all = plan.points.iter().flat_map(|point| secret::references(&point.job));
+        let other: BTreeSet<(&str, &str)> = all
+            .filter(|(_, variable)| self.allow_env.iter().all(|name| name != variable))
+            .collect();
+        if other.is_empty() {
+            return Ok(());
+        }
+        let found: Vec<String> =
+            other.iter().map(|(header, variable)| format!("{header} takes {variable}")).collect();
+        let variables: BTreeSet<&str> = other.iter().map(|(_, variable)| *variable).collect();
+        let flags: Vec<String> =
+            variables.iter().map(|variable| format!("--allow-env {variable}")).collect();
+        Err(Fault::input(format!(
+            "--resume: the plan in {} sends environment variables as headers: found {}; if you trust this folder, add \
+             {}",
+            dir.display(),
+            found.join(", "),
+            flags.join(" ")
+        )))
     }
 }
 
