@@ -24,9 +24,18 @@ tasks() {
   done
 }
 
-# What ran between two lists of tasks, threads of a name together: ran BEFORE AFTER
+# The threads of both ends, each with the time of its reading: sample NUMBER
+sample() {
+  local end
+  for end in client agent; do
+    { date +%s%N; tasks "${!end}"; } >"$work/$end.$1"
+  done
+}
+
+# What ran between the two samples of an end, threads of a name together: ran END
 ran() {
   awk '
+    FNR == 1 { seconds = ($1 - before) / 1e9; before = $1; next }
     NR == FNR { ns[$1] = $3; switches[$1] = $4; next }
     {
       used = $3 - ns[$1]; often = $4 - switches[$1]
@@ -35,8 +44,8 @@ ran() {
     END {
       for (name in cpu)
         printf "%s%s %.2f CPU, %d/s\n", name, (threads[name] > 1 ? " x" threads[name] : ""), \
-          cpu[name] / 1e9, count[name]
-    }' "$1" "$2" | sort -t ' ' -k 2 -r | paste -sd ';' | sed 's/;/; /g'
+          cpu[name] / 1e9 / seconds, count[name] / seconds
+    }' "$work/$1.1" "$work/$1.2" | sort -t ' ' -k 2 -r | paste -sd ';' | sed 's/;/; /g'
 }
 
 measure() {
@@ -45,19 +54,16 @@ measure() {
   "$hopbench" "$@" -t 3s --warmup 500ms --format json >"$work/record" 2>"$work/error" &
   client=$!
   sleep 1.5
-  tasks "$client" >"$work/client.1"
-  tasks "$agent" >"$work/agent.1"
+  sample 1
   sleep 1
-  tasks "$client" >"$work/client.2"
-  tasks "$agent" >"$work/agent.2"
+  sample 2
   if ! wait "$client"; then
     client=""
     echo "own-threads: $shown failed: $(cat "$work/error")" >&2
     return 1
   fi
   client=""
-  printf '| `%s` | %s | %s |\n' "$shown" "$(ran "$work/client.1" "$work/client.2")" \
-    "$(ran "$work/agent.1" "$work/agent.2")"
+  printf '| `%s` | %s | %s |\n' "$shown" "$(ran client)" "$(ran agent)"
 }
 
 "$hopbench" serve --insecure --bind 127.0.0.1 --port "$port" >"$work/serve" 2>&1 &
@@ -67,6 +73,8 @@ for _ in $(seq 50); do
   sleep 0.1
 done
 to=(127.0.0.1:"$port" --insecure)
+printf '%s; %s; %s CPUs, Linux %s\n\n' "$(date +%F)" "$("$hopbench" --version | head -1)" "$(nproc)" \
+  "$(uname -r)"
 printf '| workload | threads of the client | threads of the agent |\n|---|---|---|\n'
 for engine in epoll uring threads spin; do
   measure "rr --engine $engine" rr "${to[@]}" --engine "$engine"

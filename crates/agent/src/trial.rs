@@ -385,9 +385,7 @@ impl ActiveTrial {
             }
             Phase::Opening if now >= self.ready_by => {
                 self.window.stop();
-                Some(self.fail(Fault::environment(
-                    "not every flow could be opened in time; see the server's limits and backlog",
-                )))
+                Some(self.fail(ending::not_opened(workers.opened(), self.opening)))
             }
             Phase::WarmUp if now >= self.window.start() => {
                 // The readings of both edges belong to the window.

@@ -27,6 +27,14 @@ impl Readiness {
 
     /// Whether all expected flows are up.
     pub(crate) fn all(&self) -> bool {
-        self.up.load(Ordering::Acquire) >= self.expected
+        self.up() >= self.expected
+    }
+
+    pub(crate) fn up(&self) -> u32 {
+        self.up.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn expected(&self) -> u32 {
+        self.expected
     }
 }

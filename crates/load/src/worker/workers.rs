@@ -159,6 +159,11 @@ impl Workers {
         self.readiness.all()
     }
 
+    /// Flows that are up, and all that a client opens.
+    pub fn opened(&self) -> (u32, u32) {
+        (self.readiness.up(), self.readiness.expected())
+    }
+
     /// Worker threads that have not ended.
     pub fn running(&self) -> usize {
         self.shared.running.load(Ordering::Acquire)
