@@ -3,6 +3,7 @@
 mod cpus;
 mod ending;
 mod observer;
+mod opening;
 mod order;
 mod registration;
 mod report;
@@ -385,7 +386,7 @@ impl ActiveTrial {
             }
             Phase::Opening if now >= self.ready_by => {
                 self.window.stop();
-                Some(self.fail(ending::not_opened(workers.opened(), self.opening)))
+                Some(self.fail(opening::not_opened(workers.opened(), self.opening)))
             }
             Phase::WarmUp if now >= self.window.start() => {
                 // The readings of both edges belong to the window.

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use hopbench_load::{REFUSED_FLOWS, Recorder, Workers};
-use hopbench_model::units::Span;
 use hopbench_model::{CPUS_SETTING, EndReport, Fault, MAX_RATE_SETTING, Nanos};
 use hopbench_sys::{clock, usage};
 use hopbench_wire::Role;
@@ -11,17 +10,6 @@ use hopbench_wire::Role;
 use super::registration::Registration;
 use super::report::add_recorded;
 use super::{ActiveTrial, News, Phase, cpus};
-
-/// `opened` has the flows that are up, and all that should be after `patience`.
-pub(super) fn not_opened(opened: (u32, u32), patience: Nanos) -> Fault {
-    Fault::environment(format!(
-        "only {} of {} flows could be opened within {}; see the server's limits and backlog, and \
-         this machine's free local ports (`ss -s`, net.ipv4.ip_local_port_range)",
-        opened.0,
-        opened.1,
-        Span(patience)
-    ))
-}
 
 impl ActiveTrial {
     /// Reads all at the window's end. After that a client's visit may end.

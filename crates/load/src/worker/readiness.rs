@@ -27,14 +27,12 @@ impl Readiness {
 
     /// Whether all expected flows are up.
     pub(crate) fn all(&self) -> bool {
-        self.up() >= self.expected
+        let (up, expected) = self.opened();
+        up >= expected
     }
 
-    pub(crate) fn up(&self) -> u32 {
-        self.up.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn expected(&self) -> u32 {
-        self.expected
+    /// Flows that are up, and all that are expected.
+    pub(crate) fn opened(&self) -> (u32, u32) {
+        (self.up.load(Ordering::Acquire), self.expected)
     }
 }

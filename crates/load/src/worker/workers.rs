@@ -161,7 +161,7 @@ impl Workers {
 
     /// Flows that are up, and all that a client opens.
     pub fn opened(&self) -> (u32, u32) {
-        (self.readiness.up(), self.readiness.expected())
+        self.readiness.opened()
     }
 
     /// Worker threads that have not ended.
@@ -207,10 +207,8 @@ impl Workers {
     pub fn join(self) -> (Recorder, Option<Fault>) {
         (self.close)();
         let mut merged = Recorder::new(Arc::clone(&self.window), Arc::default(), true);
-        loop {
-            let Some(thread) = lock(&self.shared.threads).pop() else {
-                break;
-            };
+        let next = || lock(&self.shared.threads).pop();
+        while let Some(thread) = next() {
             self.wake();
             match thread.join() {
                 Ok(Some(recorder)) => merged.merge(&recorder),
