@@ -154,16 +154,6 @@ impl Workers {
         }
     }
 
-    /// Whether every flow that a client opens is up.
-    pub fn ready(&self) -> bool {
-        self.readiness.all()
-    }
-
-    /// Flows that are up, and all that a client opens.
-    pub fn opened(&self) -> (u32, u32) {
-        self.readiness.opened()
-    }
-
     /// Worker threads that have not ended.
     pub fn running(&self) -> usize {
         self.shared.running.load(Ordering::Acquire)

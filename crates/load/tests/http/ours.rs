@@ -1,5 +1,6 @@
 //! Our target behind a listener, as an agent would have it.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -44,9 +45,14 @@ impl Ours {
         let seen = Arc::clone(&over);
         let accepting = std::thread::spawn(move || {
             loop {
-                let (stream, _) = listener.accept().unwrap();
+                let stream = match listener.accept() {
+                    Ok((stream, _)) => stream,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) => panic!("{error}"),
+                };
                 if seen.load(Ordering::Acquire) {
-                    break;
+                    // Those that wait are still served.
+                    listener.set_nonblocking(true).unwrap();
                 }
                 look(&stream);
                 stream.set_nonblocking(true).unwrap();
@@ -63,7 +69,8 @@ impl Ours {
     /// Waits until every connection was closed by its client, and gives the totals.
     pub(crate) fn stop(self) -> Counts {
         self.over.store(true, Ordering::Release);
-        drop(TcpStream::connect(self.address).unwrap());
+        // Refused where the last connections were accepted after that.
+        drop(TcpStream::connect(self.address));
         self.accepting.join().unwrap();
         self.workers.close();
         let limit = clock::now() + 5 * SECOND;

@@ -1,4 +1,5 @@
-//! The end of a visit: the workers of one end hand over what they wrote down, and stay prepared.
+//! The edges of a visit: the workers of one end are ready, hand over what they wrote down, and stay
+//! prepared.
 
 use hopbench_model::Counts;
 
@@ -6,6 +7,16 @@ use super::{Workers, lock};
 use crate::measure::recorder::Recorder;
 
 impl Workers {
+    /// Whether every flow that a client opens is up.
+    pub fn ready(&self) -> bool {
+        self.readiness.all()
+    }
+
+    /// Flows that are up, and all that a client opens.
+    pub fn opened(&self) -> (u32, u32) {
+        self.readiness.opened()
+    }
+
     /// The client of a visit is done: a server's receivers wake up for what still comes, however
     /// little it is.
     pub fn drain(&self) {
