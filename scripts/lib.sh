@@ -5,7 +5,8 @@
 # too.
 PROFILE=quick
 
-step() { printf '\n== %s\n' "$*"; }
+# What comes next, and when it began, in minutes and seconds since the script did.
+step() { printf '\n== %s (at %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 # Passed, failed and ignored tests of a log of `cargo test`: sum LOG
 sum() {
