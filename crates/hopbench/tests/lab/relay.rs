@@ -15,6 +15,8 @@ struct Seen {
     bytes: AtomicU64,
     last_bytes_ns: AtomicU64,
     withhold: AtomicBool,
+    keep: AtomicBool,
+    kept: Mutex<Vec<TcpStream>>,
 }
 
 /// A relay on a port of its own, TCP and UDP, for as long as the test runs.
@@ -63,6 +65,17 @@ impl Relay {
         self.seen.withhold.store(true, Ordering::SeqCst);
     }
 
+    /// The next data flow gets to the agent with its header only and stays open there, while the
+    /// client sees its end.
+    pub(crate) fn keep_next(&self) {
+        self.seen.keep.store(true, Ordering::SeqCst);
+    }
+
+    /// Data flows that are kept open at the agent.
+    pub(crate) fn kept(&self) -> usize {
+        lock(&self.seen.kept).len()
+    }
+
     /// Bytes of data flows that the agent sent so far, over TCP.
     pub(crate) fn sent_by_agent(&self) -> u64 {
         self.seen.bytes.load(Ordering::SeqCst)
@@ -91,6 +104,10 @@ fn connection(mut client: TcpStream, agent: SocketAddr, seen: &Arc<Seen>) {
         lock(&seen.headers).push(first);
     }
     if upstream.write_all(&first).is_err() {
+        return;
+    }
+    if !control && seen.keep.swap(false, Ordering::SeqCst) {
+        lock(&seen.kept).push(upstream);
         return;
     }
     let (Ok(mut back), Ok(mut down)) = (upstream.try_clone(), client.try_clone()) else {
