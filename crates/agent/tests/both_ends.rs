@@ -40,8 +40,11 @@ fn client_of(run: u32, target: SocketAddr, job: Job) -> ToAgent {
 
 /// The order to look on while these processes serve.
 fn watching(pids: Vec<u32>) -> ToAgent {
-    let job =
-        Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
+    let job = Job {
+        workload: "http".to_owned(),
+        params: json!({"url": "http://127.0.0.1:9/"}).into(),
+        ..job()
+    };
     let ToAgent::Prepare(order) = prepare(Role::Server, job) else { unreachable!() };
     ToAgent::Prepare(Box::new(Prepare { watch: pids, looks_on: true, ..*order }))
 }

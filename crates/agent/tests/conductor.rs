@@ -15,8 +15,11 @@ use session::{Conductor, job, prepare, server};
 fn an_agent_behind_a_port_opens_no_connections() {
     let server = server(Limits::default());
     let mut conductor = Conductor::of(&server);
-    let job =
-        Job { workload: "http".to_owned(), params: json!({"url": "http://127.0.0.1:9/"}), ..job() };
+    let job = Job {
+        workload: "http".to_owned(),
+        params: json!({"url": "http://127.0.0.1:9/"}).into(),
+        ..job()
+    };
     conductor.send(&prepare(Role::Client, job));
     let (kind, text) = conductor.refusal(5);
     assert_eq!(kind, FaultKind::Environment);

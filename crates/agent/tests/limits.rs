@@ -176,7 +176,7 @@ fn a_registration_above_the_limit_is_not_answered() {
     let server = server(at_most(3));
     let agent = server.address();
     let (mut conductor, mut other) = (Conductor::of(&server), Conductor::of(&server));
-    let job = Job { connections: 2, params: json!({"size": "1B", "udp": true}), ..job() };
+    let job = Job { connections: 2, params: json!({"size": "1B", "udp": true}).into(), ..job() };
     make_ready(&mut conductor, 7, job).unwrap();
     let taken = one_too_many(agent, &mut other);
     let (first, second) = (Datagrams::to(agent), Datagrams::to(agent));
@@ -250,7 +250,7 @@ fn a_flow_of_the_wrong_transport_opens_nothing() {
     conductor.send(&ToAgent::Abort);
     conductor.refusal(5);
 
-    let job = Job { params: json!({"size": "1B", "udp": true}), ..job() };
+    let job = Job { params: json!({"size": "1B", "udp": true}).into(), ..job() };
     make_ready(&mut conductor, 7, job).unwrap();
     assert!(welcomed(agent, &tcp).is_none(), "a connection for a job over UDP");
     let datagrams = Datagrams::to(agent);
@@ -433,7 +433,7 @@ fn who_looks_on_takes_a_thread() {
     let looks_on = |conductor: &mut Conductor, run| {
         let job = Job {
             workload: "http".to_owned(),
-            params: json!({"url": "http://127.0.0.1:9/"}),
+            params: json!({"url": "http://127.0.0.1:9/"}).into(),
             ..job()
         };
         let ToAgent::Prepare(mut order) =

@@ -25,7 +25,7 @@ fn http(connections: u32) -> Job {
     let timing = Timing { interval_ns: SECOND, ..fixture::timing(60 * SECOND) };
     Job {
         workload: "http".to_owned(),
-        params: json!({"url": "http://agent/"}),
+        params: json!({"url": "http://agent/"}).into(),
         connections,
         timing,
         ..session::job()

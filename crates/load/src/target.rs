@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hopbench_model::{
-    CpuSet, EngineKind, Fault, Job, Nanos, Pacing, SECOND, Schedule, Source, Timing,
+    CpuSet, EngineKind, Fault, Job, Nanos, Pacing, Params, SECOND, Schedule, Source, Timing,
 };
 use hopbench_sys::{Socket, Waker, clock};
 
@@ -198,7 +198,7 @@ fn trial(context: &TargetContext) -> Context {
     let job = Job {
         workload: "target".to_owned(),
         kind: None,
-        params: serde_json::Value::Null,
+        params: Params::default(),
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,
         connections: 1,

@@ -2,11 +2,13 @@
 
 pub(crate) mod arguments;
 pub(crate) mod figures;
+pub(crate) mod typed;
 
 use clap::{ArgMatches, Command};
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    EndReport, EngineKind, Fault, Invariant, Job, LatencyKind, Problem, Warning, WorkloadKind,
+    EndReport, EngineKind, Fault, Invariant, Job, LatencyKind, Params, Problem, Warning,
+    WorkloadKind,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,74 +24,53 @@ pub trait Workload: Sync {
     fn summary(&self) -> &'static str;
 
     /// What is true of all its jobs. Jobs of version 0.1 do not carry it, so that the kinds of its
-    /// workloads are in a table of the crate `model`. Any other workload says its kind here.
-    fn kind(&self) -> WorkloadKind {
-        WorkloadKind::of(self.name())
-    }
+    /// workloads are in a table of the crate `model`. Any other workload says its kind.
+    fn kind(&self) -> WorkloadKind;
 
     /// Its number in the headers of its flows; 0 where the other end is not an agent. A number is
     /// never given to another workload.
-    fn code(&self) -> u8 {
-        0
-    }
+    fn code(&self) -> u8;
 
     /// Whether the other end must be an agent.
     fn needs_agent(&self) -> bool {
         self.code() > 0
     }
 
-    /// The metrics that records can have from it with these parameters, its throughput first.
-    fn metrics(&self, params: &Value) -> Vec<String>;
+    /// The metrics that records of a job can have from it, its throughput first.
+    fn metrics(&self, job: &Job) -> Vec<String>;
+
+    /// The metrics that records can have from it, whatever their job.
+    fn every_metric(&self) -> Vec<String>;
 
     /// The latency of a job that matters most; `None`: it measures none.
-    fn latency(&self, job: &Job) -> Option<LatencyKind> {
-        Some(if job.schedule.per_s().is_some() {
-            LatencyKind::Response
-        } else {
-            LatencyKind::Service
-        })
-    }
+    fn latency(&self, job: &Job) -> Option<LatencyKind>;
 
     /// Adds the workload's own flags to a command.
     fn arguments(&self, command: Command) -> Command;
 
-    /// The parameters that were given as flags; parameters that are swept are arrays.
+    /// The parameters that were given as flags; parameters that are swept are arrays. The URL of
+    /// `http` is the command's TARGET: whoever reads the command line puts it among them.
     ///
     /// # Errors
     /// Flags that do not fit together.
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error>;
+    fn params(&self, matches: &ArgMatches) -> Result<Params, clap::Error>;
 
     /// Fills in what follows from the parameters: connections, schedule, times.
-    fn settle(&self, _job: &mut Job) {}
+    fn settle(&self, job: &mut Job);
 
     /// The job of several clients together, each of which does `job`: what their servers are
     /// prepared for.
-    fn together(&self, job: &Job, clients: u32) -> Job {
-        Job { connections: job.connections.saturating_mul(clients), ..job.clone() }
-    }
+    fn together(&self, job: &Job, clients: u32) -> Job;
 
     /// Everything that is wrong with a job of this workload, besides what [`Job::problems`] finds.
-    fn problems(&self, job: &Job) -> Vec<Problem> {
-        self.check(job)
-            .unwrap_or_else(|fault| vec![Problem::new(self.name(), "its parameters", fault.text)])
-    }
-
-    /// What is wrong with the values of its parameters.
-    ///
-    /// # Errors
-    /// Parameters that it cannot read: another version wrote the job.
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault>;
+    fn problems(&self, job: &Job) -> Vec<Problem>;
 
     /// Whether the flows of a job come to rest when load ends, with nothing under way: see
     /// [`stays`].
-    fn flows_rest(&self, _job: &Job) -> bool {
-        false
-    }
+    fn flows_rest(&self, job: &Job) -> bool;
 
     /// Whether the server sends on this flow.
-    fn server_sends(&self, _job: &Job, _flow: u32) -> bool {
-        false
-    }
+    fn server_sends(&self, job: &Job, flow: u32) -> bool;
 
     /// Starts the client's workers; they connect and then wait for the window.
     ///
@@ -155,13 +136,6 @@ impl Figures {
         let detail = if ok { String::new() } else { detail() };
         self.invariants.push(Invariant { name: name.to_owned(), ok, detail });
     }
-}
-
-/// Reads a workload's parameters; the flags and the scenario reader have checked them, so that a
-/// failure means that another version wrote the job.
-pub(crate) fn read_params<P: serde::de::DeserializeOwned>(job: &Job) -> Result<P, Fault> {
-    serde_json::from_value(job.params.clone())
-        .map_err(|error| Fault::input(format!("parameters of `{}`: {error}", job.workload)))
 }
 
 /// The jobs of a sweep, one for each size, with the size where it makes the difference.

@@ -3,6 +3,7 @@
 use hopbench_model::Job;
 
 use crate::workload::Workload;
+use crate::workload::typed::Of;
 
 mod crr;
 mod http;
@@ -13,8 +14,15 @@ mod stream;
 mod udp;
 
 /// Every workload, in the order in which `hopbench list workloads` prints them.
-pub const WORKLOADS: &[&dyn Workload] =
-    &[&stream::Stream, &push::Push, &rr::Rr, &crr::Crr, &udp::Udp, &ping::Ping, &http::Http];
+pub const WORKLOADS: &[&dyn Workload] = &[
+    &Of::<stream::Params>::NEW,
+    &Of::<push::Params>::NEW,
+    &Of::<rr::Params>::NEW,
+    &Of::<crr::Params>::NEW,
+    &Of::<udp::Params>::NEW,
+    &Of::<ping::Params>::NEW,
+    &Of::<http::Params>::NEW,
+];
 
 /// The workload of this name.
 pub fn workload(name: &str) -> Option<&'static dyn Workload> {
@@ -30,7 +38,7 @@ pub fn metrics(job: &Job) -> Vec<String> {
     let Some(workload) = workload(&job.workload) else {
         return Vec::new();
     };
-    let mut out = workload.metrics(&job.params);
+    let mut out = workload.metrics(job);
     let open: &[&str] = if job.schedule.per_s().is_some() { OPEN_LOOP } else { &[] };
     for name in open {
         if out.iter().all(|own| own != name) {
@@ -87,6 +95,9 @@ mod tests {
             let params = match workload.name() {
                 "stream" => json!({"size": "64KiB", "direction": "both", "receive": "copy"}),
                 "udp" => json!({"size": "100B", "rate": "1000pps", "gso": 4}),
+                "http" => json!({"url": "http://h/"}),
+                "ping" => json!({"size": "64B", "every": "10ms"}),
+                "push" => json!({"size": "64B", "rate": 20.0, "stagger": "spread"}),
                 _ => json!({"size": "64B"}),
             };
             for schedule in [Schedule::Closed, Schedule::Rate(100.0)] {

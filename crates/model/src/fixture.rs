@@ -4,20 +4,20 @@
 //! here: `Job { connections: 4, ..fixture::job("rr", json!({})) }`. The program does not use this
 //! module.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos, PLAN_SCHEMA,
-    Pacing, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule, SearchGoal,
+    Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule, SearchGoal,
     SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
 };
 
 /// A closed loop of one connection for 1 s, on one thread with epoll.
-pub fn job(workload: &str, params: Value) -> Job {
+pub fn job(workload: &str, params: impl Into<Params>) -> Job {
     Job {
         workload: workload.to_owned(),
         kind: None,
-        params,
+        params: params.into(),
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,
         connections: 1,

@@ -1,6 +1,7 @@
 //! The job of one trial, as both ends must understand it.
 
 mod kind;
+mod params;
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +12,7 @@ use crate::units::Bytes;
 use crate::{Nanos, Problem, Rate, Sweep};
 
 pub use kind::{Pattern, Transport, Unit, WorkloadKind};
+pub use params::Params;
 
 /// What to send, when, how and for how long.
 ///
@@ -25,7 +27,7 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<WorkloadKind>,
     /// The workload's own parameters, one value each.
-    pub params: serde_json::Value,
+    pub params: Params,
     /// When exchanges start.
     pub schedule: Schedule,
     /// How bytes are moved.

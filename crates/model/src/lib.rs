@@ -35,7 +35,7 @@ pub use end_report::{
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
-pub use job::{Pattern, Transport, Unit, WorkloadKind};
+pub use job::{Params, Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{
     BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role,
 };

@@ -224,7 +224,7 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
         ));
     }
     parts.extend(clients);
-    let params = serde_json::json!({ "params": job.params });
+    let params = serde_json::json!({ "params": job.params.json() });
     let varies =
         |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
     parts.extend(RecordedJob(&params).params().into_iter().filter(|text| !varies(text)));

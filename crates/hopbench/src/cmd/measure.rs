@@ -59,17 +59,15 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let mut params = workload
         .params(matches)
         .map_err(|e| Fault::input(e.to_string().trim_start_matches("error: ").trim_end()))?;
-    if kind.is_http()
-        && let Value::Object(map) = &mut params
-    {
-        map.insert("url".to_owned(), Value::String(text.to_owned()));
+    if kind.is_http() {
+        params["url"] = text.into();
     }
     // `ping -c 3` is what every ping means by it.
     if kind.transport == Transport::Icmp
-        && let (Value::Object(map), Some(count)) =
-            (&mut params, matches.get_one::<u32>("connections"))
+        && params["count"].is_null()
+        && let Some(count) = matches.get_one::<u32>("connections")
     {
-        map.entry("count").or_insert_with(|| Value::from(*count));
+        params["count"] = (*count).into();
     }
     let (mut job, mut problems) =
         common.job.job(workload, params, scheduled.as_ref(), rand::random());

@@ -16,6 +16,22 @@ const OTHER_WORDS: &[&str] = &[
     "wire/src/session.rs",
 ];
 
+/// A job's parameters are JSON in files and messages. Workloads are given them in their own type.
+#[test]
+fn parameters_get_their_type_in_one_place() {
+    let mut found = Vec::new();
+    for file in crate_names().iter().flat_map(|krate| shipped_files(krate)) {
+        let text = shipped_text(&file);
+        let is_parsed = |line: &str| {
+            line.contains("from_value(") && line.contains("params") || line.contains(".typed()")
+        };
+        if text.lines().any(is_parsed) {
+            found.push(file.strip_prefix(crates()).expect("a file of ours").to_owned());
+        }
+    }
+    assert_eq!(found, [std::path::Path::new("load/src/workload/typed.rs")]);
+}
+
 #[test]
 fn few_files_decide_by_the_name_of_a_workload() {
     let names: Vec<String> =

@@ -337,7 +337,7 @@ mod tests {
         let job = Job {
             workload: "http".into(),
             kind: None,
-            params: serde_json::Value::Null,
+            params: Params::default(),
             schedule: Schedule::Closed,
             engine: EngineKind::Epoll,
             connections: 1,

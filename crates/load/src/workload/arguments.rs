@@ -6,9 +6,8 @@
 use clap::Args;
 use hopbench_model::units::{Span, per_s};
 use hopbench_model::{
-    CpuSet, EngineKind, Job, Pacing, Problem, SECOND, Schedule, Timing, Transport,
+    CpuSet, EngineKind, Job, Pacing, Params, Problem, SECOND, Schedule, Timing, Transport,
 };
-use serde_json::Value;
 
 use crate::workload::Workload;
 
@@ -67,7 +66,7 @@ impl JobArguments {
     pub fn job(
         &self,
         workload: &dyn Workload,
-        params: Value,
+        params: Params,
         scheduled: Option<&ScheduleArguments>,
         seed: u64,
     ) -> (Job, Vec<Problem>) {

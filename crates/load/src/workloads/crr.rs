@@ -21,11 +21,10 @@
 
 use std::sync::Arc;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use hopbench_model::units::Bytes;
 use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Sweep, Warning, WarningKind};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::admission::flow_limit::REFUSED_FLOWS;
 use crate::flow::{BEYOND, Event, Flow, Op};
@@ -33,17 +32,14 @@ use crate::measure::recorder::Recorder;
 use crate::worker::dial::{SocketOptions, Transport, reach};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, TrialReports, Workload, read_params};
+use crate::workload::typed::TypedWorkload;
+use crate::workload::{Figures, TrialReports};
 
 mod client;
 
 use client::{CHUNK, Client, LEFT_OPEN, NO_LOCAL_PORT};
 
-/// The workload; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Crr;
-
-/// Its parameters.
+/// The parameters.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
@@ -81,20 +77,12 @@ impl Params {
     }
 }
 
-impl Workload for Crr {
-    fn name(&self) -> &'static str {
-        "crr"
-    }
+impl TypedWorkload for Params {
+    const NAME: &'static str = "crr";
+    const SUMMARY: &'static str = "connect, request, response, close: new connections a second";
+    const CODE: u8 = 4;
 
-    fn summary(&self) -> &'static str {
-        "connect, request, response, close: new connections a second"
-    }
-
-    fn code(&self) -> u8 {
-        4
-    }
-
-    fn metrics(&self, _: &Value) -> Vec<String> {
+    fn metrics(&self) -> Vec<String> {
         let own = [
             "connections_per_s",
             "connects",
@@ -105,41 +93,30 @@ impl Workload for Crr {
         figures::names(&[&own, figures::EXCHANGES])
     }
 
-    fn arguments(&self, command: Command) -> Command {
-        Params::augment_args(command)
-    }
-
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
-        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
-    }
-
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
-        let params = read_params::<Params>(job)?;
-        let sizes = params.size.values().iter().map(|size| ("--size", *size));
-        let all = sizes.chain(params.response.map(|response| ("--response", response)));
+    fn problems(&self) -> Vec<Problem> {
+        let sizes = self.size.values().iter().map(|size| ("--size", *size));
+        let all = sizes.chain(self.response.map(|response| ("--response", response)));
         let wrong = all.filter(|(_, size)| size.0 == 0 || size.0 > MOST_SIZE);
-        Ok(wrong.map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB")).collect())
+        wrong.map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB")).collect()
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let job = &context.job;
-        let params = read_params::<Params>(job)?;
         let handshake = context
             .handshake
             .clone()
             .ok_or_else(|| Fault::input("crr needs an agent at the other end"))?;
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
-        let sizes = (params.request(), params.response());
-        workers::client(context, &params.setup(job), move |slot| {
+        let sizes = (self.request(), self.response());
+        workers::client(context, &self.setup(job), move |slot| {
             Client::new(Arc::clone(&handshake), slot, connections, sizes, timeout)
         })
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
-        let params = read_params::<Params>(&context.job)?;
-        let (request, response) = (params.request(), params.response());
-        workers::server(context, &params.setup(&context.job), move |_| Server {
+        let (request, response) = (self.request(), self.response());
+        workers::server(context, &self.setup(&context.job), move |_| Server {
             left: request,
             response,
             counted: false,

@@ -18,41 +18,32 @@ mod sums;
 
 use std::sync::Arc;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::{
     Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Warning,
     WarningKind,
 };
 use hopbench_stats::Histogram;
-use serde_json::Value;
 
 use self::client::{Client, Plan};
-use self::params::Params;
+pub(super) use self::params::Params;
 use crate::target;
 use crate::worker::dial::{SocketOptions, Transport, reach};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, TrialReports, Workload, read_params};
-
-/// The workload; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Http;
+use crate::workload::typed::TypedWorkload;
+use crate::workload::{Figures, TrialReports};
 
 /// The setting of a server's report that says that its agent answered the requests.
 const TARGET: &str = "http_target";
 /// What exchanges may take beyond their timeout at the end, so that the last ones still see it.
 const GRACE_NS: Nanos = SECOND / 10;
 
-impl Workload for Http {
-    fn name(&self) -> &'static str {
-        "http"
-    }
+impl TypedWorkload for Params {
+    const NAME: &'static str = "http";
+    const SUMMARY: &'static str =
+        "HTTP/1.1 requests against any URL: rate, latency, statuses, errors";
 
-    fn summary(&self) -> &'static str {
-        "HTTP/1.1 requests against any URL: rate, latency, statuses, errors"
-    }
-
-    fn metrics(&self, _: &Value) -> Vec<String> {
+    fn metrics(&self) -> Vec<String> {
         let own = [
             "sent_bits_per_s",
             "received_bits_per_s",
@@ -65,46 +56,40 @@ impl Workload for Http {
         figures::names(&[figures::EXCHANGES, &own])
     }
 
-    fn arguments(&self, command: Command) -> Command {
-        Params::augment_args(command)
-    }
-
     /// Everything but `url`: that is the command's TARGET, and whoever reads the command line puts
     /// it into the parameters before `settle` and `problems` are called.
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
-        let params = Params::from_arg_matches(matches)?.with_body_file()?;
-        Ok(serde_json::json!(params))
+    fn complete(self) -> Result<Self, clap::Error> {
+        self.with_body_file()
     }
 
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
-        Ok(read_params::<Params>(job)?.problems())
+    fn problems(&self) -> Vec<Problem> {
+        self.mistakes()
     }
 
-    fn flows_rest(&self, job: &Job) -> bool {
-        read_params::<Params>(job).is_ok_and(|params| params.keep_alive())
+    fn flows_rest(&self, _job: &Job) -> bool {
+        self.keep_alive()
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
         let job = &context.job;
-        let params = read_params::<Params>(job)?;
-        let request = params
+        let request = self
             .template(context.credential.as_ref())
             .map_err(|problems| Fault::from_problems(&problems))?;
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let plan = Arc::new(Plan {
             request: request.bytes().into(),
             is_head: !request.expects_body(),
-            keep_alive: params.keep_alive(),
+            keep_alive: self.keep_alive(),
             open_loop: job.schedule.per_s().is_some(),
             timeout_ns: job.timing.timeout_ns,
-            expected_body_bytes: params.expected_body_bytes(),
+            expected_body_bytes: self.expected_body_bytes(),
         });
         let setup = WorkersSetup {
             receive_bytes: client::RECEIVE_BYTES,
             fill_bytes: 0,
             options: SocketOptions::default(),
             transport: Transport::Tcp,
-            watch_sockets: params.keep_alive(),
+            watch_sockets: self.keep_alive(),
             grace: job.timing.timeout_ns.saturating_add(GRACE_NS),
         };
         workers::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
@@ -113,9 +98,8 @@ impl Workload for Http {
     /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server
     /// is the agent itself.
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
-        let params = read_params::<Params>(&context.job)?;
         context.sockets.note_setting(TARGET, || "answers".to_owned());
-        target::workers(context, params.keep_alive())
+        target::workers(context, self.keep_alive())
     }
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
@@ -144,7 +128,7 @@ impl Workload for Http {
                 "keep connections alive, widen net.ipv4.ip_local_port_range, or lower the rate",
             ));
         }
-        if read_params::<Params>(trial.job).is_ok_and(|p| !p.keep_alive()) {
+        if !self.keep_alive() {
             out.explanation
                 .push("every request has a connection of its own: the service time begins with connecting".to_owned());
         }

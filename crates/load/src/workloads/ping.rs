@@ -14,32 +14,28 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use hopbench_model::units::{Bytes, Span};
 use hopbench_model::{
     Counter, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Sweep, Warning, WarningKind,
 };
 use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::flow::failure::explain;
 use crate::worker::dial::{SocketOptions, Transport, echo_identifier};
 use crate::worker::passive_end::passive_end;
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, TrialReports, Workload, read_params};
+use crate::workload::typed::TypedWorkload;
+use crate::workload::{Figures, TrialReports};
 
 mod echoes;
 mod packet;
 
 use echoes::{Echoes, MOST_PACKET};
 
-/// The workload; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Ping;
-
-/// Its parameters.
+/// The parameters.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
@@ -67,16 +63,12 @@ const MOST_SOCKETS: u64 = 64;
 /// rounded, and the echo after the last one must not fall inside.
 const MARGIN: Nanos = 100;
 
-impl Workload for Ping {
-    fn name(&self) -> &'static str {
-        "ping"
-    }
+impl TypedWorkload for Params {
+    const NAME: &'static str = "ping";
+    const SUMMARY: &'static str =
+        "ICMP echo: round-trip time and loss to any host, without an agent";
 
-    fn summary(&self) -> &'static str {
-        "ICMP echo: round-trip time and loss to any host, without an agent"
-    }
-
-    fn metrics(&self, _: &Value) -> Vec<String> {
+    fn metrics(&self) -> Vec<String> {
         figures::names(&[&[
             "received",
             "transmitted",
@@ -91,49 +83,37 @@ impl Workload for Ping {
     }
 
     // It has a schedule, and its figure is the round trip all the same.
-    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+    fn latency(_: &Job) -> Option<LatencyKind> {
         Some(LatencyKind::Service)
-    }
-
-    fn arguments(&self, command: Command) -> Command {
-        Params::augment_args(command)
-    }
-
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
-        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
     }
 
     /// The schedule and the number of sockets follow from the interval; with a count the times do,
     /// too.
     fn settle(&self, job: &mut Job) {
-        let Ok(params) = read_params::<Params>(job) else {
-            return;
-        };
-        let every = params.every.0.clamp(*EVERY.start(), *EVERY.end());
+        let every = self.every.0.clamp(*EVERY.start(), *EVERY.end());
         job.schedule = Schedule::Rate(SECOND as f64 / every as f64);
         job.connections =
             job.timing.timeout_ns.div_ceil(every).saturating_add(1).min(MOST_SOCKETS) as u32;
         job.threads = job.threads.min(job.connections);
-        if let Some(count) = params.count {
+        if let Some(count) = self.count {
             job.timing.warmup_ns = 0;
             job.timing.window_ns =
                 count.saturating_mul(every).saturating_sub(MARGIN).max(*EVERY.start());
         }
     }
 
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
-        let params = read_params::<Params>(job)?;
+    fn problems(&self) -> Vec<Problem> {
         let mut out = Vec::new();
-        for size in params.size.values().iter().filter(|s| s.0 > MOST_SIZE) {
+        for size in self.size.values().iter().filter(|s| s.0 > MOST_SIZE) {
             out.push(Problem::new("--size", size, "0 to 65507B"));
         }
-        if !EVERY.contains(&params.every.0) {
-            out.push(Problem::new("--every", params.every, "1ms to 1h"));
+        if !EVERY.contains(&self.every.0) {
+            out.push(Problem::new("--every", self.every, "1ms to 1h"));
         }
-        if let Some(count) = params.count {
+        if let Some(count) = self.count {
             if count == 0 {
                 out.push(Problem::new("--count", count, "at least 1"));
-            } else if count.saturating_mul(params.every.0) > LONGEST {
+            } else if count.saturating_mul(self.every.0) > LONGEST {
                 out.push(Problem::new(
                     "--count",
                     count,
@@ -141,7 +121,7 @@ impl Workload for Ping {
                 ));
             }
         }
-        Ok(out)
+        out
     }
 
     fn flows_rest(&self, _job: &Job) -> bool {
@@ -149,7 +129,6 @@ impl Workload for Ping {
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
-        let params = read_params::<Params>(&context.job)?;
         let mut context = context.clone();
         // ICMP has no ports; a socket counts as connected when it has one all the same.
         context.target.set_port(1);
@@ -162,7 +141,7 @@ impl Workload for Ping {
             watch_sockets: false,
             grace: context.job.timing.timeout_ns,
         };
-        let (v6, size) = (context.target.is_ipv6(), params.size.first().0 as usize);
+        let (v6, size) = (context.target.is_ipv6(), self.size.first().0 as usize);
         let timeout = context.job.timing.timeout_ns;
         workers::client(&context, &setup, move |flow| {
             Echoes::new(v6, echo_identifier(flow), size, timeout)

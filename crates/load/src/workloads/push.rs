@@ -22,31 +22,27 @@ mod client;
 mod message;
 mod server;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, ValueEnum};
 use hopbench_model::units::{Bytes, per_s};
 use hopbench_model::{
     Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep, Warning,
     WarningKind,
 };
 use hopbench_stats::Histogram;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::flow::handshake::Handshake;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, TrialReports, Workload, read_params};
+use crate::workload::typed::TypedWorkload;
+use crate::workload::{Figures, TrialReports};
 
 use client::{Clocks, PushClient};
 use message::{CHUNK, CLEAN_CLOSES, HEADER, LATE_MESSAGES, MAX_MESSAGES, MIN_MESSAGES};
 use server::PushServer;
 
-/// The workload; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Push;
-
-/// Its parameters.
+/// The parameters.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
@@ -55,6 +51,7 @@ pub(super) struct Params {
     size: Sweep<Bytes>,
     /// Messages a second to each connection
     #[arg(long, value_name = "PER-S", default_value = "20", allow_negative_numbers = true, value_parser = per_s)]
+    #[serde(deserialize_with = "number")]
     rate: f64,
     /// Spread the connections' messages over the period, or send them all at once
     #[arg(long, value_enum, default_value = "spread")]
@@ -73,6 +70,11 @@ enum Stagger {
 const MOST_SIZE: u64 = 1 << 30;
 /// The highest rate of a connection, messages a second.
 const MOST_RATE: f64 = 1e6;
+
+/// JSON has no infinite numbers, so they arrive as null.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
 
 impl Params {
     fn size(&self) -> usize {
@@ -106,20 +108,12 @@ impl Params {
     }
 }
 
-impl Workload for Push {
-    fn name(&self) -> &'static str {
-        "push"
-    }
+impl TypedWorkload for Params {
+    const NAME: &'static str = "push";
+    const SUMMARY: &'static str = "messages from the server on a schedule: delay, gaps, lateness";
+    const CODE: u8 = 2;
 
-    fn summary(&self) -> &'static str {
-        "messages from the server on a schedule: delay, gaps, lateness"
-    }
-
-    fn code(&self) -> u8 {
-        2
-    }
-
-    fn metrics(&self, _: &Value) -> Vec<String> {
+    fn metrics(&self) -> Vec<String> {
         figures::names(&[&[
             "messages_per_s",
             "messages",
@@ -135,50 +129,37 @@ impl Workload for Push {
         ]])
     }
 
-    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+    fn latency(_: &Job) -> Option<LatencyKind> {
         Some(LatencyKind::Delay)
     }
 
-    fn arguments(&self, command: Command) -> Command {
-        Params::augment_args(command)
-    }
-
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
-        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
-    }
-
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
-        // JSON has no infinite numbers, so they arrive here as null.
-        if job.params.get("rate").is_some_and(Value::is_null) {
-            return Ok(vec![Problem::new(
-                "--rate",
-                "not a finite number",
-                "more than 0 and at most 1 000 000 messages a second",
-            )]);
-        }
-        let params = read_params::<Params>(job)?;
+    fn problems(&self) -> Vec<Problem> {
         let mut out = Vec::new();
-        for size in params.size.values() {
+        for size in self.size.values() {
             if size.0 < HEADER as u64 || size.0 > MOST_SIZE {
                 out.push(Problem::new("--size", size, "16B (the header of a message) to 1GiB"));
             }
         }
-        if !(params.rate > 0.0 && params.rate <= MOST_RATE) {
+        if !(self.rate > 0.0 && self.rate <= MOST_RATE) {
             out.push(Problem::new(
                 "--rate",
-                params.rate,
+                if self.rate.is_finite() {
+                    self.rate.to_string()
+                } else {
+                    "not a finite number".to_owned()
+                },
                 "more than 0 and at most 1 000 000 messages a second",
             ));
         }
-        Ok(out)
+        out
     }
 
-    fn server_sends(&self, _job: &Job, _flow: u32) -> bool {
+    fn server_sends(&self, _flow: u32) -> bool {
         true
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
-        let params = read_params::<Params>(&context.job)?;
+        let params = self.clone();
         let handshake = context
             .handshake
             .clone()
@@ -198,7 +179,7 @@ impl Workload for Push {
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
-        let params = read_params::<Params>(&context.job)?;
+        let params = self.clone();
         let connections = context.job.connections;
         // The client says nothing after its handshake.
         let setup = WorkersSetup { receive_bytes: 64, ..params.setup() };

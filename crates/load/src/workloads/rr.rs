@@ -3,11 +3,10 @@
 //! Latency is a full round trip. Over UDP a datagram that does not come back is counted as lost
 //! after the timeout and never stalls the test.
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use hopbench_model::units::Bytes;
 use hopbench_model::{Counter, Fault, Job, Nanos, Problem, Sweep};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::flow::failure::lost;
 use crate::flow::handshake::Handshake;
@@ -17,13 +16,10 @@ use crate::measure::recorder::Recorder;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, TrialReports, Workload, read_params};
+use crate::workload::typed::TypedWorkload;
+use crate::workload::{Figures, TrialReports};
 
-/// The workload; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Rr;
-
-/// Its parameters.
+/// The parameters.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
@@ -73,56 +69,37 @@ impl Params {
     }
 }
 
-impl Workload for Rr {
-    fn name(&self) -> &'static str {
-        "rr"
-    }
+impl TypedWorkload for Params {
+    const NAME: &'static str = "rr";
+    const SUMMARY: &'static str = "request and response over one connection: round-trip latency";
+    const CODE: u8 = 3;
 
-    fn summary(&self) -> &'static str {
-        "request and response over one connection: round-trip latency"
-    }
-
-    fn code(&self) -> u8 {
-        3
-    }
-
-    fn metrics(&self, _: &Value) -> Vec<String> {
+    fn metrics(&self) -> Vec<String> {
         figures::names(&[figures::EXCHANGES, &["retransmitted_segments", "lost"]])
     }
 
-    fn arguments(&self, command: Command) -> Command {
-        Params::augment_args(command)
-    }
-
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
-        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
-    }
-
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
-        let params = read_params::<Params>(job)?;
+    fn problems(&self) -> Vec<Problem> {
         let mut out = Vec::new();
-        let (most, why) = if params.udp {
+        let (most, why) = if self.udp {
             (MOST_UDP, "1B to 65507B in a datagram")
         } else {
             (MOST_TCP, "1B to 1GiB")
         };
-        let sizes = params.size.values().iter().map(|s| ("--size", *s));
-        for (flag, size) in sizes.chain(params.response.map(|r| ("--response", r))) {
+        let sizes = self.size.values().iter().map(|s| ("--size", *s));
+        for (flag, size) in sizes.chain(self.response.map(|r| ("--response", r))) {
             if size.0 == 0 || size.0 > most {
                 out.push(Problem::new(flag, size, why));
             }
         }
         // An agent never answers over UDP with more than it was sent.
-        if params.udp
-            && params.size.values().iter().any(|s| params.response.is_some_and(|r| r > *s))
-        {
+        if self.udp && self.size.values().iter().any(|s| self.response.is_some_and(|r| r > *s)) {
             out.push(Problem::new(
                 "--response",
-                params.response.unwrap_or_default(),
+                self.response.unwrap_or_default(),
                 "at most --size with --udp",
             ));
         }
-        Ok(out)
+        out
     }
 
     fn flows_rest(&self, _job: &Job) -> bool {
@@ -130,14 +107,13 @@ impl Workload for Rr {
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
-        let params = read_params::<Params>(&context.job)?;
         let handshake = context
             .handshake
             .clone()
             .ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
-        let (request, response, udp) = (params.request(), params.response(), params.udp);
-        workers::client(context, &params.setup(&context.job), move |flow| {
+        let (request, response, udp) = (self.request(), self.response(), self.udp);
+        workers::client(context, &self.setup(&context.job), move |flow| {
             let inner = if udp {
                 RrClient::Datagram(DatagramClient::new(request, response, timeout))
             } else {
@@ -148,10 +124,9 @@ impl Workload for Rr {
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
-        let params = read_params::<Params>(&context.job)?;
-        let (request, response, udp) = (params.request(), params.response(), params.udp);
+        let (request, response, udp) = (self.request(), self.response(), self.udp);
         let work = context.server_work_ns;
-        workers::server(context, &params.setup(&context.job), move |accepted| {
+        workers::server(context, &self.setup(&context.job), move |accepted| {
             if udp {
                 let server = DatagramServer { request, answer: vec![0; response], work };
                 RrServer::Datagram(WithRegistration::new(server, accepted.registration.clone()))
@@ -167,12 +142,11 @@ impl Workload for Rr {
         if let Some(tcp) = figures::tcp(trial.client) {
             out.metric("retransmitted_segments", tcp.retransmitted_segments as f64);
         }
-        let udp = read_params::<Params>(trial.job).is_ok_and(|p| p.udp);
-        if udp {
+        if self.udp {
             out.metric("lost", trial.client.errors.get("lost").copied().unwrap_or(0) as f64);
         }
         // A path may duplicate datagrams; a stream's requests come once.
-        if let Some(server) = trial.server.filter(|_| !udp) {
+        if let Some(server) = trial.server.filter(|_| !self.udp) {
             let (asked, served) =
                 (trial.client.drained.of(Counter::Sent), server.drained.of(Counter::Completed));
             out.invariant("served_le_sent", served <= asked, || {

@@ -9,13 +9,12 @@
 
 mod account;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
 use hopbench_model::{
     Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use self::account::{account, receiving, sending};
 use crate::flow::failure::lost;
@@ -24,13 +23,10 @@ use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
-use crate::workload::{Figures, TrialReports, Workload, figures, read_params};
+use crate::workload::typed::TypedWorkload;
+use crate::workload::{Figures, TrialReports, figures};
 
-/// The workload; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Stream;
-
-/// Its parameters.
+/// The parameters.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
@@ -184,42 +180,35 @@ const METRICS: &[&str] = &[
     "in_proxies_bytes",
 ];
 
-impl Workload for Stream {
-    fn name(&self) -> &'static str {
-        "stream"
-    }
+/// Of both directions together, and of each.
+fn both_metrics() -> Vec<String> {
+    let each =
+        |way: &str| METRICS.iter().map(move |name| format!("{way}{name}")).collect::<Vec<_>>();
+    [figures::names(&[&METRICS[..2]]), each("to_server_"), each("from_server_")].concat()
+}
 
-    fn summary(&self) -> &'static str {
-        "bytes in bulk over TCP: throughput, and where every byte went"
-    }
+impl TypedWorkload for Params {
+    const NAME: &'static str = "stream";
+    const SUMMARY: &'static str = "bytes in bulk over TCP: throughput, and where every byte went";
+    const CODE: u8 = 1;
 
-    fn code(&self) -> u8 {
-        1
-    }
-
-    fn metrics(&self, params: &Value) -> Vec<String> {
-        if params.get("direction").is_none_or(|direction| direction != "both") {
-            return figures::names(&[METRICS]);
+    fn metrics(&self) -> Vec<String> {
+        match self.direction {
+            Direction::Both => both_metrics(),
+            Direction::ToServer | Direction::FromServer => figures::names(&[METRICS]),
         }
-        let each =
-            |way: &str| METRICS.iter().map(move |name| format!("{way}{name}")).collect::<Vec<_>>();
-        [figures::names(&[&METRICS[..2]]), each("to_server_"), each("from_server_")].concat()
     }
 
-    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+    fn more_metrics() -> Vec<String> {
+        both_metrics()
+    }
+
+    fn latency(_: &Job) -> Option<LatencyKind> {
         None
     }
 
-    fn arguments(&self, command: Command) -> Command {
-        Params::augment_args(command)
-    }
-
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
-        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
-    }
-
     fn settle(&self, job: &mut Job) {
-        if read_params::<Params>(job).is_ok_and(|p| p.direction == Direction::Both) {
+        if self.direction == Direction::Both {
             job.connections = job.connections.saturating_mul(2);
         }
     }
@@ -227,22 +216,21 @@ impl Workload for Stream {
     /// The rate is each client's own.
     fn together(&self, job: &Job, clients: u32) -> Job {
         let mut all = Job { connections: job.connections.saturating_mul(clients), ..job.clone() };
-        if let Some(rate) = read_params::<Params>(job).ok().and_then(|p| p.rate) {
+        if let Some(rate) = self.rate {
             all.params["rate"] =
                 serde_json::json!(BitRate(rate.0.saturating_mul(u64::from(clients))));
         }
         all
     }
 
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
-        let params = read_params::<Params>(job)?;
+    fn problems(&self) -> Vec<Problem> {
         let mut out = Vec::new();
-        for size in params.size.values() {
+        for size in self.size.values() {
             if size.0 == 0 || size.0 > MOST_SIZE {
                 out.push(Problem::new("--size", size, "1B to 64MiB"));
             }
         }
-        if params.rate.is_some_and(|r| r.0 == 0) {
+        if self.rate.is_some_and(|r| r.0 == 0) {
             out.push(Problem::new(
                 "--rate",
                 "0",
@@ -250,49 +238,47 @@ impl Workload for Stream {
             ));
         }
         for (flag, value) in [
-            ("--send-buffer", params.send_buffer),
-            ("--receive-buffer", params.receive_buffer),
-            ("--receive-low-water", params.receive_low_water),
-            ("--not-sent-low-water", params.not_sent_low_water),
+            ("--send-buffer", self.send_buffer),
+            ("--receive-buffer", self.receive_buffer),
+            ("--receive-low-water", self.receive_low_water),
+            ("--not-sent-low-water", self.not_sent_low_water),
         ] {
             if let Some(bytes) = value.filter(|b| b.0 == 0 || b.0 > 1 << 30) {
                 out.push(Problem::new(flag, bytes, "1B to 1GiB"));
             }
         }
-        Ok(out)
+        out
     }
 
-    fn server_sends(&self, job: &Job, flow: u32) -> bool {
-        match read_params::<Params>(job).map(|p| p.direction) {
-            Ok(Direction::FromServer) => true,
-            Ok(Direction::Both) => flow % 2 == 1,
-            _ => false,
+    fn server_sends(&self, flow: u32) -> bool {
+        match self.direction {
+            Direction::ToServer => false,
+            Direction::FromServer => true,
+            Direction::Both => flow % 2 == 1,
         }
     }
 
     /// Only a client that sends can say how much its server has to wait for. A receiver that blocks
     /// would wait for its low-water mark.
     fn flows_rest(&self, job: &Job) -> bool {
-        job.engine != EngineKind::Threads
-            && read_params::<Params>(job)
-                .is_ok_and(|params| params.direction == Direction::ToServer)
+        job.engine != EngineKind::Threads && self.direction == Direction::ToServer
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
-        let params = read_params::<Params>(&context.job)?;
+        let params = self.clone();
         let handshake = context
             .handshake
             .clone()
             .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let (job, stays) = (context.job.clone(), context.stays);
         workers::client(context, &params.setup(&context.job), move |flow| {
-            let inner = params.flow(&job, !Self.server_sends(&job, flow), true, stays);
+            let inner = params.flow(&job, !params.server_sends(flow), true, stays);
             Handshake::new(handshake.clone(), flow, false, job.timing.timeout_ns, inner)
         })
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
-        let params = read_params::<Params>(&context.job)?;
+        let params = self.clone();
         let job = context.job.clone();
         workers::server(context, &params.setup(&context.job), move |accepted: &Accepted| {
             params.flow(&job, accepted.from_server, false, false)
@@ -301,13 +287,10 @@ impl Workload for Stream {
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
-        let Ok(params) = read_params::<Params>(trial.job) else {
-            return out;
-        };
         let client = trial.client;
         let Some(server) = trial.server else {
             // It is gone, and with it its half of the account.
-            match params.direction {
+            match self.direction {
                 Direction::ToServer => sending(&mut out, "", client),
                 Direction::FromServer => receiving(&mut out, "", client),
                 Direction::Both => {
@@ -317,7 +300,7 @@ impl Workload for Stream {
             }
             return out;
         };
-        let directions: &[(&str, &EndReport, &EndReport)] = match params.direction {
+        let directions: &[(&str, &EndReport, &EndReport)] = match self.direction {
             Direction::ToServer => &[("", client, server)],
             Direction::FromServer => &[("", server, client)],
             Direction::Both => &[("to_server_", client, server), ("from_server_", server, client)],
@@ -325,7 +308,7 @@ impl Workload for Stream {
         for (prefix, sender, receiver) in directions {
             account(&mut out, prefix, sender, receiver, trial.proxied);
         }
-        if params.direction == Direction::Both {
+        if self.direction == Direction::Both {
             for name in ["sent_bits_per_s", "received_bits_per_s"] {
                 let sum = ["to_server_", "from_server_"]
                     .iter()

@@ -22,7 +22,7 @@ mod client;
 mod datagram;
 mod server;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use hopbench_model::units::Bytes;
 use hopbench_model::{
     Counter, EndReport, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning,
@@ -30,24 +30,20 @@ use hopbench_model::{
 };
 use hopbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::flow::handshake::Handshake;
 use crate::flow::udp_registration::WithRegistration;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
-use crate::workload::{Figures, TrialReports, Workload, read_params};
+use crate::workload::typed::TypedWorkload;
+use crate::workload::{Figures, TrialReports};
 
 use client::UdpClient;
 use datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
 use server::UdpServer;
 
-/// The workload; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Udp;
-
-/// Its parameters.
+/// The parameters.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
@@ -101,20 +97,13 @@ impl Params {
     }
 }
 
-impl Workload for Udp {
-    fn name(&self) -> &'static str {
-        "udp"
-    }
+impl TypedWorkload for Params {
+    const NAME: &'static str = "udp";
+    const SUMMARY: &'static str =
+        "datagrams one way: delivered rate, loss, reordering, duplicates, jitter";
+    const CODE: u8 = 5;
 
-    fn summary(&self) -> &'static str {
-        "datagrams one way: delivered rate, loss, reordering, duplicates, jitter"
-    }
-
-    fn code(&self) -> u8 {
-        5
-    }
-
-    fn metrics(&self, _: &Value) -> Vec<String> {
+    fn metrics(&self) -> Vec<String> {
         figures::names(&[&[
             "received_packets_per_s",
             "received_bits_per_s",
@@ -130,34 +119,23 @@ impl Workload for Udp {
         ]])
     }
 
-    fn latency(&self, _: &Job) -> Option<LatencyKind> {
+    fn latency(_: &Job) -> Option<LatencyKind> {
         Some(LatencyKind::Delay)
     }
 
-    fn arguments(&self, command: Command) -> Command {
-        Params::augment_args(command)
-    }
-
-    fn params(&self, matches: &ArgMatches) -> Result<Value, clap::Error> {
-        Ok(serde_json::json!(Params::from_arg_matches(matches)?))
-    }
-
     fn settle(&self, job: &mut Job) {
-        if let Ok(params) = read_params::<Params>(job) {
-            job.schedule = params.schedule();
-        }
+        job.schedule = self.schedule();
     }
 
-    fn check(&self, job: &Job) -> Result<Vec<Problem>, Fault> {
-        let params = read_params::<Params>(job)?;
+    fn problems(&self) -> Vec<Problem> {
         let mut out = Vec::new();
-        for size in params.size.values() {
+        for size in self.size.values() {
             if !(HEADER as u64..=MOST_UDP).contains(&size.0) {
                 out.push(Problem::new("--size", size, "16B (the header of a datagram) to 65507B"));
-            } else if params.segments() * size.0 > MOST_UDP {
+            } else if self.segments() * size.0 > MOST_UDP {
                 out.push(Problem::new(
                     "--gso",
-                    params.gso,
+                    self.gso,
                     format!(
                         "at most {} with --size {size}: a send holds 65507 bytes",
                         MOST_UDP / size.0
@@ -165,17 +143,17 @@ impl Workload for Udp {
                 ));
             }
         }
-        if !(1..=MOST_SEGMENTS).contains(&params.gso) {
-            out.push(Problem::new("--gso", params.gso, "1 to 64 datagrams a send"));
+        if !(1..=MOST_SEGMENTS).contains(&self.gso) {
+            out.push(Problem::new("--gso", self.gso, "1 to 64 datagrams a send"));
         }
-        if params.rate.is_zero() {
+        if self.rate.is_zero() {
             out.push(Problem::new(
                 "--rate",
-                params.rate,
+                self.rate,
                 "more than 0, like 50000pps or 100Mbit; max for no limit",
             ));
         }
-        Ok(out)
+        out
     }
 
     fn flows_rest(&self, _job: &Job) -> bool {
@@ -183,7 +161,7 @@ impl Workload for Udp {
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
-        let params = read_params::<Params>(&context.job)?;
+        let params = self.clone();
         let handshake = context
             .handshake
             .clone()
@@ -201,7 +179,7 @@ impl Workload for Udp {
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
-        let params = read_params::<Params>(&context.job)?;
+        let params = self.clone();
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
         let stays = context.stays;
         workers::server(context, &params.setup(), move |accepted| {
@@ -214,20 +192,17 @@ impl Workload for Udp {
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
-        let Ok(params) = read_params::<Params>(trial.job) else {
-            return out;
-        };
-        rates(&mut out, trial, &params);
+        rates(&mut out, trial, self);
         if let Some(server) = trial.server {
             delivery(&mut out, trial.client, server);
         }
-        if params.segments() > 1 {
-            out.metric("gso_segments", params.segments() as f64);
+        if self.segments() > 1 {
+            out.metric("gso_segments", self.segments() as f64);
             out.warnings.push(Warning::new(
                 WarningKind::Offload,
                 format!(
                     "{} datagrams left with each call (--gso): a datagram costs less than one that is sent by itself",
-                    params.segments()
+                    self.segments()
                 ),
                 "compare only with results of the same --gso",
             ));

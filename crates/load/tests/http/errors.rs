@@ -175,7 +175,7 @@ fn accounted(seen: &Measured) {
 fn vanished(mut job: Job) -> Measured {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    job.params = json!({"url": format!("http://{address}/"), "no_keep_alive": true});
+    job.params = json!({"url": format!("http://{address}/"), "no_keep_alive": true}).into();
     run_and(&job, address, || drop(listener)).unwrap()
 }
 
@@ -246,7 +246,7 @@ fn connections_that_get_no_answer_are_seen_in_a_window_shorter_than_the_timeout(
                 }
             }
         });
-        job.params = json!({"url": peer.url()});
+        job.params = json!({"url": peer.url()}).into();
         job.timing.timeout_ns = 4 * job.timing.window_ns;
         let seen = run(&job, peer.address);
         assert_eq!(seen.errors(), json!({"timeout": 2}), "{}", job.engine);

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hopbench_load::workload::{Figures, TrialReports};
 use hopbench_load::{Context, SocketSet, Window, workload};
 use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, SECOND, Tick, Timing, fixture,
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Params, SECOND, Tick, Timing,
+    fixture,
 };
 use hopbench_stats::Histogram;
 use hopbench_sys::{Waker, clock};
@@ -18,7 +19,7 @@ pub(crate) const MS: Nanos = 1_000_000;
 static MACHINE: Mutex<()> = Mutex::new(());
 
 /// A closed loop of 4 connections for 150 ms.
-pub(crate) fn job(params: Value) -> Job {
+pub(crate) fn job(params: impl Into<Params>) -> Job {
     let timing =
         Timing { interval_ns: 100 * MS, timeout_ns: 2 * SECOND, ..fixture::timing(150 * MS) };
     Job { connections: 4, timing, seed: 7, ..fixture::job("http", params) }

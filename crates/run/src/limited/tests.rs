@@ -205,7 +205,7 @@ fn a_direction_that_loses_or_waits_for_room_is_found_beside_another() {
 
 #[test]
 fn each_direction_has_the_rate_that_was_asked_for() {
-    let asked = Job { params: json!({"rate": "100Mbit"}), ..job("stream") };
+    let asked = Job { params: json!({"rate": "100Mbit"}).into(), ..job("stream") };
     let limit = |to, from| streaming(&asked, &both_ways(["sent_bits_per_s"], [to], [from])).0;
     assert_eq!(limit(99e6, 100e6), "target_rate");
     assert_eq!(limit(60e6, 60e6), "unknown", "their sum is not what each was asked for");

@@ -7,12 +7,10 @@
 
 use std::ops::RangeInclusive;
 
-use hopbench_load::workload::Workload;
 use hopbench_load::{OPEN_LOOP, WORKLOADS, metrics, workload};
 use hopbench_model::units::Span;
 use hopbench_model::{COMMON_METRICS, Job, Nanos, Point, ROUNDS, SECOND, StopRule};
 use hopbench_stats::FEWEST_TO_STOP;
-use serde_json::json;
 
 use crate::document::fields::Fields;
 use crate::document::node::{At, Kind, Node, quoted};
@@ -174,7 +172,7 @@ fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
 
 /// All that rounds can end by, whatever the workload.
 pub(crate) fn all_metrics() -> Vec<String> {
-    let own = WORKLOADS.iter().flat_map(|workload| any_metrics(*workload));
+    let own = WORKLOADS.iter().flat_map(|workload| workload.every_metric());
     known(own.chain(OPEN_LOOP.iter().map(|name| (*name).to_owned())), true)
 }
 
@@ -191,12 +189,6 @@ fn known(metrics: impl Iterator<Item = String>, has_latency: bool) -> Vec<String
         }
     }
     out
-}
-
-/// All that records of a workload can have, whatever its job.
-fn any_metrics(workload: &dyn Workload) -> Vec<String> {
-    let of = |direction: &str| workload.metrics(&json!({"direction": direction}));
-    ["to-server", "both"].into_iter().flat_map(of).collect()
 }
 
 /// Says that no workload that has rounds can have the metric that they are to end by.

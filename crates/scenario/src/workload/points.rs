@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use clap::{ArgMatches, Command, FromArgMatches};
 use hopbench_load::workload::{Workload, points};
 use hopbench_load::{JobArguments, ScheduleArguments};
-use hopbench_model::{Point, Problem};
+use hopbench_model::{Params, Point, Problem};
 use serde_json::Value;
 
 use super::flags::{Sort, conflict};
@@ -104,10 +104,8 @@ impl Maker<'_> {
             request.set(&key.name, &key.values[*index].text);
         }
         let server = request.spec(self.vocabulary);
-        if kind.is_http()
-            && let Value::Object(map) = &mut params
-        {
-            map.insert("url".to_owned(), Value::String(stand_in(&server.request)));
+        if kind.is_http() {
+            params["url"] = stand_in(&server.request).into();
         }
         let scheduled = if kind.is_of_exchanges() {
             Some(ScheduleArguments::from_arg_matches(matches)?)
@@ -159,7 +157,7 @@ impl Maker<'_> {
 
 /// The value of a key as it stands in records: as in the parameters, otherwise a number if it is
 /// one.
-fn shown(key: &Swept, index: usize, params: &Value) -> Value {
+fn shown(key: &Swept, index: usize, params: &Params) -> Value {
     let text = &key.values[index].text;
     if let Some(value) = key.flag.as_ref().and_then(|flag| params.get(&flag.id)) {
         return value.clone();

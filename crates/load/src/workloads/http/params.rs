@@ -101,7 +101,7 @@ impl Params {
     }
 
     /// Everything that is wrong.
-    pub(super) fn problems(&self) -> Vec<Problem> {
+    pub(super) fn mistakes(&self) -> Vec<Problem> {
         match self.template(None) {
             Ok(request) => match self.expect_size {
                 Some(size) if size.0 > 0 && !request.expects_body() => {
@@ -214,7 +214,7 @@ mod tests {
 
     fn problems(params: Value) -> Vec<String> {
         let params: Params = serde_json::from_value(params).unwrap();
-        params.problems().iter().map(ToString::to_string).collect()
+        params.mistakes().iter().map(ToString::to_string).collect()
     }
 
     #[test]

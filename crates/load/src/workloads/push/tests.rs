@@ -1,13 +1,17 @@
 use std::sync::Arc;
 
+use clap::Command;
 use hopbench_model::{Counts, fixture};
 
 use super::*;
 use crate::Window;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::{Live, Recorder};
+use crate::workload::Workload;
+use crate::workload::typed::Of;
 
 const MS: Nanos = 1_000_000;
+const PUSH: Of<Params> = Of::NEW;
 
 /// Load from 1 s on, measured from 1.1 s to 2.1 s.
 fn recorder() -> (Recorder, Arc<Live>) {
@@ -210,24 +214,20 @@ fn a_message_belongs_to_the_window_by_its_intended_time() {
     assert_eq!((of(&live, Counter::Completed), of(&live, Counter::Counted)), (4, 2));
 }
 
-fn job(params: Value) -> Job {
-    Job { connections: 4, ..fixture::job("push", params) }
-}
-
 fn parse(arguments: &[&str]) -> Job {
-    let matches = Push
+    let matches = PUSH
         .arguments(Command::new("push").no_binary_name(true))
         .try_get_matches_from(arguments)
         .unwrap();
-    job(Push.params(&matches).unwrap())
+    Job { connections: 4, ..fixture::job("push", PUSH.params(&matches).unwrap()) }
 }
 
 #[test]
 fn flags_become_parameters_and_bad_ones_are_named() {
-    assert_eq!(Push.problems(&parse(&[])), []);
+    assert_eq!(PUSH.problems(&parse(&[])), []);
     assert_eq!(parse(&[]).params["size"], serde_json::json!(["25kB"]));
     assert_eq!(
-        Push.problems(&parse(&["--size", "16:1kB:*2", "--rate", "0.5", "--stagger", "together"])),
+        PUSH.problems(&parse(&["--size", "16:1kB:*2", "--rate", "0.5", "--stagger", "together"])),
         []
     );
     for (arguments, flag) in [
@@ -239,7 +239,11 @@ fn flags_become_parameters_and_bad_ones_are_named() {
         (["--rate", "nan"], "--rate"),
         (["--rate", "1e7"], "--rate"),
     ] {
-        let problems = Push.problems(&parse(&arguments));
+        let mut job = parse(&arguments);
+        // As if it had come in a message.
+        job.params = job.params.json().clone().into();
+        let problems = PUSH.problems(&job);
+        assert_eq!(problems, PUSH.problems(&parse(&arguments)));
         assert_eq!(
             problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(),
             [flag],
@@ -251,8 +255,8 @@ fn flags_become_parameters_and_bad_ones_are_named() {
 #[test]
 fn phases_spread_connections_over_the_period() {
     let phases = |stagger: &str| {
-        let params: Params =
-            serde_json::from_value(parse(&["--rate", "20", "--stagger", stagger]).params).unwrap();
+        let params: Arc<Params> =
+            parse(&["--rate", "20", "--stagger", stagger]).params.typed().unwrap();
         [0, 1, 2, 3].map(|flow| params.phase(flow, 4))
     };
     assert_eq!(phases("spread"), [0, 12_500_000, 25_000_000, 37_500_000]);

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use clap::Command;
 use hopbench_model::{Nanos, fixture};
 use hopbench_sys::errno::ENOBUFS;
 
@@ -7,8 +8,11 @@ use super::*;
 use crate::Window;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::{Live, Recorder};
+use crate::workload::Workload;
+use crate::workload::typed::Of;
 
 const MS: Nanos = 1_000_000;
+const UDP: Of<Params> = Of::NEW;
 const OFFSET: i64 = -5 * SECOND as i64;
 
 /// Measured from 10 s to 11 s, without warm-up.
@@ -282,18 +286,18 @@ fn what_is_due_long_after_the_end_is_unsent() {
 }
 
 fn parse(arguments: &[&str]) -> Job {
-    let matches = Udp
+    let matches = UDP
         .arguments(Command::new("udp").no_binary_name(true))
         .try_get_matches_from(arguments)
         .unwrap();
-    fixture::job("udp", Udp.params(&matches).unwrap())
+    fixture::job("udp", UDP.params(&matches).unwrap())
 }
 
 #[test]
 fn the_rate_becomes_the_schedule() {
     let schedule = |arguments: &[&str]| {
         let mut job = parse(arguments);
-        Udp.settle(&mut job);
+        UDP.settle(&mut job);
         job.schedule
     };
     assert_eq!(schedule(&[]), Schedule::Rate(7812.5));
@@ -304,8 +308,8 @@ fn the_rate_becomes_the_schedule() {
 
 #[test]
 fn bad_parameters_are_named() {
-    assert_eq!(Udp.problems(&parse(&[])), []);
-    assert_eq!(Udp.problems(&parse(&["--size", "1023", "--gso", "64", "--rate", "max"])), []);
+    assert_eq!(UDP.problems(&parse(&[])), []);
+    assert_eq!(UDP.problems(&parse(&["--size", "1023", "--gso", "64", "--rate", "max"])), []);
     for (arguments, flag) in [
         (&["--size", "15"][..], "--size"),
         (&["--size", "65508"], "--size"),
@@ -314,7 +318,7 @@ fn bad_parameters_are_named() {
         (&["--size", "1024", "--gso", "64"], "--gso"),
         (&["--rate", "0pps"], "--rate"),
     ] {
-        let problems = Udp.problems(&parse(arguments));
+        let problems = UDP.problems(&parse(arguments));
         assert_eq!(
             problems.iter().map(|p| p.at.as_str()).collect::<Vec<_>>(),
             [flag],

@@ -64,7 +64,7 @@ pub(crate) fn job(kind: &str, params: Value, schedule: Schedule, connections: u3
     Job {
         workload: kind.to_owned(),
         kind: None,
-        params,
+        params: params.into(),
         schedule,
         engine: EngineKind::Epoll,
         connections,

@@ -97,7 +97,7 @@ fn that_datagrams_never_left_is_the_reason() {
     let mut run = searched::run();
     run.plan.cells.retain(|cell| cell.point == LOSSLESS && cell.path == 0);
     run.plan.points[LOSSLESS].search.as_mut().unwrap().repeats = 1;
-    run.plan.points[LOSSLESS].job.params = json!({"size": "1kB"});
+    run.plan.points[LOSSLESS].job.params = json!({"size": "1kB"}).into();
     let at = At { path: 0, point: LOSSLESS, goal: "lossless", parameter: "rate", figure: "loss" };
     let trial = |step, load: f64, unsent: f64| {
         let mut record = searched::trial(&run, at, step, load, "raise", 0.0);
