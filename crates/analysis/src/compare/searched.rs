@@ -7,10 +7,12 @@
 //! - With several runs on a side, the bracket holds all that any of them leaves open, and the load
 //!   is their median.
 //! - For a knee, the throughput there is compared, too.
+//! - All that is tested is judged together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{Point, SearchSpec, Skipped, point_label};
+use hopbench_stats::{Comparison, Question};
 
 use super::difference::jobs;
 use super::gate::Bound;
@@ -18,11 +20,11 @@ use super::pairs::NotCompared;
 use super::row::{Median, Row};
 use super::values::Values;
 use crate::figures::Better;
-use crate::search::{self, ENOUGH_RUNS, Runs, What};
+use crate::search::{self, ComparedLoad, ENOUGH_RUNS, Runs, What};
 use crate::summary::{Bracket, Outcome, SearchSummary, SearchedPath};
 use crate::text::cell_name::{cell_text, key as point_key};
 use crate::text::load_text::figure;
-use crate::verdict::called;
+use crate::verdict::{Questions, called};
 
 /// The word of bounds for the loads of all searches for a rate.
 pub(crate) const FOUND_LOAD: &str = "found_load";
@@ -83,6 +85,7 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
         (a.iter().zip(ones).collect(), b.iter().zip(others).collect());
     let ((order, ones), (later, mut others)) = (side(&a), side(&b));
     let mut out = SearchPairs::default();
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
     for key in &order {
         let one = &ones[key];
         let Some(other) = others.remove(key) else {
@@ -97,16 +100,16 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
             continue;
         }
         out.metrics.extend(metrics(one, &other));
-        match compare(one, &other, minimum_effect) {
-            Ok(rows) => {
-                let has = |name: &String| rows.iter().any(|row| row.metric == *name);
+        match pairs_of(one, &other) {
+            Ok(found) => {
+                let has = |name: &String| found.iter().any(|pair| pair.name().metric == *name);
                 let unsaid: Vec<String> =
                     metrics(one, &other).into_iter().filter(|name| !has(name)).collect();
                 if !unsaid.is_empty() {
                     out.unsaid
                         .push(Unsaid { metrics: unsaid, ..Unsaid::of(one, &other, NO_THROUGHPUT) });
                 }
-                out.rows.extend(rows);
+                pairs.extend(found);
             }
             Err(reason) => {
                 match nothing(&other).filter(|_| one.iter().any(|found| found.has_ended())) {
@@ -121,6 +124,7 @@ pub(crate) fn all(a: &[Values], b: &[Values], minimum_effect: f64) -> SearchPair
     }
     let left = later.iter().filter_map(|key| others.get(key));
     out.not_compared.extend(left.map(|found| NotCompared::of_candidate(named(found[0]))));
+    out.rows = rows(&pairs, minimum_effect);
     out
 }
 
@@ -219,47 +223,94 @@ fn not_alike(one: &[SearchOfRun<'_>], other: &[SearchOfRun<'_>]) -> Option<Strin
     })
 }
 
-/// The rows of a search that ended on both sides; else why it cannot be compared.
-fn compare(
-    one: &[SearchOfRun<'_>],
-    other: &[SearchOfRun<'_>],
-    minimum_effect: f64,
-) -> Result<Vec<Row>, String> {
-    let load = row(one, other, What::Load, minimum_effect).ok_or_else(|| {
+/// The loads of two sides, or the throughputs there.
+struct Pair<'a> {
+    first: SearchOfRun<'a>,
+    what: What,
+    a: Runs,
+    b: Runs,
+    by_run: bool,
+}
+
+/// The name of a figure, its label for people, and the direction that is good.
+struct Name {
+    metric: String,
+    label: String,
+    better: Better,
+}
+
+/// A row for each pair; all that is tested is judged together.
+fn rows(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
+    let mut questions = Questions::default();
+    for (at, pair) in pairs.iter().enumerate() {
+        if let Some(question) = pair.question(minimum_effect) {
+            questions.ask(at, question);
+        }
+    }
+    let answers: BTreeMap<usize, Comparison> = questions.answers().collect();
+    let row = |(at, pair): (usize, &Pair<'_>)| pair.row(minimum_effect, answers.get(&at));
+    pairs.iter().enumerate().map(row).collect()
+}
+
+/// What is compared of a search that ended on both sides; else why it cannot be compared.
+fn pairs_of<'a>(
+    one: &[SearchOfRun<'a>],
+    other: &[SearchOfRun<'a>],
+) -> Result<Vec<Pair<'a>>, String> {
+    let load = Pair::of(one, other, What::Load).ok_or_else(|| {
         let open = |name: &str, side: &[SearchOfRun<'_>]| {
             let ended = side.iter().any(|found| found.has_ended());
             (!ended).then(|| format!("in the {name}: {}", side[0].path.text))
         };
         open("baseline", one).or_else(|| open("candidate", other)).unwrap_or_default()
     })?;
-    let there = one[0].is_knee().then(|| row(one, other, What::Value, minimum_effect)).flatten();
+    let there = one[0].is_knee().then(|| Pair::of(one, other, What::Value)).flatten();
     Ok([load].into_iter().chain(there).collect())
 }
 
-fn row(
-    one: &[SearchOfRun<'_>],
-    other: &[SearchOfRun<'_>],
-    what: What,
-    minimum_effect: f64,
-) -> Option<Row> {
-    let runs = |side: &[SearchOfRun<'_>]| {
-        Runs::of(&side.iter().map(|found| found.path).collect::<Vec<_>>(), what)
-    };
-    let (a, b) = (runs(one)?, runs(other)?);
-    let compared = b.compared(&a, minimum_effect);
-    let first = one[0];
+impl<'a> Pair<'a> {
+    /// `None` where the search ended on one side at most.
+    fn of(one: &[SearchOfRun<'a>], other: &[SearchOfRun<'a>], what: What) -> Option<Self> {
+        let runs = |side: &[SearchOfRun<'_>]| {
+            Runs::of(&side.iter().map(|found| found.path).collect::<Vec<_>>(), what)
+        };
+        let by_run = one.len() >= ENOUGH_RUNS && other.len() >= ENOUGH_RUNS;
+        Some(Self { first: one[0], what, a: runs(one)?, b: runs(other)?, by_run })
+    }
+
+    fn name(&self) -> Name {
+        let search = self.first.search;
+        let load = |better| Name {
+            metric: search.found_name(),
+            label: format!("found {}", search.parameter),
+            better,
+        };
+        match self.what {
+            // More connections until throughput stops growing are neither better nor worse.
+            What::Load if self.first.is_knee() => load(Better::Neither),
+            What::Load => load(Better::Higher),
+            What::Value => Name {
+                metric: search.name_there(&search.figure_name()),
+                label: format!("{} at {}", figure(&search.figure), search.parameter),
+                better: Better::Higher,
+            },
+        }
+    }
+
+    fn question(&self, minimum_effect: f64) -> Option<Question> {
+        self.b.question(&self.a, minimum_effect)
+    }
+
+    fn row(&self, minimum_effect: f64, answer: Option<&Comparison>) -> Row {
+        let compared = self.b.compared(&self.a, minimum_effect, answer);
+        row(self, compared, self.name())
+    }
+}
+
+fn row(pair: &Pair<'_>, compared: ComparedLoad, name: Name) -> Row {
+    let Name { metric, label, better } = name;
+    let (a, b, first) = (&pair.a, &pair.b, pair.first);
     let search = first.search;
-    let (metric, label, better) = match what {
-        // More connections until throughput stops growing are neither better nor worse.
-        What::Load if first.is_knee() => {
-            (search.found_name(), format!("found {}", search.parameter), Better::Neither)
-        }
-        What::Load => (search.found_name(), format!("found {}", search.parameter), Better::Higher),
-        What::Value => {
-            let label = format!("{} at {}", figure(&search.figure), search.parameter);
-            (search.name_there(&search.figure_name()), label, Better::Higher)
-        }
-    };
     let (is_more, is_less) =
         (compared.verdict.outcome == Outcome::More, compared.verdict.outcome == Outcome::Less);
     let grew = is_more || (!is_less && compared.ratio.is_some_and(|ratio| ratio > 1.0));
@@ -282,7 +333,7 @@ fn row(
     if compared.ratio.is_none() && outcome != Outcome::Generator {
         let (before, now) = (a.text(), b.text());
         text = match outcome {
-            Outcome::NoRatio => at_an_end(&a, &b),
+            Outcome::NoRatio => at_an_end(a, b),
             _ if before == now => format!("{text}: {before}"),
             _ => format!("{text}: {before} before, now {now}"),
         };
@@ -294,16 +345,15 @@ fn row(
         compared.low.map(|low| 1.0 - low)
     };
     let side = |runs: &Runs| runs.found().map(|median| Median { median, values: runs.found_in() });
-    let enough = |side: &[SearchOfRun<'_>]| side.len() >= ENOUGH_RUNS;
-    Some(Row {
+    Row {
         path: first.path.path.clone(),
         workload: search.workload.clone(),
         point: search.point.clone(),
         metric,
         label,
         search: Some(search.goal),
-        baseline: side(&a),
-        candidate: side(&b),
+        baseline: side(a),
+        candidate: side(b),
         ratio: compared.ratio,
         low: compared.low,
         high: compared.high,
@@ -315,12 +365,12 @@ fn row(
         worse_by_at_most: hidden
             .filter(|_| outcome != Outcome::NoRatio)
             .map(|share| share.max(0.0)),
-        by_run: enough(one) && enough(other),
+        by_run: pair.by_run,
         outcome,
         is_worse: if worse_higher { grew } else { fell },
         text,
         word,
-    })
+    }
 }
 
 /// What is said where both sides know no more than on which side of a load it lies: `>= 5000` or `<

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::number::UNKNOWN;
-use hopbench_stats::judge;
 use hopbench_stats::summary::median;
+use hopbench_stats::{Comparison, Question};
 
 use super::compare_loads::{ComparedLoad, Together, compare_loads, question};
 use super::judge::What;
@@ -73,22 +73,33 @@ impl Runs {
         }
     }
 
-    /// The comparison with what is known on the side of the baseline.
-    pub(crate) fn compared(&self, base: &Self, minimum_effect: f64) -> ComparedLoad {
-        // Each run is one value: what differs from run to run is the same in all searches of a run.
-        let by_run = self.runs >= ENOUGH_RUNS && base.runs >= ENOUGH_RUNS;
-        let [here, base] = [self, base].map(|runs| {
+    /// The question whether this side differs from that of the baseline; `None` where nothing can
+    /// be tested.
+    pub(crate) fn question(&self, base: &Self, minimum_effect: f64) -> Option<Question> {
+        let [here, base] = Self::sides(self, base);
+        question(&here, &base, Together::Apart, minimum_effect)
+    }
+
+    /// The comparison with what is known on the side of the baseline; `answer` is that to
+    /// [`question`](Self::question).
+    pub(crate) fn compared(
+        &self,
+        base: &Self,
+        minimum_effect: f64,
+        answer: Option<&Comparison>,
+    ) -> ComparedLoad {
+        let [here, base] = Self::sides(self, base);
+        compare_loads(&here, &base, minimum_effect, answer)
+    }
+
+    /// Both sides with the values that are tested. With enough runs, each run is one value: what
+    /// differs from run to run is the same in all searches of a run.
+    fn sides(here: &Self, base: &Self) -> [KnownLoad; 2] {
+        let by_run = here.runs >= ENOUGH_RUNS && base.runs >= ENOUGH_RUNS;
+        [here, base].map(|runs| {
             let repeats =
                 runs.side.repeats.clone().map(|all| if by_run { runs.found.clone() } else { all });
             KnownLoad { repeats, ..runs.side.clone() }
-        });
-        let answers =
-            question(&here, &base, Together::Apart, minimum_effect).map(|asked| judge(&[asked]));
-        compare_loads(
-            &here,
-            &base,
-            minimum_effect,
-            answers.as_ref().and_then(|answers| answers.first()),
-        )
+        })
     }
 }
