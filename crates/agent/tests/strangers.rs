@@ -101,6 +101,19 @@ fn told(agent: SocketAddr, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&said).into_owned()
 }
 
+/// The requests of this trial have no bodies.
+#[test]
+fn whoever_overheard_a_credential_makes_the_agent_hold_no_body() {
+    let server = server(Limits::default());
+    let _serving = serving(&server, 7, 2);
+    let shown = key().credential(7);
+    let head = format!(
+        "POST / HTTP/1.1\r\nHost: agent\r\nx-hopbench-run: {shown}\r\nContent-Length: 16000000\r\n\r\n"
+    );
+    let said = told(server.address(), head.as_bytes());
+    assert!(said.starts_with("HTTP/1.1 413 "), "{said:.400}");
+}
+
 #[test]
 fn only_participants_are_answered_and_only_they_are_counted() {
     let server = server(Limits::default());

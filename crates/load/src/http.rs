@@ -28,8 +28,8 @@ pub use response::{
     Flags, ResponseEnd, ResponseError, ResponseParser, ResponseState, ResponseStep,
 };
 pub use target::{
-    Answer, Body, CONTINUE, Glance, Method, Request, RequestError, RequestParser, RequestState,
-    RequestStep, Responder, glance, refuse,
+    Answer, Body, CONTINUE, Glance, MOST_BODY_BYTES, Method, Request, RequestError, RequestParser,
+    RequestState, RequestStep, Responder, glance, refuse,
 };
 pub use url::{Url, UrlError};
 

@@ -23,6 +23,7 @@ pub use self::timeouts::Timeouts;
 use crate::admission::flow_limit::FlowLimit;
 use crate::admission::memory::SourceLimits;
 use crate::admission::throttle::Throttle;
+use crate::http::MOST_BODY_BYTES;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
 use crate::worker::dial::{SocketOptions, Transport};
@@ -108,6 +109,7 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
         inline: filler(flow::INLINE_BYTES),
         credential: None,
         timeouts: bounds.timeouts,
+        most_body_bytes: MOST_BODY_BYTES,
         work_ns: context.server_work_ns,
     };
     let strangers = Strangers {
@@ -122,18 +124,21 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
 
 /// The target's workers as the server's end of a trial, which answer nobody without the trial's
 /// credential, where it has one. What came before the window's end is answered as long as the
-/// trial's timeout allows.
+/// trial's timeout allows. Bodies are at most `most_body_bytes` long, as those of the trial are. So
+/// whoever overheard the credential can make the agent hold no more for each connection.
 ///
 /// # Errors
 /// Threads that could not be started.
 pub(crate) fn workers(
     context: &Context,
     watch_sockets: bool,
+    most_body_bytes: u64,
 ) -> Result<(Workers, Acceptor), Fault> {
     let settings = TargetSettings {
         inline: filler(flow::INLINE_BYTES),
         credential: context.credential.clone(),
         timeouts: Timeouts::PARTICIPANTS,
+        most_body_bytes,
         work_ns: context.server_work_ns,
     };
     serve(context, watch_sockets, settings, None)

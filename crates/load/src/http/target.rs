@@ -21,5 +21,5 @@ mod tests;
 pub use answer::{Answer, Body, Responder, refuse};
 pub use error::RequestError;
 pub use glance::{Glance, glance};
-pub use parser::{CONTINUE, RequestParser, RequestState, RequestStep};
+pub use parser::{CONTINUE, MOST_BODY_BYTES, RequestParser, RequestState, RequestStep};
 pub use request::{Method, Request};

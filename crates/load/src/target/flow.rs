@@ -39,6 +39,8 @@ pub(super) struct TargetSettings {
     /// What every request must show; `None`: anybody is answered.
     pub(super) credential: Option<Credential>,
     pub(super) timeouts: Timeouts,
+    /// The longest body of a request that is taken, bytes.
+    pub(super) most_body_bytes: u64,
     /// How long to spin before each answer, ns; 0: not at all.
     pub(super) work_ns: Nanos,
 }
@@ -321,7 +323,7 @@ impl TargetFlow {
 
 impl TargetSettings {
     fn parser(&self, memory: Option<Arc<MemoryLimit>>) -> RequestParser {
-        RequestParser::with(self.credential.clone(), memory)
+        RequestParser::with(self.credential.clone(), memory).with_bodies_up_to(self.most_body_bytes)
     }
 }
 

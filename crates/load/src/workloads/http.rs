@@ -99,7 +99,7 @@ impl TypedWorkload for Params {
     /// is the agent itself.
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         context.sockets.note_setting(TARGET, || "answers".to_owned());
-        target::workers(context, self.keep_alive())
+        target::workers(context, self.keep_alive(), self.body_bytes())
     }
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {

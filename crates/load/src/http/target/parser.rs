@@ -18,7 +18,7 @@ pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// Most bytes of a request head.
 pub(super) const MOST_HEAD_BYTES: usize = 16 * 1024;
 /// Most bytes of a request body.
-const MOST_BODY_BYTES: u64 = 16 * 1024 * 1024;
+pub const MOST_BODY_BYTES: u64 = 16 * 1024 * 1024;
 /// A body buffer that grew beyond this is given back when the next request starts.
 const MOST_KEPT_BODY_BYTES: usize = 1024 * 1024;
 /// The same for those who share bounded memory: 1024 connections that rest hold 16 MiB of it.
@@ -51,8 +51,8 @@ pub enum RequestState {
 
 /// The requests of one connection, one after the other.
 ///
-/// It holds at most the body of one request (16 MiB) and grows with what arrives, not with what is
-/// announced. After an error, answer with [`refuse`](super::refuse) and close.
+/// It holds at most the body of one request (16 MiB, or less), and grows with what arrives, not
+/// with what is announced. After an error, answer with [`refuse`](super::refuse) and close.
 ///
 /// A head that shows no credential where one is needed is refused before any of its body is taken.
 /// A head that repeats the last one is not looked at again: its credential was found right on this
@@ -63,6 +63,7 @@ pub struct RequestParser {
     /// Whether the request under way, or the last one, shows what it has to.
     known: bool,
     share: MemoryShare,
+    most_body_bytes: u64,
     heads: HeadBuffer<Head>,
     phase: Phase,
     request: Request,
@@ -104,11 +105,17 @@ impl RequestParser {
             known: credential.is_none(),
             credential,
             share: MemoryShare::of(memory),
+            most_body_bytes: MOST_BODY_BYTES,
             heads: HeadBuffer::new(MOST_HEAD_BYTES),
             phase: Phase::Head,
             request: Request::default(),
             leading_breaks: 0,
         }
+    }
+
+    /// The same, which takes no longer bodies than this. At most [`MOST_BODY_BYTES`] are taken.
+    pub fn with_bodies_up_to(self, bytes: u64) -> Self {
+        Self { most_body_bytes: bytes.min(MOST_BODY_BYTES), ..self }
     }
 
     /// The request that `feed` has just completed.
@@ -216,12 +223,12 @@ impl RequestParser {
             *body = Vec::new();
         }
         if head.framing.chunked {
-            self.phase = Phase::Chunked(ChunkDecoder::new(MOST_BODY_BYTES));
+            self.phase = Phase::Chunked(ChunkDecoder::new(self.most_body_bytes));
             return Ok(());
         }
         match head.framing.length {
-            Some(length) if length > MOST_BODY_BYTES => {
-                Err(RequestError::BodyTooLong(MOST_BODY_BYTES))
+            Some(length) if length > self.most_body_bytes => {
+                Err(RequestError::BodyTooLong(self.most_body_bytes))
             }
             Some(length) if length > 0 => {
                 self.phase = Phase::Length(length);
@@ -245,7 +252,7 @@ impl RequestParser {
             return Ok(());
         }
         // Twice as much each time, but never more than was announced or is taken at all.
-        let most = length.saturating_add(left).min(MOST_BODY_BYTES as usize);
+        let most = length.saturating_add(left).min(self.most_body_bytes as usize);
         let grown = (2 * has).max(needs + LEAST_GROWTH_BYTES).min(most).max(needs);
         if !self.share.set(self.held_bytes() - has + grown) {
             return Err(RequestError::NoRoom);

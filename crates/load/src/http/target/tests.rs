@@ -231,6 +231,23 @@ fn bad_requests_are_refused_with_the_right_status() {
 }
 
 #[test]
+fn no_longer_body_is_taken_than_the_bound() {
+    let status = |text: &str| {
+        let mut parser = RequestParser::new().with_bodies_up_to(4);
+        parser.feed(text.as_bytes()).map(|_| ()).map_err(|error| error.status())
+    };
+    let post = |length, body| {
+        format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    assert_eq!((status(&post(4, "abcd")), status(&post(5, ""))), (Ok(()), Err(413)));
+    let chunked = |chunks| {
+        format!("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}")
+    };
+    assert_eq!(status(&chunked("4\r\nabcd\r\n0\r\n\r\n")), Ok(()));
+    assert_eq!(status(&chunked("4\r\nabcd\r\n1\r\ne\r\n0\r\n\r\n")), Err(413));
+}
+
+#[test]
 fn a_body_costs_memory_only_as_it_arrives() {
     let mut parser = RequestParser::new();
     let head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16777216\r\n\r\n";

@@ -9,7 +9,7 @@ use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::http::{Credential, RequestSpec, RequestTemplate, Url};
+use crate::http::{Credential, MOST_BODY_BYTES, RequestSpec, RequestTemplate, Url};
 use crate::worker::filler::filler;
 
 /// What to ask for, and what to expect.
@@ -55,10 +55,6 @@ pub(super) struct Params {
     expect_size: Option<Bytes>,
 }
 
-/// Most bytes of a request's body: every byte of it is held in memory, and a copy in the record of
-/// a file.
-const MOST_BODY_BYTES: u64 = 16 << 20;
-
 fn get() -> String {
     "GET".to_owned()
 }
@@ -93,6 +89,13 @@ impl Params {
     /// Whether connections serve more than one request.
     pub(super) fn keep_alive(&self) -> bool {
         !self.no_keep_alive
+    }
+
+    /// The length of a request's body, bytes.
+    pub(super) fn body_bytes(&self) -> u64 {
+        let text = self.body.as_ref().map(|text| text.len() as u64);
+        let digits = self.body_hex.as_ref().map(|digits| digits.len() as u64 / 2);
+        text.or(digits).or(self.body_size.map(|size| size.0)).unwrap_or(0)
     }
 
     /// How long bodies of answers should be, bytes.
@@ -241,6 +244,17 @@ mod tests {
         let error = parse(&["--body-file", path.to_str().unwrap()]).unwrap_err();
         assert!(error.to_string().contains("--body-file: found `"), "{error}");
         assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_known() {
+        let length = |arguments: &[&str]| parse(arguments).unwrap().body_bytes();
+        assert_eq!(length(&[]), 0);
+        assert_eq!(length(&["--body", "hello"]), 5);
+        assert_eq!(length(&["--body-size", "2KiB"]), 2048);
+        let hex: Params =
+            serde_json::from_value(json!({"url": "h", "body_hex": "00ff10"})).unwrap();
+        assert_eq!(hex.body_bytes(), 3);
     }
 
     #[test]
