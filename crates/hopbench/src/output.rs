@@ -25,9 +25,6 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 }
 
 /// Refuses `-` where a folder is written.
-///
-/// # Errors
-/// It is `-`.
 pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Fault> {
     if is_stdout(path) {
         return Err(Fault::input(
@@ -37,11 +34,8 @@ pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Prints `text`: its lines stay lines, and on a terminal what is bold or dim stays so.
-///
-/// # Errors
-/// Output that cannot be written, to a full disk for one. A reader that has seen enough (`| head`)
-/// is no error.
+/// Prints `text`: its lines stay lines, and on a terminal what is bold or dim stays so. A reader
+/// that has seen enough (`| head`) is no error.
 pub(crate) fn print(text: impl Display) -> Result<(), Fault> {
     let text = text.to_string();
     let shown = if stdout().is_terminal() {
@@ -68,17 +62,12 @@ pub(crate) fn is_styled() -> bool {
 }
 
 /// Prints `text` and ends the line.
-///
-/// # Errors
-/// As [`print()`].
 pub(crate) fn say(text: impl Display) -> Result<(), Fault> {
     print(format_args!("{text}\n"))
 }
 
-/// Prints bytes that are no text, such as an archive, with whatever `write` writes.
-///
-/// # Errors
-/// Standard output is a terminal; what `write` says.
+/// Prints bytes that are no text, such as an archive, with whatever `write` writes. Standard output
+/// must not be a terminal.
 pub(crate) fn print_bytes<T>(
     write: impl FnOnce(&mut dyn Write) -> Result<T, Fault>,
 ) -> Result<T, Fault> {

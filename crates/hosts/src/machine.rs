@@ -30,9 +30,6 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Asks the agent of `host` for its identity, as `ours`.
-    ///
-    /// # Errors
-    /// A name without an address, no answer, another token, another protocol (environment).
     pub(crate) fn ask(host: &Host, tls: Arc<ClientConfig>, ours: &Hello) -> Result<Self, Fault> {
         let (control, target) = addresses(host)?;
         let who = format!("the agent of {} at {control}", host.name);
@@ -73,9 +70,6 @@ pub(crate) fn outside(text: &str) -> Result<SocketAddr, Fault> {
 }
 
 /// The keys of a session with the agent of a machine: from its own token, or from that of all.
-///
-/// # Errors
-/// A token file that cannot be read or holds something else.
 pub(crate) fn tls_of(host: &Host, spec: &HostsSpec) -> Result<Arc<ClientConfig>, Fault> {
     let secret = match host.token_file.as_ref().or(spec.token_file.as_ref()) {
         Some(file) => Secret::from_file(Path::new(file)).map_err(Fault::environment)?,

@@ -126,9 +126,6 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
 /// credential, where it has one. What came before the window's end is answered as long as the
 /// trial's timeout allows. Bodies are at most `most_body_bytes` long, as those of the trial are. So
 /// whoever overheard the credential can make the agent hold no more for each connection.
-///
-/// # Errors
-/// Threads that could not be started.
 pub(crate) fn workers(
     context: &Context,
     watch_sockets: bool,

@@ -29,11 +29,8 @@ impl ProcFile {
     }
 
     /// The whole text as it is now. Bytes that are not UTF-8 (a process may be named anything) are
-    /// replaced.
-    ///
-    /// # Errors
-    /// What the kernel said, with the path. After a process is gone its files answer with "no such
-    /// process", even when another one has its id by then.
+    /// replaced. After a process is gone its files answer with "no such process", even when another
+    /// one has its id by then.
     pub(crate) fn text(&mut self) -> io::Result<Cow<'_, str>> {
         let mut length = 0;
         // The kernel may hand out a page at a time: only an empty read is the end.

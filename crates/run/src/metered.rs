@@ -143,10 +143,7 @@ pub struct UnderLoad {
 /// What something used under the trial's load: its CPU time over the time in the meter's window in
 /// which there was load. What it did without load counts, too, so that this is the more rather than
 /// the less. Of several meters the one counts whose window has all of this trial's load and no
-/// other's. Of those it is the one with the most load in it.
-///
-/// # Errors
-/// Why nobody's reading can say it, in a sentence; `None`: nobody metered it.
+/// other's. Of those it is the one with the most load in it. `None`: nobody metered it.
 pub(crate) fn under_load(
     costs: &[MeteredCost],
     what: MeteredKind,

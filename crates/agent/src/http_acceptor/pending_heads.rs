@@ -77,9 +77,6 @@ const LONGEST_WAIT: Nanos = 3600 * SECOND;
 
 impl PendingHeads {
     /// Starts the thread; it asks `routes` whose a connection is.
-    ///
-    /// # Errors
-    /// No thread, or no files for it.
     pub(super) fn start(routes: Arc<Routes>, pending_limits: PendingLimits) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             arrivals: Mutex::default(),

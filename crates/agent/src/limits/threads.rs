@@ -32,9 +32,6 @@ impl ThreadLimit {
     }
 
     /// The threads of one end of a job; one where it only looks on, which is its session's.
-    ///
-    /// # Errors
-    /// Fewer are free (of kind `Environment`).
     pub(crate) fn take(self: &Arc<Self>, job: &Job, looks_on: bool) -> Result<ThreadGuard, Fault> {
         let share = if looks_on { 1 } else { share(job) };
         let why = match job.engine {

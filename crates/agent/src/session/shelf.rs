@@ -28,9 +28,6 @@ impl Shelf {
     }
 
     /// The trial of a run, for another visit after a warm-up of so many nanoseconds.
-    ///
-    /// # Errors
-    /// There is none (any more), or not all of its connections stand.
     pub(super) fn visit(&mut self, run: u32, warmup_ns: Nanos) -> Result<ActiveTrial, Fault> {
         let again = |why: &str| Fault::environment(format!("{why}, it is to be prepared again"));
         let mut trial = self.remove(run).ok_or_else(|| again("the trial did not stay prepared"))?;
@@ -55,9 +52,6 @@ impl Shelf {
 
     /// Makes a trial; where the agent lacks room for it, trials that rest make way. The first is the
     /// one that was visited last: with one round after the other, the others are visited before it.
-    ///
-    /// # Errors
-    /// Why there is none although nothing rests any more, or not for want of room.
     pub(super) fn with_room<T>(
         &mut self,
         mut make: impl FnMut() -> Result<T, Fault>,

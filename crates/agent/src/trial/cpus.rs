@@ -16,9 +16,6 @@ pub(crate) fn confined(seen: &Tick) -> Option<CpuSet> {
 }
 
 /// Whether this end has the CPUs that a job wants its workers on.
-///
-/// # Errors
-/// Those that it may not use.
 pub(crate) fn check(job: &Job, role: Role) -> Result<(), Fault> {
     let asked = match role {
         Role::Client => &job.client_cpus,

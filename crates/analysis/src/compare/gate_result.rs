@@ -14,9 +14,6 @@ use super::values::Values;
 use crate::figures::kinds;
 
 /// Every bound that is asked, in their order.
-///
-/// # Errors
-/// A bound on what no cell of both sides has (input).
 pub(crate) fn all(
     cells: &pairs::CellPairs<'_>,
     searches: &searched::SearchPairs,

@@ -37,9 +37,6 @@ pub struct Unlike {
 
 /// Refuses a run that stands there several times: its rounds would count as often, and intervals
 /// come out too narrow. One that is compared with itself and nothing else harms nobody.
-///
-/// # Errors
-/// Such a run (input).
 pub(crate) fn once(a: &[Values], b: &[Values]) -> Result<(), Fault> {
     if a.len() == 1 && b.len() == 1 {
         return Ok(());
@@ -62,11 +59,7 @@ pub(crate) fn once(a: &[Values], b: &[Values]) -> Result<(), Fault> {
 }
 
 /// In what the runs of each side differ: where they were measured, which adds to what differs from
-/// run to run.
-///
-/// # Errors
-/// A run whose plan is another one than that of its side's first run: it is no further run of the
-/// same thing (input).
+/// run to run. A run whose plan differs from that of its side's first run is refused.
 pub(crate) fn unlike(a: &[Values], b: &[Values]) -> Result<Vec<Unlike>, Fault> {
     let mut out = Vec::new();
     for (side, flag, runs) in [(BASELINE, "--more-a", a), (CANDIDATE, "--more-b", b)] {

@@ -97,9 +97,6 @@ fn answer(summary: &Summary, dir: &Path, output: Output<'_>) -> String {
 }
 
 /// All tables, or those of one workload.
-///
-/// # Errors
-/// The run has no such workload.
 fn tables(summary: &Summary, workload: Option<&str>, output: Output<'_>) -> Result<String, Fault> {
     let details = Details { width: room("", false, output).width, workload };
     details.text(summary).ok_or_else(|| {

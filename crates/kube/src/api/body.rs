@@ -11,10 +11,7 @@ use hyper::body::{Body, Bytes};
 /// fifth of it.
 pub(crate) const MOST_BYTES: usize = 64 << 20;
 
-/// The whole body.
-///
-/// # Errors
-/// A sentence: a body of more than [`MOST_BYTES`], or one that broke.
+/// The whole body. At most [`MOST_BYTES`].
 pub(crate) async fn whole<B>(body: B) -> Result<Vec<u8>, String>
 where
     B: Body<Data = Bytes>,
@@ -28,9 +25,6 @@ where
 }
 
 /// The same as text.
-///
-/// # Errors
-/// The same, or a body that is no UTF-8.
 pub(crate) async fn text<B>(body: B) -> Result<String, String>
 where
     B: Body<Data = Bytes>,

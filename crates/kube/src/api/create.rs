@@ -16,9 +16,6 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Makes an object. What passes by itself is tried again until `until`. Examples are an API server
 /// that is away or busy, a namespace whose service account the cluster has not made yet. An object
 /// that is there already was made by an attempt whose answer got lost.
-///
-/// # Errors
-/// An error of the API server.
 pub(crate) async fn create<K>(api: &Api<K>, object: &K, until: Instant) -> kube::Result<K>
 where
     K: ResourceExt + Serialize + DeserializeOwned,

@@ -20,9 +20,6 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Opens a way to an agent's port in a pod. What is written to the stream comes out there, as long
 /// as both ends and the API server keep it open; then the stream ends. Must be called where the
 /// runtime that carries the bytes is.
-///
-/// # Errors
-/// The reason why the API server does not open it.
 pub(crate) async fn open(
     pods: &Api<Pod>,
     pod: &str,

@@ -23,17 +23,11 @@ pub(crate) struct Answer {
 }
 
 /// The answer to GET `path` of a client's server.
-///
-/// # Errors
-/// A sentence: what the server said, or why it said nothing.
 pub(crate) async fn get(client: &Client, path: &str) -> Result<String, String> {
     answer(client, path).await.map(|answer| answer.text)
 }
 
 /// The same with its time.
-///
-/// # Errors
-/// The same.
 pub(crate) async fn answer(client: &Client, path: &str) -> Result<Answer, String> {
     let request = Request::get(path).body(Body::empty()).map_err(|e| e.to_string())?;
     let answer = client.send(request).await.map_err(|e| explain(&e))?;

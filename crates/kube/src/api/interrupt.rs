@@ -21,9 +21,6 @@ impl Interrupt {
     }
 
     /// Waits for an answer, unless the caller wants to stop.
-    ///
-    /// # Errors
-    /// The caller wants to stop.
     pub(crate) async fn unless<T>(
         &self,
         what: &str,

@@ -9,9 +9,6 @@ const RUN_LETTERS: usize = 10;
 const LETTERS: &[u8; 31] = b"bcdfghjklmnpqrstvwxz0123456789y";
 
 /// A new run's name.
-///
-/// # Errors
-/// A kernel without random numbers.
 pub(crate) fn run() -> Result<String, Fault> {
     let random = random_bytes().map_err(Fault::environment)?;
     Ok(random[..RUN_LETTERS]

@@ -86,9 +86,6 @@ const METERS: &str = "what the kubelets and cAdvisor meter";
 const DOCTOR: &str = "`hopbench doctor`";
 
 /// Those of the rights `asked` for that are missing, with what cannot be done.
-///
-/// # Errors
-/// The API server does not answer.
 pub(crate) fn lacking(
     access: &Access,
     asked: impl Fn(&Right) -> bool,

@@ -69,9 +69,6 @@ async fn renew(client: &Client, owners: &Api<ConfigMap>) -> kube::Result<()> {
 
 /// The API server's time, with whole seconds; where something between here and there takes it away,
 /// this machine's.
-///
-/// # Errors
-/// An error of the API server.
 pub(crate) async fn now(client: &Client) -> kube::Result<Timestamp> {
     let request = Request::get("/version").body(Body::empty()).map_err(kube::Error::HttpError)?;
     let answer = client.send(request).await?;

@@ -25,9 +25,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Deletes the namespace of a run with everything in it, and waits until it is gone. What is left
 /// on nodes that do not answer is taken out of the API server's books, so that nothing waits for
 /// them.
-///
-/// # Errors
-/// Why it is not gone, and what to do.
 pub(crate) async fn namespace(client: &Client, run: &str, namespace: &str) -> Result<(), String> {
     let until = Instant::now() + MOST;
     let by_hand =

@@ -68,9 +68,6 @@ pub(crate) struct ServiceFound {
 
 impl Inventory {
     /// Asks the API server, and by way of it a kubelet.
-    ///
-    /// # Errors
-    /// It does not answer, or does not show the nodes.
     pub(crate) fn of(access: &Access, spec: &ClusterSpec) -> Result<Self, Fault> {
         let client = &access.client;
         let version = access.ask("the cluster's version", client.apiserver_version())?.git_version;

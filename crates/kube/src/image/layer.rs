@@ -8,9 +8,6 @@ use super::layout::{ENTRYPOINT, USER};
 use super::program::Program;
 
 /// The layer: the program, an empty `/tmp`, and enough of `/etc` for what asks for names of users.
-///
-/// # Errors
-/// None that is known: it is written to memory.
 pub(super) fn layer(program: &Program) -> io::Result<Vec<u8>> {
     let mut layer = Builder::new(Vec::with_capacity(program.bytes.len() + (16 << 10)));
     let passwd = format!("root:x:0:0:root:/:\nhopbench:x:{USER}:{USER}:hopbench:/tmp:\n");

@@ -18,9 +18,6 @@ pub(super) struct Program {
 
 impl Program {
     /// Looks at the headers of `bytes`.
-    ///
-    /// # Errors
-    /// No ELF file of 64 bits, a machine without a word, a program that asks for a dynamic linker.
     pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, Fault> {
         let unreadable = |e: object::Error| {
             Fault::environment(format!("the program is no 64-bit ELF file: {e}"))

@@ -21,10 +21,7 @@ use crate::provision::mesh_state::RequestSender;
 /// Time limit for an answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// The body of the answer to a GET of a port of a pod.
-///
-/// # Errors
-/// A sentence: no way there, no answer, another status than 200.
+/// The body of the answer to a GET of a port of a pod. Another status than 200 is an error.
 pub(crate) async fn get(
     built: &Built,
     pod: &PodId,
@@ -64,9 +61,6 @@ async fn ask(sender: &mut RequestSender, path: &str) -> Result<Vec<u8>, String> 
 }
 
 /// The line that a port of a pod sends on each connection.
-///
-/// # Errors
-/// A sentence: no way there, no line.
 pub(crate) async fn line(built: &Built, pod: &PodId, port: u16) -> Result<Vec<u8>, String> {
     let mut stream = stream(built, pod, port).await?;
     let mut text = Vec::new();

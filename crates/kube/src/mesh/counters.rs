@@ -82,9 +82,6 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
 
 /// The counters of all processes on a route, by the names of [`of_proxy`]. A process that the path
 /// does not name may be silent: then it has none.
-///
-/// # Errors
-/// One that the path names and that does not answer.
 pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<Counters, Fault> {
     let (services, proxies): (Vec<Met>, Vec<Met>) =
         on_route(built, route).into_iter().partition(|met| !met.role.is_proxy());
@@ -111,9 +108,6 @@ pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<
 
 /// The gauges of all proxies on a route, and `warm_upstream_connections`: the upstream connections
 /// that a proxy had open before the trial.
-///
-/// # Errors
-/// The same.
 pub(crate) fn gauges(
     access: &Access,
     built: &Built,

@@ -126,9 +126,6 @@ pub(crate) fn describe(
 
 impl Described {
     /// The Secret with its bootstrap, which has the proxy's key; `name` is its pod's.
-    ///
-    /// # Errors
-    /// A certificate that cannot be made.
     pub(crate) fn secret(
         mut self,
         run: &Run,

@@ -149,9 +149,6 @@ pub(crate) fn statistics(provider: MeshProvider) -> (u16, &'static str) {
 }
 
 /// The counters of a proxy, as far as they are about the traffic.
-///
-/// # Errors
-/// An answer that cannot be read.
 pub(crate) fn counters(
     built: &Built,
     met: &Met,
@@ -166,9 +163,6 @@ pub(crate) fn counters(
 }
 
 /// The gauges of a proxy.
-///
-/// # Errors
-/// An answer that cannot be read.
 pub(crate) fn gauges(built: &Built, answer: &[u8]) -> Result<BTreeMap<String, f64>, String> {
     match built.spec.mesh.provider {
         MeshProvider::Linkerd => Ok(BTreeMap::new()),

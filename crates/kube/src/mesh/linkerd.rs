@@ -32,9 +32,6 @@ pub(super) fn sidecar(ports: &Ports, variant: &Variant) -> Sidecar {
 }
 
 /// The counters of a proxy by our names: on its way out (`outbound`) or in.
-///
-/// # Errors
-/// An answer that is not Linkerd's.
 pub(super) fn counters(answer: &[u8], outbound: bool) -> Result<BTreeMap<String, u64>, String> {
     const NAMES: [&str; 4] =
         ["downstream_connections", "upstream_connections", "requests", "retries"];

@@ -32,9 +32,6 @@ const MANAGER: &str = "hopbench";
 
 /// Makes pods, each as soon as it is known where those are to which its proxy leads. Then it waits
 /// until all are ready or nothing helps.
-///
-/// # Errors
-/// The API server does not list them.
 pub(crate) async fn pods(
     built: &Built,
     client: &Client,

@@ -46,9 +46,6 @@ pub(crate) struct Blueprint {
 
 impl Blueprint {
     /// With these key pairs for the agents, which know their conductor by `conductor`.
-    ///
-    /// # Errors
-    /// A patch that fits no pod, a place that cannot be had (input).
     pub(crate) fn of(
         ground: &Ground<'_>,
         run: &Run,
@@ -92,17 +89,11 @@ impl Blueprint {
 }
 
 /// The pods with the scenario's patches, as the API server takes them.
-///
-/// # Errors
-/// A patch that fits no pod, a place that cannot be had (input).
 pub(crate) fn typed_pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Pod>, Fault> {
     pods(ground, run)?.into_iter().map(|(id, pod)| Ok((id, typed(&pod)?))).collect()
 }
 
 /// The pods with the scenario's patches.
-///
-/// # Errors
-/// A patch that fits no pod, a place that cannot be had (input).
 pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Value>, Fault> {
     let Ground { spec, placement, nodes, sidecars, host_port } = ground;
     let services = services::services(placement);

@@ -34,9 +34,6 @@ const KEYS: &[(&str, &str)] = &[
 const DIRECTIVE: &str = "$patch";
 
 /// Merges a patch into the template of a pod.
-///
-/// # Errors
-/// A field that cannot be merged, with its place (input).
 pub(crate) fn merge(template: &mut Value, patch: &Value) -> Result<(), Fault> {
     let (Some(template), Some(patch)) = (template.as_object_mut(), patch.as_object()) else {
         return Err(Fault::input(

@@ -6,9 +6,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// An object from its JSON. Nothing of it may get lost: what Kubernetes would not know is told.
-///
-/// # Errors
-/// A field of the wrong type, or one that the object does not have (input).
 pub(crate) fn typed<K: Serialize + DeserializeOwned>(value: &Value) -> Result<K, Fault> {
     let object: K = serde_json::from_value(value.clone())
         .map_err(|e| Fault::input(format!("no {}: {e}", kind(value))))?;

@@ -26,9 +26,6 @@ pub(crate) struct Discovery {
 
 impl Discovery {
     /// Asks the API server.
-    ///
-    /// # Errors
-    /// One that does not answer, or does not let this user see the nodes.
     pub(crate) fn of(access: &Access, spec: &ClusterSpec) -> Result<Self, Fault> {
         let version = access.ask("the cluster's version", access.client.apiserver_version())?;
         let nodes: Api<Node> = Api::all(access.client.clone());

@@ -46,9 +46,6 @@ pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Insta
 }
 
 /// Waits until each of these pods is ready or nothing helps.
-///
-/// # Errors
-/// The API server does not list them.
 pub(crate) async fn settle(api: &Pods, made: Made, until: Instant) -> kube::Result<Launched> {
     let Made { names, refused } = made;
     let mut launched = Launched { pods: BTreeMap::new(), refused };

@@ -29,9 +29,6 @@ pub(crate) struct MeshState {
 
 impl MeshState {
     /// Nothing yet.
-    ///
-    /// # Errors
-    /// The system has no random numbers.
     pub(crate) fn new() -> Result<Self, Fault> {
         Ok(Self {
             authority: Authority::new()?,

@@ -19,9 +19,6 @@ use crate::objects::service::ServiceEntry;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Makes a run's namespace, and the object that owns all others; the number that it got.
-///
-/// # Errors
-/// An error of the API server.
 pub(crate) async fn frame(
     client: &Client,
     namespace: &Namespace,
@@ -46,9 +43,6 @@ pub(crate) async fn frame(
 }
 
 /// Makes what the pods need. The entries of its Services, by their names.
-///
-/// # Errors
-/// An error of the API server.
 pub(crate) async fn objects(
     client: &Client,
     run: &Run,

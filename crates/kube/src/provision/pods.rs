@@ -160,9 +160,6 @@ impl Pods {
     }
 
     /// Deletes pods, and waits until their names are free.
-    ///
-    /// # Errors
-    /// The API server does not list them.
     pub(crate) async fn remove(
         &self,
         dead: impl Iterator<Item = &Pod>,

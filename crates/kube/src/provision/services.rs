@@ -20,9 +20,6 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// Waits for the addresses of load balancers, at most until `until`; those that have none stay
 /// without.
-///
-/// # Errors
-/// The API server does not answer.
 pub(crate) async fn balancers(
     client: &Client,
     run: &Run,
@@ -42,9 +39,6 @@ pub(crate) async fn balancers(
 }
 
 /// The addresses behind each Service of a run that take traffic.
-///
-/// # Errors
-/// The API server does not answer.
 pub(crate) async fn endpoints(
     client: &Client,
     run: &Run,

@@ -42,9 +42,6 @@ pub(super) fn balance(
 impl Cluster {
     /// Looks again for the addresses of a path's load balancers that had none when they were waited
     /// for.
-    ///
-    /// # Errors
-    /// The API server does not answer.
     pub(super) fn balance_again(&mut self, path: &str) -> Result<(), Fault> {
         let (access, built) = self
             .access

@@ -46,9 +46,6 @@ fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
 }
 
 /// The identity of an agent. Agents of every protocol can tell it.
-///
-/// # Errors
-/// The reason why it does not answer.
 pub(crate) fn ask(
     access: &Access,
     built: &Built,

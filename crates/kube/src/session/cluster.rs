@@ -129,9 +129,6 @@ impl Cluster {
     }
 
     /// The connection and what stands.
-    ///
-    /// # Errors
-    /// The testbed is not up (input).
     pub(super) fn standing(&self) -> Result<(&Access, &Built), Fault> {
         let standing = self.access.as_ref().zip(self.built.as_ref());
         standing.ok_or_else(|| Fault::input("the testbed is not up"))

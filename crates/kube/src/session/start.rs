@@ -31,9 +31,6 @@ use crate::provision::pods::Pods;
 impl Cluster {
     /// Makes everything that a plan needs. What was made stays where that fails: `down` takes it
     /// away.
-    ///
-    /// # Errors
-    /// A refusal of the cluster, or no path that could be measured.
     pub(super) fn provision(&mut self, plan: &Plan) -> Result<(), Fault> {
         let (placement, discovery, assigned) = self.discover(plan)?;
         let (spec, ours, interrupt) =

@@ -43,9 +43,6 @@ pub(super) fn target_of(
 }
 
 /// The target address of a path because of its mesh or its gateway; `None`: they change nothing.
-///
-/// # Errors
-/// A gateway or a server has no address.
 fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<SocketAddr>, Fault> {
     let path = &ends.path;
     let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));

@@ -39,9 +39,6 @@ const LOOK: Duration = Duration::from_millis(300);
 impl Cluster {
     /// Looks at the pods, and makes those anew that are gone or have failed; waits for those that
     /// start.
-    ///
-    /// # Errors
-    /// One that does not get ready, with what the cluster says of it.
     pub(super) fn ensure(&mut self, pods: &[PodId]) -> Result<(), Fault> {
         self.look()?;
         self.ensure_there(pods)?;
@@ -59,9 +56,6 @@ impl Cluster {
 
     /// Makes sure that an agent answers. A kubelet takes a second and more to notice that one has
     /// died, and a moment to start it again.
-    ///
-    /// # Errors
-    /// It does not, or its pod does not get ready.
     pub(super) fn ensure_it_answers(&mut self, pod: &PodId) -> Result<(), Fault> {
         let nobody = || Hello {
             protocol: PROTOCOL,

@@ -38,9 +38,6 @@ pub(super) enum Found {
 
 impl Folder {
     /// Waits for the folder; it is made if need be, and goes with the last state file.
-    ///
-    /// # Errors
-    /// The folder is not of this user alone.
     pub(super) fn lock() -> Result<Self, Fault> {
         for _ in 0..MOST_TRIES {
             let Some(path) = ours()? else { continue };
@@ -143,10 +140,8 @@ fn held(path: &Path) -> Found {
 }
 
 /// The folder, made if need be: `$XDG_RUNTIME_DIR/hopbench`, or `hopbench-UID` in the folder for
-/// temporary files.
-///
-/// # Errors
-/// The folder is not of this user alone: what it says about processes could not be trusted.
+/// temporary files. A folder that is not of this user alone is refused: its state files could not
+/// be trusted.
 fn ours() -> Result<Option<PathBuf>, Fault> {
     let user = Uid::effective();
     let folder = match env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()) {

@@ -39,10 +39,6 @@ impl Standing {
     }
 
     /// The keeper, held: its number is its own for as long as it has not ended.
-    ///
-    /// # Errors
-    /// A process that is not what the state file says: another one by now, or none that the holder
-    /// has started.
     pub(super) fn hold_keeper(&self) -> Result<Held, Fault> {
         let (pid, name) = (self.keeper.pid, &self.name);
         let refused = |why: &dyn Display| {

@@ -46,11 +46,8 @@ impl Mesh {
         }
     }
 
-    /// Starts everything that a placement needs, each process in its pod.
-    ///
-    /// # Errors
-    /// Certificates that cannot be made. A proxy that does not start concerns the paths that meet
-    /// it: [`Mesh::meet`] tries again, and says what is wrong.
+    /// Starts everything that a placement needs, each process in its pod. A proxy that does not
+    /// start is no error: [`Mesh::meet`] tries again, and says what is wrong.
     pub(crate) fn build(&mut self, placement: &Placement, built: &Built) -> Result<(), Fault> {
         if !placement.is_proxied() {
             return Ok(());
@@ -84,9 +81,6 @@ impl Mesh {
     /// of the trial before. They would move counters of links, and spend CPU, on the account of
     /// this one. Processes that the path does not name are tried, too: they show that they stay
     /// still. One that does not run takes nothing.
-    ///
-    /// # Errors
-    /// One that the path names and that cannot be started.
     pub(crate) fn meet(&mut self, built: &Built, met: &[Met]) -> Result<Vec<Proxy>, Fault> {
         clock::sleep_until(self.reporting_until);
         self.start(built, |process| {
@@ -125,9 +119,6 @@ impl Mesh {
 
     /// The counters of these processes, by the names of [`of_proxy`]. Processes that the path does
     /// not name, and that cannot be asked, have none.
-    ///
-    /// # Errors
-    /// One that the path names and that has ended or does not answer.
     pub(crate) fn counters(&mut self, met: &[Met]) -> Result<Counters, Fault> {
         // Also where they cannot be read.
         if met.iter().any(|met| met.named && met.role == Role::Telemetry) {
@@ -154,9 +145,6 @@ impl Mesh {
 
     /// The gauges of these processes now, by their names, and `warm_upstream_connections`: those to
     /// upstreams that were open already when the trial began.
-    ///
-    /// # Errors
-    /// The same.
     pub(crate) fn gauges(&mut self, met: &[Met]) -> Result<BTreeMap<String, Gauges>, Fault> {
         let mut gauges = BTreeMap::new();
         for met in met {

@@ -74,9 +74,6 @@ const FILES_OF_A_PROXY: usize = 6;
 const FILES: usize = 128;
 
 /// Lets this process have as many files open as a lab and its agents need.
-///
-/// # Errors
-/// The system allows fewer; the limit, and what to do about it.
 pub(crate) fn open_files(spec: &LabSpec, placement: &Placement) -> Result<(), String> {
     let (nodes, pods, proxies) =
         (spec.nodes.len(), placement.pods.len(), placement.mesh_processes().len());

@@ -45,11 +45,8 @@ impl Proxies {
         Self { program, log, running: BTreeMap::new() }
     }
 
-    /// Starts those that do not run, all at the same time; all are ready when this returns.
-    ///
-    /// # Errors
-    /// One that cannot be started, that ends at once or that does not get ready: its last words.
-    /// The others go on.
+    /// Starts those that do not run, all at the same time; all are ready when this returns. Where
+    /// one fails, the others go on.
     pub(crate) fn start(&mut self, tasks: Vec<Task<'_>>) -> Result<(), Fault> {
         self.start_within(tasks, MOST_START_NS)
     }
@@ -106,10 +103,8 @@ impl Proxies {
     }
 
     /// The counters of a process since its start, by the names of [`hopbench_testbed::of_proxy`]. A
-    /// service has its own: `checks`, `denied`, `reports`, `failed_calls` ...
-    ///
-    /// # Errors
-    /// It has ended, or does not answer within 2 s.
+    /// service has its own: `checks`, `denied`, `reports`, `failed_calls` ... It has to answer
+    /// within 2 s.
     pub(crate) fn counters(&mut self, name: &str) -> Result<BTreeMap<String, u64>, Fault> {
         let running = self.running.get_mut(name).ok_or_else(|| unknown(name))?;
         if let Some(totals) = running.totals()? {
@@ -135,9 +130,6 @@ impl Proxies {
 
     /// The gauges of a process, as of the last question for anything: ask for its counters first. A
     /// service has none.
-    ///
-    /// # Errors
-    /// The same.
     pub(crate) fn gauges(&mut self, name: &str) -> Result<Gauges, Fault> {
         self.read(name, hopbench_mesh::gauges)
     }

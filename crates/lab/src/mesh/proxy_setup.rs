@@ -35,9 +35,6 @@ impl ProcessSetup {
 
 /// The setups of all that a plan needs: first the services that are asked. `address` is that of a
 /// pod.
-///
-/// # Errors
-/// Certificates that cannot be made.
 pub(crate) fn setups(
     placement: &Placement,
     authority: &Authority,

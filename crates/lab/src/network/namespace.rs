@@ -51,9 +51,6 @@ impl Namespace {
     }
 
     /// The same one, held once more.
-    ///
-    /// # Errors
-    /// No descriptor to be had.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { name: self.name.clone(), fd: self.fd.try_clone()?, inode: self.inode })
     }

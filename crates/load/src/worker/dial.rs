@@ -58,10 +58,7 @@ const PREFLIGHT: &str = "preflight_connections";
 
 /// Makes one connection and drops it: a server that is not there is the environment's fault, and
 /// that must be known before anything is measured. What stands on the way counts that connection:
-/// it is noted.
-///
-/// # Errors
-/// Why there is no connection within `timeout` ns, or 5 s where that is less.
+/// it is noted. Waits at most `timeout` ns, and never more than 5 s.
 pub(crate) fn reach(target: SocketAddr, timeout: Nanos, notes: &SocketSet) -> Result<(), Fault> {
     // The standard library refuses a timeout of zero.
     let wait = Duration::from_nanos(timeout.clamp(1, LONGEST_WAIT));
@@ -74,9 +71,6 @@ pub(crate) fn reach(target: SocketAddr, timeout: Nanos, notes: &SocketSet) -> Re
 
 impl Dial {
     /// Opens the socket of flow `flow`, sets its options and notes what was really set.
-    ///
-    /// # Errors
-    /// What the kernel said, with the option's name.
     pub(crate) fn open(&self, flow: u32, notes: &SocketSet) -> io::Result<Socket> {
         let socket = match self.transport {
             Transport::Tcp => Socket::tcp(self.peer)?,
@@ -103,9 +97,6 @@ pub(crate) fn echo_identifier(flow: u32) -> u16 {
 
 impl SocketOptions {
     /// Sets them on a socket, and notes what was really set.
-    ///
-    /// # Errors
-    /// What the kernel said, with the option's name.
     pub(crate) fn apply(
         &self,
         socket: &Socket,
@@ -146,9 +137,6 @@ impl SocketOptions {
 
     /// Sets what may hold only once the flow has been accepted. A registration must leave in one
     /// piece, and a handshake's answer is shorter than a read.
-    ///
-    /// # Errors
-    /// What the kernel said, with the option's name.
     pub(crate) fn apply_accepted(&self, socket: &Socket, notes: &SocketSet) -> io::Result<()> {
         let named = |name: &str, error: &io::Error| {
             io::Error::new(error.kind(), format!("{name}: {error}"))

@@ -47,9 +47,6 @@ impl<F> Pool<F> {
 
     /// Gives a flow to a thread that is idle, or to a new one, which `start` starts for a seat and
     /// an inbox. After [`Pool::close`] the flow's socket is closed instead.
-    ///
-    /// # Errors
-    /// Why there is no new thread.
     pub(crate) fn put(
         &self,
         arrival: Arrival<F>,

@@ -216,9 +216,6 @@ impl Workers {
 }
 
 /// Starts the workers of a client: `make` gives flow `i`.
-///
-/// # Errors
-/// Threads that could not be started.
 pub(crate) fn client<F: Flow + 'static>(
     context: &Context,
     setup: &WorkersSetup,
@@ -259,9 +256,6 @@ pub(crate) fn client<F: Flow + 'static>(
 
 /// Starts the workers of a server: `make` gives the flow for an accepted socket. With the engine
 /// `threads` each flow gets a thread of its own when it comes.
-///
-/// # Errors
-/// Threads that could not be started.
 pub(crate) fn server<F: Flow + 'static>(
     context: &Context,
     setup: &WorkersSetup,

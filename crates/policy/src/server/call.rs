@@ -38,10 +38,8 @@ impl From<h2::Error> for Failure {
 }
 
 /// Serves a call. A message that began must be there within `patience`; `budget` is for bytes of
-/// such messages. Whatever comes is a sign of life of the `call`'s connection.
-///
-/// # Errors
-/// Why there was no answer; the peer was told.
+/// such messages. Whatever comes is a sign of life of the `call`'s connection. The peer was told of
+/// an error.
 pub(crate) async fn serve<S: Service>(
     service: &S,
     budget: &Budget,

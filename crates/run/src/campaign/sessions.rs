@@ -48,10 +48,7 @@ impl Sessions {
     }
 
     /// Makes sure that there are sessions for a trial; one that broke, or was never there, is
-    /// opened, all at once.
-    ///
-    /// # Errors
-    /// An agent that cannot be started, or does not answer; the others go on resting.
+    /// opened, all at once. Where one fails, the others go on resting.
     pub(super) fn open(
         &mut self,
         testbed: &mut dyn Testbed,
@@ -104,9 +101,6 @@ impl Sessions {
     }
 
     /// The sessions for a trial that begins now; one that broke meanwhile is opened again.
-    ///
-    /// # Errors
-    /// As [`Sessions::open`].
     pub(super) fn take(
         &mut self,
         testbed: &mut dyn Testbed,

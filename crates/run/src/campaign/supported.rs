@@ -21,10 +21,6 @@ pub(super) struct Lost {
 
 /// The plan without what cannot be measured, and what that is, with the reasons. The order of what
 /// stays is the order it had.
-///
-/// # Errors
-/// The whole testbed lacks something, or nothing is left to be measured: what is missing, with what
-/// to do about it.
 pub(super) fn supported(
     plan: &Plan,
     testbed: &mut dyn Testbed,

@@ -159,10 +159,8 @@ impl AgentConnection {
     }
 
     /// Makes sure of a session over a network before a trial: that the agent answers, and what its
-    /// clock says now, as two machines' clocks drift apart by some 10 us a second.
-    ///
-    /// # Errors
-    /// A session that broke, an agent that does not answer within 5 s.
+    /// clock says now, as two machines' clocks drift apart by some 10 us a second. The agent has 5
+    /// s to answer.
     pub(crate) fn freshen(&mut self) -> Result<(), Fault> {
         let known = clock::now() < self.compared + FRESH;
         if known || !self.is_remote() { Ok(()) } else { self.compare_clocks() }
@@ -203,9 +201,6 @@ impl AgentConnection {
     }
 
     /// Keeps a session alive that rests between trials. To be called every second or two.
-    ///
-    /// # Errors
-    /// A session that broke, an agent that has not answered for long.
     pub(crate) fn rest(&mut self, now: Nanos) -> Result<(), Fault> {
         while self.receive()?.is_some() {}
         self.check_heard(now)?;
@@ -224,9 +219,6 @@ impl AgentConnection {
     /// Sends one message, and waits for nobody: an agent that does not read must not keep the
     /// others from theirs. Such an agent is lost: the next [`AgentConnection::receive`] says so,
     /// when all that it said was heard.
-    ///
-    /// # Errors
-    /// A message that is illegal now, a broken session, an agent that does not read.
     pub(crate) fn send_now(&mut self, message: &ToAgent) -> Result<(), Fault> {
         if let Some(fault) = &self.broken {
             return Err(fault.clone());

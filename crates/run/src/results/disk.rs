@@ -9,9 +9,6 @@ use hopbench_sys::file;
 
 /// Replaces a file as a whole: after a crash at any moment it holds all of the old contents or all
 /// of the new.
-///
-/// # Errors
-/// What the file system refuses; the old file is still there.
 pub(super) fn replace(dir: &Path, name: &str, contents: &[u8]) -> Result<(), Fault> {
     let temporary = dir.join(format!("{name}.tmp"));
     let written =

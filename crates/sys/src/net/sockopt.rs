@@ -109,9 +109,6 @@ impl Socket {
     /// Lets sockets of this user that have it too be bound to the same port (`SO_REUSEPORT`). Not
     /// `SO_REUSEADDR`: with that, any user's sockets could, and would get what is meant for this
     /// one.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub(crate) fn set_shared_port(&self) -> io::Result<()> {
         self.0.set_reuse_port(true)
     }

@@ -11,9 +11,6 @@ const DONE: &str = "sidecar.istio.io/status";
 
 /// What changes in a pod, as a JSON patch; nothing where Istio changes nothing either: the pod has the node's network,
 /// or a sidecar already.
-///
-/// # Errors
-/// An annotation that cannot be read.
 pub(crate) fn patch(pod: &Value) -> Result<Option<Value>, String> {
     let annotations = pod::annotations(pod);
     if pod["spec"]["hostNetwork"] == true || annotations.contains_key(DONE) {

@@ -23,9 +23,6 @@ use crate::review;
 const LARGEST: usize = 8 << 20;
 
 /// Serves until the process ends.
-///
-/// # Errors
-/// The files cannot be read, the port is taken.
 pub(crate) async fn serve(port: u16, certificate: &Path, key: &Path) -> anyhow::Result<()> {
     let read = || format!("{} and {} cannot be used", certificate.display(), key.display());
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)

@@ -44,9 +44,6 @@ const WORKERS: u32 = 2;
 
 impl Wishes {
     /// Those of a pod with these annotations.
-    ///
-    /// # Errors
-    /// An annotation that cannot be read, by its name.
     pub(crate) fn of(annotations: &BTreeMap<&str, &str>) -> Result<Self, String> {
         let traffic = |name: &str| {
             annotations.get(format!("traffic.sidecar.istio.io/{name}").as_str()).copied()

@@ -17,9 +17,6 @@ pub(in crate::cmd) struct EnvoyArgument {
 
 impl EnvoyArgument {
     /// From now on labs of this process use it.
-    ///
-    /// # Errors
-    /// No program is there.
     pub(in crate::cmd) fn apply(&self) -> Result<(), Fault> {
         self.envoy.as_deref().map_or(Ok(()), use_envoy)
     }

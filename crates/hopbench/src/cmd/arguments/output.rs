@@ -33,9 +33,6 @@ pub(in crate::cmd) struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// What the command line says; `usual` is the format where it names none.
-    ///
-    /// # Errors
-    /// The file is part of what was measured.
     pub(in crate::cmd) fn of(matches: &'a ArgMatches, usual: &'static str) -> Result<Self, Fault> {
         let format = named(matches, usual);
         let file = matches
@@ -47,9 +44,6 @@ impl<'a> Output<'a> {
     }
 
     /// Writes a report there.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub(in crate::cmd) fn write(&self, text: &str) -> Result<(), Fault> {
         self.file.map_or_else(|| print(text), |file| write(file, text))
     }
@@ -61,9 +55,6 @@ impl<'a> Output<'a> {
 }
 
 /// Refuses to write over what a results folder holds of its run: no report brings it back.
-///
-/// # Errors
-/// `file` is such a file, or a link to one.
 fn spare(file: &Path) -> Result<(), Fault> {
     // Of a file that is not there yet, the folder is.
     let parent = file

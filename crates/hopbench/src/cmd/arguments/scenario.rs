@@ -85,9 +85,6 @@ fn text(name: &str) -> Result<String, Fault> {
 }
 
 /// The values of the secret headers of a run that is resumed, from the scenario that began it.
-///
-/// # Errors
-/// A file that cannot be read, or another scenario.
 pub(in crate::cmd) fn secrets_of(name: &str, run: &RunFile) -> Result<SecretHeaders, Fault> {
     let testbed = Some(TestbedChoice::Named(run.plan.testbed.name().to_owned()));
     let overrides = Overrides { testbed, ..Overrides::default() };

@@ -36,17 +36,11 @@ impl TestbedArguments {
     }
 
     /// Adds what was asked for.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
     pub(in crate::cmd) fn over(&self, overrides: Overrides) -> Result<Overrides, Fault> {
         Ok(Overrides { testbed: self.choice()?, context: self.context.clone(), ..overrides })
     }
 
     /// The testbed that was asked for without a scenario; a lab where none was.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or that has problems.
     pub(in crate::cmd) fn spec(&self) -> Result<TestbedSpec, Fault> {
         let choice = self.choice()?.unwrap_or_else(|| TestbedChoice::Named("lab".to_owned()));
         read_testbed(&choice, self.context.as_deref()).map_err(|problems| told(&problems))

@@ -83,9 +83,6 @@ impl TokenArgs {
 }
 
 /// The token of the environment, if there is one.
-///
-/// # Errors
-/// It is no token, or no text.
 pub(in crate::cmd) fn from_environment() -> Result<Option<Secret>, Fault> {
     let found = match std::env::var(VARIABLE) {
         Err(VarError::NotPresent) => return Ok(None),
@@ -96,9 +93,6 @@ pub(in crate::cmd) fn from_environment() -> Result<Option<Secret>, Fault> {
 }
 
 /// The token of a file.
-///
-/// # Errors
-/// A file that cannot be read or holds none.
 pub(in crate::cmd) fn from_file(file: &std::path::Path) -> Result<Secret, Fault> {
     Secret::from_file(file).map_err(|e| Fault::input(format!("--token-file: {e}")))
 }

@@ -61,9 +61,6 @@ impl NoiseArguments {
     }
 
     /// Measures and prints.
-    ///
-    /// # Errors
-    /// A testbed that cannot be had, a folder that cannot be used, trials that failed.
     pub(super) fn run(&self, testbed: &TestbedArguments) -> Result<ExitCode, Fault> {
         let (plan, text) = self.plan(testbed)?;
         let in_lab = matches!(plan.testbed, TestbedSpec::Lab(_));

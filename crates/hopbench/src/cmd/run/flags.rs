@@ -108,10 +108,6 @@ impl Flags {
     }
 
     /// Reads and checks what the flags name.
-    ///
-    /// # Errors
-    /// A scenario that is not there or has problems. A header whose value is not known, a folder
-    /// that cannot be used, a run that another build began, an Envoy that is no program.
     pub(super) fn wanted(&self) -> Result<Wanted, Fault> {
         self.envoy.apply()?;
         if let Some(dir) = &self.resume {
@@ -170,10 +166,8 @@ impl Flags {
     }
 }
 
-/// Time for more rounds of a plan, ns.
-///
-/// # Errors
-/// It has no rounds, or ends them by a rule of its own.
+/// Time for more rounds of a plan, ns. A plan without rounds, or with a rule of its own to end
+/// them, is refused.
 fn more_rounds(plan: &Plan, more: Span) -> Result<Nanos, Fault> {
     let found = match &plan.stop {
         Some(_) => "a run whose rounds end by `stop`",

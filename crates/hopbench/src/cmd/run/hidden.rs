@@ -8,10 +8,8 @@ use hopbench_model::Fault;
 /// lab.
 const HIDDEN: &str = "/run";
 
-/// Refuses a folder of results, or a scenario's file, that cannot be seen from inside.
-///
-/// # Errors
-/// One of them is below `/run`, by itself or through the working directory or a link.
+/// Refuses a folder of results, or a scenario's file, that cannot be seen from inside. That is one
+/// below `/run`, by itself or through the working directory or a link.
 pub(in crate::cmd) fn refuse(results: &Path, scenario: Option<&Path>) -> Result<(), Fault> {
     let named = [
         Some(("the results", results, "--output")),

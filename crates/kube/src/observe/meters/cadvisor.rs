@@ -18,9 +18,6 @@ const MEMORY: &str = "container_memory_working_set_bytes";
 const THROTTLED: &str = "container_cpu_cfs_throttled_seconds_total";
 
 /// Readings of a node, and of containers on it.
-///
-/// # Errors
-/// A sentence on why there are none.
 pub(super) async fn read(
     client: &Client,
     node: &str,

@@ -21,9 +21,6 @@ impl Sample<'_> {
 
 /// The samples called one of `names`. Others are not looked into: a node with many pods has tens of
 /// thousands.
-///
-/// # Errors
-/// A line of those that cannot be read.
 pub(super) fn samples<'a>(
     text: &'a str,
     names: &'a [&str],

@@ -22,9 +22,6 @@ const NAMES: &[&str] = &[
 ];
 
 /// Readings of a node, and of containers on it.
-///
-/// # Errors
-/// A sentence on why there are none.
 pub(super) async fn read(
     client: &Client,
     node: &str,

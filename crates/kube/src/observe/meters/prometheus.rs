@@ -28,9 +28,6 @@ const METRICS: &str = "container_cpu_usage_seconds_total|container_memory_workin
 const BACK: &str = "3m";
 
 /// Readings of all targets.
-///
-/// # Errors
-/// A sentence on why there are none.
 pub(super) async fn read(
     client: &Client,
     spec: &PrometheusSpec,

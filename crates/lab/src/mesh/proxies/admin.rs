@@ -39,11 +39,8 @@ impl Admin {
         Ok(Self { stream, bytes: Vec::new() })
     }
 
-    /// The body of the answer to a GET, at most after this time.
-    ///
-    /// # Errors
-    /// No answer, an answer that is none, another status than 200. Where it came too late or was
-    /// none, the connection is of no more use.
+    /// The body of the answer to a GET, at most after this time. Another status than 200 is an
+    /// error. After a late or bad answer the connection is of no more use.
     pub(super) fn get(&mut self, path: &str, within: Nanos) -> io::Result<Vec<u8>> {
         let end = clock::now() + within;
         let request = format!("GET {path} HTTP/1.1\r\nHost: admin\r\n\r\n");

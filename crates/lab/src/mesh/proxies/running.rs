@@ -140,9 +140,6 @@ impl Running {
     }
 
     /// Whether it listens on all its ports and says itself that it is ready.
-    ///
-    /// # Errors
-    /// It has ended.
     pub(super) fn is_ready(&mut self, stack: &Stack) -> Result<bool, Fault> {
         if !self.is_alive() {
             return Err(Fault::environment(self.obituary()));
@@ -183,9 +180,6 @@ impl Running {
     }
 
     /// The answer of its admin endpoint to a GET. `None` if it has no endpoint.
-    ///
-    /// # Errors
-    /// It has ended, or does not answer.
     pub(super) fn ask(&mut self, path: &str) -> Result<Option<Vec<u8>>, Fault> {
         if self.endpoint.is_none() {
             return if self.is_alive() { Ok(None) } else { Err(Fault::measuring(self.obituary())) };
@@ -194,9 +188,6 @@ impl Running {
     }
 
     /// The totals of a service. `None` for a proxy.
-    ///
-    /// # Errors
-    /// It has ended, or does not answer.
     pub(super) fn totals(&mut self) -> Result<Option<BTreeMap<String, u64>>, Fault> {
         let Some(totals) = &self.totals else { return Ok(None) };
         if !self.is_alive() {

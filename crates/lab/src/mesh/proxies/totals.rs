@@ -32,9 +32,6 @@ impl Totals {
     }
 
     /// All that are numbers, at most after this time.
-    ///
-    /// # Errors
-    /// No answer, or one that is no JSON object.
     pub(super) fn read(&self, within: Nanos) -> io::Result<BTreeMap<String, u64>> {
         let end = clock::now() + within;
         let mut stream = self.namespace.run(|| UnixStream::connect_addr(&self.address))??;

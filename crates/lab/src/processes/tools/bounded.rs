@@ -15,10 +15,7 @@ const LOOK_NS: Nanos = 5_000_000;
 const MOST_OUTPUT_BYTES: u64 = 2048;
 
 /// Waits for the end of a program, at most so long; the beginning of its output and of its standard
-/// error.
-///
-/// # Errors
-/// It cannot be started, or did not end within that time: it is gone then.
+/// error. One that takes longer is killed.
 pub(crate) fn bounded(command: &mut Command, most_ns: Nanos) -> io::Result<Output> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;

@@ -35,9 +35,6 @@ pub(super) struct Load {
 
 /// The point with these loads in its job; the last of them is the one that is searched, and stands
 /// in the point.
-///
-/// # Errors
-/// A load that no trial can have, with what to do about it.
 pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Result<Point, String> {
     let mut out = point.clone();
     let name = &point.job.workload;

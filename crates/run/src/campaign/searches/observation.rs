@@ -26,10 +26,8 @@ fn throughput(job: &Job) -> &'static str {
 }
 
 /// What a trial showed, and the bounds that it broke besides the limit of what is searched by. A
-/// value that it does not have is not finite.
-///
-/// # Errors
-/// Why it shows nothing: the testbed changed meanwhile.
+/// value that it does not have is not finite. A trial during which the testbed changed shows
+/// nothing.
 pub(super) fn seen(
     spec: &SearchSpec,
     job: &Job,

@@ -142,9 +142,6 @@ impl<'p> SearchDriver<'p> {
     }
 
     /// The point of the cell with these loads in its job, for the trial of this number.
-    ///
-    /// # Errors
-    /// A load that no trial can have, with what to do about it.
     pub(super) fn at(&self, loads: &[Load], step: u32) -> Result<Point, String> {
         load::at(self.point, self.path.clients, loads, step)
     }

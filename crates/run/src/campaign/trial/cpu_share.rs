@@ -24,9 +24,6 @@ pub(super) struct Known<'a> {
 }
 
 /// Puts the share of CPU into the record.
-///
-/// # Errors
-/// Why it is not known.
 pub(super) fn enter(record: &mut Record, of: &CpuOf, known: &Known<'_>) -> Result<(), String> {
     let share =
         known.share(record, of).map_err(|why| format!("its share of CPU is not known: {why}"))?;

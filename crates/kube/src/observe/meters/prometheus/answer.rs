@@ -42,9 +42,6 @@ struct Matrix {
 }
 
 /// The last sample of each series.
-///
-/// # Errors
-/// An error of Prometheus, or an answer that is not its own.
 pub(super) fn series(text: &str) -> Result<Vec<Series>, String> {
     let answer: Answer = serde_json::from_str(text).map_err(|e| {
         let start: String = text.chars().take(80).collect();

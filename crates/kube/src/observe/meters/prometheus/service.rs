@@ -17,9 +17,6 @@ use crate::api::body;
 use crate::api::client::Api;
 
 /// The answer to GET `path` of port `port` of a Service.
-///
-/// # Errors
-/// A sentence: a Service without a ready pod, a right that is missing, what the server said.
 pub(super) async fn get(
     client: &Client,
     namespace: &str,
