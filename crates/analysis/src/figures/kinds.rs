@@ -8,7 +8,7 @@ use super::figure::Source::{
     Asked, Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory, Retransmitted,
 };
 use super::figure::Work::{Each, KiB};
-use super::figure::{Figure, Source};
+use super::figure::{End, Figure, Source, Work};
 use super::kind::Kind;
 use super::node::Busy;
 use super::recorded_job::RecordedJob;
@@ -24,14 +24,14 @@ macro_rules! figures {
             NODE_SOFTIRQ,
             NODE_STEAL,
             NODE_IDLE,
-            CLIENT_NIC_RX_BYTES,
-            CLIENT_NIC_RX_PACKETS,
-            CLIENT_NIC_TX_BYTES,
-            CLIENT_NIC_TX_PACKETS,
-            SERVER_NIC_RX_BYTES,
-            SERVER_NIC_RX_PACKETS,
-            SERVER_NIC_TX_BYTES,
-            SERVER_NIC_TX_PACKETS,
+            CLIENT_RX_BYTES,
+            CLIENT_RX_PACKETS,
+            CLIENT_TX_BYTES,
+            CLIENT_TX_PACKETS,
+            SERVER_RX_BYTES,
+            SERVER_RX_PACKETS,
+            SERVER_TX_BYTES,
+            SERVER_TX_PACKETS,
         ]
     };
 }
@@ -61,238 +61,79 @@ const OTHER: Kind = kind(
     Some("service_ns"),
 );
 
-const RECEIVED: Figure =
-    figure("received_bits_per_s", "received", Higher, Metric("received_bits_per_s"));
+const MESSAGE: Work = Each("messages_per_s");
+const REQUEST: Work = Each("requests_per_s");
+const CONNECTION: Work = Each("connections_per_s");
+const PACKET: Work = Each("received_packets_per_s");
 
-const LINK: Figure = figure("link_share_ratio", "of link", Neither, LinkShare);
+/// The `const`s of figures: one line each.
+macro_rules! figure_consts {
+    ($($name:ident = $figure:expr;)+) => { $(const $name: Figure = $figure;)+ };
+}
 
-const RESENT: Figure = figure("retransmitted_ratio", "sent again", Neither, Retransmitted);
-
-const DELAY_P50: Figure = figure("delay_p50_ns", "delay p50", Lower, Latency("delay_ns", P50));
-
-const DELAY_P99: Figure = figure("delay_p99_ns", "delay p99", Lower, Latency("delay_ns", P99));
-
-const SERVICE_P50: Figure =
-    figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
-
-const SERVICE_P90: Figure =
-    figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
-
-const SERVICE_P99: Figure =
-    figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
-
-const RESPONSE_P50: Figure =
-    figure("response_p50_ns", "response p50", Lower, Latency("response_ns", P50));
-
-const RESPONSE_P90: Figure =
-    figure("response_p90_ns", "response p90", Lower, Latency("response_ns", P90));
-
-const RESPONSE_P99: Figure =
-    figure("response_p99_ns", "response p99", Lower, Latency("response_ns", P99));
-
-const CONNECT_P50: Figure =
-    figure("connect_p50_ns", "connect p50", Lower, Latency("connect_ns", P50));
-
-const CONNECT_P99: Figure =
-    figure("connect_p99_ns", "connect p99", Lower, Latency("connect_ns", P99));
-
-const RTT_P50: Figure = figure("rtt_p50_ns", "RTT p50", Lower, Latency("service_ns", P50));
-
-const RTT_MIN: Figure = figure("rtt_min_ns", "RTT min", Lower, Latency("service_ns", Min));
-
-const RTT_MAX: Figure = figure("rtt_max_ns", "RTT max", Lower, Latency("service_ns", Max));
-
-const MESSAGES: Figure = figure("messages_per_s", "messages", Higher, Metric("messages_per_s"));
-
-const EXCHANGES: Figure = figure("requests_per_s", "exchanges", Higher, Metric("requests_per_s"));
-
-const REQUESTS: Figure = figure("requests_per_s", "requests", Higher, Metric("requests_per_s"));
-
-const CONNECTIONS: Figure =
-    figure("connections_per_s", "connections", Higher, Metric("connections_per_s"));
-
-const PACKETS: Figure =
-    figure("received_packets_per_s", "delivered", Higher, Metric("received_packets_per_s"));
-
-/// The rates of open loops.
-const ASKED_EXCHANGES: Figure = asked(EXCHANGES);
-const ASKED_REQUESTS: Figure = asked(REQUESTS);
-const ASKED_PACKETS: Figure = asked(PACKETS);
-
-const LOST: Figure = figure("lost_ratio", "lost", Neither, Metric("lost_ratio"));
-
-const ERRORS: Figure = figure("error_ratio", "errors", Neither, Metric("error_ratio"));
-
-const JITTER: Figure = figure("jitter_ns", "jitter", Neither, Metric("jitter_ns"));
-
-const ALL_KIB: Figure = figure("cpu_per_kib_ns", "CPU/KiB", Cheaper, Cpu(All, KiB));
-
-const ALL_MESSAGE: Figure =
-    figure("cpu_per_message_ns", "CPU/msg", Cheaper, Cpu(All, Each("messages_per_s")));
-
-const ALL_REQUEST: Figure =
-    figure("cpu_per_request_ns", "CPU/req", Cheaper, Cpu(All, Each("requests_per_s")));
-
-const ALL_CONNECTION: Figure =
-    figure("cpu_per_connection_ns", "CPU/conn", Cheaper, Cpu(All, Each("connections_per_s")));
-
-const ALL_PACKET: Figure =
-    figure("cpu_per_packet_ns", "CPU/pkt", Cheaper, Cpu(All, Each("received_packets_per_s")));
-
-const CLIENT_KIB: Figure =
-    figure("client_cpu_per_kib_ns", "client CPU/KiB", Cheaper, Cpu(Client, KiB));
-
-const SERVER_KIB: Figure =
-    figure("server_cpu_per_kib_ns", "server CPU/KiB", Cheaper, Cpu(Server, KiB));
-
-const CLIENT_MESSAGE: Figure = figure(
-    "client_cpu_per_message_ns",
-    "client CPU/msg",
-    Cheaper,
-    Cpu(Client, Each("messages_per_s")),
-);
-
-const SERVER_MESSAGE: Figure = figure(
-    "server_cpu_per_message_ns",
-    "server CPU/msg",
-    Cheaper,
-    Cpu(Server, Each("messages_per_s")),
-);
-
-const CLIENT_REQUEST: Figure = figure(
-    "client_cpu_per_request_ns",
-    "client CPU/req",
-    Cheaper,
-    Cpu(Client, Each("requests_per_s")),
-);
-
-const SERVER_REQUEST: Figure = figure(
-    "server_cpu_per_request_ns",
-    "server CPU/req",
-    Cheaper,
-    Cpu(Server, Each("requests_per_s")),
-);
-
-const CLIENT_CONNECTION: Figure = figure(
-    "client_cpu_per_connection_ns",
-    "client CPU/conn",
-    Cheaper,
-    Cpu(Client, Each("connections_per_s")),
-);
-
-const SERVER_CONNECTION: Figure = figure(
-    "server_cpu_per_connection_ns",
-    "server CPU/conn",
-    Cheaper,
-    Cpu(Server, Each("connections_per_s")),
-);
-
-const PROXY_KIB: Figure =
-    figure("proxy_cpu_per_kib_ns", "proxy CPU/KiB", Cheaper, Cpu(Proxies, KiB));
-
-const PROXY_MESSAGE: Figure = figure(
-    "proxy_cpu_per_message_ns",
-    "proxy CPU/msg",
-    Cheaper,
-    Cpu(Proxies, Each("messages_per_s")),
-);
-
-const PROXY_REQUEST: Figure = figure(
-    "proxy_cpu_per_request_ns",
-    "proxy CPU/req",
-    Cheaper,
-    Cpu(Proxies, Each("requests_per_s")),
-);
-
-const PROXY_CONNECTION: Figure = figure(
-    "proxy_cpu_per_connection_ns",
-    "proxy CPU/conn",
-    Cheaper,
-    Cpu(Proxies, Each("connections_per_s")),
-);
-
-const PROXY_CORES: Figure = figure("proxy_cores", "proxy cores", Neither, Metric("proxy_cores"));
-
-const PROXY_MEMORY: Figure = figure("proxy_rss_bytes", "proxy memory so far", Neither, ProxyMemory);
-
-const NODE_CORES: Figure = figure("node_cores", "node cores", Neither, Nodes(Busy::All));
-
-const NODE_SOFTIRQ: Figure =
-    figure("node_softirq_cores", "softirq cores", Neither, Nodes(Busy::Softirq));
-
-const NODE_STEAL: Figure = figure("node_steal_cores", "stolen cores", Neither, Nodes(Busy::Steal));
-
-const NODE_IDLE: Figure = figure("node_idle_ratio", "node idle", Neither, NodesIdle);
-
-const CLIENT_NIC_RX_BYTES: Figure = figure(
-    "client_nic_rx_bytes_per_s",
-    "client NIC received bytes",
-    Neither,
-    Nic(Client, "nic_rx_bytes_per_s"),
-);
-
-const CLIENT_NIC_RX_PACKETS: Figure = figure(
-    "client_nic_rx_packets_per_s",
-    "client NIC received packets",
-    Neither,
-    Nic(Client, "nic_rx_packets_per_s"),
-);
-
-const CLIENT_NIC_TX_BYTES: Figure = figure(
-    "client_nic_tx_bytes_per_s",
-    "client NIC sent bytes",
-    Neither,
-    Nic(Client, "nic_tx_bytes_per_s"),
-);
-
-const CLIENT_NIC_TX_PACKETS: Figure = figure(
-    "client_nic_tx_packets_per_s",
-    "client NIC sent packets",
-    Neither,
-    Nic(Client, "nic_tx_packets_per_s"),
-);
-
-const SERVER_NIC_RX_BYTES: Figure = figure(
-    "server_nic_rx_bytes_per_s",
-    "server NIC received bytes",
-    Neither,
-    Nic(Server, "nic_rx_bytes_per_s"),
-);
-
-const SERVER_NIC_RX_PACKETS: Figure = figure(
-    "server_nic_rx_packets_per_s",
-    "server NIC received packets",
-    Neither,
-    Nic(Server, "nic_rx_packets_per_s"),
-);
-
-const SERVER_NIC_TX_BYTES: Figure = figure(
-    "server_nic_tx_bytes_per_s",
-    "server NIC sent bytes",
-    Neither,
-    Nic(Server, "nic_tx_bytes_per_s"),
-);
-
-const SERVER_NIC_TX_PACKETS: Figure = figure(
-    "server_nic_tx_packets_per_s",
-    "server NIC sent packets",
-    Neither,
-    Nic(Server, "nic_tx_packets_per_s"),
-);
-
-const CLIENT_PACKET: Figure = figure(
-    "client_cpu_per_packet_ns",
-    "client CPU/pkt",
-    Cheaper,
-    Cpu(Client, Each("received_packets_per_s")),
-);
-
-const SERVER_PACKET: Figure = figure(
-    "server_cpu_per_packet_ns",
-    "server CPU/pkt",
-    Cheaper,
-    Cpu(Server, Each("received_packets_per_s")),
-);
+figure_consts! {
+    RECEIVED = metric("received_bits_per_s", "received", Higher);
+    LINK = figure("link_share_ratio", "of link", Neither, LinkShare);
+    RESENT = figure("retransmitted_ratio", "sent again", Neither, Retransmitted);
+    DELAY_P50 = figure("delay_p50_ns", "delay p50", Lower, Latency("delay_ns", P50));
+    DELAY_P99 = figure("delay_p99_ns", "delay p99", Lower, Latency("delay_ns", P99));
+    SERVICE_P50 = figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
+    SERVICE_P90 = figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
+    SERVICE_P99 = figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
+    RESPONSE_P50 = figure("response_p50_ns", "response p50", Lower, Latency("response_ns", P50));
+    RESPONSE_P90 = figure("response_p90_ns", "response p90", Lower, Latency("response_ns", P90));
+    RESPONSE_P99 = figure("response_p99_ns", "response p99", Lower, Latency("response_ns", P99));
+    CONNECT_P50 = figure("connect_p50_ns", "connect p50", Lower, Latency("connect_ns", P50));
+    CONNECT_P99 = figure("connect_p99_ns", "connect p99", Lower, Latency("connect_ns", P99));
+    RTT_P50 = figure("rtt_p50_ns", "RTT p50", Lower, Latency("service_ns", P50));
+    RTT_MIN = figure("rtt_min_ns", "RTT min", Lower, Latency("service_ns", Min));
+    RTT_MAX = figure("rtt_max_ns", "RTT max", Lower, Latency("service_ns", Max));
+    MESSAGES = metric("messages_per_s", "messages", Higher);
+    EXCHANGES = metric("requests_per_s", "exchanges", Higher);
+    REQUESTS = metric("requests_per_s", "requests", Higher);
+    CONNECTIONS = metric("connections_per_s", "connections", Higher);
+    PACKETS = metric("received_packets_per_s", "delivered", Higher);
+    // The rates of open loops.
+    ASKED_EXCHANGES = asked(EXCHANGES);
+    ASKED_REQUESTS = asked(REQUESTS);
+    ASKED_PACKETS = asked(PACKETS);
+    LOST = metric("lost_ratio", "lost", Neither);
+    ERRORS = metric("error_ratio", "errors", Neither);
+    JITTER = metric("jitter_ns", "jitter", Neither);
+    ALL_KIB = cpu("cpu_per_kib_ns", "CPU/KiB", All, KiB);
+    ALL_MESSAGE = cpu("cpu_per_message_ns", "CPU/msg", All, MESSAGE);
+    ALL_REQUEST = cpu("cpu_per_request_ns", "CPU/req", All, REQUEST);
+    ALL_CONNECTION = cpu("cpu_per_connection_ns", "CPU/conn", All, CONNECTION);
+    ALL_PACKET = cpu("cpu_per_packet_ns", "CPU/pkt", All, PACKET);
+    CLIENT_KIB = cpu("client_cpu_per_kib_ns", "client CPU/KiB", Client, KiB);
+    SERVER_KIB = cpu("server_cpu_per_kib_ns", "server CPU/KiB", Server, KiB);
+    CLIENT_MESSAGE = cpu("client_cpu_per_message_ns", "client CPU/msg", Client, MESSAGE);
+    SERVER_MESSAGE = cpu("server_cpu_per_message_ns", "server CPU/msg", Server, MESSAGE);
+    CLIENT_REQUEST = cpu("client_cpu_per_request_ns", "client CPU/req", Client, REQUEST);
+    SERVER_REQUEST = cpu("server_cpu_per_request_ns", "server CPU/req", Server, REQUEST);
+    CLIENT_CONNECTION = cpu("client_cpu_per_connection_ns", "client CPU/conn", Client, CONNECTION);
+    SERVER_CONNECTION = cpu("server_cpu_per_connection_ns", "server CPU/conn", Server, CONNECTION);
+    CLIENT_PACKET = cpu("client_cpu_per_packet_ns", "client CPU/pkt", Client, PACKET);
+    SERVER_PACKET = cpu("server_cpu_per_packet_ns", "server CPU/pkt", Server, PACKET);
+    PROXY_KIB = cpu("proxy_cpu_per_kib_ns", "proxy CPU/KiB", Proxies, KiB);
+    PROXY_MESSAGE = cpu("proxy_cpu_per_message_ns", "proxy CPU/msg", Proxies, MESSAGE);
+    PROXY_REQUEST = cpu("proxy_cpu_per_request_ns", "proxy CPU/req", Proxies, REQUEST);
+    PROXY_CONNECTION = cpu("proxy_cpu_per_connection_ns", "proxy CPU/conn", Proxies, CONNECTION);
+    PROXY_CORES = metric("proxy_cores", "proxy cores", Neither);
+    PROXY_MEMORY = figure("proxy_rss_bytes", "proxy memory so far", Neither, ProxyMemory);
+    NODE_CORES = figure("node_cores", "node cores", Neither, Nodes(Busy::All));
+    NODE_SOFTIRQ = figure("node_softirq_cores", "softirq cores", Neither, Nodes(Busy::Softirq));
+    NODE_STEAL = figure("node_steal_cores", "stolen cores", Neither, Nodes(Busy::Steal));
+    NODE_IDLE = figure("node_idle_ratio", "node idle", Neither, NodesIdle);
+    CLIENT_RX_BYTES = nic("client_nic_rx_bytes_per_s", "client NIC received bytes", Client);
+    CLIENT_RX_PACKETS = nic("client_nic_rx_packets_per_s", "client NIC received packets", Client);
+    CLIENT_TX_BYTES = nic("client_nic_tx_bytes_per_s", "client NIC sent bytes", Client);
+    CLIENT_TX_PACKETS = nic("client_nic_tx_packets_per_s", "client NIC sent packets", Client);
+    SERVER_RX_BYTES = nic("server_nic_rx_bytes_per_s", "server NIC received bytes", Server);
+    SERVER_RX_PACKETS = nic("server_nic_rx_packets_per_s", "server NIC received packets", Server);
+    SERVER_TX_BYTES = nic("server_nic_tx_bytes_per_s", "server NIC sent bytes", Server);
+    SERVER_TX_PACKETS = nic("server_nic_tx_packets_per_s", "server NIC sent packets", Server);
+}
 
 const fn kind(
     name: &'static str,
@@ -308,6 +149,21 @@ const fn kind(
 const fn asked(figure: Figure) -> Figure {
     let Metric(name) = figure.source else { panic!("only a metric is asked for") };
     Figure { source: Asked(name), ..figure }
+}
+
+/// A metric of the record, under its own name.
+const fn metric(name: &'static str, label: &'static str, better: Better) -> Figure {
+    figure(name, label, better, Metric(name))
+}
+
+/// CPU time for each unit of work.
+const fn cpu(name: &'static str, label: &'static str, end: End, work: Work) -> Figure {
+    figure(name, label, Cheaper, Cpu(end, work))
+}
+
+/// What the NIC of an end moved. Behind `client_` or `server_` is its name among the end's costs.
+const fn nic(name: &'static str, label: &'static str, end: End) -> Figure {
+    figure(name, label, Neither, Nic(end, name.split_at("client_".len()).1))
 }
 
 const fn figure(name: &'static str, label: &'static str, better: Better, source: Source) -> Figure {
