@@ -10,13 +10,9 @@ use lab::program::run;
 use lab::{Finished, program};
 use serde_json::Value;
 
+#[rustfmt::skip]
 const SHIPPED: [&str; 7] = [
-    "quickstart",
-    "tcp-fanout",
-    "message-size-sweep",
-    "mesh-latency",
-    "mesh-variants",
-    "cni-matrix",
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix",
     "max-throughput",
 ];
 

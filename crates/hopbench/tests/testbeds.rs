@@ -14,13 +14,9 @@ use lab::program::{binary, run};
 use lab::{Finished, program};
 use serde_json::Value;
 
+#[rustfmt::skip]
 const SHIPPED: [&str; 7] = [
-    "quickstart",
-    "tcp-fanout",
-    "message-size-sweep",
-    "mesh-latency",
-    "mesh-variants",
-    "cni-matrix",
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix",
     "max-throughput",
 ];
 

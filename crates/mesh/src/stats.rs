@@ -47,27 +47,14 @@ pub(crate) fn config(all: bool) -> Value {
 const CONNECT_MS: &str = ".upstream_cx_connect_ms";
 
 fn metered() -> Vec<Value> {
+    #[rustfmt::skip]
     const ENDS: [&str; 21] = [
-        ".downstream_cx_total",
-        ".downstream_cx_active",
-        ".downstream_rq_total",
-        ".downstream_rq_5xx",
-        ".upstream_cx_total",
-        ".upstream_cx_active",
-        ".upstream_cx_connect_fail",
-        CONNECT_MS,
-        ".upstream_cx_overflow",
-        ".upstream_cx_destroy_remote_with_active_rq",
-        ".upstream_rq_total",
-        ".upstream_rq_rx_reset",
-        ".upstream_rq_retry",
-        ".ssl.handshake",
-        ".ssl.connection_error",
-        ".ssl.fail_verify_no_cert",
-        ".ssl.fail_verify_error",
-        ".ssl.fail_verify_san",
-        ".logs_dropped",
-        ".grpc_entries_flushed",
+        ".downstream_cx_total", ".downstream_cx_active", ".downstream_rq_total",
+        ".downstream_rq_5xx", ".upstream_cx_total", ".upstream_cx_active",
+        ".upstream_cx_connect_fail", CONNECT_MS, ".upstream_cx_overflow",
+        ".upstream_cx_destroy_remote_with_active_rq", ".upstream_rq_total", ".upstream_rq_rx_reset",
+        ".upstream_rq_retry", ".ssl.handshake", ".ssl.connection_error", ".ssl.fail_verify_no_cert",
+        ".ssl.fail_verify_error", ".ssl.fail_verify_san", ".logs_dropped", ".grpc_entries_flushed",
         ".write_failed",
     ];
     let mut patterns: Vec<Value> = ENDS.iter().map(|end| json!({"suffix": end})).collect();
@@ -143,25 +130,12 @@ pub fn gauges(body: &[u8]) -> Result<BTreeMap<String, f64>, String> {
     Ok(sums)
 }
 
+#[rustfmt::skip]
 const COUNTERS: [&str; 19] = [
-    "downstream_connections",
-    "log_write_failures",
-    "policy_checks",
-    "policy_denied",
-    "policy_errors",
-    "reports",
-    "reports_lost",
-    "requests",
-    "responses_5xx",
-    "retries",
-    "tls_failures",
-    "tls_handshakes",
-    "upstream_connect_failures",
-    "upstream_connect_us_total",
-    "upstream_connections",
-    "upstream_connects",
-    "upstream_overflows",
-    "upstream_requests",
+    "downstream_connections", "log_write_failures", "policy_checks", "policy_denied",
+    "policy_errors", "reports", "reports_lost", "requests", "responses_5xx", "retries",
+    "tls_failures", "tls_handshakes", "upstream_connect_failures", "upstream_connect_us_total",
+    "upstream_connections", "upstream_connects", "upstream_overflows", "upstream_requests",
     "upstream_resets",
 ];
 

@@ -23,22 +23,10 @@ const HEADERS: &str = "headers";
 const REFERENCE: &str = "env:";
 
 /// Words that make a header's name secret.
+#[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "authorization",
-    "authentication",
-    "auth",
-    "bearer",
-    "cookie",
-    "cookie2",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "pin",
-    "credential",
-    "credentials",
-    "session",
-    "signature",
+    "authorization", "authentication", "auth", "bearer", "cookie", "cookie2", "passwd",
+    "passphrase", "passcode", "pwd", "pin", "credential", "credentials", "session", "signature",
     "jwt",
 ];
 
@@ -47,16 +35,9 @@ const ENDINGS: &[&str] =
     &["token", "secret", "password", "apikey", "authkey", "accesskey", "sessionid", "sessid"];
 
 /// Words that make `key` secret behind them: `X-Api-Key`.
+#[rustfmt::skip]
 const KEYS: &[&str] = &[
-    "api",
-    "access",
-    "private",
-    "auth",
-    "subscription",
-    "functions",
-    "customer",
-    "master",
-    "admin",
+    "api", "access", "private", "auth", "subscription", "functions", "customer", "master", "admin",
     "signing",
 ];
 

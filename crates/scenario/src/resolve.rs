@@ -25,21 +25,10 @@ use crate::workload::short_times::ShortTimes;
 use rounds::Extent;
 
 /// The keys of a scenario.
+#[rustfmt::skip]
 pub(crate) const KEYS: &[&str] = &[
-    "name",
-    "testbed",
-    "budget",
-    "rounds",
-    "stop",
-    "seed",
-    "baseline",
-    "a-a",
-    "minimum-effect",
-    "stay-connected",
-    "paths",
-    "places",
-    "mesh",
-    "workloads",
+    "name", "testbed", "budget", "rounds", "stop", "seed", "baseline", "a-a", "minimum-effect",
+    "stay-connected", "paths", "places", "mesh", "workloads",
 ];
 /// Keys of workloads that a scenario can say once for all of them.
 pub(crate) const DEFAULT_KEYS: &[&str] =

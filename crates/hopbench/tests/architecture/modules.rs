@@ -413,17 +413,9 @@ fn group_end(tokens: &[String], at: usize) -> usize {
 
 /// The place after the item, field or statement that begins at `at`, with more attributes perhaps.
 fn item_end(tokens: &[String], mut at: usize) -> usize {
+    #[rustfmt::skip]
     const ITEMS: [&str; 10] = [
-        "fn",
-        "unsafe",
-        "async",
-        "impl",
-        "struct",
-        "enum",
-        "trait",
-        "mod",
-        "extern",
-        "macro_rules",
+        "fn", "unsafe", "async", "impl", "struct", "enum", "trait", "mod", "extern", "macro_rules",
     ];
     let word = |at: usize| tokens.get(at).map_or("", String::as_str);
     while word(at) == "#" {

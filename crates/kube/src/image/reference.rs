@@ -107,19 +107,12 @@ mod tests {
 
     #[test]
     fn what_is_no_name_is_refused() {
-        for text in [
-            "",
-            ":",
-            "hopbench:",
-            "Hopbench:1",
-            "a//b",
-            "a b",
-            "a:b:c",
-            "-a",
-            "a/../b",
-            "a:-1",
+        #[rustfmt::skip]
+        let texts = [
+            "", ":", "hopbench:", "Hopbench:1", "a//b", "a b", "a:b:c", "-a", "a/../b", "a:-1",
             "r.example:x/a",
-        ] {
+        ];
+        for text in texts {
             let fault = Reference::parse(text).unwrap_err();
             assert!(fault.text.starts_with("--tag: found"), "{text}: {fault}");
         }

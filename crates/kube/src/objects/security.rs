@@ -30,25 +30,17 @@ impl fmt::Display for Level {
 }
 
 /// Sysctls that a pod may set for itself under `restricted`, as far as they are of use here.
+#[rustfmt::skip]
 const SAFE_SYSCTLS: [&str; 7] = [
-    "net.ipv4.ip_local_port_range",
-    "net.ipv4.ip_local_reserved_ports",
-    "net.ipv4.ip_unprivileged_port_start",
-    "net.ipv4.ping_group_range",
-    "net.ipv4.tcp_fin_timeout",
-    "net.ipv4.tcp_keepalive_time",
-    "net.ipv4.tcp_syncookies",
+    "net.ipv4.ip_local_port_range", "net.ipv4.ip_local_reserved_ports",
+    "net.ipv4.ip_unprivileged_port_start", "net.ipv4.ping_group_range", "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_syncookies",
 ];
 /// Volumes that a pod may have under `restricted`.
+#[rustfmt::skip]
 const SAFE_VOLUMES: [&str; 8] = [
-    "configMap",
-    "csi",
-    "downwardAPI",
-    "emptyDir",
-    "ephemeral",
-    "persistentVolumeClaim",
-    "projected",
-    "secret",
+    "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim",
+    "projected", "secret",
 ];
 
 /// The needs of a pod beyond `restricted`, in words; empty: there are none.

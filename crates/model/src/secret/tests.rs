@@ -13,52 +13,24 @@ fn nothing(_: &str) -> Option<String> {
 
 #[test]
 fn names_say_what_is_secret() {
-    for secret in [
-        "Authorization",
-        "proxy-authorization",
-        "COOKIE",
-        "Set-Cookie",
-        "X-Auth-Token",
-        "X-Api-Key",
-        "x-csrf-token",
-        "X-Amz-Security-Token",
-        "X-AccessToken",
-        "apikey",
-        "X-Vault-Token",
-        "Client_Secret",
-        "Authentication",
-        "X-Authentication",
-        "X-SessionId",
-        "PHPSESSID",
-        "Ocp-Apim-Subscription-Key",
-        "X-Functions-Key",
-        "X-Amz-Server-Side-Encryption-Customer-Key",
-        "X-Amz-Signature",
-        "X-Master-Key",
-        "X-Admin-Key",
-        "X-Signing-Key",
-        "X-AuthKey",
-        "X-MyApiKey",
-        "X-Bearer",
-        "X-Pwd",
-        "X-Passcode",
-        "X-Pin",
-    ] {
+    #[rustfmt::skip]
+    let secrets = [
+        "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "X-Auth-Token", "X-Api-Key",
+        "x-csrf-token", "X-Amz-Security-Token", "X-AccessToken", "apikey", "X-Vault-Token",
+        "Client_Secret", "Authentication", "X-Authentication", "X-SessionId", "PHPSESSID",
+        "Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Amz-Server-Side-Encryption-Customer-Key",
+        "X-Amz-Signature", "X-Master-Key", "X-Admin-Key", "X-Signing-Key", "X-AuthKey",
+        "X-MyApiKey", "X-Bearer", "X-Pwd", "X-Passcode", "X-Pin",
+    ];
+    for secret in secrets {
         assert!(is_secret(secret), "{secret}");
     }
-    for open in [
-        "Accept",
-        "Host",
-        "X-Request-Id",
-        "Content-Type",
-        "Authority",
-        "Key",
-        "X-Tokens-Left",
-        "Origin",
-        "Idempotency-Key",
-        "Surrogate-Key",
-        "X-Spinning",
-    ] {
+    #[rustfmt::skip]
+    let open_names = [
+        "Accept", "Host", "X-Request-Id", "Content-Type", "Authority", "Key", "X-Tokens-Left",
+        "Origin", "Idempotency-Key", "Surrogate-Key", "X-Spinning",
+    ];
+    for open in open_names {
         assert!(!is_secret(open), "{open}");
     }
 }

@@ -194,18 +194,12 @@ mod tests {
 
     #[test]
     fn a_sweep_that_does_not_move_is_refused() {
-        for bad in [
-            "1:10:*1",
-            "1:10:*0.5",
-            "0:10:*2",
-            "1:10:+0",
-            "10:1:*2",
-            "1:10",
-            "1:10:2",
-            "1:10:*x",
-            "1:9GB:+1",
-            "",
-        ] {
+        #[rustfmt::skip]
+        let texts = [
+            "1:10:*1", "1:10:*0.5", "0:10:*2", "1:10:+0", "10:1:*2", "1:10", "1:10:2", "1:10:*x",
+            "1:9GB:+1", "",
+        ];
+        for bad in texts {
             assert!(bytes(bad).is_err(), "{bad} was accepted");
         }
     }

@@ -10,15 +10,9 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 /// Facts whose change between a run and its resumption makes the rounds less alike.
+#[rustfmt::skip]
 const TELLING: &[&str] = &[
-    "hostname",
-    "boot_id",
-    "kernel",
-    "cpu_model",
-    "cpu_count",
-    "cpu_governor",
-    "version",
-    "commit",
+    "hostname", "boot_id", "kernel", "cpu_model", "cpu_count", "cpu_governor", "version", "commit",
 ];
 /// Of a testbed that changed, so many facts are told.
 const MOST_FACTS: usize = 5;

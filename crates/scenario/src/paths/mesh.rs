@@ -20,15 +20,10 @@ use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::Problems;
 
 /// The keys of a variant.
+#[rustfmt::skip]
 pub(crate) const VARIANT_KEYS: &[&str] = &[
-    "mtls",
-    "stats",
-    "access-log",
-    "policy-check",
-    "policy-report",
-    "concurrency",
-    "max-connections",
-    "upstream",
+    "mtls", "stats", "access-log", "policy-check", "policy-report", "concurrency",
+    "max-connections", "upstream",
 ];
 /// The words of `upstream`.
 pub(crate) const UPSTREAMS: [(&str, HttpVersion); 2] =

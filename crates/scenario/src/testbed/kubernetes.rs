@@ -29,20 +29,10 @@ use crate::document::problem::Problems;
 use crate::vocabulary::{Network, Server, Vocabulary};
 
 /// The keys of a cluster.
+#[rustfmt::skip]
 pub(crate) const CLUSTER_KEYS: &[&str] = &[
-    "context",
-    "image",
-    "pull-policy",
-    "nodes",
-    "networks",
-    "runtimes",
-    "servers",
-    "patch",
-    "mesh",
-    "gateway",
-    "prometheus",
-    "network-policy",
-    "start-timeout",
+    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch", "mesh",
+    "gateway", "prometheus", "network-policy", "start-timeout",
 ];
 /// The words of `pull-policy`; the first is the usual one.
 pub(crate) const PULL_POLICIES: &[&str] = &["IfNotPresent", "Always", "Never"];

@@ -37,15 +37,10 @@ fn doubts(
         "server-sidecar" | "policy" | "telemetry" => mode.has_server(),
         _ => false,
     };
+    #[rustfmt::skip]
     let of_proxies: &[&str] = &[
-        "downstream_connections",
-        "upstream_connections",
-        "requests",
-        "retries",
-        "policy_checks",
-        "policy_errors",
-        "reports",
-        "reports_lost",
+        "downstream_connections", "upstream_connections", "requests", "retries", "policy_checks",
+        "policy_errors", "reports", "reports_lost",
     ];
     let (mut before, mut after) = (Counters::new(), Counters::new());
     for (name, values) in counted {

@@ -18,12 +18,9 @@ const OTHERS: f64 = 0.05;
 const FEW_CPUS: usize = 4;
 
 /// Facts that are shown, as records have them of the client's machine.
+#[rustfmt::skip]
 const FACTS: &[&str] = &[
-    "cpu_model",
-    "virtualization",
-    "cpu_governor",
-    "cpu_boost",
-    "cpu_smt_active",
+    "cpu_model", "virtualization", "cpu_governor", "cpu_boost", "cpu_smt_active",
     "cgroup_cpu_limit_cores",
 ];
 

@@ -21,21 +21,10 @@ pub(in crate::cmd) struct List;
 type Rows = Vec<(String, String)>;
 
 /// Of what there are lists, in the order in which they are printed.
+#[rustfmt::skip]
 const KINDS: &[&str] = &[
-    "workloads",
-    "scenarios",
-    "testbeds",
-    "networks",
-    "runtimes",
-    "servers",
-    "vias",
-    "engines",
-    "mesh",
-    "providers",
-    "variants",
-    "meters",
-    "formats",
-    "reports",
+    "workloads", "scenarios", "testbeds", "networks", "runtimes", "servers", "vias", "engines",
+    "mesh", "providers", "variants", "meters", "formats", "reports",
 ];
 
 impl Subcommand for List {

@@ -8,19 +8,10 @@ use super::follow::Watched;
 
 /// Those that disturb a measurement, or say why something else did. Of what pods do when they start
 /// there is nothing.
+#[rustfmt::skip]
 const WORTH: &[&str] = &[
-    "BackOff",
-    "Evicted",
-    "Killing",
-    "NodeNotReady",
-    "OOMKilling",
-    "Preempted",
-    "Preempting",
-    "Pulling",
-    "ScalingReplicaSet",
-    "SuccessfulRescale",
-    "TaintManagerEviction",
-    "Unhealthy",
+    "BackOff", "Evicted", "Killing", "NodeNotReady", "OOMKilling", "Preempted", "Preempting",
+    "Pulling", "ScalingReplicaSet", "SuccessfulRescale", "TaintManagerEviction", "Unhealthy",
 ];
 
 /// Events that disturb all pods of the node.

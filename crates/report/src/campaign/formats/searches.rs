@@ -43,15 +43,9 @@ impl SummaryFormat for Searches {
             summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
         let parameters: BTreeSet<&str> = points.collect();
         let head = ["path", "workload", "goal"].into_iter().chain(parameters.iter().copied());
+        #[rustfmt::skip]
         let rest = [
-            "parameter",
-            "step",
-            "session",
-            "load",
-            "why",
-            "figure",
-            "value",
-            "within",
+            "parameter", "step", "session", "load", "why", "figure", "value", "within",
             "limited_by",
         ];
         let mut out = String::new();
