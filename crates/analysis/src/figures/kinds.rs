@@ -16,22 +16,14 @@ use crate::summary::Better;
 use crate::summary::Better::{Cheaper, Higher, Lower, Neither};
 
 /// The figures of a kind: its own, and those that every kind has, of nodes and NICs.
+#[rustfmt::skip]
 macro_rules! figures {
     ($($own:ident),+) => {
         &[
             $($own,)+
-            NODE_CORES,
-            NODE_SOFTIRQ,
-            NODE_STEAL,
-            NODE_IDLE,
-            CLIENT_RX_BYTES,
-            CLIENT_RX_PACKETS,
-            CLIENT_TX_BYTES,
-            CLIENT_TX_PACKETS,
-            SERVER_RX_BYTES,
-            SERVER_RX_PACKETS,
-            SERVER_TX_BYTES,
-            SERVER_TX_PACKETS,
+            NODE_CORES, NODE_SOFTIRQ, NODE_STEAL, NODE_IDLE,
+            CLIENT_RX_BYTES, CLIENT_RX_PACKETS, CLIENT_TX_BYTES, CLIENT_TX_PACKETS,
+            SERVER_RX_BYTES, SERVER_RX_PACKETS, SERVER_TX_BYTES, SERVER_TX_PACKETS,
         ]
     };
 }
