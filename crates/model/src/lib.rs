@@ -55,4 +55,4 @@ pub use record::{
 pub use record::{LineError, RecordLines, SharedParts, record_of_line};
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
-pub use values::{Nanos, Rate, SECOND, Scale, Sweep, number, printable, units};
+pub use values::{Nanos, Rate, SECOND, Scale, Sweep, is_default, number, printable, units};

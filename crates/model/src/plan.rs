@@ -64,11 +64,11 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopRule>,
     /// Differences below this share are of no interest: 0.02 is `minimum-effect: 2%`; 0: all are.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub minimum_effect: f64,
     /// Whether the connections of a cell stay open between its trials, where they can. Else each
     /// trial opens its own.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub stay_connected: bool,
     /// Seed of the order of the rounds and of everything random in the trials.
     pub seed: u64,
@@ -88,10 +88,6 @@ pub struct Point {
     /// The search that takes the place of the rounds; `job` is then what all its trials share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchSpec>,
-}
-
-fn is_zero(share: &f64) -> bool {
-    *share == 0.0
 }
 
 /// What answers at the other end of a path.

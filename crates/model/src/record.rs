@@ -185,10 +185,6 @@ fn first() -> u32 {
     1
 }
 
-fn is_false(truth: &bool) -> bool {
-    !*truth
-}
-
 /// One latency distribution, ns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
@@ -236,7 +232,7 @@ pub struct Cost {
     pub nodes: Vec<NodeCost>,
     /// Whether all nodes are one machine, as in a lab: each has read the same CPUs then, a moment
     /// apart.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub one_machine: bool,
     /// What others metered, with their own windows: the kubelets, cAdvisor, Prometheus.
     #[serde(skip_serializing_if = "Vec::is_empty")]

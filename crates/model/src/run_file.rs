@@ -47,11 +47,11 @@ pub struct RunFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Stopped>,
     /// Time that the rounds of all sessions took, ns, where the plan has a budget for them.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub spent_ns: Nanos,
     /// Trials of the rounds so far that were not made, since their comparisons are clear or out of
     /// reach: see the budget in docs/method.md.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub spared_trials: u64,
     /// What a reader should know of the run as a whole, in order. Examples are a baseline that
     /// cannot be measured, and what had changed when the run was resumed.
@@ -60,10 +60,6 @@ pub struct RunFile {
     /// What many records share, by key; absent in old files, whose records have all of it.
     #[serde(default, skip_serializing_if = "SharedParts::is_empty")]
     pub shared: SharedParts,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 fn first() -> u32 {

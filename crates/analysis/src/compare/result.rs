@@ -71,14 +71,10 @@ pub struct RunSummary {
     /// Trials whose figures are used.
     pub used_trials: u64,
     /// Trials of searches that can be used; they are not among the others.
-    #[serde(skip_serializing_if = "is_none_of_them")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub search_trials: u64,
     /// Trials that are in no comparison.
     pub left_out: LeftOut,
-}
-
-fn is_none_of_them(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Comparison {

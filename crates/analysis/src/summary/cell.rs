@@ -30,14 +30,14 @@ pub struct CellSummary {
     pub rounds: usize,
     /// Rounds that are left out because the testbed changed in their time; where it did in all of
     /// them, all are used.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub disturbed_rounds: usize,
     /// How its rounds ended under the stop rule; absent where there is none, and while they have
     /// not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopSummary>,
     /// Whether it is of the baseline's twin (A/A).
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub is_twin: bool,
     /// The figures that it has.
     pub figures: Vec<Estimate>,
@@ -54,16 +54,16 @@ pub struct CellSummary {
     pub warnings: u32,
     /// Rounds in which it and the baseline's cell were measured in different sessions of the run:
     /// they are not compared.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub unpaired_rounds: usize,
     /// Failures by reason, over all rounds.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub errors: BTreeMap<String, u64>,
     /// Whether its traffic went by the proxies of its path: they do not carry its protocol.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub bypasses_proxy: bool,
     /// Whether the generator was late in half of its trials or more: no verdict is about it then.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub generator_limited: bool,
     /// The rate at which it is saturated, a second: the rate that was asked for was not reached, or
     /// its queue grew, in most of its trials. It is the median of what was completed in those. Its
@@ -157,12 +157,4 @@ impl CellSummary {
     pub fn saturated(&self) -> Option<String> {
         self.saturated_per_s.map(saturated)
     }
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
-
-fn is_false(truth: &bool) -> bool {
-    !*truth
 }

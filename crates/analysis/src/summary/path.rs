@@ -26,7 +26,7 @@ pub struct PathSummary {
     pub way: String,
     /// Whether it is the baseline once more (A/A): its ratio is the noise floor, and no verdict is
     /// about it.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub is_twin: bool,
     /// Clients.
     pub clients: u32,
@@ -56,8 +56,4 @@ pub struct ProofSummary {
     pub failed: u32,
     /// The evidence of the last trial, or of the last that failed.
     pub evidence: String,
-}
-
-fn is_false(truth: &bool) -> bool {
-    !*truth
 }

@@ -95,7 +95,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
     /// Differences below this share are of no interest; 0: all are.
-    #[serde(skip_serializing_if = "is_no_share")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub minimum_effect: f64,
     /// Seed of the order and of the trials.
     pub seed: u64,
@@ -106,10 +106,10 @@ pub struct Run {
     pub used_trials: u64,
     /// Trials that were measured and left out of the figures, because the testbed changed in their
     /// time and other rounds of the cell are there.
-    #[serde(skip_serializing_if = "is_none_of_them")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub disturbed_trials: u64,
     /// Trials that a stop rule spared, or the allocation of a budget.
-    #[serde(skip_serializing_if = "is_none_of_them")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub spared_trials: u64,
     /// Cells whose main figure has a verdict against the baseline. Verdicts on further figures,
     /// which stand in `figures`, are not counted: no page shows them.
@@ -165,12 +165,4 @@ pub struct WarningSummary {
     pub detail: String,
     /// Advice.
     pub next: String,
-}
-
-fn is_none_of_them(count: &u64) -> bool {
-    *count == 0
-}
-
-fn is_no_share(share: &f64) -> bool {
-    *share == 0.0
 }

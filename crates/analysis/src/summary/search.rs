@@ -108,7 +108,7 @@ pub struct SearchedPath {
     pub trials_s: f64,
     /// Whether the load generator was the limit of a trial at the load that was found or above:
     /// what was found may be the generator's.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub generator_limited: bool,
     /// Every trial, in order.
     pub trace: Vec<TraceStep>,

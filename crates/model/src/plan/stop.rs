@@ -49,12 +49,8 @@ pub struct Stopped {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub figure: String,
     /// Whether that figure stands for the metric that the rule asks for.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub instead: bool,
-}
-
-fn is_false(truth: &bool) -> bool {
-    !*truth
 }
 
 /// Why the rounds of a cell ended.
