@@ -1,4 +1,4 @@
-//! What is said where flows could not be opened.
+//! The fault of a trial whose flows did not all open in time.
 
 use hopbench_model::units::Span;
 use hopbench_model::{Fault, Nanos};

@@ -1,4 +1,4 @@
-//! What is drawn over on standard error while something runs.
+//! A progress display on standard error, redrawn in place on a terminal.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write, stderr};

@@ -1,4 +1,4 @@
-//! What workers wrote down of a visit, handed over to the thread that controls the trial.
+//! The hand-over of recorders from workers to the control thread at the end of a visit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! What stays prepared between two visits to a cell.
+//! The orders of a cell whose ends stay prepared between two visits.
 
 use hopbench_model::{Nanos, SECOND, Transport};
 use hopbench_sys::clock;

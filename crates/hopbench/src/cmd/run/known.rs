@@ -1,4 +1,4 @@
-//! What is known of a run while it goes on.
+//! The interim summary of a run in progress.
 
 use std::path::{Path, PathBuf};
 

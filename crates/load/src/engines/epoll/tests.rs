@@ -1,4 +1,4 @@
-//! When the epoll engine sets its timer, and that its waits end in time.
+//! Tests of the timer of the epoll engine and of the end of its waits.
 
 use super::*;
 use crate::engines::tests::setup;

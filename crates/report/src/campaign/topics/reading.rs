@@ -1,4 +1,4 @@
-//! How figures are to be read, and what a reader must know of the run as a whole.
+//! Notes on how to read the figures, and on the run as a whole.
 
 use hopbench_analysis::Summary;
 
