@@ -141,6 +141,7 @@ fn resolve(
         fields.parsed("stay-connected", "true or false", problems).unwrap_or(false);
     let named_paths: Option<Vec<Path>> =
         paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
+    let short_times = if testbed.is_lab() { ShortTimes::NEAR } else { ShortTimes::FAR };
     let mut shared = Shared {
         vocabulary,
         defaults: fields
@@ -149,11 +150,7 @@ fn resolve(
             .map(|(n, _, v)| (n, v))
             .collect(),
         time: overrides.time,
-        short_times: is_short.then_some(if testbed.is_lab() {
-            ShortTimes::NEAR
-        } else {
-            ShortTimes::FAR
-        }),
+        short_times: is_short.then_some(short_times),
         seed,
         paths: named_paths.as_deref(),
         tried: tried.as_deref(),

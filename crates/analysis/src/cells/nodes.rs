@@ -54,14 +54,14 @@ fn is_enough(all_s: f64) -> bool {
 pub(crate) fn too_short<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
     let known = |cell: &&Cell| cell.counted().any(|round| !round.nodes.is_empty());
     let all_s = |cell: &Cell| cell.counted().map(|round| round.window_s).sum::<f64>();
-    let short = cells.filter(known).filter(|cell| !is_enough(all_s(cell))).count();
-    (short > 0).then(|| {
-        format!(
-            "{}: all windows together are too short (below {SHORTEST_OF_MACHINE_S} s) for the CPU of the machine, which the \
-             kernel counts in ticks",
+    match cells.filter(known).filter(|cell| !is_enough(all_s(cell))).count() {
+        0 => None,
+        short => Some(format!(
+            "{}: all windows together are too short (below {SHORTEST_OF_MACHINE_S} s) for the CPU \
+             of the machine, which the kernel counts in ticks",
             counted(short as u64, "cell", "cells")
-        )
-    })
+        )),
+    }
 }
 
 /// Cores over several windows, of each of which the length in seconds is given, and the cores in
@@ -122,12 +122,16 @@ pub(crate) fn stolen<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<String
         (most.of_all() > STOLEN).then_some(text)
     };
     let named: Vec<String> = by_round.iter().filter_map(one).collect();
+    if named.is_empty() {
+        return None;
+    }
     let more = named.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more nodes") } else { String::new() };
-    (!named.is_empty()).then(|| {
-        let named = named[..named.len().min(MOST_NAMED)].join(", ");
-        format!("other machines took CPU time of the nodes: {named}{more}. What was measured then is slower than this place is")
-    })
+    Some(format!(
+        "other machines took CPU time of the nodes: {}{more}. What was measured then is slower \
+         than this place is",
+        named[..named.len().min(MOST_NAMED)].join(", ")
+    ))
 }
 
 #[cfg(test)]

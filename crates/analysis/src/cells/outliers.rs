@@ -40,6 +40,9 @@ pub(crate) fn note(workloads: &[WorkloadSummary]) -> Option<String> {
         }
     }
     let all = named.len();
+    if all == 0 {
+        return None;
+    }
     let which = if all <= MOST_NAMED {
         named.join(", ")
     } else {
@@ -51,10 +54,11 @@ pub(crate) fn note(workloads: &[WorkloadSummary]) -> Option<String> {
         format!("{}{more}", rounds.collect::<Vec<_>>().join(", "))
     };
     let (are, they) = if all == 1 { ("is", "it is") } else { ("are", "they are") };
-    (all > 0).then(|| {
-        let trials = counted(all as u64, "trial", "trials");
-        format!("{trials} {are} far from the other rounds of the same cell ({which}): marked {OUTLIER_MARK}, and {they} in the figures")
-    })
+    Some(format!(
+        "{} {are} far from the other rounds of the same cell ({which}): marked {OUTLIER_MARK}, and \
+         {they} in the figures",
+        counted(all as u64, "trial", "trials")
+    ))
 }
 
 #[cfg(test)]

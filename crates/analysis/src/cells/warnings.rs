@@ -67,13 +67,14 @@ impl Warnings {
 
     /// The note on the machine, which is said once.
     pub(crate) fn machine(&self) -> Option<String> {
-        (self.of_the_machine > 0).then(|| {
-            format!(
-                "in {} of {} the kernel's ticks missed short work: the CPU of the machine, its softirq and its busiest \
-                 CPUs are lower bounds there, the CPU of processes is exact",
-                self.of_the_machine,
+        match self.of_the_machine {
+            0 => None,
+            missed => Some(format!(
+                "in {missed} of {} the kernel's ticks missed short work: the CPU of the machine, \
+                 its softirq and its busiest CPUs are lower bounds there, the CPU of processes is \
+                 exact",
                 counted(self.trials, "trial", "trials")
-            )
-        })
+            )),
+        }
     }
 }

@@ -59,16 +59,13 @@ fn waterfall(
         .iter()
         .filter_map(|member| {
             let cell = data.cells.get(&(member.path, point))?;
+            if cell.rounds.is_empty() || cell.bypasses_proxy {
+                return None;
+            }
             let path = &plan.paths[member.path];
             let asked_per_s = asked_per_s.map(|rate| rate * f64::from(path.clients));
             let doubts = Doubts::of(cell, workload.kind, asked_per_s);
-            let name = path.name.as_str();
-            (!cell.rounds.is_empty() && !cell.bypasses_proxy).then_some(Measured {
-                member,
-                name,
-                cell,
-                doubts,
-            })
+            Some(Measured { member, name: &path.name, cell, doubts })
         })
         .collect();
     let quantities = quantities(workload.kind);

@@ -62,14 +62,15 @@ pub(crate) fn all(
                     all.iter().filter(at).filter(|trial| trial.record.path == path.name),
                 );
                 let records: Vec<&Record> = own.iter().map(|trial| trial.record).collect();
-                let figures = figures(kind, &records, path.proxies_carry(&point.job));
-                (!records.is_empty()).then(|| EqualLoadPath {
+                if records.is_empty() {
+                    return None;
+                }
+                let saturated = records.iter().map(|record| record.saturated_per_s());
+                Some(EqualLoadPath {
                     path: path.name.clone(),
                     trials: records.len(),
-                    saturated_per_s: mostly_saturated(
-                        records.iter().map(|record| record.saturated_per_s()),
-                    ),
-                    figures,
+                    saturated_per_s: mostly_saturated(saturated),
+                    figures: figures(kind, &records, path.proxies_carry(&point.job)),
                 })
             };
             let setting = all.iter().find(at).map(|trial| {

@@ -49,27 +49,28 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
 
 /// The number of trials that a budget spent on other cells.
 fn spared(data: &RunData) -> Option<String> {
-    let trials = data.run.spared_trials;
-    (trials > 0).then(|| {
-        format!(
+    match data.run.spared_trials {
+        0 => None,
+        trials => Some(format!(
             "{} were spared for others: after some rounds, a cell whose verdict is clear or out of \
              reach is in one round of four",
             counted(trials, "trial", "trials"),
-        )
-    })
+        )),
+    }
 }
 
 /// The number of trials that are in no figure because the testbed changed.
 fn disturbed<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String> {
     let left_out: Vec<usize> =
         cells.map(|cell| cell.disturbed_rounds).filter(|rounds| *rounds > 0).collect();
-    (!left_out.is_empty()).then(|| {
-        format!(
-            "{} in {} left out of figures and comparisons: the testbed changed meanwhile",
-            counted(left_out.iter().sum::<usize>() as u64, "round", "rounds"),
-            counted(left_out.len() as u64, "cell", "cells"),
-        )
-    })
+    if left_out.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "{} in {} left out of figures and comparisons: the testbed changed meanwhile",
+        counted(left_out.iter().sum::<usize>() as u64, "round", "rounds"),
+        counted(left_out.len() as u64, "cell", "cells"),
+    ))
 }
 
 /// Which 99th percentiles were read from several rounds together, and which of too few samples.
@@ -167,17 +168,18 @@ fn unequal(data: &RunData) -> Option<String> {
     let baseline = plan.paths.iter().find(|path| Some(&path.name) == plan.baseline.as_ref())?;
     let other = plan.paths.iter().filter(|path| path.clients != baseline.clients);
     let named: Vec<_> = other.map(|path| format!("{} ({})", path.name, path.clients)).collect();
+    if named.is_empty() {
+        return None;
+    }
     let more = named.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!named.is_empty()).then(|| {
-        format!(
-            "each client makes the whole load of a workload: ratios of {}{more} to {} ({}) compare the loads of \
-             different numbers of clients",
-            named[..named.len().min(MOST_NAMED)].join(", "),
-            baseline.name,
-            counted(u64::from(baseline.clients), "client", "clients"),
-        )
-    })
+    Some(format!(
+        "each client makes the whole load of a workload: ratios of {}{more} to {} ({}) compare the \
+         loads of different numbers of clients",
+        named[..named.len().min(MOST_NAMED)].join(", "),
+        baseline.name,
+        counted(u64::from(baseline.clients), "client", "clients"),
+    ))
 }
 
 /// What is said after a load that each of several clients makes, and how many of them there are.

@@ -45,6 +45,9 @@ pub(crate) fn spaced(kind: &str) -> String {
 /// What many comparisons mean for one of them; `None` without any.
 pub(crate) fn chance(summary: &Summary) -> Option<String> {
     let Run { comparisons, judged, minimum_effect, .. } = summary.run;
+    if comparisons == 0 {
+        return None;
+    }
     let shown = counted(comparisons, "comparison", "comparisons");
     let further = match judged.saturating_sub(comparisons) {
         0 => String::new(),
@@ -56,18 +59,19 @@ pub(crate) fn chance(summary: &Summary) -> Option<String> {
         }
         _ => String::new(),
     };
-    (comparisons > 0).then(|| {
-        format!(
-            "{shown}{further}: of the differences named at most 5 % are false, on average.{least}"
-        )
-    })
+    Some(format!(
+        "{shown}{further}: of the differences named at most 5 % are false, on average.{least}"
+    ))
 }
 
 /// How many rounds there were: `3 rounds`, `rounds until p99 is within +-2 %: 3 to 20`.
 /// `None` where only searches were asked for, which have none.
 pub(crate) fn rounds(summary: &Summary) -> Option<String> {
     let run = &summary.run;
-    is_measured(summary).then(|| match &run.stop {
+    if !is_measured(summary) {
+        return None;
+    }
+    Some(match &run.stop {
         Some(rule) => format!("rounds {rule}"),
         None => counted(u64::from(run.rounds), "round", "rounds"),
     })
@@ -126,17 +130,17 @@ pub(crate) fn named(summary: &Summary) -> Option<String> {
 pub(crate) fn missing(run: &Run, failed: usize) -> String {
     let missing = run.planned_trials.saturating_sub(run.used_trials);
     let rest = missing.saturating_sub(run.disturbed_trials).saturating_sub(failed as u64);
-    let disturbed = (run.disturbed_trials > 0).then(|| {
-        format!(
-            "In the time of {} the testbed changed.",
-            counted(run.disturbed_trials, "trial", "trials")
-        )
-    });
-    let unmeasured = (rest > 0).then(|| match rest == missing {
-        true => "They were not measured.".to_owned(),
-        false => format!("{} not measured.", counted(rest, "trial was", "trials were")),
-    });
-    disturbed.into_iter().chain(unmeasured).collect::<Vec<_>>().join(" ")
+    let mut whys = Vec::new();
+    if run.disturbed_trials > 0 {
+        let trials = counted(run.disturbed_trials, "trial", "trials");
+        whys.push(format!("In the time of {trials} the testbed changed."));
+    }
+    if rest > 0 && rest == missing {
+        whys.push("They were not measured.".to_owned());
+    } else if rest > 0 {
+        whys.push(format!("{} not measured.", counted(rest, "trial was", "trials were")));
+    }
+    whys.join(" ")
 }
 
 /// Whether receive steering spread the nodes' packet processing; `None` where the testbed does not

@@ -89,8 +89,10 @@ pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
 /// What takes the place of a verdict in the row of the baseline's twin: `A/A: noise floor 1.2 %`;
 /// `None` in all others.
 pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<String> {
-    let floor = figure.and_then(|figure| figure.ratio.as_ref()?.noise_floor);
-    cell.is_twin.then(|| match floor {
+    if !cell.is_twin {
+        return None;
+    }
+    Some(match figure.and_then(|figure| figure.ratio.as_ref()?.noise_floor) {
         Some(share) => format!("A/A: noise floor {} %", percentage(share)),
         None => "A/A: no noise floor".to_owned(),
     })
@@ -133,18 +135,19 @@ pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
 /// What a reader must know of a cell beside its figures. It is that no proxy saw its traffic, what
 /// is left out or not compared, and what failed, how often.
 fn remark(cell: &CellSummary) -> String {
-    let bypasses = cell.bypasses_proxy.then(|| BYPASSES_PROXY.to_owned());
-    let errors = cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x"));
-    let short = cell
-        .figures
-        .iter()
-        .any(|figure| figure.note == CONNECTING_ENDS)
-        .then(|| CONNECTING_ENDS.to_owned());
-    let left_out = (cell.disturbed_rounds > 0).then(|| {
+    let mut remarks = Vec::new();
+    if cell.bypasses_proxy {
+        remarks.push(BYPASSES_PROXY.to_owned());
+    }
+    if cell.figures.iter().any(|figure| figure.note == CONNECTING_ENDS) {
+        remarks.push(CONNECTING_ENDS.to_owned());
+    }
+    if cell.disturbed_rounds > 0 {
         let rounds = counted(cell.disturbed_rounds as u64, "round", "rounds");
-        format!("{rounds} left out: the testbed changed meanwhile")
-    });
-    bypasses.into_iter().chain(short).chain(left_out).chain(errors).collect::<Vec<_>>().join(", ")
+        remarks.push(format!("{rounds} left out: the testbed changed meanwhile"));
+    }
+    remarks.extend(cell.errors.iter().map(|(reason, count)| format!("{reason} {count}x")));
+    remarks.join(", ")
 }
 
 /// The remark with how sure the cell is, where it is not as sure as it was to be.

@@ -277,9 +277,6 @@ fn fits_cpus(
             detail = format!("{cores:.2} cores used of {cpus}");
         }
     }
-    known.then(|| Invariant {
-        name: format!("{name}_process_le_cpus"),
-        ok: detail.is_empty(),
-        detail,
-    })
+    let name = format!("{name}_process_le_cpus");
+    known.then(|| Invariant { name, ok: detail.is_empty(), detail })
 }

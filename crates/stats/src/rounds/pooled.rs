@@ -61,29 +61,27 @@ fn resampled(grid: &[u64], cut: &[Round], p: f64, resamples: usize, seed: u64) -
     let log = |at: usize| grid.get(at).map(|ns| ((*ns).max(1) as f64).ln());
     let mut random = Random::new(seed);
     let n = cut.len();
-    let between = (n > 1)
-        .then(|| {
-            let draw = |_| {
-                let drawn: Vec<&[u64]> =
-                    (0..n).map(|_| cut[random.below(n)].whole.as_slice()).collect();
-                percentile(&drawn, p).and_then(log)
-            };
-            stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
-        })
-        .flatten()
-        .map(|deviation| deviation * (n as f64 / (n - 1) as f64).sqrt());
-    let within = cut
-        .iter()
-        .all(|round| round.intervals.len() >= FEWEST_INTERVALS)
-        .then(|| {
-            let draw = |_| {
-                let drawn: Vec<&[u64]> =
-                    cut.iter().flat_map(|round| round.blocks(&mut random)).collect();
-                percentile(&drawn, p).and_then(log)
-            };
-            stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
-        })
-        .flatten();
+    let between = if n > 1 {
+        let draw = |_| {
+            let drawn: Vec<&[u64]> =
+                (0..n).map(|_| cut[random.below(n)].whole.as_slice()).collect();
+            percentile(&drawn, p).and_then(log)
+        };
+        stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
+            .map(|deviation| deviation * (n as f64 / (n - 1) as f64).sqrt())
+    } else {
+        None
+    };
+    let within = if cut.iter().all(|round| round.intervals.len() >= FEWEST_INTERVALS) {
+        let draw = |_| {
+            let drawn: Vec<&[u64]> =
+                cut.iter().flat_map(|round| round.blocks(&mut random)).collect();
+            percentile(&drawn, p).and_then(log)
+        };
+        stddev(&(0..resamples).filter_map(draw).collect::<Vec<_>>())
+    } else {
+        None
+    };
     // What scatters within rounds is known by many blocks, what scatters between them by the rounds
     // alone.
     let blocks: usize = cut.iter().map(|round| round.intervals.len() / round.block()).sum();

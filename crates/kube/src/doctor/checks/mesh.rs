@@ -51,13 +51,8 @@ fn trace(inventory: &Inventory, provider: MeshProvider) -> Option<String> {
         MeshProvider::IstioAmbient => workload(|name| name.starts_with("ztunnel")),
         MeshProvider::Linkerd => workload(|name| name.starts_with("linkerd-destination")),
         MeshProvider::Cilium => workload(|name| name.starts_with("cilium-envoy")).or_else(|| {
-            let definition = "ciliumenvoyconfigs.cilium.io";
-            inventory
-                .definitions
-                .iter()
-                .flatten()
-                .any(|name| name == definition)
-                .then(|| definition.to_owned())
+            let mut definitions = inventory.definitions.iter().flatten();
+            definitions.find(|name| *name == "ciliumenvoyconfigs.cilium.io").cloned()
         }),
     }
 }

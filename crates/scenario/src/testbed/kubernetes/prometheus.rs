@@ -58,10 +58,9 @@ fn service(text: &str) -> Option<PrometheusSpec> {
     let (namespace, rest) = text.split_once('/')?;
     let (name, port) = rest.rsplit_once(':')?;
     let port: u16 = port.parse().ok().filter(|port| *port > 0)?;
-    let fine = is_label(namespace) && is_label(name);
-    fine.then(|| PrometheusSpec::Service {
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        port,
-    })
+    if !is_label(namespace) || !is_label(name) {
+        return None;
+    }
+    let (namespace, name) = (namespace.to_owned(), name.to_owned());
+    Some(PrometheusSpec::Service { namespace, name, port })
 }
