@@ -177,11 +177,9 @@ fn workload() -> Value {
     let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
     let mut properties: Map<String, Value> = WORKLOADS
         .iter()
-        .map(|w| {
-            (
-                w.name().to_owned(),
-                json!({"$ref": format!("#/$defs/{}", w.name()), "description": w.summary()}),
-            )
+        .map(|workload| {
+            let (name, text) = (workload.name(), workload.summary());
+            (name.to_owned(), json!({"$ref": format!("#/$defs/{name}"), "description": text}))
         })
         .collect();
     properties.insert(

@@ -34,13 +34,13 @@ fn set_masks(cpus: &[usize]) -> io::Result<()> {
             if !file.exists() {
                 continue;
             }
-            std::fs::write(&file, mask(cpus)).map_err(|e| match e.kind() {
+            std::fs::write(&file, mask(cpus)).map_err(|error| match error.kind() {
                 // The kernel asks for the capability in the first user namespace, whoever owns the
                 // link.
                 io::ErrorKind::PermissionDenied => {
-                    io::Error::other(format!("rps_cpus needs root ({e})"))
+                    io::Error::other(format!("rps_cpus needs root ({error})"))
                 }
-                _ => e,
+                _ => error,
             })?;
             let read = std::fs::read_to_string(&file)?;
             if unmask(&read).as_deref() != Some(cpus) {

@@ -42,8 +42,9 @@ pub(crate) fn matrices(summary: &Summary) -> Vec<Matrix> {
             }
         }
         let at = |from: &str, to: &str| {
-            let mut fits = members.iter().filter(|i| {
-                kind(&summary.paths[**i].from) == from && kind(&summary.paths[**i].to) == to
+            let mut fits = members.iter().filter(|index| {
+                let path = &summary.paths[**index];
+                kind(&path.from) == from && kind(&path.to) == to
             });
             // A second path in one place of the matrix would be hidden.
             fits.next().copied().filter(|_| fits.next().is_none())

@@ -133,8 +133,9 @@ impl Sums {
     /// The difference of the means over its standard error; infinite where nothing scatters and
     /// they differ.
     fn welch_t(&self, other: &Self) -> f64 {
-        let moments = |s: &Self| {
-            (s.sum / s.n, ((s.squares - s.sum * s.sum / s.n) / (s.n - 1.0) / s.n).max(0.0))
+        let moments = |sums: &Self| {
+            let Self { n, sum, squares } = *sums;
+            (sum / n, ((squares - sum * sum / n) / (n - 1.0) / n).max(0.0))
         };
         let ((a, a_error), (b, b_error)) = (moments(self), moments(other));
         if a == b { 0.0 } else { (a - b) / (a_error + b_error).sqrt() }

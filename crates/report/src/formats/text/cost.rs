@@ -62,9 +62,8 @@ fn process_text(
         // The time between the readings is a little longer than the window; the cores are of that
         // time.
         let busy = process.get("cores").copied().unwrap_or((user + system) / window_s);
-        let part = |s: f64| {
-            if user + system > 0.0 { cores(busy * s / (user + system)) } else { cores(0.0) }
-        };
+        let all = user + system;
+        let part = |own_s: f64| cores(if all > 0.0 { busy * own_s / all } else { 0.0 });
         parts.push(format!(
             "{} cores ({} user + {} system)",
             cores(busy),

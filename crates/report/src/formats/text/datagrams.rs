@@ -15,10 +15,10 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
         Figures::join(page, end, parts);
     }
     let ratio = figures.take("lost_ratio");
-    let lost = figures.take("lost_packets").map(|n| match ratio {
+    let lost = figures.take("lost_packets").map(|count| {
         // The rates above are of the window: more may have arrived in it than left in it.
-        Some(ratio) => format!("{} packets ({}) over the whole trial", plain(n), percent(ratio)),
-        None => format!("{} packets over the whole trial", plain(n)),
+        let share = ratio.map(|ratio| format!(" ({})", percent(ratio))).unwrap_or_default();
+        format!("{} packets{share} over the whole trial", plain(count))
     });
     Figures::join(page, "lost", [lost]);
     figures.field(page, "reordered", "reordered");

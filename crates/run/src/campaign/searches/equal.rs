@@ -157,8 +157,9 @@ fn items<'p>(drivers: &[SearchDriver<'p>], visits: &[EarlierTrial]) -> Vec<Item<
         }
         let found_on = from.path.name.as_str();
         for (at, driver) in drivers.iter().enumerate().filter(|(_, driver)| together(driver)) {
-            let is_this = |v: &&EarlierTrial| {
-                v.at == at && v.past.step.why == found_on && driver.was_at(&v.past, &loads)
+            let is_this = |visit: &&EarlierTrial| {
+                let past = &visit.past;
+                visit.at == at && past.step.why == found_on && driver.was_at(past, &loads)
             };
             let done = u32::try_from(visits.iter().filter(is_this).count()).unwrap_or(u32::MAX);
             out.push(Item { at, found_on, loads: loads.clone(), load, done, failures: 0 });

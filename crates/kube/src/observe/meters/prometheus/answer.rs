@@ -43,9 +43,9 @@ struct Matrix {
 
 /// The last sample of each series.
 pub(super) fn series(text: &str) -> Result<Vec<Series>, String> {
-    let answer: Answer = serde_json::from_str(text).map_err(|e| {
+    let answer: Answer = serde_json::from_str(text).map_err(|error| {
         let start: String = text.chars().take(80).collect();
-        format!("this is not how Prometheus answers: {e}: {start:?}")
+        format!("this is not how Prometheus answers: {error}: {start:?}")
     })?;
     let data = match answer.data {
         Some(data) if answer.status == "success" => data,
