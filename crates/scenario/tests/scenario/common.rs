@@ -98,6 +98,11 @@ pub(crate) fn lines(problems: &[ScenarioProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
+/// A text as a table has it on one line: a line break is written `\n`, and nothing is `""`.
+pub(crate) fn text(line: &str) -> String {
+    if line == "\"\"" { String::new() } else { line.replace("\\n", "\n") }
+}
+
 /// A scenario with one workload on one path.
 pub(crate) fn with(workload: &str) -> String {
     format!("name: x\npaths: {{p: host@a -> host@b}}\nworkloads:\n  w: {workload}\n")

@@ -136,29 +136,43 @@ fn a_metric_is_one_that_a_workload_with_rounds_has() {
 
 #[test]
 fn stops_that_make_no_sense() {
-    let enough = "expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%";
-    let words = "expected one of throughput, p50, p90, p99, p999";
-    let rows = [
-        ("{}", format!("x.yaml:2:7: stop: found no `ci`, {enough}")),
-        ("2%", "x.yaml:2:7: stop: found `2%`, expected a mapping like {ci: 2%, metric: throughput, max-rounds: 20, budget: 10m}".to_owned()),
-        ("{ci: 2}", format!("x.yaml:2:12: stop.ci: found `2`, {enough}")),
-        ("{ci: 0%}", format!("x.yaml:2:12: stop.ci: found `0%`, {enough}")),
-        ("{ci: narrow}", format!("x.yaml:2:12: stop.ci: found `narrow`, {enough}")),
-        ("{ci: 2%, metrik: p99}", "x.yaml:2:16: stop.metrik: found `metrik`, expected one of ci, metric, min-rounds, max-rounds, budget; did you mean `metric`?".to_owned()),
-        ("{ci: 2%, metric: p95}", format!("x.yaml:2:24: stop.metric: found `p95`, {words}; did you mean `p90`?")),
-        ("{ci: 2%, metric: througput}", format!("x.yaml:2:24: stop.metric: found `througput`, {words}; did you mean `throughput`?")),
-        ("{ci: 2%, metric: CPU/req}", format!("x.yaml:2:24: stop.metric: found `CPU/req`, {words}, or a metric as records call it, like requests_per_s")),
-        ("{ci: 2%, metric: [p50]}", "x.yaml:2:24: stop.metric: found a list, expected the name of a metric, like throughput or p99".to_owned()),
-        ("{ci: 2%, min-rounds: 2}", "x.yaml:2:28: stop.min-rounds: found `2`, expected a whole number from 3 to 1000: fewer rounds show no interval to stop by".to_owned()),
-        ("{ci: 2%, max-rounds: 1001}", "x.yaml:2:28: stop.max-rounds: found `1001`, expected 1 to 1000".to_owned()),
-        ("{ci: 2%, max-rounds: 2}", "x.yaml:2:28: stop.max-rounds: found `2`, expected at least min-rounds, 3".to_owned()),
-        ("{ci: 2%, min-rounds: 9, max-rounds: 5}", "x.yaml:2:43: stop.max-rounds: found `5`, expected at least min-rounds, 9".to_owned()),
-        ("{ci: 2%, budget: soon}", "x.yaml:2:24: stop.budget: found `soon`, expected a time from 1s on, like 10m".to_owned()),
-        ("{ci: 2%, budget: 10ms}", "x.yaml:2:24: stop.budget: found `10ms`, expected a time from 1s on, like 10m".to_owned()),
-        ("{ci: 2%}\nrounds: 3", "x.yaml:2:7: stop: found `stop` beside `rounds`, expected only one of them: `budget` is time for the rounds, `rounds` is their number, and `stop` is as many as each cell needs".to_owned()),
-    ];
-    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, said)| (*text, said.as_str())).collect();
-    compare(&rows, |stop| with(&format!("stop: {stop}")));
+    let rows = r"
+        {}
+            x.yaml:2:7: stop: found no `ci`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+        2%
+            x.yaml:2:7: stop: found `2%`, expected a mapping like {ci: 2%, metric: throughput, max-rounds: 20, budget: 10m}
+        {ci: 2}
+            x.yaml:2:12: stop.ci: found `2`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+        {ci: 0%}
+            x.yaml:2:12: stop.ci: found `0%`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+        {ci: narrow}
+            x.yaml:2:12: stop.ci: found `narrow`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+        {ci: 2%, metrik: p99}
+            x.yaml:2:16: stop.metrik: found `metrik`, expected one of ci, metric, min-rounds, max-rounds, budget; did you mean `metric`?
+        {ci: 2%, metric: p95}
+            x.yaml:2:24: stop.metric: found `p95`, expected one of throughput, p50, p90, p99, p999; did you mean `p90`?
+        {ci: 2%, metric: througput}
+            x.yaml:2:24: stop.metric: found `througput`, expected one of throughput, p50, p90, p99, p999; did you mean `throughput`?
+        {ci: 2%, metric: CPU/req}
+            x.yaml:2:24: stop.metric: found `CPU/req`, expected one of throughput, p50, p90, p99, p999, or a metric as records call it, like requests_per_s
+        {ci: 2%, metric: [p50]}
+            x.yaml:2:24: stop.metric: found a list, expected the name of a metric, like throughput or p99
+        {ci: 2%, min-rounds: 2}
+            x.yaml:2:28: stop.min-rounds: found `2`, expected a whole number from 3 to 1000: fewer rounds show no interval to stop by
+        {ci: 2%, max-rounds: 1001}
+            x.yaml:2:28: stop.max-rounds: found `1001`, expected 1 to 1000
+        {ci: 2%, max-rounds: 2}
+            x.yaml:2:28: stop.max-rounds: found `2`, expected at least min-rounds, 3
+        {ci: 2%, min-rounds: 9, max-rounds: 5}
+            x.yaml:2:43: stop.max-rounds: found `5`, expected at least min-rounds, 9
+        {ci: 2%, budget: soon}
+            x.yaml:2:24: stop.budget: found `soon`, expected a time from 1s on, like 10m
+        {ci: 2%, budget: 10ms}
+            x.yaml:2:24: stop.budget: found `10ms`, expected a time from 1s on, like 10m
+        {ci: 2%}\nrounds: 3
+            x.yaml:2:7: stop: found `stop` beside `rounds`, expected only one of them: `budget` is time for the rounds, `rounds` is their number, and `stop` is as many as each cell needs
+    ";
+    compare(rows, |stop| with(&format!("stop: {stop}")));
 }
 
 #[test]
@@ -168,18 +182,17 @@ fn effects_of_no_interest_and_pairs_that_cannot_be() {
         [effect("minimum-effect: 2%"), effect("minimum_effect: 0.1"), effect("seed: 1")],
         [0.02, 0.1, 0.0]
     );
-    let share = "expected a share like 2% or 0.02, 0% to 100%";
-    let rows = [
-        ("minimum-effect: 2", format!("x.yaml:2:17: minimum-effect: found `2`, {share}")),
-        ("minimum-effect:", format!("x.yaml:2:1: minimum-effect: found nothing, {share}")),
-        ("a-a: maybe", "x.yaml:2:6: a-a: found `maybe`, expected true or false".to_owned()),
-        (
-            "a-a: true",
-            "x.yaml:2:6: a-a: found `true` without a baseline, expected `baseline`, which is measured twice".to_owned(),
-        ),
-    ];
-    let rows: Vec<(&str, &str)> = rows.iter().map(|(text, said)| (*text, said.as_str())).collect();
-    compare(&rows, with);
+    let rows = "
+        minimum-effect: 2
+            x.yaml:2:17: minimum-effect: found `2`, expected a share like 2% or 0.02, 0% to 100%
+        minimum-effect:
+            x.yaml:2:1: minimum-effect: found nothing, expected a share like 2% or 0.02, 0% to 100%
+        a-a: maybe
+            x.yaml:2:6: a-a: found `maybe`, expected true or false
+        a-a: true
+            x.yaml:2:6: a-a: found `true` without a baseline, expected `baseline`, which is measured twice
+    ";
+    compare(rows, with);
     assert!(try_plan(&with("a-a: false")).is_ok(), "what is not there can be left out");
 }
 

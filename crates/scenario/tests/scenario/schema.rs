@@ -4,7 +4,7 @@ use hopbench_scenario::{SHIPPED, schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::common::{try_plan, vocabularies, with};
+use crate::common::{lines, on, text, try_plan, vocabularies, with};
 
 fn validator() -> Validator {
     let schema = schema(&vocabularies());
@@ -19,8 +19,7 @@ fn json_of(text: &str) -> Value {
 /// The reader takes it, or not; where it should have, this says why it did not.
 fn assert_read(text: &str, right: bool) {
     let read = try_plan(text);
-    let why =
-        read.as_ref().err().map(|problems| crate::common::lines(problems)).unwrap_or_default();
+    let why = read.as_ref().err().map(|problems| lines(problems)).unwrap_or_default();
     assert_eq!(read.is_ok(), right, "the reader: {text}{why}");
 }
 
@@ -105,376 +104,316 @@ fn mappings(value: &Value) -> Vec<String> {
     out
 }
 
-/// What the reader takes the schema takes, and the other way round.
-#[test]
-fn both_take_the_same_workloads() {
+/// What the reader takes the schema takes, and the other way round: a row is `yes` or `no`, and a
+/// part of a scenario.
+fn agree(table: &str, scenario: impl Fn(&str) -> String) {
     let validator = validator();
-    for (workload, right) in [
-        ("rr", true),
-        ("{rr: }", true),
-        ("{rr: {size: 64}}", true),
-        ("{rr: {size: 1:256KiB:*64}}", true),
-        ("{rr: {size: '1,64'}}", true),
-        ("{rr: {size: {from: 1B, to: 1KiB, factor: 2}}}", true),
-        ("{rr: {size: {from: 1B, to: 1KiB, step: 100B}}}", true),
-        ("{rr: {size: [1, 4KiB], udp: true, connections: 4, rate: 0.5, schedule: poisson}}", true),
-        ("{rr: {engine: [spin, epoll], cpu: 0, pacing: spin, time: 2, timeout: 10ms}}", true),
-        ("{udp: {rate: [max, 50000pps, 100Mbit]}}", true),
-        ("{http: {server: nginx, response: 1KiB, header: ['A: 1', 'B: 2']}}", true),
-        ("{http: {path: /x, no-keep-alive: true}, paths: [p]}", true),
-        ("{rr: {size: [1, 2]}, paths: p}", true),
-        ("{rr: {rate: {from: 100, to: 400, factor: 2}}}", true),
-        ("{rr: {size: {from: 1B, to: 1KiB}}}", false),
-        ("{rr: {size: {from: 1B, to: 1KiB, factor: 2, step: 2}}}", false),
-        ("{rr: {size: {from: 1B, until: 1KiB, factor: 2}}}", false),
-        ("{rr: {size: []}}", false),
-        ("{rr: {size: [[1]]}}", false),
-        ("{rr: {size: }}", false),
-        ("{rr: {siez: 1}}", false),
-        ("{rr: {udp: maybe}}", false),
-        ("{rr: {connections: many}}", false),
-        ("{rr: {connections: -1}}", false),
-        ("{rr: {engine: kqueue}}", false),
-        ("{rr: {schedule: hourly}}", false),
-        ("{rr: {server: nginx}}", false),
-        ("{http: {server: apache}}", false),
-        ("{rr: {}, stream: {}}", false),
-        ("{paths: [p]}", false),
-        ("{rr: 5}", false),
-        ("rrr", false),
-        ("[rr]", false),
-    ] {
-        let text = with(workload);
-        assert_eq!(try_plan(&text).is_ok(), right, "the reader: {workload}");
-        assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {workload}");
-    }
-}
-
-#[test]
-fn both_take_the_same_searches_and_stops() {
-    let validator = validator();
-    let search = |search: &str| with(&format!("{{http: {{}}, search: {{{search}}}}}"));
-    let datagrams = |search: &str| with(&format!("{{udp: {{}}, search: {{{search}}}}}"));
-    let top = |keys: &str| format!("{keys}\n{}", with("rr"));
-    for (text, right) in [
-        (search("knee: {connections: [8, 16]}"), true),
-        (
-            search(
-                "knee: {connections: 8:64:*2, threads: {from: 1, to: 4, factor: 2}, growth: 5%}, errors: 0.5%",
-            ),
-            true,
-        ),
-        (
-            search(
-                "slo: {p99: 5ms, rates: 100..50000, precision: 0.02}, errors: 0.01, equal-load: false",
-            ),
-            true,
-        ),
-        (search("slo: {p99.95: 5ms, rates: 0.5..1}"), true),
-        (search("slo: {p: 99.5, limit: 1s, rates: 1..2}"), true),
-        (search("cpu: {of: node b, ceiling: 60%, rates: 1..2}"), true),
-        (search("cpu: {of: client, ceiling: 1, rates: 1..2}"), true),
-        (
-            datagrams("lossless: {loss: 0.1%, rates: 10Mbit..10Gbit, precision: 1%, repeats: 3}"),
-            true,
-        ),
-        (search("knee: {}"), false),
-        (search("knee: {connections: [8]}"), false),
-        (search("knee: {connections: [0, 8]}"), false),
-        (search("knee: {connections: [8, 16], level: 3}"), false),
-        (search("slo: {p99: 5ms}"), false),
-        (search("slo: {px: 5ms, rates: 1..2}"), false),
-        (search("slo: {p99: 5ms, rates: 100}"), false),
-        (search("slo: {p99: 5ms, rates: [1, 2]}"), false),
-        (search("cpu: {of: nobody, ceiling: 60%, rates: 1..2}"), false),
-        (search("cpu: {of: client, ceiling: full, rates: 1..2}"), false),
-        (search("knee: {connections: [1, 2]}, slo: {p99: 5ms, rates: 1..2}"), false),
-        (search("errors: 1%"), false),
-        (datagrams("lossless: {rates: 1Mbit..2Mbit}"), false),
-        (datagrams("lossless: {loss: 0, rates: 1Mbit..2Mbit, repeats: 0}"), false),
-        (top("stop: {ci: 2%}"), true),
-        (
-            top("stop: {ci: 0.02, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}"),
-            true,
-        ),
-        (top("stop: {ci: 2%, metric: requests_per_s, budget: 90}"), true),
-        (top("stop: {ci: 2%, metric: foo_bar}"), false),
-        (top("stop: {}"), false),
-        (top("stop: {ci: 2}"), false),
-        (top("stop: {ci: narrow}"), false),
-        (top("stop: {ci: 2%, min-rounds: 2}"), false),
-        (top("stop: {ci: 2%, budget: soon}"), false),
-        (top("stop: {ci: 2%, until: 3}"), false),
-        (top("stop: {ci: 2%}\nrounds: 3"), false),
-        (top("a-a: false"), true),
-        (top("a-a: perhaps"), false),
-        (top("minimum-effect: 2%"), true),
-        (top("minimum-effect: large"), false),
-        (top("stay-connected: true"), true),
-        (top("stay-connected: 7"), false),
-    ] {
+    let rows: Vec<&str> = table.lines().map(str::trim).filter(|row| !row.is_empty()).collect();
+    assert!(!rows.is_empty());
+    for row in rows {
+        let (right, part) = match row.split_once(' ') {
+            Some(("yes", part)) => (true, part),
+            Some(("no", part)) => (false, part),
+            _ => panic!("neither yes nor no: {row}"),
+        };
+        let text = scenario(&text(part.trim_start()));
         assert_read(&text, right);
         assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {text}");
     }
 }
 
 #[test]
+fn both_take_the_same_workloads() {
+    let rows = "
+        yes rr
+        yes {rr: }
+        yes {rr: {size: 64}}
+        yes {rr: {size: 1:256KiB:*64}}
+        yes {rr: {size: '1,64'}}
+        yes {rr: {size: {from: 1B, to: 1KiB, factor: 2}}}
+        yes {rr: {size: {from: 1B, to: 1KiB, step: 100B}}}
+        yes {rr: {size: [1, 4KiB], udp: true, connections: 4, rate: 0.5, schedule: poisson}}
+        yes {rr: {engine: [spin, epoll], cpu: 0, pacing: spin, time: 2, timeout: 10ms}}
+        yes {udp: {rate: [max, 50000pps, 100Mbit]}}
+        yes {http: {server: nginx, response: 1KiB, header: ['A: 1', 'B: 2']}}
+        yes {http: {path: /x, no-keep-alive: true}, paths: [p]}
+        yes {rr: {size: [1, 2]}, paths: p}
+        yes {rr: {rate: {from: 100, to: 400, factor: 2}}}
+        no  {rr: {size: {from: 1B, to: 1KiB}}}
+        no  {rr: {size: {from: 1B, to: 1KiB, factor: 2, step: 2}}}
+        no  {rr: {size: {from: 1B, until: 1KiB, factor: 2}}}
+        no  {rr: {size: []}}
+        no  {rr: {size: [[1]]}}
+        no  {rr: {size: }}
+        no  {rr: {siez: 1}}
+        no  {rr: {udp: maybe}}
+        no  {rr: {connections: many}}
+        no  {rr: {connections: -1}}
+        no  {rr: {engine: kqueue}}
+        no  {rr: {schedule: hourly}}
+        no  {rr: {server: nginx}}
+        no  {http: {server: apache}}
+        no  {rr: {}, stream: {}}
+        no  {paths: [p]}
+        no  {rr: 5}
+        no  rrr
+        no  [rr]
+    ";
+    agree(rows, with);
+}
+
+#[test]
+fn both_take_the_same_searches_and_stops() {
+    let search = |search: &str| with(&format!("{{http: {{}}, search: {{{search}}}}}"));
+    let datagrams = |search: &str| with(&format!("{{udp: {{}}, search: {{{search}}}}}"));
+    let top = |keys: &str| format!("{keys}\n{}", with("rr"));
+    let rows = "
+        yes knee: {connections: [8, 16]}
+        yes knee: {connections: 8:64:*2, threads: {from: 1, to: 4, factor: 2}, growth: 5%}, errors: 0.5%
+        yes slo: {p99: 5ms, rates: 100..50000, precision: 0.02}, errors: 0.01, equal-load: false
+        yes slo: {p99.95: 5ms, rates: 0.5..1}
+        yes slo: {p: 99.5, limit: 1s, rates: 1..2}
+        yes cpu: {of: node b, ceiling: 60%, rates: 1..2}
+        yes cpu: {of: client, ceiling: 1, rates: 1..2}
+        no  knee: {}
+        no  knee: {connections: [8]}
+        no  knee: {connections: [0, 8]}
+        no  knee: {connections: [8, 16], level: 3}
+        no  slo: {p99: 5ms}
+        no  slo: {px: 5ms, rates: 1..2}
+        no  slo: {p99: 5ms, rates: 100}
+        no  slo: {p99: 5ms, rates: [1, 2]}
+        no  cpu: {of: nobody, ceiling: 60%, rates: 1..2}
+        no  cpu: {of: client, ceiling: full, rates: 1..2}
+        no  knee: {connections: [1, 2]}, slo: {p99: 5ms, rates: 1..2}
+        no  errors: 1%
+    ";
+    agree(rows, search);
+    let rows = "
+        yes lossless: {loss: 0.1%, rates: 10Mbit..10Gbit, precision: 1%, repeats: 3}
+        no  lossless: {rates: 1Mbit..2Mbit}
+        no  lossless: {loss: 0, rates: 1Mbit..2Mbit, repeats: 0}
+    ";
+    agree(rows, datagrams);
+    let rows = r"
+        yes stop: {ci: 2%}
+        yes stop: {ci: 0.02, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}
+        yes stop: {ci: 2%, metric: requests_per_s, budget: 90}
+        yes a-a: false
+        yes minimum-effect: 2%
+        yes stay-connected: true
+        no  stop: {ci: 2%, metric: foo_bar}
+        no  stop: {}
+        no  stop: {ci: 2}
+        no  stop: {ci: narrow}
+        no  stop: {ci: 2%, min-rounds: 2}
+        no  stop: {ci: 2%, budget: soon}
+        no  stop: {ci: 2%, until: 3}
+        no  stop: {ci: 2%}\nrounds: 3
+        no  a-a: perhaps
+        no  minimum-effect: large
+        no  stay-connected: 7
+    ";
+    agree(rows, top);
+}
+
+#[test]
 fn both_take_the_same_paths() {
-    let validator = validator();
-    for (paths, right) in [
-        ("paths: {p: host@a -> bridge+runsc@b via node-port@c}", true),
-        (
-            "paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20, mesh: none}}",
-            true,
-        ),
-        ("paths: {p: host@a -> bridge@b mesh server}", true),
-        ("paths: {p: bridge@a -> host@b via node-port@c mesh client}", true),
-        ("paths: {p: bridge@a -> eni@b  via  cluster-ip  mesh  both}", true),
-        ("paths: {p: host@a -> host@b mesh none}", true),
-        ("paths: {p: host@a -> bridge+runsc@b via gateway@c}", true),
-        ("paths: {p: bridge@a -> bridge@b via gateway@c mesh server}", true),
-        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: both, via: cluster-ip}}", true),
-        (
-            "paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}",
-            true,
-        ),
-        ("places: {kinds: bridge, via: [direct, gateway@c], mesh: [none, server]}", true),
-        ("places: {kinds: [bridge], mesh: both}", true),
-        ("places: [host, bridge+runsc]", true),
-        ("places: {kinds: [host, eni], nodes: a -> b, via: cluster-ip}", true),
-        (
-            "places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct, node-port@c]}",
-            true,
-        ),
-        ("testbed: lab\npaths: {p: host@a -> host@b}", true),
-        ("testbed: {lab: {nodes: 3, link: 10Gbit, mtu: 9000}}\npaths: {p: host@a -> host@c}", true),
-        (
-            "testbed: {lab: {nodes: {a: {zone: x, link: 1Gbit}, b: {zone: z}}, zone-link: 1Gbit, zone-delay: 2ms}}\npaths: {p: host@a -> host@b}",
-            true,
-        ),
-        ("paths: {p: host+runsc@a -> bridge@b}", false),
-        ("paths: {p: wifi@a -> bridge@b}", false),
-        ("paths: {p: bridge+kata@a -> bridge@b}", false),
-        ("paths: {p: host@A -> bridge@b}", false),
-        ("paths: {p: host@a}", false),
-        ("paths: {p: host@a -> bridge@b via gateway}", false),
-        ("paths: {p: {from: host@a}}", false),
-        ("paths: {p: {from: host@a, to: host@b, clients: 0}}", false),
-        ("paths: {p: {from: host@a, to: host@b, mesh: both}}", false),
-        ("paths: {p: {from: host@a, to: bridge@b, mesh: both}}", false),
-        ("paths: {p: {from: bridge@a, to: host@b, mesh: both}}", false),
-        ("paths: {p: {from: bridge@a, to: bridge+runsc@b, mesh: server}}", false),
-        ("paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: client}}", false),
-        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: client, via: gateway@c}}", false),
-        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: some}}", false),
-        ("paths: {p: {from: bridge@a, to: bridge@b, mesh: [both]}}", false),
-        ("paths: {p: host@a -> bridge@b mesh client}", false),
-        ("paths: {p: bridge@a -> bridge+runsc@b mesh both}", false),
-        ("paths: {p: bridge@a -> bridge@b via gateway@c mesh both}", false),
-        ("paths: {p: bridge@a -> bridge@b mesh both via cluster-ip}", false),
-        ("paths: {p: bridge@a -> bridge@b mesh}", false),
-        ("paths: {p: bridge@a -> bridge@b via gateway@C}", false),
-        ("places: {kinds: [bridge], mesh: []}", false),
-        ("places: {kinds: [bridge], mesh: most}", false),
-        ("paths: {}", false),
-        ("places: []", false),
-        ("places: {kinds: [host], from: [host]}", false),
-        ("places: {from: [host]}", false),
-        ("testbed: {lab: {nodes: 0}}\npaths: {p: host@a -> host@b}", false),
-        ("testbed: {lab: {nodes: 101}}\npaths: {p: host@a -> host@b}", false),
-        ("testbed: {lab: {link: 10}}\npaths: {p: host@a -> host@b}", false),
-        ("testbed: {lab: {mtu: 100}}\npaths: {p: host@a -> host@b}", false),
-        ("testbed: {hosts: {}}\npaths: {p: host@a -> host@b}", false),
-        ("paths: {p: host@a -> bridge@b via load-balancer}", true),
-        ("paths: {p: host@a -> host@b via address@203.0.113.7:80}", true),
-        ("paths: {p: host@a -> host@b via address@203.0.113.7}", false),
-        ("paths: {p: host@a -> bridge@b.example}", false),
-        ("paths: {p: pod@a -> bridge@b}", false),
-        ("rounds: 3", false),
-    ] {
-        let text = crate::common::on(paths);
-        assert_eq!(try_plan(&text).is_ok(), right, "the reader: {paths}");
-        assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {paths}");
-    }
+    let rows = r"
+        yes paths: {p: host@a -> bridge+runsc@b via node-port@c}
+        yes paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20, mesh: none}}
+        yes paths: {p: host@a -> bridge@b mesh server}
+        yes paths: {p: bridge@a -> host@b via node-port@c mesh client}
+        yes paths: {p: bridge@a -> eni@b  via  cluster-ip  mesh  both}
+        yes paths: {p: host@a -> host@b mesh none}
+        yes paths: {p: host@a -> bridge+runsc@b via gateway@c}
+        yes paths: {p: bridge@a -> bridge@b via gateway@c mesh server}
+        yes paths: {p: {from: bridge@a, to: bridge@b, mesh: both, via: cluster-ip}}
+        yes paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}
+        yes places: {kinds: bridge, via: [direct, gateway@c], mesh: [none, server]}
+        yes places: {kinds: [bridge], mesh: both}
+        yes places: [host, bridge+runsc]
+        yes places: {kinds: [host, eni], nodes: a -> b, via: cluster-ip}
+        yes places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct, node-port@c]}
+        yes testbed: lab\npaths: {p: host@a -> host@b}
+        yes testbed: {lab: {nodes: 3, link: 10Gbit, mtu: 9000}}\npaths: {p: host@a -> host@c}
+        yes testbed: {lab: {nodes: {a: {zone: x, link: 1Gbit}, b: {zone: z}}, zone-link: 1Gbit, zone-delay: 2ms}}\npaths: {p: host@a -> host@b}
+        yes paths: {p: host@a -> bridge@b via load-balancer}
+        yes paths: {p: host@a -> host@b via address@203.0.113.7:80}
+        no  paths: {p: host+runsc@a -> bridge@b}
+        no  paths: {p: wifi@a -> bridge@b}
+        no  paths: {p: bridge+kata@a -> bridge@b}
+        no  paths: {p: host@A -> bridge@b}
+        no  paths: {p: host@a}
+        no  paths: {p: host@a -> bridge@b via gateway}
+        no  paths: {p: {from: host@a}}
+        no  paths: {p: {from: host@a, to: host@b, clients: 0}}
+        no  paths: {p: {from: host@a, to: host@b, mesh: both}}
+        no  paths: {p: {from: host@a, to: bridge@b, mesh: both}}
+        no  paths: {p: {from: bridge@a, to: host@b, mesh: both}}
+        no  paths: {p: {from: bridge@a, to: bridge+runsc@b, mesh: server}}
+        no  paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: client}}
+        no  paths: {p: {from: bridge@a, to: bridge@b, mesh: client, via: gateway@c}}
+        no  paths: {p: {from: bridge@a, to: bridge@b, mesh: some}}
+        no  paths: {p: {from: bridge@a, to: bridge@b, mesh: [both]}}
+        no  paths: {p: host@a -> bridge@b mesh client}
+        no  paths: {p: bridge@a -> bridge+runsc@b mesh both}
+        no  paths: {p: bridge@a -> bridge@b via gateway@c mesh both}
+        no  paths: {p: bridge@a -> bridge@b mesh both via cluster-ip}
+        no  paths: {p: bridge@a -> bridge@b mesh}
+        no  paths: {p: bridge@a -> bridge@b via gateway@C}
+        no  places: {kinds: [bridge], mesh: []}
+        no  places: {kinds: [bridge], mesh: most}
+        no  paths: {}
+        no  places: []
+        no  places: {kinds: [host], from: [host]}
+        no  places: {from: [host]}
+        no  testbed: {lab: {nodes: 0}}\npaths: {p: host@a -> host@b}
+        no  testbed: {lab: {nodes: 101}}\npaths: {p: host@a -> host@b}
+        no  testbed: {lab: {link: 10}}\npaths: {p: host@a -> host@b}
+        no  testbed: {lab: {mtu: 100}}\npaths: {p: host@a -> host@b}
+        no  testbed: {hosts: {}}\npaths: {p: host@a -> host@b}
+        no  paths: {p: host@a -> host@b via address@203.0.113.7}
+        no  paths: {p: host@a -> bridge@b.example}
+        no  paths: {p: pod@a -> bridge@b}
+        no  rounds: 3
+    ";
+    agree(rows, on);
 }
 
 /// Of a cluster the schema does not know which names its block adds; what it refuses the reader
 /// refuses, too.
 #[test]
 fn both_take_the_same_testbeds() {
-    let validator = validator();
     let cluster = |block: &str| {
-        format!("testbed: {{kubernetes: {{{block}}}}}\npaths: {{p: host@a -> pod@b}}")
+        on(&format!("testbed: {{kubernetes: {{{block}}}}}\npaths: {{p: host@a -> pod@b}}"))
     };
-    let hosts =
-        |block: &str| format!("testbed: {{hosts: {{{block}}}}}\npaths: {{p: host@a -> host@b}}");
-    let on = |testbed: &str, path: &str| format!("testbed: {testbed}\npaths: {{p: {path}}}");
-    let two = "{hosts: {nodes: {a: x, b: z}}}";
-    for (text, right) in [
-        (on("kubernetes", "pod+gvisor@a -> host@worker-1.example via node-port@c"), true),
-        (on("kubernetes", "pod+kata@a -> bridge+runsc@b mesh both"), true),
-        (
-            on(
-                "kubernetes",
-                "{from: pod@a, to: pod+kata@b, via: load-balancer, clients: 3, backends: 2, mesh: server}",
-            ),
-            true,
-        ),
-        (on("{kubernetes: , lab: {nodes: 2}}", "pod@a -> eni@b"), true),
-        (on("{kubernetes: {networks: {own: }}}", "own+x@a -> own@b via cluster-ip"), true),
-        (
-            on(
-                "{kubernetes: {gateway: {address: 'x:80'}}}",
-                "pod@a -> pod@b via gateway mesh server",
-            ),
-            true,
-        ),
-        (on("kubernetes", "pod@a -> pod@b via gateway@c mesh server"), true),
-        (on("kubernetes", "host+kata@a -> pod@b"), false),
-        (on("kubernetes", "pod@a -> host@b mesh server"), false),
-        (on("kubernetes", "pod@a -> pod@b via gateway@c mesh both"), false),
-        (on("kubernetes", "pod+Kata@a -> pod@b"), false),
-        (on("kubernetes", "pod@A -> pod@b"), false),
-        (on("kubernetes", "{from: host@a, to: pod@b, mesh: both}"), false),
-        (on(two, "host@a -> host@b via address@x:80"), true),
-        (on(two, "bridge@a -> host@b"), false),
-        (on(two, "host@a -> host@b mesh server"), false),
-        (on(two, "host+x@a -> host@b"), false),
-        (on("[lab]", "host@a -> host@b"), false),
-        (on("{}", "host@a -> host@b"), false),
-        (on("hosts", "host@a -> host@b"), false),
-        (on("{lab: , own: }", "host@a -> host@b"), false),
-        (
-            on("kubernetes", "host@a -> pod@b")
-                .replace("paths: {p: host@a -> pod@b}", "places: {kinds: [pod, host+x]}"),
-            false,
-        ),
-        (
-            on("kubernetes", "host@a -> pod@b")
-                .replace("paths: {p: host@a -> pod@b}", "places: {kinds: [pod, pod+x]}"),
-            true,
-        ),
-        (
-            cluster(
-                "context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s",
-            ),
-            true,
-        ),
-        (
-            cluster(
-                "nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z1}, c: }",
-            ),
-            true,
-        ),
-        (
-            cluster(
-                "networks: {overlay: {runtime-class: x}, macvlan: {annotations: {a.b/c: '[]'}, labels: {a: b}, interface: net1, patch: {spec: {}}}, eni: }",
-            ),
-            true,
-        ),
-        (cluster("runtimes: {runsc: gvisor}, patch: {spec: {priority: 3}}"), true),
-        (
-            cluster(
-                "servers: {nginx: {image: 'nginx:1', port: 80, cpus: 0.5, args: [-g, 1], request: '/bytes/{bytes}'}}",
-            ),
-            true,
-        ),
-        (cluster("servers: {nginx: {image: nginx, cpus: 500m}}"), true),
-        (cluster("mesh: linkerd"), true),
-        (cluster("mesh: {provider: istio, revision: canary}"), true),
-        (
-            cluster("gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}"),
-            true,
-        ),
-        (cluster("prometheus: {url: 'https://x:9090/p'}"), true),
-        (cluster("prometheus: {service: 'monitoring/prometheus:9090'}"), true),
-        (cluster("own: 1"), false),
-        (cluster("image: 'a b'"), false),
-        (cluster("pull-policy: Sometimes"), false),
-        (cluster("nodes: 3"), false),
-        (cluster("nodes: {A: }"), false),
-        (cluster("nodes: {a: {labels: {}}}"), false),
-        (cluster("nodes: {a: {zone: ''}}"), false),
-        (cluster("networks: {my_net: }"), false),
-        (cluster("networks: {x: {interface: 0123456789abcdef}}"), false),
-        (cluster("networks: {x: {annotations: {a: [1]}}}"), false),
-        (cluster("runtimes: {runsc: A}"), false),
-        (cluster("servers: {nginx: {port: 80}}"), false),
-        (cluster("servers: {nginx: {image: x, cpus: -1}}"), false),
-        (cluster("servers: {nginx: {image: x, request: y}}"), false),
-        (cluster("patch: 3"), false),
-        (cluster("mesh: istoi"), false),
-        (cluster("mesh: {providers: istio}"), false),
-        (cluster("gateway: {address: x}"), false),
-        (cluster("gateway: {address: 'x:80', namespace: y}"), false),
-        (cluster("prometheus: {}"), false),
-        (cluster("prometheus: {url: x}"), false),
-        (cluster("prometheus: {url: 'http://x', service: 'a/b:1'}"), false),
-        (cluster("network-policy: maybe"), false),
-        (cluster("start-timeout: soon"), false),
-        (hosts("nodes: {a: 10.0.0.1, b: 'worker-1:7474'}, token-file: x"), true),
-        (hosts("nodes: {a: '[::1]:7474', b: {control: '::1', address: 10.0.0.1}}"), true),
-        (hosts("nodes: {a: x}"), false),
-        (hosts("nodes: {a: x, b: }"), false),
-        (hosts("nodes: {a: x, b: {address: y}}"), false),
-        (hosts("nodes: {a: x, b: 'y z'}"), false),
-        (hosts("nodes: {a: x, b: z}, token: z"), false),
-    ] {
-        let text = crate::common::on(&text);
-        assert_read(&text, right);
-        // Which nodes the machines are is beyond it.
-        let beyond = text.contains("{a: x}}");
-        assert_eq!(validator.is_valid(&json_of(&text)), right || beyond, "the schema: {text}");
-    }
+    let pods = |path: &str| on(&format!("testbed: kubernetes\npaths: {{p: {path}}}"));
+    let hosts = |block: &str| {
+        on(&format!("testbed: {{hosts: {{{block}}}}}\npaths: {{p: host@a -> host@b}}"))
+    };
+    let machines = |path: &str| {
+        on(&format!("testbed: {{hosts: {{nodes: {{a: x, b: z}}}}}}\npaths: {{p: {path}}}"))
+    };
+    let rows = "
+        yes pod+gvisor@a -> host@worker-1.example via node-port@c
+        yes pod+kata@a -> bridge+runsc@b mesh both
+        yes {from: pod@a, to: pod+kata@b, via: load-balancer, clients: 3, backends: 2, mesh: server}
+        yes pod@a -> pod@b via gateway@c mesh server
+        no  host+kata@a -> pod@b
+        no  pod@a -> host@b mesh server
+        no  pod@a -> pod@b via gateway@c mesh both
+        no  pod+Kata@a -> pod@b
+        no  pod@A -> pod@b
+        no  {from: host@a, to: pod@b, mesh: both}
+    ";
+    agree(rows, pods);
+    let rows = "
+        yes host@a -> host@b via address@x:80
+        no  bridge@a -> host@b
+        no  host@a -> host@b mesh server
+        no  host+x@a -> host@b
+    ";
+    agree(rows, machines);
+    let rows = r"
+        yes testbed: {kubernetes: , lab: {nodes: 2}}\npaths: {p: pod@a -> eni@b}
+        yes testbed: {kubernetes: {networks: {own: }}}\npaths: {p: own+x@a -> own@b via cluster-ip}
+        yes testbed: {kubernetes: {gateway: {address: 'x:80'}}}\npaths: {p: pod@a -> pod@b via gateway mesh server}
+        yes testbed: kubernetes\nplaces: {kinds: [pod, pod+x]}
+        no  testbed: [lab]\npaths: {p: host@a -> host@b}
+        no  testbed: {}\npaths: {p: host@a -> host@b}
+        no  testbed: hosts\npaths: {p: host@a -> host@b}
+        no  testbed: {lab: , own: }\npaths: {p: host@a -> host@b}
+        no  testbed: kubernetes\nplaces: {kinds: [pod, host+x]}
+    ";
+    agree(rows, on);
+    let rows = "
+        yes context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s
+        yes nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z1}, c: }
+        yes networks: {overlay: {runtime-class: x}, macvlan: {annotations: {a.b/c: '[]'}, labels: {a: b}, interface: net1, patch: {spec: {}}}, eni: }
+        yes runtimes: {runsc: gvisor}, patch: {spec: {priority: 3}}
+        yes servers: {nginx: {image: 'nginx:1', port: 80, cpus: 0.5, args: [-g, 1], request: '/bytes/{bytes}'}}
+        yes servers: {nginx: {image: nginx, cpus: 500m}}
+        yes mesh: linkerd
+        yes mesh: {provider: istio, revision: canary}
+        yes gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}
+        yes prometheus: {url: 'https://x:9090/p'}
+        yes prometheus: {service: 'monitoring/prometheus:9090'}
+        no  own: 1
+        no  image: 'a b'
+        no  pull-policy: Sometimes
+        no  nodes: 3
+        no  nodes: {A: }
+        no  nodes: {a: {labels: {}}}
+        no  nodes: {a: {zone: ''}}
+        no  networks: {my_net: }
+        no  networks: {x: {interface: 0123456789abcdef}}
+        no  networks: {x: {annotations: {a: [1]}}}
+        no  runtimes: {runsc: A}
+        no  servers: {nginx: {port: 80}}
+        no  servers: {nginx: {image: x, cpus: -1}}
+        no  servers: {nginx: {image: x, request: y}}
+        no  patch: 3
+        no  mesh: istoi
+        no  mesh: {providers: istio}
+        no  gateway: {address: x}
+        no  gateway: {address: 'x:80', namespace: y}
+        no  prometheus: {}
+        no  prometheus: {url: x}
+        no  prometheus: {url: 'http://x', service: 'a/b:1'}
+        no  network-policy: maybe
+        no  start-timeout: soon
+    ";
+    agree(rows, cluster);
+    let rows = "
+        yes nodes: {a: 10.0.0.1, b: 'worker-1:7474'}, token-file: x
+        yes nodes: {a: '[::1]:7474', b: {control: '::1', address: 10.0.0.1}}
+        no  nodes: {a: x, b: }
+        no  nodes: {a: x, b: {address: y}}
+        no  nodes: {a: x, b: 'y z'}
+        no  nodes: {a: x, b: z}, token: z
+    ";
+    agree(rows, hosts);
+    // Which nodes the machines are is beyond the schema.
+    let text = hosts("nodes: {a: x}");
+    assert_read(&text, false);
+    assert!(validator().is_valid(&json_of(&text)), "the schema: {text}");
 }
 
 #[test]
 fn both_take_the_same_meshes() {
-    let validator = validator();
-    for (mesh, right) in [
-        ("{}", true),
-        ("{mtls: false, concurrency: 1, max-connections: 1, upstream: http2}", true),
-        (
-            "{stats: true, access-log: true, policy-check: true, policy-report: true, variants: [plain]}",
-            true,
-        ),
-        (
-            "{variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}",
-            true,
-        ),
-        ("{variants: stats}", true),
-        (
-            "{variants: {plain: , mixer: {policy-check: true, stats: true}, own: {concurrency: 64}, http2: {}}}",
-            true,
-        ),
-        ("", false),
-        ("plain", false),
-        ("[plain]", false),
-        ("{provider: envoy}", false),
-        ("{mtls: maybe}", false),
-        ("{concurrency: 0}", false),
-        ("{concurrency: 65}", false),
-        ("{concurrency: [1, 2]}", false),
-        ("{max-connections: 0}", false),
-        ("{max-connections: 4294967296}", false),
-        ("{upstream: http3}", false),
-        ("{variants: }", false),
-        ("{variants: []}", false),
-        ("{variants: {}}", false),
-        ("{variants: [plain, plain]}", false),
-        ("{variants: [mixer]}", false),
-        ("{variants: {mixer: }}", false),
-        ("{variants: {a/b: {}}}", false),
-        ("{variants: {plain: {variants: [stats]}}}", false),
-        ("{variants: {mixer: {policy: true}}}", false),
-        ("{variants: {mixer: true}}", false),
-    ] {
-        let text = crate::common::on(&format!(
-            "paths: {{p: bridge@a -> bridge@b mesh both}}\nmesh: {mesh}"
-        ));
-        assert_eq!(try_plan(&text).is_ok(), right, "the reader: {mesh}");
-        assert_eq!(validator.is_valid(&json_of(&text)), right, "the schema: {mesh}");
-    }
+    let meshed =
+        |mesh: &str| on(&format!("paths: {{p: bridge@a -> bridge@b mesh both}}\nmesh: {mesh}"));
+    let rows = r#"
+        yes {}
+        yes {mtls: false, concurrency: 1, max-connections: 1, upstream: http2}
+        yes {stats: true, access-log: true, policy-check: true, policy-report: true, variants: [plain]}
+        yes {variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}
+        yes {variants: stats}
+        yes {variants: {plain: , mixer: {policy-check: true, stats: true}, own: {concurrency: 64}, http2: {}}}
+        no  ""
+        no  plain
+        no  [plain]
+        no  {provider: envoy}
+        no  {mtls: maybe}
+        no  {concurrency: 0}
+        no  {concurrency: 65}
+        no  {concurrency: [1, 2]}
+        no  {max-connections: 0}
+        no  {max-connections: 4294967296}
+        no  {upstream: http3}
+        no  {variants: }
+        no  {variants: []}
+        no  {variants: {}}
+        no  {variants: [plain, plain]}
+        no  {variants: [mixer]}
+        no  {variants: {mixer: }}
+        no  {variants: {a/b: {}}}
+        no  {variants: {plain: {variants: [stats]}}}
+        no  {variants: {mixer: {policy: true}}}
+        no  {variants: {mixer: true}}
+    "#;
+    agree(rows, meshed);
 }
 
 #[test]

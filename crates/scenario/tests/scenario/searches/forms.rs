@@ -4,6 +4,7 @@ use hopbench_model::{RateRange, Schedule, SearchGoal};
 use hopbench_scenario::Overrides;
 use serde_json::json;
 
+use crate::bad_input::rows;
 use crate::common::{lines, plan, try_with, with};
 
 #[test]
@@ -47,47 +48,37 @@ fn rates_and_levels_take_the_forms_that_people_write() {
 /// One mistake does not hide its neighbours.
 #[test]
 fn all_that_is_wrong_with_a_search_is_said_at_once() {
-    let rows = [
-        (
-            "{rr: {rate: 5, connections: 4}, search: {knee: {connections: [8, 4], growth: -1%}, errors: 2, equal-load: true}}",
-            vec![
-                "rr.rate: found `rate` beside a search",
-                "rr.connections: found `connections` beside a search",
-                "search: found `equal-load` on one path",
-                "connections: found `4`, expected more than",
-                "growth: found `-1%`",
-                "errors: found `2`",
-            ],
-        ),
-        (
-            "{rr: {rate: 5, schedule: closed}, search: {slo: {p99: soon, rates: 9..2, precision: 90%}}}",
-            vec![
-                "rr.rate: found `rate`",
-                "rr.schedule: found `schedule`",
-                "slo.p99: found `soon`",
-                "slo.rates: found `9..2`, expected the lower rate first",
-                "slo.precision: found `90%`",
-            ],
-        ),
-        (
-            "{rr: , search: {cpu: {rates: 10ms..10GB}}}",
-            vec!["no `of`", "no `ceiling`", "found `10ms`", "found `10GB`"],
-        ),
-        (
-            "{udp: {siez: 5}, search: {lossless: {rates: 2Mbit..1Mbit, repeats: 0}}}",
-            vec!["udp.siez", "no `loss`", "found `2Mbit..1Mbit`", "repeats: found `0`"],
-        ),
-        (
-            "{rr: , search: {knee: {connections: 5..2}, slo: {p99: 0, rates: 1..2}}}",
-            vec![
-                "found `5..2`, expected levels like [8, 16, 32], or 1..64 for",
-                "found `slo` too",
-                "slo.p99: found `0`",
-            ],
-        ),
-    ];
-    for (workload, parts) in rows {
-        let text = with(workload);
+    let table = "
+        {rr: {rate: 5, connections: 4}, search: {knee: {connections: [8, 4], growth: -1%}, errors: 2, equal-load: true}}
+            rr.rate: found `rate` beside a search
+            rr.connections: found `connections` beside a search
+            search: found `equal-load` on one path
+            connections: found `4`, expected more than
+            growth: found `-1%`
+            errors: found `2`
+        {rr: {rate: 5, schedule: closed}, search: {slo: {p99: soon, rates: 9..2, precision: 90%}}}
+            rr.rate: found `rate`
+            rr.schedule: found `schedule`
+            slo.p99: found `soon`
+            slo.rates: found `9..2`, expected the lower rate first
+            slo.precision: found `90%`
+        {rr: , search: {cpu: {rates: 10ms..10GB}}}
+            no `of`
+            no `ceiling`
+            found `10ms`
+            found `10GB`
+        {udp: {siez: 5}, search: {lossless: {rates: 2Mbit..1Mbit, repeats: 0}}}
+            udp.siez
+            no `loss`
+            found `2Mbit..1Mbit`
+            repeats: found `0`
+        {rr: , search: {knee: {connections: 5..2}, slo: {p99: 0, rates: 1..2}}}
+            found `5..2`, expected levels like [8, 16, 32], or 1..64 for
+            found `slo` too
+            slo.p99: found `0`
+    ";
+    for (workload, parts) in rows(table) {
+        let text = with(&workload);
         let said = lines(&try_with(&text, &Overrides::default()).expect_err("wrong"));
         assert_eq!(said.lines().count(), parts.len(), "{said}");
         for part in parts {
