@@ -21,34 +21,27 @@ pub(super) fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
     }
 }
 
+/// These burdens on one machine, without proxies and without a link that is known.
+pub(super) fn evidence(burdens: Vec<Burden>) -> Evidence {
+    Evidence { burdens, server_nodes: None, one_machine: true, link: None, proxied: false }
+}
+
+#[track_caller]
+fn assert_limit((found, because): (String, String), name: &str, why: &str) {
+    assert_eq!((found.as_str(), because.as_str()), (name, why));
+}
+
 /// 956.4 Mbit/s of TCP payload.
 const LINK: LinkRate =
     LinkRate { bits_per_s: Some(1_000_000_000), mtu_bytes: 1500, tunnel_bytes: 0, v6: false };
 
 fn by(workload: &str, metrics: &[(&str, f64)], [client, server]: [f64; 2]) -> String {
     let burdens = vec![end(CLIENT, client, None), end(SERVER, server, None)];
-    limited(
-        &job(workload),
-        &record(metrics),
-        &Evidence {
-            server_nodes: None,
-            burdens,
-            one_machine: true,
-            link: Some(LINK),
-            proxied: false,
-        },
-    )
-    .0
+    limited(&job(workload), &record(metrics), &Evidence { link: Some(LINK), ..evidence(burdens) }).0
 }
 
 fn on_link(workload: &str, metrics: &[(&str, f64)]) -> (String, String) {
-    let evidence = Evidence {
-        server_nodes: None,
-        burdens: vec![],
-        one_machine: true,
-        link: Some(LINK),
-        proxied: false,
-    };
+    let evidence = Evidence { link: Some(LINK), ..evidence(vec![]) };
     limited(&job(workload), &record(metrics), &evidence)
 }
 
@@ -64,11 +57,7 @@ pub(super) fn on_node(burdens: Vec<Burden>, machine: &NodeCost) -> (String, Stri
     let mut record = record(&[("requests_per_s", 1000.0)]);
     record.cost.nodes =
         ["a", "b"].map(|name| NodeCost { name: name.to_owned(), ..machine.clone() }).to_vec();
-    limited(
-        &job("http"),
-        &record,
-        &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
-    )
+    limited(&job("http"), &record, &evidence(burdens))
 }
 
 /// The figures of `stream` in both directions, with these of one and those of the other.
@@ -94,17 +83,7 @@ fn both_ways<const N: usize>(
 
 fn streaming(job: &Job, metrics: &BTreeMap<String, f64>) -> (String, String) {
     let metrics: Vec<_> = metrics.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    limited(
-        job,
-        &record(&metrics),
-        &Evidence {
-            server_nodes: None,
-            burdens: vec![],
-            one_machine: true,
-            link: None,
-            proxied: false,
-        },
-    )
+    limited(job, &record(&metrics), &evidence(vec![]))
 }
 
 #[test]
@@ -131,9 +110,11 @@ fn a_link_carries_what_arrives_and_not_what_is_written() {
     // A queue in front of the link takes more than the link does, for a while.
     let filling = |arrived| [("sent_bits_per_s", 1200e6), ("received_bits_per_s", arrived)];
     assert_eq!(by("stream", &filling(800e6), [0.1, 0.1]), "unknown");
-    let (name, why) = on_link("stream", &filling(940e6));
-    assert_eq!(name, "nic");
-    assert_eq!(why, "940 Mbit/s of payload, of the 956 that a link of 1000 Mbit/s carries");
+    assert_limit(
+        on_link("stream", &filling(940e6)),
+        "nic",
+        "940 Mbit/s of payload, of the 956 that a link of 1000 Mbit/s carries",
+    );
     // Both figures of exchanges are the client's: what it sent was answered.
     assert_eq!(on_link("rr", &[("sent_bits_per_s", 940e6), ("received_bits_per_s", 1e6)]).0, "nic");
 }
@@ -187,11 +168,10 @@ fn a_rate_that_only_left_is_no_rate_that_was_reached() {
 #[test]
 fn a_direction_that_loses_or_waits_for_room_is_found_beside_another() {
     let names = ["sent_bits_per_s", "retransmitted_bytes", "send_buffer_limited_ratio"];
-    let (name, why) =
-        streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 30e6, 0.0]));
-    assert_eq!(
-        (name.as_str(), why.as_str()),
-        ("retransmission", "3.0 % of the bytes from the server were sent again")
+    assert_limit(
+        streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.0], [8e9, 30e6, 0.0])),
+        "retransmission",
+        "3.0 % of the bytes from the server were sent again",
     );
     let (name, why) =
         streaming(&job("stream"), &both_ways(names, [8e9, 0.0, 0.8], [8e9, 0.0, 0.0]));
@@ -238,10 +218,10 @@ fn a_process_is_measured_by_its_own_threads() {
         ..end(CLIENT, cores, None)
     };
     let idle = [(0.5, 0.0); 64];
-    let (name, why) = on_cpus(vec![client(4.0, 16), nginx(&[0.0, 0.99])], &idle);
-    assert_eq!(
-        (name.as_str(), why.as_str()),
-        ("cpu:server", "its thread used 0.99 cores: it hardly waited")
+    assert_limit(
+        on_cpus(vec![client(4.0, 16), nginx(&[0.0, 0.99])], &idle),
+        "cpu:server",
+        "its thread used 0.99 cores: it hardly waited",
     );
     let (name, _) = on_cpus(vec![client(0.3, 1), nginx(&[0.3; 5])], &idle);
     assert_eq!(
@@ -251,10 +231,10 @@ fn a_process_is_measured_by_its_own_threads() {
     assert_eq!(on_cpus(vec![client(15.9, 16), nginx(&[0.5])], &idle).0, "cpu:client");
     // More threads than CPUs can be as busy as these.
     let held = Burden { cpus: Some([2, 3].into()), ..client(1.95, 16) };
-    let (name, why) = on_cpus(vec![held, nginx(&[0.5])], &idle);
-    assert_eq!(
-        (name.as_str(), why.as_str()),
-        ("cpu:client", "its 16 threads used 1.95 cores of the 2 that they may use")
+    assert_limit(
+        on_cpus(vec![held, nginx(&[0.5])], &idle),
+        "cpu:client",
+        "its 16 threads used 1.95 cores of the 2 that they may use",
     );
     assert_eq!(on_cpus(vec![client(1.95, 16), nginx(&[0.5])], &[(0.9, 0.0); 2]).0, "cpu:client");
 }
@@ -284,12 +264,11 @@ fn a_full_cpu_is_its_owners() {
 #[test]
 fn ends_that_share_a_cpu_are_said_to() {
     let both = |set: Option<&[usize]>| vec![end(CLIENT, 0.48, set), end(SERVER, 0.46, set)];
-    let (name, why) = on_cpus(both(Some(&[0])), &[(1.0, 0.1), (0.2, 0.0)]);
-    assert_eq!(name, "cpu:shared");
-    assert_eq!(
-        why,
+    assert_limit(
+        on_cpus(both(Some(&[0])), &[(1.0, 0.1), (0.2, 0.0)]),
+        "cpu:shared",
         "CPU 0 was busy 100 %, 10 % in softirq; both ends share CPU 0: the client used 0.48 cores, the server used 0.46 \
-         cores"
+         cores",
     );
     assert!(
         on_cpus(both(Some(&[0, 1])), &[(1.0, 0.1), (0.2, 0.0)])
@@ -329,11 +308,8 @@ fn machines_have_cpus_of_their_own() {
     };
     record.cost.nodes = vec![node("a", 0.5), node("b", 1.0)];
     let burdens = vec![end(CLIENT, 0.8, None), end(SERVER, 0.7, None)];
-    let (name, _) = limited(
-        &job("http"),
-        &record,
-        &Evidence { server_nodes: None, burdens, one_machine: false, link: None, proxied: false },
-    );
+    let (name, _) =
+        limited(&job("http"), &record, &Evidence { one_machine: false, ..evidence(burdens) });
     assert_eq!(name, "cpu:server", "the client used more, on the other machine");
 }
 
@@ -343,17 +319,7 @@ fn a_late_generator_is_told_in_a_unit_that_reads() {
     record
         .latency
         .insert("lateness_ns".to_owned(), Latency { p99: 1_612_345, ..Latency::default() });
-    let (name, why) = limited(
-        &job("rr"),
-        &record,
-        &Evidence {
-            server_nodes: None,
-            burdens: vec![],
-            one_machine: true,
-            link: None,
-            proxied: false,
-        },
-    );
+    let (name, why) = limited(&job("rr"), &record, &evidence(vec![]));
     assert_eq!(name, "generator");
     assert!(why.contains("1.61 ms late at p99"), "{why}");
 }
@@ -371,10 +337,10 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
     let idle = [(0.5, 0.0); 8];
     let with =
         |one: Burden| on_cpus(vec![end(CLIENT, 0.5, None), end(SERVER, 0.4, None), one], &idle);
-    let (name, why) = with(proxy("client-sidecar", 1.93, 2, None));
-    assert_eq!(
-        (name.as_str(), why.as_str()),
-        ("cpu:client-sidecar", "its 2 threads used 1.93 cores: they hardly waited")
+    assert_limit(
+        with(proxy("client-sidecar", 1.93, 2, None)),
+        "cpu:client-sidecar",
+        "its 2 threads used 1.93 cores: they hardly waited",
     );
     assert_eq!(with(proxy("policy", 0.97, 1, None)).0, "cpu:policy");
     assert_eq!(
@@ -382,10 +348,10 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
         "unknown",
         "one of two could have taken more"
     );
-    let (name, why) = with(proxy("gateway", 0.96, 2, Some(&[3])));
-    assert_eq!(
-        (name.as_str(), why.as_str()),
-        ("cpu:gateway", "its 2 threads used 0.96 cores of the 1 that they may use")
+    assert_limit(
+        with(proxy("gateway", 0.96, 2, Some(&[3]))),
+        "cpu:gateway",
+        "its 2 threads used 0.96 cores of the 1 that they may use",
     );
     // An end that polls is busy whatever the traffic does; a proxy is not.
     let mut record = record(&[("requests_per_s", 1000.0)]);
@@ -395,21 +361,12 @@ fn a_proxy_whose_workers_hardly_wait_is_the_limit() {
     let limit = |cores| {
         let burdens =
             vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None), proxy("gateway", cores, 2, None)];
-        limited(
-            &polling,
-            &record,
-            &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: true },
-        )
-        .0
+        limited(&polling, &record, &Evidence { proxied: true, ..evidence(burdens) }).0
     };
     assert_eq!((limit(1.95).as_str(), limit(1.0).as_str()), ("cpu:gateway", "unknown"));
     let burdens = vec![end(CLIENT, 1.0, None), end(SERVER, 1.0, None)];
     record.cost.nodes[0].per_cpu_busy = vec![1.0; 2];
-    let (name, why) = limited(
-        &polling,
-        &record,
-        &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
-    );
+    let (name, why) = limited(&polling, &record, &evidence(burdens));
     assert_eq!(name, "unknown");
     assert!(why.starts_with("busy polling fills its CPUs"), "{why}");
 }
@@ -421,19 +378,13 @@ fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
         vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![0.5; 2], ..NodeCost::default() }];
     let gateway = Burden { node: "c".to_owned(), ..proxy("gateway", 1.95, 4, None) };
     let limit = |one_machine| {
-        let evidence = Evidence {
-            server_nodes: None,
-            burdens: vec![gateway.clone()],
-            one_machine,
-            link: None,
-            proxied: true,
-        };
+        let evidence = Evidence { one_machine, proxied: true, ..evidence(vec![gateway.clone()]) };
         limited(&job("http"), &record, &evidence)
     };
-    let (name, why) = limit(true);
-    assert_eq!(
-        (name.as_str(), why.as_str()),
-        ("cpu:gateway", "its 4 threads used 1.95 cores of the 2 that they may use")
+    assert_limit(
+        limit(true),
+        "cpu:gateway",
+        "its 4 threads used 1.95 cores of the 2 that they may use",
     );
     assert_eq!(limit(false).0, "unknown", "nobody knows how many CPUs another machine has");
 }
@@ -441,13 +392,7 @@ fn a_gateway_on_a_node_without_an_end_has_the_machines_cpus() {
 #[test]
 fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
     let says = |metrics: &[(&str, f64)], proxied| {
-        let evidence = Evidence {
-            server_nodes: None,
-            burdens: vec![],
-            one_machine: true,
-            link: None,
-            proxied,
-        };
+        let evidence = Evidence { proxied, ..evidence(vec![]) };
         limited(&job("stream"), &record(metrics), &evidence).1
     };
     let lossy = [("sent_bits_per_s", 8e6), ("retransmitted_bytes", 5e4)];
@@ -484,13 +429,12 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
         ];
         on_cpus(burdens, &[(1.0, 0.1), (0.9, 0.0)])
     };
-    let (name, why) = on(None, [0.3, 0.6, 0.5, 0.2]);
-    assert_eq!(name, "cpu:client-sidecar");
-    assert_eq!(
-        why,
+    assert_limit(
+        on(None, [0.3, 0.6, 0.5, 0.2]),
+        "cpu:client-sidecar",
         "CPU 0 was busy 100 %, 10 % in softirq; the client, the server, the client-sidecar and the server-sidecar share \
          all CPUs: the client used 0.30 cores, the server used 0.20 cores, the client-sidecar used 0.60 cores, the \
-         server-sidecar used 0.50 cores"
+         server-sidecar used 0.50 cores",
     );
     assert_eq!(on(Some(&[0, 1]), [0.7, 0.6, 0.5, 0.2]).0, "cpu:client");
     assert_eq!(on(Some(&[0, 1]), [0.2, 0.3, 0.3, 0.2]).0, "cpu:shared");
@@ -521,20 +465,8 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
 #[test]
 fn a_sender_that_waits_for_a_proxy_is_not_said_to_wait_for_the_receiver() {
     let waits = record(&[("sent_bits_per_s", 1e9), ("receive_window_limited_ratio", 0.9)]);
-    let why = |proxied| {
-        limited(
-            &job("stream"),
-            &waits,
-            &Evidence {
-                server_nodes: None,
-                burdens: vec![],
-                one_machine: true,
-                link: None,
-                proxied,
-            },
-        )
-        .1
-    };
+    let why =
+        |proxied| limited(&job("stream"), &waits, &Evidence { proxied, ..evidence(vec![]) }).1;
     assert!(
         why(false).starts_with("the receiver's window was the limit for 90 %"),
         "{}",
@@ -556,11 +488,7 @@ fn in_a_window_of(seconds: f64, client: f64, busy: f64) -> (String, String) {
     record.cost.nodes =
         vec![NodeCost { name: "a".to_owned(), per_cpu_busy: vec![busy; 2], ..NodeCost::default() }];
     let burdens = vec![end(CLIENT, client, None), end(SERVER, 0.4, None)];
-    limited(
-        &job("rr"),
-        &record,
-        &Evidence { server_nodes: None, burdens, one_machine: true, link: None, proxied: false },
-    )
+    limited(&job("rr"), &record, &evidence(burdens))
 }
 
 #[test]
@@ -582,13 +510,7 @@ fn the_round_trip_limits_only_what_nothing_else_does() {
         let mut record = record(&[&[("requests_per_s", 10_000.0)], metrics].concat());
         let service = Latency { count: 10_000, mean: 99_000.0, max: 400_000, ..Latency::default() };
         record.latency.insert("service_ns".to_owned(), service);
-        let evidence = Evidence {
-            server_nodes: None,
-            burdens: vec![],
-            one_machine: true,
-            link,
-            proxied: false,
-        };
+        let evidence = Evidence { link, ..evidence(vec![]) };
         limited(&job("rr"), &record, &evidence)
     };
     let (name, why) = fits(&[("received_bits_per_s", 500e6)], Some(LINK));

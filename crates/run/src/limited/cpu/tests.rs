@@ -1,5 +1,5 @@
 use super::super::evidence::CLIENT;
-use super::super::tests::{end, job, on_cpus, on_node};
+use super::super::tests::{end, evidence, job, on_cpus, on_node};
 use super::*;
 
 /// An end whose one thread used so many cores and waited so often.
@@ -98,13 +98,9 @@ fn a_server_that_nobody_meters_is_only_where_it_can_be() {
         NodeCost { name: "a".to_owned(), per_cpu_busy: vec![1.0, 0.9], ..NodeCost::default() };
     record.cost.nodes = vec![node];
     let with_server_on = |nodes: Option<&str>| {
-        let evidence = Evidence {
-            burdens: vec![end(CLIENT, 0.6, None)],
-            server_nodes: nodes.map(|name| [name.to_owned()].into()),
-            one_machine: false,
-            link: None,
-            proxied: false,
-        };
+        let server_nodes = nodes.map(|name| [name.to_owned()].into());
+        let burdens = vec![end(CLIENT, 0.6, None)];
+        let evidence = Evidence { server_nodes, one_machine: false, ..evidence(burdens) };
         super::super::limited(&job("http"), &record, &evidence).0
     };
     assert_eq!(
