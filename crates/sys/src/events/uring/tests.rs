@@ -28,6 +28,13 @@ fn pair() -> (Arc<Socket>, Arc<Socket>) {
     (Arc::new(client), Arc::new(server))
 }
 
+/// A ring, a client, and its server, which has slot 0.
+fn rig() -> (Ring, Arc<Socket>, Arc<Socket>) {
+    let (mut ring, (client, server)) = (ring(), pair());
+    ring.adopt(0, &server);
+    (ring, client, server)
+}
+
 /// Waits until `slot` is done.
 fn finish(ring: &mut Ring, slot: usize) -> io::Result<usize> {
     let mut done = Vec::new();
@@ -42,35 +49,29 @@ fn finish(ring: &mut Ring, slot: usize) -> io::Result<usize> {
 
 #[test]
 fn bytes_go_there_and_back_and_the_end_is_seen() {
-    let mut ring = ring();
-    let (client, server) = pair();
-    ring.adopt(0, &client);
-    ring.adopt(7, &server);
-    ring.recv(7, 16).unwrap();
-    ring.send(0, b"hello").unwrap();
-    assert_eq!(finish(&mut ring, 0).unwrap(), 5);
+    let (mut ring, client, _server) = rig();
+    ring.adopt(7, &client);
+    ring.recv(0, 16).unwrap();
+    ring.send(7, b"hello").unwrap();
     assert_eq!(finish(&mut ring, 7).unwrap(), 5);
-    assert_eq!(ring.received(7, 5), b"hello");
+    assert_eq!(finish(&mut ring, 0).unwrap(), 5);
+    assert_eq!(ring.received(0, 5), b"hello");
 
-    ring.send_filler(7, 1_000_000).unwrap();
-    let mut left = finish(&mut ring, 7).unwrap();
+    ring.send_filler(0, 1_000_000).unwrap();
+    let mut left = finish(&mut ring, 0).unwrap();
     assert!(left <= 100_000, "more filler than there is");
     let mut at = 0;
     while left > 0 {
-        ring.recv(0, 30_000).unwrap();
-        let got = finish(&mut ring, 0).unwrap();
-        assert!(
-            ring.received(0, got)
-                .iter()
-                .enumerate()
-                .all(|(i, byte)| *byte == ((at + i) % 251) as u8)
-        );
+        ring.recv(7, 30_000).unwrap();
+        let got = finish(&mut ring, 7).unwrap();
+        let mut bytes = ring.received(7, got).iter().enumerate();
+        assert!(bytes.all(|(i, byte)| *byte == ((at + i) % 251) as u8));
         at += got;
         left -= got;
     }
     client.shutdown(std::net::Shutdown::Write);
-    ring.recv(7, 16).unwrap();
-    assert_eq!(finish(&mut ring, 7).unwrap(), 0);
+    ring.recv(0, 16).unwrap();
+    assert_eq!(finish(&mut ring, 0).unwrap(), 0);
 }
 
 #[test]
@@ -130,28 +131,24 @@ fn a_connection_attempt_is_waited_for() {
 
 #[test]
 fn discarding_takes_bytes_without_a_buffer() {
-    let mut ring = ring();
-    let (client, server) = pair();
-    ring.adopt(0, &client);
-    ring.adopt(1, &server);
+    let (mut ring, client, _server) = rig();
+    ring.adopt(1, &client);
     // Both ways: the data is there first, and the receive is there first.
-    ring.send_filler(0, 5000).unwrap();
-    assert_eq!(finish(&mut ring, 0).unwrap(), 5000);
-    ring.discard(1, 4000).unwrap();
-    assert_eq!(finish(&mut ring, 1).unwrap(), 4000);
-    ring.discard(1, 1 << 20).unwrap();
-    assert_eq!(finish(&mut ring, 1).unwrap(), 1000);
-    ring.discard(1, 1 << 20).unwrap();
-    ring.send_filler(0, 77).unwrap();
-    assert_eq!(finish(&mut ring, 1).unwrap(), 77);
-    assert!(ring.slots[1].kept.receive.is_empty());
+    ring.send_filler(1, 5000).unwrap();
+    assert_eq!(finish(&mut ring, 1).unwrap(), 5000);
+    ring.discard(0, 4000).unwrap();
+    assert_eq!(finish(&mut ring, 0).unwrap(), 4000);
+    ring.discard(0, 1 << 20).unwrap();
+    assert_eq!(finish(&mut ring, 0).unwrap(), 1000);
+    ring.discard(0, 1 << 20).unwrap();
+    ring.send_filler(1, 77).unwrap();
+    assert_eq!(finish(&mut ring, 0).unwrap(), 77);
+    assert!(ring.slots[0].kept.receive.is_empty());
 }
 
 #[test]
 fn a_cancelled_receive_leaves_later_bytes_alone() {
-    let mut ring = ring();
-    let (client, server) = pair();
-    ring.adopt(0, &server);
+    let (mut ring, client, _server) = rig();
     ring.recv(0, 10).unwrap();
     let mut done = Vec::new();
     ring.wait(Some(1_000_000), &mut done).unwrap();
@@ -167,10 +164,8 @@ fn a_cancelled_receive_leaves_later_bytes_alone() {
 
 #[test]
 fn what_is_done_cannot_be_cancelled_and_keeps_its_result() {
-    let mut ring = ring();
-    let (client, server) = pair();
+    let (mut ring, client, _server) = rig();
     client.send(b"early").unwrap();
-    ring.adopt(0, &server);
     ring.recv(0, 10).unwrap();
     // It is submitted together with its cancellation, and done by then.
     assert!(!ring.cancel(0));
@@ -181,11 +176,9 @@ fn what_is_done_cannot_be_cancelled_and_keeps_its_result() {
 
 #[test]
 fn completions_that_come_while_another_is_cancelled_are_not_lost() {
-    let mut ring = ring();
-    let (client, server) = pair();
+    let (mut ring, client, _server) = rig();
     let (_idle, waiting) = pair();
     client.send(b"x").unwrap();
-    ring.adopt(0, &server);
     ring.adopt(1, &waiting);
     ring.recv(0, 10).unwrap();
     ring.recv(1, 10).unwrap();
@@ -301,9 +294,7 @@ fn dropping_takes_everything_back() {
 
 #[test]
 fn what_is_abandoned_lives_until_its_completion() {
-    let mut ring = ring();
-    let (client, server) = pair();
-    ring.adopt(0, &server);
+    let (mut ring, client, server) = rig();
     ring.recv(0, 10).unwrap();
     ring.wait(Some(0), &mut Vec::new()).unwrap();
     // As `cancel` does when the kernel does not give it back.
