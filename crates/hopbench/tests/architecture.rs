@@ -15,6 +15,7 @@ mod workload_names;
 
 use std::collections::BTreeSet;
 
+use hopbench_report::{campaign, comparison, export};
 use manifest::Manifest;
 use source::{
     BESIDE, code, crate_names, crates, folder, read, rust_files, shipped_files, shipped_text,
@@ -258,9 +259,16 @@ fn registries_hold_what_the_folders_hold() {
         hopbench_load::engines::ENGINES.iter().map(|(kind, _)| kind.name()).collect();
     let meters: Vec<_> = hopbench_meter::METERS.iter().map(|m| m.name()).collect();
     let formats: Vec<_> = hopbench_report::FORMATS.iter().map(|f| f.name()).collect();
-    let trials: Vec<_> = hopbench_report::export::TRIAL_FORMATS.iter().map(|f| f.name()).collect();
+    let trials: Vec<_> = export::TRIAL_FORMATS.iter().map(|f| f.name()).collect();
+    let runs: Vec<_> = campaign::SUMMARY_FORMATS.iter().map(|f| f.name()).collect();
+    let comparisons: Vec<_> = comparison::COMPARISON_FORMATS.iter().map(|f| f.name()).collect();
+    for name in &formats {
+        assert_eq!(hopbench_report::format(name).map(|f| f.name()), Some(*name));
+    }
     for (folder, names) in [
         ("report/src/export/formats", trials),
+        ("report/src/campaign/formats", runs),
+        ("report/src/comparison/formats", comparisons),
         ("load/src/workloads", workloads),
         ("load/src/engines", engines),
         ("meter/src/meters", meters),

@@ -26,26 +26,11 @@ pub const METERS: &[&dyn Meter] = &[
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::fs;
 
     use hopbench_model::Reading;
 
     use super::*;
     use crate::{Target, ValueKind};
-
-    #[test]
-    fn the_folder_holds_exactly_the_registered_meters() {
-        let files: BTreeSet<String> =
-            fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/meters"))
-                .unwrap()
-                .map(|entry| {
-                    entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()
-                })
-                .collect();
-        let names: Vec<String> = METERS.iter().map(|meter| meter.name().to_owned()).collect();
-        assert_eq!(names.iter().cloned().collect::<BTreeSet<_>>(), files);
-        assert_eq!(names.len(), files.len(), "a meter is registered twice");
-    }
 
     #[test]
     fn definitions_say_what_their_names_promise() {

@@ -1,6 +1,6 @@
 //! Formats of comparisons, for people and for programs.
 
-use hopbench_report::comparison::{Asked, COMPARISON_FORMATS, Comparison, comparison_format};
+use hopbench_report::comparison::{Asked, Comparison, comparison_format};
 use serde_json::Value;
 
 use super::{bounded, compared, made};
@@ -12,20 +12,6 @@ fn render(comparison: &Comparison, format: &str, all: bool) -> String {
 fn slower() -> Comparison {
     let b = made(10, 2, |path| if path == "bridge" { 0.9 } else { 1.0 });
     compared(&made(10, 1, |_| 1.0), &b, &bounded(&["throughput>5%", "p99_service>0.01%"]))
-}
-
-#[test]
-fn every_file_is_registered_under_its_name() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/comparison/formats");
-    let files = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut files: Vec<_> =
-        files.filter_map(|file| file.strip_suffix(".rs").map(str::to_owned)).collect();
-    files.sort();
-    let mut names: Vec<_> = COMPARISON_FORMATS.iter().map(|format| format.name()).collect();
-    names.sort_unstable();
-    assert_eq!(files, names);
 }
 
 #[test]
