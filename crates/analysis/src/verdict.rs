@@ -213,80 +213,44 @@ mod tests {
 
     #[test]
     fn the_words_follow_the_direction() {
-        let text = |better, ratio: f64, low, high| {
+        for (better, [ratio, low, high], outcome, text) in [
+            // The smaller loss comes first.
+            (Better::Higher, [0.82, 0.79, 0.85], Outcome::Worse, "slower by 18 % [15, 21]"),
+            (Better::Higher, [1.05, 1.02, 1.12], Outcome::Better, "faster by 5.0 % [2.0, 12]"),
+            (Better::Lower, [1.5, 1.4, 1.6], Outcome::Worse, "slower by 50 % [40, 60]"),
+            (Better::Lower, [0.5, 0.4, 0.6], Outcome::Better, "faster by 50 % [40, 60]"),
+            (Better::Cheaper, [2.0, 1.9, 2.1], Outcome::Worse, "dearer by 100 % [90, 110]"),
+            // What is far beyond the median has no number.
+            (Better::Lower, [2.0, 1.5, 4e7], Outcome::Worse, "slower by 100 % [50, > 1900]"),
+            (Better::Neither, [2.0, 1.9, 2.1], Outcome::More, "higher by 100 % [90, 110]"),
+        ] {
             let found = if ratio > 1.0 { Judged::Higher } else { Judged::Lower };
             let verdict = Verdict::of(better, &comparison(ratio, low, high, found), None);
-            (verdict.outcome, verdict.text)
-        };
-        assert_eq!(
-            text(Better::Higher, 0.82, 0.79, 0.85),
-            (Outcome::Worse, "slower by 18 % [15, 21]".to_owned()),
-            "the smaller loss comes first"
-        );
-        assert_eq!(
-            text(Better::Higher, 1.05, 1.02, 1.12),
-            (Outcome::Better, "faster by 5.0 % [2.0, 12]".to_owned())
-        );
-        assert_eq!(
-            text(Better::Lower, 1.5, 1.4, 1.6),
-            (Outcome::Worse, "slower by 50 % [40, 60]".to_owned())
-        );
-        assert_eq!(
-            text(Better::Lower, 0.5, 0.4, 0.6),
-            (Outcome::Better, "faster by 50 % [40, 60]".to_owned())
-        );
-        assert_eq!(
-            text(Better::Cheaper, 2.0, 1.9, 2.1),
-            (Outcome::Worse, "dearer by 100 % [90, 110]".to_owned())
-        );
-        // What is far beyond the median has no number.
-        assert_eq!(
-            text(Better::Lower, 2.0, 1.5, 4e7),
-            (Outcome::Worse, "slower by 100 % [50, > 1900]".to_owned())
-        );
-        assert_eq!(
-            text(Better::Neither, 2.0, 1.9, 2.1),
-            (Outcome::More, "higher by 100 % [90, 110]".to_owned())
-        );
+            assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));
+        }
     }
 
     #[test]
     fn what_is_no_difference_has_words_of_its_own() {
+        let open = |more_rounds| Judged::NotDecided { more_rounds };
+        let floor = |floor| Judged::BelowFloor { floor };
+        let few = Judged::TooFewRounds { needed: 3 };
+        let not_decided = "not decided: -20 % to +3.0 %";
         for (found, outcome, text) in [
             (Judged::Same { within: 0.034 }, Outcome::Same, "same within 3.4 %"),
-            (
-                Judged::NotDecided { more_rounds: None },
-                Outcome::NotDecided,
-                "not decided: -20 % to +3.0 %",
-            ),
-            (
-                Judged::NotDecided { more_rounds: Some(12) },
-                Outcome::NotDecided,
-                "not decided: -20 % to +3.0 %; about 12 more rounds",
-            ),
-            (
-                Judged::BelowFloor { floor: 104.33 },
-                Outcome::NoiseFloor,
-                "within the noise floor (> 999 %)",
-            ),
-            (
-                Judged::BelowFloor { floor: 0.02 },
-                Outcome::NoiseFloor,
-                "within the noise floor (2.0 %)",
-            ),
+            (open(None), Outcome::NotDecided, not_decided),
+            (open(Some(12)), Outcome::NotDecided, &format!("{not_decided}; about 12 more rounds")),
+            (floor(104.33), Outcome::NoiseFloor, "within the noise floor (> 999 %)"),
+            (floor(0.02), Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
             (Judged::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
-            (
-                Judged::TooFewRounds { needed: 3 },
-                Outcome::TooFewRounds,
-                "too few rounds (3 needed)",
-            ),
+            (few, Outcome::TooFewRounds, "too few rounds (3 needed)"),
         ] {
             let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.03, found), None);
             assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));
             assert!(!verdict.outcome.is_called());
         }
-        let open = Judged::NotDecided { more_rounds: Some(12) };
-        let verdict = Verdict::of(Better::Higher, &comparison(3.0, 0.8, 40.0, open), Some(3.3));
+        let found = comparison(3.0, 0.8, 40.0, open(Some(12)));
+        let verdict = Verdict::of(Better::Higher, &found, Some(3.3));
         assert_eq!(verdict.text, "not decided: -20 % to > +999 %; about 40 s more");
         assert_eq!((verdict.more_rounds, verdict.more_s.map(f64::round)), (Some(12), Some(40.0)));
     }

@@ -69,63 +69,35 @@ mod tests {
 
     #[test]
     fn the_smallest_limit_up_to_the_root_counts() {
+        #[rustfmt::skip]
         let cases: &[Case] = &[
-            (
-                "v2, own limit",
-                &[
-                    ("proc/self/cgroup", "0::/a/b\n"),
-                    ("sys/fs/cgroup/a/cpu.max", "400000 100000\n"),
-                    ("sys/fs/cgroup/a/b/cpu.max", "150000 100000\n"),
-                ],
-                Some(1.5),
-            ),
-            (
-                "v2, a parent's limit",
-                &[
-                    ("proc/self/cgroup", "0::/a/b\n"),
-                    ("sys/fs/cgroup/a/cpu.max", "50000 100000\n"),
-                    ("sys/fs/cgroup/a/b/cpu.max", "max 100000\n"),
-                ],
-                Some(0.5),
-            ),
-            (
-                "v2, a container's mount",
-                &[("proc/self/cgroup", "0::/\n"), ("sys/fs/cgroup/cpu.max", "200000 100000\n")],
-                Some(2.0),
-            ),
-            (
-                "v2, none",
-                &[("proc/self/cgroup", "0::/a\n"), ("sys/fs/cgroup/a/cpu.max", "max 100000\n")],
-                None,
-            ),
-            (
-                "v1",
-                &[
-                    ("proc/self/cgroup", "4:memory:/m\n2:cpu,cpuacct:/pod/x\n0::/\n"),
-                    ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "250000\n"),
-                    ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
-                ],
-                Some(2.5),
-            ),
-            (
-                "v1, none",
-                &[
-                    ("proc/self/cgroup", "2:cpu:/\n"),
-                    ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"),
-                    ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
-                ],
-                None,
-            ),
-            (
-                "outside of the namespace",
-                &[("proc/self/cgroup", "0::/../a\n"), ("sys/fs/cgroup/cpu.max", "200000 100000\n")],
-                None,
-            ),
-            (
-                "broken",
-                &[("proc/self/cgroup", "x\n0::/\n"), ("sys/fs/cgroup/cpu.max", "1 0\n")],
-                None,
-            ),
+            ("v2, own limit", &[
+                ("proc/self/cgroup", "0::/a/b\n"),
+                ("sys/fs/cgroup/a/cpu.max", "400000 100000\n"),
+                ("sys/fs/cgroup/a/b/cpu.max", "150000 100000\n")], Some(1.5)),
+            ("v2, a parent's limit", &[
+                ("proc/self/cgroup", "0::/a/b\n"),
+                ("sys/fs/cgroup/a/cpu.max", "50000 100000\n"),
+                ("sys/fs/cgroup/a/b/cpu.max", "max 100000\n")], Some(0.5)),
+            ("v2, a container's mount", &[
+                ("proc/self/cgroup", "0::/\n"),
+                ("sys/fs/cgroup/cpu.max", "200000 100000\n")], Some(2.0)),
+            ("v2, none", &[
+                ("proc/self/cgroup", "0::/a\n"),
+                ("sys/fs/cgroup/a/cpu.max", "max 100000\n")], None),
+            ("v1", &[
+                ("proc/self/cgroup", "4:memory:/m\n2:cpu,cpuacct:/pod/x\n0::/\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "250000\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n")], Some(2.5)),
+            ("v1, none", &[
+                ("proc/self/cgroup", "2:cpu:/\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n")], None),
+            ("outside of the namespace", &[
+                ("proc/self/cgroup", "0::/../a\n"),
+                ("sys/fs/cgroup/cpu.max", "200000 100000\n")], None),
+            ("broken", &[
+                ("proc/self/cgroup", "x\n0::/\n"), ("sys/fs/cgroup/cpu.max", "1 0\n")], None),
         ];
         for (name, files, expected) in cases {
             assert_eq!(cpu_limit_cores(tree(files).path()), *expected, "{name}");

@@ -9,65 +9,31 @@ use crate::admission::memory::MemoryLimit;
 use crate::http::{Credential, ResponseParser, ResponseState};
 
 /// Requests and what has to be understood of each: method, target, keep-alive, body.
+#[rustfmt::skip]
 const CASES: &[(&str, Method, &str, bool, &str)] = &[
     // wrk, curl, Envoy, ab
     ("GET / HTTP/1.1\r\nHost: 10.0.0.1:7474\r\n\r\n", Method::Get, "/", true, ""),
-    (
-        "GET /?size=1KiB HTTP/1.1\r\nHost: h\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n",
-        Method::Get,
-        "/?size=1KiB",
-        true,
-        "",
-    ),
-    (
-        "POST / HTTP/1.1\r\nhost: h\r\nx-forwarded-proto: http\r\nx-request-id: 1\r\ncontent-type: text/plain\r\n\
-         transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n",
-        Method::Post,
-        "/",
-        true,
-        "abcde",
-    ),
-    (
-        "HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n",
-        Method::Head,
-        "/healthz",
-        false,
-        "",
-    ),
+    ("GET /?size=1KiB HTTP/1.1\r\nHost: h\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n",
+        Method::Get, "/?size=1KiB", true, ""),
+    ("POST / HTTP/1.1\r\nhost: h\r\nx-forwarded-proto: http\r\nx-request-id: 1\r\ncontent-type: text/plain\r\n\
+     transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n",
+        Method::Post, "/", true, "abcde"),
+    ("HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n",
+        Method::Head, "/healthz", false, ""),
     ("GET /x HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: h\r\n\r\n", Method::Get, "/x", true, ""),
-    (
-        "PUT /?status=503 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody",
-        Method::Put,
-        "/?status=503",
-        true,
-        "body",
-    ),
-    (
-        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-        Method::Post,
-        "/",
-        false,
-        "",
-    ),
+    ("PUT /?status=503 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody",
+        Method::Put, "/?status=503", true, "body"),
+    ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        Method::Post, "/", false, ""),
     ("GET http://h:80/?size=1 HTTP/1.1\r\nHost: h\r\n\r\n", Method::Get, "/?size=1", true, ""),
     ("GET http://h HTTP/1.1\r\nHost: h\r\n\r\n", Method::Get, "/", true, ""),
     ("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", Method::Other, "*", true, ""),
     ("\r\nGET / HTTP/1.1\r\nHost:\r\n\r\n", Method::Get, "/", true, ""),
     ("GET / HTTP/1.1\nHost: h\n\n", Method::Get, "/", true, ""),
-    (
-        "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\nok",
-        Method::Post,
-        "/",
-        true,
-        "ok",
-    ),
-    (
-        "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
-        Method::Post,
-        "/",
-        true,
-        "",
-    ),
+    ("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\nok",
+        Method::Post, "/", true, "ok"),
+    ("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
+        Method::Post, "/", true, ""),
 ];
 
 /// A request as it was understood.
