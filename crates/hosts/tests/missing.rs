@@ -10,7 +10,7 @@ use hopbench_control::Channel;
 use hopbench_control::reach::greet;
 use hopbench_control::secret::Secret;
 use hopbench_hosts::Hosts;
-use hopbench_model::{Host, HostsSpec, MeshMode, PLAN_SCHEMA, Path, Place, Plan, TestbedSpec, Via};
+use hopbench_model::{Host, HostsSpec, MeshMode, Path, Plan, TestbedSpec, Via, fixture};
 use hopbench_testbed::{AgentId, Control, Need, Testbed};
 
 fn agent(secret: &Secret, both_ends: bool) -> Server {
@@ -34,37 +34,14 @@ fn spec(nodes: &[(&str, String)], token_file: Option<&File>) -> HostsSpec {
 fn path(name: &str, from: &str, to: &str) -> Path {
     let place = |text: &str| {
         let (network, node) = text.split_once('@').unwrap();
-        Place { network: network.to_owned(), node: node.to_owned(), runtime: None }
+        fixture::place(network, node)
     };
-    Path {
-        name: name.to_owned(),
-        from: place(from),
-        to: place(to),
-        via: Via::Direct,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    }
+    Path { from: place(from), to: place(to), ..fixture::path(name) }
 }
 
 fn plan(spec: &HostsSpec, paths: &[Path]) -> Plan {
-    Plan {
-        schema: PLAN_SCHEMA.to_owned(),
-        name: "test".to_owned(),
-        testbed: TestbedSpec::Hosts(spec.clone()),
-        paths: paths.to_vec(),
-        points: Vec::new(),
-        cells: Vec::new(),
-        rounds: 1,
-        budget_ns: None,
-        baseline: None,
-        seed: 1,
-        twin: None,
-        stop: None,
-        minimum_effect: 0.0,
-        stay_connected: false,
-    }
+    let testbed = TestbedSpec::Hosts(spec.clone());
+    Plan { testbed, ..fixture::plan(paths.to_vec(), vec![]) }
 }
 
 fn missing(spec: &HostsSpec, paths: &[Path]) -> Vec<Need> {
@@ -192,22 +169,8 @@ fn what_is_up_has_routes_and_facts_and_its_agents_stay() {
     let paths = [path("p", "host@a", "host@b")];
     let mut hosts = Hosts::new(&spec, hello());
     hosts.up(&plan(&spec, &paths)).unwrap();
-    let point = hopbench_model::Point {
-        workload: "w".to_owned(),
-        point: Default::default(),
-        job: serde_json::from_value(serde_json::json!({
-            "workload": "rr", "params": {}, "schedule": "closed", "engine": "epoll", "connections": 1, "threads": 1,
-            "pacing": "sleep", "client_cpus": null, "server_cpus": null, "seed": 1,
-            "timing": {"warmup_ns": 0, "window_ns": 1, "interval_ns": 1, "timeout_ns": 1},
-        }))
-        .unwrap(),
-        server: hopbench_model::ServerSpec {
-            program: "nginx".to_owned(),
-            request: "/".to_owned(),
-            response_bytes: None,
-        },
-        search: None,
-    };
+    let mut point = fixture::point("w", fixture::job("rr", serde_json::json!({})));
+    point.server.program = "nginx".to_owned();
     let route = hosts.route(&paths[0], &point).unwrap();
     assert_eq!((route.clients[0].0.as_str(), route.servers[0].0.as_str()), ("host@a", "host@b"));
     // Another address, and the port of the control sessions.

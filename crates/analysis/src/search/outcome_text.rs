@@ -60,7 +60,7 @@ pub(crate) fn text(
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{RateRange, SearchSpec};
+    use hopbench_model::{RateRange, fixture};
 
     use super::*;
     use crate::search::bracket;
@@ -73,13 +73,7 @@ mod tests {
             SearchGoal::Knee { connections: vec![8, 64], threads: vec![], least_growth: 0.05 };
         let unit = |parameter| LoadUnit { parameter, datagram_bits: None };
         let of = |what: SearchOutcome, goal: &SearchGoal, parameter| {
-            let spec = SearchSpec {
-                goal: goal.clone(),
-                repeats: 1,
-                errors_share: 0.01,
-                equal_load: false,
-            };
-            (what, bracket::of(what, &spec, parameter, &[]))
+            (what, bracket::of(what, &fixture::search(goal.clone()), parameter, &[]))
         };
         let said = |what: Option<SearchOutcome>| {
             text(what.map(|what| of(what, &slo, "rate")), &slo, unit("rate"), 24, "", "")

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 
-use hopbench_model::{FlowReport, Job, fixture};
+use hopbench_model::{FlowReport, fixture};
 use hopbench_wire::{Hello, PROTOCOL};
 use serde_json::json;
 
@@ -54,12 +54,7 @@ fn proved(
     };
     let end = |local, peer| EndReport { flows: vec![flow(local, peer)], ..EndReport::default() };
     let (client, server) = (AgentId("host@a".to_owned()), AgentId("host@b".to_owned()));
-    let job: Job = serde_json::from_value(json!({
-        "workload": "rr", "params": {}, "schedule": "closed", "engine": "epoll", "connections": 1, "threads": 1,
-        "pacing": "sleep", "client_cpus": null, "server_cpus": null, "seed": 1,
-        "timing": {"warmup_ns": 0, "window_ns": 1, "interval_ns": 1, "timeout_ns": 1},
-    }))
-    .unwrap();
+    let job = fixture::job("rr", json!({}));
     let seen = Seen {
         job: &job,
         clients: &[(client.clone(), end(addresses[0], "10.0.0.2:7474"))],

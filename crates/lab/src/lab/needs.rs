@@ -304,50 +304,27 @@ pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use hopbench_model::{EngineKind, Job, MeshMode, Pacing, Place, Schedule, ServerSpec, Timing};
+    use hopbench_model::fixture;
 
     use super::*;
-
-    fn place(runtime: Option<&str>) -> Place {
-        Place { network: "bridge".into(), node: "a".into(), runtime: runtime.map(str::to_owned) }
-    }
 
     fn cell(
         program: &str,
         cpus: (Option<usize>, Option<usize>),
         runtime: Option<&str>,
     ) -> (Path, Point) {
-        let to = place(runtime);
-        let path = Path {
-            name: "p".into(),
-            from: place(None),
-            to,
-            via: Via::Direct,
-            clients: 1,
-            backends: 1,
-            mesh: MeshMode::None,
-            variant: None,
+        let mut path = Path {
+            from: fixture::place("bridge", "a"),
+            to: fixture::place("bridge", "a"),
+            ..fixture::path("p")
         };
+        path.to.runtime = runtime.map(str::to_owned);
         let set = |cpu: Option<usize>| cpu.map(|cpu| CpuSet(vec![cpu]));
-        let job = Job {
-            workload: "http".into(),
-            kind: None,
-            params: Params::default(),
-            schedule: Schedule::Closed,
-            engine: EngineKind::Epoll,
-            connections: 1,
-            threads: 1,
-            pacing: Pacing::Sleep,
-            client_cpus: set(cpus.0),
-            server_cpus: set(cpus.1),
-            timing: Timing { warmup_ns: 0, window_ns: 1, interval_ns: 1, timeout_ns: 1 },
-            seed: 1,
-        };
-        let server =
-            ServerSpec { program: program.into(), request: "/".into(), response_bytes: None };
-        (path, Point { search: None, workload: "w".into(), point: BTreeMap::new(), job, server })
+        let mut job = fixture::job("http", serde_json::Value::Null);
+        (job.client_cpus, job.server_cpus) = (set(cpus.0), set(cpus.1));
+        let mut point = fixture::point("w", job);
+        point.server.program = program.to_owned();
+        (path, point)
     }
 
     fn why(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> String {

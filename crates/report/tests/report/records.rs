@@ -5,8 +5,7 @@ mod one_way;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cost, Environment, Invariant, Latency, NodeCost, Proof, RECORD_SCHEMA, Record, Warning,
-    WarningKind,
+    Cost, Invariant, Latency, NodeCost, Proof, Record, Warning, WarningKind, fixture,
 };
 use hopbench_stats::Histogram;
 use serde_json::{Value, json};
@@ -16,21 +15,12 @@ pub(crate) use self::one_way::{push, stream, stream_both, udp};
 /// A record of this workload without any figures.
 pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
     Record {
-        schema: RECORD_SCHEMA.to_owned(),
         run_id: "0192f1c4".to_owned(),
         path: path.to_owned(),
         workload: workload.to_owned(),
-        point: BTreeMap::new(),
-        round: 1,
-        session: 1,
         started_at: "2026-03-01T12:00:00Z".to_owned(),
         window_s: 10.0,
         limited_by: "unknown".to_owned(),
-        limited_because: String::new(),
-        explanation: Vec::new(),
-        metrics: BTreeMap::new(),
-        latency: BTreeMap::new(),
-        intervals: Vec::new(),
         cost: Cost {
             client: figures(&[
                 ("user_s", 0.42),
@@ -72,10 +62,6 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
             proof("client", "10.244.1.7:41022 to 10.96.0.12:7474", true),
             proof("server", "saw 10.244.1.7:41022 arrive at 10.244.2.9:7474", true),
         ],
-        invariants: Vec::new(),
-        warnings: Vec::new(),
-        statuses: BTreeMap::new(),
-        errors: BTreeMap::new(),
         settings: BTreeMap::from([
             ("address".to_owned(), "10.96.0.12:7474".to_owned()),
             ("addresses_not_used".to_owned(), "10.96.0.13:7474".to_owned()),
@@ -88,11 +74,7 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
                        "interval_ns": 1_000_000_000u64, "timeout_ns": 5_000_000_000u64},
             "seed": 42,
         }),
-        environment: Environment::default(),
-        testbed_changed: None,
-        incomplete: None,
-        error: None,
-        search: None,
+        ..fixture::record(&[])
     }
 }
 

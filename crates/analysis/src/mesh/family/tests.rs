@@ -1,20 +1,16 @@
-use hopbench_model::{MeshMode, Place, Variant};
+use hopbench_model::{MeshMode, Variant, fixture};
 
 use super::*;
 
 fn path(via: Via, mesh: MeshMode, variant: &str) -> Path {
-    let place =
-        |node: &str| Place { network: "bridge".to_owned(), node: node.to_owned(), runtime: None };
     let proxied = !mesh.is_none() || matches!(via, Via::Gateway(_));
     Path {
-        name: String::new(),
-        from: place("a"),
-        to: place("b"),
+        from: fixture::place("bridge", "a"),
+        to: fixture::place("bridge", "b"),
         via,
-        clients: 1,
-        backends: 1,
         mesh,
         variant: proxied.then(|| Variant { name: variant.to_owned(), ..Variant::plain() }),
+        ..fixture::path("")
     }
 }
 

@@ -7,9 +7,9 @@ mod runs;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    Cell, Cost, EngineKind, Environment, Invariant, Job, LabNode, LabSpec, Latency, MeshMode,
-    NodeCost, PLAN_SCHEMA, Pacing, Path, Place, Plan, Point, Proof, RECORD_SCHEMA, RUN_SCHEMA,
-    Record, RunFile, RunStatus, SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
+    Cell, Cost, Invariant, Job, LabNode, LabSpec, Latency, NodeCost, Path, Plan, Point, Proof,
+    RUN_SCHEMA, Record, RunFile, RunStatus, SECOND, Schedule, ServerSpec, TestbedSpec, Timing, Via,
+    fixture as model,
 };
 use hopbench_stats::Histogram;
 use serde_json::Value;
@@ -42,54 +42,25 @@ impl Noise {
     }
 }
 
-fn place(network: &str, node: &str) -> Place {
-    Place { network: network.to_owned(), node: node.to_owned(), runtime: None }
-}
-
 pub(crate) fn path(name: &str, from: (&str, &str), to: (&str, &str), via: Via) -> Path {
-    let (from, to) = (place(from.0, from.1), place(to.0, to.1));
-    Path {
-        name: name.to_owned(),
-        from,
-        to,
-        via,
-        clients: 1,
-        backends: 1,
-        mesh: MeshMode::None,
-        variant: None,
-    }
+    let (from, to) = (model::place(from.0, from.1), model::place(to.0, to.1));
+    Path { from, to, via, ..model::path(name) }
 }
 
 pub(crate) fn job(kind: &str, params: Value, schedule: Schedule, connections: u32) -> Job {
-    Job {
-        workload: kind.to_owned(),
-        kind: None,
-        params: params.into(),
-        schedule,
-        engine: EngineKind::Epoll,
-        connections,
-        threads: 1,
-        pacing: Pacing::Sleep,
-        client_cpus: None,
-        server_cpus: None,
-        timing: Timing {
-            warmup_ns: SECOND / 2,
-            window_ns: 2 * SECOND,
-            interval_ns: SECOND / 5,
-            timeout_ns: 2 * SECOND,
-        },
-        seed: 42,
-    }
+    let timing = Timing {
+        warmup_ns: SECOND / 2,
+        window_ns: 2 * SECOND,
+        interval_ns: SECOND / 5,
+        timeout_ns: 2 * SECOND,
+    };
+    Job { schedule, connections, timing, seed: 42, ..model::job(kind, params) }
 }
 
 pub(crate) fn point(workload: &str, values: &[(&str, Value)], job: Job) -> Point {
-    let server = ServerSpec {
-        program: ServerSpec::AGENT.to_owned(),
-        request: "/?size=1024".to_owned(),
-        response_bytes: None,
-    };
+    let server = ServerSpec { request: "/?size=1024".to_owned(), ..model::server() };
     let point = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Point { search: None, workload: workload.to_owned(), point, job, server }
+    Point { point, server, ..model::point(workload, job) }
 }
 
 pub(crate) fn run(
@@ -105,9 +76,6 @@ pub(crate) fn run(
         link_bits_per_s: Some(10_000_000_000),
         server_work_ns: None,
     };
-    let cells = (0..paths.len())
-        .flat_map(|path| (0..points.len()).map(move |point| Cell { path, point }))
-        .collect();
     RunFile {
         schema: RUN_SCHEMA.to_owned(),
         run_id: "made-up-0001".to_owned(),
@@ -116,7 +84,6 @@ pub(crate) fn run(
         started_at: "2026-03-01T12:00:00.123456789Z".to_owned(),
         ended_at: Some("2026-03-01T12:06:41.5Z".to_owned()),
         plan: Plan {
-            schema: PLAN_SCHEMA.to_owned(),
             name: name.to_owned(),
             testbed: TestbedSpec::Lab(LabSpec {
                 nodes: vec![node("a", "one"), node("b", "one"), node("c", "two")],
@@ -124,17 +91,10 @@ pub(crate) fn run(
                 zone_link_bits_per_s: Some(5_000_000_000),
                 zone_delay_ns: 0,
             }),
-            paths,
-            points,
-            cells,
             rounds,
-            budget_ns: None,
             baseline: baseline.map(str::to_owned),
             seed: 42,
-            twin: None,
-            stop: None,
-            minimum_effect: 0.0,
-            stay_connected: false,
+            ..model::plan(paths, points)
         },
         scenario: format!(
             "# Made up for tests: nothing was measured.\nname: {name}\ntestbed: {{lab: {{nodes: 3, link: 10Gbit}}}}\n"
@@ -280,21 +240,14 @@ fn nodes(run: &RunFile, path: &Path, cost: &Cost) -> Vec<NodeCost> {
 
 fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
     Record {
-        schema: RECORD_SCHEMA.to_owned(),
         run_id: run.run_id.clone(),
         path: path.name.clone(),
         workload: point.workload.clone(),
         point: point.point.clone(),
         round,
-        session: 1,
         started_at: "2026-03-01T12:00:01Z".to_owned(),
         window_s: 2.0,
         limited_by: "unknown".to_owned(),
-        limited_because: String::new(),
-        explanation: Vec::new(),
-        metrics: BTreeMap::new(),
-        latency: BTreeMap::new(),
-        intervals: Vec::new(),
         cost: Cost { nodes: vec![NodeCost::default()], ..Cost::default() },
         proof: vec![
             Proof {
@@ -313,16 +266,9 @@ fn blank(run: &RunFile, path: &Path, point: &Point, round: u32) -> Record {
             ok: true,
             detail: String::new(),
         }],
-        warnings: Vec::new(),
-        statuses: BTreeMap::new(),
-        errors: BTreeMap::new(),
         settings: link_settings(run, path),
         job: serde_json::to_value(&point.job).unwrap(),
-        environment: Environment::default(),
-        testbed_changed: None,
-        incomplete: None,
-        error: None,
-        search: None,
+        ..model::record(&[])
     }
 }
 

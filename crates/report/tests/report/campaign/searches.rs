@@ -1,6 +1,6 @@
 //! Results of searches in reports, with known answers.
 
-use hopbench_model::{Record, SearchGoal, SearchOutcome, SearchSpec};
+use hopbench_model::{Record, SearchGoal, SearchOutcome, SearchSpec, fixture};
 use hopbench_report::campaign::{SearchSummary, SearchedPath, Standing};
 use serde_json::Value;
 
@@ -462,8 +462,7 @@ fn a_cpu_is_known_as_well_as_it_was_seen() {
     // Seen 58, 59 and 60 % at 1000/s, and 29 % at 500/s: 6 points of 100 for each 100/s.
     let mut made = scripted(&[]);
     let goal = SearchGoal::Cpu { of: hopbench_model::CpuOf::Client, ceiling: 0.6, rates: RATES };
-    made.run.plan.points[0].search =
-        Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
+    made.run.plan.points[0].search = Some(fixture::search(goal));
     let at = At { path: 0, point: SLO, goal: "cpu", parameter: "rate", figure: "cpu_share" };
     let seen = [(500.0, 0.29), (1000.0, 0.58), (1000.0, 0.59), (1000.0, 0.6)];
     let trials = seen

@@ -1,6 +1,6 @@
 //! Runs that are not alike: what differs is named, what cannot be compared is listed.
 
-use hopbench_model::{Cell, Fault, FaultKind, SearchGoal, SearchSpec, TestbedSpec};
+use hopbench_model::{Cell, Fault, FaultKind, SearchGoal, TestbedSpec, fixture};
 use hopbench_report::comparison::{Asked, Comparison, compare, comparison_format};
 
 use super::{Made, attempt, compared, made, row, values};
@@ -144,8 +144,7 @@ fn searches_are_counted_and_their_trials_in_no_cell() {
     for made in [&mut a, &mut b] {
         let goal =
             SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
-        made.run.plan.points[1].search =
-            Some(SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false });
+        made.run.plan.points[1].search = Some(fixture::search(goal));
         let step: hopbench_model::SearchStep = serde_json::from_value(serde_json::json!({
             "goal": "knee", "step": 1, "parameter": "connections", "load": 1.0, "why": "raise", "figure": "requests_per_s",
             "within": true,
