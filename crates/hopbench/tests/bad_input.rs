@@ -13,7 +13,7 @@ use lab::namespace::{inside, path};
 use lab::program::{Running, binary, run};
 use lab::records::printed;
 use lab::wait::{MS, pause};
-use lab::{Agent, Finished, Turn, program};
+use lab::{Agent, Finished, Turn, program, words};
 use table::WRONG;
 
 /// What must be in the error, besides `hopbench` or `error` saying so.
@@ -220,16 +220,8 @@ fn a_server_that_is_killed_midway() {
         [("stream", "received_bits_per_s"), ("rr", "requests_per_s"), ("push", "messages_per_s")]
     {
         let agent = Agent::insecure(&[]);
-        let client = Running::start(&mut program(&[
-            workload,
-            &agent.target(),
-            "--insecure",
-            "--json",
-            "-t",
-            "20s",
-            "--warmup",
-            "100ms",
-        ]));
+        let line = format!("{workload} {} --insecure --json -t 20s --warmup 100ms", agent.target());
+        let client = Running::start(&mut program(&words(&line)));
         pause(1000 * MS);
         drop(agent);
         let run = client.finish();
@@ -311,15 +303,8 @@ fn ctrl_c_prints_what_was_measured() {
 #[test]
 fn ctrl_c_before_there_is_anything_to_print() {
     let agent = Agent::insecure(&[]);
-    let client = Running::start(&mut program(&[
-        "stream",
-        &agent.target(),
-        "--insecure",
-        "-t",
-        "20s",
-        "--warmup",
-        "20s",
-    ]));
+    let line = format!("stream {} --insecure -t 20s --warmup 20s", agent.target());
+    let client = Running::start(&mut program(&words(&line)));
     pause(700 * MS);
     client.signal("INT");
     let run = client.finish();

@@ -17,7 +17,7 @@ use lab::process::{files, resident_bytes, status};
 use lab::program::{Running, binary, run};
 use lab::records::one;
 use lab::wait::{MS, S, pause, until};
-use lab::{Agent, Relay, Turn, program};
+use lab::{Agent, Relay, Turn, program, words};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -29,18 +29,9 @@ fn assert_serves(agent: &mut Agent) {
     assert!(agent.runs(), "the agent is gone");
     for flags in [&["rr"][..], &["rr", "--udp"], &["stream"]] {
         let (workload, flags) = flags.split_first().expect("a workload");
-        let arguments = [
-            *workload,
-            &agent.target(),
-            "--token",
-            &agent.token,
-            "--json",
-            "-t",
-            "100ms",
-            "--warmup",
-            "20ms",
-        ];
-        let record = one(&run(program(&arguments).args(flags)));
+        let (target, token) = (agent.target(), &agent.token);
+        let line = format!("{workload} {target} --token {token} --json -t 100ms --warmup 20ms");
+        let record = one(&run(program(&words(&line)).args(flags)));
         assert!(record.metrics.values().any(|v| *v > 0.0), "{workload}: {:?}", record.metrics);
     }
 }
@@ -317,17 +308,8 @@ fn http_needs_a_session_where_the_target_is_not_for_everybody() {
     // To somebody who is no agent nothing is shown.
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", stranger.local_addr().expect("its address"));
-    let client = Running::start(&mut program(&[
-        "http",
-        &url,
-        "--json",
-        "-t",
-        "100ms",
-        "--warmup",
-        "10ms",
-        "--timeout",
-        "1s",
-    ]));
+    let line = format!("http {url} --json -t 100ms --warmup 10ms --timeout 1s");
+    let client = Running::start(&mut program(&words(&line)));
     let mut asked = Vec::new();
     // The first connection is a look whether anybody is there.
     let seen = until(5 * S, || {
@@ -398,20 +380,9 @@ fn assert_insecure_serves(agent: &mut Agent) {
 fn forged_and_replayed_headers_open_no_flow() {
     let mut agent = Agent::guarded(&[]);
     let relay = Relay::to(agent.address());
-    let arguments = [
-        "rr",
-        &relay.target(),
-        "--token",
-        &agent.token,
-        "--json",
-        "-c",
-        "2",
-        "-t",
-        "2s",
-        "--warmup",
-        "100ms",
-    ];
-    let client = Running::start(&mut program(&arguments));
+    let (target, token) = (relay.target(), &agent.token);
+    let line = format!("rr {target} --token {token} --json -c 2 -t 2s --warmup 100ms");
+    let client = Running::start(&mut program(&words(&line)));
     let headers =
         until(5 * S, || Some(relay.headers()).filter(|h| h.len() == 2)).expect("two flows");
     pause(300 * MS);
@@ -450,19 +421,9 @@ fn forged_and_replayed_headers_open_no_flow() {
 fn spoofed_registrations_open_no_flow_and_gain_no_bytes() {
     let mut agent = Agent::guarded(&[]);
     let relay = Relay::to(agent.address());
-    let arguments = [
-        "rr",
-        &relay.target(),
-        "--udp",
-        "--token",
-        &agent.token,
-        "--json",
-        "-t",
-        "2s",
-        "--warmup",
-        "100ms",
-    ];
-    let client = Running::start(&mut program(&arguments));
+    let (target, token) = (relay.target(), &agent.token);
+    let line = format!("rr {target} --udp --token {token} --json -t 2s --warmup 100ms");
+    let client = Running::start(&mut program(&words(&line)));
     let seen = until(5 * S, || Some(relay.registrations()).filter(|r| r.len() >= 2))
         .expect("a registration with its cookie");
     let (bare, with_cookie) = (seen[0].clone(), seen[1].clone());
@@ -513,20 +474,10 @@ fn load_stops_when_the_control_session_goes_silent() {
     let _turn = Turn::shared();
     let mut agent = Agent::guarded(&[]);
     let relay = Relay::to(agent.address());
-    let arguments = [
-        "stream",
-        &relay.target(),
-        "--token",
-        &agent.token,
-        "--json",
-        "-t",
-        "30s",
-        "--direction",
-        "from-server",
-        "--rate",
-        "100Mbit",
-    ];
-    let client = Running::start(&mut program(&arguments));
+    let (target, token) = (relay.target(), &agent.token);
+    let flags = "--json -t 30s --direction from-server --rate 100Mbit";
+    let line = format!("stream {target} --token {token} {flags}");
+    let client = Running::start(&mut program(&words(&line)));
     assert!(
         until(5 * S, || (relay.sent_by_agent() > 1 << 20).then_some(())).is_some(),
         "no load came"
@@ -551,21 +502,10 @@ fn flows_are_closed_when_the_client_is_stopped() {
     let mut agent = Agent::guarded(&[]);
     assert_serves(&mut agent);
     let before = (resident_bytes(agent.pid()), files(agent.pid()));
-    let arguments = [
-        "stream",
-        &agent.target(),
-        "--token",
-        &agent.token,
-        "-c",
-        "8",
-        "-t",
-        "30s",
-        "--direction",
-        "from-server",
-        "--rate",
-        "50Mbit",
-    ];
-    let mut client = Running::start(&mut program(&arguments));
+    let (target, token) = (agent.target(), &agent.token);
+    let flags = "-c 8 -t 30s --direction from-server --rate 50Mbit";
+    let line = format!("stream {target} --token {token} {flags}");
+    let mut client = Running::start(&mut program(&words(&line)));
     assert!(
         until(5 * S, || (files(agent.pid()) >= before.1 + 8).then_some(())).is_some(),
         "no flows"

@@ -13,7 +13,7 @@ use lab::namespace::{inside, inside_alone};
 use lab::pair::B;
 use lab::program::run;
 use lab::records::{latency, measured, metric, one, states};
-use lab::{Agent, Finished, Pair, Turn, program};
+use lab::{Agent, Finished, Pair, Turn, program, words};
 
 const ENGINES: [&str; 4] = ["epoll", "uring", "spin", "threads"];
 
@@ -388,17 +388,8 @@ fn a_sweep_prints_a_record_a_point() {
 fn two_engines_tell_the_cost_of_the_wake_up() {
     let _turn = Turn::alone();
     let agent = Agent::insecure(&[]);
-    let run = run(&mut program(&[
-        "rr",
-        &agent.target(),
-        "--insecure",
-        "--engine",
-        "spin,threads",
-        "-t",
-        "500ms",
-        "--warmup",
-        "100ms",
-    ]));
+    let flags = "--insecure --engine spin,threads -t 500ms --warmup 100ms";
+    let run = run(&mut program(&words(&format!("rr {} {flags}", agent.target()))));
     assert_eq!(run.code, Some(0), "{}", run.story());
     // The sentence is wrapped to the terminal's width: it is read as words.
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

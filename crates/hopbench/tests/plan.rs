@@ -7,7 +7,7 @@ use std::fs;
 
 use hopbench_model::{Cell, Plan};
 use lab::program::run;
-use lab::{Finished, program};
+use lab::{Finished, program, words};
 use serde_json::Value;
 
 #[rustfmt::skip]
@@ -343,17 +343,8 @@ fn a_search_whose_trials_end_before_the_queue_is_full_is_told() {
 
 #[test]
 fn the_command_line_changes_the_plan() {
-    let arguments = [
-        "plan",
-        "quickstart",
-        "--only",
-        "path=overlay,workload=rr",
-        "--rounds",
-        "5",
-        "--time",
-        "2s",
-    ];
-    let page = ran(&arguments).stdout;
+    let line = "plan quickstart --only path=overlay,workload=rr --rounds 5 --time 2s";
+    let page = ran(&words(line)).stdout;
     assert!(page.starts_with("quickstart: 1 cell in 5 rounds = 5 trials, about 11 s\n"), "{page}");
 }
 

@@ -17,7 +17,7 @@ use application::{Application, BODY, get};
 use envoy::Envoy;
 use lab::program::{Finished, Running, run};
 use lab::wait::{MS, S, pause, until};
-use lab::{process, program};
+use lab::{process, program, words};
 use serde_json::Value;
 
 /// An address that is free, and still is when somebody takes it: no other process uses that of this
@@ -48,14 +48,8 @@ impl Service {
 
     /// Starts its process, at the same address.
     fn start_again(&mut self) {
-        let listen = self.listen.to_string();
-        self.running = Some(Running::start(&mut program(&[
-            self.word,
-            "--listen",
-            &listen,
-            "--admin",
-            &self.admin,
-        ])));
+        let line = format!("{} --listen {} --admin {}", self.word, self.listen, self.admin);
+        self.running = Some(Running::start(&mut program(&words(&line))));
         let up = until(10 * S, || self.try_totals());
         let word = self.word;
         assert!(up.is_some(), "{word} does not come up: {}", self.stop("KILL").story());
@@ -266,15 +260,8 @@ fn they_are_small() {
 fn threads_serve_together() {
     let (listen, admin) =
         (free_address(), format!("@hopbench-test-{}-threads", std::process::id()));
-    let running = Running::start(&mut program(&[
-        "policy",
-        "--listen",
-        &listen.to_string(),
-        "--admin",
-        &admin,
-        "--threads",
-        "3",
-    ]));
+    let line = format!("policy --listen {listen} --admin {admin} --threads 3");
+    let running = Running::start(&mut program(&words(&line)));
     let service = Service { word: "policy", running: Some(running), listen, admin };
     assert!(until(10 * S, || service.try_totals()).is_some());
     assert_eq!(

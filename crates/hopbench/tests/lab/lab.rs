@@ -30,7 +30,7 @@ pub(crate) mod wait;
 pub(crate) use agent::Agent;
 pub(crate) use bench::Bench;
 pub(crate) use pair::Pair;
-pub(crate) use program::{Finished, program};
+pub(crate) use program::{Finished, program, words};
 pub(crate) use relay::Relay;
 pub(crate) use turn::Turn;
 pub(crate) use user::User;

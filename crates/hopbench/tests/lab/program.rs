@@ -20,6 +20,11 @@ pub(crate) fn program<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Command {
     command
 }
 
+/// The arguments of a command line in which no argument has a blank.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// How a program ended, and what it said.
 #[derive(Debug)]
 pub(crate) struct Finished {
