@@ -167,8 +167,10 @@ fn connections_of_an_http_trial_may_rest_and_strangers_may_not() {
     let mut conductor = Conductor::of(&server);
     let timing = Timing { window_ns: 60 * SECOND, ..job().timing };
     let params = json!({"url": format!("http://{}/", server.address())});
-    conductor
-        .send(&prepare(Role::Server, Job { workload: "http".to_owned(), params, timing, ..job() }));
+    conductor.send(&prepare(
+        Role::Server,
+        Job { workload: "http".to_owned(), params: params.into(), timing, ..job() },
+    ));
     assert!(matches!(conductor.answer(10), Some(FromAgent::Ready { .. })));
     let resting = connect_from(OURS, server.address()).unwrap();
     assert!(conductor.answer(7).is_none());

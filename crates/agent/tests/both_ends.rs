@@ -119,7 +119,7 @@ fn without_the_flag_no_session_makes_it_connect_anywhere() {
         ("http", url),
         ("ping", json!({})),
     ] {
-        let job = Job { workload: workload.to_owned(), params, ..short(100) };
+        let job = Job { workload: workload.to_owned(), params: params.into(), ..short(100) };
         conductor.send(&client_of(7, target, job));
         // Right behind it, in case the order was taken.
         conductor.send(&ToAgent::Abort);
@@ -146,8 +146,11 @@ fn with_it_two_agents_are_the_two_ends() {
         ("udp", json!({"rate": "1000pps", "size": "100B", "gso": 1})),
         ("http", http),
     ] {
-        let (report, limited) =
-            measure(&client, &server, &Job { workload: workload.to_owned(), params, ..short(200) });
+        let (report, limited) = measure(
+            &client,
+            &server,
+            &Job { workload: workload.to_owned(), params: params.into(), ..short(200) },
+        );
         assert!(limited.is_empty());
         let sent = report.end.counts.since(&report.start.counts).of(Counter::SentBytes);
         assert!(
@@ -198,8 +201,11 @@ fn the_rate_of_a_client_is_limited_like_a_servers() {
         both(Limits::default()),
     );
     let params: Value = json!({"size": "16KiB", "direction": "to-server", "receive": "copy"});
-    let (report, limited) =
-        measure(&client, &server, &Job { workload: "stream".to_owned(), params, ..short(1000) });
+    let (report, limited) = measure(
+        &client,
+        &server,
+        &Job { workload: "stream".to_owned(), params: params.into(), ..short(1000) },
+    );
     assert!(limited.iter().any(|text| text.contains("--max-rate")), "{limited:?}");
     let bits = 8 * report.end.counts.since(&report.start.counts).of(Counter::SentBytes);
     // What a bucket holds when the window begins comes on top of what flows in.

@@ -264,8 +264,12 @@ fn a_flow_of_the_wrong_transport_opens_nothing() {
 
     // A workload that is datagrams by its traits, not by its parameters.
     let params = json!({"size": "100B", "rate": "1000pps", "gso": 1});
-    make_ready(&mut conductor, 7, Job { workload: "udp".to_owned(), params, ..self::job() })
-        .unwrap();
+    make_ready(
+        &mut conductor,
+        7,
+        Job { workload: "udp".to_owned(), params: params.into(), ..self::job() },
+    )
+    .unwrap();
     assert!(welcomed(agent, &header("udp", FlowKind::Tcp, 7, 0)).is_none());
     assert!(Datagrams::to(agent).register(&header("udp", FlowKind::Udp, 7, 0), 10));
 }

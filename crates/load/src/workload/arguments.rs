@@ -210,7 +210,7 @@ mod tests {
         let matches =
             JobArguments::augment_args(Command::new("x")).get_matches_from(["x", "--cpu", "0/1"]);
         let (_, problems) =
-            JobArguments::from_arg_matches(&matches).unwrap().job(url, json!({}), None, 0);
+            JobArguments::from_arg_matches(&matches).unwrap().job(url, json!({}).into(), None, 0);
         assert!(problems[0].expected.contains("the server is not ours"), "{problems:?}");
     }
 }

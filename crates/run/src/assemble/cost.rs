@@ -278,5 +278,5 @@ fn fits_cpus(
         }
     }
     let name = format!("{name}_process_le_cpus");
-    known.then(|| Invariant { name, ok: detail.is_empty(), detail })
+    known.then_some(Invariant { name, ok: detail.is_empty(), detail })
 }

@@ -20,7 +20,7 @@ pub(crate) fn rows(table: &str) -> Vec<(String, Vec<&str>)> {
         if content.is_empty() || content.starts_with('#') {
             continue;
         }
-        if column(line) == *first.get_or_insert(column(line)) {
+        if column(line) == *first.get_or_insert_with(|| column(line)) {
             rows.push((text(content), Vec::new()));
         } else {
             rows.last_mut().expect("a text above it").1.push(content);

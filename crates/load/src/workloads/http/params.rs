@@ -15,7 +15,7 @@ use crate::worker::filler::filler;
 /// What to ask for, and what to expect.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Params {
+pub(in crate::workloads) struct Params {
     /// The command's TARGET; the command line has no flag for it
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ impl Params {
     pub(super) fn body_bytes(&self) -> u64 {
         let text = self.body.as_ref().map(|text| text.len() as u64);
         let digits = self.body_hex.as_ref().map(|digits| digits.len() as u64 / 2);
-        text.or(digits).or(self.body_size.map(|size| size.0)).unwrap_or(0)
+        text.or(digits).unwrap_or_else(|| self.body_size.map_or(0, |size| size.0))
     }
 
     /// How long bodies of answers should be, bytes.
