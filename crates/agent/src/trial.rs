@@ -150,6 +150,7 @@ impl ActiveTrial {
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
             stays: prepare.stays && hopbench_load::stays(workload, &job),
+            client: order::client_number(prepare),
         };
         let flow_limit = registration::flow_limit(shared, workload, job.connections);
         // What processes spend is no business of whoever only sends load.

@@ -26,6 +26,7 @@ use crate::admission::throttle::Throttle;
 use crate::http::MOST_BODY_BYTES;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
+use crate::schedule::ClientNumber;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::filler::filler;
 use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
@@ -229,6 +230,7 @@ fn trial(context: &TargetContext) -> Context {
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,
+        client: ClientNumber::ALONE,
     }
 }
 

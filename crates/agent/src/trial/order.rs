@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hopbench_load::http::Credential;
+use hopbench_load::schedule::ClientNumber;
 use hopbench_load::workload;
 use hopbench_load::workload::Workload;
 use hopbench_model::{Fault, Transport};
@@ -85,4 +86,10 @@ pub(super) fn credential(prepare: &Prepare, workload: &dyn Workload) -> Option<C
     } else {
         None
     }
+}
+
+/// Which of the trial's clients the order is for. Each has as many flow numbers as connections.
+pub(super) fn client_number(prepare: &Prepare) -> ClientNumber {
+    let own = prepare.job.connections.max(1);
+    ClientNumber { number: prepare.first_flow / own, of: (prepare.all_connections / own).max(1) }
 }

@@ -2,7 +2,7 @@
 
 mod visits;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -20,7 +20,7 @@ use crate::http::Credential;
 use crate::measure::recorder::{Live, Recorder};
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
-use crate::schedule::Arrivals;
+use crate::schedule::{Arrivals, ClientNumber, seed_of};
 use crate::worker::dial::{Dial, SocketOptions, Transport};
 use crate::worker::event_loop::{EventLoop, EventLoopSetup};
 use crate::worker::filler::filler;
@@ -57,6 +57,8 @@ pub struct Context {
     pub shared_clock: bool,
     /// Whether flows stay for another visit: see [`Workers::visit_is_over`].
     pub stays: bool,
+    /// Which of the trial's clients this is.
+    pub client: ClientNumber,
 }
 
 impl std::fmt::Debug for Context {
@@ -232,10 +234,13 @@ pub(crate) fn client<F: Flow + 'static>(
     for worker in 0..workers {
         let flows: Vec<_> =
             (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
-        let (schedule, seed) = (job.schedule, job.seed);
+        let (schedule, seed, number) = (job.schedule, job.seed, context.client);
+        let visits = AtomicU64::new(0);
         let arrivals = schedule.per_s().map(|_| -> Box<dyn Fn(Nanos) -> Arrivals + Send> {
             Box::new(move |start| {
-                Arrivals::new(schedule, worker, workers, start, seed)
+                // Visits do not repeat each other.
+                let seed = seed_of(seed, visits.fetch_add(1, Ordering::Relaxed) << 16);
+                Arrivals::new(schedule, number, (worker, workers), start, seed)
                     .unwrap_or_else(|| unreachable!("it has a rate"))
             })
         });

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Command;
+use hopbench_load::schedule::ClientNumber;
 use hopbench_load::workload::{Workload, points};
 use hopbench_load::{Context, FlowLimit, Recorder, SocketSet, Window, Workers, workload};
 use hopbench_model::{
@@ -120,6 +121,7 @@ impl TestTrial {
             peer_clock_offset_ns: 0,
             shared_clock: true,
             stays: false,
+            client: ClientNumber::ALONE,
         };
         let (server, acceptor) =
             workload.server(&context(&windows[1], "127.0.0.1:1".parse().unwrap())).unwrap();

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use hopbench_load::schedule::ClientNumber;
 use hopbench_load::workload::{Figures, TrialReports};
 use hopbench_load::{
     Context, HandshakeAnswer, HandshakeCodec, SocketSet, Window, Workers, workload,
@@ -67,6 +68,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,
+        client: ClientNumber::ALONE,
     }
 }
 

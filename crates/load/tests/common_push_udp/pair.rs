@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+use hopbench_load::schedule::ClientNumber;
 use hopbench_load::workload::{Figures, TrialReports, Workload};
 use hopbench_load::{
     Accepted, Acceptor, Context, FlowGuard, FlowLimit, HandshakeAnswer, HandshakeCodec, SocketSet,
@@ -143,6 +144,7 @@ impl End {
             peer_clock_offset_ns: 0,
             shared_clock,
             stays: false,
+            client: ClientNumber::ALONE,
         };
         Self { workload: workload(&job.workload).unwrap(), context }
     }

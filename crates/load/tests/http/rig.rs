@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hopbench_load::schedule::ClientNumber;
 use hopbench_load::workload::{Figures, TrialReports};
 use hopbench_load::{Context, SocketSet, Window, workload};
 use hopbench_model::{
@@ -44,6 +45,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,
+        client: ClientNumber::ALONE,
     }
 }
 

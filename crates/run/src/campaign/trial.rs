@@ -8,6 +8,7 @@ mod outcome;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use hopbench_load::schedule::seed_of;
 use hopbench_load::workload::Workload;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{
@@ -133,7 +134,9 @@ impl CellTrial<'_> {
             .ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
         let route = testbed.route(self.path, self.point)?;
         let (mut job, target) = self.address(workload, &route);
-        let sent = self.secrets.restored(&self.point.workload, &job, variable)?;
+        let mut sent = self.secrets.restored(&self.point.workload, &job, variable)?;
+        // The arrivals of a Poisson schedule are others in each round, and the same on all paths.
+        sent.seed = seed_of(sent.seed, u64::from(self.round));
         // An agent that is started again for this is no change of the trial's time.
         sessions.open(testbed, &route.clients, &route.servers)?;
         let quiet_since = sessions.quiet_since();

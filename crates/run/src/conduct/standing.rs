@@ -1,6 +1,6 @@
 //! The orders of a cell whose ends stay prepared between two visits.
 
-use hopbench_model::{Nanos, SECOND, Transport};
+use hopbench_model::{Job, Nanos, SECOND, Transport};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, Prepare, ToAgent};
 
@@ -57,9 +57,10 @@ impl Standing {
 }
 
 /// The part of an order that must not change between two visits. The clocks are compared for
-/// workloads that do not stay.
+/// workloads that do not stay, and every visit has arrivals of its own without another seed.
 fn lasting(order: &Prepare) -> Prepare {
     Prepare {
+        job: Job { seed: 0, ..order.job.clone() },
         run: 0,
         key: FlowKey::new([0; 32]),
         peer_clock_offset_ns: 0,

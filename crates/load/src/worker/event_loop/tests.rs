@@ -8,6 +8,7 @@ use super::*;
 use crate::engine::EngineSetup;
 use crate::measure::recorder::Live;
 use crate::measure::window::Window;
+use crate::schedule::ClientNumber;
 use crate::worker::dial::{SocketOptions, Transport};
 
 const MS: Nanos = 1_000_000;
@@ -361,8 +362,9 @@ fn open_loop(
     });
     let mut event_loop = event_loop(&window, [blocking]);
     let schedule = hopbench_model::Schedule::Rate(1000.0);
-    event_loop.setup.arrivals =
-        Some(Box::new(move |_| Arrivals::new(schedule, 0, 1, start, 0).unwrap()));
+    event_loop.setup.arrivals = Some(Box::new(move |_| {
+        Arrivals::new(schedule, ClientNumber::ALONE, (0, 1), start, 0).unwrap()
+    }));
     event_loop.setup.grace = 10_000 * MS;
     let live = Arc::new(Live::default());
     event_loop.recorder = Recorder::new(Arc::clone(&window), Arc::clone(&live), true);
