@@ -71,12 +71,14 @@ impl Limits {
         FlowLimit::new(self.flows.map(|most| most as usize))
     }
 
-    /// What strangers may do at the HTTP target for everybody. They take no place of a flow, or
-    /// they could keep out who has the token.
+    /// What strangers may do at the HTTP target for everybody. They take no place of a flow, and no
+    /// more than a quarter of the open files. Otherwise they could keep out who has the token.
     pub(crate) fn strangers(&self) -> StrangerBounds {
         let usual = StrangerBounds::default();
-        let most = self.flows.map_or(usize::MAX, |flows| flows as usize);
-        StrangerBounds { connections: usual.connections.min(most), ..usual }
+        let flows = self.flows.map_or(usize::MAX, |flows| flows as usize);
+        let files = limits::raise_open_files(OPEN_FILES)
+            .map_or(usize::MAX, |files| (files / 4).max(1) as usize);
+        StrangerBounds { connections: usual.connections.min(flows).min(files), ..usual }
     }
 
     /// Worker threads at once where nobody says otherwise: 4 for each CPU that this process may

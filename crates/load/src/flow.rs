@@ -112,6 +112,12 @@ pub trait Flow: Send {
     /// The flow is over, whether it ended by itself or was cut: last figures.
     fn closing(&mut self, _out: &mut Recorder) {}
 
+    /// Whether the flow has to end now, though it waits for a time. Asked when its socket changes
+    /// meanwhile.
+    fn is_displaced(&self) -> bool {
+        false
+    }
+
     /// Until when what is under way must be done; asked for after each operation that has to wait.
     fn deadline(&self) -> Option<Nanos> {
         None

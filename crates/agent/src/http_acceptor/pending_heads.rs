@@ -43,6 +43,8 @@ impl Default for PendingLimits {
 #[derive(Debug)]
 struct Shared {
     arrivals: Mutex<Vec<Arrival>>,
+    /// How many of them there may be.
+    most: usize,
     stop: AtomicBool,
     waker: Waker,
 }
@@ -50,6 +52,9 @@ struct Shared {
 #[derive(Debug)]
 struct Arrival {
     socket: Socket,
+    source: Source,
+    /// When it came.
+    at: Nanos,
     refused: bool,
 }
 
@@ -80,6 +85,7 @@ impl PendingHeads {
     pub(super) fn start(routes: Arc<Routes>, pending_limits: PendingLimits) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             arrivals: Mutex::default(),
+            most: pending_limits.most.max(1),
             stop: AtomicBool::new(false),
             waker: Waker::new()?,
         });
@@ -96,17 +102,12 @@ impl PendingHeads {
 
     /// The head of its first request is not all there.
     pub(super) fn wait(&self, socket: Socket) {
-        self.send(Arrival { socket, refused: false });
+        self.shared.add(socket, false);
     }
 
     /// It has nothing to ask for here.
     pub(super) fn refuse(&self, socket: Socket) {
-        self.send(Arrival { socket, refused: true });
-    }
-
-    fn send(&self, arrival: Arrival) {
-        self.shared.arrivals().push(arrival);
-        self.shared.waker.wake();
+        self.shared.add(socket, true);
     }
 }
 
@@ -122,6 +123,23 @@ impl Drop for PendingHeads {
 }
 
 impl Shared {
+    /// Leaves a connection for the thread. If it does not keep up, one of the source that has the
+    /// most makes way.
+    fn add(&self, socket: Socket, refused: bool) {
+        // One that has ended by now is of no source.
+        let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let source = Source::of(socket.peer().unwrap_or_else(nobody));
+        let arrival = Arrival { socket, source, at: clock::now(), refused };
+        let mut arrivals = self.arrivals();
+        if arrivals.len() >= self.most {
+            let one = makes_room(arrivals.iter().map(|arrival| (arrival.source, arrival.at)));
+            one.map(|one| arrivals.swap_remove(one));
+        }
+        arrivals.push(arrival);
+        drop(arrivals);
+        self.waker.wake();
+    }
+
     fn arrivals(&self) -> MutexGuard<'_, Vec<Arrival>> {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,7 +182,8 @@ impl Waiting {
         }
     }
 
-    fn take_in(&mut self, Arrival { socket, refused }: Arrival, buffer: &mut [u8]) {
+    fn take_in(&mut self, arrival: Arrival, buffer: &mut [u8]) {
+        let Arrival { socket, source, refused, .. } = arrival;
         while self.heads.len() >= self.pending_limits.most.max(1) {
             let idle = makes_room(self.heads.values().map(|head| (head.source, head.heard)));
             let Some(token) = idle.and_then(|at| self.heads.keys().nth(at).copied()) else { break };
@@ -177,9 +196,6 @@ impl Waiting {
         self.next += 1;
         let now = clock::now();
         let until = now + self.pending_limits.head_ns;
-        // One that has ended by now is of no source.
-        let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        let source = Source::of(socket.peer().unwrap_or_else(nobody));
         let head = PendingHead { socket, source, until, heard: now, seen: 0, leaving: false };
         self.heads.insert(token, head);
         if refused {
@@ -251,4 +267,37 @@ fn drain(socket: &Socket, buffer: &mut [u8]) -> bool {
     }
     // Whoever sends that much unasked is not read to the end.
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+
+    use super::*;
+
+    #[test]
+    fn connections_that_the_thread_has_not_taken_are_bounded_by_source() {
+        let shared = Shared {
+            arrivals: Mutex::default(),
+            most: 3,
+            stop: AtomicBool::new(false),
+            waker: Waker::new().unwrap(),
+        };
+        let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut theirs = Vec::new();
+        let mut come = |from: [u8; 4]| {
+            let socket = Socket::tcp((from, port).into()).unwrap();
+            socket.bind((from, 0).into()).unwrap();
+            socket.connect((from, port).into()).unwrap();
+            theirs.push(socket);
+            shared.add(Socket::from(OwnedFd::from(listener.accept().unwrap().0)), false);
+        };
+        come([127, 0, 0, 2]);
+        (0..8).for_each(|_| come([127, 0, 0, 1]));
+        let arrivals = shared.arrivals();
+        let first = Source::of(([127, 0, 0, 2], 0).into());
+        let of_first = arrivals.iter().filter(|arrival| arrival.source == first).count();
+        assert_eq!((arrivals.len(), of_first), (3, 1));
+    }
 }

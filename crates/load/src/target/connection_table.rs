@@ -2,7 +2,7 @@
 //! first.
 
 use std::net::Shutdown;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hopbench_model::{Nanos, Source, makes_room};
@@ -25,15 +25,23 @@ struct Entry {
     socket: Weak<Socket>,
 }
 
-/// One connection's sign of life.
+/// One connection's sign of life, and whether it has to go.
 #[derive(Debug)]
-pub(super) struct Activity(AtomicU64);
+pub(super) struct Activity {
+    moved: AtomicU64,
+    displaced: AtomicBool,
+}
 
 impl Activity {
     /// It moved bytes at this time.
     #[inline]
     pub(super) fn moved(&self, now: Nanos) {
-        self.0.store(now, Ordering::Relaxed);
+        self.moved.store(now, Ordering::Relaxed);
+    }
+
+    /// Whether another connection took its place.
+    pub(super) fn is_displaced(&self) -> bool {
+        self.displaced.load(Ordering::Acquire)
     }
 }
 
@@ -46,17 +54,20 @@ impl ConnectionTable {
     /// Enters a connection that came from `source` at `now`; another one is cut off where the table
     /// is full.
     pub(super) fn enter(&self, socket: &Arc<Socket>, source: Source, now: Nanos) -> Arc<Activity> {
-        let activity = Arc::new(Activity(AtomicU64::new(now)));
+        let activity =
+            Arc::new(Activity { moved: AtomicU64::new(now), displaced: AtomicBool::new(false) });
         // Every statement leaves a whole table.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         if table.len() >= self.most {
             table.retain(|entry| entry.socket.strong_count() > 0);
         }
         while table.len() >= self.most {
-            let idle = |entry: &Entry| (entry.source, entry.activity.0.load(Ordering::Relaxed));
+            let idle = |entry: &Entry| (entry.source, entry.activity.moved.load(Ordering::Relaxed));
             let Some(one) = makes_room(table.iter().map(idle)) else { break };
-            // Its worker sees the end of the connection and leaves it.
-            if let Some(socket) = table.swap_remove(one).socket.upgrade() {
+            // Its worker sees the end of the connection and leaves it, even if it waits for a time.
+            let gone = table.swap_remove(one);
+            gone.activity.displaced.store(true, Ordering::Release);
+            if let Some(socket) = gone.socket.upgrade() {
                 socket.shutdown(Shutdown::Both);
             }
         }

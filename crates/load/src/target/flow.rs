@@ -28,6 +28,9 @@ pub(super) const FILL_BYTES: usize = 256 * 1024;
 /// Bodies up to this length leave together with their head; of longer ones this much does.
 pub(super) const INLINE_BYTES: usize = 4 * 1024;
 
+/// What a stranger's connection keeps of an answer's head, and of the target that it asked for.
+const KEPT_HEAD_BYTES: usize = 2 * INLINE_BYTES;
+
 /// How long what follows a refused request is dropped.
 const DRAIN_NS: Nanos = 2 * SECOND;
 
@@ -159,7 +162,7 @@ impl TargetFlow {
     /// A head has a time of its own from its first byte on.
     #[inline]
     fn begins(&mut self, now: Nanos) {
-        if !self.parser.is_inside() {
+        if !self.parser.has_begun() {
             self.deadline = now + self.settings.timeouts.head_ns;
         }
     }
@@ -308,6 +311,13 @@ impl TargetFlow {
             out.count(Counter::Completed, 1);
             self.parser.answered();
         }
+        // Nothing bounds what strangers would make a connection keep here otherwise.
+        if self.share.is_bounded() {
+            if self.head.capacity() > KEPT_HEAD_BYTES {
+                self.head = Vec::new();
+            }
+            self.responder.forget_long(KEPT_HEAD_BYTES);
+        }
         match self.end {
             End::Next => self.next(now, out),
             End::Close if self.surplus.is_empty() => Op::End,
@@ -380,6 +390,10 @@ impl Flow for TargetFlow {
         (self.surplus, self.head) = (Vec::new(), Vec::new());
         (self.share, self.memory) = (MemoryShare::default(), None);
         (self.taken, self.sent, self.state) = (0, 0, State::Reading);
+    }
+
+    fn is_displaced(&self) -> bool {
+        self.activity.as_ref().is_some_and(|activity| activity.is_displaced())
     }
 
     fn deadline(&self) -> Option<Nanos> {

@@ -232,9 +232,17 @@ impl<F: Flow> EventLoop<F> {
     }
 
     fn resume<E: Engine>(&mut self, engine: &mut E, slot: usize) -> io::Result<()> {
-        match self.slots.get_mut(slot).filter(|s| !s.held).and_then(|s| s.pending.take()) {
+        let Some(entry) = self.slots.get_mut(slot).filter(|entry| !entry.held) else {
+            return Ok(());
+        };
+        match entry.pending.take() {
             Some(op) => self.advance(engine, slot, op),
-            None => Ok(()),
+            None => {
+                if entry.state != SlotState::Ended && entry.flow.is_displaced() {
+                    self.end(engine, slot);
+                }
+                Ok(())
+            }
         }
     }
 

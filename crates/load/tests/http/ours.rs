@@ -66,10 +66,22 @@ impl Ours {
         format!("http://{}{target}", self.address)
     }
 
+    /// Ends it, whoever is still connected.
+    pub(crate) fn cut(self) {
+        self.over.store(true, Ordering::Release);
+        // Refused where the last connections were accepted after that.
+        drop(TcpStream::connect(self.address));
+        self.accepting.join().unwrap();
+        self.window.stop();
+        self.workers.wake();
+        let (_, fault) = self.workers.join();
+        assert_eq!(fault, None);
+    }
+
     /// Waits until every connection was closed by its client, and gives the totals.
     pub(crate) fn stop(self) -> Counts {
         self.over.store(true, Ordering::Release);
-        // Refused where the last connections were accepted after that.
+        // As above.
         drop(TcpStream::connect(self.address));
         self.accepting.join().unwrap();
         self.workers.close();

@@ -179,11 +179,49 @@ fn a_full_table_drops_the_longest_idle_and_keeps_nobody_out() {
     ours.stop();
 }
 
+/// An answer that is delayed leaves nothing to read or write in the meantime.
+#[test]
+fn a_full_table_drops_who_waits_for_a_delayed_answer() {
+    let ours = Ours::with(StrangerBounds { connections: 8, ..StrangerBounds::default() });
+    let mut waiting = Vec::new();
+    for n in 0..60 {
+        waiting.push(begin(&ours, b"GET /?delay=60s HTTP/1.1\r\nHost: h\r\n\r\n"));
+        let mut other = connect_from(9, &ours);
+        other.write_all(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+        assert_eq!(status(&mut other), Some(200), "{n} connections keep another source out");
+    }
+    assert_eq!(status(&mut waiting[0]), None, "it made room, though its answer was not due");
+    drop(waiting);
+    ours.cut();
+}
+
+#[test]
+fn a_short_request_is_answered_if_bodies_take_all_the_room() {
+    let memory_bytes = 3 << 20;
+    let ours = Ours::with(StrangerBounds { memory_bytes, ..StrangerBounds::default() });
+    let mut held = Vec::new();
+    for source in 2..8 {
+        let mut stream = connect_from(source, &ours);
+        let _ = stream.write_all(&[post(1 << 20), vec![b'x'; (1 << 20) - 1]].concat());
+        held.push(stream);
+    }
+    clock::sleep_until(clock::now() + 200 * MS);
+    let mut other = connect_from(20, &ours);
+    other.write_all(&[post(100_000), vec![b'x'; 100_000]].concat()).unwrap();
+    assert_eq!(status(&mut other), Some(503), "there is no room for a body");
+    let mut other = connect_from(21, &ours);
+    other.write_all(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    assert_eq!(status(&mut other), Some(200));
+    drop(held);
+    ours.cut();
+}
+
 #[test]
 fn slow_heads_and_bodies_are_given_up_however_they_trickle() {
     let ours = Ours::with(StrangerBounds { timeouts: HASTY, ..StrangerBounds::default() });
     for (what, begin_with, after) in [
         ("a head", &b"GET / HTTP/1.1\r\nA: "[..], HASTY.head_ns),
+        ("line breaks and a head", b"\r\n\r\nGET / HTTP/1.1\r\nA: ", HASTY.head_ns),
         ("a body", &post(1 << 20), HASTY.body_ns),
         (
             "chunks",

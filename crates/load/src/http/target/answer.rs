@@ -45,6 +45,13 @@ impl Default for Responder {
 }
 
 impl Responder {
+    /// Forgets the last target if it takes more memory than this.
+    pub fn forget_long(&mut self, most_bytes: usize) {
+        if self.target.capacity() > most_bytes {
+            *self = Self::default();
+        }
+    }
+
     /// Answers `request`, which came at `now_ns` on the clock that stalls go by, and appends to
     /// `out` what is to be written first.
     pub fn respond(&mut self, request: &Request, now_ns: Nanos, out: &mut Vec<u8>) -> Answer {

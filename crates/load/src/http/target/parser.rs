@@ -23,6 +23,9 @@ pub const MOST_BODY_BYTES: u64 = 16 * 1024 * 1024;
 const MOST_KEPT_BODY_BYTES: usize = 1024 * 1024;
 /// The same for those who share bounded memory: 1024 connections that rest hold 16 MiB of it.
 const MOST_KEPT_OF_ROOM_BYTES: usize = 16 * 1024;
+/// So much each connection may hold besides the bounded memory. So a short request is answered even
+/// if others have taken all of it.
+const FREE_BYTES: usize = 4 * 1024;
 /// The least that a body's buffer grows by.
 const LEAST_GROWTH_BYTES: usize = 4 * 1024;
 /// Most line breaks in front of a request: some clients send one too many after a body (RFC 9112,
@@ -128,6 +131,11 @@ impl RequestParser {
         !matches!(self.phase, Phase::Head) || !self.heads.is_empty()
     }
 
+    /// Whether a byte of the next request came, be it one of the line breaks in front of it.
+    pub fn has_begun(&self) -> bool {
+        self.is_inside() || self.leading_breaks > 0
+    }
+
     /// Whether a body is under way.
     pub fn is_in_body(&self) -> bool {
         !matches!(self.phase, Phase::Head)
@@ -143,7 +151,7 @@ impl RequestParser {
     pub fn answered(&mut self) {
         if self.share.is_bounded() && self.request.body.capacity() > MOST_KEPT_OF_ROOM_BYTES {
             self.request.body = Vec::new();
-            let _ = self.share.set(self.held_bytes());
+            let _ = self.share.set(self.counted_bytes());
         }
     }
 
@@ -163,7 +171,7 @@ impl RequestParser {
             self.known = credential.is_none();
             let taken =
                 self.heads.take(&input[used..], |bytes| parse_head(bytes, request, credential))?;
-            if self.share.is_bounded() && !self.share.set(self.held_bytes()) {
+            if self.share.is_bounded() && !self.share.set(self.counted_bytes()) {
                 return Err(RequestError::NoRoom);
             }
             let Some((head, taken)) = taken else {
@@ -254,11 +262,16 @@ impl RequestParser {
         // Twice as much each time, but never more than was announced or is taken at all.
         let most = length.saturating_add(left).min(self.most_body_bytes as usize);
         let grown = (2 * has).max(needs + LEAST_GROWTH_BYTES).min(most).max(needs);
-        if !self.share.set(self.held_bytes() - has + grown) {
+        if !self.share.set((self.held_bytes() - has + grown).saturating_sub(FREE_BYTES)) {
             return Err(RequestError::NoRoom);
         }
         self.request.body.reserve_exact(grown - length);
         Ok(())
+    }
+
+    /// Bytes that come out of the bounded memory.
+    fn counted_bytes(&self) -> usize {
+        self.held_bytes().saturating_sub(FREE_BYTES)
     }
 
     /// Bytes of memory held.
