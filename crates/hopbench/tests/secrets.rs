@@ -154,6 +154,39 @@ fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
     bench.results().whole();
 }
 
+/// The scenario's text is as it was; only the plan beside it says another thing.
+#[test]
+fn a_folder_with_another_plan_gets_no_secret_of_the_scenario() {
+    let name = "a_folder_with_another_plan_gets_no_secret_of_the_scenario";
+    let Some(_turn) = outside(name) else { return };
+    let headers = format!("'Authorization: Bearer {SECRET}'");
+    let bench = Bench::new(User::all()[0], &scenario(&headers, "secret"));
+    let done = bench.run(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    fs::write(bench.out().join("records.jsonl"), "").expect("written");
+    let file = bench.out().join("run.json");
+    let sound = fs::read_to_string(&file).expect("a file");
+    let plan: serde_json::Value = serde_json::from_str(&sound).expect("JSON");
+    let host = |name: &str| serde_json::json!({"name": name, "control": "127.0.0.1:1"});
+    let hosts = serde_json::json!({"hosts": {"nodes": [host("a"), host("b")]}});
+    for (what, place, value) in [
+        ("expected a scenario that says the machines", "/plan/testbed", hosts),
+        ("another path", "/plan/paths/0/to/node", serde_json::json!("a")),
+        ("another request", "/plan/points/0/server/request", serde_json::json!("/elsewhere")),
+    ] {
+        let mut plan = plan.clone();
+        *plan.pointer_mut(place).expect(place) = value;
+        fs::write(&file, plan.to_string()).expect("written");
+        let refused = bench.resume(&[&bench.scenario()]);
+        assert_eq!(refused.code, Some(2), "{what}: {}", refused.story());
+        assert!(refused.stderr.contains(what), "{what}: {}", refused.story());
+    }
+    fs::write(&file, sound).expect("written");
+    let resumed = bench.resume(&[&bench.scenario()]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.story());
+    silent(&resumed);
+}
+
 #[test]
 fn a_folder_takes_no_variable_that_was_not_allowed() {
     let Some(_turn) = outside("a_folder_takes_no_variable_that_was_not_allowed") else {

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
-use hopbench_model::{Fault, RunFile};
+use hopbench_model::{ClusterSpec, Fault, Plan, Point, RunFile, TestbedSpec};
 use hopbench_scenario::{Overrides, Resolved, SHIPPED, TestbedChoice, read, shipped};
 
 use super::testbed::{TestbedArguments, told};
@@ -85,9 +85,15 @@ fn text(name: &str) -> Result<String, Fault> {
 }
 
 /// The values of the secret headers of a run that is resumed, from the scenario that began it.
-pub(in crate::cmd) fn secrets_of(name: &str, run: &RunFile) -> Result<SecretHeaders, Fault> {
-    let testbed = Some(TestbedChoice::Named(run.plan.testbed.name().to_owned()));
-    let overrides = Overrides { testbed, ..Overrides::default() };
+/// `testbed` is what the command line says beside it.
+pub(in crate::cmd) fn secrets_of(
+    name: &str,
+    testbed: &TestbedArguments,
+    run: &RunFile,
+) -> Result<SecretHeaders, Fault> {
+    let asked = testbed.over(Overrides::default())?;
+    let same = || TestbedChoice::Named(run.plan.testbed.name().to_owned());
+    let overrides = Overrides { testbed: Some(asked.testbed.unwrap_or_else(same)), ..asked };
     let resolved = read(name, &text(name)?, &vocabularies(), &overrides)
         .map_err(|problems| told(&problems))?;
     if resolved.text != run.scenario {
@@ -96,5 +102,40 @@ pub(in crate::cmd) fn secrets_of(name: &str, run: &RunFile) -> Result<SecretHead
              measures the changed one"
         )));
     }
-    Ok(resolved.secrets)
+    match sends_elsewhere(&run.plan, &resolved.plan) {
+        Some(what) if !resolved.secrets.is_empty() => Err(Fault::input(format!(
+            "--resume: found {what} in the folder, expected what `{name}` says (with the same --testbed): the values \
+             of secret headers go nowhere else; measure in a new run"
+        ))),
+        _ => Ok(resolved.secrets),
+    }
+}
+
+/// What of a folder's plan would send a header to another place, or in another request, than the
+/// scenario's own plan: a text can be the same while the plan beside it is not.
+fn sends_elsewhere(folder: &Plan, own: &Plan) -> Option<&'static str> {
+    let testbed = match (&folder.testbed, &own.testbed) {
+        // No packet of a lab leaves it.
+        (TestbedSpec::Lab(_), TestbedSpec::Lab(_)) => true,
+        // Whichever context, it is one of this user's.
+        (TestbedSpec::Kubernetes(folder), TestbedSpec::Kubernetes(own)) => {
+            **folder == ClusterSpec { context: folder.context.clone(), ..(**own).clone() }
+        }
+        (folder, own) => folder == own,
+    };
+    let is_own = |point: &Point| {
+        own.points.iter().any(|other| {
+            (&point.workload, &point.server, &point.job.workload, &point.job.params)
+                == (&other.workload, &other.server, &other.job.workload, &other.job.params)
+        })
+    };
+    if !testbed {
+        Some("another testbed")
+    } else if folder.paths.iter().any(|path| !own.paths.contains(path)) {
+        Some("another path")
+    } else if !folder.points.iter().all(is_own) {
+        Some("another request")
+    } else {
+        None
+    }
 }

@@ -46,6 +46,17 @@ impl TestbedArguments {
         read_testbed(&choice, self.context.as_deref()).map_err(|problems| told(&problems))
     }
 
+    /// Refuses both: a folder that is resumed has its testbed.
+    pub(in crate::cmd) fn unasked(&self) -> Result<(), Fault> {
+        let flags = [("--testbed", &self.testbed), ("--context", &self.context)];
+        match flags.into_iter().find_map(|(flag, value)| Some((flag, value.as_ref()?))) {
+            None => Ok(()),
+            Some((flag, found)) => Err(Fault::input(format!(
+                "{flag}: found `{found}` with --resume, expected it only beside the SCENARIO: the folder has its testbed"
+            ))),
+        }
+    }
+
     fn choice(&self) -> Result<Option<TestbedChoice>, Fault> {
         let known: Vec<&str> = TESTBEDS.iter().map(|(name, _)| *name).collect();
         let choice = |name: &String| {

@@ -27,7 +27,7 @@ pub(super) struct Flags {
     #[arg(short, long, alias = "out", value_name = "DIR", conflicts_with = "resume")]
     output: Option<PathBuf>,
     /// Measure what is missing in this results folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["budget", "rounds", "time", "only", "seed", "testbed", "context"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["budget", "rounds", "time", "only", "seed"])]
     resume: Option<PathBuf>,
     /// With --resume: this much time for more rounds, besides what is missing
     #[arg(long, value_name = "TIME", requires = "resume")]
@@ -111,14 +111,17 @@ impl Flags {
     pub(super) fn wanted(&self) -> Result<Wanted, Fault> {
         self.envoy.apply()?;
         if let Some(dir) = &self.resume {
+            if self.scenario.is_none() {
+                self.testbed.unasked()?;
+            }
             let (run, _) = results::open(dir)?;
             if !self.resume_anyway {
                 same_build(&run, &hello())?;
             }
-            let secrets = self
-                .scenario
-                .as_deref()
-                .map_or_else(|| Ok(SecretHeaders::default()), |name| secrets_of(name, &run))?;
+            let secrets = match &self.scenario {
+                Some(name) => secrets_of(name, &self.testbed, &run)?,
+                None => SecretHeaders::default(),
+            };
             self.allowed(&run.plan, dir)?;
             headers_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
