@@ -33,9 +33,9 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
     {
         return Some(found);
     }
-    // A few ticks say nothing of a CPU; the processes above have their time in nanoseconds.
+    // A few ticks say nothing of a CPU; processes have their time in nanoseconds.
     if record.window_s < SHORTEST_OF_MACHINE_S {
-        return None;
+        return filled_together(polls, evidence);
     }
     let no_server = !polls && evidence.burdens.iter().all(|burden| burden.who != SERVER);
     let mut other = None;
@@ -86,6 +86,41 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
         }
     }
     other
+}
+
+/// Those that together filled the CPUs that they are held to, by their own time alone.
+fn filled_together(polls: bool, evidence: &Evidence) -> Option<Limit> {
+    let held = |burden: &Burden| {
+        // Nodes of one machine can have the same CPUs.
+        let node = if evidence.one_machine { String::new() } else { burden.node.clone() };
+        Some((node, burden.cpus.clone()?))
+    };
+    let places: BTreeSet<(String, BTreeSet<usize>)> =
+        evidence.burdens.iter().filter_map(held).collect();
+    places.iter().find_map(|place| {
+        let here: Vec<&Burden> =
+            evidence.burdens.iter().filter(|burden| held(burden).as_ref() == Some(place)).collect();
+        let together: f64 = here.iter().map(|burden| burden.cores).sum();
+        let all = place.1.len() as f64;
+        let ends_poll = polls && here.iter().any(|burden| burden.is_end());
+        if ends_poll || together < FULL * all {
+            return None;
+        }
+        let owners = Owners::of(&here);
+        let first = *place.1.first()?;
+        let why = format!(
+            "{}: {}; the kernel's work for their packets is a part of it",
+            owners.whose(first),
+            owners.used()
+        );
+        let (who, most) = owners
+            .0
+            .iter()
+            .map(|(who, burdens)| (*who, cores(burdens)))
+            .rev()
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(limit(&if most >= LEAST * all { by(who) } else { "cpu:shared".to_owned() }, why))
+    })
 }
 
 impl Evidence {

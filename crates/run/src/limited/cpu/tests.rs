@@ -47,6 +47,34 @@ fn a_server_that_nobody_meters_may_have_filled_a_cpu() {
 }
 
 #[test]
+fn in_a_short_window_the_time_of_all_on_a_cpu_says_that_it_was_full() {
+    let short = |burdens: Vec<Burden>, engine| {
+        let job = Job { engine, ..job("rr") };
+        let record = Record { window_s: 0.12, ..hopbench_model::fixture::record(&[]) };
+        full(&job, &record, &evidence(burdens))
+    };
+    let one = || Some(&[1usize][..]);
+    let sidecar = || end("server-sidecar", 0.62, one());
+    let both = || vec![end(CLIENT, 0.4, Some(&[0])), end(SERVER, 0.36, one()), sidecar()];
+    let (name, why) = short(both(), EngineKind::Epoll).expect("a limit");
+    assert_eq!(name, "cpu:server-sidecar");
+    assert!(
+        why.ends_with(
+            "the server used 0.36 cores, the server-sidecar used 0.62 cores; the kernel's work for their packets is \
+             a part of it"
+        ),
+        "{why}"
+    );
+    let shared = vec![end(CLIENT, 0.48, one()), end(SERVER, 0.49, one())];
+    assert_eq!(short(shared, EngineKind::Epoll).expect("a limit").0, "cpu:shared");
+    let room = vec![end(SERVER, 0.3, one()), sidecar()];
+    assert_eq!(short(room, EngineKind::Epoll), None);
+    // Whoever polls fills a CPU whatever the traffic does, and whoever is held to none may be on any.
+    assert_eq!(short(both(), EngineKind::Spin), None);
+    assert_eq!(short(vec![end(CLIENT, 0.9, None)], EngineKind::Epoll), None);
+}
+
+#[test]
 fn a_thread_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
     let limit = |waits, cpus: &[(f64, f64)]| {
         on_cpus(vec![end(CLIENT, 0.3, None), waiting(SERVER, 0.97, waits, None)], cpus)
