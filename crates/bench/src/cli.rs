@@ -120,7 +120,9 @@ pub(crate) enum Part {
 
 fn named_path(text: &str) -> Result<(String, PathBuf), String> {
     let (name, path) = text.split_once('=').ok_or_else(|| format!("`{text}` is not NAME=PATH"))?;
-    Ok((name.to_owned(), PathBuf::from(path)))
+    // Peers run in a folder of their own.
+    let path = std::path::absolute(path).map_err(|error| format!("`{path}`: {error}"))?;
+    Ok((name.to_owned(), path))
 }
 
 #[cfg(test)]
@@ -149,6 +151,8 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
+        let (_, path) = named_path("wrk=x/wrk").expect("a path");
+        assert!(path.is_absolute() && path.ends_with("x/wrk"), "{}", path.display());
         for bad in [["--pairs", "0"], ["--time", "0"], ["--time", "0.5"], ["--peer", "wrk"]] {
             assert!(Cli::try_parse_from(["hopbench-bench", bad[0], bad[1]]).is_err(), "{bad:?}");
         }
