@@ -35,12 +35,14 @@ impl ClientNumber {
     pub const ALONE: Self = Self { number: 0, of: 1 };
 }
 
-/// Spreads a number over the bits of a seed.
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// The seed of one of many things that have a seed together.
+/// The seed of one of many things that have a seed together. Seeds can be nested: the seed of a
+/// worker in a round is not that of another worker in another round (the mixing of SplitMix64,
+/// Steele, Lea and Flood 2014).
 pub fn seed_of(seed: u64, number: u64) -> u64 {
-    seed ^ number.wrapping_mul(SPREAD)
+    let mut mixed = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
 }
 
 impl Arrivals {
@@ -122,6 +124,16 @@ mod tests {
         for pair in all.windows(2) {
             assert!((142_856..=142_858).contains(&(pair[1] - pair[0])), "{pair:?}");
         }
+    }
+
+    #[test]
+    fn no_two_workers_of_any_rounds_and_visits_share_a_seed() {
+        let mut seeds = std::collections::BTreeSet::new();
+        for (round, visit) in (0..32).flat_map(|round| (0..32).map(move |visit| (round, visit))) {
+            let of_visit = seed_of(seed_of(7, round), visit);
+            seeds.extend((0..32).map(|worker| seed_of(of_visit, worker)));
+        }
+        assert_eq!(seeds.len(), 32 * 32 * 32);
     }
 
     fn of_clients(schedule: Schedule, clients: u32) -> Vec<Nanos> {

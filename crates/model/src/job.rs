@@ -44,7 +44,7 @@ pub struct Job {
     pub server_cpus: Option<CpuSet>,
     /// Warm-up, window, interval.
     pub timing: Timing,
-    /// Seed of everything random in the trial.
+    /// Seed of everything random in the trial. In a run, each round derives its own from it.
     pub seed: u64,
 }
 

@@ -28,7 +28,8 @@ pub(super) const FILL_BYTES: usize = 256 * 1024;
 /// Bodies up to this length leave together with their head; of longer ones this much does.
 pub(super) const INLINE_BYTES: usize = 4 * 1024;
 
-/// What a stranger's connection keeps of an answer's head, and of the target that it asked for.
+/// Most bytes that a stranger's connection keeps of an answer's head, and of the target that it
+/// asked for.
 const KEPT_HEAD_BYTES: usize = 2 * INLINE_BYTES;
 
 /// How long what follows a refused request is dropped.
@@ -252,6 +253,10 @@ impl TargetFlow {
             Body::Echo => Rest::Echo,
         };
         if answer.delay_ns > 0 {
+            // It may have been displaced before its request was read: nothing tells it so later.
+            if self.is_displaced() {
+                return Op::End;
+            }
             self.state = State::Waiting;
             return Op::Wait(now + answer.delay_ns);
         }

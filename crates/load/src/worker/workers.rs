@@ -57,7 +57,7 @@ pub struct Context {
     pub shared_clock: bool,
     /// Whether flows stay for another visit: see [`Workers::visit_is_over`].
     pub stays: bool,
-    /// Which of the trial's clients this is.
+    /// The number of this client in the trial.
     pub client: ClientNumber,
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn client<F: Flow + 'static>(
         let arrivals = schedule.per_s().map(|_| -> Box<dyn Fn(Nanos) -> Arrivals + Send> {
             Box::new(move |start| {
                 // Visits do not repeat each other.
-                let seed = seed_of(seed, visits.fetch_add(1, Ordering::Relaxed) << 16);
+                let seed = seed_of(seed, visits.fetch_add(1, Ordering::Relaxed));
                 Arrivals::new(schedule, number, (worker, workers), start, seed)
                     .unwrap_or_else(|| unreachable!("it has a rate"))
             })

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::{Figures, TrialReports, Workload};
 use crate::worker::workers::{Acceptor, Context, Workers};
 
-/// What the file of a workload says. The type that implements this has the parameters: flags for
+/// The contract of a workload's file. The type that implements this has the parameters: flags for
 /// the command line, JSON for records, and values for both ends.
 pub(crate) trait TypedWorkload:
     Args + Clone + Serialize + DeserializeOwned + Any + Send + Sync
@@ -60,7 +60,7 @@ pub(crate) trait TypedWorkload:
         Job { connections: job.connections.saturating_mul(clients), ..job.clone() }
     }
 
-    /// What is wrong with the values.
+    /// The values that are wrong.
     fn problems(&self) -> Vec<Problem>;
 
     /// As [`Workload::flows_rest`].

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// What a workload reads: sizes, rates, headers. The workload gives them their type.
+/// The values that a workload reads: sizes, rates, headers. The workload gives them their type.
 ///
 /// They are parsed once. The typed value goes with every clone of the job. A change of the JSON
 /// forgets it.

@@ -23,8 +23,8 @@ pub const MOST_BODY_BYTES: u64 = 16 * 1024 * 1024;
 const MOST_KEPT_BODY_BYTES: usize = 1024 * 1024;
 /// The same for those who share bounded memory: 1024 connections that rest hold 16 MiB of it.
 const MOST_KEPT_OF_ROOM_BYTES: usize = 16 * 1024;
-/// So much each connection may hold besides the bounded memory. So a short request is answered even
-/// if others have taken all of it.
+/// Bytes that each connection may hold besides the bounded memory. So a short request is answered
+/// even if others have taken all of it.
 const FREE_BYTES: usize = 4 * 1024;
 /// The least that a body's buffer grows by.
 const LEAST_GROWTH_BYTES: usize = 4 * 1024;
