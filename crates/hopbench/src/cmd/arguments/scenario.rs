@@ -102,23 +102,27 @@ pub(in crate::cmd) fn secrets_of(
              measures the changed one"
         )));
     }
-    match sends_elsewhere(&run.plan, &resolved.plan) {
-        Some(what) if !resolved.secrets.is_empty() => Err(Fault::input(format!(
-            "--resume: found {what} in the folder, expected what `{name}` says (with the same --testbed): the values \
-             of secret headers go nowhere else; measure in a new run"
-        ))),
+    match sends_elsewhere(&run.plan, &resolved.plan, testbed) {
+        Some(what)
+            if !resolved.secrets.is_empty() || testbed.has_testbed() || testbed.has_context() =>
+        {
+            Err(Fault::input(format!(
+                "--resume: found {what} in the folder, expected what `{name}` says (with the same --testbed): the values \
+             of secret headers go nowhere else, and a folder keeps its testbed; measure in a new run"
+            )))
+        }
         _ => Ok(resolved.secrets),
     }
 }
 
-/// What of a folder's plan would send a header to another place, or in another request, than the
-/// scenario's own plan: a text can be the same while the plan beside it is not.
-fn sends_elsewhere(folder: &Plan, own: &Plan) -> Option<&'static str> {
+/// The first difference by which the folder's plan would send a header elsewhere. The scenario's
+/// text can be the same while the plan differs.
+fn sends_elsewhere(folder: &Plan, own: &Plan, asked: &TestbedArguments) -> Option<&'static str> {
     let testbed = match (&folder.testbed, &own.testbed) {
         // No packet of a lab leaves it.
-        (TestbedSpec::Lab(_), TestbedSpec::Lab(_)) => true,
+        (TestbedSpec::Lab(_), TestbedSpec::Lab(_)) if !asked.has_testbed() => true,
         // Whichever context, it is one of this user's.
-        (TestbedSpec::Kubernetes(folder), TestbedSpec::Kubernetes(own)) => {
+        (TestbedSpec::Kubernetes(folder), TestbedSpec::Kubernetes(own)) if !asked.has_context() => {
             **folder == ClusterSpec { context: folder.context.clone(), ..(**own).clone() }
         }
         (folder, own) => folder == own,

@@ -46,6 +46,16 @@ impl TestbedArguments {
         read_testbed(&choice, self.context.as_deref()).map_err(|problems| told(&problems))
     }
 
+    /// Whether the command line names a testbed.
+    pub(in crate::cmd) fn has_testbed(&self) -> bool {
+        self.testbed.is_some()
+    }
+
+    /// Whether the command line names a context.
+    pub(in crate::cmd) fn has_context(&self) -> bool {
+        self.context.is_some()
+    }
+
     /// Refuses both: a folder that is resumed has its testbed.
     pub(in crate::cmd) fn unasked(&self) -> Result<(), Fault> {
         let flags = [("--testbed", &self.testbed), ("--context", &self.context)];
