@@ -88,7 +88,7 @@ pub(super) fn credential(prepare: &Prepare, workload: &dyn Workload) -> Option<C
     }
 }
 
-/// Which of the trial's clients the order is for. Each has as many flow numbers as connections.
+/// The number of the client that the order is for. Each has as many flow numbers as connections.
 pub(super) fn client_number(prepare: &Prepare) -> ClientNumber {
     let own = prepare.job.connections.max(1);
     ClientNumber { number: prepare.first_flow / own, of: (prepare.all_connections / own).max(1) }
