@@ -81,12 +81,21 @@ impl SourceLimits {
 pub(crate) struct MemoryShare {
     memory: Option<Arc<MemoryLimit>>,
     own: usize,
+    /// Bytes that do not count.
+    free: usize,
 }
 
 impl MemoryShare {
     /// Nothing yet.
     pub(crate) fn of(memory: Option<Arc<MemoryLimit>>) -> Self {
-        Self { memory, own: 0 }
+        Self { memory, own: 0, free: 0 }
+    }
+
+    /// The same, of which so many bytes do not count: they can be had even if others have taken
+    /// all of the memory.
+    pub(crate) fn with_free(mut self, bytes: usize) -> Self {
+        self.free = bytes;
+        self
     }
 
     /// Whether there is a bound at all.
@@ -99,6 +108,7 @@ impl MemoryShare {
     /// not, it holds what it held.
     #[must_use]
     pub(crate) fn set(&mut self, own: usize) -> bool {
+        let own = own.saturating_sub(self.free);
         let Some(memory) = self.memory.as_ref().filter(|_| own != self.own) else { return true };
         let fits = memory.change(self.own, own);
         if fits {

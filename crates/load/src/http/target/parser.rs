@@ -107,7 +107,7 @@ impl RequestParser {
         Self {
             known: credential.is_none(),
             credential,
-            share: MemoryShare::of(memory),
+            share: MemoryShare::of(memory).with_free(FREE_BYTES),
             most_body_bytes: MOST_BODY_BYTES,
             heads: HeadBuffer::new(MOST_HEAD_BYTES),
             phase: Phase::Head,
@@ -151,7 +151,7 @@ impl RequestParser {
     pub fn answered(&mut self) {
         if self.share.is_bounded() && self.request.body.capacity() > MOST_KEPT_OF_ROOM_BYTES {
             self.request.body = Vec::new();
-            let _ = self.share.set(self.counted_bytes());
+            let _ = self.share.set(self.held_bytes());
         }
     }
 
@@ -171,7 +171,7 @@ impl RequestParser {
             self.known = credential.is_none();
             let taken =
                 self.heads.take(&input[used..], |bytes| parse_head(bytes, request, credential))?;
-            if self.share.is_bounded() && !self.share.set(self.counted_bytes()) {
+            if self.share.is_bounded() && !self.share.set(self.held_bytes()) {
                 return Err(RequestError::NoRoom);
             }
             let Some((head, taken)) = taken else {
@@ -262,16 +262,11 @@ impl RequestParser {
         // Twice as much each time, but never more than was announced or is taken at all.
         let most = length.saturating_add(left).min(self.most_body_bytes as usize);
         let grown = (2 * has).max(needs + LEAST_GROWTH_BYTES).min(most).max(needs);
-        if !self.share.set((self.held_bytes() - has + grown).saturating_sub(FREE_BYTES)) {
+        if !self.share.set(self.held_bytes() - has + grown) {
             return Err(RequestError::NoRoom);
         }
         self.request.body.reserve_exact(grown - length);
         Ok(())
-    }
-
-    /// Bytes that come out of the bounded memory.
-    fn counted_bytes(&self) -> usize {
-        self.held_bytes().saturating_sub(FREE_BYTES)
     }
 
     /// Bytes of memory held.
