@@ -171,9 +171,7 @@ fn serve(
         let Some(Strangers { connections, memory }) = &strangers else {
             return TargetFlow::new(settings, None, None);
         };
-        // One that has ended by now is of no source.
-        let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        let source = Source::of(accepted.socket.peer().unwrap_or_else(nobody));
+        let source = Source::of_any(accepted.socket.peer().ok());
         let activity = connections.enter(&accepted.socket, source, clock::now());
         TargetFlow::new(settings, Some(activity), Some(memory.of(source)))
     })

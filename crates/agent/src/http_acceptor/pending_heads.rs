@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr};
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -126,14 +126,14 @@ impl Shared {
     /// Leaves a connection for the thread. If it does not keep up, one of the source that has the
     /// most makes way.
     fn add(&self, socket: Socket, refused: bool) {
-        // One that has ended by now is of no source.
-        let nobody = |_| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        let source = Source::of(socket.peer().unwrap_or_else(nobody));
+        let source = Source::of_any(socket.peer().ok());
         let arrival = Arrival { socket, source, at: clock::now(), refused };
         let mut arrivals = self.arrivals();
         if arrivals.len() >= self.most {
             let one = makes_room(arrivals.iter().map(|arrival| (arrival.source, arrival.at)));
-            one.map(|one| arrivals.swap_remove(one));
+            if let Some(one) = one {
+                arrivals.swap_remove(one);
+            }
         }
         arrivals.push(arrival);
         drop(arrivals);

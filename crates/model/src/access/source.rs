@@ -21,6 +21,12 @@ impl Source {
             IpAddr::V6(ip) => Self::V6((ip.to_bits() >> 64) as u64),
         }
     }
+
+    /// The same of a connection that may have ended. Those that have, have no peer any more, and
+    /// are of one source.
+    pub fn of_any(peer: Option<SocketAddr>) -> Self {
+        peer.map_or(Self::V4(0), Self::of)
+    }
 }
 
 /// The place, in order, of the connection that makes room for one more. It is the longest at rest
