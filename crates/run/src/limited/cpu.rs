@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use hopbench_model::{EngineKind, Job, NodeCost, Record, SHORTEST_OF_MACHINE_S, number};
 
 use super::evidence::{Burden, Evidence, Limit, Process, SERVER, limit};
-use owners::{Owners, cores};
+use owners::Owners;
 
 /// A CPU that is busier than this has nothing left to give.
 const FULL: f64 = 0.95;
@@ -90,16 +90,14 @@ pub(super) fn full(job: &Job, record: &Record, evidence: &Evidence) -> Option<Li
 
 /// Those that together filled the CPUs that they are held to, by their own time alone.
 fn filled_together(polls: bool, evidence: &Evidence) -> Option<Limit> {
-    let held = |burden: &Burden| {
-        // Nodes of one machine can have the same CPUs.
-        let node = if evidence.one_machine { String::new() } else { burden.node.clone() };
-        Some((node, burden.cpus.clone()?))
-    };
-    let places: BTreeSet<(String, BTreeSet<usize>)> =
-        evidence.burdens.iter().filter_map(held).collect();
+    let burdens = &evidence.burdens;
+    // Nodes of one machine can have the same CPUs.
+    let node = |burden: &Burden| (!evidence.one_machine).then(|| burden.node.clone());
+    let held = |burden: &Burden| Some((node(burden), burden.cpus.clone()?));
+    let places: BTreeSet<_> = burdens.iter().filter_map(held).collect();
     places.iter().find_map(|place| {
         let here: Vec<&Burden> =
-            evidence.burdens.iter().filter(|burden| held(burden).as_ref() == Some(place)).collect();
+            burdens.iter().filter(|burden| held(burden).as_ref() == Some(place)).collect();
         let together: f64 = here.iter().map(|burden| burden.cores).sum();
         let all = place.1.len() as f64;
         let ends_poll = polls && here.iter().any(|burden| burden.is_end());
@@ -113,12 +111,7 @@ fn filled_together(polls: bool, evidence: &Evidence) -> Option<Limit> {
             owners.whose(first),
             owners.used()
         );
-        let (who, most) = owners
-            .0
-            .iter()
-            .map(|(who, burdens)| (*who, cores(burdens)))
-            .rev()
-            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (who, most) = owners.largest()?;
         Some(limit(&if most >= LEAST * all { by(who) } else { "cpu:shared".to_owned() }, why))
     })
 }
@@ -250,12 +243,8 @@ fn blame(
     } else {
         format!("{at}; {}: {}", owners.whose(cpu), owners.used())
     };
-    // Of equals the first.
-    let most = owners.0.iter().rev().max_by(|a, b| cores(&a.1).total_cmp(&cores(&b.1)));
-    match most {
-        Some((who, burdens))
-            if cores(burdens) >= LEAST && !(unmetered && rest > cores(burdens)) =>
-        {
+    match owners.largest() {
+        Some((who, most)) if most >= LEAST && !(unmetered && rest > most) => {
             Ok(limit(&by(who), why))
         }
         // None of them filled it alone, and together they did.

@@ -25,6 +25,12 @@ impl<'a> Owners<'a> {
         self.0.iter().flat_map(|(_, burdens)| burdens.iter().copied())
     }
 
+    /// The one that used the most, and how many cores; of equals the first.
+    pub(super) fn largest(&self) -> Option<(&'a str, f64)> {
+        let used = self.0.iter().map(|(who, burdens)| (*who, cores(burdens)));
+        used.rev().max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
     /// The owner of the CPU.
     pub(super) fn whose(&self, cpu: usize) -> String {
         match &self.0[..] {
@@ -86,6 +92,6 @@ fn together(owners: &[(&str, Vec<&Burden>)]) -> String {
 }
 
 /// Cores that they used together.
-pub(super) fn cores(burdens: &[&Burden]) -> f64 {
+fn cores(burdens: &[&Burden]) -> f64 {
     burdens.iter().map(|burden| burden.cores).sum()
 }
