@@ -23,7 +23,6 @@ use hopbench_model::{
     EQUAL_LOAD, Point, Record, SearchGoal, SearchOutcome, SearchSpec, point_label,
 };
 
-pub(crate) use self::compare_loads::ComparedLoad;
 pub(crate) use self::judge::What;
 pub(crate) use self::runs::{ENOUGH_RUNS, Runs};
 

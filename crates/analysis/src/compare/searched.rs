@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{Point, SearchSpec, Skipped, point_label};
-use hopbench_stats::{Comparison, Question};
+use hopbench_stats::Comparison;
 
 use super::difference::jobs;
 use super::gate::Bound;
@@ -20,7 +20,7 @@ use super::pairs::NotCompared;
 use super::row::{Median, Row};
 use super::values::Values;
 use crate::figures::Better;
-use crate::search::{self, ComparedLoad, ENOUGH_RUNS, Runs, What};
+use crate::search::{self, ENOUGH_RUNS, Runs, What};
 use crate::summary::{Bracket, Outcome, SearchSummary, SearchedPath};
 use crate::text::cell_name::{cell_text, key as point_key};
 use crate::text::load_text::figure;
@@ -243,13 +243,13 @@ struct Name {
 fn rows(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
     let mut questions = Questions::default();
     for (at, pair) in pairs.iter().enumerate() {
-        if let Some(question) = pair.question(minimum_effect) {
+        if let Some(question) = pair.b.question(&pair.a, minimum_effect) {
             questions.ask(at, question);
         }
     }
     let answers: BTreeMap<usize, Comparison> = questions.answers().collect();
-    let row = |(at, pair): (usize, &Pair<'_>)| pair.row(minimum_effect, answers.get(&at));
-    pairs.iter().enumerate().map(row).collect()
+    let answered = |(at, pair)| row(pair, minimum_effect, answers.get(&at));
+    pairs.iter().enumerate().map(answered).collect()
 }
 
 /// What is compared of a search that ended on both sides; else why it cannot be compared.
@@ -296,20 +296,12 @@ impl<'a> Pair<'a> {
             },
         }
     }
-
-    fn question(&self, minimum_effect: f64) -> Option<Question> {
-        self.b.question(&self.a, minimum_effect)
-    }
-
-    fn row(&self, minimum_effect: f64, answer: Option<&Comparison>) -> Row {
-        let compared = self.b.compared(&self.a, minimum_effect, answer);
-        row(self, compared, self.name())
-    }
 }
 
-fn row(pair: &Pair<'_>, compared: ComparedLoad, name: Name) -> Row {
-    let Name { metric, label, better } = name;
+fn row(pair: &Pair<'_>, minimum_effect: f64, answer: Option<&Comparison>) -> Row {
+    let Name { metric, label, better } = pair.name();
     let (a, b, first) = (&pair.a, &pair.b, pair.first);
+    let compared = b.compared(a, minimum_effect, answer);
     let search = first.search;
     let (is_more, is_less) =
         (compared.verdict.outcome == Outcome::More, compared.verdict.outcome == Outcome::Less);
