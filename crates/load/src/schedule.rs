@@ -180,7 +180,8 @@ mod tests {
         #[test]
         fn intended_times_never_go_back(rate in 0.1f64..1e7, seed: u64, workers in 1u32..8, poisson: bool) {
             let schedule = if poisson { Schedule::Poisson(rate) } else { Schedule::Rate(rate) };
-            let mut arrivals = Arrivals::new(schedule, ClientNumber::ALONE, (workers - 1, workers), 5, seed).unwrap();
+            let (alone, worker) = (ClientNumber::ALONE, (workers - 1, workers));
+            let mut arrivals = Arrivals::new(schedule, alone, worker, 5, seed).unwrap();
             let mut last = 0;
             for _ in 0..1000 {
                 prop_assert!(arrivals.next() >= last);

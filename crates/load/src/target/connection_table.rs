@@ -25,7 +25,7 @@ struct Entry {
     socket: Weak<Socket>,
 }
 
-/// One connection's sign of life, and whether it has to go.
+/// The activity of one connection, and whether another one took its place.
 #[derive(Debug)]
 pub(super) struct Activity {
     moved: AtomicU64,

@@ -51,7 +51,7 @@ pub(crate) struct EventLoopSetup {
     pub sockets: Arc<SocketSet>,
     /// Whether sockets live long enough to be worth watching.
     pub watch_sockets: bool,
-    pub arrivals: Option<Box<dyn Fn(Nanos) -> Arrivals + Send>>,
+    pub arrivals: Option<Box<dyn FnMut(Nanos) -> Arrivals + Send>>,
     pub pacing: Pacing,
     pub throttle: Option<Arc<Throttle>>,
     /// How long exchanges that are under way at the window's end may still take.

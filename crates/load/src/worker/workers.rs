@@ -2,7 +2,7 @@
 
 mod visits;
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -235,11 +235,12 @@ pub(crate) fn client<F: Flow + 'static>(
         let flows: Vec<_> =
             (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
         let (schedule, seed, number) = (job.schedule, job.seed, context.client);
-        let visits = AtomicU64::new(0);
-        let arrivals = schedule.per_s().map(|_| -> Box<dyn Fn(Nanos) -> Arrivals + Send> {
+        let mut visits = 0;
+        let arrivals = schedule.per_s().map(|_| -> Box<dyn FnMut(Nanos) -> Arrivals + Send> {
             Box::new(move |start| {
                 // Visits do not repeat each other.
-                let seed = seed_of(seed, visits.fetch_add(1, Ordering::Relaxed));
+                let seed = seed_of(seed, visits);
+                visits += 1;
                 Arrivals::new(schedule, number, (worker, workers), start, seed)
                     .unwrap_or_else(|| unreachable!("it has a rate"))
             })

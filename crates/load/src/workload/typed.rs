@@ -74,15 +74,9 @@ pub(crate) trait TypedWorkload:
     }
 
     /// As [`Workload::client`].
-    ///
-    /// # Errors
-    /// What keeps it from starting.
     fn client(&self, context: &Context) -> Result<Workers, Fault>;
 
     /// As [`Workload::server`].
-    ///
-    /// # Errors
-    /// What keeps it from starting.
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault>;
 
     /// As [`Workload::figures`].

@@ -51,8 +51,9 @@ impl Params {
 
     /// One of them, to be changed.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        let found = self.json.get_mut(name)?;
         self.typed.take();
-        self.json.get_mut(name)
+        Some(found)
     }
 
     /// All of them, as they stand in files.

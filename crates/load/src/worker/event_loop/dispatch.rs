@@ -29,7 +29,7 @@ impl<F: Flow> EventLoop<F> {
                 self.started = true;
                 self.find_cpu(now);
                 self.recorder.window().begin(now);
-                match &self.setup.arrivals {
+                match &mut self.setup.arrivals {
                     Some(make) => self.arrivals = Some(make(load_start)),
                     None => self.release_all(engine, now)?,
                 }
