@@ -1,5 +1,7 @@
 //! Student's t distribution, as far as it is needed.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::f64::consts::{FRAC_2_PI, PI};
 
 /// The share of a t variable with these degrees of freedom that lies beyond `t` on either side: the
@@ -66,6 +68,26 @@ pub(crate) fn quantile(degrees: usize, outside: f64) -> Option<f64> {
     if degrees == 0 || !(1e-9..1.0).contains(&outside) {
         return None;
     }
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        let found = known.entry((degrees, outside.to_bits()));
+        Some(*found.or_insert_with(|| bisected(degrees, outside)))
+    })
+}
+
+thread_local! {
+    /// Quantiles by degrees and the bits of the share. A report of 10 000 cells asks for some
+    /// hundred different ones, a million times.
+    static KNOWN: RefCell<HashMap<(usize, u64), f64>> = RefCell::default();
+}
+
+/// Quantiles that are kept at most: 100 kB.
+const MOST_KNOWN: usize = 4096;
+
+/// The quantile, by bisection of [`beyond`] to the last bits.
+fn bisected(degrees: usize, outside: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while beyond(high, degrees) > outside {
         low = high;
@@ -75,7 +97,7 @@ pub(crate) fn quantile(degrees: usize, outside: f64) -> Option<f64> {
         let middle = (low + high) / 2.0;
         if beyond(middle, degrees) > outside { low = middle } else { high = middle }
     }
-    Some(high)
+    high
 }
 
 /// The two-sided p-value of Welch's t test: whether two samples have one mean though their scatter
