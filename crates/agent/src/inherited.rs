@@ -10,7 +10,7 @@ use hopbench_control::{Channel, ChannelError};
 use hopbench_model::{Fault, FaultKind};
 
 use crate::limits::Limits;
-use crate::port::listening::{Bound, Flags, Listening};
+use crate::port::listening::{Bound, ListenFlags, Listening};
 use crate::session::{self, Ended, Over};
 use crate::shared::Shared;
 
@@ -23,7 +23,7 @@ pub struct Inherited {
     port: Option<Listening>,
 }
 
-const FLAGS: Flags = Flags { address: "--listen", port: "--listen" };
+const FLAGS: ListenFlags = ListenFlags { address: "--listen", port: "--listen" };
 
 impl Inherited {
     /// Binds the port, TCP and UDP, in the network namespace of the calling thread; without an

@@ -12,7 +12,7 @@ use hopbench_wire::ToAgent;
 
 use crate::http_acceptor::routes::RouteGuard;
 use crate::limits::Limits;
-use crate::port::listening::{Bound, Flags, Listening};
+use crate::port::listening::{Bound, ListenFlags, Listening};
 use crate::session::handshakes::Handshakes;
 use crate::session::table::SessionTable;
 use crate::session::{self, Admitted, Over};
@@ -52,7 +52,7 @@ struct Http {
     _route: RouteGuard,
 }
 
-const FLAGS: Flags = Flags { address: "--bind", port: "--port" };
+const FLAGS: ListenFlags = ListenFlags { address: "--bind", port: "--port" };
 
 impl Server {
     /// Binds the port and starts to serve.

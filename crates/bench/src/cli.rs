@@ -72,12 +72,12 @@ pub(crate) enum Other {
     /// Measures how long hopbench takes to decide differences of known size
     Verdicts(verdicts::VerdictOptions),
     #[command(flatten)]
-    Part(Part),
+    Helper(Helper),
 }
 
 /// Helpers that this program starts in the lab.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Part {
+pub(crate) enum Helper {
     /// The sending half of the plain epoll loop
     #[command(hide = true)]
     PlainSend {

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let other = cli.other.map(|other| match other {
         Other::Verdicts(options) => verdicts::run(&options),
-        Other::Part(part) => part::run(part),
+        Other::Helper(part) => part::run(part),
     });
     let done = match other {
         Some(done) => {
@@ -107,7 +107,7 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
 }
 
 /// That of a session whose rows were run.
-fn exit_code(report: &report::Report, interrupted: bool) -> u8 {
+fn exit_code(report: &report::SessionResults, interrupted: bool) -> u8 {
     match report.failed() || interrupted {
         true => MEASURING,
         false if report.score().missed > 0 => MISSED,
@@ -127,19 +127,19 @@ fn say(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Outcome, sample};
-    use crate::row::goal::Verdict;
+    use crate::report::{RowStatus, sample};
+    use crate::row::goal::GoalState;
 
     #[test]
     fn a_missed_goal_a_failure_and_a_missing_peer_end_differently() {
         let mut report = sample();
         assert_eq!(exit_code(&report, false), 0, "the row whose peer is missing changes nothing");
         assert_eq!(exit_code(&report, true), MEASURING);
-        report.rows[0].judgements[0].verdict = Some(Verdict::NotDecided);
+        report.rows[0].judgements[0].verdict = Some(GoalState::NotDecided);
         assert_eq!(exit_code(&report, false), 0, "what is not decided is not missed");
-        report.rows[0].judgements[0].verdict = Some(Verdict::NotMet);
+        report.rows[0].judgements[0].verdict = Some(GoalState::NotMet);
         assert_eq!(exit_code(&report, false), MISSED);
-        report.rows[1].outcome = Outcome::Failed("connection lost".to_owned());
+        report.rows[1].outcome = RowStatus::Failed("connection lost".to_owned());
         assert_eq!(exit_code(&report, false), MEASURING);
     }
 }

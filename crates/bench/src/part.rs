@@ -9,26 +9,26 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::cli::Part;
+use crate::cli::Helper;
 
 /// Runs a helper; what it prints is its result.
 ///
 /// # Errors
 /// When it fails.
-pub(crate) fn run(part: Part) -> Result<String> {
+pub(crate) fn run(part: Helper) -> Result<String> {
     let listen =
         |port| TcpListener::bind(("0.0.0.0", port)).with_context(|| format!("TCP port {port}"));
     match part {
-        Part::PlainSend { target, connections, size } => {
+        Helper::PlainSend { target, connections, size } => {
             plain::send(target, connections, size).map(|()| String::new())
         }
-        Part::PlainReceive { port, connections, size, warmup_ms, window_ms } => {
+        Helper::PlainReceive { port, connections, size, warmup_ms, window_ms } => {
             let (warmup, window) =
                 (Duration::from_millis(warmup_ms), Duration::from_millis(window_ms));
             let received = plain::receive(&listen(port)?, connections, size, warmup, window)?;
             Ok(serde_json::to_string(&received)?)
         }
-        Part::Answer { port } => answer::serve(&listen(port)?).map(|never| match never {}),
-        Part::Get { target, path } => get::get(target, &path),
+        Helper::Answer { port } => answer::serve(&listen(port)?).map(|never| match never {}),
+        Helper::Get { target, path } => get::get(target, &path),
     }
 }

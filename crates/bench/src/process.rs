@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-pub(crate) use running::{Finished, Running};
+pub(crate) use running::{Completed, RunningProgram};
 pub(crate) use usage::Usage;
 
 /// A program that is about to be started.
@@ -24,12 +24,12 @@ pub(crate) use usage::Usage;
 /// next (they cost about a millisecond together), so the pid is the program's and nothing else is
 /// counted.
 #[derive(Debug)]
-pub(crate) struct Task {
+pub(crate) struct Invocation {
     words: Vec<String>,
     shown: String,
 }
 
-impl Task {
+impl Invocation {
     /// A program with its arguments; `prompt` names the end in the printed command.
     pub(crate) fn new(
         prompt: &str,
@@ -64,7 +64,7 @@ impl Task {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(crate) fn start(&self, scratch: &Path) -> Result<Running> {
+    pub(crate) fn start(&self, scratch: &Path) -> Result<RunningProgram> {
         let out =
             tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
         let err =
@@ -80,14 +80,14 @@ impl Task {
             .with_context(|| {
                 format!("`{}` (package util-linux) cannot be started", self.words[0])
             })?;
-        Ok(Running::new(self.shown.clone(), child, out, err))
+        Ok(RunningProgram::new(self.shown.clone(), child, out, err))
     }
 
     /// Starts it and waits for its end.
     ///
     /// # Errors
     /// When it fails or takes longer than `limit`, with the end of what it printed.
-    pub(crate) fn run(&self, scratch: &Path, limit: Duration) -> Result<Finished> {
+    pub(crate) fn run(&self, scratch: &Path, limit: Duration) -> Result<Completed> {
         self.start(scratch)?.finish(limit)
     }
 }
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_shown_command_hides_the_plumbing() {
-        let task = Task::new(
+        let task = Invocation::new(
             "client",
             Some("/run/netns/x"),
             Some(0),
@@ -144,13 +144,18 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         // About 2e5 additions: some ms of CPU, far above the resolution of getrusage.
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done";
-        let task = Task::new("client", None, None, None, &words(&["sh", "-c", busy]));
+        let task = Invocation::new("client", None, None, None, &words(&["sh", "-c", busy]));
         let finished = task.run(scratch.path(), Duration::from_secs(60)).unwrap();
         assert_eq!(finished.stdout.trim(), "done");
         assert!(finished.usage.total_s() > 0.001, "{:?}", finished.usage);
 
-        let task =
-            Task::new("client", None, None, None, &words(&["sh", "-c", "echo broken >&2; exit 3"]));
+        let task = Invocation::new(
+            "client",
+            None,
+            None,
+            None,
+            &words(&["sh", "-c", "echo broken >&2; exit 3"]),
+        );
         let error = task.run(scratch.path(), Duration::from_secs(60)).unwrap_err().to_string();
         assert!(error.contains("broken"), "{error}");
     }
@@ -158,7 +163,7 @@ mod tests {
     #[test]
     fn a_program_that_does_not_end_is_ended() {
         let scratch = tempfile::tempdir().unwrap();
-        let task = Task::new("client", None, None, None, &words(&["sleep", "600"]));
+        let task = Invocation::new("client", None, None, None, &words(&["sleep", "600"]));
         let error = task.run(scratch.path(), Duration::from_millis(100)).unwrap_err().to_string();
         assert!(error.contains("still ran"), "{error}");
     }

@@ -11,6 +11,6 @@ pub(crate) use json::json;
 pub(crate) use markdown::{markdown, summary};
 #[cfg(test)]
 pub(crate) use measured::sample;
-pub(crate) use measured::{Outcome, Report, RowReport};
+pub(crate) use measured::{RowReport, RowStatus, SessionResults};
 pub(crate) use section::Section;
 pub(crate) use terminal::terminal;

@@ -12,7 +12,7 @@ use crate::bench::tools::Tools;
 use crate::cli::Options;
 use crate::lab::machine::Machine;
 use crate::process::interrupt;
-use crate::report::{self, Outcome, Report, RowReport, Section};
+use crate::report::{self, RowReport, RowStatus, Section, SessionResults};
 use crate::row::Row;
 use crate::row::pairs;
 use crate::rows::ROWS;
@@ -69,7 +69,7 @@ impl<'a> Files<'a> {
         Ok(Self { options, sections: sections.context("--into")? })
     }
 
-    fn save(&self, report: &Report) -> Result<()> {
+    fn save(&self, report: &SessionResults) -> Result<()> {
         let write = |file: &Path, text: String| {
             std::fs::write(file, text).with_context(|| file.display().to_string())
         };
@@ -93,9 +93,9 @@ pub(crate) fn measure(
     rows: &[&dyn Row],
     files: &Files<'_>,
     mut progress: impl FnMut(&str),
-) -> Result<Report> {
+) -> Result<SessionResults> {
     let options = files.options;
-    let mut report = Report {
+    let mut report = SessionResults {
         machine: Machine::this(),
         versions: versions(bench.tools()),
         run_s: options.time,
@@ -111,10 +111,10 @@ pub(crate) fn measure(
         bench.take_commands();
         let mut runs = Vec::new();
         let outcome = match obstacle(*row, bench.tools()) {
-            Some(why) => Outcome::Skipped(why),
+            Some(why) => RowStatus::Skipped(why),
             None => match pairs::run(bench, *row, &plan, &mut runs, &mut progress) {
-                Ok(()) => Outcome::Measured,
-                Err(error) => Outcome::Failed(format!("{error:#}")),
+                Ok(()) => RowStatus::Measured,
+                Err(error) => RowStatus::Failed(format!("{error:#}")),
             },
         };
         report.rows.push(RowReport::new(*row, &plan, outcome, runs, bench.take_commands()));

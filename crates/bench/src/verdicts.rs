@@ -16,15 +16,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::bench::tools;
-use crate::cli::verdicts::{Part, VerdictOptions};
+use crate::cli::verdicts::{EffectMeasure, VerdictOptions};
 use crate::lab::machine::{Machine, two_cpus};
-use crate::process::{Running, Task, interrupt};
+use crate::process::{Invocation, RunningProgram, interrupt};
 use crate::report::Section;
 use effect::{EFFECTS, Effect};
 use folder::{Runner, say};
-use measured::Measured;
+use measured::EffectRuns;
 use quickstart::Quickstart;
-use table::Report;
+use table::VerdictResults;
 
 /// The name of this benchmark between the marks of a page.
 const MAKER: &str = "make bench-verdicts";
@@ -36,7 +36,7 @@ fn length(options: &VerdictOptions) -> Duration {
         .iter()
         .filter(of)
         .map(|effect| effect.budget * options.runs + effect::PRACTICE * 9 * options.few());
-    let quickstart = match options.has(Part::Quickstart) {
+    let quickstart = match options.has(EffectMeasure::Quickstart) {
         true => quickstart::BUDGETS.iter().sum::<Duration>() * options.few(),
         false => Duration::ZERO,
     };
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
     say(&format!("this takes about {} minutes", length(options).as_secs().div_ceil(60)));
     let runner = Runner::new(hopbench)?;
     let _busy = if options.busy { Some(busy(&runner)?) } else { None };
-    let mut report = Report {
+    let mut report = VerdictResults {
         machine: Machine::this(),
         runs: options.runs,
         busy: options.busy,
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
         effects: EFFECTS.iter().map(|effect| (*effect, None)).collect(),
         quickstart: quickstart::BUDGETS.map(|budget| (budget, None)).into(),
     };
-    let save = |report: &Report| -> Result<()> {
+    let save = |report: &VerdictResults| -> Result<()> {
         let text = table::markdown(report);
         if let Some(file) = &options.markdown {
             std::fs::write(file, &text).with_context(|| file.display().to_string())?;
@@ -82,13 +82,13 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
         let effect = report.effects[index].0;
         if options.has_effect(effect.part, effect.percent) {
             say(&format!("{}, {} % apart", effect.what(), effect.percent));
-            let found = Measured::of(&runner, options, &effect)?;
+            let found = EffectRuns::of(&runner, options, &effect)?;
             report.effects[index].1 = Some(found);
             save(&report)?;
         }
     }
     for index in 0..report.quickstart.len() {
-        if options.has(Part::Quickstart) {
+        if options.has(EffectMeasure::Quickstart) {
             let budget = options.scaled(report.quickstart[index].0);
             say(&format!("quickstart, {} s", budget.as_secs_f64()));
             report.quickstart[index].1 = Some(Quickstart::of(&runner, budget, options.few())?);
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
 }
 
 /// A process that keeps the first CPU busy; it ends when this is dropped.
-fn busy(runner: &Runner) -> Result<Running> {
+fn busy(runner: &Runner) -> Result<RunningProgram> {
     let words = ["sh", "-c", "while :; do :; done"].map(str::to_owned);
-    Task::new("machine", None, Some(two_cpus()?[0]), None, &words).start(runner.scratch())
+    Invocation::new("machine", None, Some(two_cpus()?[0]), None, &words).start(runner.scratch())
 }

@@ -37,7 +37,7 @@ fn network(name: &str, summary: &str, pod: bool) -> Network {
 }
 
 fn lab() -> Vocabulary {
-    let of_lab = |server: &&dyn hopbench_lab::Server| {
+    let of_lab = |server: &&dyn hopbench_lab::ServerProgram| {
         let (name, summary) = (server.name().to_owned(), server.summary().to_owned());
         Server { name, summary, request: format!("/bytes/{}", Server::BYTES) }
     };

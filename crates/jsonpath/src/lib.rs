@@ -32,8 +32,8 @@ impl JsonPath for Value {
         while !rest.is_empty() {
             let (step, after) = step(rest).ok_or_else(|| unsupported(rest))?;
             found = found.and_then(|value| match step {
-                Step::Name(name) => value.as_object()?.get(name),
-                Step::Number(number) => value.as_array()?.get(number),
+                Segment::Name(name) => value.as_object()?.get(name),
+                Segment::Number(number) => value.as_array()?.get(number),
             });
             rest = after;
         }
@@ -42,25 +42,25 @@ impl JsonPath for Value {
 }
 
 /// One part of a path.
-enum Step<'a> {
+enum Segment<'a> {
     Name(&'a str),
     Number(usize),
 }
 
 /// The first step of `rest`, and what comes after it.
-fn step(rest: &str) -> Option<(Step<'_>, &str)> {
+fn step(rest: &str) -> Option<(Segment<'_>, &str)> {
     if let Some(rest) = rest.strip_prefix('.') {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
         let (name, after) = rest.split_at(end);
-        return is_plain(name).then_some((Step::Name(name), after));
+        return is_plain(name).then_some((Segment::Name(name), after));
     }
     let (inside, after) = rest.strip_prefix('[')?.split_once(']')?;
     for quote in ['\'', '"'] {
         if let Some(name) = inside.strip_prefix(quote).and_then(|name| name.strip_suffix(quote)) {
-            return (!name.contains([quote, '\\'])).then_some((Step::Name(name), after));
+            return (!name.contains([quote, '\\'])).then_some((Segment::Name(name), after));
         }
     }
-    Some((Step::Number(inside.parse().ok()?), after))
+    Some((Segment::Number(inside.parse().ok()?), after))
 }
 
 fn is_plain(name: &str) -> bool {

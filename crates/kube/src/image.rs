@@ -24,7 +24,7 @@ pub use self::reference::Reference;
 
 /// An image that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenImage {
     /// Its name, as scenarios and pods say it: `hopbench:0.1.0`.
     pub tag: String,
     /// Digest of its manifest: `sha256:...`.
@@ -46,7 +46,7 @@ pub fn default_tag() -> String {
 /// # Errors
 /// A tag that is no name of an image; a program that is not one static file; a file that cannot be
 /// written.
-pub fn write(output: &Path, tag: &str) -> Result<Written, Fault> {
+pub fn write(output: &Path, tag: &str) -> Result<WrittenImage, Fault> {
     let failed = |what: &str, e: io::Error| {
         Fault::environment(format!("cannot {what} the image {}: {e}", output.display()))
     };
@@ -61,7 +61,7 @@ pub fn write(output: &Path, tag: &str) -> Result<Written, Fault> {
 ///
 /// # Errors
 /// As [`write()`].
-pub fn write_to(out: &mut dyn Write, tag: &str) -> Result<Written, Fault> {
+pub fn write_to(out: &mut dyn Write, tag: &str) -> Result<WrittenImage, Fault> {
     let running = "/proc/self/exe";
     let program =
         fs::read(running).map_err(|e| Fault::environment(format!("cannot read {running}: {e}")))?;
@@ -72,12 +72,16 @@ pub fn write_to(out: &mut dyn Write, tag: &str) -> Result<Written, Fault> {
 ///
 /// # Errors
 /// As [`write()`].
-pub fn write_program(program: Vec<u8>, tag: &str, out: &mut dyn Write) -> Result<Written, Fault> {
+pub fn write_program(
+    program: Vec<u8>,
+    tag: &str,
+    out: &mut dyn Write,
+) -> Result<WrittenImage, Fault> {
     let reference = Reference::parse(tag)?;
     let program = Program::parse(program)?;
     let archive = Archive::new(&program, &reference).map_err(|e| unwritable(&e))?;
     let bytes = archive.write(out).map_err(|e| unwritable(&e))?;
-    Ok(Written {
+    Ok(WrittenImage {
         tag: reference.short(),
         digest: archive.digest(),
         architecture: program.architecture,

@@ -7,7 +7,7 @@
 
 mod agents;
 mod backends;
-pub(crate) mod known;
+pub(crate) mod facts;
 mod peer;
 
 use std::collections::BTreeSet;
@@ -16,10 +16,10 @@ use hopbench_model::Proof;
 use hopbench_testbed::Seen;
 use hopbench_testbed::placement::PodId;
 
-use self::known::Known;
+use self::facts::ProofFacts;
 
 /// Evidence for every hop of a path.
-pub(crate) fn prove(known: &Known<'_>, seen: &Seen<'_>) -> Vec<Proof> {
+pub(crate) fn prove(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Vec<Proof> {
     let mut proofs = vec![
         agents::placed(known, "client", &known.ends.clients, seen),
         agents::placed(known, "server", known.servers, seen),

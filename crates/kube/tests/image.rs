@@ -7,7 +7,7 @@ mod containerd;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-use hopbench_kube::image::{Written, default_tag, write, write_program};
+use hopbench_kube::image::{WrittenImage, default_tag, write, write_program};
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use tar::{Archive, EntryType};
@@ -38,7 +38,7 @@ fn program() -> Vec<u8> {
     std::fs::read("/proc/self/exe").unwrap()
 }
 
-fn image(tag: &str) -> (Written, Vec<u8>) {
+fn image(tag: &str) -> (WrittenImage, Vec<u8>) {
     let mut bytes = Vec::new();
     let written = write_program(program(), tag, &mut bytes).unwrap();
     (written, bytes)

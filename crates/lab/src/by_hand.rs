@@ -20,17 +20,17 @@ use std::process::{Command, Stdio};
 
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
-use hopbench_sys::process::Process as Held;
+use hopbench_sys::process::Process;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 
 use crate::processes::process_table;
 use folder::{Folder, Found};
 
-pub use crate::processes::process_table::Process;
+pub use crate::processes::process_table::ProcessId;
 pub use enter::run_in;
 pub use holder::{detach, hold};
-pub use standing::{Spot, Standing};
+pub use standing::{StandingLab, StandingPlace};
 
 /// The name of a lab if none is given.
 pub const USUAL_NAME: &str = "lab";
@@ -44,7 +44,7 @@ const LOOK_NS: Nanos = 5_000_000;
 ///
 /// # Errors
 /// A name that is taken or that cannot be a file's; a lab that cannot be built.
-pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
+pub fn up(name: &str, mut holder: Command) -> Result<StandingLab, Fault> {
     check(name)?;
     let folder = Folder::lock()?;
     folder.look()?;
@@ -65,9 +65,9 @@ pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
             .read_line(&mut line)
             .map_err(|e| failed("cannot hear its holder", e))?;
     }
-    let places: Result<Vec<Spot>, _> = serde_json::from_str(&line);
+    let places: Result<Vec<StandingPlace>, _> = serde_json::from_str(&line);
     let (Ok(places), Some(holder), Some(keeper)) =
-        (places, Process::now(child.id()), keeper_of(child.id()))
+        (places, ProcessId::now(child.id()), keeper_of(child.id()))
     else {
         let _ = child.kill();
         let output =
@@ -79,7 +79,7 @@ pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
             said.trim()
         )));
     };
-    let standing = Standing { name: name.to_owned(), holder, keeper, places };
+    let standing = StandingLab { name: name.to_owned(), holder, keeper, places };
     let kept = keep(&standing).and_then(|()| {
         let told = ours.map_or(Ok(()), |mut ours| ours.write_all(b"kept\n"));
         told.map_err(|e| failed("its holder has ended", e))
@@ -93,7 +93,7 @@ pub fn up(name: &str, mut holder: Command) -> Result<Standing, Fault> {
 }
 
 /// Writes the state file of a lab; its name must be free.
-fn keep(standing: &Standing) -> Result<(), Fault> {
+fn keep(standing: &StandingLab) -> Result<(), Fault> {
     let folder = Folder::lock()?;
     folder.look()?;
     if folder.keep(standing)? { Ok(()) } else { Err(taken(&folder, &standing.name)) }
@@ -110,9 +110,9 @@ fn taken(folder: &Folder, name: &str) -> Fault {
 
 /// The process that has the lab: the last in the row of sandbox, init, and the one inside. What
 /// that one has started, like proxies, has the lab's descriptors no more.
-fn keeper_of(holder: u32) -> Option<Process> {
+fn keeper_of(holder: u32) -> Option<ProcessId> {
     let init = *process_table::children(holder).first()?;
-    Process::now(*process_table::children(init).first()?)
+    ProcessId::now(*process_table::children(init).first()?)
 }
 
 /// The labs that stand, and what is wrong with state files that cannot be read, which stay. Removes
@@ -120,7 +120,7 @@ fn keeper_of(holder: u32) -> Option<Process> {
 ///
 /// # Errors
 /// A folder that is not ours alone.
-pub fn list() -> Result<(Vec<Standing>, Vec<Fault>), Fault> {
+pub fn list() -> Result<(Vec<StandingLab>, Vec<Fault>), Fault> {
     let (mut standing, unreadable) = Folder::lock()?.look()?;
     standing.sort_by(|a, b| a.name.cmp(&b.name));
     Ok((standing, unreadable))
@@ -130,7 +130,7 @@ pub fn list() -> Result<(Vec<Standing>, Vec<Fault>), Fault> {
 ///
 /// # Errors
 /// There is none, or its state file cannot be read.
-pub fn find(name: &str) -> Result<Standing, Fault> {
+pub fn find(name: &str) -> Result<StandingLab, Fault> {
     check(name)?;
     let folder = Folder::lock()?;
     let (labs, _) = folder.look()?;
@@ -175,9 +175,9 @@ pub fn down(name: &str) -> Result<(), Fault> {
 }
 
 /// Sends a signal; a process that has ended meanwhile needs none.
-fn send(process: Process, signal: Signal) -> std::io::Result<()> {
+fn send(process: ProcessId, signal: Signal) -> std::io::Result<()> {
     let is_over = |error: &std::io::Error| error.raw_os_error() == Some(Errno::ESRCH as i32);
-    let held = match Held::open(process.pid) {
+    let held = match Process::open(process.pid) {
         Err(error) if is_over(&error) => return Ok(()),
         held => held?,
     };
@@ -209,13 +209,13 @@ mod tests {
     #[test]
     fn a_process_that_ended_meanwhile_is_no_error() {
         let mut child = Command::new("true").spawn().unwrap();
-        let ended = Process { pid: child.id(), started: 1 };
+        let ended = ProcessId { pid: child.id(), started: 1 };
         child.wait().unwrap();
         send(ended, Signal::SIGTERM).unwrap();
         let mut living = Command::new("sleep").arg("60").spawn().unwrap();
-        let now = Process::now(living.id()).unwrap();
+        let now = ProcessId::now(living.id()).unwrap();
         // Another process that has the number by now is left alone.
-        send(Process { started: now.started - 1, ..now }, Signal::SIGKILL).unwrap();
+        send(ProcessId { started: now.started - 1, ..now }, Signal::SIGKILL).unwrap();
         assert!(now.is_alive());
         send(now, Signal::SIGKILL).unwrap();
         assert!(!living.wait().unwrap().success());
@@ -227,19 +227,24 @@ mod tests {
     fn a_state_file_is_not_believed() {
         let mut living = Command::new("sleep").arg("60").spawn().unwrap();
         let (ours, child) =
-            (Process::now(std::process::id()).unwrap(), Process::now(living.id()).unwrap());
-        let lab =
-            |holder, keeper| Standing { name: "x".to_owned(), holder, keeper, places: Vec::new() };
+            (ProcessId::now(std::process::id()).unwrap(), ProcessId::now(living.id()).unwrap());
+        let lab = |holder, keeper| StandingLab {
+            name: "x".to_owned(),
+            holder,
+            keeper,
+            places: Vec::new(),
+        };
         assert!(lab(ours, child).hold_keeper().is_ok());
         let stranger = lab(child, ours).hold_keeper().unwrap_err();
         assert!(stranger.text.contains("none of the lab's"), "{stranger}");
         let reused =
-            lab(ours, Process { started: child.started - 1, ..child }).hold_keeper().unwrap_err();
+            lab(ours, ProcessId { started: child.started - 1, ..child }).hold_keeper().unwrap_err();
         assert!(reused.text.contains("has ended"), "{reused}");
         let place = [std::ffi::OsString::from("true")];
         let lab = lab(child, ours);
-        let spot = Spot { name: "a".to_owned(), address: std::net::Ipv4Addr::LOCALHOST, fd: 0 };
-        let refused = run_in(&Standing { places: vec![spot], ..lab }, "a", &place).unwrap_err();
+        let spot =
+            StandingPlace { name: "a".to_owned(), address: std::net::Ipv4Addr::LOCALHOST, fd: 0 };
+        let refused = run_in(&StandingLab { places: vec![spot], ..lab }, "a", &place).unwrap_err();
         assert!(refused.text.contains("none of the lab's"), "{refused}");
         living.kill().unwrap();
         living.wait().unwrap();

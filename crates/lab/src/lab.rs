@@ -31,7 +31,7 @@ use crate::network::{receive_steering, refused};
 use crate::processes::agents::{Agents, Around, Seat};
 use crate::processes::process_table;
 use crate::processes::runtimes::runtime;
-use crate::proof::{self, Known};
+use crate::proof::{self, ProofFacts};
 use crate::services::pod_ports::agent_port;
 use crate::topology::kinds::kind;
 use crate::topology::packet_path::{Hop, PacketPath};
@@ -339,7 +339,7 @@ impl Testbed for Lab {
             let all = std::iter::once(pid).chain(self.agents.beneath(&pod.agent()));
             Some((self.agent_cpus(pod)?, all.filter_map(process_table::cpus_of).collect()))
         };
-        let known = Known {
+        let known = ProofFacts {
             tunnels: &built.tunnels,
             held: endpoints.ends().filter_map(|pod| Some((pod, held(pod)?))).collect(),
             sandboxes: endpoints

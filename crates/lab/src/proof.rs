@@ -7,28 +7,28 @@
 
 mod agents;
 pub(crate) mod counter_names;
+mod facts;
 mod growth;
-mod known;
 mod links;
-mod load;
+mod trial_traffic;
 
 use hopbench_model::Proof;
 use hopbench_testbed::{Counters, Seen};
 
 pub(crate) use agents::peers;
-pub(crate) use known::Known;
+pub(crate) use facts::ProofFacts;
 
 use growth::Grown;
-use load::Load;
+use trial_traffic::TrialTraffic;
 
 /// Evidence for every hop of a path.
 pub(crate) fn prove(
-    known: &Known<'_>,
+    known: &ProofFacts<'_>,
     before: &Counters,
     after: &Counters,
     seen: &Seen<'_>,
 ) -> Vec<Proof> {
-    let load = Load::of(known.endpoints, seen);
+    let traffic = TrialTraffic::of(known.endpoints, seen);
     let grown = Grown { before, after };
     let mut proofs = vec![
         agents::placed(known, "client", &known.endpoints.clients, seen),
@@ -37,7 +37,7 @@ pub(crate) fn prove(
     proofs.extend(agents::held(known));
     proofs.extend(known.sandboxes.keys().map(|pod| agents::contained(known, pod, seen)));
     proofs.extend(agents::peer(known, seen));
-    proofs.extend(links::translated(known, &grown, load, seen.job.bypasses_proxies()));
+    proofs.extend(links::translated(known, &grown, traffic, seen.job.bypasses_proxies()));
     proofs.extend(hopbench_testbed::proxy_proofs(
         &known.endpoints.path,
         known.proxies,
@@ -45,8 +45,8 @@ pub(crate) fn prove(
         after,
         seen,
     ));
-    proofs.extend(links::carried(known.packet_path, &grown, load));
-    proofs.push(links::still(known, &grown, load, seen.job.bypasses_proxies()));
+    proofs.extend(links::carried(known.packet_path, &grown, traffic));
+    proofs.push(links::still(known, &grown, traffic, seen.job.bypasses_proxies()));
     proofs
 }
 

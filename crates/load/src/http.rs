@@ -25,11 +25,11 @@ pub use credential::{CREDENTIAL_FIELD, Credential};
 pub use framing::FramingError;
 pub use request::{RequestSpec, RequestTemplate};
 pub use response::{
-    Flags, ResponseEnd, ResponseError, ResponseParser, ResponseState, ResponseStep,
+    ResponseEnd, ResponseError, ResponseFlags, ResponseParser, ResponseState, ResponseStep,
 };
 pub use target::{
-    Answer, Body, CONTINUE, Glance, MOST_BODY_BYTES, Method, Request, RequestError, RequestParser,
-    RequestState, RequestStep, Responder, glance, refuse,
+    Body, CONTINUE, Glance, MOST_BODY_BYTES, Method, Request, RequestError, RequestParser,
+    RequestState, RequestStep, Responder, TargetAnswer, glance, refuse,
 };
 pub use url::{Url, UrlError};
 

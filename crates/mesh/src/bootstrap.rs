@@ -19,7 +19,7 @@ mod tls;
 
 use serde_json::{Value, json};
 
-use crate::{Admin, Proxy, stats};
+use crate::{AdminAddress, ProxySpec, stats};
 use parts::{address, extension};
 
 /// More connections than a lab ever opens; without a limit Envoy warns at each start.
@@ -28,7 +28,7 @@ const MAX_DOWNSTREAM_CONNECTIONS: u32 = 10_000_000;
 const SOL_SOCKET: u32 = 1;
 const SO_MARK: u32 = 36;
 
-impl Proxy {
+impl ProxySpec {
     /// The bootstrap. It holds the key of the identity: a file of it is for its owner's eyes only.
     ///
     /// What the description needs and does not have is left empty: an identity where a route
@@ -44,8 +44,8 @@ impl Proxy {
         // The last one to be bound.
         listeners.extend(self.ready.map(listener::ready));
         let admin = match &self.admin {
-            Admin::Pipe(path) => json!({"pipe": {"path": path}}),
-            Admin::Loopback(port) => address("127.0.0.1", *port),
+            AdminAddress::Pipe(path) => json!({"pipe": {"path": path}}),
+            AdminAddress::Loopback(port) => address("127.0.0.1", *port),
         };
         let mut bootstrap = json!({
             "node": {"id": self.name, "cluster": "hopbench"},
@@ -83,7 +83,7 @@ impl Proxy {
         arguments.map(str::to_owned).to_vec()
     }
 
-    fn routes(&self) -> impl Iterator<Item = &crate::Route> {
+    fn routes(&self) -> impl Iterator<Item = &crate::ProxyRoute> {
         self.listeners.iter().flat_map(|listener| &listener.routes)
     }
 }

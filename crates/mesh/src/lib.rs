@@ -18,5 +18,7 @@ pub use ports::{
     ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, POLICY_PORT, READY, TAKEN, TELEMETRY_PORT,
     exposed,
 };
-pub use proxy::{Admin, Identity, Listener, Protocol, Proxy, Route, SPIFFE, Upstream};
+pub use proxy::{
+    AdminAddress, Listener, Protocol, ProxyIdentity, ProxyRoute, ProxySpec, SPIFFE, Upstream,
+};
 pub use stats::{STATS, counters, gauges, untold};

@@ -18,13 +18,13 @@ pub enum Protocol {
 
 /// One proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proxy {
+pub struct ProxySpec {
     /// Its name among proxies: `bridge@a`.
     pub name: String,
     /// How it is set up.
     pub variant: Variant,
     /// Its admin endpoint.
-    pub admin: Admin,
+    pub admin: AdminAddress,
     /// A port, on all addresses, at which it closes every connection: whoever gets one knows that
     /// it is ready.
     pub ready: Option<u16>,
@@ -33,7 +33,7 @@ pub struct Proxy {
     /// The mark of its own packets, where it stands in a pod whose packets are intercepted.
     pub mark: Option<u32>,
     /// Who it is; needed where a route encrypts or decrypts.
-    pub identity: Option<Identity>,
+    pub identity: Option<ProxyIdentity>,
     /// The file of its access log; used where the variant logs.
     pub access_log: String,
     /// The policy service; needed where the variant checks, if any route is checked.
@@ -42,7 +42,7 @@ pub struct Proxy {
 
 /// Where a proxy says how it is; nobody outside of its network namespace gets there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Admin {
+pub enum AdminAddress {
     /// A Unix socket: `@` and a name.
     Pipe(String),
     /// A TCP port on the loopback.
@@ -51,7 +51,7 @@ pub enum Admin {
 
 /// What a proxy proves to others, and whom it believes.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct ProxyIdentity {
     /// Its certificate, PEM.
     pub certificate: String,
     /// The key of that, PEM.
@@ -61,7 +61,7 @@ pub struct Identity {
 }
 
 /// The key stays out of logs.
-impl std::fmt::Debug for Identity {
+impl std::fmt::Debug for ProxyIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity").finish_non_exhaustive()
     }
@@ -83,12 +83,12 @@ pub struct Listener {
     /// believed.
     pub edge: bool,
     /// What it does with them; a connection that no route is for is closed.
-    pub routes: Vec<Route>,
+    pub routes: Vec<ProxyRoute>,
 }
 
 /// What a proxy does with the connections to one port.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
+pub struct ProxyRoute {
     /// Its name, which no other route of the proxy has: letters, digits, `-`; not `admin` or
     /// `policy`, and not beginning with `telemetry`.
     pub name: String,

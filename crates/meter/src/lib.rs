@@ -1,9 +1,9 @@
 //! The meters beside the traffic: CPU, memory, interfaces, protocol counters.
 //!
-//! - [`Meter`] says what it can read and opens a [`Source`]; [`METERS`] lists all of them;
+//! - [`Meter`] says what it can read and opens a [`OpenMeter`]; [`METERS`] lists all of them;
 //! - [`MeterSet`] opens every meter once and reads them all at the edges of a window;
 //! - [`delta`] turns two readings into the figures of the window between them;
-//! - [`Watched`] reads what the processes of a server program spend together;
+//! - [`ProgramMeter`] reads what the processes of a server program spend together;
 //! - [`environment`] tells the facts of the machine that belong in every record.
 //!
 //! A source opens its files once and reads them again from the start into a buffer that it keeps.
@@ -21,10 +21,10 @@ mod labelled;
 mod meter;
 mod meters;
 mod procfile;
+mod program_meter;
 mod set;
-mod watched;
 
-pub use meter::{Meter, Source, Target, Unavailable, ValueDef, ValueKind};
+pub use meter::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, ValueKind};
 pub use meters::METERS;
+pub use program_meter::ProgramMeter;
 pub use set::{MeterSet, ReadCost};
-pub use watched::Watched;

@@ -23,11 +23,11 @@ pub trait Meter: Sync {
     ///
     /// # Errors
     /// [`Unavailable`] when this machine does not have it, or this process may not see it.
-    fn open(&self, target: &Target) -> Result<Box<dyn Source>, Unavailable>;
+    fn open(&self, target: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable>;
 }
 
 /// An open meter.
-pub trait Source: Send {
+pub trait OpenMeter: Send {
     /// Adds the values of this moment to `into`.
     ///
     /// # Errors
@@ -38,12 +38,12 @@ pub trait Source: Send {
 /// What a meter is pointed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Target {
+pub struct MeteredProcess {
     /// The process for the meters that observe one; `None` is this process.
     pub pid: Option<u32>,
 }
 
-impl Target {
+impl MeteredProcess {
     /// This process.
     pub fn itself() -> Self {
         Self::default()
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_target_names_its_folder() {
-        assert_eq!(Target::itself().proc_folder(), "/proc/self");
-        assert_eq!(Target::process(17).proc_folder(), "/proc/17");
+        assert_eq!(MeteredProcess::itself().proc_folder(), "/proc/self");
+        assert_eq!(MeteredProcess::process(17).proc_folder(), "/proc/17");
     }
 }

@@ -14,7 +14,7 @@ use crate::Meter;
 /// Every meter, in the order of lists and documents.
 pub const METERS: &[&dyn Meter] = &[
     &cpu::Cpu,
-    &process::Process,
+    &process::ProcessMeter,
     &netdev::Netdev,
     &softnet::Softnet,
     &snmp::Snmp,
@@ -30,7 +30,7 @@ mod tests {
     use hopbench_model::Reading;
 
     use super::*;
-    use crate::{Target, ValueKind};
+    use crate::{MeteredProcess, ValueKind};
 
     #[test]
     fn definitions_say_what_their_names_promise() {
@@ -52,7 +52,7 @@ mod tests {
     fn whatever_is_read_here_is_declared() {
         let mut opened = 0;
         for meter in METERS {
-            let Ok(mut source) = meter.open(&Target::itself()) else {
+            let Ok(mut source) = meter.open(&MeteredProcess::itself()) else {
                 continue;
             };
             let mut reading = Reading::new();

@@ -5,17 +5,17 @@ use std::fmt;
 
 use hopbench_model::{Nanos, Reading};
 
-use crate::{METERS, Meter, Source, Target};
+use crate::{METERS, Meter, MeteredProcess, OpenMeter};
 
 /// Every meter that could be opened, to be read together at the edges of a window.
 pub struct MeterSet {
-    open: Vec<OpenMeter>,
+    open: Vec<CostedMeter>,
     unavailable: Vec<(&'static str, String)>,
     now: fn() -> Nanos,
 }
 
-struct OpenMeter {
-    source: Box<dyn Source>,
+struct CostedMeter {
+    source: Box<dyn OpenMeter>,
     cost: ReadCost,
 }
 
@@ -50,11 +50,11 @@ impl MeterSet {
     /// Each meter is read once and the reading dropped. One that opens but cannot be read is
     /// unavailable too, like pressure information that was switched off at boot. And the first
     /// reading that counts finds its buffers in place. Namespaces are those of the calling thread.
-    pub fn open_all(target: &Target, now: fn() -> Nanos) -> Self {
+    pub fn open_all(target: &MeteredProcess, now: fn() -> Nanos) -> Self {
         Self::open(METERS, target, now)
     }
 
-    fn open(meters: &[&dyn Meter], target: &Target, now: fn() -> Nanos) -> Self {
+    fn open(meters: &[&dyn Meter], target: &MeteredProcess, now: fn() -> Nanos) -> Self {
         let mut set = Self { open: Vec::new(), unavailable: Vec::new(), now };
         for meter in meters {
             let name = meter.name();
@@ -63,7 +63,7 @@ impl MeterSet {
                 Ok(source)
             });
             match opened {
-                Ok(source) => set.open.push(OpenMeter { source, cost: ReadCost::new(name) }),
+                Ok(source) => set.open.push(CostedMeter { source, cost: ReadCost::new(name) }),
                 Err(why) => set.unavailable.push((name, why)),
             }
         }
@@ -167,7 +167,7 @@ mod tests {
             &[]
         }
 
-        fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+        fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
             if self.absent {
                 return Err(Unavailable { why: "not here".to_owned() });
             }
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    impl Source for FakeSource {
+    impl OpenMeter for FakeSource {
         fn read(&mut self, into: &mut Reading) -> io::Result<()> {
             self.reads += 1;
             CLOCK.set(CLOCK.get() + 10 * self.reads);
@@ -196,7 +196,7 @@ mod tests {
                 &Fake { name: "absent", absent: true, fails: &[] },
                 &Fake { name: "dead", absent: false, fails: &[1] },
             ],
-            &Target::itself(),
+            &MeteredProcess::itself(),
             now,
         );
         let unavailable =

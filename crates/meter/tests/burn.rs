@@ -5,7 +5,7 @@
 use std::fs;
 use std::hint::black_box;
 
-use hopbench_meter::{METERS, Target, delta};
+use hopbench_meter::{METERS, MeteredProcess, delta};
 use hopbench_model::Reading;
 use hopbench_sys::clock;
 
@@ -38,7 +38,7 @@ fn burn() -> u64 {
 #[test]
 fn process_time_grows_by_what_was_burnt() {
     let meter = METERS.iter().find(|meter| meter.name() == "process").unwrap();
-    let mut source = meter.open(&Target::itself()).unwrap();
+    let mut source = meter.open(&MeteredProcess::itself()).unwrap();
     let (mut start, mut end) = (Reading::new(), Reading::new());
 
     let began_ns = clock::now();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopbench_meter::{METERS, MeterSet, Target, delta, environment};
+use hopbench_meter::{METERS, MeterSet, MeteredProcess, delta, environment};
 use hopbench_model::Reading;
 use procfs::{Current, CurrentSI};
 
@@ -18,7 +18,7 @@ fn step_clock() -> u64 {
     NOW.fetch_add(7, Ordering::Relaxed)
 }
 
-fn read(target: &Target) -> Rows {
+fn read(target: &MeteredProcess) -> Rows {
     MeterSet::open_all(target, step_clock).read()
 }
 
@@ -47,7 +47,7 @@ const TIMES: [Time; 3] = [
 fn cpu_agrees_with_procfs() {
     let ticks_per_s = procfs::ticks_per_second() as f64;
     let before = procfs::KernelStats::current().unwrap();
-    let rows = read(&Target::itself());
+    let rows = read(&MeteredProcess::itself());
     let after = procfs::KernelStats::current().unwrap();
     let ours = &rows["cpu"];
     let switches = ours["context_switches_total"];
@@ -78,7 +78,7 @@ fn process_agrees_with_procfs() {
     let ticks_per_s = procfs::ticks_per_second() as f64;
     let oracle = procfs::process::Process::myself().unwrap();
     let before = oracle.stat().unwrap();
-    let ours = &read(&Target::itself())["process"];
+    let ours = &read(&MeteredProcess::itself())["process"];
     let after = oracle.stat().unwrap();
     let status = oracle.status().unwrap();
 
@@ -93,7 +93,7 @@ fn process_agrees_with_procfs() {
 #[test]
 fn interfaces_agree_with_procfs() {
     let before = procfs::net::dev_status().unwrap();
-    let ours = &read(&Target::itself())["netdev"];
+    let ours = &read(&MeteredProcess::itself())["netdev"];
     let after = procfs::net::dev_status().unwrap();
     let mut compared = Vec::new();
     for (name, before) in &before {
@@ -126,7 +126,7 @@ fn interfaces_agree_with_procfs() {
 #[test]
 fn protocols_agree_with_procfs() {
     let before = procfs::net::snmp().unwrap();
-    let ours = &read(&Target::itself())["snmp"];
+    let ours = &read(&MeteredProcess::itself())["snmp"];
     let after = procfs::net::snmp().unwrap();
     for (key, before, after) in [
         ("tcp_in_segs_total", before.tcp_in_segs, after.tcp_in_segs),
@@ -145,14 +145,14 @@ fn protocols_agree_with_procfs() {
 #[test]
 fn memory_agrees_with_procfs() {
     let oracle = procfs::Meminfo::current().unwrap();
-    let ours = &read(&Target::itself())["memory"];
+    let ours = &read(&MeteredProcess::itself())["memory"];
     assert_eq!(ours["total_bytes"], oracle.mem_total as f64);
     assert!(ours["available_bytes"] > 0.0 && ours["available_bytes"] <= ours["total_bytes"]);
 }
 
 #[test]
 fn loopback_traffic_is_seen_in_a_window() {
-    let mut set = MeterSet::open_all(&Target::itself(), step_clock);
+    let mut set = MeterSet::open_all(&MeteredProcess::itself(), step_clock);
     let receiver = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let start = set.read();
@@ -170,7 +170,7 @@ fn loopback_traffic_is_seen_in_a_window() {
 
 #[test]
 fn totals_never_go_back_and_costs_are_kept() {
-    let mut set = MeterSet::open_all(&Target::itself(), step_clock);
+    let mut set = MeterSet::open_all(&MeteredProcess::itself(), step_clock);
     let first = set.read();
     let second = set.read();
     let mut compared = 0;
@@ -218,7 +218,7 @@ impl Waiting {
 #[test]
 fn a_process_that_ends_gives_no_row() {
     let mut child = Waiting::start();
-    let mut set = MeterSet::open_all(&Target::process(child.0.id()), step_clock);
+    let mut set = MeterSet::open_all(&MeteredProcess::process(child.0.id()), step_clock);
     let alive = set.read();
     assert_eq!(alive["process"]["threads"], 1.0);
     child.end();

@@ -21,14 +21,14 @@ mod telemetry;
 
 use hopbench_model::Fault;
 
-pub use server::Options;
+pub use server::ServiceOptions;
 
 /// Runs the policy service until `SIGTERM`. Its totals: `checks`, of these `http_checks` and
 /// `tcp_checks`, `denied`; `connections`, `dropped_connections`, `failed_calls`.
 ///
 /// # Errors
 /// An address or a name that cannot be listened on, an admin name that is none.
-pub fn policy(options: &Options) -> Result<(), Fault> {
+pub fn policy(options: &ServiceOptions) -> Result<(), Fault> {
     server::run(options, policy::Policy::new())
 }
 
@@ -40,6 +40,6 @@ pub fn policy(options: &Options) -> Result<(), Fault> {
 ///
 /// # Errors
 /// An address or a name that cannot be listened on, an admin name that is none.
-pub fn telemetry(options: &Options) -> Result<(), Fault> {
+pub fn telemetry(options: &ServiceOptions) -> Result<(), Fault> {
     server::run(options, telemetry::Telemetry::default())
 }

@@ -23,12 +23,12 @@ use tokio::time::{sleep, timeout};
 use crate::service::{Count, Service};
 use admin::Admin;
 use budget::Budget;
-use call::Failure;
+use call::CallFailure;
 use connection_table::ConnectionTable;
 
 /// How one of the services is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct ServiceOptions {
     /// Where proxies connect to, plaintext HTTP/2.
     pub listen: SocketAddr,
     /// What answers every connection with the totals as one JSON object in one line. It is a Unix
@@ -41,7 +41,7 @@ pub struct Options {
 
 /// What a server lets its peers do.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct ServerLimits {
     /// Connections at once; one more takes the place of the one that has been idle longest, of the
     /// source that has the most. A proxy opens one for each of its worker threads.
     pub(crate) connections: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Limits {
     pub(crate) idle: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             connections: 512,
@@ -80,7 +80,7 @@ const BREATH: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Server<S> {
     service: S,
-    limits: Limits,
+    limits: ServerLimits,
     connections: Arc<ConnectionTable>,
     pending: Budget,
     accepted: Count,
@@ -89,12 +89,12 @@ pub(crate) struct Server<S> {
 }
 
 /// Serves until `SIGTERM`.
-pub(crate) fn run<S: Service>(options: &Options, service: S) -> Result<(), Fault> {
+pub(crate) fn run<S: Service>(options: &ServiceOptions, service: S) -> Result<(), Fault> {
     let listener = listen(options)?;
     let admin = options.admin.as_deref().map(admin::listen).transpose()?;
     let runtime = runtime(options.threads)
         .map_err(|e| Fault::environment(format!("cannot start threads: {e}")))?;
-    let server = Arc::new(Server::new(service, Limits::default()));
+    let server = Arc::new(Server::new(service, ServerLimits::default()));
     let result = runtime.block_on(async {
         let mut terminated = signal(SignalKind::terminate())?;
         until(server, listener, admin, async { terminated.recv().await.unwrap_or_default() }).await
@@ -121,7 +121,7 @@ pub(crate) async fn until<S: Service>(
     Ok(())
 }
 
-fn listen(options: &Options) -> Result<TcpListener, Fault> {
+fn listen(options: &ServiceOptions) -> Result<TcpListener, Fault> {
     let listener = TcpListener::bind(options.listen).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -211,8 +211,8 @@ async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, sourc
         tokio::spawn(async move {
             let Server { service, pending, limits, failed, .. } = &*server;
             match call::serve(service, pending, limits.patience, &call, request, respond).await {
-                Ok(()) | Err(Failure::Gone) => {}
-                Err(Failure::Status(_) | Failure::Http(_)) => failed.one(),
+                Ok(()) | Err(CallFailure::Gone) => {}
+                Err(CallFailure::Status(_) | CallFailure::Http(_)) => failed.one(),
             }
         });
     }
@@ -223,7 +223,7 @@ async fn connection<S: Service>(server: Arc<Server<S>>, stream: TcpStream, sourc
 }
 
 impl<S: Service> Server<S> {
-    pub(crate) fn new(service: S, limits: Limits) -> Self {
+    pub(crate) fn new(service: S, limits: ServerLimits) -> Self {
         Self {
             service,
             limits,

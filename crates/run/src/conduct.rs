@@ -7,7 +7,7 @@ mod follow;
 mod merge;
 mod proxies;
 mod sandboxes;
-mod standing;
+mod standing_orders;
 
 use std::net::SocketAddr;
 
@@ -24,8 +24,8 @@ use follow::{Conductor, Ending};
 use merge::merge;
 pub use proxies::Edges;
 use proxies::Proxies;
-use standing::SETTLING;
-pub use standing::Standing;
+use standing_orders::SETTLING;
+pub use standing_orders::StandingOrders;
 
 /// The result of a trial.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub fn conduct(
     let shared_clock = shares_clock(ends);
     let mut orders = orders(ends, job, target, watch.programs, shared_clock)?;
     let standing = ends.standing.take();
-    orders.iter_mut().for_each(|order| order.replaces = standing.as_ref().map(Standing::run));
+    orders.iter_mut().for_each(|order| order.replaces = standing.as_ref().map(StandingOrders::run));
     let all = orders.len() as u64;
     let one_machine = shared_clock || are_here(ends);
     let clock_error_ns = ends
@@ -141,7 +141,7 @@ pub fn conduct(
             && ending.report.as_ref().is_some_and(|report| report.incomplete.is_none())
     };
     if ends.stay {
-        let mut standing = Standing::of(orders);
+        let mut standing = StandingOrders::of(orders);
         if !endings.iter().all(is_whole) {
             standing.spend();
         }

@@ -24,7 +24,7 @@ pub use campaign::{
     measurable, new_run, order, same_build,
 };
 pub use conduct::agent_connection::AgentConnection;
-pub use conduct::{Edges, Ends, Standing, TrialResult, Watch, Watcher, conduct};
+pub use conduct::{Edges, Ends, StandingOrders, TrialResult, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;
 pub use headers::{headers_known, variable};
 pub use hopbench_control::resolve::{Target, resolve};

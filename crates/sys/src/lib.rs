@@ -31,7 +31,7 @@ mod returned;
 pub mod terminal;
 
 pub use events::{Epoll, Events, Ready, Timer, Waker, uring};
-pub use net::{Arrival, DatagramPort, Icmp, Listener, Offloads, Progress, Socket, offloads};
+pub use net::{Datagram, DatagramPort, Icmp, Listener, Offloads, Progress, Socket, offloads};
 pub use net::{TcpInfo, tcp_info};
 pub use resources::{cpu, limits, usage};
 use returned::{check, check_len};

@@ -16,7 +16,7 @@ mod tree;
 
 pub use mark::{MARK, is_started};
 pub use on_exec::enter_on_exec;
-pub use prepared::Step;
+pub use prepared::NamespaceStep;
 pub use start::{StartError, start};
 pub use sys::fresh_sys;
 pub use tree::Tree;

@@ -9,7 +9,7 @@ mod socket;
 mod sockopt;
 pub mod tcp_info;
 
-pub use datagram::{Arrival, DatagramPort};
+pub use datagram::{Datagram, DatagramPort};
 pub use icmp::Icmp;
 pub use offload::{Offloads, offloads};
 pub use socket::{Listener, Progress, Socket};

@@ -15,7 +15,7 @@ use crate::seen::Seen;
 
 /// The proxies of a path.
 #[derive(Debug, Clone, Copy)]
-struct Known<'a> {
+struct PathProxies<'a> {
     path: &'a Path,
     proxies: &'a [Proxy],
 }
@@ -43,10 +43,10 @@ pub fn proxy_proofs(
     after: &Counters,
     seen: &Seen<'_>,
 ) -> Vec<Proof> {
-    prove(&Known { path, proxies }, &Grown { before, after }, seen)
+    prove(&PathProxies { path, proxies }, &Grown { before, after }, seen)
 }
 
-fn prove(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
+fn prove(known: &PathProxies<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
     let Some(variant) = known.path.variant.as_ref().filter(|_| known.path.is_proxied()) else {
         return known
             .proxies
@@ -194,7 +194,12 @@ fn passed_on(
 const SURELY_REPORTED: u64 = 1000;
 
 /// The services that proxies ask: as the proxies count it, and as the services do.
-fn asked(known: &Known<'_>, grown: &Grown<'_>, seen: &Seen<'_>, variant: &Variant) -> Vec<Proof> {
+fn asked(
+    known: &PathProxies<'_>,
+    grown: &Grown<'_>,
+    seen: &Seen<'_>,
+    variant: &Variant,
+) -> Vec<Proof> {
     let (job, sent) = (seen.job, Sent::all(seen));
     let unit = if job.kind().is_http() { "requests" } else { "downstream_connections" };
     let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);

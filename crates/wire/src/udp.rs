@@ -43,7 +43,7 @@ pub fn register(header: &FlowHeader, key: &FlowKey, cookie: &Cookie) -> [u8; REG
 
 /// What a server says to a registration, as the client reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum ServerReply {
     /// Register again with this cookie.
     Challenge {
         /// The run of the registration.
@@ -62,7 +62,7 @@ pub enum Answer {
     },
 }
 
-impl Answer {
+impl ServerReply {
     /// Reads an answer; `None` for any other datagram. It is not authenticated: compare run and
     /// flow with what was sent.
     pub fn parse(datagram: &[u8]) -> Option<Self> {

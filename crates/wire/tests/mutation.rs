@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use hopbench_model::Fault;
-use hopbench_wire::udp::{Answer, CookieJar, NO_COOKIE, RegistrationReply, answer, register};
+use hopbench_wire::udp::{CookieJar, NO_COOKIE, RegistrationReply, ServerReply, answer, register};
 use hopbench_wire::{
     Direction, First, FlowHeader, FlowKey, FlowKind, FrameError, FrameReader, FromAgent, Hello,
     MOST_FIRST_BYTES, PROTOCOL, ToAgent, WorkloadCode, classify, encode,
@@ -172,8 +172,9 @@ fn registrations_and_answers() {
                 challenged += 1;
                 let mut challenge = challenge.to_vec();
                 dice.mutate(&mut challenge);
-                if let Some(read) = Answer::parse(&challenge) {
-                    let length = if matches!(read, Answer::Challenge { .. }) { 28 } else { 12 };
+                if let Some(read) = ServerReply::parse(&challenge) {
+                    let length =
+                        if matches!(read, ServerReply::Challenge { .. }) { 28 } else { 12 };
                     assert_eq!(challenge.len(), length);
                 }
             }

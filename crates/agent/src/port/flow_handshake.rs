@@ -3,7 +3,7 @@
 use hopbench_load::workload::Workload;
 use hopbench_load::{HandshakeAnswer, HandshakeCodec};
 use hopbench_model::Job;
-use hopbench_wire::udp::{self, Answer, NO_COOKIE};
+use hopbench_wire::udp::{self, NO_COOKIE, ServerReply};
 use hopbench_wire::{Direction, FLOW_ACCEPTED, FlowHeader, FlowKey, FlowKind, WorkloadCode};
 
 /// The handshakes of one run.
@@ -58,11 +58,13 @@ impl HandshakeCodec for RunHandshake {
             return HandshakeAnswer::Accepted;
         }
         let flow = self.in_run(flow);
-        match Answer::parse(answer) {
-            Some(Answer::Accepted { run, flow: f }) if run == self.run && f == flow => {
+        match ServerReply::parse(answer) {
+            Some(ServerReply::Accepted { run, flow: f }) if run == self.run && f == flow => {
                 HandshakeAnswer::Accepted
             }
-            Some(Answer::Challenge { run, flow: f, cookie }) if run == self.run && f == flow => {
+            Some(ServerReply::Challenge { run, flow: f, cookie })
+                if run == self.run && f == flow =>
+            {
                 HandshakeAnswer::Challenge(cookie)
             }
             _ => HandshakeAnswer::Unknown,

@@ -34,7 +34,7 @@ pub(crate) struct Listening {
 
 /// Which flags set the address and the port, for what is said when they cannot be had.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Flags {
+pub(crate) struct ListenFlags {
     pub(crate) address: &'static str,
     pub(crate) port: &'static str,
 }
@@ -46,7 +46,7 @@ const FREE_TRIES: u32 = 16;
 
 impl Bound {
     /// Binds TCP and UDP in the network namespace of the calling thread; port 0 takes a free one.
-    pub(crate) fn to(listen: SocketAddr, flags: Flags) -> Result<Self, Fault> {
+    pub(crate) fn to(listen: SocketAddr, flags: ListenFlags) -> Result<Self, Fault> {
         // The usual 1024 would be used up by connections that say nothing before their number is
         // bounded. Where there are no more to be had, those who wait in the backlog are served when
         // the silent ones are cut.
@@ -119,9 +119,9 @@ impl Drop for Listening {
     }
 }
 
-fn explain(what: &str, listen: SocketAddr, flags: Flags, error: &std::io::Error) -> Fault {
+fn explain(what: &str, listen: SocketAddr, flags: ListenFlags, error: &std::io::Error) -> Fault {
     use std::io::ErrorKind as K;
-    let Flags { address, port } = flags;
+    let ListenFlags { address, port } = flags;
     match error.kind() {
         K::AddrInUse => Fault::input(format!(
             "{port}: {what} port {} is in use on {}; another agent may run there, or take another {port}",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopbench_load::SocketSet;
-use hopbench_meter::{MeterSet, Target, Watched};
+use hopbench_meter::{MeterSet, MeteredProcess, ProgramMeter};
 use hopbench_model::{Fault, Nanos, Reading, Tick};
 use hopbench_sys::usage::Usage;
 use hopbench_sys::{clock, usage};
@@ -12,7 +12,7 @@ use hopbench_sys::{clock, usage};
 pub(crate) struct Observer {
     meters: MeterSet,
     /// A server program.
-    program: Option<Watched>,
+    program: Option<ProgramMeter>,
     /// Why what the program spent is not known any more.
     program_lost: Option<String>,
     /// What the end itself had spent at the last reading, ns.
@@ -29,7 +29,7 @@ const PROGRAM: &str = "program";
 const MOST_PROCESSES: usize = 64;
 
 /// Looks for the processes of a server program, where there is one and the session `may`.
-pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<Watched>, Fault> {
+pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
     if !may && !pids.is_empty() {
         return Err(Fault::environment(
             "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
@@ -48,7 +48,7 @@ pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<Watched>, Fault> {
             "the order names process {twice} twice, expected each once"
         )));
     }
-    let program = if pids.is_empty() { None } else { Some(Watched::open(pids)) };
+    let program = if pids.is_empty() { None } else { Some(ProgramMeter::open(pids)) };
     program.transpose().map_err(|absent| {
         Fault::environment(format!(
             "the server program cannot be watched, has it ended? {}",
@@ -59,9 +59,9 @@ pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<Watched>, Fault> {
 
 impl Observer {
     /// Opens the meters.
-    pub(crate) fn new(program: Option<Watched>) -> Self {
+    pub(crate) fn new(program: Option<ProgramMeter>) -> Self {
         Self {
-            meters: MeterSet::open_all(&Target::itself(), clock::now),
+            meters: MeterSet::open_all(&MeteredProcess::itself(), clock::now),
             program,
             program_lost: None,
             spent: 0,
@@ -72,7 +72,7 @@ impl Observer {
     /// else takes the longer the more connections there are.
     pub(crate) fn read(&mut self, sockets: &SocketSet, edge: &mut Tick) {
         edge.readings.insert(SELF.to_owned(), self.itself());
-        match self.program.as_mut().map(Watched::read) {
+        match self.program.as_mut().map(ProgramMeter::read) {
             Some(Ok(reading)) => drop(edge.readings.insert(PROGRAM.to_owned(), reading)),
             Some(Err(error)) => self.program_lost = Some(error.to_string()),
             None => {}

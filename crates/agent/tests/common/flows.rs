@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use hopbench_wire::udp::{self, Answer, NO_COOKIE};
+use hopbench_wire::udp::{self, NO_COOKIE, ServerReply};
 use hopbench_wire::{Direction, FLOW_ACCEPTED, FlowHeader, FlowKind, WorkloadCode};
 
 use super::session::key;
@@ -104,7 +104,7 @@ impl Datagrams {
         self.0.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         self.0.send(&udp::register(header, &key(), &cookie)).unwrap();
         match self.answer() {
-            Some(Answer::Challenge { cookie: given, .. }) => cookie = given,
+            Some(ServerReply::Challenge { cookie: given, .. }) => cookie = given,
             other => panic!("no cookie, but {other:?}"),
         }
         self.0.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
@@ -112,7 +112,7 @@ impl Datagrams {
             self.0.send(&udp::register(header, &key(), &cookie)).unwrap();
             match self.answer() {
                 None => {}
-                Some(Answer::Accepted { .. }) => return true,
+                Some(ServerReply::Accepted { .. }) => return true,
                 Some(other) => panic!("neither accepted nor silent: {other:?}"),
             }
         }
@@ -126,9 +126,9 @@ impl Datagrams {
         self.answer().is_some()
     }
 
-    fn answer(&self) -> Option<Answer> {
+    fn answer(&self) -> Option<ServerReply> {
         let mut buffer = [0; 128];
         let length = self.0.recv(&mut buffer).ok()?;
-        Some(Answer::parse(&buffer[..length]).unwrap())
+        Some(ServerReply::parse(&buffer[..length]).unwrap())
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use super::peer_program::Peer;
 use super::tools::Tools;
 use crate::lab::{End, Lab};
-use crate::process::Task;
+use crate::process::Invocation;
 
 /// The warm-up of ours before its window. The figures of CPU per byte or request include it.
 pub(crate) const WARMUP: Duration = Duration::from_millis(500);
@@ -81,7 +81,7 @@ impl Bench {
     ///
     /// # Errors
     /// When the peer is not installed.
-    pub(crate) fn peer(&self, peer: &Peer, end: End, words: &[&str]) -> Result<Task> {
+    pub(crate) fn peer(&self, peer: &Peer, end: End, words: &[&str]) -> Result<Invocation> {
         Ok(self.task(end, Some(self.cpu(end)), None, self.tools.peer(peer)?, words))
     }
 
@@ -95,23 +95,28 @@ impl Bench {
         end: End,
         files: u64,
         words: &[&str],
-    ) -> Result<Task> {
+    ) -> Result<Invocation> {
         Ok(self.task(end, Some(self.cpu(end)), Some(files), self.tools.peer(peer)?, words))
     }
 
     /// Ours at one end, the whole process on that end's CPU, as the peers are.
-    pub(crate) fn ours(&self, end: End, words: &[impl AsRef<str>]) -> Task {
+    pub(crate) fn ours(&self, end: End, words: &[impl AsRef<str>]) -> Invocation {
         self.task(end, Some(self.cpu(end)), None, &self.hopbench(), words)
     }
 
     /// As [`Self::ours`], allowed this many open files.
-    pub(crate) fn ours_with_files(&self, end: End, files: u64, words: &[impl AsRef<str>]) -> Task {
+    pub(crate) fn ours_with_files(
+        &self,
+        end: End,
+        files: u64,
+        words: &[impl AsRef<str>],
+    ) -> Invocation {
         self.task(end, Some(self.cpu(end)), Some(files), &self.hopbench(), words)
     }
 
     /// Ours outside the lab, on the machine's loopback.
-    pub(crate) fn ours_outside(&self, words: &[impl AsRef<str>]) -> Task {
-        self.log(Task::new("loopback", None, None, None, &command(&self.hopbench(), words)))
+    pub(crate) fn ours_outside(&self, words: &[impl AsRef<str>]) -> Invocation {
+        self.log(Invocation::new("loopback", None, None, None, &command(&self.hopbench(), words)))
     }
 
     /// Has `run` use this build of ours.
@@ -130,7 +135,7 @@ impl Bench {
     ///
     /// # Errors
     /// When this program does not find itself.
-    pub(crate) fn own(&self, end: End, words: &[&str]) -> Result<Task> {
+    pub(crate) fn own(&self, end: End, words: &[&str]) -> Result<Invocation> {
         let program = std::env::current_exe().context("path of this program")?;
         Ok(self.task(end, Some(self.cpu(end)), None, &program, words))
     }
@@ -162,15 +167,21 @@ impl Bench {
         files: Option<u64>,
         program: &Path,
         words: &[impl AsRef<str>],
-    ) -> Task {
+    ) -> Invocation {
         let prompt = match end {
             End::Client => "client",
             End::Server => "server",
         };
-        self.log(Task::new(prompt, Some(&self.lab.file(end)), cpu, files, &command(program, words)))
+        self.log(Invocation::new(
+            prompt,
+            Some(&self.lab.file(end)),
+            cpu,
+            files,
+            &command(program, words),
+        ))
     }
 
-    fn log(&self, task: Task) -> Task {
+    fn log(&self, task: Invocation) -> Invocation {
         let mut commands = self.commands.borrow_mut();
         let shown = task.shown().to_owned();
         if !commands.contains(&shown) {

@@ -7,7 +7,7 @@ use super::context::{Bench, WARMUP};
 use super::figures::Figures;
 use super::target::{Kind, Target};
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::process::{Finished, Running, Usage, listening};
+use crate::process::{Completed, RunningProgram, Usage, listening};
 
 /// The port of our agent.
 pub(crate) const PORT: u16 = 7474;
@@ -39,7 +39,7 @@ impl AgentRun {
 ///
 /// # Errors
 /// When it does not come up.
-pub(crate) fn serve(bench: &Bench) -> Result<Running> {
+pub(crate) fn serve(bench: &Bench) -> Result<RunningProgram> {
     let mut server = bench
         .ours(End::Server, &["serve", "--insecure", "--port", &PORT.to_string()])
         .start(bench.scratch())?;
@@ -83,7 +83,7 @@ pub(crate) fn http(
     url: &str,
     window: &str,
     words: &[impl AsRef<str>],
-) -> Result<Finished> {
+) -> Result<Completed> {
     let words = http_words(url, window, words);
     bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())
 }

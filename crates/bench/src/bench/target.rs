@@ -8,7 +8,7 @@ use super::context::Bench;
 use super::figures::Figures;
 use super::peer_program::Peer;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::process::{Running, Usage, listening};
+use crate::process::{RunningProgram, Usage, listening};
 
 /// The page on which a target tells what it served.
 pub(crate) const STATUS_PATH: &str = "/requests";
@@ -46,7 +46,7 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     bench: &'a Bench,
-    running: Running,
+    running: RunningProgram,
 }
 
 impl<'a> Target<'a> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::Running;
+use crate::process::RunningProgram;
 use crate::process::clock::{self, Moment};
 use crate::process::interrupt;
 
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// When the server ends or does not listen in time.
-pub(crate) fn wait(server: &mut Running, port: u16) -> Result<()> {
+pub(crate) fn wait(server: &mut RunningProgram, port: u16) -> Result<()> {
     let begun = Moment::now();
     loop {
         let tables = [server.proc_file("net/tcp"), server.proc_file("net/tcp6")];
@@ -43,7 +43,7 @@ pub(crate) fn wait(server: &mut Running, port: u16) -> Result<()> {
 ///
 /// # Errors
 /// When the server is gone or has no `eth0`.
-pub(crate) fn interface_bytes(server: &Running) -> Result<f64> {
+pub(crate) fn interface_bytes(server: &RunningProgram) -> Result<f64> {
     received_by("eth0", &server.proc_file("net/dev")?)
         .context("no `eth0` in the server's /proc/PID/net/dev")
 }

@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result};
 
-use crate::process::Running;
+use crate::process::RunningProgram;
 
 /// A kind of memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum MemoryKind {
     /// Resident now.
     Resident,
     /// The most that was ever resident.
@@ -17,10 +17,10 @@ pub(crate) enum Kind {
 ///
 /// # Errors
 /// When the program is gone.
-pub(crate) fn bytes(program: &Running, kind: Kind) -> Result<f64> {
+pub(crate) fn bytes(program: &RunningProgram, kind: MemoryKind) -> Result<f64> {
     let name = match kind {
-        Kind::Resident => "VmRSS",
-        Kind::Peak => "VmHWM",
+        MemoryKind::Resident => "VmRSS",
+        MemoryKind::Peak => "VmHWM",
     };
     parse(&program.proc_file("status")?, name)
         .with_context(|| format!("no {name} in the status of `{}`", program.shown()))

@@ -22,7 +22,7 @@ static REAPING: Mutex<()> = Mutex::new(());
 
 /// A program that runs; it is killed and reaped when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningProgram {
     shown: String,
     child: Child,
     reaped: Option<(ExitStatus, Usage)>,
@@ -32,14 +32,14 @@ pub(crate) struct Running {
 
 /// The output and the cost of a program that has ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct Completed {
     /// Its standard output.
     pub(crate) stdout: String,
     /// Its CPU time from exec to exit.
     pub(crate) usage: Usage,
 }
 
-impl Running {
+impl RunningProgram {
     pub(super) fn new(shown: String, child: Child, out: NamedTempFile, err: NamedTempFile) -> Self {
         Self { shown, child, reaped: None, out, err }
     }
@@ -77,7 +77,7 @@ impl Running {
     ///
     /// # Errors
     /// When it fails, or takes longer than `limit`, or a signal asks this program to end.
-    pub(crate) fn finish(mut self, limit: Duration) -> Result<Finished> {
+    pub(crate) fn finish(mut self, limit: Duration) -> Result<Completed> {
         let begun = Moment::now();
         while !self.ended()? {
             if begun.elapsed() > limit {
@@ -95,7 +95,7 @@ impl Running {
         if !status.success() {
             bail!("`{}` failed, {status}{}", self.shown, self.last_words());
         }
-        Ok(Finished { stdout: text(&self.out), usage })
+        Ok(Completed { stdout: text(&self.out), usage })
     }
 
     /// Asks the program to end, insists after a while, and says what it had cost.
@@ -137,7 +137,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         if self.reaped.is_none() {
             // Both fail only when the process is gone already.

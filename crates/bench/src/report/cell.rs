@@ -1,7 +1,7 @@
 //! Cells of the table, the same in every format.
 
 use crate::bench::Spread;
-use crate::row::goal::{Judged, Reach, Verdict};
+use crate::row::goal::{GoalState, Judged, Reach};
 use crate::row::pairs::Judgement;
 
 /// Headings of the cells below.
@@ -35,9 +35,9 @@ pub(super) fn line(judgement: &Judgement) -> [String; 8] {
         .interval
         .map_or_else(|| "-".to_owned(), |[low, high]| format!("{} - {}", end(low), end(high)));
     let verdict = match judgement.verdict {
-        Some(Verdict::Met) => "pass",
-        Some(Verdict::NotMet) => "SHORT",
-        Some(Verdict::NotDecided) => "not decided",
+        Some(GoalState::Met) => "pass",
+        Some(GoalState::NotMet) => "SHORT",
+        Some(GoalState::NotDecided) => "not decided",
         None => "",
     };
     [

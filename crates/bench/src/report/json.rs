@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result};
 
-use super::measured::Report;
+use super::measured::SessionResults;
 
 /// The report as JSON, every pair included; a metric's name carries its unit.
 ///
 /// # Errors
 /// When a figure cannot be written, which would be a fault of this program.
-pub(crate) fn json(report: &Report) -> Result<String> {
+pub(crate) fn json(report: &SessionResults) -> Result<String> {
     serde_json::to_string_pretty(report).context("report as JSON")
 }
 

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::cell;
-use super::measured::Report;
+use super::measured::SessionResults;
 use crate::bench::target::nginx;
 use crate::peer::http::k6;
 
 /// A section that stands on its own: machine, table, versions, commands.
-pub(crate) fn markdown(report: &Report) -> String {
+pub(crate) fn markdown(report: &SessionResults) -> String {
     let mut text = summary(report);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "\n<details><summary>Commands</summary>\n");
@@ -22,7 +22,7 @@ pub(crate) fn markdown(report: &Report) -> String {
 }
 
 /// The part of it that a page quotes: machine, versions, table, and what was not measured.
-pub(crate) fn summary(report: &Report) -> String {
+pub(crate) fn summary(report: &SessionResults) -> String {
     let mut text = String::new();
     let versions: Vec<String> =
         report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();

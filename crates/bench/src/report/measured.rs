@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::lab::machine::Machine;
 use crate::row::Row;
-use crate::row::goal::Verdict;
-use crate::row::pairs::{Judgement, Pair, judge};
+use crate::row::goal::GoalState;
+use crate::row::pairs::{Judgement, RunPair, judge};
 
 /// Everything that was measured, so far.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct SessionResults {
     /// The machine.
     pub(crate) machine: Machine,
     /// Versions by program; ours is among them.
@@ -38,11 +38,11 @@ pub(crate) struct RowReport {
     /// The peer. Empty if there is none.
     pub(crate) against: &'static str,
     /// How it went.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: RowStatus,
     /// Its goals, judged.
     pub(crate) judgements: Vec<Judgement>,
     /// The pairs behind that.
-    pub(crate) runs: Vec<Pair>,
+    pub(crate) runs: Vec<RunPair>,
     /// The commands, in order.
     pub(crate) commands: Vec<String>,
     /// The facts that a reader must know.
@@ -52,7 +52,7 @@ pub(crate) struct RowReport {
 /// How a row went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Outcome {
+pub(crate) enum RowStatus {
     /// As planned.
     Measured,
     /// Not run, and why.
@@ -66,13 +66,13 @@ impl RowReport {
     pub(crate) fn new(
         row: &dyn Row,
         plan: &Stop,
-        outcome: Outcome,
-        runs: Vec<Pair>,
+        outcome: RowStatus,
+        runs: Vec<RunPair>,
         commands: Vec<String>,
     ) -> Self {
         let mut judgements: Vec<Judgement> =
             row.goals().iter().map(|goal| judge(goal, plan, &runs)).collect();
-        if let Outcome::Failed(_) = outcome {
+        if let RowStatus::Failed(_) = outcome {
             // The pairs before the failure are shown; they are no verdict.
             judgements.iter_mut().for_each(|judgement| judgement.verdict = None);
         }
@@ -89,7 +89,7 @@ impl RowReport {
     }
 }
 
-impl Report {
+impl SessionResults {
     /// Whether a row broke.
     pub(crate) fn failed(&self) -> bool {
         self.broken().next().is_some()
@@ -99,7 +99,7 @@ impl Report {
     pub(crate) fn skipped(&self) -> Vec<(&str, Vec<&str>)> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for row in &self.rows {
-            let Outcome::Skipped(why) = &row.outcome else { continue };
+            let RowStatus::Skipped(why) = &row.outcome else { continue };
             match reasons.iter_mut().find(|(reason, _)| reason == why) {
                 Some((_, rows)) => rows.push(&row.name),
                 None => reasons.push((why, vec![&row.name])),
@@ -111,8 +111,8 @@ impl Report {
     /// The rows that broke, each with why.
     pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &str)> {
         self.rows.iter().filter_map(|row| match &row.outcome {
-            Outcome::Failed(why) => Some((row.name.as_str(), why.as_str())),
-            Outcome::Measured | Outcome::Skipped(_) => None,
+            RowStatus::Failed(why) => Some((row.name.as_str(), why.as_str())),
+            RowStatus::Measured | RowStatus::Skipped(_) => None,
         })
     }
 
@@ -121,9 +121,9 @@ impl Report {
         let mut score = Score::default();
         for judgement in self.rows.iter().flat_map(|row| &row.judgements) {
             match judgement.verdict {
-                Some(Verdict::Met) => score.met += 1,
-                Some(Verdict::NotMet) => score.missed += 1,
-                Some(Verdict::NotDecided) => score.not_decided += 1,
+                Some(GoalState::Met) => score.met += 1,
+                Some(GoalState::NotMet) => score.missed += 1,
+                Some(GoalState::NotDecided) => score.not_decided += 1,
                 None => {}
             }
         }
@@ -152,20 +152,20 @@ impl fmt::Display for Score {
 
 /// A report for the tests of the formats.
 #[cfg(test)]
-pub(crate) fn sample() -> Report {
+pub(crate) fn sample() -> SessionResults {
     use crate::bench::Figures;
     use crate::row::pairs::plan;
     use crate::rows::ROWS;
 
     let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
-    let run = |ours: f64, peer: f64| Pair {
+    let run = |ours: f64, peer: f64| RunPair {
         ours: Figures::from([("received_packets_per_s", ours)]),
         peer: Some(Figures::from([("received_packets_per_s", peer)])),
     };
     let runs = vec![run(110.0, 100.0), run(222.0, 200.0), run(330.0, 300.0)];
     let commands = vec!["client$ taskset -c 0 iperf3 -u".to_owned()];
     let skipped = ROWS.iter().find(|row| row.name() == "rr-qperf").unwrap();
-    Report {
+    SessionResults {
         machine: Machine {
             cpu: "Test CPU".to_owned(),
             cpus: 2,
@@ -177,11 +177,11 @@ pub(crate) fn sample() -> Report {
         pairs: 3,
         most_pairs: 6,
         rows: vec![
-            RowReport::new(*row, &plan(3), Outcome::Measured, runs, commands),
+            RowReport::new(*row, &plan(3), RowStatus::Measured, runs, commands),
             RowReport::new(
                 *skipped,
                 &plan(3),
-                Outcome::Skipped("qperf was not found".to_owned()),
+                RowStatus::Skipped("qperf was not found".to_owned()),
                 Vec::new(),
                 Vec::new(),
             ),
@@ -204,7 +204,7 @@ mod tests {
         report.rows.push(RowReport::new(
             *row,
             &plan(3),
-            Outcome::Failed("connection lost".to_owned()),
+            RowStatus::Failed("connection lost".to_owned()),
             runs,
             Vec::new(),
         ));
@@ -223,7 +223,7 @@ mod tests {
             report.rows.push(RowReport::new(
                 *row,
                 &plan(3),
-                Outcome::Skipped(why.to_owned()),
+                RowStatus::Skipped(why.to_owned()),
                 Vec::new(),
                 Vec::new(),
             ));

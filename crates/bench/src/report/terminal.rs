@@ -5,10 +5,10 @@ use std::fmt::Write;
 use comfy_table::{Table, presets};
 
 use super::cell;
-use super::measured::Report;
+use super::measured::SessionResults;
 
 /// The table, then what did not run, and what it was measured with.
-pub(crate) fn terminal(report: &Report) -> String {
+pub(crate) fn terminal(report: &SessionResults) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     table.set_header(["row"].into_iter().chain(cell::HEADINGS));

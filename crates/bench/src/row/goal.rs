@@ -51,7 +51,7 @@ pub(crate) enum Reach {
 /// What the runs say of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
+pub(crate) enum GoalState {
     /// All of the interval reaches it.
     Met,
     /// None of the interval reaches it.
@@ -63,7 +63,7 @@ pub(crate) enum Verdict {
 impl Reach {
     /// The verdict on a value that lies in this interval, if there is one; none where nothing is
     /// asked.
-    pub(crate) fn judge(self, interval: Option<Interval>) -> Option<Verdict> {
+    pub(crate) fn judge(self, interval: Option<Interval>) -> Option<GoalState> {
         let (least, most) = match self {
             Self::AtLeast(least) => (least, f64::INFINITY),
             Self::AtMost(most) => (f64::NEG_INFINITY, most),
@@ -71,9 +71,9 @@ impl Reach {
             Self::Shown => return None,
         };
         Some(match interval {
-            Some(Interval { low, high }) if least <= low && high <= most => Verdict::Met,
-            Some(Interval { low, high }) if high < least || most < low => Verdict::NotMet,
-            _ => Verdict::NotDecided,
+            Some(Interval { low, high }) if least <= low && high <= most => GoalState::Met,
+            Some(Interval { low, high }) if high < least || most < low => GoalState::NotMet,
+            _ => GoalState::NotDecided,
         })
     }
 }
@@ -127,13 +127,13 @@ impl Goal {
 mod tests {
     use super::*;
 
-    fn verdict(reach: Reach, low: f64, high: f64) -> Option<Verdict> {
+    fn verdict(reach: Reach, low: f64, high: f64) -> Option<GoalState> {
         reach.judge(Some(Interval { low, high }))
     }
 
     #[test]
     fn a_goal_is_met_at_its_edge() {
-        let (met, not_met) = (Some(Verdict::Met), Some(Verdict::NotMet));
+        let (met, not_met) = (Some(GoalState::Met), Some(GoalState::NotMet));
         assert_eq!(verdict(Reach::AtLeast(1.0), 1.0, 1.2), met);
         assert_eq!(verdict(Reach::AtLeast(1.0), 0.9, 0.999), not_met);
         assert_eq!(verdict(Reach::AtMost(0.75), 0.7, 0.75), met);
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn an_interval_on_both_sides_of_a_goal_decides_nothing() {
         for reach in [Reach::AtLeast(1.0), Reach::AtMost(1.0), Reach::Near(1.0, 0.01)] {
-            assert_eq!(verdict(reach, 0.9, 1.1), Some(Verdict::NotDecided), "{reach}");
-            assert_eq!(reach.judge(None), Some(Verdict::NotDecided), "{reach}");
+            assert_eq!(verdict(reach, 0.9, 1.1), Some(GoalState::NotDecided), "{reach}");
+            assert_eq!(reach.judge(None), Some(GoalState::NotDecided), "{reach}");
         }
         assert_eq!(Reach::Shown.judge(None), None);
     }

@@ -7,14 +7,14 @@ use serde::Serialize;
 use crate::bench::{Bench, Figures, Spread};
 use crate::process::interrupt;
 use crate::row::Row;
-use crate::row::goal::{Goal, Judged, Reach, Verdict};
+use crate::row::goal::{Goal, GoalState, Judged, Reach};
 
 /// A row that is not decided gets up to this many times the pairs that were asked for.
 const MOST_TIMES: u32 = 2;
 
 /// One run of ours and the peer's after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Pair {
+pub(crate) struct RunPair {
     /// The figures of ours.
     pub(crate) ours: Figures,
     /// The figures of the peer, if the row has one.
@@ -44,7 +44,7 @@ pub(crate) struct Judgement {
     /// fewer than two pairs.
     pub(crate) interval: Option<[f64; 2]>,
     /// What they say; none where nothing is asked or nothing could be compared.
-    pub(crate) verdict: Option<Verdict>,
+    pub(crate) verdict: Option<GoalState>,
 }
 
 /// The pairs of a row, at least and at most. The rule accounts for every look that could have ended
@@ -67,7 +67,7 @@ pub(crate) fn run(
     bench: &Bench,
     row: &dyn Row,
     plan: &Stop,
-    done: &mut Vec<Pair>,
+    done: &mut Vec<RunPair>,
     mut progress: impl FnMut(&str),
 ) -> Result<()> {
     collect(row.goals(), plan, done, |number| {
@@ -82,7 +82,7 @@ pub(crate) fn run(
         if !row.against().is_empty() {
             progress(&format!("{}: {} {number}/{of}", row.name(), row.against()));
         }
-        Ok(Pair { ours, peer: row.theirs(bench)? })
+        Ok(RunPair { ours, peer: row.theirs(bench)? })
     })
 }
 
@@ -90,11 +90,11 @@ pub(crate) fn run(
 fn collect(
     goals: &[Goal],
     plan: &Stop,
-    done: &mut Vec<Pair>,
-    mut pair: impl FnMut(usize) -> Result<Pair>,
+    done: &mut Vec<RunPair>,
+    mut pair: impl FnMut(usize) -> Result<RunPair>,
 ) -> Result<()> {
-    let open = |done: &[Pair]| {
-        goals.iter().any(|goal| judge(goal, plan, done).verdict == Some(Verdict::NotDecided))
+    let open = |done: &[RunPair]| {
+        goals.iter().any(|goal| judge(goal, plan, done).verdict == Some(GoalState::NotDecided))
     };
     while done.len() < plan.min_rounds || (done.len() < plan.max_rounds && open(done)) {
         done.push(pair(done.len() + 1)?);
@@ -103,7 +103,7 @@ fn collect(
 }
 
 /// Judges a goal by the pairs that were run.
-pub(crate) fn judge(goal: &Goal, plan: &Stop, pairs: &[Pair]) -> Judgement {
+pub(crate) fn judge(goal: &Goal, plan: &Stop, pairs: &[RunPair]) -> Judgement {
     let value = |figures: &Figures| figures.get(goal.figure).map(|v| v * goal.scale);
     let ours: Vec<f64> = pairs.iter().filter_map(|pair| value(&pair.ours)).collect();
     let peer: Vec<f64> = pairs.iter().filter_map(|pair| value(pair.peer.as_ref()?)).collect();
@@ -145,11 +145,14 @@ mod tests {
 
     use super::*;
 
-    fn pair(ours: f64, peer: Option<f64>) -> Pair {
-        Pair { ours: Figures::from([("x", ours)]), peer: peer.map(|p| Figures::from([("x", p)])) }
+    fn pair(ours: f64, peer: Option<f64>) -> RunPair {
+        RunPair {
+            ours: Figures::from([("x", ours)]),
+            peer: peer.map(|p| Figures::from([("x", p)])),
+        }
     }
 
-    fn pairs_of(ratios: &[f64]) -> Vec<Pair> {
+    fn pairs_of(ratios: &[f64]) -> Vec<RunPair> {
         ratios.iter().map(|ratio| pair(100.0 * ratio, Some(100.0))).collect()
     }
 
@@ -162,7 +165,7 @@ mod tests {
         let goal = Goal { reach: Reach::AtLeast(1.1), ..AT_LEAST_1 };
         let judgement = judge(&goal, &plan(3), &pairs);
         assert!((judgement.ratio.unwrap().median - 1.2).abs() < 1e-9);
-        assert_eq!(judgement.verdict, Some(Verdict::Met));
+        assert_eq!(judgement.verdict, Some(GoalState::Met));
         assert_eq!((judgement.peer.unwrap().median, judgement.pairs), (5.0, 3));
     }
 
@@ -173,31 +176,31 @@ mod tests {
         let judgement = judge(&AT_LEAST_1, &plan(5), &wide);
         let [low, high] = judgement.interval.unwrap();
         assert!(low < 1.0 && high > 1.0, "{low} - {high}");
-        assert_eq!(judgement.verdict, Some(Verdict::NotDecided));
+        assert_eq!(judgement.verdict, Some(GoalState::NotDecided));
         let close = pairs_of(&[1.09, 1.095, 1.1, 1.092, 1.097]);
-        assert_eq!(judge(&AT_LEAST_1, &plan(5), &close).verdict, Some(Verdict::Met));
+        assert_eq!(judge(&AT_LEAST_1, &plan(5), &close).verdict, Some(GoalState::Met));
         let below = pairs_of(&[0.96, 0.97, 0.955, 0.965, 0.95]);
-        assert_eq!(judge(&AT_LEAST_1, &plan(5), &below).verdict, Some(Verdict::NotMet));
+        assert_eq!(judge(&AT_LEAST_1, &plan(5), &below).verdict, Some(GoalState::NotMet));
     }
 
     #[test]
     fn a_value_is_judged_in_the_unit_shown() {
         let goal = Goal::value("x", "x", "us", 1e-3, Reach::AtMost(20.0));
         let verdict = |around: f64| {
-            let runs: Vec<Pair> = [0.99, 1.0, 1.01].map(|by| pair(around * by, None)).into();
+            let runs: Vec<RunPair> = [0.99, 1.0, 1.01].map(|by| pair(around * by, None)).into();
             judge(&goal, &plan(3), &runs).verdict
         };
-        assert_eq!(verdict(19_000.0), Some(Verdict::Met));
-        assert_eq!(verdict(19_900.0), Some(Verdict::NotDecided));
-        assert_eq!(verdict(21_000.0), Some(Verdict::NotMet));
+        assert_eq!(verdict(19_000.0), Some(GoalState::Met));
+        assert_eq!(verdict(19_900.0), Some(GoalState::NotDecided));
+        assert_eq!(verdict(21_000.0), Some(GoalState::NotMet));
     }
 
     #[test]
     fn a_count_is_judged_as_it_is() {
         let goal = Goal::count("x", "x", "requests", Reach::AtMost(0.0));
         let judged = |count: f64| judge(&goal, &plan(1), &[pair(count, None)]);
-        assert_eq!((judged(0.0).verdict, judged(0.0).interval), (Some(Verdict::Met), None));
-        assert_eq!(judged(1.0).verdict, Some(Verdict::NotMet));
+        assert_eq!((judged(0.0).verdict, judged(0.0).interval), (Some(GoalState::Met), None));
+        assert_eq!(judged(1.0).verdict, Some(GoalState::NotMet));
     }
 
     #[test]
@@ -205,7 +208,7 @@ mod tests {
         assert_eq!(judge(&AT_LEAST_1, &plan(1), &[pair(1.0, None)]).verdict, None);
         assert_eq!(judge(&AT_LEAST_1, &plan(1), &[]).verdict, None);
         let one = judge(&AT_LEAST_1, &plan(1), &pairs_of(&[3.0]));
-        assert_eq!(one.verdict, Some(Verdict::NotDecided));
+        assert_eq!(one.verdict, Some(GoalState::NotDecided));
     }
 
     #[test]
@@ -242,7 +245,7 @@ mod tests {
             let mut done = Vec::new();
             let pair = |_| Ok(pairs_of(&[ratio()]).remove(0));
             collect(&[AT_LEAST_1], &plan(5), &mut done, pair).unwrap();
-            judge(&AT_LEAST_1, &plan(5), &done).verdict != Some(Verdict::NotDecided)
+            judge(&AT_LEAST_1, &plan(5), &done).verdict != Some(GoalState::NotDecided)
         });
         let wrong = decided.count();
         assert!(wrong <= rows * 8 / 100, "{wrong} of {rows}");

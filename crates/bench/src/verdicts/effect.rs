@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::cli::verdicts::Part;
+use crate::cli::verdicts::EffectMeasure;
 
 /// An effect of known size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effect {
-    pub(super) part: Part,
+    pub(super) part: EffectMeasure,
     /// Its size: the server's work as a share of the round trip, or what a link has less.
     pub(super) percent: u32,
     /// The budget of a run.
@@ -19,27 +19,27 @@ pub(super) const PRACTICE: Duration = Duration::from_secs(10);
 /// The run that finds the round trip without work.
 pub(super) const BASE: Duration = Duration::from_secs(10);
 
-const fn effect(part: Part, percent: u32, budget_s: u64) -> Effect {
+const fn effect(part: EffectMeasure, percent: u32, budget_s: u64) -> Effect {
     Effect { part, percent, budget: Duration::from_secs(budget_s) }
 }
 
 /// Every effect, in the order of the table.
 pub(super) const EFFECTS: &[Effect] = &[
-    effect(Part::Rr, 0, 60),
-    effect(Part::Rr, 2, 300),
-    effect(Part::Rr, 5, 90),
-    effect(Part::Rr, 10, 40),
-    effect(Part::Rr, 20, 30),
-    effect(Part::Http, 0, 60),
-    effect(Part::Http, 2, 300),
-    effect(Part::Http, 5, 90),
-    effect(Part::Http, 10, 40),
-    effect(Part::Http, 20, 30),
-    effect(Part::Stream, 0, 60),
-    effect(Part::Stream, 2, 300),
-    effect(Part::Stream, 5, 90),
-    effect(Part::Stream, 10, 40),
-    effect(Part::Stream, 20, 30),
+    effect(EffectMeasure::Rr, 0, 60),
+    effect(EffectMeasure::Rr, 2, 300),
+    effect(EffectMeasure::Rr, 5, 90),
+    effect(EffectMeasure::Rr, 10, 40),
+    effect(EffectMeasure::Rr, 20, 30),
+    effect(EffectMeasure::Http, 0, 60),
+    effect(EffectMeasure::Http, 2, 300),
+    effect(EffectMeasure::Http, 5, 90),
+    effect(EffectMeasure::Http, 10, 40),
+    effect(EffectMeasure::Http, 20, 30),
+    effect(EffectMeasure::Stream, 0, 60),
+    effect(EffectMeasure::Stream, 2, 300),
+    effect(EffectMeasure::Stream, 5, 90),
+    effect(EffectMeasure::Stream, 10, 40),
+    effect(EffectMeasure::Stream, 20, 30),
 ];
 
 /// The rate of the baseline's link, Mbit/s.
@@ -49,18 +49,18 @@ impl Effect {
     /// The workload and the figure, for the table.
     pub(super) fn what(&self) -> &'static str {
         match self.part {
-            Part::Http => "http requests/s",
-            Part::Stream => "stream throughput",
-            Part::Rr | Part::Quickstart => "rr p50",
+            EffectMeasure::Http => "http requests/s",
+            EffectMeasure::Stream => "stream throughput",
+            EffectMeasure::Rr | EffectMeasure::Quickstart => "rr p50",
         }
     }
 
     /// The figure that is judged, as the summary names it.
     pub(super) fn figure(&self) -> &'static str {
         match self.part {
-            Part::Http => "requests_per_s",
-            Part::Stream => "received_bits_per_s",
-            Part::Rr | Part::Quickstart => "service_p50_ns",
+            EffectMeasure::Http => "requests_per_s",
+            EffectMeasure::Stream => "received_bits_per_s",
+            EffectMeasure::Rr | EffectMeasure::Quickstart => "service_p50_ns",
         }
     }
 
@@ -68,31 +68,33 @@ impl Effect {
     pub(super) fn ratio(&self) -> f64 {
         let share = f64::from(self.percent) / 100.0;
         match self.part {
-            Part::Http => 1.0 / (1.0 + share),
-            Part::Stream => 1.0 - share,
-            Part::Rr | Part::Quickstart => 1.0 + share,
+            EffectMeasure::Http => 1.0 / (1.0 + share),
+            EffectMeasure::Stream => 1.0 - share,
+            EffectMeasure::Rr | EffectMeasure::Quickstart => 1.0 + share,
         }
     }
 
     /// Whether the size is a server's work, a share of the round trip.
     pub(super) fn is_work(&self) -> bool {
-        matches!(self.part, Part::Rr | Part::Http)
+        matches!(self.part, EffectMeasure::Rr | EffectMeasure::Http)
     }
 
     /// The scenario: `length` has its keys of time, and `base_ns` is the round trip without work.
     pub(super) fn scenario(&self, length: &str, base_ns: f64, seed: u32) -> String {
         let work_ns = (base_ns * f64::from(self.percent) / 100.0).round();
         let node = match self.part {
-            Part::Stream => {
+            EffectMeasure::Stream => {
                 format!("{{link: {}Mbit}}", LINK_MBIT - LINK_MBIT * self.percent / 100)
             }
             _ if work_ns > 0.0 => format!("{{server-work: {work_ns}ns}}"),
             _ => "{}".to_owned(),
         };
         let (first, workload) = match self.part {
-            Part::Stream => (format!("{{link: {LINK_MBIT}Mbit}}"), "stream: {connections: 1}"),
-            Part::Http => ("{}".to_owned(), "http: {connections: 1}"),
-            Part::Rr | Part::Quickstart => ("{}".to_owned(), "rr: {size: 1B}"),
+            EffectMeasure::Stream => {
+                (format!("{{link: {LINK_MBIT}Mbit}}"), "stream: {connections: 1}")
+            }
+            EffectMeasure::Http => ("{}".to_owned(), "http: {connections: 1}"),
+            EffectMeasure::Rr | EffectMeasure::Quickstart => ("{}".to_owned(), "rr: {size: 1B}"),
         };
         format!(
             "name: verdicts\ntestbed: {{lab: {{nodes: {{a: {{}}, b: {first}, c: {node}}}}}}}\n{length}\nseed: {seed}\n\

@@ -9,7 +9,7 @@ use hopbench_analysis::text::seconds_between;
 use hopbench_analysis::{Outcome, RunData, Summary};
 use hopbench_model::{Record, RunFile, record_of_line};
 
-use crate::process::Task;
+use crate::process::Invocation;
 
 /// What a run may take beyond its length.
 const SLACK: Duration = Duration::from_secs(120);
@@ -79,7 +79,8 @@ impl Runner {
         let program = self.hopbench.display().to_string();
         let all = [&[program.as_str(), "run", scenario, "--out", &out], words].concat();
         let all: Vec<String> = all.into_iter().map(str::to_owned).collect();
-        Task::new("machine", None, None, None, &all).run(self.scratch(), takes * 2 + SLACK)?;
+        Invocation::new("machine", None, None, None, &all)
+            .run(self.scratch(), takes * 2 + SLACK)?;
         Folder::read(Path::new(&out))
     }
 

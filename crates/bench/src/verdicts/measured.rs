@@ -6,11 +6,11 @@ use hopbench_stats::{summary, welch};
 
 use super::effect::{BASE, Effect, PRACTICE};
 use super::folder::{Called, Folder, Look, Runner, say};
-use crate::cli::verdicts::{Part, VerdictOptions};
+use crate::cli::verdicts::{EffectMeasure, VerdictOptions};
 
 /// The runs of one effect.
 #[derive(Debug)]
-pub(super) struct Measured {
+pub(super) struct EffectRuns {
     /// The looks at each run.
     pub(super) runs: Vec<Vec<Look>>,
     /// The true ratio to the baseline.
@@ -24,7 +24,7 @@ const MOST: f64 = 0.9;
 /// The level of the t test of manual practice.
 const LEVEL: f64 = 0.05;
 
-impl Measured {
+impl EffectRuns {
     /// Measures an effect.
     ///
     /// # Errors
@@ -128,11 +128,11 @@ fn median(values: &[f64]) -> Result<f64> {
 }
 
 /// Whether Welch's test tells the paths of a run apart.
-fn differs(folder: &Folder, part: Part) -> Result<bool> {
+fn differs(folder: &Folder, part: EffectMeasure) -> Result<bool> {
     let value = |record: &Record| match part {
-        Part::Http => record.metrics.get("requests_per_s").copied(),
-        Part::Stream => record.metrics.get("received_bits_per_s").copied(),
-        Part::Rr | Part::Quickstart => p50(record),
+        EffectMeasure::Http => record.metrics.get("requests_per_s").copied(),
+        EffectMeasure::Stream => record.metrics.get("received_bits_per_s").copied(),
+        EffectMeasure::Rr | EffectMeasure::Quickstart => p50(record),
     };
     let [one, other] = ["one", "other"].map(|path| folder.values(path, value));
     Ok(welch(&one, &other).context("manual practice needs two runs a path")? < LEVEL)
@@ -142,10 +142,10 @@ fn differs(folder: &Folder, part: Part) -> Result<bool> {
 mod tests {
     use super::*;
 
-    fn measured(ratio: f64, runs: &[&[(f64, Called)]]) -> Measured {
+    fn measured(ratio: f64, runs: &[&[(f64, Called)]]) -> EffectRuns {
         let look = |(at_s, called): &(f64, Called)| Look { at_s: *at_s, called: *called };
         let runs = runs.iter().map(|looks| looks.iter().map(look).collect()).collect();
-        Measured { runs, ratio, practice: vec![true, false] }
+        EffectRuns { runs, ratio, practice: vec![true, false] }
     }
 
     const UP: Called = Called::Different(true);

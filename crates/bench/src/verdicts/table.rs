@@ -5,19 +5,19 @@ use std::time::Duration;
 use hopbench_stats::share_interval;
 
 use super::effect::{Effect, PRACTICE};
-use super::measured::Measured;
+use super::measured::EffectRuns;
 use super::quickstart::Quickstart;
 use crate::lab::machine::Machine;
 
 /// What was measured so far.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(super) struct VerdictResults {
     pub(super) machine: Machine,
     pub(super) runs: u32,
     pub(super) busy: bool,
     pub(super) scale: f64,
     /// The effects, and their runs where they were measured.
-    pub(super) effects: Vec<(Effect, Option<Measured>)>,
+    pub(super) effects: Vec<(Effect, Option<EffectRuns>)>,
     pub(super) quickstart: Vec<(Duration, Option<Quickstart>)>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Report {
 const PRACTICE_RUNS: f64 = 6.0;
 
 /// The whole text between the marks of a page.
-pub(super) fn markdown(report: &Report) -> String {
+pub(super) fn markdown(report: &VerdictResults) -> String {
     let mut out = format!(
         "Measured on {}. {} runs of each effect{}.\n",
         report.machine,
@@ -49,7 +49,7 @@ pub(super) fn markdown(report: &Report) -> String {
     out
 }
 
-fn row(effect: &Effect, scale: f64, practice_s: f64, measured: Option<&Measured>) -> String {
+fn row(effect: &Effect, scale: f64, practice_s: f64, measured: Option<&EffectRuns>) -> String {
     let head = format!(
         "| {} | {} % | {:.0} s |",
         effect.what(),

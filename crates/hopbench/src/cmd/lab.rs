@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use hopbench_lab::by_hand::{self, Standing};
+use hopbench_lab::by_hand::{self, StandingLab};
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::Fault;
 
@@ -146,7 +146,7 @@ fn exec(matches: &ArgMatches) -> Result<ExitCode, Fault> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(signal)).unwrap_or(u8::MAX)))
 }
 
-fn show(lab: &Standing) -> Result<(), Fault> {
+fn show(lab: &StandingLab) -> Result<(), Fault> {
     say(format_args!("{} (process {})", lab.name, lab.holder.pid))?;
     let width = lab.places.iter().map(|place| place.name.len()).max().unwrap_or(0);
     for place in &lab.places {

@@ -31,7 +31,7 @@ use crate::api::body::{MOST_BYTES, too_long};
 const MOST_SAID: usize = 300;
 
 /// A request, or the reason why it cannot be built.
-type Asked = Result<HttpRequest<Vec<u8>>, Error>;
+type BuiltRequest = Result<HttpRequest<Vec<u8>>, Error>;
 
 /// The objects of one kind, in one namespace or in all of the cluster.
 pub(crate) struct Api<K> {
@@ -163,7 +163,7 @@ impl<K> Clone for Api<K> {
 }
 
 /// The text of an answer, of at most [`MOST_BYTES`].
-async fn told(client: &Client, request: Asked) -> kube::Result<String> {
+async fn told(client: &Client, request: BuiltRequest) -> kube::Result<String> {
     let request = request.map_err(kube::Error::BuildRequest)?;
     let answer = client.send(request.map(Body::from)).await?;
     let code = answer.status();
@@ -190,7 +190,7 @@ fn unread(error: Box<dyn std::error::Error + Send + Sync>) -> kube::Error {
     error.downcast().map_or_else(kube::Error::Service, |error| *error)
 }
 
-async fn ask(client: &Client, request: Asked) -> kube::Result<Value> {
+async fn ask(client: &Client, request: BuiltRequest) -> kube::Result<Value> {
     serde_json::from_str(&told(client, request).await?).map_err(kube::Error::SerdeError)
 }
 

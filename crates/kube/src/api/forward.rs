@@ -24,12 +24,12 @@ pub(crate) async fn open(
     pods: &Api<Pod>,
     pod: &str,
     port: u16,
-    way: Way,
+    way: AgentRoute,
 ) -> Result<UnixStream, String> {
     let opened = async {
         match way {
-            Way::Forward => forward(pods, pod, port).await,
-            Way::Relay { container } => relay(pods, pod, container, port).await,
+            AgentRoute::Forward => forward(pods, pod, port).await,
+            AgentRoute::Relay { container } => relay(pods, pod, container, port).await,
         }
     };
     match timeout(OPEN, opened).await {
@@ -40,7 +40,7 @@ pub(crate) async fn open(
 
 /// The way to an agent's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum AgentRoute {
     /// The API server's port-forward: it enters the pod's network.
     Forward,
     /// A process in a container that has our program: where a sandbox has a network of its own

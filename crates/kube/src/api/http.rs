@@ -13,7 +13,7 @@ use crate::api::access::explain;
 use crate::api::body;
 
 /// An answer of a server, and its time.
-pub(crate) struct Answer {
+pub(crate) struct TimedAnswer {
     pub(crate) text: String,
     /// The second of the server's clock in which it began to answer, since 1970 UTC; absent: it did
     /// not say.
@@ -28,7 +28,7 @@ pub(crate) async fn get(client: &Client, path: &str) -> Result<String, String> {
 }
 
 /// The same with its time.
-pub(crate) async fn answer(client: &Client, path: &str) -> Result<Answer, String> {
+pub(crate) async fn answer(client: &Client, path: &str) -> Result<TimedAnswer, String> {
     let request = Request::get(path).body(Body::empty()).map_err(|e| e.to_string())?;
     let answer = client.send(request).await.map_err(|e| explain(&e))?;
     let began = clock::wall();
@@ -37,7 +37,7 @@ pub(crate) async fn answer(client: &Client, path: &str) -> Result<Answer, String
     let date = date.map(|date| date.timestamp().as_second());
     let text = body::text(answer.into_body()).await?;
     if status.is_success() {
-        Ok(Answer { text, date, began })
+        Ok(TimedAnswer { text, date, began })
     } else {
         Err(body::refusal(status, &text))
     }

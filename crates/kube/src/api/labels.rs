@@ -38,7 +38,7 @@ pub(crate) fn behind(service: &str) -> String {
 
 /// The run that makes objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct RunIdentity {
     /// Its name: ten letters and digits.
     pub(crate) name: String,
     pub(crate) namespace: String,
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     pub(crate) owner: String,
 }
 
-impl Run {
+impl RunIdentity {
     /// The metadata of an object of this name.
     pub(crate) fn metadata(&self, name: &str) -> Value {
         let mut metadata =

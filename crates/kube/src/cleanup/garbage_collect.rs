@@ -32,7 +32,7 @@ const GLANCE: Duration = Duration::from_secs(5);
 
 /// The choice of runs to remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sweep {
+pub struct CleanupScope {
     /// Only this run, by its name or its namespace, alive or not; absent: all.
     pub run: Option<String>,
     /// Runs that gave no sign for at least so long. Zero takes those that run, too.
@@ -41,7 +41,7 @@ pub struct Sweep {
     pub dry_run: bool,
 }
 
-impl Default for Sweep {
+impl Default for CleanupScope {
     /// All dead runs.
     fn default() -> Self {
         Self { run: None, silent_for: DEAD_AFTER, dry_run: false }
@@ -50,7 +50,7 @@ impl Default for Sweep {
 
 /// A run that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Swept {
+pub struct FoundRun {
     /// Its name.
     pub run: String,
     /// Its namespace.
@@ -58,12 +58,12 @@ pub struct Swept {
     /// For how long it gave no sign.
     pub silent_for: Duration,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: CleanupOutcome,
 }
 
 /// The outcome for a run that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CleanupOutcome {
     /// It is gone, with everything in it.
     Removed,
     /// It would have been removed.
@@ -75,22 +75,22 @@ pub enum Outcome {
 }
 
 /// `namespace hopbench-x: removed (no sign of its run for 3 min)`
-impl fmt::Display for Swept {
+impl fmt::Display for FoundRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let silent = long_time(self.silent_for.as_secs());
         write!(f, "namespace {}: ", self.namespace)?;
         match &self.outcome {
-            Outcome::Removed => write!(f, "removed (no sign of its run for {silent})"),
-            Outcome::WouldBeRemoved => {
+            CleanupOutcome::Removed => write!(f, "removed (no sign of its run for {silent})"),
+            CleanupOutcome::WouldBeRemoved => {
                 write!(f, "would be removed (no sign of its run for {silent})")
             }
-            Outcome::Alive => write!(
+            CleanupOutcome::Alive => write!(
                 f,
                 "left alone, its run gave a sign {silent} ago; it may go {} min after the last one, or now by `--run {}`",
                 DEAD_AFTER.as_secs() / 60,
                 self.run
             ),
-            Outcome::Failed(why) => write!(f, "{why}"),
+            CleanupOutcome::Failed(why) => write!(f, "{why}"),
         }
     }
 }
@@ -98,11 +98,12 @@ impl fmt::Display for Swept {
 /// Removes what `sweep` says, and waits until it is gone: at most 30 s for each, eight at a time.
 ///
 /// # Errors
-/// The API server does not say what there is. What cannot be removed is an [`Outcome`].
-pub fn clean(access: &Access, sweep: &Sweep) -> Result<Vec<Swept>, Fault> {
+/// The API server does not say what there is. What cannot be removed is an [`CleanupOutcome`].
+pub fn clean(access: &Access, sweep: &CleanupScope) -> Result<Vec<FoundRun>, Fault> {
     let meant = access.ask("the namespaces of runs", found(&access.client, sweep))?;
     if let (Some(run), true) = (&sweep.run, meant.is_empty()) {
-        let all = access.ask("the namespaces of runs", found(&access.client, &Sweep::default()))?;
+        let all = access
+            .ask("the namespaces of runs", found(&access.client, &CleanupScope::default()))?;
         let all: Vec<&str> = all.iter().map(|swept| swept.run.as_str()).collect();
         let known = if all.is_empty() {
             "there is none".to_owned()
@@ -116,11 +117,11 @@ pub fn clean(access: &Access, sweep: &Sweep) -> Result<Vec<Swept>, Fault> {
         return Err(Fault::input(text));
     }
     let done = iter(meant).map(|mut swept| async {
-        if swept.outcome == Outcome::WouldBeRemoved && !sweep.dry_run {
+        if swept.outcome == CleanupOutcome::WouldBeRemoved && !sweep.dry_run {
             swept.outcome =
                 match teardown::namespace(&access.client, &swept.run, &swept.namespace).await {
-                    Ok(()) => Outcome::Removed,
-                    Err(why) => Outcome::Failed(why),
+                    Ok(()) => CleanupOutcome::Removed,
+                    Err(why) => CleanupOutcome::Failed(why),
                 };
         }
         swept
@@ -132,10 +133,10 @@ pub fn clean(access: &Access, sweep: &Sweep) -> Result<Vec<Swept>, Fault> {
 /// long, and never touches a run that lives.
 pub(crate) async fn leftovers(runtime: &Handle, client: &Client) -> Vec<String> {
     // A user that may not list namespaces leaves only its own behind.
-    let Ok(Ok(found)) = timeout(GLANCE, found(client, &Sweep::default())).await else {
+    let Ok(Ok(found)) = timeout(GLANCE, found(client, &CleanupScope::default())).await else {
         return Vec::new();
     };
-    let dead = found.into_iter().filter(|swept| swept.outcome == Outcome::WouldBeRemoved);
+    let dead = found.into_iter().filter(|swept| swept.outcome == CleanupOutcome::WouldBeRemoved);
     dead.map(|swept| {
         let text = format!("removing namespace {}: its run is dead", swept.namespace);
         let client = client.clone();
@@ -147,7 +148,7 @@ pub(crate) async fn leftovers(runtime: &Handle, client: &Client) -> Vec<String> 
 }
 
 /// The runs that there are, with what is to be done about them.
-async fn found(client: &Client, sweep: &Sweep) -> kube::Result<Vec<Swept>> {
+async fn found(client: &Client, sweep: &CleanupScope) -> kube::Result<Vec<FoundRun>> {
     let selector = match &sweep.run {
         Some(run) => format!("{},{}", labels::of_all(), labels::of_run(names::run_of(run))),
         None => format!("{},{RUN}", labels::of_all()),
@@ -167,8 +168,8 @@ async fn found(client: &Client, sweep: &Sweep) -> kube::Result<Vec<Swept>> {
         let silent_for =
             silence(now, namespace.creation_timestamp().map(|created| created.0), sign);
         let is_meant = sweep.run.is_some() || silent_for >= sweep.silent_for;
-        let outcome = if is_meant { Outcome::WouldBeRemoved } else { Outcome::Alive };
-        found.push(Swept { run, namespace: name, silent_for, outcome });
+        let outcome = if is_meant { CleanupOutcome::WouldBeRemoved } else { CleanupOutcome::Alive };
+        found.push(FoundRun { run, namespace: name, silent_for, outcome });
     }
     Ok(found)
 }
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn what_became_of_a_run_is_said() {
         let said = |seconds, outcome| {
-            let swept = Swept {
+            let swept = FoundRun {
                 run: "x".into(),
                 namespace: "hopbench-x".into(),
                 silent_for: Duration::from_secs(seconds),
@@ -211,14 +212,14 @@ mod tests {
             swept.to_string()
         };
         assert_eq!(
-            said(180, Outcome::Removed),
+            said(180, CleanupOutcome::Removed),
             "namespace hopbench-x: removed (no sign of its run for 3 min)"
         );
         let alive = "namespace hopbench-x: left alone, its run gave a sign 9 s ago; it may go 2 min after the last one, or \
                      now by `--run x`";
-        assert_eq!(said(9, Outcome::Alive), alive);
+        assert_eq!(said(9, CleanupOutcome::Alive), alive);
         assert!(
-            said(7200, Outcome::WouldBeRemoved)
+            said(7200, CleanupOutcome::WouldBeRemoved)
                 .contains("would be removed (no sign of its run for 2 h)")
         );
     }

@@ -18,16 +18,16 @@ use serde_json::json;
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::rights::{self, Right};
-use crate::cleanup::garbage_collect::{Sweep, Swept, clean};
+use crate::cleanup::garbage_collect::{CleanupScope, FoundRun, clean};
 use crate::cleanup::heartbeat;
 use crate::objects::typed::typed;
 use crate::observe::meters;
-use crate::observe::meters::target::Target;
+use crate::observe::meters::target::MeterTarget;
 use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::nodes::NodeFacts;
 
 /// An answer, or the reason why there is none: a missing right, a server that is silent.
-pub(crate) type Asked<T> = Result<T, String>;
+pub(crate) type Inventoried<T> = Result<T, String>;
 
 /// The inventory of a cluster.
 #[derive(Debug, Clone)]
@@ -37,18 +37,18 @@ pub(crate) struct Inventory {
     pub(crate) nodes: Vec<NodeFacts>,
     /// Names of the images of each node, in the order of the nodes.
     pub(crate) images: Vec<Vec<String>>,
-    pub(crate) runtime_classes: Asked<Vec<String>>,
+    pub(crate) runtime_classes: Inventoried<Vec<String>>,
     /// Namespace and name.
-    pub(crate) daemon_sets: Asked<Vec<(String, String)>>,
-    pub(crate) deployments: Asked<Vec<(String, String)>>,
-    pub(crate) services: Asked<Vec<ServiceFound>>,
-    pub(crate) definitions: Asked<Vec<String>>,
+    pub(crate) daemon_sets: Inventoried<Vec<(String, String)>>,
+    pub(crate) deployments: Inventoried<Vec<(String, String)>>,
+    pub(crate) services: Inventoried<Vec<ServiceFound>>,
+    pub(crate) definitions: Inventoried<Vec<String>>,
     /// Rights that are missing, with what is done.
-    pub(crate) lacking: Asked<Vec<(&'static Right, &'static str)>>,
+    pub(crate) lacking: Inventoried<Vec<(&'static Right, &'static str)>>,
     /// The namespaces of runs.
-    pub(crate) runs: Asked<Vec<Swept>>,
+    pub(crate) runs: Inventoried<Vec<FoundRun>>,
     /// Why a namespace without Pod Security is refused.
-    pub(crate) privileged: Asked<()>,
+    pub(crate) privileged: Inventoried<()>,
     pub(crate) kube_proxy: KubeProxy,
     /// Readings of the first node, and why others are not there.
     pub(crate) readings: Vec<Metered>,
@@ -80,7 +80,7 @@ impl Inventory {
             .map(|node| node.name.clone())
             .unwrap_or_default();
         let names = |object: (Option<String>, String)| (object.0.unwrap_or_default(), object.1);
-        let target = Target {
+        let target = MeterTarget {
             who: first.clone(),
             what: MeteredKind::Node,
             node: first.clone(),
@@ -113,7 +113,8 @@ impl Inventory {
                 definition.name_any()
             }),
             lacking: rights::lacking(access, |_| true).map_err(said),
-            runs: clean(access, &Sweep { dry_run: true, ..Sweep::default() }).map_err(said),
+            runs: clean(access, &CleanupScope { dry_run: true, ..CleanupScope::default() })
+                .map_err(said),
             privileged,
             kube_proxy,
             readings: readings.metered,
@@ -147,7 +148,7 @@ impl ServiceFound {
     }
 }
 
-fn list<K, T>(access: &Access, read: impl Fn(&K) -> T) -> Asked<Vec<T>>
+fn list<K, T>(access: &Access, read: impl Fn(&K) -> T) -> Inventoried<Vec<T>>
 where
     K: kube::Resource<DynamicType = ()> + DeserializeOwned,
 {
@@ -162,7 +163,7 @@ fn images(node: &Node) -> Vec<String> {
 }
 
 /// Whether a namespace may have any pods, without making one.
-async fn privileged(client: &Client) -> Asked<()> {
+async fn privileged(client: &Client) -> Inventoried<()> {
     let namespace = json!({
         "apiVersion": "v1",
         "kind": "Namespace",

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{ADMIN, Admin, Identity, POLICY_PORT, Proxy, READY, SPIFFE};
+use hopbench_mesh::{ADMIN, AdminAddress, POLICY_PORT, ProxyIdentity, ProxySpec, READY, SPIFFE};
 use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
-use hopbench_testbed::placement::{MeshProcess, Placement, PodId, Role};
+use hopbench_testbed::placement::{MeshProcess, Placement, PodId, ProxyRole};
 use serde_json::{Value, json};
 
 use super::listeners;
 use super::services;
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 use crate::objects::containers::{GATEWAY, SIDECAR};
 use crate::objects::sidecar::Sidecar;
 use crate::plan::names;
@@ -36,12 +36,12 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
         let mut sidecar = Sidecar::default();
         for MeshProcess { role, variant, .. } in placement.processes_in(pod) {
             match role {
-                Role::Sidecar | Role::Gateway => {
+                ProxyRole::Sidecar | ProxyRole::Gateway => {
                     let volume = json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
                     sidecar.volumes.push(volume);
                     sidecar.containers.push(container(spec, role, &variant));
                 }
-                Role::Policy | Role::Telemetry => {
+                ProxyRole::Policy | ProxyRole::Telemetry => {
                     sidecar.containers.push(services::container(spec, role));
                 }
             }
@@ -51,11 +51,11 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
     names.iter().filter_map(of_pod).collect()
 }
 
-fn container(spec: &ClusterSpec, role: Role, variant: &Variant) -> Value {
+fn container(spec: &ClusterSpec, role: ProxyRole, variant: &Variant) -> Value {
     let mut arguments = vec!["--config-path".to_owned(), format!("{FOLDER}/{FILE}")];
     arguments.extend(arguments_of(variant));
     json!({
-        "name": if role == Role::Gateway { GATEWAY } else { SIDECAR },
+        "name": if role == ProxyRole::Gateway { GATEWAY } else { SIDECAR },
         "image": spec.mesh.image,
         "imagePullPolicy": spec.pull_policy,
         "args": arguments,
@@ -74,11 +74,11 @@ fn arguments_of(variant: &Variant) -> Vec<String> {
     proxy(String::new(), variant, Vec::new()).arguments()
 }
 
-fn proxy(name: String, variant: &Variant, listeners: Vec<hopbench_mesh::Listener>) -> Proxy {
-    Proxy {
+fn proxy(name: String, variant: &Variant, listeners: Vec<hopbench_mesh::Listener>) -> ProxySpec {
+    ProxySpec {
         name,
         variant: variant.clone(),
-        admin: Admin::Loopback(ADMIN),
+        admin: AdminAddress::Loopback(ADMIN),
         ready: Some(READY),
         listeners,
         mark: None,
@@ -96,7 +96,7 @@ fn secret_name(pod: &str) -> String {
 /// The description of a pod's proxy.
 #[derive(Debug)]
 pub(crate) struct Described {
-    proxy: Proxy,
+    proxy: ProxySpec,
     /// The pods that it leads to, with their addresses; absent: not known yet.
     pub(crate) peers: BTreeMap<PodId, Option<IpAddr>>,
 }
@@ -128,12 +128,12 @@ impl Described {
     /// The Secret with its bootstrap, which has the proxy's key; `name` is its pod's.
     pub(crate) fn secret(
         mut self,
-        run: &Run,
+        run: &RunIdentity,
         name: &str,
         authority: &Authority,
     ) -> Result<Value, Fault> {
         let issued = authority.issue(&format!("{SPIFFE}pod/{}", self.proxy.name))?;
-        self.proxy.identity = Some(Identity {
+        self.proxy.identity = Some(ProxyIdentity {
             certificate: issued.certificate,
             key: issued.key,
             authority: issued.authority,

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{Listener, Route, TAKEN, TELEMETRY_PORT, Upstream};
+use hopbench_mesh::{Listener, ProxyRoute, TAKEN, TELEMETRY_PORT, Upstream};
 use hopbench_model::{MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
@@ -55,7 +55,7 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
             }
         }
     }
-    let listener = |name: &str, address: Ipv4Addr, routes: BTreeMap<u16, Route>| {
+    let listener = |name: &str, address: Ipv4Addr, routes: BTreeMap<u16, ProxyRoute>| {
         let port = *routes.keys().next()?;
         let (name, edge, routes) =
             (name.to_owned(), name == "gateway", routes.into_values().collect());
@@ -76,8 +76,14 @@ fn telemetry(ends: &Endpoints, address: Address<'_>) -> Option<SocketAddr> {
 }
 
 /// From a client's sidecar or a gateway to the servers.
-fn onward(built: &Built, ends: &Endpoints, ask: &Ask, port: u16, address: Address<'_>) -> Route {
-    Route {
+fn onward(
+    built: &Built,
+    ends: &Endpoints,
+    ask: &Ask,
+    port: u16,
+    address: Address<'_>,
+) -> ProxyRoute {
+    ProxyRoute {
         name: format!("out-{port}-{}", ask.offer.word()),
         address: None,
         port,

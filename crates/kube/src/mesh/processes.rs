@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_testbed::placement::{Met, PodId, Role};
+use hopbench_testbed::placement::{Met, PodId, ProxyRole};
 use hopbench_testbed::{MeteredKind, Route};
 
 use super::injected;
 use crate::objects::containers::GATEWAY;
-use crate::observe::meters::target::{Container, Target};
+use crate::observe::meters::target::{Container, MeterTarget};
 use crate::provision::built::Built;
 
 /// The processes of the mesh on a route.
@@ -19,15 +19,15 @@ pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
 }
 
 /// Their containers, for meters and watches.
-pub(crate) fn targets(built: &Built, route: &Route) -> Vec<Target> {
+pub(crate) fn targets(built: &Built, route: &Route) -> Vec<MeterTarget> {
     let target = |met: Met| {
         let container = match met.role {
-            Role::Sidecar => injected::container(built.spec.mesh.provider),
-            Role::Gateway => GATEWAY,
-            Role::Policy | Role::Telemetry => met.role.word(),
+            ProxyRole::Sidecar => injected::container(built.spec.mesh.provider),
+            ProxyRole::Gateway => GATEWAY,
+            ProxyRole::Policy | ProxyRole::Telemetry => met.role.word(),
         };
         let (namespace, pod) = (built.run.namespace.clone(), built.names.get(&met.pod)?.clone());
-        Some(Target {
+        Some(MeterTarget {
             who: met.name,
             what: MeteredKind::Proxy,
             node: built.nodes.get(&met.pod.place.node)?.name.clone(),

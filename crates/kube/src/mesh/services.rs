@@ -2,23 +2,23 @@
 
 use hopbench_mesh::{POLICY_PORT, TELEMETRY_PORT};
 use hopbench_model::ClusterSpec;
-use hopbench_testbed::placement::Role;
+use hopbench_testbed::placement::ProxyRole;
 use serde_json::{Value, json};
 
 /// The distance from a service's port to the port of its totals.
 const TOTALS: u16 = 10;
 
 /// The port of a service's totals, on the loopback of its pod.
-pub(crate) fn totals_port(role: Role) -> u16 {
+pub(crate) fn totals_port(role: ProxyRole) -> u16 {
     port(role) + TOTALS
 }
 
-fn port(role: Role) -> u16 {
-    if role == Role::Policy { POLICY_PORT } else { TELEMETRY_PORT }
+fn port(role: ProxyRole) -> u16 {
+    if role == ProxyRole::Policy { POLICY_PORT } else { TELEMETRY_PORT }
 }
 
 /// The container of a service.
-pub(crate) fn container(spec: &ClusterSpec, role: Role) -> Value {
+pub(crate) fn container(spec: &ClusterSpec, role: ProxyRole) -> Value {
     let (name, port) = (role.word(), port(role));
     // All addresses are the pod's own, or the loopback; which the pod will have is not known before
     // it runs.

@@ -18,7 +18,7 @@ use crate::api::client::Api;
 use crate::api::create::passes;
 use crate::objects::typed::typed;
 use crate::provision::built::Built;
-use crate::provision::launch::{self, Launched, Made};
+use crate::provision::launch::{self, CreatedPods, Launched};
 use crate::provision::pod_diagnosis::{self, State};
 
 /// Polling interval for pod addresses.
@@ -41,7 +41,7 @@ pub(crate) async fn pods(
     let mut known: BTreeMap<PodId, Pod> = built.pods.clone();
     known.retain(|id, _| !wanted.contains_key(id));
     let mut waiting = wanted.clone();
-    let mut made = Made::default();
+    let mut made = CreatedPods::default();
     while !waiting.is_empty() {
         let address = |id: &PodId| built.address_of(id, known.get(id)?);
         let describe = |id: &PodId| describe(built, id, &address);

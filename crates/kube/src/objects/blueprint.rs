@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, Service};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use serde_json::Value;
 
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 use crate::objects::security::{Level, beyond_restricted};
 use crate::objects::sidecar::Sidecar;
 use crate::objects::typed::typed;
@@ -48,7 +48,7 @@ impl Blueprint {
     /// With these key pairs for the agents, which know their conductor by `conductor`.
     pub(crate) fn of(
         ground: &Ground<'_>,
-        run: &Run,
+        run: &RunIdentity,
         conductor: &RunKey,
         agents: &BTreeMap<PodId, KeyPair>,
     ) -> Result<Self, Fault> {
@@ -89,12 +89,18 @@ impl Blueprint {
 }
 
 /// The pods with the scenario's patches, as the API server takes them.
-pub(crate) fn typed_pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Pod>, Fault> {
+pub(crate) fn typed_pods(
+    ground: &Ground<'_>,
+    run: &RunIdentity,
+) -> Result<BTreeMap<PodId, Pod>, Fault> {
     pods(ground, run)?.into_iter().map(|(id, pod)| Ok((id, typed(&pod)?))).collect()
 }
 
 /// The pods with the scenario's patches.
-pub(crate) fn pods(ground: &Ground<'_>, run: &Run) -> Result<BTreeMap<PodId, Value>, Fault> {
+pub(crate) fn pods(
+    ground: &Ground<'_>,
+    run: &RunIdentity,
+) -> Result<BTreeMap<PodId, Value>, Fault> {
     let Ground { spec, placement, nodes, sidecars, host_port } = ground;
     let services = services::services(placement);
     let behind = services::behind(&services);
@@ -156,7 +162,7 @@ pub(crate) fn level(
 
 /// The namespace of a run, and the object in it that owns all others.
 pub(crate) fn frame(
-    run: &Run,
+    run: &RunIdentity,
     level: Level,
     scenario: &str,
     conductor: &str,

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::api::labels::{OWNER, Run, labels};
+use crate::api::labels::{OWNER, RunIdentity, labels};
 use crate::objects::security::Level;
 
 /// The namespace, with the level of Pod Security that its pods need, and no more.
-pub(crate) fn namespace(run: &Run, level: Level) -> Value {
+pub(crate) fn namespace(run: &RunIdentity, level: Level) -> Value {
     let mut labels = labels(&run.name);
     for mode in ["enforce", "warn", "audit"] {
         labels.insert(format!("pod-security.kubernetes.io/{mode}"), level.name().to_owned());
@@ -15,7 +15,7 @@ pub(crate) fn namespace(run: &Run, level: Level) -> Value {
 }
 
 /// The owner of all others. Its data tells readers about the run.
-pub(crate) fn owner(run: &Run, scenario: &str, version: &str, conductor: &str) -> Value {
+pub(crate) fn owner(run: &RunIdentity, scenario: &str, version: &str, conductor: &str) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",

@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 
 /// Lets the pods of the run reach each other, and the nodes reach them and be reached. Pods in a
 /// node's own network and what kube-proxy translates come from there. With `open_egress` they may
 /// leave the cluster.
-pub(crate) fn network_policy(run: &Run, nodes: &[IpAddr], open_egress: bool) -> Value {
+pub(crate) fn network_policy(run: &RunIdentity, nodes: &[IpAddr], open_egress: bool) -> Value {
     let mut peers = vec![json!({"podSelector": {}})];
     peers.extend(nodes.iter().map(|node| {
         let bits = if node.is_ipv4() { 32 } else { 128 };

@@ -6,7 +6,7 @@ use hopbench_mesh::Protocol;
 use hopbench_model::{ClusterSpec, ServerImage};
 use serde_json::{Value, json};
 
-use crate::api::labels::{POD, Run, behind};
+use crate::api::labels::{POD, RunIdentity, behind};
 use crate::image::layout::USER;
 use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
 use crate::objects::secret::{self, CREDENTIALS, FOLDER};
@@ -26,7 +26,7 @@ const START_S: u32 = 120;
 /// All that a pod is made from.
 #[derive(Debug)]
 pub(crate) struct Recipe<'a> {
-    pub(crate) run: &'a Run,
+    pub(crate) run: &'a RunIdentity,
     pub(crate) spec: &'a ClusterSpec,
     pub(crate) name: &'a str,
     /// The node of the cluster that it has to be on.

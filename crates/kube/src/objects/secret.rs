@@ -5,7 +5,7 @@ use hopbench_control::credentials::Credentials;
 use hopbench_control::keys::KeyPair;
 use serde_json::{Value, json};
 
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 
 /// The volume's name.
 pub(crate) const CREDENTIALS: &str = "credentials";
@@ -25,7 +25,7 @@ pub(crate) fn file() -> String {
 }
 
 /// The Secret of the agent in `pod`: its own key pair, and the public key of the run's conductor.
-pub(crate) fn secret(run: &Run, pod: &str, keys: &KeyPair, conductor: &RunKey) -> Value {
+pub(crate) fn secret(run: &RunIdentity, pod: &str, keys: &KeyPair, conductor: &RunKey) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Secret",

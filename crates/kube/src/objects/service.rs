@@ -8,13 +8,13 @@ use hopbench_testbed::placement::AGENT_PORT;
 use k8s_openapi::api::core::v1::{Service, ServicePort};
 use serde_json::{Value, json};
 
-use crate::api::labels::{Run, behind};
+use crate::api::labels::{RunIdentity, behind};
 use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
 
 /// The Service of a path, for the agents or for the server program on `program_port`. Its pods are
 /// those with its label. `sidecars`: ports that the servers' sidecars take, by name.
 pub(crate) fn service(
-    run: &Run,
+    run: &RunIdentity,
     name: &str,
     via: &Via,
     program_port: Option<u16>,

@@ -37,7 +37,7 @@ use tokio::time::timeout;
 
 pub use self::clocks::Clocks;
 pub use self::reading::Readings;
-pub use self::target::{Container, Target};
+pub use self::target::{Container, MeterTarget};
 
 /// Time limit for a meter. A slower one is left out.
 pub const PATIENCE: Duration = Duration::from_secs(1);
@@ -48,13 +48,13 @@ pub const PATIENCE: Duration = Duration::from_secs(1);
 pub async fn read(
     client: &Client,
     prometheus: Option<&PrometheusSpec>,
-    targets: &[Target],
+    targets: &[MeterTarget],
     clocks: &Arc<Clocks>,
 ) -> Readings {
     let mut asked = JoinSet::new();
     let nodes: BTreeSet<&str> = targets.iter().map(|target| target.node.as_str()).collect();
     for node in nodes {
-        let there: Vec<Target> =
+        let there: Vec<MeterTarget> =
             targets.iter().filter(|target| target.node == node).cloned().collect();
         let (client, node) = (client.clone(), node.to_owned());
         asked.spawn(bounded(format!("the kubelet of node {node}"), {

@@ -31,7 +31,7 @@ pub use self::change::Concern;
 use self::deployments::DeploymentState;
 use self::endpoints::EndpointState;
 use self::events::EventState;
-use self::follow::{Watched, follow};
+use self::follow::{WatchedObject, follow};
 use self::log::Log;
 use self::nodes::NodeState;
 use self::pods::PodState;
@@ -90,7 +90,7 @@ impl Watch {
         watch
     }
 
-    fn of<W: Watched>(
+    fn of<W: WatchedObject>(
         &mut self,
         runtime: &Handle,
         client: &Client,
@@ -104,7 +104,7 @@ impl Watch {
         self.spawn::<W>(runtime, Api::namespaced(client.clone(), namespace), what, which);
     }
 
-    fn spawn<W: Watched>(
+    fn spawn<W: WatchedObject>(
         &mut self,
         runtime: &Handle,
         api: Api<W::Object>,

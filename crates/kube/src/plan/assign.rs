@@ -32,7 +32,7 @@ pub(crate) fn assign(
     let used: Vec<&ClusterNode> =
         wanted.iter().filter(|node| used.contains(node.name.as_str())).collect();
     let zones: BTreeSet<&str> = cluster.iter().filter_map(|node| node.zone()).collect();
-    let mut search = Search { cluster: &cluster, zones: &zones, tries: 0 };
+    let mut search = Backtracking { cluster: &cluster, zones: &zones, tries: 0 };
     if let Some(found) = search.all(&used) {
         return Assigned { nodes: with_names(&used, &found), without: BTreeMap::new() };
     }
@@ -41,7 +41,7 @@ pub(crate) fn assign(
     let (named, others): (Vec<_>, Vec<_>) = used.into_iter().partition(|node| node.node.is_some());
     for node in named.into_iter().chain(others) {
         kept.push(node);
-        let mut search = Search { cluster: &cluster, zones: &zones, tries: 0 };
+        let mut search = Backtracking { cluster: &cluster, zones: &zones, tries: 0 };
         if let Some(found) = search.all(&kept) {
             assigned.nodes = with_names(&kept, &found);
         } else {
@@ -72,7 +72,7 @@ fn with_names(wanted: &[&ClusterNode], found: &[&NodeFacts]) -> BTreeMap<String,
 }
 
 /// A search with steps back.
-struct Search<'a> {
+struct Backtracking<'a> {
     cluster: &'a [&'a NodeFacts],
     /// The zones of the cluster. Large clusters have thousands of nodes, too many to look through
     /// for each try.
@@ -80,7 +80,7 @@ struct Search<'a> {
     tries: u32,
 }
 
-impl<'a> Search<'a> {
+impl<'a> Backtracking<'a> {
     fn all(&mut self, wanted: &[&ClusterNode]) -> Option<Vec<&'a NodeFacts>> {
         let mut found = Vec::with_capacity(wanted.len());
         if self.rest(wanted, &mut found) { Some(found) } else { None }

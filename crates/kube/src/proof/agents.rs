@@ -6,11 +6,11 @@ use hopbench_model::Proof;
 use hopbench_testbed::Seen;
 use hopbench_testbed::placement::PodId;
 
-use super::known::Known;
+use super::facts::ProofFacts;
 use crate::provision::pod_status;
 
 /// Whether the agents are where they were put.
-pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
+pub(super) fn placed(known: &ProofFacts<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
     let mut wrong = Vec::new();
     let mut found = BTreeSet::new();
     for pod in pods {
@@ -28,7 +28,7 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
 }
 
 /// The place of a pod, as the API server and its own agent say it, or the contradiction.
-fn place(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, String> {
+fn place(known: &ProofFacts<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, String> {
     let built = known.built;
     let pod = built.pods.get(id).ok_or("the API server has no such pod any more")?;
     let name = &built.names[id];
@@ -83,7 +83,7 @@ fn or_none(text: Option<&str>) -> &str {
 }
 
 /// Whether an agent that belongs into a runtime is in it: it says which kernel it has.
-pub(super) fn contained(known: &Known<'_>, id: &PodId, seen: &Seen<'_>) -> Proof {
+pub(super) fn contained(known: &ProofFacts<'_>, id: &PodId, seen: &Seen<'_>) -> Proof {
     let hop = id.place.runtime.clone().unwrap_or_default();
     let node = known.built.nodes.get(&id.place.node);
     let class = known.built.pods.get(id).and_then(pod_status::runtime_class);

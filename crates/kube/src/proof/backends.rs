@@ -7,11 +7,11 @@ use hopbench_model::Proof;
 use hopbench_testbed::Seen;
 use hopbench_testbed::placement::PodId;
 
-use super::known::Known;
+use super::facts::ProofFacts;
 use crate::provision::pod_status;
 
 /// Whether the servers are behind their Service, and no other address is.
-pub(super) fn behind(known: &Known<'_>) -> Option<Proof> {
+pub(super) fn behind(known: &ProofFacts<'_>) -> Option<Proof> {
     let service = known.service?;
     let hop = "service".to_owned();
     let wanted: BTreeSet<IpAddr> =
@@ -41,13 +41,13 @@ pub(super) fn behind(known: &Known<'_>) -> Option<Proof> {
 }
 
 /// Services know pods by the address that the cluster's own network gives them.
-fn own_address(known: &Known<'_>, pod: &PodId) -> Option<IpAddr> {
+fn own_address(known: &ProofFacts<'_>, pod: &PodId) -> Option<IpAddr> {
     pod_status::address(known.built.pods.get(pod)?, None)
 }
 
 /// The servers that got traffic. A balancer chooses at random: a server without traffic is
 /// reported, and is no error.
-pub(super) fn served(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
+pub(super) fn served(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
     if known.servers.len() < 2 {
         return None;
     }

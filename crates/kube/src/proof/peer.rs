@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use hopbench_model::{Proof, Via};
 use hopbench_testbed::Seen;
 
-use super::known::Known;
+use super::facts::ProofFacts;
 use crate::provision::pod_status;
 
 /// A peer that a server may have seen.
@@ -28,7 +28,7 @@ enum Who {
 
 /// Whether the servers saw the peer that this way leaves in a packet. `None`: servers without
 /// agents report no peers.
-pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
+pub(super) fn peer(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let flows = seen.servers.iter().flat_map(|(_, end)| &end.flows);
     let peers: BTreeSet<IpAddr> = flows
         .filter_map(|flow| Some(flow.peer.parse::<SocketAddr>().ok()?.ip().to_canonical()))
@@ -62,7 +62,7 @@ pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
     Some(Proof { hop: "peer".to_owned(), evidence, ok })
 }
 
-fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
+fn who(known: &ProofFacts<'_>, peer: IpAddr, proxied: bool) -> Who {
     let built = known.built;
     let path = &known.ends.path;
     let own = |id| {
@@ -104,7 +104,7 @@ fn who(known: &Known<'_>, peer: IpAddr, proxied: bool) -> Who {
 }
 
 /// Whether a server of this path may see this peer.
-fn is_allowed(known: &Known<'_>, who: &Who, proxied: bool) -> bool {
+fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
     let path = &known.ends.path;
     // Behind the server's sidecar or our gateway no other peer is seen.
     if proxied && path.mesh.has_server() {

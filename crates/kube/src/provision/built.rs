@@ -12,8 +12,8 @@ use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::Pod;
 use rustls::ClientConfig;
 
-use crate::api::forward::Way;
-use crate::api::labels::Run;
+use crate::api::forward::AgentRoute;
+use crate::api::labels::RunIdentity;
 use crate::objects::containers::AGENT;
 use crate::objects::security::Level;
 use crate::objects::service::ServiceEntry;
@@ -33,7 +33,7 @@ pub(crate) struct Built {
     pub(crate) spec: ClusterSpec,
     pub(crate) discovery: Discovery,
     pub(crate) placement: Placement,
-    pub(crate) run: Run,
+    pub(crate) run: RunIdentity,
     /// The first port of the agents on each node's own network.
     pub(crate) host_port: u16,
     /// Opens the agents' sessions, and signs what they may do.
@@ -119,15 +119,15 @@ impl Built {
     }
 
     /// The way to a pod's agent.
-    pub(crate) fn way(&self, id: &PodId) -> Way {
+    pub(crate) fn way(&self, id: &PodId) -> AgentRoute {
         let class = self
             .attachments
             .get(&id.place)
             .and_then(|attachment| attachment.runtime_class.as_deref());
         if class.is_some_and(|class| self.discovery.is_sandbox(class)) {
-            Way::Relay { container: AGENT }
+            AgentRoute::Relay { container: AGENT }
         } else {
-            Way::Forward
+            AgentRoute::Forward
         }
     }
 

@@ -22,7 +22,7 @@ const ANSWER: Duration = Duration::from_secs(3);
 
 /// Something that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum Termination {
     /// A pod that is not there any more: nothing of it is.
     Gone {
         /// Its name.
@@ -44,15 +44,15 @@ pub(crate) enum Ended {
 }
 
 /// The ends of pods and containers between two looks at a run's pods.
-pub(crate) fn ended(before: &BTreeMap<PodId, Pod>, now: &BTreeMap<PodId, Pod>) -> Vec<Ended> {
+pub(crate) fn ended(before: &BTreeMap<PodId, Pod>, now: &BTreeMap<PodId, Pod>) -> Vec<Termination> {
     let of_pod = |(id, before): (&PodId, &Pod)| match now.get(id) {
         Some(now) if now.uid() == before.uid() => of_containers(before, now),
-        _ => vec![Ended::Gone { pod: before.name_any() }],
+        _ => vec![Termination::Gone { pod: before.name_any() }],
     };
     before.iter().flat_map(of_pod).collect()
 }
 
-fn of_containers(before: &Pod, now: &Pod) -> Vec<Ended> {
+fn of_containers(before: &Pod, now: &Pod) -> Vec<Termination> {
     let leaves =
         before.metadata.deletion_timestamp.is_none() && now.metadata.deletion_timestamp.is_some();
     let was = |name: &str| statuses(before).find(|status| status.name == name);
@@ -73,7 +73,7 @@ fn of_containers(before: &Pod, now: &Pod) -> Vec<Ended> {
         };
         let kept = new.and_then(|(end, _)| end.message.clone()).unwrap_or_default();
         let is_replaced = new.is_some_and(|(_, is_replaced)| is_replaced);
-        Some(Ended::Container {
+        Some(Termination::Container {
             pod: now.name_any(),
             name: status.name.clone(),
             how,
@@ -98,10 +98,12 @@ fn ends(status: &ContainerStatus) -> impl Iterator<Item = (&ContainerStateTermin
 
 /// The report on an end, a line each, with the last lines of the log. If the log cannot be read,
 /// the last words in the status take its place.
-pub(crate) async fn told(pods: &Api<Pod>, ended: &Ended) -> Vec<String> {
+pub(crate) async fn told(pods: &Api<Pod>, ended: &Termination) -> Vec<String> {
     let (pod, name, how, kept, is_replaced) = match ended {
-        Ended::Gone { pod } => return vec![format!("pod {pod} is gone, and its logs with it")],
-        Ended::Container { pod, name, how, kept, is_replaced } => {
+        Termination::Gone { pod } => {
+            return vec![format!("pod {pod} is gone, and its logs with it")];
+        }
+        Termination::Container { pod, name, how, kept, is_replaced } => {
             (pod, name, how, kept, is_replaced)
         }
     };
@@ -144,9 +146,9 @@ mod tests {
         BTreeMap::from([(id, serde_json::from_value(pod).unwrap())])
     }
 
-    fn agent(how: &str, kept: &str, is_replaced: bool) -> Vec<Ended> {
+    fn agent(how: &str, kept: &str, is_replaced: bool) -> Vec<Termination> {
         let (pod, name) = ("pod-a".to_owned(), "agent".to_owned());
-        vec![Ended::Container {
+        vec![Termination::Container {
             pod,
             name,
             how: how.to_owned(),
@@ -186,7 +188,7 @@ mod tests {
     #[test]
     fn a_pod_that_is_gone_or_another_left_nothing() {
         let before = pods(|_| {});
-        let gone = [Ended::Gone { pod: "pod-a".to_owned() }];
+        let gone = [Termination::Gone { pod: "pod-a".to_owned() }];
         assert_eq!(ended(&before, &BTreeMap::new()), gone);
         assert_eq!(ended(&before, &pods(|pod| pod["metadata"]["uid"] = "2".into())), gone);
         assert_eq!(ended(&BTreeMap::new(), &before), []);

@@ -15,7 +15,7 @@ use crate::provision::pods::Pods;
 
 /// Pods that were made, by their names, and why the others were not.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct CreatedPods {
     pub(crate) names: BTreeMap<String, PodId>,
     pub(crate) refused: BTreeMap<PodId, String>,
 }
@@ -28,10 +28,10 @@ pub(crate) struct Launched {
 }
 
 /// Makes pods, all at once. Their names, and why some are not made.
-pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Instant) -> Made {
+pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Instant) -> CreatedPods {
     let made =
         wanted.iter().map(|(id, pod)| async move { (id, create(&api.pods, pod, until).await) });
-    let mut all = Made::default();
+    let mut all = CreatedPods::default();
     for (id, answer) in join_all(made).await {
         match answer {
             Ok(pod) => {
@@ -46,8 +46,12 @@ pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Insta
 }
 
 /// Waits until each of these pods is ready or nothing helps.
-pub(crate) async fn settle(api: &Pods, made: Made, until: Instant) -> kube::Result<Launched> {
-    let Made { names, refused } = made;
+pub(crate) async fn settle(
+    api: &Pods,
+    made: CreatedPods,
+    until: Instant,
+) -> kube::Result<Launched> {
+    let CreatedPods { names, refused } = made;
     let mut launched = Launched { pods: BTreeMap::new(), refused };
     launched.pods = api.wait(&names.keys().cloned().collect::<BTreeSet<_>>(), until).await?;
     let states: BTreeMap<&String, Option<State>> = names

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::api::client::Api;
 use crate::api::create::create;
-use crate::api::labels::{RUN, Run};
+use crate::api::labels::{RUN, RunIdentity};
 use crate::objects::blueprint::Blueprint;
 use crate::objects::service::ServiceEntry;
 
@@ -45,7 +45,7 @@ pub(crate) async fn frame(
 /// Makes what the pods need. The entries of its Services, by their names.
 pub(crate) async fn objects(
     client: &Client,
-    run: &Run,
+    run: &RunIdentity,
     blueprint: &Blueprint,
 ) -> kube::Result<BTreeMap<String, ServiceEntry>> {
     let until = Instant::now() + PATIENCE;

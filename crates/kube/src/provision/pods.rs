@@ -36,7 +36,7 @@ pub(crate) struct Pods {
 }
 
 impl Pods {
-    pub(crate) fn new(client: &kube::Client, run: &labels::Run) -> Self {
+    pub(crate) fn new(client: &kube::Client, run: &labels::RunIdentity) -> Self {
         Self {
             pods: Api::namespaced(client.clone(), &run.namespace),
             events: Api::namespaced(client.clone(), &run.namespace),

@@ -12,7 +12,7 @@ use kube::{Client, ResourceExt};
 use tokio::time::{Instant, sleep};
 
 use crate::api::client::Api;
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 use crate::objects::service::ServiceEntry;
 
 /// Polling interval for a load balancer's address.
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// without.
 pub(crate) async fn balancers(
     client: &Client,
-    run: &Run,
+    run: &RunIdentity,
     names: &[String],
     until: Instant,
 ) -> kube::Result<BTreeMap<String, ServiceEntry>> {
@@ -41,7 +41,7 @@ pub(crate) async fn balancers(
 /// The addresses behind each Service of a run that take traffic.
 pub(crate) async fn endpoints(
     client: &Client,
-    run: &Run,
+    run: &RunIdentity,
 ) -> kube::Result<BTreeMap<String, BTreeSet<IpAddr>>> {
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), &run.namespace);
     let mut all: BTreeMap<String, BTreeSet<IpAddr>> = BTreeMap::new();

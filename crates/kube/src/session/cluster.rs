@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::progress::Progress;
 use crate::api::access::Access;
 use crate::api::interrupt::Interrupt;
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 use crate::cleanup::heartbeat::Heartbeat;
 use crate::observe::watch::Watch;
 use crate::plan::assign::{Assigned, assign};
@@ -36,7 +36,7 @@ pub struct Cluster {
     /// The cluster's nodes for those of the last plan that was looked at, by the plan's names.
     pub(super) nodes: BTreeMap<String, String>,
     /// The run that may have a namespace.
-    pub(super) run: Option<Run>,
+    pub(super) run: Option<RunIdentity>,
     /// Says that the run lives.
     pub(super) heartbeat: Option<Heartbeat>,
     pub(super) built: Option<Built>,

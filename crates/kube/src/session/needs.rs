@@ -6,7 +6,7 @@ use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, 
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Placement, PodId};
 use hopbench_testbed::{Need, refusals};
 
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 use crate::api::rights::Right;
 use crate::mesh;
 use crate::objects::blueprint::{self, Ground};
@@ -110,7 +110,11 @@ fn patched(
     placement: &Placement,
     assigned: &Assigned,
 ) -> Result<(), hopbench_model::Fault> {
-    let run = Run { name: "check".to_owned(), namespace: "check".to_owned(), owner: String::new() };
+    let run = RunIdentity {
+        name: "check".to_owned(),
+        namespace: "check".to_owned(),
+        owner: String::new(),
+    };
     let sidecars = mesh::sidecars(spec, placement);
     let ground = Ground {
         spec,

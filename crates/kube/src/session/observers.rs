@@ -16,7 +16,7 @@ use crate::mesh;
 use crate::objects::containers::{AGENT, PROGRAM};
 use crate::observe::meters;
 use crate::observe::meters::reading::Readings;
-use crate::observe::meters::target::{Container, Target};
+use crate::observe::meters::target::{Container, MeterTarget};
 use crate::observe::watch::{Concern, Scope, Watch};
 use crate::provision::built::Built;
 use crate::provision::pod_status;
@@ -92,7 +92,12 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
         let mut add = |what: MeteredKind, container: &str| {
             let (namespace, pod) = (built.run.namespace.clone(), name.clone());
             let container = Some(Container { namespace, pod, name: container.to_owned() });
-            targets.push(Target { who: agent.0.clone(), what, node: node.name.clone(), container });
+            targets.push(MeterTarget {
+                who: agent.0.clone(),
+                what,
+                node: node.name.clone(),
+                container,
+            });
         };
         add(MeteredKind::Agent, AGENT);
         if pod.program.is_some() {
@@ -100,7 +105,7 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
         }
     }
     let nodes = nodes(built, route).into_iter();
-    targets.extend(nodes.map(|(who, node)| Target {
+    targets.extend(nodes.map(|(who, node)| MeterTarget {
         who,
         what: MeteredKind::Node,
         node,
@@ -122,7 +127,7 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
 
 /// When a container of the run was started, as far as is known, by this machine's clock since 1970
 /// UTC.
-fn began(built: &Built, target: &Target) -> Option<Duration> {
+fn began(built: &Built, target: &MeterTarget) -> Option<Duration> {
     let container =
         target.container.as_ref().filter(|container| container.namespace == built.run.namespace)?;
     let (id, _) = built.names.iter().find(|(_, name)| **name == container.pod)?;
@@ -133,7 +138,7 @@ fn began(built: &Built, target: &Target) -> Option<Duration> {
 
 /// The containers of the gateway that was there before, if the route enters by it: `gateway
 /// POD/CONTAINER`. Where its pods cannot be listed there are none.
-fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<Target> {
+fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<MeterTarget> {
     let enters =
         built.placement.paths.get(&route.path).is_some_and(Endpoints::enters_existing_gateway);
     let scope = gateway(&built.spec)
@@ -145,7 +150,7 @@ fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<Target> {
         found.unwrap_or_default().into_iter().filter_map(|pod| Some((pod.name_any(), pod.spec?)));
     let of_pod = |(pod, spec): (String, PodSpec)| {
         let (namespace, node) = (namespace.clone(), spec.node_name.unwrap_or_default());
-        spec.containers.into_iter().map(move |container| Target {
+        spec.containers.into_iter().map(move |container| MeterTarget {
             who: format!("gateway {pod}/{}", container.name),
             what: MeteredKind::Proxy,
             node: node.clone(),

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::balancers::balance;
 use super::cluster::{Cluster, write};
 use super::{builds, observers};
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 use crate::api::names;
 use crate::cleanup::garbage_collect;
 use crate::cleanup::heartbeat::Heartbeat;
@@ -38,7 +38,8 @@ impl Cluster {
         let progress = self.progress.clone();
         let conductor = Conductor::new().map_err(Fault::environment)?;
         let name = self.named.clone().map_or_else(names::run, Ok)?;
-        let mut run = Run { namespace: names::namespace(&name), name, owner: String::new() };
+        let mut run =
+            RunIdentity { namespace: names::namespace(&name), name, owner: String::new() };
         let host_port = names::host_port(&run.name);
         let sidecars = mesh::sidecars(&spec, &placement);
         let (nodes, sidecars) = (&assigned.nodes, &sidecars);

@@ -15,7 +15,7 @@ use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
 use crate::observe::meters::reading::Readings;
-use crate::proof::known::Known;
+use crate::proof::facts::ProofFacts;
 use crate::proof::prove;
 
 impl Testbed for Cluster {
@@ -202,7 +202,8 @@ impl Testbed for Cluster {
             .collect();
         let program = servers.first().and_then(|pod| pod.program.as_ref());
         let service = built.service(&route.path, program);
-        let mut proofs = prove(&Known { built, ends: &ends, servers: &servers, service }, seen);
+        let mut proofs =
+            prove(&ProofFacts { built, ends: &ends, servers: &servers, service }, seen);
         proofs.extend(hopbench_testbed::proxy_proofs(
             &ends.path,
             &route.proxies,

@@ -20,7 +20,7 @@ use crate::api::create::passes;
 use crate::mesh;
 use crate::plan::nodes::silence;
 use crate::provision::built::Built;
-use crate::provision::container_logs::{self, Ended};
+use crate::provision::container_logs::{self, Termination};
 use crate::provision::pod_diagnosis::{self, State};
 use crate::provision::services;
 
@@ -188,7 +188,7 @@ impl Cluster {
     }
 
     /// Writes down the last lines of containers that have ended: they are gone later.
-    fn tell(&mut self, ended: &[Ended]) -> Result<(), Fault> {
+    fn tell(&mut self, ended: &[Termination]) -> Result<(), Fault> {
         if ended.is_empty() {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hopbench_kube::meters::{Container, Readings, Target, read};
+use hopbench_kube::meters::{Container, MeterTarget, Readings, read};
 use hopbench_model::{GatewaySpec, PrometheusSpec, Via};
 use hopbench_testbed::{Metered, MeteredKind, Testbed};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
@@ -20,7 +20,7 @@ const SOURCES: [&str; 3] = ["cadvisor", "kubelet", "prometheus"];
 
 /// Loops that ask for a whole CPU and get a fifth: one in a plain container, one in a sandbox where
 /// the cluster has those.
-fn burning(ground: &Ground) -> Vec<Target> {
+fn burning(ground: &Ground) -> Vec<MeterTarget> {
     let client = &ground.access.client;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let namespace: Namespace =
@@ -58,7 +58,7 @@ fn burning(ground: &Ground) -> Vec<Target> {
         });
         let container =
             Container { namespace: NAMESPACE.into(), pod: name.clone(), name: "burn".into() };
-        Target { who, what: MeteredKind::Agent, node, container: Some(container) }
+        MeterTarget { who, what: MeteredKind::Agent, node, container: Some(container) }
     };
     let mut targets = vec![burn("plain", None)];
     if ground.has_gvisor("meters") {
@@ -85,7 +85,7 @@ impl Drop for Away<'_> {
 type Found = BTreeMap<(String, &'static str), Metered>;
 
 /// The readings of targets by all sources, newer than `than`.
-fn readings(ground: &Ground, targets: &[Target], than: &Found) -> Found {
+fn readings(ground: &Ground, targets: &[MeterTarget], than: &Found) -> Found {
     let prometheus = PrometheusSpec::Service {
         namespace: "monitoring".to_owned(),
         name: "prometheus".to_owned(),
@@ -182,7 +182,7 @@ fn forward(ground: &Ground) -> SocketAddr {
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_node_is_metered_and_a_meter_that_is_not_there_is_told() {
     let Some(ground) = ground("meters of nodes") else { return };
-    let node = |name: &str| Target {
+    let node = |name: &str| MeterTarget {
         who: "a".into(),
         what: MeteredKind::Node,
         node: name.into(),

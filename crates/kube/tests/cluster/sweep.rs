@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hopbench_kube::clean::{DEAD_AFTER, Outcome, Sweep, Swept, clean};
+use hopbench_kube::clean::{CleanupOutcome, CleanupScope, DEAD_AFTER, FoundRun, clean};
 use hopbench_kube::labels;
 use hopbench_model::Via;
 use hopbench_testbed::Testbed;
@@ -33,7 +33,7 @@ fn is_there(ground: &Ground, namespace: &str) -> bool {
     ground.access.ask("namespace", namespaces.get_opt(namespace)).unwrap().is_some()
 }
 
-fn outcome(swept: &[Swept], namespace: &str) -> Option<Outcome> {
+fn outcome(swept: &[FoundRun], namespace: &str) -> Option<CleanupOutcome> {
     swept.iter().find(|swept| swept.namespace == namespace).map(|swept| swept.outcome.clone())
 }
 
@@ -51,13 +51,19 @@ fn a_run_sweeps_what_dead_runs_left_and_nothing_else() {
     // It has the labels of a run, and not its name: somebody copied them.
     leave(&ground, "test-labelled", "testdead02");
     // Nobody sweeps what gave a sign a moment ago, were it only that its namespace was made.
-    let now = clean(&ground.access, &Sweep { dry_run: true, ..Sweep::default() }).unwrap();
-    assert_eq!(outcome(&now, "hopbench-testdead01"), Some(Outcome::Alive), "{now:?}");
+    let now =
+        clean(&ground.access, &CleanupScope { dry_run: true, ..CleanupScope::default() }).unwrap();
+    assert_eq!(outcome(&now, "hopbench-testdead01"), Some(CleanupOutcome::Alive), "{now:?}");
     assert_eq!(outcome(&now, "test-labelled"), None, "{now:?}");
     std::thread::sleep(DEAD_AFTER + Duration::from_secs(2));
-    let now = clean(&ground.access, &Sweep { dry_run: true, ..Sweep::default() }).unwrap();
-    assert_eq!(outcome(&now, "hopbench-testdead01"), Some(Outcome::WouldBeRemoved), "{now:?}");
-    assert_eq!(outcome(&now, &alive), Some(Outcome::Alive), "{now:?}");
+    let now =
+        clean(&ground.access, &CleanupScope { dry_run: true, ..CleanupScope::default() }).unwrap();
+    assert_eq!(
+        outcome(&now, "hopbench-testdead01"),
+        Some(CleanupOutcome::WouldBeRemoved),
+        "{now:?}"
+    );
+    assert_eq!(outcome(&now, &alive), Some(CleanupOutcome::Alive), "{now:?}");
     assert!(is_there(&ground, "hopbench-testdead01"), "a dry run removes nothing");
     let mut next = ground.cluster(&spec);
     next.up(&plan).unwrap();
@@ -79,18 +85,22 @@ fn a_run_sweeps_what_dead_runs_left_and_nothing_else() {
 fn a_run_that_is_named_is_removed_and_one_that_is_not_there_is_told() {
     let Some(ground) = ground("clean") else { return };
     leave(&ground, "hopbench-testdead03", "testdead03");
-    let named = |dry_run| Sweep { run: Some("testdead03".to_owned()), dry_run, ..Sweep::default() };
+    let named = |dry_run| CleanupScope {
+        run: Some("testdead03".to_owned()),
+        dry_run,
+        ..CleanupScope::default()
+    };
     let would = clean(&ground.access, &named(true)).unwrap();
     assert_eq!(would.len(), 1);
-    assert_eq!(would[0].outcome, Outcome::WouldBeRemoved);
-    let whole = Sweep { run: Some("hopbench-testdead03".to_owned()), ..named(true) };
+    assert_eq!(would[0].outcome, CleanupOutcome::WouldBeRemoved);
+    let whole = CleanupScope { run: Some("hopbench-testdead03".to_owned()), ..named(true) };
     assert_eq!(
         clean(&ground.access, &whole).unwrap()[0].outcome,
-        Outcome::WouldBeRemoved,
+        CleanupOutcome::WouldBeRemoved,
         "by its namespace"
     );
     let removed = clean(&ground.access, &named(false)).unwrap();
-    assert_eq!(removed[0].outcome, Outcome::Removed, "{removed:?}");
+    assert_eq!(removed[0].outcome, CleanupOutcome::Removed, "{removed:?}");
     assert!(!is_there(&ground, "hopbench-testdead03"));
     leave(&ground, "hopbench-testdead04", "testdead04");
     let gone = clean(&ground.access, &named(false)).unwrap_err();
@@ -98,6 +108,7 @@ fn a_run_that_is_named_is_removed_and_one_that_is_not_there_is_told() {
         gone.text.contains("hopbench-testdead03") && gone.text.contains("testdead04"),
         "{gone}"
     );
-    let other = Sweep { run: Some("hopbench-testdead04".to_owned()), ..Sweep::default() };
-    assert_eq!(clean(&ground.access, &other).unwrap()[0].outcome, Outcome::Removed);
+    let other =
+        CleanupScope { run: Some("hopbench-testdead04".to_owned()), ..CleanupScope::default() };
+    assert_eq!(clean(&ground.access, &other).unwrap()[0].outcome, CleanupOutcome::Removed);
 }

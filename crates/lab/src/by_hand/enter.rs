@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus};
 use hopbench_model::Fault;
 use nix::sched::{CloneFlags, setns};
 
-use super::standing::Standing;
+use super::standing::StandingLab;
 
 /// Runs a command in a place of a lab, as root of the lab, and waits for it.
 ///
@@ -17,7 +17,7 @@ use super::standing::Standing;
 ///
 /// # Errors
 /// No such place; namespaces that cannot be entered; a command that cannot be started.
-pub fn run_in(lab: &Standing, place: &str, command: &[OsString]) -> Result<ExitStatus, Fault> {
+pub fn run_in(lab: &StandingLab, place: &str, command: &[OsString]) -> Result<ExitStatus, Fault> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(Fault::input("no command was given"));
     };

@@ -10,7 +10,7 @@ use hopbench_model::Fault;
 use hopbench_sys::file::fresh;
 use nix::unistd::Uid;
 
-use super::standing::Standing;
+use super::standing::StandingLab;
 
 /// The end of the name of a state file, and of one that is not written to its end.
 const STATE: &str = "json";
@@ -31,7 +31,7 @@ pub(super) struct Folder {
 pub(super) enum Found {
     /// No file, or one of a lab that does not stand any more.
     Nothing,
-    Lab(Standing),
+    Lab(StandingLab),
     /// A file that cannot be read; the reason.
     Unreadable(String),
 }
@@ -61,7 +61,7 @@ impl Folder {
 
     /// Labs that stand, and what is wrong with files that cannot be read. The files of labs that do
     /// not stand any more are removed.
-    pub(super) fn look(&self) -> Result<(Vec<Standing>, Vec<Fault>), Fault> {
+    pub(super) fn look(&self) -> Result<(Vec<StandingLab>, Vec<Fault>), Fault> {
         let refused =
             |e: std::io::Error| Fault::environment(format!("{}: {e}", self.path.display()));
         let (mut standing, mut unreadable) = (Vec::new(), Vec::new());
@@ -93,7 +93,7 @@ impl Folder {
     }
 
     /// Writes the file of a lab, whole or not at all; `false`: its name is taken.
-    pub(super) fn keep(&self, lab: &Standing) -> Result<bool, Fault> {
+    pub(super) fn keep(&self, lab: &StandingLab) -> Result<bool, Fault> {
         let (new, file) = (self.file(&lab.name, NEW), self.file(&lab.name, STATE));
         let refused =
             |e: std::io::Error| Fault::environment(format!("cannot write {}: {e}", file.display()));
@@ -131,7 +131,7 @@ fn held(path: &Path) -> Found {
     match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
         Err(error) => unreadable(error.to_string()),
-        Ok(text) => match serde_json::from_slice::<Standing>(&text) {
+        Ok(text) => match serde_json::from_slice::<StandingLab>(&text) {
             Ok(lab) if lab.is_alive() => Found::Lab(lab),
             Ok(_) => Found::Nothing,
             Err(error) => unreadable(format!("not the state of a lab: {error}")),

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use hopbench_model::{Fault, Plan, TestbedSpec};
 
-use super::standing::Spot;
+use super::standing::StandingPlace;
 use crate::lab::Lab;
 
 /// Leaves the terminal: what happens to it does not concern a lab. To be called before the sandbox
@@ -41,7 +41,7 @@ pub fn hold(
     let mut spots = Vec::new();
     for (name, address) in lab.places() {
         let fd = lab.namespace(&name)?.fd().as_raw_fd();
-        spots.push(Spot { name, address, fd });
+        spots.push(StandingPlace { name, address, fd });
     }
     let failed = |error: std::io::Error| {
         Fault::environment(format!("cannot say that the lab stands: {error}"))

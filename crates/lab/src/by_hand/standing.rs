@@ -4,27 +4,27 @@ use std::fmt::Display;
 use std::net::Ipv4Addr;
 
 use hopbench_model::Fault;
-use hopbench_sys::process::Process as Held;
+use hopbench_sys::process::Process;
 use serde::{Deserialize, Serialize};
 
-use crate::processes::process_table::{self, Process};
+use crate::processes::process_table::{self, ProcessId};
 
 /// A lab that stands in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct StandingLab {
     /// Its name.
     pub name: String,
     /// The process that it lives and dies with.
-    pub holder: Process,
+    pub holder: ProcessId,
     /// The process that has its namespaces open.
-    pub keeper: Process,
+    pub keeper: ProcessId,
     /// Nodes and pods.
-    pub places: Vec<Spot>,
+    pub places: Vec<StandingPlace>,
 }
 
 /// A place in a lab that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spot {
+pub struct StandingPlace {
     /// `a`, `bridge@a`, `bridge@a#2`.
     pub name: String,
     /// Its address.
@@ -33,18 +33,18 @@ pub struct Spot {
     pub fd: i32,
 }
 
-impl Standing {
+impl StandingLab {
     pub(super) fn is_alive(&self) -> bool {
         self.holder.is_alive() && self.keeper.is_alive()
     }
 
     /// The keeper, held: its number is its own for as long as it has not ended.
-    pub(super) fn hold_keeper(&self) -> Result<Held, Fault> {
+    pub(super) fn hold_keeper(&self) -> Result<Process, Fault> {
         let (pid, name) = (self.keeper.pid, &self.name);
         let refused = |why: &dyn Display| {
             Fault::environment(format!("lab `{name}`: its process {pid}: {why}"))
         };
-        let held = Held::open(pid).map_err(|error| refused(&error))?;
+        let held = Process::open(pid).map_err(|error| refused(&error))?;
         // After it is held: what is true of the number now is true of the process.
         if !self.is_alive() {
             return Err(refused(

@@ -7,12 +7,12 @@ use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::built::Built;
 use crate::network::refused;
-use crate::processes::servers::{Running, Task, server, sizes};
+use crate::processes::servers::{RunningServer, ServerTask, server, sizes};
 use crate::services::pod_ports::program_port;
 
 /// Those that were started, each once a pod.
 #[derive(Debug, Default)]
-pub(crate) struct Programs(BTreeMap<(String, PodId), Running>);
+pub(crate) struct Programs(BTreeMap<(String, PodId), RunningServer>);
 
 impl Programs {
     /// Starts a server program in the pods of a path's servers where it does not run yet; its
@@ -30,7 +30,7 @@ impl Programs {
         let mut pids = Vec::new();
         for pod in &endpoints.servers {
             let key = (name.to_owned(), pod.clone());
-            let mut running = self.0.get_mut(&key).and_then(Running::pids);
+            let mut running = self.0.get_mut(&key).and_then(RunningServer::pids);
             if running.is_none() {
                 // The old one must be gone before the new one can have its port.
                 self.0.remove(&key);
@@ -38,8 +38,8 @@ impl Programs {
                     .stack(pod)
                     .ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
                 let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
-                let task = Task { server, port: program_port(pod), sizes: &sizes, cpus };
-                let mut started = Running::start(stack, &task)
+                let task = ServerTask { server, port: program_port(pod), sizes: &sizes, cpus };
+                let mut started = RunningServer::start(stack, &task)
                     .map_err(refused(format!("cannot start {name} in {pod}")))?;
                 running = started.pids();
                 self.0.insert(key, started);

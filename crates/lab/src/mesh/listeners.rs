@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, Route, TELEMETRY_PORT, Upstream};
+use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, ProxyRoute, TELEMETRY_PORT, Upstream};
 use hopbench_model::{MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
@@ -32,7 +32,7 @@ pub(crate) fn listeners(
             }
         }
     }
-    let listener = |name: &str, port: u16, routes: Vec<Route>| {
+    let listener = |name: &str, port: u16, routes: Vec<ProxyRoute>| {
         if routes.is_empty() {
             return None;
         }
@@ -59,10 +59,10 @@ fn outward(
     endpoints: &Endpoints,
     offer: Offer,
     address: impl Fn(&PodId) -> Option<Ipv4Addr>,
-) -> Route {
+) -> ProxyRoute {
     let mode = endpoints.path.mesh;
     let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
-    let route = Route {
+    let route = ProxyRoute {
         name: format!("out-{}-{mode}", offer.word()),
         address: None,
         port: offer.exposed(mode),
@@ -76,14 +76,14 @@ fn outward(
     match (&endpoints.path.via, endpoints.service) {
         // The sidecar chooses the endpoint itself, as meshes do it: the node has nothing to
         // translate.
-        (Via::ClusterIp, Some(number)) => Route {
+        (Via::ClusterIp, Some(number)) => ProxyRoute {
             name: format!("out-{}-svc{number}", offer.word()),
             address: Some(addresses::service(number)),
             upstream: Upstream::Endpoints(endpoints.servers.iter().filter_map(endpoint).collect()),
             ..route
         },
         // Where it was meant to go, which the node translates.
-        (Via::NodePort(_), Some(number)) => Route {
+        (Via::NodePort(_), Some(number)) => ProxyRoute {
             name: format!("out-{}-svc{number}", offer.word()),
             port: service::port(endpoints, number, offer),
             ..route
@@ -91,7 +91,7 @@ fn outward(
         // Nobody listens at the port that stands for the mode.
         _ if mode == MeshMode::Client => {
             let own = endpoints.servers.first().map(|pod| own_port(offer, pod));
-            Route { upstream: Upstream::Original(own), ..route }
+            ProxyRoute { upstream: Upstream::Original(own), ..route }
         }
         _ => route,
     }
@@ -106,7 +106,7 @@ pub(crate) fn gateway(
     let route = |offer: Offer| {
         let endpoint =
             |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
-        Route {
+        ProxyRoute {
             name: offer.word().to_owned(),
             address: None,
             port: offer.gateway(),
@@ -118,7 +118,7 @@ pub(crate) fn gateway(
             upstream: Upstream::Endpoints(endpoints.servers.iter().filter_map(endpoint).collect()),
         }
     };
-    let routes: Vec<Route> = endpoints.asks.iter().map(|ask| route(ask.offer)).collect();
+    let routes: Vec<ProxyRoute> = endpoints.asks.iter().map(|ask| route(ask.offer)).collect();
     let first = routes.first().map(|route| route.port);
     let listener = first.map(|port| Listener {
         name: "gateway".to_owned(),

@@ -3,12 +3,14 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{Admin, Identity, Listener, MARK, POLICY_PORT, Proxy, SPIFFE, TELEMETRY_PORT};
+use hopbench_mesh::{
+    AdminAddress, Listener, MARK, POLICY_PORT, ProxyIdentity, ProxySpec, SPIFFE, TELEMETRY_PORT,
+};
 use hopbench_model::Fault;
-use hopbench_testbed::placement::{MeshProcess, Placement, PodId, Role};
+use hopbench_testbed::placement::{MeshProcess, Placement, PodId, ProxyRole};
 
 use super::listeners;
-use super::proxies::Program;
+use super::proxies::MeshProgram;
 
 /// The admin endpoint of a proxy: a name in its pod's network namespace.
 const ADMIN: &str = "@hopbench-admin";
@@ -19,16 +21,18 @@ const ACCESS_LOG: &str = "/tmp/access.log";
 #[derive(Debug, Clone)]
 pub(crate) struct ProcessSetup {
     pub(crate) process: MeshProcess,
-    proxy: Option<Proxy>,
+    proxy: Option<ProxySpec>,
 }
 
 impl ProcessSetup {
     /// The program that is to be started.
-    pub(crate) fn program(&self) -> Program {
+    pub(crate) fn program(&self) -> MeshProgram {
         match &self.proxy {
-            Some(proxy) => Program::Envoy(Box::new(proxy.clone())),
-            None if self.process.role == Role::Policy => Program::Policy { port: POLICY_PORT },
-            None => Program::Telemetry { port: TELEMETRY_PORT },
+            Some(proxy) => MeshProgram::Envoy(Box::new(proxy.clone())),
+            None if self.process.role == ProxyRole::Policy => {
+                MeshProgram::Policy { port: POLICY_PORT }
+            }
+            None => MeshProgram::Telemetry { port: TELEMETRY_PORT },
         }
     }
 }
@@ -42,9 +46,11 @@ pub(crate) fn setups(
 ) -> Result<Vec<ProcessSetup>, Fault> {
     let setup = |process: MeshProcess| -> Result<ProcessSetup, Fault> {
         let listeners = match process.role {
-            Role::Policy | Role::Telemetry => return Ok(ProcessSetup { process, proxy: None }),
-            Role::Sidecar => listeners::listeners(&process.pod, placement, address),
-            Role::Gateway => {
+            ProxyRole::Policy | ProxyRole::Telemetry => {
+                return Ok(ProcessSetup { process, proxy: None });
+            }
+            ProxyRole::Sidecar => listeners::listeners(&process.pod, placement, address),
+            ProxyRole::Gateway => {
                 let mut all = placement.paths.values();
                 let entered = all.find(|ends| ends.gateway.as_ref() == Some(&process.pod));
                 entered.map(|ends| listeners::gateway(ends, address)).unwrap_or_default()
@@ -64,15 +70,15 @@ fn proxy(
     authority: &Authority,
     policy: Option<SocketAddr>,
     listeners: Vec<Listener>,
-) -> Result<Proxy, Fault> {
+) -> Result<ProxySpec, Fault> {
     let MeshProcess { role, pod, variant } = process;
-    Ok(Proxy {
+    Ok(ProxySpec {
         name: pod.to_string(),
         variant: variant.clone(),
-        admin: Admin::Pipe(ADMIN.to_owned()),
+        admin: AdminAddress::Pipe(ADMIN.to_owned()),
         ready: None,
         listeners,
-        mark: if *role == Role::Sidecar { Some(MARK) } else { None },
+        mark: if *role == ProxyRole::Sidecar { Some(MARK) } else { None },
         identity: Some(identity(authority, pod)?),
         access_log: ACCESS_LOG.to_owned(),
         policy,
@@ -80,7 +86,11 @@ fn proxy(
 }
 
 /// The identity that the proxy of a pod proves to others: `spiffe://hopbench/pod/NAME`.
-fn identity(authority: &Authority, pod: &PodId) -> Result<Identity, Fault> {
+fn identity(authority: &Authority, pod: &PodId) -> Result<ProxyIdentity, Fault> {
     let issued = authority.issue(&format!("{SPIFFE}pod/{pod}"))?;
-    Ok(Identity { certificate: issued.certificate, key: issued.key, authority: issued.authority })
+    Ok(ProxyIdentity {
+        certificate: issued.certificate,
+        key: issued.key,
+        authority: issued.authority,
+    })
 }

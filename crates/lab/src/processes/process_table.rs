@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 /// A process, also after its number was given to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
+pub struct ProcessId {
     /// Its number.
     pub pid: u32,
     /// When it started, clock ticks since the machine did.
     pub started: u64,
 }
 
-impl Process {
+impl ProcessId {
     /// The process that has this number now; `None` when there is none, or it has ended and waits
     /// to be collected.
     pub(crate) fn now(pid: u32) -> Option<Self> {
@@ -173,8 +173,8 @@ mod tests {
             "{all:?}"
         );
         assert_eq!(network_of(grandchild), network_of(own));
-        let now = Process::now(child.id()).unwrap();
-        assert!(now.is_alive() && !Process { started: now.started + 1, ..now }.is_alive());
+        let now = ProcessId::now(child.id()).unwrap();
+        assert!(now.is_alive() && !ProcessId { started: now.started + 1, ..now }.is_alive());
         assert_eq!(cpus_of(child.id()).unwrap().0, hopbench_sys::cpu::allowed().unwrap());
         for pid in [grandchild, child.id()] {
             nix::sys::signal::kill(
@@ -185,7 +185,7 @@ mod tests {
         }
         // Dead, and not collected yet.
         while now.is_alive() {}
-        assert!(Process::now(child.id()).is_none() && stat(child.id()).is_some());
+        assert!(ProcessId::now(child.id()).is_none() && stat(child.id()).is_some());
         child.wait().unwrap();
         assert!(!is_alive(child.id()) && network_of(child.id()).is_none());
     }

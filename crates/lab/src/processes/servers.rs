@@ -4,14 +4,14 @@ mod nginx;
 mod running;
 mod server;
 
-pub(crate) use running::{Running, Task};
-pub use server::Server;
+pub(crate) use running::{RunningServer, ServerTask};
+pub use server::ServerProgram;
 pub(crate) use server::sizes;
 
 /// Every server program. To add one: a file here and a line there.
-pub const SERVERS: &[&dyn Server] = &[&nginx::Nginx];
+pub const SERVERS: &[&dyn ServerProgram] = &[&nginx::Nginx];
 
 /// The server program of this name.
-pub fn server(name: &str) -> Option<&'static dyn Server> {
+pub fn server(name: &str) -> Option<&'static dyn ServerProgram> {
     SERVERS.iter().copied().find(|server| server.name() == name)
 }

@@ -110,7 +110,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::processes::process_table::Process as Listed;
+    use crate::processes::process_table::ProcessId;
 
     #[test]
     fn how_a_program_ended_is_known() {
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(sleeping.end().and_then(|status| status.signal()), Some(9));
         assert!(!sleeping.is_alive() && sleeping.end().is_some());
         let dropped = started("exec sleep 60");
-        let process = Listed::now(dropped.pid()).unwrap();
+        let process = ProcessId::now(dropped.pid()).unwrap();
         drop(dropped);
         assert!(!process.is_alive());
         assert!(Supervised::start(|| Command::new("/no/such/program").spawn()).is_err());

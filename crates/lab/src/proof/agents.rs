@@ -7,11 +7,11 @@ use hopbench_model::{CpuSet, Proof, Via};
 use hopbench_testbed::Seen;
 use hopbench_testbed::placement::{Endpoints, PodId};
 
-use super::known::Known;
+use super::facts::ProofFacts;
 use crate::services::service::Service;
 
 /// Whether the agents are where they were put.
-pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
+pub(super) fn placed(known: &ProofFacts<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
     let mut wrong = Vec::new();
     let mut namespaces = BTreeSet::new();
     for pod in pods {
@@ -51,7 +51,7 @@ pub(super) fn placed(known: &Known<'_>, end: &str, pods: &[PodId], seen: &Seen<'
 
 /// Whether the agents may use only the CPUs that they were held to. If none was held, there is
 /// nothing to prove.
-pub(super) fn held(known: &Known<'_>) -> Option<Proof> {
+pub(super) fn held(known: &ProofFacts<'_>) -> Option<Proof> {
     let agents = known.held.iter().map(|(pod, (asked, found))| {
         let within = |set: &CpuSet| set.0.iter().all(|cpu| asked.contains(cpu));
         let list = |cpus: &[usize]| CpuSet(cpus.to_vec()).to_string();
@@ -70,7 +70,7 @@ pub(super) fn held(known: &Known<'_>) -> Option<Proof> {
 }
 
 /// Whether an agent that belongs into a runtime has a kernel that is not ours.
-pub(super) fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proof {
+pub(super) fn contained(known: &ProofFacts<'_>, pod: &PodId, seen: &Seen<'_>) -> Proof {
     let hop = pod.place.runtime.clone().unwrap_or_default();
     let inside = seen.machines.get(&pod.agent()).and_then(|machine| machine.get("kernel"));
     let (evidence, ok) = match inside {
@@ -83,7 +83,7 @@ pub(super) fn contained(known: &Known<'_>, pod: &PodId, seen: &Seen<'_>) -> Proo
 }
 
 /// Whether the servers saw the addresses that this way leaves in a packet. Only agents can tell.
-pub(super) fn peer(known: &Known<'_>, seen: &Seen<'_>) -> Option<Proof> {
+pub(super) fn peer(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let peers: BTreeSet<&str> = seen
         .servers
         .iter()

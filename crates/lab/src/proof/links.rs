@@ -6,9 +6,9 @@ use hopbench_model::{Proof, proxy_role};
 use hopbench_testbed::of_proxy;
 
 use super::counter_names::{of_backend, of_link, of_service};
+use super::facts::ProofFacts;
 use super::growth::Grown;
-use super::known::Known;
-use super::load::Load;
+use super::trial_traffic::TrialTraffic;
 use crate::services::service::translator;
 use crate::topology::packet_path::{Link, PacketPath, Side, Stage, tunnels};
 
@@ -18,9 +18,9 @@ const STILL_BYTES: (u64, u64) = (2048, 8192);
 
 /// Whether every connection was translated.
 pub(super) fn translated(
-    known: &Known<'_>,
+    known: &ProofFacts<'_>,
     grown: &Grown<'_>,
-    load: Load,
+    traffic: TrialTraffic,
     bypassed: bool,
 ) -> Option<Proof> {
     let node = translator(known.endpoints)?;
@@ -73,13 +73,17 @@ pub(super) fn translated(
     }
     let evidence = format!(
         "{total} connections translated ({parts} to the backends), {} were opened",
-        load.connections
+        traffic.connections
     );
-    Some(Proof { hop, evidence, ok: total >= load.connections && sum == total })
+    Some(Proof { hop, evidence, ok: total >= traffic.connections && sum == total })
 }
 
 /// Whether every link of the way carried the traffic, one proof for each group of links.
-pub(super) fn carried(packet_path: &PacketPath, grown: &Grown<'_>, load: Load) -> Vec<Proof> {
+pub(super) fn carried(
+    packet_path: &PacketPath,
+    grown: &Grown<'_>,
+    traffic: TrialTraffic,
+) -> Vec<Proof> {
     let mut groups: Vec<(&[Link], Vec<&Stage>)> = Vec::new();
     for stage in &packet_path.stages {
         match groups.iter_mut().find(|(links, _)| *links == stage.links) {
@@ -89,7 +93,7 @@ pub(super) fn carried(packet_path: &PacketPath, grown: &Grown<'_>, load: Load) -
     }
     let proof = |(links, stages): &(&[Link], Vec<&Stage>)| {
         let seen: Vec<(String, bool)> =
-            stages.iter().map(|stage| crossed(stage, stages, grown, load)).collect();
+            stages.iter().map(|stage| crossed(stage, stages, grown, traffic)).collect();
         let hop = match links {
             [link] => link.to_string(),
             [link, ..] => format!("{} links like {link}", links.len()),
@@ -109,10 +113,15 @@ pub(super) fn carried(packet_path: &PacketPath, grown: &Grown<'_>, load: Load) -
 
 /// Whether links carried what a stage asks for. A link that several stages use on the same side,
 /// like the NIC of a node that forwards, must have carried the sum.
-fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (String, bool) {
+fn crossed(
+    stage: &Stage,
+    all: &[&Stage],
+    grown: &Grown<'_>,
+    traffic: TrialTraffic,
+) -> (String, bool) {
     let same: Vec<_> = all.iter().filter(|other| other.side == stage.side).collect();
-    let payload: u64 = same.iter().map(|other| load.bytes(other.way)).sum();
-    let least: u64 = same.iter().map(|other| load.packets(other.way)).sum();
+    let payload: u64 = same.iter().map(|other| traffic.bytes(other.way)).sum();
+    let least: u64 = same.iter().map(|other| traffic.packets(other.way)).sum();
     let sum = |unit| {
         stage
             .links
@@ -134,11 +143,19 @@ fn crossed(stage: &Stage, all: &[&Stage], grown: &Grown<'_>, load: Load) -> (Str
 }
 
 /// Whether the tunnels and NICs beside the way stayed still.
-pub(super) fn still(known: &Known<'_>, grown: &Grown<'_>, load: Load, bypassed: bool) -> Proof {
+pub(super) fn still(
+    known: &ProofFacts<'_>,
+    grown: &Grown<'_>,
+    traffic: TrialTraffic,
+    bypassed: bool,
+) -> Proof {
     let (packet_path, built) = (known.packet_path, known.tunnels);
     // Half of the smaller part that moved: a way that was taken in one direction only shows, too.
-    let moved =
-        [load.out_bytes, load.back_bytes].into_iter().filter(|bytes| *bytes > 0).min().unwrap_or(0);
+    let moved = [traffic.out_bytes, traffic.back_bytes]
+        .into_iter()
+        .filter(|bytes| *bytes > 0)
+        .min()
+        .unwrap_or(0);
     let allowed = (moved / 2).clamp(STILL_BYTES.0, STILL_BYTES.1);
     let tunnels = tunnels();
     let there =

@@ -8,7 +8,7 @@ use hopbench_testbed::placement::{Endpoints, Group, Placement, PodId, Rules};
 use super::*;
 use crate::topology::packet_path::{Link, Owner, PacketPath, Side};
 
-const LOAD: Load = Load {
+const TRAFFIC: TrialTraffic = TrialTraffic {
     out_bytes: 100_000,
     back_bytes: 100_000,
     out_packets: 1,
@@ -34,8 +34,8 @@ fn known<'a>(
     endpoints: &'a Endpoints,
     packet_path: &'a PacketPath,
     tunnels: &'a BTreeSet<&'static str>,
-) -> Known<'a> {
-    Known {
+) -> ProofFacts<'a> {
+    ProofFacts {
         endpoints,
         packet_path,
         service: None,
@@ -62,7 +62,7 @@ fn a_device_that_was_built_must_have_a_counter() {
         };
         let grown = Grown { before: &at(false), after: &at(true) };
         let built = built.iter().copied().collect();
-        links::still(&known(&endpoints(), &packet_path, &built), &grown, LOAD, false)
+        links::still(&known(&endpoints(), &packet_path, &built), &grown, TRAFFIC, false)
     };
     let (nic, tunnel) = (("a/eth0 rx_bytes", 7), ("a/vxlan0 tx_bytes", 9));
     let quiet = judge(&["vxlan0"], &[nic, tunnel]);
@@ -88,7 +88,7 @@ fn only_the_way_to_the_services_need_not_be_still() {
     let (before, nic, tunnel) = (at(0, 0), at(90_000, 0), at(0, 90_000));
     let judge = |after: &Counters, bypassed: bool| {
         let grown = Grown { before: &before, after };
-        links::still(&known(&endpoints(), &packet_path, &built), &grown, LOAD, bypassed).ok
+        links::still(&known(&endpoints(), &packet_path, &built), &grown, TRAFFIC, bypassed).ok
     };
     assert!(judge(&nic, false) && !judge(&nic, true), "datagrams are reported to nobody");
     assert!(!judge(&tunnel, false) && !judge(&tunnel, true));
@@ -105,7 +105,7 @@ fn an_agent_on_other_cpus_is_told() {
     let judge = |found: &[&[usize]]| {
         let found = found.iter().map(|cpus| CpuSet(cpus.to_vec())).collect();
         let (packet_path, tunnels) = (packet_path(vec![]), BTreeSet::new());
-        let known = Known {
+        let known = ProofFacts {
             held: BTreeMap::from([(&pod, (vec![0, 1], found))]),
             ..known(&endpoints, &packet_path, &tunnels)
         };

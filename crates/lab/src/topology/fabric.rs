@@ -83,15 +83,15 @@ impl Fabric {
         zone: &str,
         port: &str,
         into: &Namespace,
-        line: Line,
+        capacity: LinkCapacity,
     ) -> io::Result<()> {
         let zone = self.zones.iter().position(|name| name == zone).unwrap_or_default();
         let netlink = &mut self.stack.netlink;
         netlink.add_veth(port, "eth0", into)?;
-        netlink.set_mtu(port, line.mtu)?;
+        netlink.set_mtu(port, capacity.mtu)?;
         netlink.set_master(port, &format!("z{zone}"))?;
-        if let Some(bits_per_s) = line.bits_per_s {
-            netlink.shape(port, bits_per_s, line.mtu)?;
+        if let Some(bits_per_s) = capacity.bits_per_s {
+            netlink.shape(port, bits_per_s, capacity.mtu)?;
         }
         netlink.set_up(port)
     }
@@ -99,7 +99,7 @@ impl Fabric {
 
 /// The capacity of a cable to the fabric.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line {
+pub(crate) struct LinkCapacity {
     /// Its rate in each direction; absent: not shaped.
     pub(crate) bits_per_s: Option<u64>,
     /// Its MTU, bytes.

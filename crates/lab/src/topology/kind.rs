@@ -12,7 +12,7 @@ use crate::network::stack::Stack;
 /// A way to attach a pod to the network.
 ///
 /// To add one: a file in `topology/kinds/` and a line in [`KINDS`](crate::KINDS).
-pub trait Kind: fmt::Debug + Sync {
+pub trait NetworkKind: fmt::Debug + Sync {
     /// Its name in scenarios.
     fn name(&self) -> &'static str;
 

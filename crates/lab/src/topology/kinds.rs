@@ -1,7 +1,7 @@
 //! The registry of network kinds: one file each, made of the same building blocks.
 
 use super::addresses::Subnets;
-use super::kind::Kind;
+use super::kind::NetworkKind;
 
 mod blocks;
 mod bridge;
@@ -12,11 +12,11 @@ mod overlay;
 mod ptp;
 
 /// Every network kind. To add one: a file here and a line there.
-pub const KINDS: &[&dyn Kind] =
+pub const KINDS: &[&dyn NetworkKind] =
     &[&host::Host, &bridge::Bridge, &overlay::Overlay, &ptp::Ptp, &macvlan::Macvlan, &eni::Eni];
 
 /// The kind of this name.
-pub fn kind(name: &str) -> Option<&'static dyn Kind> {
+pub fn kind(name: &str) -> Option<&'static dyn NetworkKind> {
     KINDS.iter().copied().find(|kind| kind.name() == name)
 }
 

@@ -7,7 +7,7 @@ use hopbench_model::LabNode;
 
 use crate::network::stack::Stack;
 use crate::topology::addresses;
-use crate::topology::fabric::{Fabric, Line};
+use crate::topology::fabric::{Fabric, LinkCapacity};
 
 /// A node of the lab.
 #[derive(Debug)]
@@ -39,14 +39,19 @@ impl Node {
             cpus: None,
         };
         node.stack.namespace.set_sysctl("net.ipv4.ip_forward", "1")?;
-        fabric.plug(&spec.zone, &format!("n{number}"), &node.stack.namespace, node.line(mtu))?;
+        fabric.plug(
+            &spec.zone,
+            &format!("n{number}"),
+            &node.stack.namespace,
+            node.capacity(mtu),
+        )?;
         node.nic(mtu)?;
         Ok(node)
     }
 
     /// The capacity of its NIC.
-    pub(crate) fn line(&self, mtu: u32) -> Line {
-        Line { bits_per_s: self.spec.link_bits_per_s, mtu }
+    pub(crate) fn capacity(&self, mtu: u32) -> LinkCapacity {
+        LinkCapacity { bits_per_s: self.spec.link_bits_per_s, mtu }
     }
 
     fn nic(&mut self, mtu: u32) -> io::Result<()> {

@@ -113,13 +113,13 @@ pub(crate) struct PacketPath {
 
 /// One end of a leg.
 #[derive(Debug, Clone, Copy)]
-struct End<'a> {
+struct LegEnd<'a> {
     node: &'a str,
     reach: Reach,
     pods: &'a [PodId],
 }
 
-impl End<'_> {
+impl LegEnd<'_> {
     /// The interfaces of the pods; none where the end is a node's own stack.
     fn interfaces(&self) -> Vec<Link> {
         if self.reach == Reach::Node {
@@ -141,7 +141,7 @@ impl End<'_> {
 
 /// The way in which the packets of a leg leave a node, in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Transport {
+enum Egress {
     /// They stay inside: from stack to stack, or over a bridge of the node.
     Inside,
     /// Past both nodes' stacks, without the nodes' NICs: `macvlan` pods of one node.
@@ -152,15 +152,15 @@ enum Transport {
     Tunnel(&'static str),
 }
 
-fn transport(from: End<'_>, to: End<'_>) -> Transport {
+fn egress(from: LegEnd<'_>, to: LegEnd<'_>) -> Egress {
     let same_node = from.node == to.node;
     match to.reach.tunnel() {
-        _ if same_node && from.reach.is_routed() && to.reach.is_routed() => Transport::Inside,
+        _ if same_node && from.reach.is_routed() && to.reach.is_routed() => Egress::Inside,
         _ if same_node && from.reach == Reach::SharedNic && to.reach == Reach::SharedNic => {
-            Transport::OnNic
+            Egress::OnNic
         }
-        Some(tunnel) if from.reach.is_routed() => Transport::Tunnel(tunnel),
-        _ => Transport::Fabric,
+        Some(tunnel) if from.reach.is_routed() => Egress::Tunnel(tunnel),
+        _ => Egress::Fabric,
     }
 }
 
@@ -170,8 +170,8 @@ pub(crate) fn tunnels() -> BTreeSet<&'static str> {
 }
 
 /// The reason why packets cannot get from one end to the other, if there is one.
-fn severed(from: End<'_>, to: End<'_>) -> Option<String> {
-    let apart = |shared: End<'_>, other: End<'_>| {
+fn severed(from: LegEnd<'_>, to: LegEnd<'_>) -> Option<String> {
+    let apart = |shared: LegEnd<'_>, other: LegEnd<'_>| {
         shared.reach == Reach::SharedNic && other.reach.is_routed() && shared.node == other.node
     };
     if !apart(from, to) && !apart(to, from) {
@@ -186,14 +186,14 @@ fn severed(from: End<'_>, to: End<'_>) -> Option<String> {
 
 /// The legs of a path. A node port of the clients' own node is no leg: it is translated where they
 /// are.
-fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(End<'a>, End<'a>)> {
+fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(LegEnd<'a>, LegEnd<'a>)> {
     let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
-    let from = End {
+    let from = LegEnd {
         node: &endpoints.path.from.node,
         reach: reach(&endpoints.path.from.network),
         pods: &endpoints.clients,
     };
-    let to = End {
+    let to = LegEnd {
         node: &endpoints.path.to.node,
         reach: reach(&endpoints.path.to.network),
         pods: &endpoints.servers,
@@ -202,11 +202,11 @@ fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(End<'a>, End<'a>)> {
         Via::Gateway(node) => {
             let pods = endpoints.gateway.as_slice();
             let network = pods.first().map_or("host", |pod| pod.place.network.as_str());
-            let between = End { node, reach: reach(network), pods };
+            let between = LegEnd { node, reach: reach(network), pods };
             vec![(from, between), (between, to)]
         }
         Via::NodePort(node) if !(from.reach == Reach::Node && from.node == node) => {
-            let between = End { node, reach: Reach::Node, pods: &[] };
+            let between = LegEnd { node, reach: Reach::Node, pods: &[] };
             vec![(from, between), (between, to)]
         }
         _ => vec![(from, to)],
@@ -228,10 +228,10 @@ pub(crate) fn impossible(endpoints: &Endpoints) -> Option<String> {
 }
 
 /// From the proxies of a path to the services that they ask.
-fn calls(endpoints: &Endpoints) -> impl Iterator<Item = (End<'_>, End<'_>)> {
-    fn end(pod: &PodId) -> End<'_> {
+fn calls(endpoints: &Endpoints) -> impl Iterator<Item = (LegEnd<'_>, LegEnd<'_>)> {
+    fn end(pod: &PodId) -> LegEnd<'_> {
         let reach = kind(&pod.place.network).map_or(Reach::Node, |kind| kind.reach());
-        End { node: &pod.place.node, reach, pods: std::slice::from_ref(pod) }
+        LegEnd { node: &pod.place.node, reach, pods: std::slice::from_ref(pod) }
     }
     endpoints
         .policy
@@ -246,15 +246,15 @@ impl PacketPath {
         let legs = legs(endpoints);
         let first_is_whole = legs.len() == 1;
         for (from, to) in &legs {
-            let out = transport(*from, *to);
+            let out = egress(*from, *to);
             // A node that begins a leg takes the address of the device it sends through: answers
             // come back to that.
-            let back = if from.reach == Reach::Node { out } else { transport(*to, *from) };
+            let back = if from.reach == Reach::Node { out } else { egress(*to, *from) };
             path.describe(*from, *to, out);
             path.stages_of(*from, *to, out, Way::Out, spec);
             path.stages_of(*to, *from, back, Way::Back, spec);
             if first_is_whole
-                && out == Transport::Inside
+                && out == Egress::Inside
                 && from.reach == Reach::Node
                 && to.reach == Reach::Node
             {
@@ -280,41 +280,41 @@ impl PacketPath {
         path.find_still(&legs);
         let mut talk = Self::default();
         for (from, to) in calls(endpoints) {
-            talk.stages_of(from, to, transport(from, to), Way::Out, spec);
-            talk.stages_of(to, from, transport(to, from), Way::Back, spec);
+            talk.stages_of(from, to, egress(from, to), Way::Out, spec);
+            talk.stages_of(to, from, egress(to, from), Way::Back, spec);
         }
         let links = |stage: Stage| stage.links.into_iter().map(move |link| (link, stage.side));
         path.called = talk.stages.into_iter().flat_map(links).collect();
         path
     }
 
-    fn describe(&mut self, from: End<'_>, to: End<'_>, out: Transport) {
-        let interface = |end: End<'_>| match end.reach {
+    fn describe(&mut self, from: LegEnd<'_>, to: LegEnd<'_>, out: Egress) {
+        let interface = |end: LegEnd<'_>| match end.reach {
             Reach::Node => None,
             Reach::Routed { .. } => Some(Hop::Other(format!("veth of {}", end.label()))),
             Reach::SharedNic => Some(Hop::Other(format!("macvlan of {}", end.label()))),
             Reach::OwnNic => Some(Hop::Other(format!("nic of {}", end.label()))),
         };
-        let segment = |end: End<'_>| {
+        let segment = |end: LegEnd<'_>| {
             end.reach.segment().map(|bridge| Hop::Other(format!("bridge {bridge} on {}", end.node)))
         };
         self.hops.extend(interface(from));
         self.hops.extend(segment(from));
-        let nic = |end: End<'_>| match end.reach {
+        let nic = |end: LegEnd<'_>| match end.reach {
             Reach::OwnNic => None,
             _ => Some(Hop::Nic(end.node.to_owned())),
         };
         match out {
-            Transport::Inside if from.reach == Reach::Node && to.reach == Reach::Node => {
+            Egress::Inside if from.reach == Reach::Node && to.reach == Reach::Node => {
                 self.hops.push(Hop::Other(format!("stack of {}", from.node)));
             }
-            Transport::Inside | Transport::OnNic => {}
-            Transport::Fabric => {
+            Egress::Inside | Egress::OnNic => {}
+            Egress::Fabric => {
                 self.hops.extend(nic(from));
                 self.hops.push(Hop::Other("fabric".to_owned()));
                 self.hops.extend(nic(to));
             }
-            Transport::Tunnel(tunnel) => {
+            Egress::Tunnel(tunnel) => {
                 self.hops.push(Hop::Other(format!("{tunnel} of {}", from.node)));
                 self.hops.extend(nic(from));
                 self.hops.push(Hop::Other("fabric".to_owned()));
@@ -322,16 +322,16 @@ impl PacketPath {
                 self.hops.push(Hop::Other(format!("{tunnel} of {}", to.node)));
             }
         }
-        let shared = out == Transport::Inside && from.reach.segment() == to.reach.segment();
+        let shared = out == Egress::Inside && from.reach.segment() == to.reach.segment();
         self.hops.extend(segment(to).filter(|_| !shared));
         self.hops.extend(interface(to));
     }
 
     fn stages_of(
         &mut self,
-        from: End<'_>,
-        to: End<'_>,
-        transport: Transport,
+        from: LegEnd<'_>,
+        to: LegEnd<'_>,
+        egress: Egress,
         way: Way,
         spec: &LabSpec,
     ) {
@@ -344,14 +344,14 @@ impl PacketPath {
             vec![Link { owner: Owner::Node(node.to_owned()), name: name.to_owned() }]
         };
         stage(Side::Sends, from.interfaces());
-        if let Transport::Tunnel(tunnel) = transport {
+        if let Egress::Tunnel(tunnel) = egress {
             stage(Side::Sends, of_node(from.node, tunnel));
         }
-        if matches!(transport, Transport::Fabric | Transport::Tunnel(_)) {
+        if matches!(egress, Egress::Fabric | Egress::Tunnel(_)) {
             if from.reach != Reach::OwnNic {
                 stage(Side::Sends, of_node(from.node, "eth0"));
             }
-            let zone = |end: End<'_>| {
+            let zone = |end: LegEnd<'_>| {
                 let name = &spec.nodes.iter().find(|node| node.name == end.node)?.zone;
                 zones(spec).iter().position(|zone| zone == name)
             };
@@ -369,14 +369,14 @@ impl PacketPath {
             }
             self.nics.extend([from.node.to_owned(), to.node.to_owned()]);
         }
-        if let Transport::Tunnel(tunnel) = transport {
+        if let Egress::Tunnel(tunnel) = egress {
             stage(Side::Receives, of_node(to.node, tunnel));
         }
         stage(Side::Receives, to.interfaces());
     }
 
     /// NICs and tunnels of the nodes that take part: those that no stage names must stay still.
-    fn find_still(&mut self, legs: &[(End<'_>, End<'_>)]) {
+    fn find_still(&mut self, legs: &[(LegEnd<'_>, LegEnd<'_>)]) {
         let nodes: BTreeSet<&str> =
             legs.iter().flat_map(|(from, to)| [from.node, to.node]).collect();
         for node in nodes {

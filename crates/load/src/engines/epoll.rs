@@ -12,7 +12,7 @@ use hopbench_sys::{Epoll, Events, Socket, Timer, Waker, clock};
 
 use crate::engine::{Attempt, Calls, Engine, EngineSetup, IoOp};
 use crate::flow::Event;
-use alarm::{Alarm, End};
+use alarm::{Alarm, WaitEnd};
 
 /// Tries each operation only when the kernel has said that it may succeed.
 #[derive(Debug)]
@@ -136,9 +136,9 @@ impl Engine for EpollEngine {
             Some(0)
         } else {
             match self.alarm.end(until, self.epoll.is_precise(), clock::now) {
-                End::Timeout(ns) => Some(ns),
-                End::Timer => None,
-                End::NewTimer => {
+                WaitEnd::Timeout(ns) => Some(ns),
+                WaitEnd::Timer => None,
+                WaitEnd::NewTimer => {
                     self.timer.set(until)?;
                     None
                 }

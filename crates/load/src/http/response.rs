@@ -10,7 +10,7 @@ mod tests;
 use std::mem::MaybeUninit;
 
 pub use error::ResponseError;
-pub use flags::Flags;
+pub use flags::ResponseFlags;
 
 use super::chunked::ChunkDecoder;
 use super::excerpt;
@@ -56,7 +56,7 @@ pub struct ResponseEnd {
     pub body_bytes: u64,
     /// Why a proxy gave this answer in the server's place, where one did and says so; only of
     /// statuses from 400 on.
-    pub flags: Flags,
+    pub flags: ResponseFlags,
 }
 
 /// The responses of one connection, one after the other.
@@ -73,7 +73,7 @@ pub struct ResponseParser {
     close: bool,
     header_bytes: u64,
     body_bytes: u64,
-    flags: Flags,
+    flags: ResponseFlags,
 }
 
 #[derive(Debug)]
@@ -91,7 +91,7 @@ struct Head {
     status: u16,
     framing: Framing,
     http_1_0: bool,
-    flags: Flags,
+    flags: ResponseFlags,
 }
 
 impl ResponseParser {
@@ -106,7 +106,7 @@ impl ResponseParser {
             close: false,
             header_bytes: 0,
             body_bytes: 0,
-            flags: Flags::default(),
+            flags: ResponseFlags::default(),
         }
     }
 
@@ -270,6 +270,10 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(Head, usize)>, ResponseError> {
     for field in response.headers.iter() {
         framing.read(field.name, field.value)?;
     }
-    let flags = if status < 400 { Flags::default() } else { Flags::among(response.headers) };
+    let flags = if status < 400 {
+        ResponseFlags::default()
+    } else {
+        ResponseFlags::among(response.headers)
+    };
     Ok(Some((Head { status, framing, http_1_0: version == 0, flags }, length)))
 }

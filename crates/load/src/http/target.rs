@@ -18,7 +18,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Answer, Body, Responder, refuse};
+pub use answer::{Body, Responder, TargetAnswer, refuse};
 pub use error::RequestError;
 pub use glance::{Glance, glance};
 pub use parser::{CONTINUE, MOST_BODY_BYTES, RequestParser, RequestState, RequestStep};

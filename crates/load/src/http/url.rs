@@ -56,7 +56,7 @@ impl Url {
             let expected = "host and port only; send user and password in an Authorization header";
             return Err(hidden(error(place, expected)));
         }
-        let Place { host, shown, port } = Place::parse(place).map_err(hidden)?;
+        let HostPort { host, shown, port } = HostPort::parse(place).map_err(hidden)?;
         let port = port.map_or(Ok(80), parse_port).map_err(hidden)?;
         let authority = if port == 80 { shown } else { format!("{shown}:{port}") };
         let slash = if target.starts_with('/') { "" } else { "/" };
@@ -111,7 +111,7 @@ fn after_scheme(text: &str) -> Result<&str, UrlError> {
 }
 
 /// `host:port` in pieces.
-struct Place<'a> {
+struct HostPort<'a> {
     /// For the resolver.
     host: String,
     /// For the `Host` field.
@@ -119,7 +119,7 @@ struct Place<'a> {
     port: Option<&'a str>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> HostPort<'a> {
     fn parse(text: &'a str) -> Result<Self, UrlError> {
         if let Some(inner) = text.strip_prefix('[') {
             return Self::parse_ipv6(text, inner);

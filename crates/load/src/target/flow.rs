@@ -68,7 +68,7 @@ pub(super) struct TargetFlow {
     /// Bytes of `head`, or of the body that is echoed, that were sent.
     sent: usize,
     rest: Rest,
-    end: End,
+    end: NextStep,
     state: State,
     /// Whether the request under way shows what it has to; what does not is in no figure.
     known: bool,
@@ -100,7 +100,7 @@ enum Rest {
 
 /// What follows the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum NextStep {
     Next,
     Close,
     Refused,
@@ -125,7 +125,7 @@ impl TargetFlow {
             head: Vec::new(),
             sent: 0,
             rest: Rest::Nothing,
-            end: End::Next,
+            end: NextStep::Next,
             state: State::Reading,
             known: false,
             unjudged: 0,
@@ -227,7 +227,7 @@ impl TargetFlow {
                     out.count(Counter::Errors, 1);
                 }
                 refuse(&error, &mut self.head);
-                (self.rest, self.end) = (Rest::Nothing, End::Refused);
+                (self.rest, self.end) = (Rest::Nothing, NextStep::Refused);
                 // What came of it is of no use any more.
                 self.parser = self.settings.parser(self.memory.clone());
                 self.write(State::Head, now)
@@ -238,7 +238,7 @@ impl TargetFlow {
     fn answer(&mut self, now: Nanos) -> Op {
         let request = self.parser.request();
         let answer = self.responder.respond(request, now, &mut self.head);
-        self.end = if answer.close { End::Close } else { End::Next };
+        self.end = if answer.close { NextStep::Close } else { NextStep::Next };
         self.rest = match answer.body {
             Body::None => Rest::Nothing,
             Body::Filler(length) => {
@@ -312,7 +312,7 @@ impl TargetFlow {
     }
 
     fn answered(&mut self, now: Nanos, out: &Recorder) -> Op {
-        if self.end != End::Refused {
+        if self.end != NextStep::Refused {
             out.count(Counter::Completed, 1);
             self.parser.answered();
         }
@@ -324,10 +324,10 @@ impl TargetFlow {
             self.responder.forget_long(KEPT_HEAD_BYTES);
         }
         match self.end {
-            End::Next => self.next(now, out),
-            End::Close if self.surplus.is_empty() => Op::End,
+            NextStep::Next => self.next(now, out),
+            NextStep::Close if self.surplus.is_empty() => Op::End,
             // Closing with unread input resets the connection, and a reset may overtake the answer.
-            End::Close | End::Refused => {
+            NextStep::Close | NextStep::Refused => {
                 self.state = State::Draining;
                 self.deadline = now + DRAIN_NS;
                 Op::FinishSending

@@ -23,7 +23,7 @@ use crate::measure::socket_set::SocketSet;
 use crate::schedule::Arrivals;
 use crate::worker::dial::{Dial, Transport};
 use crate::worker::hand_over::HandOver;
-use crate::worker::inbox::{Arrival, Inbox};
+use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
 use slot::{NEVER, Slot, SlotState, Timer};
 
@@ -203,7 +203,7 @@ impl<F: Flow> EventLoop<F> {
         inbox: &Inbox<F>,
         now: Nanos,
     ) -> io::Result<()> {
-        while let Some(Arrival { number, socket, flow, flow_guard }) = inbox.take() {
+        while let Some(AcceptedFlow { number, socket, flow, flow_guard }) = inbox.take() {
             let fresh = Slot {
                 flow_guard: Some(flow_guard),
                 ..Slot::new(number, flow, Some(Arc::clone(&socket)))

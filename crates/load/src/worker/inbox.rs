@@ -11,7 +11,7 @@ use crate::admission::flow_limit::FlowGuard;
 
 /// A flow that was accepted and made.
 #[derive(Debug)]
-pub(crate) struct Arrival<F> {
+pub(crate) struct AcceptedFlow<F> {
     pub(crate) number: u32,
     pub(crate) socket: Arc<Socket>,
     pub(crate) flow: F,
@@ -22,7 +22,7 @@ pub(crate) struct Arrival<F> {
 /// A worker's inbox.
 #[derive(Debug)]
 pub(crate) struct Inbox<F> {
-    queue: Mutex<VecDeque<Arrival<F>>>,
+    queue: Mutex<VecDeque<AcceptedFlow<F>>>,
     /// Length of the queue, so that an empty inbox costs a worker one load a turn.
     waiting: AtomicUsize,
     closed: AtomicBool,
@@ -43,7 +43,7 @@ impl<F> Inbox<F> {
         Arc::clone(&self.waker)
     }
 
-    pub(crate) fn put(&self, arrival: Arrival<F>) {
+    pub(crate) fn put(&self, arrival: AcceptedFlow<F>) {
         let mut queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         queue.push_back(arrival);
         self.waiting.store(queue.len(), Ordering::Release);
@@ -51,7 +51,7 @@ impl<F> Inbox<F> {
         self.waker.wake();
     }
 
-    pub(crate) fn take(&self) -> Option<Arrival<F>> {
+    pub(crate) fn take(&self) -> Option<AcceptedFlow<F>> {
         if self.waiting.load(Ordering::Acquire) == 0 {
             return None;
         }

@@ -10,7 +10,7 @@ use hopbench_sys::Waker;
 
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
-use crate::worker::inbox::{Arrival, Inbox};
+use crate::worker::inbox::{AcceptedFlow, Inbox};
 
 /// The threads' inboxes, by seat.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl<F> Pool<F> {
     /// an inbox. After [`Pool::close`] the flow's socket is closed instead.
     pub(crate) fn put(
         &self,
-        arrival: Arrival<F>,
+        arrival: AcceptedFlow<F>,
         start: impl FnOnce(usize, Arc<Inbox<Seated<F>>>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let mut seats = lock(&self.seats);
@@ -70,9 +70,9 @@ impl<F> Pool<F> {
                 seat
             }
         };
-        let Arrival { number, socket, flow, flow_guard } = arrival;
+        let AcceptedFlow { number, socket, flow, flow_guard } = arrival;
         let flow = Seated { flow, seat, idle: Arc::clone(&self.idle) };
-        seats.inboxes[seat].put(Arrival { number, socket, flow, flow_guard });
+        seats.inboxes[seat].put(AcceptedFlow { number, socket, flow, flow_guard });
         Ok(())
     }
 
@@ -155,8 +155,12 @@ mod tests {
         let flow_limit = FlowLimit::new(None);
         let put = |number| {
             let socket = Arc::new(Socket::udp(([127, 0, 0, 1], 9).into()).unwrap());
-            let arrival =
-                Arrival { number, socket, flow: Nothing, flow_guard: flow_limit.take().unwrap() };
+            let arrival = AcceptedFlow {
+                number,
+                socket,
+                flow: Nothing,
+                flow_guard: flow_limit.take().unwrap(),
+            };
             pool.put(arrival, |seat, inbox| {
                 started.borrow_mut().push(inbox);
                 assert_eq!(seat + 1, started.borrow().len());

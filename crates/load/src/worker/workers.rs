@@ -25,7 +25,7 @@ use crate::worker::dial::{Dial, SocketOptions, Transport};
 use crate::worker::event_loop::{EventLoop, EventLoopSetup};
 use crate::worker::filler::filler;
 use crate::worker::hand_over::HandOver;
-use crate::worker::inbox::{Arrival, Inbox};
+use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
 use crate::worker::thread_pool::Pool;
 
@@ -107,7 +107,7 @@ pub struct Accepted {
 
 /// The running worker threads of one end.
 pub struct Workers {
-    shared: Arc<Shared>,
+    shared: Arc<WorkerGroup>,
     readiness: Arc<Readiness>,
     close: Box<dyn Fn() + Send + Sync>,
     window: Arc<Window>,
@@ -117,7 +117,7 @@ pub struct Workers {
     receive_low_water: Option<usize>,
 }
 
-struct Shared {
+struct WorkerGroup {
     threads: Mutex<Vec<JoinHandle<Option<Recorder>>>>,
     lives: Mutex<Vec<Arc<Live>>>,
     wakers: Mutex<Vec<Arc<Waker>>>,
@@ -141,7 +141,7 @@ impl Workers {
     fn of(
         context: &Context,
         setup: &WorkersSetup,
-        shared: Arc<Shared>,
+        shared: Arc<WorkerGroup>,
         readiness: Arc<Readiness>,
         (close, hand_over): (Box<dyn Fn() + Send + Sync>, Option<Arc<HandOver>>),
     ) -> Self {
@@ -229,7 +229,7 @@ pub(crate) fn client<F: Flow + 'static>(
         _ => job.threads.min(job.connections),
     };
     let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
-    let shared = Arc::new(Shared::new(context, setup));
+    let shared = Arc::new(WorkerGroup::new(context, setup));
     let hand_over = hand_over(context);
     for worker in 0..workers {
         let flows: Vec<_> =
@@ -269,7 +269,7 @@ pub(crate) fn server<F: Flow + 'static>(
 ) -> Result<(Workers, Acceptor), Fault> {
     let job = &context.job;
     let readiness = Arc::new(Readiness::new(0, Arc::clone(&context.notify)));
-    let shared = Arc::new(Shared::new(context, setup));
+    let shared = Arc::new(WorkerGroup::new(context, setup));
     let hand_over = hand_over(context);
     let cpus = job.server_cpus.clone();
     let (acceptor, close): (Acceptor, Box<dyn Fn() + Send + Sync>) = if job.engine
@@ -323,8 +323,8 @@ pub(crate) fn server<F: Flow + 'static>(
     Ok((Workers::of(context, setup, shared, readiness, (close, hand_over)), acceptor))
 }
 
-fn arrival<F>(accepted: Accepted, flow: F) -> Arrival<F> {
-    Arrival {
+fn arrival<F>(accepted: Accepted, flow: F) -> AcceptedFlow<F> {
+    AcceptedFlow {
         number: accepted.flow,
         socket: accepted.socket,
         flow,
@@ -379,7 +379,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
+impl WorkerGroup {
     fn new(context: &Context, setup: &WorkersSetup) -> Self {
         Self {
             threads: Mutex::default(),
@@ -435,7 +435,7 @@ impl Shared {
         let open_loop = context.job.schedule.per_s().is_some() && loop_setup.dial.is_some();
         let (window, sockets) = (Arc::clone(&context.window), Arc::clone(&context.sockets));
         self.running.fetch_add(1, Ordering::AcqRel);
-        let running = Running(Arc::clone(self));
+        let running = RunningGuard(Arc::clone(self));
         let body = move || {
             // Dropped last, however the thread ends.
             let running = running;
@@ -478,9 +478,9 @@ impl Shared {
 }
 
 /// A thread that has not ended; a panic ends it too, and must not be waited for in vain.
-struct Running(Arc<Shared>);
+struct RunningGuard(Arc<WorkerGroup>);
 
-impl Drop for Running {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(&self.0.fault).get_or_insert_with(|| Fault::measuring("a worker thread panicked"));

@@ -24,7 +24,7 @@ use hopbench_model::{
 };
 use hopbench_stats::Histogram;
 
-use self::client::{Client, Plan};
+use self::client::{Client, ClientPlan};
 pub(super) use self::params::Params;
 use crate::target;
 use crate::worker::dial::{SocketOptions, Transport, reach};
@@ -76,7 +76,7 @@ impl TypedWorkload for Params {
             .template(context.credential.as_ref())
             .map_err(|problems| Fault::from_problems(&problems))?;
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
-        let plan = Arc::new(Plan {
+        let plan = Arc::new(ClientPlan {
             request: request.bytes().into(),
             is_head: !request.expects_body(),
             keep_alive: self.keep_alive(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::parts::extension;
 use super::services;
-use crate::{Proxy, Route};
+use crate::{ProxyRoute, ProxySpec};
 
 /// A line about a request: when and what, how it ended, how long it took, who spoke with whom.
 const REQUEST: &str = concat!(
@@ -25,16 +25,16 @@ const CONNECTION: &str = concat!(
 );
 
 /// The logs of HTTP routes.
-pub(super) fn http(route: &Route, proxy: &Proxy) -> Value {
+pub(super) fn http(route: &ProxyRoute, proxy: &ProxySpec) -> Value {
     logs(route, proxy, REQUEST, "http", "HttpGrpcAccessLogConfig")
 }
 
 /// The logs of TCP routes.
-pub(super) fn tcp(route: &Route, proxy: &Proxy) -> Value {
+pub(super) fn tcp(route: &ProxyRoute, proxy: &ProxySpec) -> Value {
     logs(route, proxy, CONNECTION, "tcp", "TcpGrpcAccessLogConfig")
 }
 
-fn logs(route: &Route, proxy: &Proxy, line: &str, kind: &str, message: &str) -> Value {
+fn logs(route: &ProxyRoute, proxy: &ProxySpec, line: &str, kind: &str, message: &str) -> Value {
     let mut logs = Vec::new();
     if proxy.variant.access_log {
         logs.push(extension(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::parts::{UNLIMITED, address, typed};
 use super::tls;
-use crate::{Identity, Protocol, Route, Upstream};
+use crate::{Protocol, ProxyIdentity, ProxyRoute, Upstream};
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: &str = "5s";
@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT: &str = "5s";
 const REMEMBERED: &str = "86400s";
 
 /// The cluster of a route, named like it.
-pub(super) fn of(route: &Route, variant: &Variant, identity: Option<&Identity>) -> Value {
+pub(super) fn of(route: &ProxyRoute, variant: &Variant, identity: Option<&ProxyIdentity>) -> Value {
     let mut cluster = json!({
         "name": route.name,
         "connect_timeout": CONNECT_TIMEOUT,

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use super::parts::extension;
 use super::{access_log, services};
-use crate::{Listener, Proxy, Route};
+use crate::{Listener, ProxyRoute, ProxySpec};
 
 /// The network filters of an HTTP route.
 ///
 /// No timeouts and no retries: a request takes what it takes, and what fails is seen. Headers that
 /// only other parts of a mesh would read (`server`, `x-envoy-*`) are not written, as in Istio's
 /// sidecars; `x-request-id` is, as there.
-pub(super) fn filters(route: &Route, listener: &Listener, proxy: &Proxy) -> Value {
+pub(super) fn filters(route: &ProxyRoute, listener: &Listener, proxy: &ProxySpec) -> Value {
     let mut http_filters = Vec::new();
     if proxy.variant.policy_check && route.checked {
         http_filters.push(services::http_check());
@@ -43,7 +43,7 @@ pub(super) fn filters(route: &Route, listener: &Listener, proxy: &Proxy) -> Valu
     )])
 }
 
-fn virtual_host(route: &Route, stats: bool) -> Value {
+fn virtual_host(route: &ProxyRoute, stats: bool) -> Value {
     let mut everything = json!({
         "name": route.name,
         "match": {"prefix": "/"},

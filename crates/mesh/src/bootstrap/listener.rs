@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::parts::{address, extension};
 use super::{http, tcp, tls};
-use crate::{Listener, Protocol, Proxy, Route};
+use crate::{Listener, Protocol, ProxyRoute, ProxySpec};
 
 /// One listener, with a filter chain for each route. There is no default chain: a connection that
 /// no route is for is closed before anything is read from it.
-pub(super) fn of(listener: &Listener, proxy: &Proxy) -> Value {
+pub(super) fn of(listener: &Listener, proxy: &ProxySpec) -> Value {
     let ip = listener.address.to_string();
     let mut ports = bound(listener).into_iter().map(|port| address(&ip, port));
     let mut config = json!({
@@ -53,7 +53,7 @@ fn bound(listener: &Listener) -> BTreeSet<u16> {
     }
 }
 
-fn chain(route: &Route, listener: &Listener, proxy: &Proxy) -> Value {
+fn chain(route: &ProxyRoute, listener: &Listener, proxy: &ProxySpec) -> Value {
     let mut meant_for = json!({"destination_port": route.port});
     if let Some(address) = route.address {
         meant_for["prefix_ranges"] = json!([{"address_prefix": address, "prefix_len": 32}]);

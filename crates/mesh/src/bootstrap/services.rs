@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::cluster;
 use super::parts::extension;
-use crate::{Proxy, Route, stats};
+use crate::{ProxyRoute, ProxySpec, stats};
 
 /// How long the policy service may take to answer; without an answer the request is refused.
 const CHECK_TIMEOUT: &str = "1s";
 
 /// Their clusters, as far as the variant needs them.
-pub(super) fn clusters(proxy: &Proxy) -> Vec<Value> {
+pub(super) fn clusters(proxy: &ProxySpec) -> Vec<Value> {
     let asks = proxy.variant.policy_check && proxy.routes().any(|route| route.checked);
     let mut wanted = Vec::new();
     wanted.extend(asks.then(|| (stats::POLICY.to_owned(), proxy.policy)));
@@ -36,7 +36,7 @@ pub(super) fn clusters(proxy: &Proxy) -> Vec<Value> {
 }
 
 /// The telemetry services of all routes, each once.
-fn told(proxy: &Proxy) -> Vec<Option<SocketAddr>> {
+fn told(proxy: &ProxySpec) -> Vec<Option<SocketAddr>> {
     let mut told = Vec::new();
     for route in proxy.routes() {
         if !told.contains(&route.telemetry) {
@@ -47,7 +47,7 @@ fn told(proxy: &Proxy) -> Vec<Option<SocketAddr>> {
 }
 
 /// The cluster of one of them: `telemetry`, `telemetry-2`.
-fn telemetry_of(proxy: &Proxy, at: Option<SocketAddr>) -> String {
+fn telemetry_of(proxy: &ProxySpec, at: Option<SocketAddr>) -> String {
     match told(proxy).iter().position(|told| *told == at) {
         None | Some(0) => stats::TELEMETRY.to_owned(),
         Some(more) => format!("{}-{}", stats::TELEMETRY, more + 1),
@@ -84,7 +84,7 @@ pub(super) fn tcp_check() -> Value {
 }
 
 /// The telemetry service of a route, as its access log reaches it.
-pub(super) fn telemetry(route: &Route, proxy: &Proxy) -> Value {
+pub(super) fn telemetry(route: &ProxyRoute, proxy: &ProxySpec) -> Value {
     json!({"envoy_grpc": {"cluster_name": telemetry_of(proxy, route.telemetry)}})
 }
 

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::parts::extension;
 use super::{access_log, services};
-use crate::{Proxy, Route};
+use crate::{ProxyRoute, ProxySpec};
 
 /// The network filters of a TCP route. The connection to the other side is opened as soon as one
 /// comes in, so that servers can speak first. A check happens when the first bytes come.
-pub(super) fn filters(route: &Route, proxy: &Proxy) -> Value {
+pub(super) fn filters(route: &ProxyRoute, proxy: &ProxySpec) -> Value {
     let mut filters = Vec::new();
     if proxy.variant.policy_check && route.checked {
         filters.push(services::tcp_check());

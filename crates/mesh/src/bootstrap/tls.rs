@@ -4,10 +4,14 @@ use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
 use super::parts::extension;
-use crate::{Identity, Protocol, Route, SPIFFE};
+use crate::{Protocol, ProxyIdentity, ProxyRoute, SPIFFE};
 
 /// The server's side of connections from other proxies.
-pub(super) fn downstream(route: &Route, variant: &Variant, identity: Option<&Identity>) -> Value {
+pub(super) fn downstream(
+    route: &ProxyRoute,
+    variant: &Variant,
+    identity: Option<&ProxyIdentity>,
+) -> Value {
     socket(
         "Downstream",
         json!({"require_client_certificate": true}),
@@ -17,7 +21,11 @@ pub(super) fn downstream(route: &Route, variant: &Variant, identity: Option<&Ide
 
 /// The client's side of connections to other proxies. Who is there is told by the certificate's
 /// URI, not by a host name, so none is asked for.
-pub(super) fn upstream(route: &Route, variant: &Variant, identity: Option<&Identity>) -> Value {
+pub(super) fn upstream(
+    route: &ProxyRoute,
+    variant: &Variant,
+    identity: Option<&ProxyIdentity>,
+) -> Value {
     socket("Upstream", json!({}), common(route, variant, identity))
 }
 
@@ -27,8 +35,9 @@ fn socket(side: &str, mut config: Value, common: Value) -> Value {
     extension("envoy.transport_sockets.tls", &message, config)
 }
 
-fn common(route: &Route, variant: &Variant, identity: Option<&Identity>) -> Value {
-    let pem = |part: fn(&Identity) -> &str| json!({"inline_string": identity.map_or("", part)});
+fn common(route: &ProxyRoute, variant: &Variant, identity: Option<&ProxyIdentity>) -> Value {
+    let pem =
+        |part: fn(&ProxyIdentity) -> &str| json!({"inline_string": identity.map_or("", part)});
     let mut common = json!({
         "tls_params": {"tls_minimum_protocol_version": "TLSv1_3", "tls_maximum_protocol_version": "TLSv1_3"},
         "tls_certificates": [{

@@ -4,16 +4,20 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
 
 use hopbench_mesh::{
-    ADMIN, Admin, App, INBOUND, Identity, Listener, MARK, OUTBOUND, Protocol, Proxy, READY, Route,
-    SPIFFE, TAKEN, Upstream, exposed,
+    ADMIN, AdminAddress, App, INBOUND, Listener, MARK, OUTBOUND, Protocol, ProxyIdentity,
+    ProxyRoute, ProxySpec, READY, SPIFFE, TAKEN, Upstream, exposed,
 };
 use hopbench_model::{HttpVersion, Variant};
 
 pub(crate) const POD: Ipv4Addr = Ipv4Addr::new(10, 1, 2, 3);
 
 /// Not a certificate: goldens hold no keys, and differ in nothing from run to run.
-pub(crate) fn placeholder() -> Identity {
-    Identity { certificate: "CERTIFICATE".into(), key: "KEY".into(), authority: "AUTHORITY".into() }
+pub(crate) fn placeholder() -> ProxyIdentity {
+    ProxyIdentity {
+        certificate: "CERTIFICATE".into(),
+        key: "KEY".into(),
+        authority: "AUTHORITY".into(),
+    }
 }
 
 /// An authority and those whom it vouches for.
@@ -35,27 +39,27 @@ impl Authority {
     }
 
     /// Someone whose certificate says this URI.
-    pub(crate) fn identity(&self, uri: &str) -> Identity {
+    pub(crate) fn identity(&self, uri: &str) -> ProxyIdentity {
         let mut params = rcgen::CertificateParams::default();
         params.subject_alt_names = vec![rcgen::SanType::URI(uri.try_into().unwrap())];
         let key = rcgen::KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap().pem();
-        Identity { certificate, key: key.serialize_pem(), authority: self.certificate.clone() }
+        ProxyIdentity { certificate, key: key.serialize_pem(), authority: self.certificate.clone() }
     }
 }
 
 /// A real identity, the same for all who ask.
-pub(crate) fn identity() -> Identity {
-    static ONE: LazyLock<Identity> =
+pub(crate) fn identity() -> ProxyIdentity {
+    static ONE: LazyLock<ProxyIdentity> =
         LazyLock::new(|| Authority::new().identity(&format!("{SPIFFE}lab/one")));
     ONE.clone()
 }
 
-fn proxy(name: &str, variant: &Variant, listeners: Vec<Listener>) -> Proxy {
-    Proxy {
+fn proxy(name: &str, variant: &Variant, listeners: Vec<Listener>) -> ProxySpec {
+    ProxySpec {
         name: name.to_owned(),
         variant: variant.clone(),
-        admin: Admin::Pipe("@hopbench-admin".to_owned()),
+        admin: AdminAddress::Pipe("@hopbench-admin".to_owned()),
         ready: None,
         listeners,
         mark: Some(MARK),
@@ -65,8 +69,8 @@ fn proxy(name: &str, variant: &Variant, listeners: Vec<Listener>) -> Proxy {
     }
 }
 
-pub(crate) fn route(name: &str, port: u16, protocol: Protocol, upstream: Upstream) -> Route {
-    Route {
+pub(crate) fn route(name: &str, port: u16, protocol: Protocol, upstream: Upstream) -> ProxyRoute {
+    ProxyRoute {
         name: name.to_owned(),
         address: None,
         port,
@@ -87,9 +91,9 @@ fn own_port(app: App) -> u16 {
 }
 
 /// A pod's sidecar: both directions, every exposed port.
-pub(crate) fn sidecar(variant: &Variant) -> Proxy {
+pub(crate) fn sidecar(variant: &Variant) -> ProxySpec {
     let named = |way: &str, port: u16| format!("{way}-{port}");
-    let inbound = exposed().filter(|one| one.mode.has_server()).map(|one| Route {
+    let inbound = exposed().filter(|one| one.mode.has_server()).map(|one| ProxyRoute {
         from_proxy: one.mode.has_client(),
         checked: true,
         address: Some(POD),
@@ -102,7 +106,7 @@ pub(crate) fn sidecar(variant: &Variant) -> Proxy {
     });
     let outbound = exposed().filter(|one| one.mode.has_client()).map(|one| {
         let to = if one.mode.has_server() { None } else { Some(own_port(one.app)) };
-        Route {
+        ProxyRoute {
             to_proxy: one.mode.has_server(),
             ..route(&named("out", one.port()), one.port(), one.protocol, Upstream::Original(to))
         }
@@ -123,7 +127,7 @@ pub(crate) fn sidecar(variant: &Variant) -> Proxy {
 }
 
 /// One direction of a sidecar.
-pub(crate) fn one_way(variant: &Variant, way: &str) -> Proxy {
+pub(crate) fn one_way(variant: &Variant, way: &str) -> ProxySpec {
     let mut proxy = sidecar(variant);
     proxy.listeners.retain(|listener| listener.name == way);
     proxy
@@ -131,7 +135,7 @@ pub(crate) fn one_way(variant: &Variant, way: &str) -> Proxy {
 
 /// A pod's sidecar where nothing is redirected: its application connects to it at the ports that
 /// stand for servers.
-pub(crate) fn connected(variant: &Variant) -> Proxy {
+pub(crate) fn connected(variant: &Variant) -> ProxySpec {
     let mut proxy = sidecar(variant);
     for listener in &mut proxy.listeners {
         listener.redirected = false;
@@ -152,15 +156,15 @@ pub(crate) fn connected(variant: &Variant) -> Proxy {
             }
         }
     }
-    Proxy { admin: Admin::Loopback(ADMIN), ready: Some(READY), mark: None, ..proxy }
+    ProxySpec { admin: AdminAddress::Loopback(ADMIN), ready: Some(READY), mark: None, ..proxy }
 }
 
 /// A gateway in front of two servers, with and without sidecars behind it.
-pub(crate) fn gateway(variant: &Variant) -> Proxy {
+pub(crate) fn gateway(variant: &Variant) -> ProxySpec {
     let servers = |port| {
         Upstream::Endpoints(vec![(POD, port).into(), (Ipv4Addr::new(10, 1, 2, 4), port).into()])
     };
-    let behind = |name, port, protocol, to, to_proxy| Route {
+    let behind = |name, port, protocol, to, to_proxy| ProxyRoute {
         to_proxy,
         checked: true,
         ..route(name, port, protocol, servers(to))
@@ -179,7 +183,7 @@ pub(crate) fn gateway(variant: &Variant) -> Proxy {
         edge: true,
         routes,
     };
-    Proxy { mark: None, ..proxy("gateway@b", variant, vec![listener]) }
+    ProxySpec { mark: None, ..proxy("gateway@b", variant, vec![listener]) }
 }
 
 /// Every known variant, and two more that differ where those do not.
@@ -204,7 +208,7 @@ pub(crate) fn variants() -> Vec<Variant> {
     variants
 }
 
-pub(crate) type Shape = fn(&Variant) -> Proxy;
+pub(crate) type Shape = fn(&Variant) -> ProxySpec;
 
 /// A shape of proxy for each way that one is used.
 pub(crate) const SHAPES: [(&str, Shape); 5] = [

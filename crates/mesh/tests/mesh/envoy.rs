@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hopbench_mesh::{Admin, Proxy, STATS};
+use hopbench_mesh::{AdminAddress, ProxySpec, STATS};
 
 /// Where it is: in the path, or where `make` fetches it to. Without one the calling test is
 /// skipped, which is printed; with `HOPBENCH_REQUIRE_ENVOY=1` it fails.
@@ -32,7 +32,7 @@ pub(crate) fn program(test: &str) -> Option<PathBuf> {
 }
 
 /// What Envoy says of a bootstrap that it does not take.
-pub(crate) fn validate(envoy: &Path, proxy: &Proxy) -> Result<(), String> {
+pub(crate) fn validate(envoy: &Path, proxy: &ProxySpec) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), proxy);
     let mut command = Command::new(envoy);
@@ -43,7 +43,7 @@ pub(crate) fn validate(envoy: &Path, proxy: &Proxy) -> Result<(), String> {
     if done.status.success() && !said.contains("[warning]") { Ok(()) } else { Err(said) }
 }
 
-fn write(folder: &Path, proxy: &Proxy) -> PathBuf {
+fn write(folder: &Path, proxy: &ProxySpec) -> PathBuf {
     let file = folder.join("envoy.json");
     fs::write(&file, proxy.bootstrap().to_string()).unwrap();
     file
@@ -52,12 +52,12 @@ fn write(folder: &Path, proxy: &Proxy) -> PathBuf {
 /// One that runs. Dropping this ends it.
 pub(crate) struct Envoy {
     process: Child,
-    admin: Admin,
+    admin: AdminAddress,
     folder: tempfile::TempDir,
 }
 
 impl Envoy {
-    pub(crate) fn start(envoy: &Path, mut proxy: Proxy) -> Self {
+    pub(crate) fn start(envoy: &Path, mut proxy: ProxySpec) -> Self {
         let folder = tempfile::tempdir().unwrap();
         proxy.access_log = folder.path().join("access.log").to_str().unwrap().to_owned();
         let file = write(folder.path(), &proxy);
@@ -104,7 +104,7 @@ impl Envoy {
 
     /// The body of an answer of its admin endpoint, if it answers 200.
     fn ask(&self, method: &str, path: &str) -> Option<Vec<u8>> {
-        let Admin::Pipe(name) = &self.admin else { panic!("{:?}", self.admin) };
+        let AdminAddress::Pipe(name) = &self.admin else { panic!("{:?}", self.admin) };
         let name = SocketAddr::from_abstract_name(name.strip_prefix('@').unwrap()).unwrap();
         let mut socket = match UnixStream::connect_addr(&name) {
             Ok(socket) => socket,

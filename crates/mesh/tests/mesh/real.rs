@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hopbench_mesh::{
-    Admin, App, Exposed, INBOUND, Listener, MARK, OUTBOUND, Protocol, Proxy, SPIFFE, Upstream,
-    exposed,
+    AdminAddress, App, Exposed, INBOUND, Listener, MARK, OUTBOUND, Protocol, ProxySpec, SPIFFE,
+    Upstream, exposed,
 };
 use hopbench_model::{HttpVersion, MeshMode, Variant};
 
@@ -52,19 +52,21 @@ fn intercept() {
     shell(&format!("nft '{rules}'")).unwrap();
 }
 
-fn sidecar(variant: &Variant, way: &str) -> Proxy {
+fn sidecar(variant: &Variant, way: &str) -> ProxySpec {
     let mut proxy = one_way(variant, way);
     for route in &mut proxy.listeners[0].routes {
         route.address = route.address.map(|_| Ipv4Addr::LOCALHOST);
     }
-    Proxy { admin: Admin::Pipe(format!("@{way}")), identity: Some(identity()), ..proxy }
+    ProxySpec { admin: AdminAddress::Pipe(format!("@{way}")), identity: Some(identity()), ..proxy }
 }
 
 impl Pair {
     fn start(envoy: &Path, variant: &Variant) -> Self {
         let client = Envoy::start(envoy, sidecar(variant, "outbound"));
-        let server =
-            Envoy::start(envoy, Proxy { mark: Some(SERVERS_MARK), ..sidecar(variant, "inbound") });
+        let server = Envoy::start(
+            envoy,
+            ProxySpec { mark: Some(SERVERS_MARK), ..sidecar(variant, "inbound") },
+        );
         Self { client, server }
     }
 }
@@ -258,7 +260,7 @@ fn strangers_are_refused() {
         let (_agent, program) = agent_and_program();
         let ours = Authority::new();
         let other = Authority::new().identity(&format!("{SPIFFE}lab/a"));
-        let server = Proxy {
+        let server = ProxySpec {
             mark: Some(SERVERS_MARK),
             identity: Some(ours.identity(&format!("{SPIFFE}lab/b"))),
             ..sidecar(&Variant::plain(), "inbound")
@@ -266,7 +268,7 @@ fn strangers_are_refused() {
         let server = Envoy::start(&envoy, server);
         let as_client = |identity| {
             let client =
-                Proxy { identity: Some(identity), ..sidecar(&Variant::plain(), "outbound") };
+                ProxySpec { identity: Some(identity), ..sidecar(&Variant::plain(), "outbound") };
             let client = Envoy::start(&envoy, client);
             let answer = get(&connect(port(App::Program, Protocol::Http, MeshMode::Both)), "/");
             (answer, client.counters())
@@ -311,7 +313,7 @@ fn gateways_spread_limit_and_let_servers_speak_first() {
         };
         let variant = Variant { max_connections: Some(2), concurrency: 1, ..Variant::plain() };
         let gateway =
-            Proxy { listeners: vec![listener], mark: None, ..sidecar(&variant, "outbound") };
+            ProxySpec { listeners: vec![listener], mark: None, ..sidecar(&variant, "outbound") };
         let gateway = Envoy::start(&envoy, gateway);
         let servers = [PROGRAM, PROGRAM + 1].map(|port| app(port, peers::App::Answers));
         let _agent = app(AGENT, peers::App::Answers);

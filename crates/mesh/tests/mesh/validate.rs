@@ -1,6 +1,6 @@
 //! Bootstraps as the real Envoy takes them.
 
-use hopbench_mesh::Proxy;
+use hopbench_mesh::ProxySpec;
 use hopbench_model::Variant;
 
 use crate::descriptions::{SHAPES, identity, one_way, variants};
@@ -13,7 +13,7 @@ fn every_variant(test: &str, shape: &str) {
     };
     let (_, proxy) = SHAPES.iter().find(|(name, _)| *name == shape).unwrap();
     for variant in variants() {
-        let proxy = Proxy { identity: Some(identity()), ..proxy(&variant) };
+        let proxy = ProxySpec { identity: Some(identity()), ..proxy(&variant) };
         let valid = envoy::validate(&envoy, &proxy);
         assert_eq!(valid, Ok(()), "{shape}, {}", variant.name);
     }
@@ -51,13 +51,13 @@ fn envoy_refuses_what_misses_something() {
         return;
     };
     let whole =
-        |variant: &Variant| Proxy { identity: Some(identity()), ..one_way(variant, "inbound") };
+        |variant: &Variant| ProxySpec { identity: Some(identity()), ..one_way(variant, "inbound") };
     let plain = Variant::plain();
-    let nobody = Proxy { identity: None, ..whole(&plain) };
+    let nobody = ProxySpec { identity: None, ..whole(&plain) };
     let said = envoy::validate(&envoy, &nobody).unwrap_err();
     assert!(said.contains("cannot be empty"), "{said}");
     let checks = Variant { policy_check: true, ..plain.clone() };
-    let said = envoy::validate(&envoy, &Proxy { policy: None, ..whole(&checks) }).unwrap_err();
+    let said = envoy::validate(&envoy, &ProxySpec { policy: None, ..whole(&checks) }).unwrap_err();
     assert!(said.contains("SocketAddressValidationError.Address"), "{said}");
     let reports = Variant { policy_report: true, ..plain };
     let mut nobody = whole(&reports);

@@ -5,7 +5,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
 
 const COUNT_PATH: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
 const MAX_PATH: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
@@ -36,7 +36,7 @@ impl Meter for Conntrack {
         VALUES
     }
 
-    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         Ok(Box::new(Table { count: ProcFile::open(COUNT_PATH)?, max: ProcFile::open(MAX_PATH)? }))
     }
 }
@@ -46,7 +46,7 @@ struct Table {
     max: ProcFile,
 }
 
-impl Source for Table {
+impl OpenMeter for Table {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         for (key, path, file) in
             [("entries", COUNT_PATH, &mut self.count), ("max_entries", MAX_PATH, &mut self.max)]

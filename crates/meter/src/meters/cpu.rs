@@ -5,7 +5,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef, clock_tick};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, clock_tick};
 
 const PATH: &str = "/proc/stat";
 
@@ -52,7 +52,7 @@ impl Meter for Cpu {
         VALUES
     }
 
-    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         Ok(Box::new(Stat { file: ProcFile::open(PATH)?, tick_s: clock_tick::seconds() }))
     }
 }
@@ -62,7 +62,7 @@ struct Stat {
     tick_s: f64,
 }
 
-impl Source for Stat {
+impl OpenMeter for Stat {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         parse(&self.file.text()?, self.tick_s, into)
     }

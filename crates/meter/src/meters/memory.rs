@@ -5,7 +5,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef, labelled};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, labelled};
 
 const PATH: &str = "/proc/meminfo";
 
@@ -34,14 +34,14 @@ impl Meter for Memory {
         VALUES
     }
 
-    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         Ok(Box::new(Meminfo(ProcFile::open(PATH)?)))
     }
 }
 
 struct Meminfo(ProcFile);
 
-impl Source for Meminfo {
+impl OpenMeter for Meminfo {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         parse(&self.0.text()?, into).ok_or_else(|| unexpected(PATH, "MemTotal"))
     }

@@ -5,7 +5,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
 
 /// `thread-self`, because threads of one process may be in different network namespaces.
 const PATH: &str = "/proc/thread-self/net/dev";
@@ -57,14 +57,14 @@ impl Meter for Netdev {
         VALUES
     }
 
-    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         Ok(Box::new(Dev(ProcFile::open(PATH)?)))
     }
 }
 
 struct Dev(ProcFile);
 
-impl Source for Dev {
+impl OpenMeter for Dev {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         parse(&self.0.text()?, into).ok_or_else(|| unexpected(PATH, "interface counters"))
     }

@@ -5,7 +5,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef, clock_tick, labelled};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, clock_tick, labelled};
 
 const VALUES: &[ValueDef] = &[
     ValueDef::total(
@@ -30,9 +30,9 @@ const VALUES: &[ValueDef] = &[
 /// and context switches (`status`). Both are kept per thread, and the kernel drops them with the
 /// thread. A sum over `task/` misses every thread that ended, and goes backwards when one does. For
 /// its own process the agent has them, ended threads included, from `getrusage`.
-pub(crate) struct Process;
+pub(crate) struct ProcessMeter;
 
-impl Meter for Process {
+impl Meter for ProcessMeter {
     fn name(&self) -> &'static str {
         "process"
     }
@@ -45,7 +45,7 @@ impl Meter for Process {
         VALUES
     }
 
-    fn open(&self, target: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, target: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         let folder = target.proc_folder();
         Ok(Box::new(Files {
             stat: ProcFile::open(format!("{folder}/stat"))?,
@@ -61,7 +61,7 @@ struct Files {
     tick_s: f64,
 }
 
-impl Source for Files {
+impl OpenMeter for Files {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         parse_stat(&self.stat.text()?, self.tick_s, into)
             .ok_or_else(|| unexpected("/proc/PID/stat", "CPU times"))?;
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_process_that_does_not_exist_is_unavailable() {
         // Above the largest id that the kernel gives out (2^22).
-        let why = Process.open(&Target::process(u32::MAX)).err().unwrap().why;
+        let why = ProcessMeter.open(&MeteredProcess::process(u32::MAX)).err().unwrap().why;
         assert!(why.contains("/proc/4294967295/stat"), "{why}");
     }
 }

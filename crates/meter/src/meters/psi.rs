@@ -5,7 +5,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
 
 const VALUES: &[ValueDef] = &[
     ValueDef::total("cpu_some_s_total", "s", "time in which at least one task waited for a CPU"),
@@ -32,7 +32,7 @@ impl Meter for Psi {
         VALUES
     }
 
-    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         Ok(Box::new(Pressure {
             cpu: ProcFile::open("/proc/pressure/cpu")?,
             memory: ProcFile::open("/proc/pressure/memory")?,
@@ -45,7 +45,7 @@ struct Pressure {
     memory: ProcFile,
 }
 
-impl Source for Pressure {
+impl OpenMeter for Pressure {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         for (key, file) in
             [("cpu_some_s_total", &mut self.cpu), ("memory_some_s_total", &mut self.memory)]

@@ -8,7 +8,7 @@ use hopbench_model::Reading;
 
 use self::fields::{FIELDS, Field};
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
 
 const SNMP_PATH: &str = "/proc/thread-self/net/snmp";
 const NETSTAT_PATH: &str = "/proc/thread-self/net/netstat";
@@ -41,7 +41,7 @@ impl Meter for Snmp {
         &VALUES
     }
 
-    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         Ok(Box::new(Counters {
             snmp: ProcFile::open(SNMP_PATH)?,
             netstat: ProcFile::open(NETSTAT_PATH)?,
@@ -56,7 +56,7 @@ struct Counters {
     snmp6: Option<ProcFile>,
 }
 
-impl Source for Counters {
+impl OpenMeter for Counters {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         for (path, file) in [(SNMP_PATH, &mut self.snmp), (NETSTAT_PATH, &mut self.netstat)] {
             parse_pairs(&file.text()?, into)

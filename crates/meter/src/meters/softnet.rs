@@ -6,7 +6,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, Source, Target, Unavailable, ValueDef};
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
 
 const PATH: &str = "/proc/thread-self/net/softnet_stat";
 
@@ -61,7 +61,7 @@ impl Meter for Softnet {
         VALUES
     }
 
-    fn open(&self, _: &Target) -> Result<Box<dyn Source>, Unavailable> {
+    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
         Ok(Box::new(SoftnetStat { file: ProcFile::open(PATH)?, cpus: Cpus::default() }))
     }
 }
@@ -71,7 +71,7 @@ struct SoftnetStat {
     cpus: Cpus,
 }
 
-impl Source for SoftnetStat {
+impl OpenMeter for SoftnetStat {
     fn read(&mut self, into: &mut Reading) -> io::Result<()> {
         self.cpus.advance(&self.file.text()?).ok_or_else(|| unexpected(PATH, "packet counters"))?;
         self.cpus.write(into);

@@ -16,7 +16,7 @@ use crate::service::Service;
 
 /// How a call ends without an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub(crate) enum CallFailure {
     /// With a status.
     Status(Status),
     /// The request is no gRPC at all.
@@ -25,13 +25,13 @@ pub(crate) enum Failure {
     Gone,
 }
 
-impl From<Status> for Failure {
+impl From<Status> for CallFailure {
     fn from(status: Status) -> Self {
         Self::Status(status)
     }
 }
 
-impl From<h2::Error> for Failure {
+impl From<h2::Error> for CallFailure {
     fn from(_: h2::Error) -> Self {
         Self::Gone
     }
@@ -47,19 +47,19 @@ pub(crate) async fn serve<S: Service>(
     call: &Call,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-) -> Result<(), Failure> {
+) -> Result<(), CallFailure> {
     let result = match read(service, budget, patience, call, request).await {
         Ok(answer) => return Ok(reply(&mut respond, answer)?),
         Err(failure) => failure,
     };
     let mut response = Response::new(());
     match &result {
-        Failure::Status(status) => {
+        CallFailure::Status(status) => {
             grpc::mark(response.headers_mut());
             status.write(response.headers_mut());
         }
-        Failure::Http(code) => *response.status_mut() = *code,
-        Failure::Gone => return Err(result),
+        CallFailure::Http(code) => *response.status_mut() = *code,
+        CallFailure::Gone => return Err(result),
     }
     // A peer that has gone meanwhile needs no answer.
     let _ = respond.send_response(response, true);
@@ -81,12 +81,12 @@ async fn read<S: Service>(
     patience: Duration,
     call: &Call,
     request: Request<RecvStream>,
-) -> Result<Bytes, Failure> {
+) -> Result<Bytes, CallFailure> {
     if request.method() != Method::POST {
-        return Err(Failure::Http(StatusCode::METHOD_NOT_ALLOWED));
+        return Err(CallFailure::Http(StatusCode::METHOD_NOT_ALLOWED));
     }
     if !grpc::is_marked(request.headers()) {
-        return Err(Failure::Http(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        return Err(CallFailure::Http(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     if request.uri().path() != S::METHOD {
         return Err(Status::unimplemented(format!("the only method here is {}", S::METHOD)).into());

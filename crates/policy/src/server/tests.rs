@@ -20,12 +20,13 @@ struct Running<S: Service> {
 }
 
 impl<S: Service> Running<S> {
-    fn new(service: S, limits: Limits) -> Self {
+    fn new(service: S, limits: ServerLimits) -> Self {
         Self::with_admin(service, limits, None)
     }
 
-    fn with_admin(service: S, limits: Limits, admin: Option<Admin>) -> Self {
-        let options = Options { listen: "127.0.0.1:0".parse().unwrap(), admin: None, threads: 1 };
+    fn with_admin(service: S, limits: ServerLimits, admin: Option<Admin>) -> Self {
+        let options =
+            ServiceOptions { listen: "127.0.0.1:0".parse().unwrap(), admin: None, threads: 1 };
         let listener = listen(&options).unwrap();
         let address = listener.local_addr().unwrap();
         let server = Arc::new(Server::new(service, limits));
@@ -58,7 +59,7 @@ const REPORT: &[u8] = b"\x12\x02\x0a\x00";
 
 #[test]
 fn checks_are_answered() {
-    let running = Running::new(Policy::new(), Limits::default());
+    let running = Running::new(Policy::new(), ServerLimits::default());
     let client = running.client();
     for _ in 0..3 {
         let answer = client.call(Policy::METHOD, &[&frame(CHECK)]);
@@ -71,7 +72,7 @@ fn checks_are_answered() {
 
 #[test]
 fn reports_are_taken_while_the_stream_goes_on() {
-    let running = Running::new(Telemetry::default(), Limits::default());
+    let running = Running::new(Telemetry::default(), ServerLimits::default());
     let client = running.client();
     let mut stream = client.open(Telemetry::METHOD);
     for n in 1..=3 {
@@ -93,7 +94,7 @@ fn reports_are_taken_while_the_stream_goes_on() {
 
 #[test]
 fn many_calls_at_once_are_all_answered() {
-    let running = Running::new(Policy::new(), Limits { calls: 8, ..Limits::default() });
+    let running = Running::new(Policy::new(), ServerLimits { calls: 8, ..ServerLimits::default() });
     let client = running.client();
     // Before the first answer a client does not know how many at once are too many.
     client.call(Policy::METHOD, &[&frame(CHECK)]);
@@ -105,8 +106,11 @@ fn many_calls_at_once_are_all_answered() {
 #[test]
 fn totals_are_one_json_object() {
     let name = format!("@hopbench-policy-test-{}", std::process::id());
-    let running =
-        Running::with_admin(Policy::new(), Limits::default(), Some(admin::listen(&name).unwrap()));
+    let running = Running::with_admin(
+        Policy::new(),
+        ServerLimits::default(),
+        Some(admin::listen(&name).unwrap()),
+    );
     let in_use = admin::listen(&name).unwrap_err();
     assert!(in_use.text.contains(&name), "{in_use}");
     running.client().call(Policy::METHOD, &[&frame(CHECK)]);
@@ -134,7 +138,7 @@ fn names_that_are_none_are_refused() {
 #[test]
 fn a_port_that_somebody_has_is_said() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let options = Options { listen: taken.local_addr().unwrap(), admin: None, threads: 1 };
+    let options = ServiceOptions { listen: taken.local_addr().unwrap(), admin: None, threads: 1 };
     let fault = crate::policy(&options).unwrap_err();
     assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
     assert!(

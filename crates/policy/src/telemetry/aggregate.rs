@@ -19,7 +19,7 @@ const SHOWN: usize = 20;
 /// What a report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum ReportKind {
     /// A request.
     Http,
     /// A connection.
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 /// What tells a series from others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Label {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ReportKind,
     /// The HTTP status; 0 where there was none.
     pub(crate) code: u32,
     /// Who the client was.
@@ -40,7 +40,7 @@ pub(crate) struct Label {
 
 /// One report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Report {
+pub(crate) struct PeerReport {
     pub(crate) received_bytes: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) duration_ns: u64,
@@ -69,17 +69,17 @@ impl Label {
     pub(crate) fn http(code: u32, peer: Option<IpAddr>, mut path: String) -> Self {
         let end = path.find(['?', '#']).unwrap_or(path.len());
         path.truncate(path.floor_char_boundary(end.min(MOST_PATH_BYTES)));
-        Self { kind: Kind::Http, code, peer, path }
+        Self { kind: ReportKind::Http, code, peer, path }
     }
 
     /// Of a connection.
     pub(crate) fn tcp(peer: Option<IpAddr>) -> Self {
-        Self { kind: Kind::Tcp, code: 0, peer, path: String::new() }
+        Self { kind: ReportKind::Tcp, code: 0, peer, path: String::new() }
     }
 }
 
 impl Series {
-    fn add(&mut self, report: Report) {
+    fn add(&mut self, report: PeerReport) {
         self.reports += 1;
         // What a peer says it counted is any number.
         self.received_bytes = self.received_bytes.saturating_add(report.received_bytes);
@@ -90,10 +90,10 @@ impl Series {
 
 impl Aggregate {
     /// Adds a report to its series.
-    pub(crate) fn add(&mut self, label: Label, report: Report) {
+    pub(crate) fn add(&mut self, label: Label, report: PeerReport) {
         match label.kind {
-            Kind::Http => self.http += 1,
-            Kind::Tcp => self.tcp += 1,
+            ReportKind::Http => self.http += 1,
+            ReportKind::Tcp => self.tcp += 1,
         }
         let is_full = self.series.len() >= MOST_SERIES;
         match self.series.get_mut(&label) {

@@ -13,7 +13,7 @@ use hopbench_testbed::{AgentId, Control, Testbed};
 use hopbench_wire::Hello;
 
 use crate::conduct::agent_connection::AgentConnection;
-use crate::conduct::{Ends, Standing};
+use crate::conduct::{Ends, StandingOrders};
 use crate::results::CellName;
 use keeper::Keeper;
 use resting::{Key, Resting};
@@ -29,7 +29,7 @@ pub(super) struct Sessions {
     /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
     quiet_since: Duration,
     /// The cells that stay prepared at the agents, by their names.
-    standing: BTreeMap<CellName, Standing>,
+    standing: BTreeMap<CellName, StandingOrders>,
 }
 
 /// How often sessions are opened that break before they are used.
@@ -155,12 +155,12 @@ impl Sessions {
     }
 
     /// What stands of a cell; it is the caller's from here on.
-    pub(super) fn take_standing(&mut self, cell: &CellName) -> Option<Standing> {
+    pub(super) fn take_standing(&mut self, cell: &CellName) -> Option<StandingOrders> {
         self.standing.remove(cell)
     }
 
     /// A cell stays prepared.
-    pub(super) fn put_standing(&mut self, cell: CellName, standing: Standing) {
+    pub(super) fn put_standing(&mut self, cell: CellName, standing: StandingOrders) {
         self.standing.insert(cell, standing);
     }
 

@@ -5,7 +5,7 @@ use hopbench_testbed::Proxy;
 use hopbench_wire::Role;
 
 use super::agent_connection::AgentConnection;
-use super::standing::Standing;
+use super::standing_orders::StandingOrders;
 
 /// The agents at the ends of a path.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Ends {
     /// Whether they stay prepared after the trial, for another one like it.
     pub stay: bool,
     /// What stayed prepared of the trial before, if it did: goes in and comes out.
-    pub standing: Option<Standing>,
+    pub standing: Option<StandingOrders>,
 }
 
 /// Processes that take part beside the agents.

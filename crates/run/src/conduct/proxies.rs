@@ -1,6 +1,6 @@
 //! The proxies of a path and their cost. They are processes of the testbed, without an agent.
 
-use hopbench_meter::Watched;
+use hopbench_meter::ProgramMeter;
 use hopbench_model::{Fault, Nanos, Reading, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::Proxy;
@@ -40,7 +40,7 @@ const LATE: Nanos = 20_000_000;
 const LATE_SHARE: Nanos = 50;
 
 enum State {
-    Watched(Watched),
+    Watched(ProgramMeter),
     /// Where its processes are cannot be seen from here.
     Unseen,
     /// It has ended: how that was noticed.
@@ -51,7 +51,7 @@ impl Proxies {
     /// Looks for their processes.
     pub(super) fn watch(proxies: &[Proxy]) -> Result<Self, Fault> {
         let one = |proxy: &Proxy| {
-            let state = match Watched::open(&proxy.pids) {
+            let state = match ProgramMeter::open(&proxy.pids) {
                 _ if proxy.pids.is_empty() => State::Unseen,
                 Ok(watched) => State::Watched(watched),
                 Err(absent) if proxy.named => {

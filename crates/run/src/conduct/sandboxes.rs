@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_meter::{MeterSet, Target, Watched};
+use hopbench_meter::{MeterSet, MeteredProcess, ProgramMeter};
 use hopbench_model::{EndReport, Reading};
 use hopbench_sys::clock;
 
@@ -30,7 +30,7 @@ struct Sandbox {
     end: usize,
     processes: usize,
     /// `Err`: why nothing is known of it.
-    watched: Result<Watched, String>,
+    watched: Result<ProgramMeter, String>,
     /// What was read at the edges so far.
     read: Vec<Readings>,
 }
@@ -48,12 +48,12 @@ impl Sandboxes {
             .map(|(end, agent)| Sandbox {
                 end,
                 processes: agent.sandbox.len(),
-                watched: Watched::open(&agent.sandbox).map_err(|absent| absent.why),
+                watched: ProgramMeter::open(&agent.sandbox).map_err(|absent| absent.why),
                 read: Vec::new(),
             })
             .collect();
-        let machine =
-            (!sandboxes.is_empty()).then(|| MeterSet::open_all(&Target::itself(), clock::now));
+        let machine = (!sandboxes.is_empty())
+            .then(|| MeterSet::open_all(&MeteredProcess::itself(), clock::now));
         Self { sandboxes, machine }
     }
 
@@ -63,7 +63,7 @@ impl Sandboxes {
         for sandbox in &mut self.sandboxes {
             let mut readings = machine.clone();
             readings.retain(|meter, _| OF_MACHINE.contains(&meter.as_str()));
-            match sandbox.watched.as_mut().map(Watched::read) {
+            match sandbox.watched.as_mut().map(ProgramMeter::read) {
                 Ok(Ok(spent)) => {
                     readings.extend(OF_PROCESS.map(|name| (name.to_owned(), spent.clone())));
                 }

@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::prepared::{Prepared, Step, fork};
+use super::prepared::{NamespaceStep, Prepared, fork};
 use crate::check;
 
 /// What a shell adds to the number of the signal that ended a program.
@@ -20,23 +20,23 @@ pub(super) fn run(prepared: &Prepared<'_>) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-fn live(prepared: &Prepared<'_>) -> Result<libc::c_int, (Step, io::Error)> {
+fn live(prepared: &Prepared<'_>) -> Result<libc::c_int, (NamespaceStep, io::Error)> {
     let failed = |step| move |error| (step, error);
-    die_with_parent(prepared).map_err(failed(Step::Prepare))?;
+    die_with_parent(prepared).map_err(failed(NamespaceStep::Prepare))?;
     // SAFETY: an all-zero sigset_t is valid, and both calls only write to it.
     let signals = unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
         check(libc::sigprocmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut()))
-            .map_err(failed(Step::Prepare))?;
+            .map_err(failed(NamespaceStep::Prepare))?;
         all
     };
     for (path, text) in prepared.maps.iter().flatten() {
-        write_file(path, text).map_err(failed(Step::MapUser))?;
+        write_file(path, text).map_err(failed(NamespaceStep::MapUser))?;
     }
     // SAFETY: the copy either becomes the program or ends.
-    let program = match unsafe { fork(0) }.map_err(failed(Step::Execute))? {
-        0 => return Err((Step::Execute, execute(prepared))),
+    let program = match unsafe { fork(0) }.map_err(failed(NamespaceStep::Execute))? {
+        0 => return Err((NamespaceStep::Execute, execute(prepared))),
         program => program,
     };
     // SAFETY: a valid string. Then everything is closed, because this process needs nothing, and
@@ -124,7 +124,7 @@ fn look_after(program: libc::pid_t, signals: &libc::sigset_t) -> libc::c_int {
 }
 
 /// Says what went wrong to the caller; the exit code to end with.
-fn tell(prepared: &Prepared<'_>, step: Step, error: &io::Error) -> libc::c_int {
+fn tell(prepared: &Prepared<'_>, step: NamespaceStep, error: &io::Error) -> libc::c_int {
     let mut said = [step as u8, 0, 0, 0, 0];
     said[1..].copy_from_slice(&error.raw_os_error().unwrap_or(libc::EIO).to_ne_bytes());
     let to: RawFd = prepared.report[1].as_raw_fd();

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 /// What could not be done on the way into new namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Step {
+pub enum NamespaceStep {
     /// Something before that needs no rights: a pipe, a string.
     Prepare,
     /// Making the namespaces.
@@ -18,7 +18,7 @@ pub enum Step {
     Execute,
 }
 
-impl Step {
+impl NamespaceStep {
     pub(super) fn of(code: u8) -> Self {
         [Self::Clone, Self::MapUser, Self::Execute]
             .into_iter()

@@ -8,22 +8,22 @@ use std::ptr;
 
 use super::init;
 use super::mark::{MARK, mark_of};
-use super::prepared::{Prepared, Step, fork};
-use super::tree::{Tree, Watched};
+use super::prepared::{NamespaceStep, Prepared, fork};
+use super::tree::{HeldSignals, Tree};
 use crate::check;
 
 /// Why a program could not be started in new namespaces.
 #[derive(Debug)]
 pub struct StartError {
     /// What was being done.
-    pub step: Step,
+    pub step: NamespaceStep,
     /// What the kernel said.
     pub error: io::Error,
 }
 
 impl From<io::Error> for StartError {
     fn from(error: io::Error) -> Self {
-        Self { step: Step::Prepare, error }
+        Self { step: NamespaceStep::Prepare, error }
     }
 }
 
@@ -46,7 +46,7 @@ impl From<io::Error> for StartError {
 pub fn start(program: &CStr, arguments: &[CString], new_user: bool) -> Result<Tree, StartError> {
     let (alive, report) = (pipe()?, pipe()?);
     let environment = environment(&mark_of(&alive[0])?)?;
-    let watched = Watched::new()?;
+    let watched = HeldSignals::new()?;
     let prepared = Prepared {
         program,
         arguments: pointers(arguments),
@@ -63,7 +63,7 @@ pub fn start(program: &CStr, arguments: &[CString], new_user: bool) -> Result<Tr
     let pid = match unsafe { fork(flags) } {
         Ok(0) => init::run(&prepared),
         Ok(pid) => pid,
-        Err(error) => return Err(StartError { step: Step::Clone, error }),
+        Err(error) => return Err(StartError { step: NamespaceStep::Clone, error }),
     };
     let Prepared { alive: [_, alive], report: [report, theirs], .. } = prepared;
     drop(theirs);
@@ -77,7 +77,10 @@ pub fn start(program: &CStr, arguments: &[CString], new_user: bool) -> Result<Tr
             let code = i32::from_ne_bytes([said[1], said[2], said[3], said[4]]);
             // It is about to end: without this it would stay as a zombie.
             let _ = tree.wait();
-            Err(StartError { step: Step::of(said[0]), error: io::Error::from_raw_os_error(code) })
+            Err(StartError {
+                step: NamespaceStep::of(said[0]),
+                error: io::Error::from_raw_os_error(code),
+            })
         }
     }
 }

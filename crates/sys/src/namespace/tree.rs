@@ -9,12 +9,12 @@ use crate::{check, check_len};
 /// Signals that are kept for [`Tree::wait`] while a tree runs, and the mask that was in force
 /// before.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct HeldSignals {
     set: libc::sigset_t,
     before: libc::sigset_t,
 }
 
-impl Watched {
+impl HeldSignals {
     /// From now on the calling thread holds these signals back.
     pub(super) fn new() -> io::Result<Self> {
         // SAFETY: all-zero sets are valid and are only written to by these calls. SIGCHLD gets its
@@ -36,7 +36,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for HeldSignals {
     fn drop(&mut self) {
         // SAFETY: a mask that this thread had.
         unsafe {
@@ -49,13 +49,13 @@ impl Drop for Watched {
 #[derive(Debug)]
 pub struct Tree {
     pid: libc::pid_t,
-    watched: Watched,
+    watched: HeldSignals,
     /// Closed with this process, however that ends.
     _alive: OwnedFd,
 }
 
 impl Tree {
-    pub(super) fn new(pid: libc::pid_t, alive: OwnedFd, watched: Watched) -> Self {
+    pub(super) fn new(pid: libc::pid_t, alive: OwnedFd, watched: HeldSignals) -> Self {
         Self { pid, watched, _alive: alive }
     }
 

@@ -18,7 +18,7 @@ pub struct DatagramPort(Socket);
 
 /// One datagram that arrived.
 #[derive(Debug, Clone, Copy)]
-pub struct Arrival {
+pub struct Datagram {
     /// Bytes written to the buffer; a longer datagram was cut.
     pub len: usize,
     /// Who sent it.
@@ -70,7 +70,7 @@ impl DatagramPort {
     ///
     /// # Errors
     /// `EAGAIN` when none is there.
-    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Arrival> {
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Datagram> {
         let port = self.0.local()?.port();
         let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
         // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
@@ -94,7 +94,7 @@ impl DatagramPort {
         let peer = peer.as_socket().ok_or_else(|| io::Error::other("not an IP address"))?;
         // SAFETY: `message` and its control buffer are still alive and were filled by the kernel.
         let local = unsafe { destination(&message) }.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        Ok(Arrival {
+        Ok(Datagram {
             len,
             peer: SocketAddr::new(peer.ip().to_canonical(), peer.port()),
             local: SocketAddr::new(local.to_canonical(), port),
@@ -156,7 +156,7 @@ impl DatagramPort {
         }
     }
 
-    /// A socket of its own for the flow between `local`, as an [`Arrival`] gave it, and `peer`. The
+    /// A socket of its own for the flow between `local`, as an [`Datagram`] gave it, and `peer`. The
     /// kernel prefers it to this port for that pair of addresses. What has arrived on it before it
     /// was connected, from whomever, is dropped.
     ///

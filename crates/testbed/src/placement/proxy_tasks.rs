@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{Offer, Route, Upstream};
+use hopbench_mesh::{Offer, ProxyRoute, Upstream};
 use hopbench_model::MeshMode;
 
 use super::endpoints::Endpoints;
@@ -19,9 +19,9 @@ impl Endpoints {
 
     /// The route of a server's sidecar from the port that stands for this offer to the server in
     /// its pod, at `own_port`. `telemetry` is told of it.
-    pub fn inward(&self, offer: Offer, own_port: u16, telemetry: Option<SocketAddr>) -> Route {
+    pub fn inward(&self, offer: Offer, own_port: u16, telemetry: Option<SocketAddr>) -> ProxyRoute {
         let mode = self.entered();
-        Route {
+        ProxyRoute {
             name: format!("in-{}-{mode}", offer.word()),
             address: None,
             port: offer.exposed(mode),

@@ -34,8 +34,8 @@ impl Server {
         else {
             panic!("not challenged");
         };
-        match Answer::parse(&bytes) {
-            Some(Answer::Challenge { run: 11, flow, cookie }) if flow == header.flow => cookie,
+        match ServerReply::parse(&bytes) {
+            Some(ServerReply::Challenge { run: 11, flow, cookie }) if flow == header.flow => cookie,
             other => panic!("{other:?}"),
         }
     }
@@ -52,7 +52,7 @@ fn a_client_that_receives_is_accepted_again_and_again() {
             panic!("not accepted");
         };
         assert_eq!(accepted, header());
-        assert_eq!(Answer::parse(&bytes), Some(Answer::Accepted { run: 11, flow: 12 }));
+        assert_eq!(ServerReply::parse(&bytes), Some(ServerReply::Accepted { run: 11, flow: 12 }));
     }
 }
 
@@ -119,10 +119,10 @@ fn answers_are_read_whole_or_not_at_all() {
         panic!("not challenged");
     };
     for length in 0..bytes.len() {
-        assert_eq!(Answer::parse(&bytes[..length]), None, "{length} bytes");
+        assert_eq!(ServerReply::parse(&bytes[..length]), None, "{length} bytes");
     }
-    assert_eq!(Answer::parse(&[&bytes[..], &[0]].concat()), None);
-    assert_eq!(Answer::parse(&register(&header(), &server.key, &NO_COOKIE)), None);
+    assert_eq!(ServerReply::parse(&[&bytes[..], &[0]].concat()), None);
+    assert_eq!(ServerReply::parse(&register(&header(), &server.key, &NO_COOKIE)), None);
 }
 
 proptest! {

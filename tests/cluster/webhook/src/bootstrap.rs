@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use hopbench_mesh::{
-    ADMIN, Admin, INBOUND, Listener, OUTBOUND, Protocol, Proxy, Route, Upstream, exposed,
+    ADMIN, AdminAddress, INBOUND, Listener, OUTBOUND, Protocol, ProxyRoute, ProxySpec, Upstream,
+    exposed,
 };
 use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
@@ -33,15 +34,19 @@ pub(crate) fn arguments(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Vec<
     arguments
 }
 
-fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
+fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> ProxySpec {
     let inbound = ports.iter().map(|(port, speaks)| route("in", *port, *speaks));
     let outbound = exposed().filter(|one| one.mode.has_client());
     let outbound = outbound.map(|one| route("out", one.port(), known(one.port())));
-    let any_bytes =
-        |port: u16| Route { name: format!("{ANY_BYTES}-{port}"), ..route("", port, Speaks::Tcp) };
-    let any_http =
-        |port: u16| Route { name: format!("{ANY_HTTP}-{port}"), ..route("", port, Speaks::Http1) };
-    let listener = |name: &str, port: u16, routes: Vec<Route>| Listener {
+    let any_bytes = |port: u16| ProxyRoute {
+        name: format!("{ANY_BYTES}-{port}"),
+        ..route("", port, Speaks::Tcp)
+    };
+    let any_http = |port: u16| ProxyRoute {
+        name: format!("{ANY_HTTP}-{port}"),
+        ..route("", port, Speaks::Http1)
+    };
+    let listener = |name: &str, port: u16, routes: Vec<ProxyRoute>| Listener {
         name: name.to_owned(),
         address: Ipv4Addr::UNSPECIFIED,
         port,
@@ -49,7 +54,7 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
         edge: false,
         routes,
     };
-    Proxy {
+    ProxySpec {
         name: "istio-proxy".to_owned(),
         variant: Variant {
             mtls: false,
@@ -58,7 +63,7 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
             upstream: HttpVersion::Http2,
             ..Variant::plain()
         },
-        admin: Admin::Loopback(ADMIN),
+        admin: AdminAddress::Loopback(ADMIN),
         ready: None,
         listeners: vec![
             listener("inbound", INBOUND, inbound.chain([any_bytes(INBOUND)]).collect()),
@@ -76,13 +81,13 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Proxy {
     }
 }
 
-fn route(side: &str, port: u16, speaks: Speaks) -> Route {
+fn route(side: &str, port: u16, speaks: Speaks) -> ProxyRoute {
     let (word, protocol) = match speaks {
         Speaks::Tcp => ("tcp", Protocol::Tcp),
         Speaks::Http1 => ("http", Protocol::Http),
         Speaks::Http2 => ("http2", Protocol::Http),
     };
-    Route {
+    ProxyRoute {
         name: format!("{side}-{word}-{port}"),
         address: None,
         port,
@@ -95,7 +100,7 @@ fn route(side: &str, port: u16, speaks: Speaks) -> Route {
     }
 }
 
-fn bootstrap(proxy: &Proxy) -> Value {
+fn bootstrap(proxy: &ProxySpec) -> Value {
     let mut bootstrap = proxy.bootstrap();
     let parts = &mut bootstrap["static_resources"];
     if let Some(listeners) = parts["listeners"].as_array_mut() {

@@ -6,7 +6,7 @@ use crate::bench::context::Bench;
 use crate::bench::peer_program::{INSTALLED, Peer, Version};
 use crate::bench::text::word_after;
 use crate::lab::End;
-use crate::process::Task;
+use crate::process::Invocation;
 
 /// How nginx is found.
 pub(crate) const PEER: Peer = Peer {
@@ -48,7 +48,7 @@ http {
 ///
 /// # Errors
 /// When it is not installed, or its configuration cannot be written.
-pub(super) fn task(bench: &Bench) -> Result<Task> {
+pub(super) fn task(bench: &Bench) -> Result<Invocation> {
     let directory = bench.scratch().join("nginx");
     std::fs::create_dir_all(&directory).context("directory for nginx")?;
     std::fs::write(directory.join("nginx.conf"), CONFIGURATION).context("nginx.conf")?;

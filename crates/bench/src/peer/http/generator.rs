@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, Peer};
 use crate::lab::End;
-use crate::process::{Finished, Usage};
+use crate::process::{Completed, Usage};
 
 /// A way of running a program that makes HTTP requests.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Generator {
     /// Its arguments; files that it needs go to the directory given.
     pub(crate) words: fn(&Load, &Path) -> Result<Vec<String>>,
     /// Reads from what it printed how many requests were answered a second.
-    pub(crate) read: fn(&Finished) -> Result<f64>,
+    pub(crate) read: fn(&Completed) -> Result<f64>,
     /// The facts about its run that a reader must know.
     pub(crate) note: &'static str,
 }

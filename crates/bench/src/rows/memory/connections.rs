@@ -75,7 +75,7 @@ fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     let mut peak = None;
     while !client.ended()? {
         // The mark only grows; the last reading before the end is the answer.
-        if let Ok(bytes) = memory::bytes(&client, memory::Kind::Peak) {
+        if let Ok(bytes) = memory::bytes(&client, memory::MemoryKind::Peak) {
             peak = Some(bytes);
         }
         interrupt::check()?;

@@ -49,7 +49,7 @@ impl Row for MemoryIdle {
     fn ours(&self, bench: &Bench) -> Result<Figures> {
         let server = ours::serve(bench)?;
         interrupt::sleep(Duration::from_millis(500))?;
-        let rss = memory::bytes(&server, memory::Kind::Resident)?;
+        let rss = memory::bytes(&server, memory::MemoryKind::Resident)?;
         server.stop()?;
         Ok(Figures::from([("rss_bytes", rss)]))
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_kube::Access;
-use hopbench_kube::clean::{DEAD_AFTER, Outcome, Sweep, clean};
+use hopbench_kube::clean::{CleanupOutcome, CleanupScope, DEAD_AFTER, clean};
 use hopbench_model::Fault;
 use hopbench_model::units::Span;
 use hopbench_report::number::counted;
@@ -49,14 +49,15 @@ impl Subcommand for Clean {
             None => DEAD_AFTER,
         };
         let access = Access::open(context.as_deref())?;
-        let swept = clean(&access, &Sweep { run, silent_for, dry_run })?;
+        let swept = clean(&access, &CleanupScope { run, silent_for, dry_run })?;
         if swept.is_empty() {
             // For people: programs read no line.
             tell(format_args!("no run left anything in the cluster {}", access.server));
         }
         swept.iter().try_for_each(say)?;
         let failed =
-            swept.iter().filter(|swept| matches!(swept.outcome, Outcome::Failed(_))).count() as u64;
+            swept.iter().filter(|swept| matches!(swept.outcome, CleanupOutcome::Failed(_))).count()
+                as u64;
         if failed > 0 {
             let text = format!(
                 "{} could not be removed; see above",

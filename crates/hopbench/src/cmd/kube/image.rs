@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use hopbench_kube::image::{Written, default_tag, write, write_to};
+use hopbench_kube::image::{WrittenImage, default_tag, write, write_to};
 use hopbench_model::Fault;
 use hopbench_report::number::bytes;
 
@@ -39,7 +39,7 @@ impl Subcommand for Image {
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let Flags { output, tag } = Flags::from_arg_matches(matches).map_err(Fault::input)?;
-        let said = |written: &Written| {
+        let said = |written: &WrittenImage| {
             format!("{} for {}, {}", written.tag, written.architecture, written.digest)
         };
         if is_stdout(&output) {

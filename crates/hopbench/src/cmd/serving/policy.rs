@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_model::Fault;
-use hopbench_policy::Options;
+use hopbench_policy::ServiceOptions;
 use hopbench_sys::inherited;
 
 use crate::cmd::subcommand::Subcommand;
@@ -52,9 +52,9 @@ pub(in crate::cmd) fn command(name: &'static str, about: &'static str) -> Comman
 
 /// What the flags of such a command say. Ctrl-C is the conductor's to deal with: a terminal sends
 /// it to both.
-pub(in crate::cmd) fn options(matches: &ArgMatches) -> Result<Options, Fault> {
+pub(in crate::cmd) fn options(matches: &ArgMatches) -> Result<ServiceOptions, Fault> {
     let Flags { listen, admin, threads } =
         Flags::from_arg_matches(matches).map_err(Fault::input)?;
     inherited::ignore_interrupt();
-    Ok(Options { listen, admin, threads })
+    Ok(ServiceOptions { listen, admin, threads })
 }

@@ -2,7 +2,7 @@
 
 use hopbench_testbed::Finding;
 
-use crate::cleanup::garbage_collect::Outcome;
+use crate::cleanup::garbage_collect::CleanupOutcome;
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
 
@@ -20,8 +20,8 @@ fn judge(inventory: &Inventory) -> Finding {
         }
     };
     let (alive, dead): (Vec<_>, Vec<_>) =
-        runs.iter().partition(|run| run.outcome == Outcome::Alive);
-    let names = |runs: &[&crate::cleanup::garbage_collect::Swept]| {
+        runs.iter().partition(|run| run.outcome == CleanupOutcome::Alive);
+    let names = |runs: &[&crate::cleanup::garbage_collect::FoundRun]| {
         runs.iter().map(|run| run.namespace.as_str()).collect::<Vec<_>>().join(", ")
     };
     match (alive.is_empty(), dead.is_empty()) {
@@ -44,11 +44,11 @@ mod tests {
     use hopbench_testbed::State;
 
     use super::*;
-    use crate::cleanup::garbage_collect::Swept;
+    use crate::cleanup::garbage_collect::FoundRun;
 
     #[test]
     fn runs_that_live_and_that_are_dead_are_told() {
-        let run = |name: &str, outcome| Swept {
+        let run = |name: &str, outcome| FoundRun {
             run: name.into(),
             namespace: format!("hopbench-{name}"),
             silent_for: Duration::ZERO,
@@ -56,9 +56,10 @@ mod tests {
         };
         let mut inventory = Inventory::fine();
         assert_eq!(judge(&inventory).state, State::Works);
-        inventory.runs = Ok(vec![run("a", Outcome::Alive)]);
+        inventory.runs = Ok(vec![run("a", CleanupOutcome::Alive)]);
         assert_eq!(judge(&inventory).found, "measuring now: hopbench-a");
-        inventory.runs = Ok(vec![run("a", Outcome::Alive), run("b", Outcome::WouldBeRemoved)]);
+        inventory.runs =
+            Ok(vec![run("a", CleanupOutcome::Alive), run("b", CleanupOutcome::WouldBeRemoved)]);
         assert_eq!(judge(&inventory).found, "dead runs left hopbench-b");
     }
 }

@@ -13,7 +13,7 @@ use hopbench_model::{ClusterSpec, Plan, PodNetwork, ServerImage, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId};
 use serde_json::{Value, json};
 
-use crate::api::labels::Run;
+use crate::api::labels::RunIdentity;
 use crate::objects::blueprint::{self, Blueprint, Ground};
 use crate::objects::security::Level;
 use crate::objects::sidecar::Sidecar;
@@ -64,7 +64,7 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
         host_port: AGENT_PORT,
     };
     let name = "0123456789".to_owned();
-    let mut run = Run { namespace: format!("hopbench-{name}"), name, owner: String::new() };
+    let mut run = RunIdentity { namespace: format!("hopbench-{name}"), name, owner: String::new() };
     let (level, _) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
     let (namespace, mut owner) = blueprint::frame(&run, level, "test", "conductor").unwrap();
     owner.data.as_mut().unwrap().insert("version".into(), "VERSION".into());
@@ -428,7 +428,7 @@ fn the_namespace_allows_what_its_pods_need_and_no_more() {
         let (nodes, sidecars) = (nodes(), BTreeMap::new());
         let (placement, nodes, sidecars) = (&placement, &nodes, &sidecars);
         let ground = Ground { spec: &spec, placement, nodes, sidecars, host_port: AGENT_PORT };
-        let run = Run { name: "r".into(), namespace: "n".into(), owner: String::new() };
+        let run = RunIdentity { name: "r".into(), namespace: "n".into(), owner: String::new() };
         let (level, beyond) =
             blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
         assert_eq!(level == Level::Privileged, !beyond.is_empty());

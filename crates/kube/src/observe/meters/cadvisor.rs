@@ -8,7 +8,7 @@ use kube::Client;
 
 use super::exposition::{Sample, samples};
 use super::reading::Reading;
-use super::target::{Container, Target, pod_of};
+use super::target::{Container, MeterTarget, pod_of};
 use crate::api::http::get;
 
 const SOURCE: &str = "cadvisor";
@@ -21,7 +21,7 @@ const THROTTLED: &str = "container_cpu_cfs_throttled_seconds_total";
 pub(super) async fn read(
     client: &Client,
     node: &str,
-    targets: &[Target],
+    targets: &[MeterTarget],
 ) -> Result<Vec<Metered>, String> {
     let text = get(client, &format!("/api/v1/nodes/{node}/proxy/metrics/cadvisor")).await?;
     let readings = readings(&text)?;

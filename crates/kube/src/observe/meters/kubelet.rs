@@ -9,7 +9,7 @@ use kube::Client;
 use super::clocks::Clocks;
 use super::exposition::samples;
 use super::reading::Reading;
-use super::target::{Container, Target};
+use super::target::{Container, MeterTarget};
 use crate::api::http::answer;
 
 const SOURCE: &str = "kubelet";
@@ -25,7 +25,7 @@ const NAMES: &[&str] = &[
 pub(super) async fn read(
     client: &Client,
     node: &str,
-    targets: &[Target],
+    targets: &[MeterTarget],
     clocks: &Clocks,
 ) -> Result<Vec<Metered>, String> {
     let asked = clock::wall();

@@ -16,7 +16,7 @@ use kube::{Client, Config};
 
 use self::answer::{Series, series};
 use super::reading::Reading;
-use super::target::{Target, pod_of};
+use super::target::{MeterTarget, pod_of};
 use crate::api::http::get;
 
 const SOURCE: &str = "prometheus";
@@ -31,7 +31,7 @@ const BACK: &str = "3m";
 pub(super) async fn read(
     client: &Client,
     spec: &PrometheusSpec,
-    targets: &[Target],
+    targets: &[MeterTarget],
 ) -> Result<Vec<Metered>, String> {
     let mut found = Vec::new();
     for query in queries(targets) {
@@ -47,9 +47,9 @@ pub(super) async fn read(
         };
         found.extend(series(&text)?);
     }
-    let read = |target: &Target| {
+    let read = |target: &MeterTarget| {
         let of_cgroup = reading(&found, target, true).or_else(|| {
-            let pod = Target { container: Some(pod_of(target, targets)?), ..target.clone() };
+            let pod = MeterTarget { container: Some(pod_of(target, targets)?), ..target.clone() };
             reading(&found, &pod, true)
         });
         of_cgroup.or_else(|| reading(&found, target, false))
@@ -58,7 +58,7 @@ pub(super) async fn read(
 }
 
 /// One query for the containers of each namespace, and one for the nodes.
-fn queries(targets: &[Target]) -> Vec<String> {
+fn queries(targets: &[MeterTarget]) -> Vec<String> {
     let mut pods: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for container in targets.iter().filter_map(|target| target.container.as_ref()) {
         pods.entry(&container.namespace).or_default().insert(&container.pod);
@@ -86,7 +86,7 @@ fn at(url: &str) -> Result<Client, String> {
 }
 
 /// A target's last sample: of its cgroup, which is cAdvisor's, or of whatever else was scraped.
-fn reading(found: &[Series], target: &Target, of_cgroup: bool) -> Option<Reading> {
+fn reading(found: &[Series], target: &MeterTarget, of_cgroup: bool) -> Option<Reading> {
     let of_target = found.iter().filter(|series| is_of(series, target));
     let is_cpu = |series: &&Series| {
         let is_whole = matches!(series.label("cpu"), "total" | "");
@@ -113,7 +113,7 @@ fn reading(found: &[Series], target: &Target, of_cgroup: bool) -> Option<Reading
     })
 }
 
-fn is_of(series: &Series, target: &Target) -> bool {
+fn is_of(series: &Series, target: &MeterTarget) -> bool {
     match &target.container {
         Some(container) => {
             [("namespace", &container.namespace), ("pod", &container.pod), ("container", &container.name)]
@@ -143,14 +143,14 @@ mod tests {
     use super::*;
     use crate::observe::meters::target::Container;
 
-    fn target(pod: Option<&str>) -> Target {
+    fn target(pod: Option<&str>) -> MeterTarget {
         let container = pod.map(|pod| Container {
             namespace: "try".into(),
             pod: pod.into(),
             name: "burn".into(),
         });
         let what = if pod.is_some() { MeteredKind::Agent } else { MeteredKind::Node };
-        Target { who: "a".into(), what, node: "n2".into(), container }
+        MeterTarget { who: "a".into(), what, node: "n2".into(), container }
     }
 
     #[test]

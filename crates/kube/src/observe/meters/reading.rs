@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hopbench_testbed::Metered;
 
-use super::target::Target;
+use super::target::MeterTarget;
 
 /// Readings of all meters.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// The same as a record has it; absent: out of range.
-    pub(super) fn of(self, target: &Target, source: &'static str) -> Option<Metered> {
+    pub(super) fn of(self, target: &MeterTarget, source: &'static str) -> Option<Metered> {
         Some(Metered {
             who: target.who.clone(),
             what: target.what,

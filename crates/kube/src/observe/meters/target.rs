@@ -4,7 +4,7 @@ use hopbench_testbed::MeteredKind;
 
 /// A container or a node to ask the meters about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct MeterTarget {
     /// Its name in the record: of a proxy of the route, of an agent, or of a node of the scenario.
     pub who: String,
     /// Its kind.
@@ -28,9 +28,9 @@ pub struct Container {
 
 /// The pod of a container, if it is the only one of it that is asked about: a container that has no
 /// cgroup of its own is metered as its pod.
-pub(super) fn pod_of(target: &Target, targets: &[Target]) -> Option<Container> {
+pub(super) fn pod_of(target: &MeterTarget, targets: &[MeterTarget]) -> Option<Container> {
     let container = target.container.as_ref()?;
-    let same_pod = |other: &&Target| {
+    let same_pod = |other: &&MeterTarget| {
         let other = other.container.as_ref();
         other.is_some_and(|other| {
             (&other.namespace, &other.pod) == (&container.namespace, &container.pod)

@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use kube::ResourceExt;
 
 use super::change::{About, Change};
-use super::follow::Watched;
+use super::follow::WatchedObject;
 
 /// The watched state of a Deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) struct DeploymentState {
     generation: i64,
 }
 
-impl Watched for DeploymentState {
+impl WatchedObject for DeploymentState {
     type Object = Deployment;
 
     fn of(deployment: &Deployment) -> Self {

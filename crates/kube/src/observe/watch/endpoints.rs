@@ -8,7 +8,7 @@ use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt;
 
 use super::change::{About, Change};
-use super::follow::Watched;
+use super::follow::WatchedObject;
 
 /// The watched state of a slice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) struct EndpointState {
     ready: BTreeMap<String, String>,
 }
 
-impl Watched for EndpointState {
+impl WatchedObject for EndpointState {
     type Object = EndpointSlice;
 
     fn of(slice: &EndpointSlice) -> Self {

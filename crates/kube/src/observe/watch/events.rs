@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::Event;
 use kube::ResourceExt;
 
 use super::change::{About, Change};
-use super::follow::Watched;
+use super::follow::WatchedObject;
 
 /// Those that disturb a measurement, or say why something else did. Of what pods do when they start
 /// there is nothing.
@@ -29,7 +29,7 @@ pub(super) struct EventState {
     count: i32,
 }
 
-impl Watched for EventState {
+impl WatchedObject for EventState {
     type Object = Event;
 
     fn of(event: &Event) -> Self {

@@ -30,7 +30,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 const LET_IN: Duration = Duration::from_secs(2);
 
 /// A kind of object that is watched.
-pub(super) trait Watched: Sized + Send + 'static {
+pub(super) trait WatchedObject: Sized + Send + 'static {
     /// The object as the API server gives it.
     type Object: Resource<DynamicType = ()> + DeserializeOwned + Send + 'static;
 
@@ -42,7 +42,7 @@ pub(super) trait Watched: Sized + Send + 'static {
 }
 
 /// Notes what changes, until it is aborted, or until it learns that it must not.
-pub(super) async fn follow<W: Watched>(
+pub(super) async fn follow<W: WatchedObject>(
     api: Api<W::Object>,
     which: ListParams,
     log: Arc<Log>,
@@ -99,7 +99,7 @@ impl Broken {
 }
 
 /// One watch, from its list on, until it breaks.
-async fn watched<W: Watched>(
+async fn watched<W: WatchedObject>(
     followed: &mut Followed<W>,
     api: &Api<W::Object>,
     which: &ListParams,
@@ -156,7 +156,7 @@ impl<W> Default for Followed<W> {
 }
 
 /// Each says what changed by what is new.
-impl<W: Watched> Followed<W> {
+impl<W: WatchedObject> Followed<W> {
     fn list(&mut self, objects: &[W::Object]) -> Vec<Change> {
         let after = objects.iter().map(|object| (object.name_any(), W::of(object))).collect();
         let Some(before) = self.known.replace(after) else { return Vec::new() };
@@ -190,7 +190,7 @@ mod tests {
     /// Says everything.
     struct Plain(String);
 
-    impl Watched for Plain {
+    impl WatchedObject for Plain {
         type Object = ConfigMap;
 
         fn of(object: &ConfigMap) -> Self {

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
 
 use super::change::{About, Change};
-use super::follow::Watched;
+use super::follow::WatchedObject;
 
 /// The watched state of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct NodeState {
     allocatable: BTreeMap<String, String>,
 }
 
-impl Watched for NodeState {
+impl WatchedObject for NodeState {
     type Object = Node;
 
     fn of(node: &Node) -> Self {

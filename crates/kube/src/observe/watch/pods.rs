@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
 
 use super::change::{About, Change};
-use super::follow::Watched;
+use super::follow::WatchedObject;
 use crate::api::labels::RUN;
 
 /// The watched state of a pod.
@@ -37,7 +37,7 @@ struct ContainerState {
     resources: String,
 }
 
-impl Watched for PodState {
+impl WatchedObject for PodState {
     type Object = Pod;
 
     fn of(pod: &Pod) -> Self {

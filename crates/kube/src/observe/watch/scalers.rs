@@ -4,7 +4,7 @@ use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use kube::ResourceExt;
 
 use super::change::{About, Change};
-use super::follow::Watched;
+use super::follow::WatchedObject;
 
 /// The watched state of an autoscaler.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct ScalerState {
     wanted: i32,
 }
 
-impl Watched for ScalerState {
+impl WatchedObject for ScalerState {
     type Object = HorizontalPodAutoscaler;
 
     fn of(scaler: &HorizontalPodAutoscaler) -> Self {

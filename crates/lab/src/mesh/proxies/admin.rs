@@ -19,7 +19,7 @@ const OK: u16 = 200;
 
 /// A connection to an admin endpoint.
 #[derive(Debug)]
-pub(super) struct Admin {
+pub(super) struct AdminConnection {
     stream: UnixStream,
     /// Bytes that came and were not looked at yet.
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ enum Length {
     Chunked,
 }
 
-impl Admin {
+impl AdminConnection {
     /// Connects to the abstract Unix socket `name` (without `@`) of a network namespace.
     pub(super) fn connect(namespace: &Namespace, name: &str) -> io::Result<Self> {
         let address = SocketAddr::from_abstract_name(name)?;
@@ -168,7 +168,7 @@ mod tests {
     /// same connection.
     fn asked(answers: &'static [&str]) -> Vec<Result<String, String>> {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let mut admin = Admin { stream: ours, bytes: Vec::new() };
+        let mut admin = AdminConnection { stream: ours, bytes: Vec::new() };
         let server = std::thread::Builder::new().spawn(move || {
             for answer in answers {
                 let expected = "GET /stats HTTP/1.1\r\nHost: admin\r\n\r\n";
@@ -223,7 +223,7 @@ mod tests {
             ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", "unexpected end"),
         ] {
             let (ours, mut theirs) = UnixStream::pair().unwrap();
-            let mut admin = Admin { stream: ours, bytes: Vec::new() };
+            let mut admin = AdminConnection { stream: ours, bytes: Vec::new() };
             theirs.write_all(answer.as_bytes()).unwrap();
             theirs.shutdown(std::net::Shutdown::Write).unwrap();
             let error = admin.get("/stats", PATIENCE_NS).unwrap_err().to_string();
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn an_endpoint_that_says_nothing_is_not_waited_for_longer_than_asked() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let mut admin = Admin { stream: ours, bytes: Vec::new() };
+        let mut admin = AdminConnection { stream: ours, bytes: Vec::new() };
         let start = clock::now();
         theirs.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf").unwrap();
         let error = admin.get("/stats", 50_000_000).unwrap_err();

@@ -9,15 +9,15 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use hopbench_mesh::{Admin as Reached, Proxy};
+use hopbench_mesh::{AdminAddress, ProxySpec};
 use hopbench_model::units::Span;
 use hopbench_model::{Fault, Nanos};
 use hopbench_sys::clock;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::admin::Admin;
-use super::task::{Program, Task};
+use super::admin::AdminConnection;
+use super::task::{MeshProgram, ProxyTask};
 use super::totals::Totals;
 use crate::network::stack::Stack;
 use crate::processes::private_folder::private_folder;
@@ -38,7 +38,7 @@ const MOST_FILES_BYTES: u64 = 256 << 20;
 /// One process of a mesh. Dropping this kills it. Neither Envoy nor the services have anything to
 /// finish first, and work under way at the end of a lab is of no use.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningProxy {
     name: String,
     process: Supervised,
     stderr: StderrLog,
@@ -61,7 +61,7 @@ pub(super) struct Running {
 #[derive(Debug)]
 struct Endpoint {
     name: String,
-    admin: Option<Admin>,
+    admin: Option<AdminConnection>,
 }
 
 /// The parts of a process that are made before it starts.
@@ -78,11 +78,11 @@ struct Outfit {
 /// arguments.
 type Arguments = Box<dyn FnOnce(&Path) -> io::Result<Vec<OsString>> + Send>;
 
-impl Running {
+impl RunningProxy {
     /// Starts it; it is not ready yet. `services` is the program of the services; what it says goes
     /// to `log`.
     pub(super) fn start(
-        task: Task<'_>,
+        task: ProxyTask<'_>,
         services: &Path,
         log: Option<&File>,
     ) -> Result<Self, Fault> {
@@ -91,12 +91,12 @@ impl Running {
             .map_err(|error| Fault::environment(format!("cannot start {name}: {error}")))
     }
 
-    fn spawn(task: Task<'_>, services: &Path, log: Option<&File>) -> io::Result<Self> {
-        let Task { name, stack, cpus, program } = task;
+    fn spawn(task: ProxyTask<'_>, services: &Path, log: Option<&File>) -> io::Result<Self> {
+        let ProxyTask { name, stack, cpus, program } = task;
         let Outfit { program, ports, endpoint, totals, access_log, arguments } = match program {
-            Program::Envoy(proxy) => envoy(&proxy)?,
-            Program::Policy { port } => service("policy", port, services, stack)?,
-            Program::Telemetry { port } => service("telemetry", port, services, stack)?,
+            MeshProgram::Envoy(proxy) => envoy(&proxy)?,
+            MeshProgram::Policy { port } => service("policy", port, services, stack)?,
+            MeshProgram::Telemetry { port } => service("telemetry", port, services, stack)?,
         };
         let mut command = stack.namespace.command(&program)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -148,7 +148,7 @@ impl Running {
             && endpoint.admin.is_none()
         {
             // Nobody listens there yet, or again.
-            endpoint.admin = Admin::connect(&stack.namespace, &endpoint.name).ok();
+            endpoint.admin = AdminConnection::connect(&stack.namespace, &endpoint.name).ok();
             self.ready = false;
         }
         if !self.ready {
@@ -250,12 +250,12 @@ fn with_last_lines(text: &str, lines: &str) -> String {
     format!("{text}; its last words:\n  {}", lines.replace('\n', "\n  "))
 }
 
-fn envoy(proxy: &Proxy) -> io::Result<Outfit> {
+fn envoy(proxy: &ProxySpec) -> io::Result<Outfit> {
     let program =
         tools::envoy().map_err(|absent| io::Error::other(absent.why))?.path.canonicalize()?;
     let named = match &proxy.admin {
-        Reached::Pipe(path) => path.strip_prefix('@'),
-        Reached::Loopback(_) => None,
+        AdminAddress::Pipe(path) => path.strip_prefix('@'),
+        AdminAddress::Loopback(_) => None,
     };
     let name = named.ok_or_else(|| {
         let found = &proxy.admin;

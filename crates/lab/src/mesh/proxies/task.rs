@@ -4,9 +4,9 @@ use crate::network::stack::Stack;
 
 /// The program of a process of a mesh.
 #[derive(Debug)]
-pub(crate) enum Program {
+pub(crate) enum MeshProgram {
     /// An Envoy.
-    Envoy(Box<hopbench_mesh::Proxy>),
+    Envoy(Box<hopbench_mesh::ProxySpec>),
     /// The policy service, which listens on this TCP port.
     Policy { port: u16 },
     /// The telemetry service, which listens on this TCP port.
@@ -15,10 +15,10 @@ pub(crate) enum Program {
 
 /// A process that is to run in a pod.
 #[derive(Debug)]
-pub(crate) struct Task<'a> {
+pub(crate) struct ProxyTask<'a> {
     /// Its name, which no other one has: `bridge@b sidecar`.
     pub(crate) name: String,
     pub(crate) stack: &'a Stack,
     pub(crate) cpus: Option<&'a [usize]>,
-    pub(crate) program: Program,
+    pub(crate) program: MeshProgram,
 }

@@ -15,14 +15,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{Admin, Identity, Listener, Protocol, Proxy, Route, SPIFFE, Upstream};
+use hopbench_mesh::{
+    AdminAddress, Listener, Protocol, ProxyIdentity, ProxyRoute, ProxySpec, SPIFFE, Upstream,
+};
 use hopbench_model::{FaultKind, Variant};
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::*;
-use crate::processes::process_table::{self, Process};
+use crate::processes::process_table::{self, ProcessId};
 
 /// Where echo servers listen.
 const ECHO: u16 = 7000;
@@ -41,8 +43,8 @@ fn with_envoy(test: &str, body: impl FnOnce()) {
 }
 
 /// A proxy that passes TCP connections on from one port to another.
-fn proxy(from: u16, to: u16) -> Proxy {
-    let route = Route {
+fn proxy(from: u16, to: u16) -> ProxySpec {
+    let route = ProxyRoute {
         name: "echo".to_owned(),
         address: None,
         port: from,
@@ -53,10 +55,10 @@ fn proxy(from: u16, to: u16) -> Proxy {
         telemetry: None,
         upstream: Upstream::Endpoints(vec![local(to)]),
     };
-    Proxy {
+    ProxySpec {
         name: format!("from {from}"),
         variant: Variant { mtls: false, ..Variant::plain() },
-        admin: Admin::Pipe(format!("@admin-{from}")),
+        admin: AdminAddress::Pipe(format!("@admin-{from}")),
         ready: None,
         listeners: vec![Listener {
             name: "gateway".to_owned(),
@@ -77,8 +79,13 @@ fn local(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-fn task<'a>(name: &str, stack: &'a Stack, proxy: Proxy) -> Task<'a> {
-    Task { name: name.to_owned(), stack, cpus: None, program: Program::Envoy(Box::new(proxy)) }
+fn task<'a>(name: &str, stack: &'a Stack, proxy: ProxySpec) -> ProxyTask<'a> {
+    ProxyTask {
+        name: name.to_owned(),
+        stack,
+        cpus: None,
+        program: MeshProgram::Envoy(Box::new(proxy)),
+    }
 }
 
 fn proxies() -> Proxies {
@@ -167,7 +174,7 @@ fn several_start_at_once_count_what_passes_and_go() {
         until("gauges", || proxies.gauges("a").unwrap()["allocated_bytes"] > 1e6);
         assert_eq!(proxies.gauges("a").unwrap()["workers"], f64::from(Variant::CONCURRENCY));
 
-        let living = pids.map(|pid| Process::now(pid).unwrap());
+        let living = pids.map(|pid| ProcessId::now(pid).unwrap());
         proxies.stop();
         assert!(living.iter().all(|process| !process.is_alive()));
         assert!(!proxies.is_alive("a") && proxies.pid("a").is_none());
@@ -267,7 +274,7 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
     with_envoy("one_that_cannot_start_says_why_in_its_own_words", || {
         let stack = stack("a");
         let mut proxies = proxies();
-        let mut start = |wrong: Proxy| {
+        let mut start = |wrong: ProxySpec| {
             let tasks =
                 vec![task("good", &stack, proxy(FRONT, ECHO)), task("wrong", &stack, wrong)];
             proxies.start(tasks).unwrap_err()
@@ -275,7 +282,8 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
         let mut encrypted = proxy(FRONT + 1, ECHO);
         encrypted.variant.mtls = true;
         encrypted.listeners[0].routes[0].from_proxy = true;
-        let none = || Identity { certificate: "x".into(), key: "x".into(), authority: "x".into() };
+        let none =
+            || ProxyIdentity { certificate: "x".into(), key: "x".into(), authority: "x".into() };
         encrypted.identity = Some(none());
         // The port of the server.
         for (wrong, words) in [(encrypted, "certificate"), (proxy(ECHO, ECHO), "in use")] {
@@ -292,7 +300,7 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
         proxies.start(vec![task("good", &stack, proxy(FRONT, ECHO))]).unwrap();
         assert_eq!(echo(&stack, FRONT).unwrap(), "hello");
         let mut unknown = proxy(FRONT + 2, ECHO);
-        unknown.admin = Admin::Pipe("/tmp/admin".to_owned());
+        unknown.admin = AdminAddress::Pipe("/tmp/admin".to_owned());
         let fault = proxies.start(vec![task("p", &stack, unknown)]).unwrap_err();
         assert!(fault.text.contains("expected @ and the name"), "{fault}");
     });
@@ -308,11 +316,11 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
         let mut proxies = Proxies::new(script, Some(File::create(&log).unwrap()));
         let stack = Stack::create("a").unwrap();
         let tasks = || {
-            vec![Task {
+            vec![ProxyTask {
                 name: "p".to_owned(),
                 stack: &stack,
                 cpus: None,
-                program: Program::Policy { port: 9 },
+                program: MeshProgram::Policy { port: 9 },
             }]
         };
         let fault = proxies.start_within(tasks(), SECOND / 2).unwrap_err();
@@ -348,9 +356,9 @@ fn services_tell_their_totals_and_their_death_is_seen() {
                 }
             })
             .unwrap();
-        let telemetry = Program::Telemetry { port: ECHO };
+        let telemetry = MeshProgram::Telemetry { port: ECHO };
         proxies
-            .start(vec![Task {
+            .start(vec![ProxyTask {
                 name: "t".to_owned(),
                 stack: &stack,
                 cpus: Some(&[0]),
@@ -420,7 +428,7 @@ fn proxies_believe_their_own_authority_only() {
             for (proxy, authority) in [(&mut outbound, client), (&mut inbound, &ours)] {
                 proxy.variant.mtls = true;
                 let issued = authority.issue(&format!("{SPIFFE}pod/bridge+runsc@a#2")).unwrap();
-                proxy.identity = Some(Identity {
+                proxy.identity = Some(ProxyIdentity {
                     certificate: issued.certificate,
                     key: issued.key,
                     authority: issued.authority,
@@ -527,7 +535,7 @@ fn whoever_started_them_is_killed_and_nothing_is_left() {
         let mut lines = BufReader::new(holder.stderr.take().unwrap()).lines().map_while(Result::ok);
         let pid: u32 = lines.find_map(|line| line.strip_prefix("pid ")?.parse().ok()).unwrap();
         // Not its child: init took it over otherwise, and it would live on.
-        let process = Process::now(pid).unwrap();
+        let process = ProcessId::now(pid).unwrap();
         holder.kill().unwrap();
         holder.wait().unwrap();
         until("Envoy is left", || !process.is_alive());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hopbench_model::Fault;
-use hopbench_sys::namespace::{StartError, Step};
+use hopbench_sys::namespace::{NamespaceStep, StartError};
 use nix::errno::Errno;
 
 const ALTERNATIVE: &str = "Or run it as root, which needs no user namespace: `sudo hopbench ...`.";
@@ -11,14 +11,14 @@ const ALTERNATIVE: &str = "Or run it as root, which needs no user namespace: `su
 /// The meaning of a failed start for the user.
 pub(super) fn fault(failed: &StartError) -> Fault {
     let what = match failed.step {
-        Step::Prepare => "start a process for the lab",
-        Step::Clone => "make namespaces for the lab",
-        Step::MapUser => "become root in the lab's user namespace",
-        Step::Execute => "start this program once more inside the lab",
+        NamespaceStep::Prepare => "start a process for the lab",
+        NamespaceStep::Clone => "make namespaces for the lab",
+        NamespaceStep::MapUser => "become root in the lab's user namespace",
+        NamespaceStep::Execute => "start this program once more inside the lab",
     };
     let reason = match failed.step {
-        Step::Clone | Step::MapUser => reason(failed, Path::new("/proc/sys")),
-        Step::Prepare | Step::Execute => String::new(),
+        NamespaceStep::Clone | NamespaceStep::MapUser => reason(failed, Path::new("/proc/sys")),
+        NamespaceStep::Prepare | NamespaceStep::Execute => String::new(),
     };
     Fault::environment(format!("cannot {what}: {}. {reason}", failed.error).trim_end().to_owned())
 }
@@ -42,7 +42,7 @@ fn reason(failed: &StartError, settings: &Path) -> String {
         );
     }
     let errno = failed.error.raw_os_error().map(Errno::from_raw);
-    if failed.step == Step::MapUser
+    if failed.step == NamespaceStep::MapUser
         && errno == Some(Errno::EPERM)
         && nix::unistd::geteuid().is_root()
     {
@@ -105,7 +105,7 @@ mod tests {
             std::fs::write(file, format!("{value}\n")).unwrap();
         }
         let error = io::Error::from_raw_os_error(errno as i32);
-        let reason = reason(&StartError { step: Step::Clone, error }, &folder);
+        let reason = reason(&StartError { step: NamespaceStep::Clone, error }, &folder);
         let _ = std::fs::remove_dir_all(&folder);
         reason
     }
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn it_is_the_environment_that_cannot() {
         let error = io::Error::from_raw_os_error(Errno::EPERM as i32);
-        let fault = fault(&StartError { step: Step::Clone, error });
+        let fault = fault(&StartError { step: NamespaceStep::Clone, error });
         assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
         assert!(
             fault.text.starts_with("cannot make namespaces for the lab: Operation not permitted"),

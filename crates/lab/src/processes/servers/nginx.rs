@@ -6,12 +6,12 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::server::Server;
+use super::server::ServerProgram;
 
 #[derive(Debug)]
 pub(super) struct Nginx;
 
-impl Server for Nginx {
+impl ServerProgram for Nginx {
     fn name(&self) -> &'static str {
         "nginx"
     }

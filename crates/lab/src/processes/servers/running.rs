@@ -11,11 +11,11 @@ use hopbench_sys::clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::server::Server;
+use super::server::ServerProgram;
 use crate::network::stack::Stack;
 use crate::processes::affinity;
 use crate::processes::private_folder::private_folder;
-use crate::processes::process_table::{Process, children};
+use crate::processes::process_table::{ProcessId, children};
 use crate::processes::stderr_log::StderrLog;
 use crate::processes::supervised::Supervised;
 use crate::processes::tools;
@@ -33,24 +33,24 @@ const MOST_MORE_BYTES: u64 = 256 << 20;
 
 /// A server program. Dropping this ends it.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningServer {
     master: Supervised,
     /// The workers, as they were seen last: a master that was killed leaves them behind.
-    workers: Vec<Process>,
+    workers: Vec<ProcessId>,
 }
 
 /// The task of a server program.
 #[derive(Debug)]
-pub(crate) struct Task<'a> {
-    pub(crate) server: &'static dyn Server,
+pub(crate) struct ServerTask<'a> {
+    pub(crate) server: &'static dyn ServerProgram,
     pub(crate) port: u16,
     pub(crate) sizes: &'a BTreeSet<u64>,
     pub(crate) cpus: Option<&'a [usize]>,
 }
 
-impl Running {
+impl RunningServer {
     /// Starts a program in a namespace; it listens when this returns.
-    pub(crate) fn start(stack: &Stack, task: &Task<'_>) -> io::Result<Self> {
+    pub(crate) fn start(stack: &Stack, task: &ServerTask<'_>) -> io::Result<Self> {
         let program = tools::find(task.server.name())
             .ok_or_else(|| {
                 io::Error::other(format!("no program `{}` in PATH", task.server.name()))
@@ -126,8 +126,8 @@ impl Running {
     /// known.
     fn look(&mut self) {
         if self.master.is_alive() {
-            let workers: Vec<Process> =
-                children(self.master.pid()).into_iter().filter_map(Process::now).collect();
+            let workers: Vec<ProcessId> =
+                children(self.master.pid()).into_iter().filter_map(ProcessId::now).collect();
             // Once more: it may have ended in between.
             if self.master.is_alive() {
                 self.workers = workers;
@@ -136,7 +136,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.look();
         // The master ends its workers when it is told to end.
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     /// A master that a shell plays, with one child.
-    fn running(script: &'static str) -> Running {
+    fn running(script: &'static str) -> RunningServer {
         let (master, _) = Supervised::start(move || {
             let mut child =
                 Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn()?;
@@ -175,7 +175,7 @@ mod tests {
             Ok(child)
         })
         .unwrap();
-        let mut running = Running { master, workers: Vec::new() };
+        let mut running = RunningServer { master, workers: Vec::new() };
         while running.workers.is_empty() {
             running.look();
         }
@@ -189,7 +189,9 @@ mod tests {
         let start = clock::now();
         drop(stubborn);
         assert!(clock::now() - start < 2 * MOST_END_NS);
-        assert!(Process::now(master).is_none() && workers.iter().all(|worker| !worker.is_alive()));
+        assert!(
+            ProcessId::now(master).is_none() && workers.iter().all(|worker| !worker.is_alive())
+        );
     }
 
     #[test]
@@ -198,7 +200,7 @@ mod tests {
         let before = restarting.pids().unwrap();
         assert_eq!((before.len(), before[0]), (2, restarting.master.pid()));
         kill(Pid::from_raw(before[1] as i32), Signal::SIGKILL).unwrap();
-        while Process::now(before[1]).is_some() {}
+        while ProcessId::now(before[1]).is_some() {}
         let after = restarting.pids().unwrap();
         assert!(
             after.len() == 2 && after[0] == before[0] && after[1] != before[1],

@@ -11,7 +11,7 @@ use hopbench_model::ServerSpec;
 /// A program that a lab can start as the server of a path.
 ///
 /// To add one: a file in `processes/servers/` and a line in [`SERVERS`](crate::SERVERS).
-pub trait Server: fmt::Debug + Sync {
+pub trait ServerProgram: fmt::Debug + Sync {
     /// Its name in scenarios, and the name of the program.
     fn name(&self) -> &'static str;
 

@@ -4,7 +4,7 @@ use std::io;
 
 use super::blocks;
 use crate::topology::addresses::Subnets;
-use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::kind::{NetworkKind, Reach, Site};
 use crate::topology::node::Node;
 
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Bridge;
 
 const BRIDGE: &str = "br0";
 
-impl Kind for Bridge {
+impl NetworkKind for Bridge {
     fn name(&self) -> &'static str {
         "bridge"
     }

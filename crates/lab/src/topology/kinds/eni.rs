@@ -3,12 +3,12 @@
 use std::io;
 
 use super::blocks;
-use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::kind::{NetworkKind, Reach, Site};
 
 #[derive(Debug)]
 pub(super) struct Eni;
 
-impl Kind for Eni {
+impl NetworkKind for Eni {
     fn name(&self) -> &'static str {
         "eni"
     }
@@ -22,10 +22,10 @@ impl Kind for Eni {
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
-        let (port, line) = (format!("e{}", site.number), site.node.line(site.mtu));
-        site.fabric.plug(&site.node.spec.zone, &port, &site.pod.namespace, line)?;
-        if let Some(bits_per_s) = line.bits_per_s {
-            site.pod.netlink.shape("eth0", bits_per_s, line.mtu)?;
+        let (port, capacity) = (format!("e{}", site.number), site.node.capacity(site.mtu));
+        site.fabric.plug(&site.node.spec.zone, &port, &site.pod.namespace, capacity)?;
+        if let Some(bits_per_s) = capacity.bits_per_s {
+            site.pod.netlink.shape("eth0", bits_per_s, capacity.mtu)?;
         }
         blocks::on_fabric(site)
     }

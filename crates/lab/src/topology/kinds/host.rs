@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::kind::{NetworkKind, Reach, Site};
 
 #[derive(Debug)]
 pub(super) struct Host;
 
-impl Kind for Host {
+impl NetworkKind for Host {
     fn name(&self) -> &'static str {
         "host"
     }

@@ -3,12 +3,12 @@
 use std::io;
 
 use super::blocks;
-use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::kind::{NetworkKind, Reach, Site};
 
 #[derive(Debug)]
 pub(super) struct Macvlan;
 
-impl Kind for Macvlan {
+impl NetworkKind for Macvlan {
     fn name(&self) -> &'static str {
         "macvlan"
     }

@@ -7,7 +7,7 @@ use std::io;
 
 use super::blocks;
 use crate::topology::addresses::{self, Subnets};
-use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::kind::{NetworkKind, Reach, Site};
 use crate::topology::node::Node;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ const PORT: u16 = 4789;
 /// Outer IPv4 (20), UDP (8) and VXLAN (8) headers and the inner Ethernet header (14).
 const HEADER_BYTES: u32 = 50;
 
-impl Kind for Overlay {
+impl NetworkKind for Overlay {
     fn name(&self) -> &'static str {
         "overlay"
     }

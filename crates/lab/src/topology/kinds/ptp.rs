@@ -4,13 +4,13 @@ use std::io;
 
 use super::blocks;
 use crate::topology::addresses::Subnets;
-use crate::topology::kind::{Kind, Reach, Site};
+use crate::topology::kind::{NetworkKind, Reach, Site};
 use crate::topology::node::Node;
 
 #[derive(Debug)]
 pub(super) struct Ptp;
 
-impl Kind for Ptp {
+impl NetworkKind for Ptp {
     fn name(&self) -> &'static str {
         "ptp"
     }

@@ -12,7 +12,7 @@ const TIMEOUTS: u32 = 8;
 
 /// What ends a wait in time.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum WaitEnd {
     /// The timer, as it is set.
     Timer,
     /// The timer, once it is set to the time that is waited for.
@@ -46,10 +46,10 @@ impl Alarm {
         until: Nanos,
         precise: bool,
         clock: impl FnOnce() -> Nanos,
-    ) -> End {
+    ) -> WaitEnd {
         // A timer that goes off too early only makes a turn for nothing.
         if self.armed <= until {
-            return End::Timer;
+            return WaitEnd::Timer;
         }
         let now = clock();
         if now >= self.due {
@@ -58,10 +58,10 @@ impl Alarm {
         self.due = self.due.min(until);
         self.timeouts += 1;
         if precise && self.timeouts <= TIMEOUTS {
-            return End::Timeout(until.saturating_sub(now));
+            return WaitEnd::Timeout(until.saturating_sub(now));
         }
         self.armed = until;
-        End::NewTimer
+        WaitEnd::NewTimer
     }
 
     /// The timer went off.
@@ -87,12 +87,12 @@ mod tests {
         while now < 1000 * MS {
             let until = until(now);
             let end = match alarm.end(until, precise, || now) {
-                End::Timer => timer,
-                End::NewTimer => {
+                WaitEnd::Timer => timer,
+                WaitEnd::NewTimer => {
                     (set, timer) = (set + 1, until);
                     timer
                 }
-                End::Timeout(left) => {
+                WaitEnd::Timeout(left) => {
                     timeouts += 1;
                     now + left
                 }
@@ -147,17 +147,17 @@ mod tests {
     #[test]
     fn an_earlier_time_ends_the_wait_for_a_later_one() {
         let mut alarm = Alarm::new();
-        assert_eq!(alarm.end(100 * MS, false, || 1), End::NewTimer);
+        assert_eq!(alarm.end(100 * MS, false, || 1), WaitEnd::NewTimer);
         // What the timer was set for stays; a schedule that begins then goes before it.
         for tick in 1..50 {
             for now in [tick * MS - MS / 2, tick * MS - MS / 4] {
                 let left = tick * MS - now;
-                assert_eq!(alarm.end(tick * MS, true, || now), End::Timeout(left), "{now}");
+                assert_eq!(alarm.end(tick * MS, true, || now), WaitEnd::Timeout(left), "{now}");
             }
         }
-        assert_eq!(alarm.end(200 * MS, true, || 60 * MS), End::Timer);
+        assert_eq!(alarm.end(200 * MS, true, || 60 * MS), WaitEnd::Timer);
         alarm.rang();
         // A time that has come is not waited for.
-        assert_eq!(alarm.end(99 * MS, true, || 100 * MS), End::Timeout(0));
+        assert_eq!(alarm.end(99 * MS, true, || 100 * MS), WaitEnd::Timeout(0));
     }
 }

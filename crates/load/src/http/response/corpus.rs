@@ -1,6 +1,6 @@
 //! Responses as servers send them, and what they have to come to.
 
-use super::{Flags, ResponseEnd};
+use super::{ResponseEnd, ResponseFlags};
 
 /// A response: whether it answers `HEAD`, its bytes, what it has to come to.
 #[derive(Debug, Clone, Copy)]
@@ -160,7 +160,7 @@ impl Case {
             close: self.close,
             header_bytes: self.text.len() as u64 - self.body_bytes,
             body_bytes: self.body_bytes,
-            flags: Flags::default(),
+            flags: ResponseFlags::default(),
         }
     }
 }

@@ -10,9 +10,9 @@ const MOST: usize = 12;
 /// The letters by which a proxy says why it gave an answer itself: `UF`, `UF,URX`, `RL`; empty
 /// where none did.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Flags([u8; MOST]);
+pub struct ResponseFlags([u8; MOST]);
 
-impl Flags {
+impl ResponseFlags {
     /// The flags among the fields of a head. The first field that holds any counts: it is that of
     /// the proxy nearest to the cause.
     pub(super) fn among(fields: &[httparse::Header<'_>]) -> Self {
@@ -48,15 +48,15 @@ impl Flags {
     }
 }
 
-impl fmt::Display for Flags {
+impl fmt::Display for ResponseFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
 }
 
-impl fmt::Debug for Flags {
+impl fmt::Debug for ResponseFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Flags({})", self.text())
+        write!(f, "ResponseFlags({})", self.text())
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
             ("UF,URX,UAEX,RL", "UF,URX,UAEX"),
             ("UF,URX,UAEXX,RL", "UF,URX,UAEXX"),
         ] {
-            assert_eq!(Flags::read(value.as_bytes()).to_string(), flags, "{value}");
+            assert_eq!(ResponseFlags::read(value.as_bytes()).to_string(), flags, "{value}");
         }
     }
 
@@ -90,8 +90,11 @@ mod tests {
         let field = |name, value: &'static str| httparse::Header { name, value: value.as_bytes() };
         let fields =
             [field("x-flags", "NO"), field("X-Hopbench-Flags", "-"), field(FLAGS_HEADER, "UF")];
-        assert_eq!(Flags::among(&fields).to_string(), "UF");
-        assert_eq!(Flags::among(&[fields[2], field("x-hopbench-flags", "URX")]).to_string(), "UF");
-        assert!(Flags::among(&fields[..2]).is_empty());
+        assert_eq!(ResponseFlags::among(&fields).to_string(), "UF");
+        assert_eq!(
+            ResponseFlags::among(&[fields[2], field("x-hopbench-flags", "URX")]).to_string(),
+            "UF"
+        );
+        assert!(ResponseFlags::among(&fields[..2]).is_empty());
     }
 }

@@ -2,13 +2,13 @@
 
 use hopbench_model::Nanos;
 
-use super::page::{Load, Page, Refusal};
+use super::page::{ErrorPage, LoadParams, Page};
 use super::{Method, Request, RequestError};
 
 /// What to do about a request; the head, and a short body, have been appended to the caller's
 /// buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct TargetAnswer {
     /// How long to wait before the first byte is written, ns.
     pub delay_ns: Nanos,
     /// What to write after the buffer.
@@ -35,7 +35,7 @@ pub enum Body {
 #[derive(Debug)]
 pub struct Responder {
     target: String,
-    page: Result<Page, Refusal>,
+    page: Result<Page, ErrorPage>,
 }
 
 impl Default for Responder {
@@ -54,7 +54,7 @@ impl Responder {
 
     /// Answers `request`, which came at `now_ns` on the clock that stalls go by, and appends to
     /// `out` what is to be written first.
-    pub fn respond(&mut self, request: &Request, now_ns: Nanos, out: &mut Vec<u8>) -> Answer {
+    pub fn respond(&mut self, request: &Request, now_ns: Nanos, out: &mut Vec<u8>) -> TargetAnswer {
         if self.target != request.target {
             self.page = Page::of(&request.target);
             self.target.clear();
@@ -69,7 +69,7 @@ impl Responder {
             Ok(Page::Health) => (0, text_answer(request, 200, "ok", out)),
             Err(refusal) => (0, text_answer(request, refusal.status, &refusal.text, out)),
         };
-        Answer { delay_ns, body, close: !request.keep_alive }
+        TargetAnswer { delay_ns, body, close: !request.keep_alive }
     }
 }
 
@@ -94,7 +94,7 @@ fn text_answer(request: &Request, status: u16, text: &str, out: &mut Vec<u8>) ->
     Body::None
 }
 
-fn load_answer(request: &Request, load: &Load, out: &mut Vec<u8>) -> Body {
+fn load_answer(request: &Request, load: &LoadParams, out: &mut Vec<u8>) -> Body {
     if matches!(load.status, 204 | 304) {
         write_head(out, load.status, b"", None, connection(request));
         return Body::None;

@@ -18,12 +18,12 @@ pub(super) enum Page {
     /// `/healthz`.
     Health,
     /// `/` with its parameters.
-    Load(Load),
+    Load(LoadParams),
 }
 
 /// The parameters of `/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Load {
+pub(super) struct LoadParams {
     /// Length of the body, bytes; absent: the request's own.
     pub(super) size: Option<u64>,
     /// 200 to 599.
@@ -35,7 +35,7 @@ pub(super) struct Load {
 
 /// A request that asks for something that is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct ErrorPage {
     /// The status of the answer.
     pub(super) status: u16,
     /// Its body.
@@ -44,12 +44,12 @@ pub(super) struct Refusal {
 
 impl Page {
     /// Finds the page.
-    pub(super) fn of(target: &str) -> Result<Self, Refusal> {
+    pub(super) fn of(target: &str) -> Result<Self, ErrorPage> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         match path {
-            "/" => Load::of(query).map(Self::Load),
+            "/" => LoadParams::of(query).map(Self::Load),
             "/healthz" => Ok(Self::Health),
-            other => Err(Refusal {
+            other => Err(ErrorPage {
                 status: 404,
                 text: format!(
                     "path: found `{}`, expected `/` or `/healthz`\n",
@@ -60,8 +60,8 @@ impl Page {
     }
 }
 
-impl Load {
-    fn of(query: &str) -> Result<Self, Refusal> {
+impl LoadParams {
+    fn of(query: &str) -> Result<Self, ErrorPage> {
         let (mut size, mut status, mut delay_ns, mut stall, mut every) =
             (None, None, None, None, None);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -107,7 +107,7 @@ impl Load {
     }
 }
 
-fn set<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), Refusal> {
+fn set<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), ErrorPage> {
     if slot.replace(value).is_some() {
         Err(bad("query", name, "each parameter once"))
     } else {
@@ -115,18 +115,18 @@ fn set<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), Refusal> {
     }
 }
 
-fn size_of(value: &str) -> Result<u64, Refusal> {
+fn size_of(value: &str) -> Result<u64, ErrorPage> {
     let Bytes(size) = value.parse().map_err(|e: UnitError| bad("size", value, e.expected))?;
     if size <= MOST_SIZE_BYTES { Ok(size) } else { Err(bad("size", value, "at most 1GiB")) }
 }
 
-fn status_of(value: &str) -> Result<u16, Refusal> {
+fn status_of(value: &str) -> Result<u16, ErrorPage> {
     let expected = "a status from 200 to 599";
     let status = if value.len() == 3 { value.parse().ok() } else { None };
     status.filter(|s| (200..600).contains(s)).ok_or_else(|| bad("status", value, expected))
 }
 
-fn span_of(name: &str, value: &str, least: Nanos, most: Nanos) -> Result<Nanos, Refusal> {
+fn span_of(name: &str, value: &str, least: Nanos, most: Nanos) -> Result<Nanos, ErrorPage> {
     let Span(span) = value.parse().map_err(|e: UnitError| bad(name, value, e.expected))?;
     if (least..=most).contains(&span) {
         return Ok(span);
@@ -134,8 +134,8 @@ fn span_of(name: &str, value: &str, least: Nanos, most: Nanos) -> Result<Nanos, 
     Err(bad(name, value, &format!("{} to {}", Span(least), Span(most))))
 }
 
-fn bad(name: &str, found: &str, expected: &str) -> Refusal {
-    Refusal {
+fn bad(name: &str, found: &str, expected: &str) -> ErrorPage {
+    ErrorPage {
         status: 400,
         text: format!("{name}: found `{}`, expected {expected}\n", excerpt(found.as_bytes())),
     }
@@ -147,7 +147,7 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    fn load(query: &str) -> Load {
+    fn load(query: &str) -> LoadParams {
         match Page::of(&format!("/?{query}")) {
             Ok(Page::Load(load)) => load,
             other => panic!("{query}: {other:?}"),
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn parameters_mean_what_they_say() {
-        assert_eq!(load(""), Load { size: None, status: 200, delay_ns: 0, stall_ns: None });
+        assert_eq!(load(""), LoadParams { size: None, status: 200, delay_ns: 0, stall_ns: None });
         assert_eq!(load("size=1KiB&delay=5ms&status=503").size, Some(1024));
         assert_eq!(load("size=1GiB").size, Some(1 << 30));
         assert_eq!(load("&status=599&").status, 599);

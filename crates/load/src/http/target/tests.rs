@@ -388,7 +388,7 @@ fn a_body_comes_back_and_the_last_target_is_not_confused() {
         ("/", 0, 0, Body::Echo),
     ] {
         let (head, answer) = respond(target, now_ns);
-        assert_eq!(answer, Answer { delay_ns, body, close: false }, "{target}");
+        assert_eq!(answer, TargetAnswer { delay_ns, body, close: false }, "{target}");
         assert_eq!(head == echo, body == Body::Echo, "{head}");
     }
     assert!(respond("/?size=x", 0).0.starts_with("HTTP/1.1 400 "));

@@ -29,7 +29,7 @@ const LONGEST_PAUSE_NS: Nanos = 100_000_000;
 
 /// What all connections have in common.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct ClientPlan {
     /// All of a request.
     pub(super) request: Box<[u8]>,
     /// Whether it is a `HEAD`.
@@ -46,7 +46,7 @@ pub(super) struct Plan {
 
 /// The state machine of one connection.
 pub(super) struct Client {
-    plan: Arc<Plan>,
+    plan: Arc<ClientPlan>,
     parser: ResponseParser,
     state: State,
     connected: bool,
@@ -83,7 +83,7 @@ enum Then {
 }
 
 impl Client {
-    pub(super) fn new(plan: Arc<Plan>) -> Self {
+    pub(super) fn new(plan: Arc<ClientPlan>) -> Self {
         Self {
             parser: ResponseParser::new(plan.is_head),
             plan,

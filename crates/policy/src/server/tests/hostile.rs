@@ -9,8 +9,8 @@ const SHORT: Duration = Duration::from_millis(400);
 /// What a client of HTTP/2 says first, and settings without any.
 const HELLO: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
 
-fn impatient() -> Limits {
-    Limits { patience: SHORT, ..Limits::default() }
+fn impatient() -> ServerLimits {
+    ServerLimits { patience: SHORT, ..ServerLimits::default() }
 }
 
 fn refused(grpc: u8) -> Answer {
@@ -45,7 +45,7 @@ fn is_closed(mut stream: TcpStream) -> bool {
 
 #[test]
 fn calls_that_are_wrong_end_in_a_status() {
-    let running = Running::new(Policy::new(), Limits::default());
+    let running = Running::new(Policy::new(), ServerLimits::default());
     let client = running.client();
     let call = |pieces: &[&[u8]]| client.call(Policy::METHOD, pieces);
     assert_eq!(call(&[&frame(b"\xff\xff\xff")]), refused(3), "no message of that kind");
@@ -121,8 +121,10 @@ fn a_trickle_is_given_up() {
 
 #[test]
 fn large_messages_share_the_room() {
-    let running =
-        Running::new(Telemetry::default(), Limits { pending_bytes: 1_000, ..Limits::default() });
+    let running = Running::new(
+        Telemetry::default(),
+        ServerLimits { pending_bytes: 1_000, ..ServerLimits::default() },
+    );
     let client = running.client();
     let message = frame(&[0x0a; 900]);
     let mut first = client.open(Telemetry::METHOD);
@@ -160,7 +162,8 @@ fn what_is_not_http2_is_cut_off() {
 
 #[test]
 fn the_longest_idle_connection_makes_room() {
-    let running = Running::new(Policy::new(), Limits { connections: 3, ..Limits::default() });
+    let running =
+        Running::new(Policy::new(), ServerLimits { connections: 3, ..ServerLimits::default() });
     let busy = running.client();
     client::until(|| running.total("connections") == 1);
     // Peers that said hello and then nothing, for as long as they like.
@@ -191,7 +194,8 @@ fn the_longest_idle_connection_makes_room() {
 
 #[test]
 fn peers_that_call_in_turn_displace_no_proxy_from_elsewhere() {
-    let running = Running::new(Policy::new(), Limits { connections: 4, ..Limits::default() });
+    let running =
+        Running::new(Policy::new(), ServerLimits { connections: 4, ..ServerLimits::default() });
     let resting = Client::connect_from(std::net::Ipv4Addr::new(127, 0, 0, 2), running.address);
     let call = |client: &Client| client.call(Policy::METHOD, &[&frame(CHECK)]).grpc;
     assert_eq!(call(&resting), Some(0));
@@ -213,7 +217,7 @@ fn peers_that_call_in_turn_displace_no_proxy_from_elsewhere() {
 /// nobody's.
 #[test]
 fn a_connection_without_calls_is_given_up_and_a_quiet_stream_is_not() {
-    let running = Running::new(Telemetry::default(), Limits { idle: SHORT, ..impatient() });
+    let running = Running::new(Telemetry::default(), ServerLimits { idle: SHORT, ..impatient() });
     let client = running.client();
     let mut quiet = client.open(Telemetry::METHOD);
     quiet.send(&frame(REPORT));
@@ -231,7 +235,8 @@ fn a_connection_without_calls_is_given_up_and_a_quiet_stream_is_not() {
 /// The values that docs/method.md promises.
 #[test]
 fn peers_get_so_much_and_no_more() {
-    let Limits { connections, calls, pending_bytes, patience, idle } = Limits::default();
+    let ServerLimits { connections, calls, pending_bytes, patience, idle } =
+        ServerLimits::default();
     assert_eq!((connections, calls, pending_bytes), (512, 256, 64 << 20));
     assert_eq!((patience, idle), (Duration::from_secs(10), Duration::from_secs(600)));
 }

@@ -1,4 +1,4 @@
-//! The load of a trial: what must have crossed every link at least.
+//! The traffic of a trial: what must have crossed every link at least.
 
 use hopbench_model::{Counter, EndReport, HttpVersion, Pattern};
 use hopbench_testbed::placement::Endpoints;
@@ -6,9 +6,9 @@ use hopbench_testbed::{AgentId, Seen};
 
 use crate::topology::packet_path::Way;
 
-/// The load that a trial moved, from its start to its end, warm-up included.
+/// The traffic of a trial, from its start to its end, warm-up included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Load {
+pub(super) struct TrialTraffic {
     pub(super) out_bytes: u64,
     pub(super) back_bytes: u64,
     /// Packets to the servers at least.
@@ -18,7 +18,7 @@ pub(super) struct Load {
     pub(super) connections: u64,
 }
 
-impl Load {
+impl TrialTraffic {
     pub(super) fn of(endpoints: &Endpoints, seen: &Seen<'_>) -> Self {
         let completed: u64 = sum(seen.clients, Counter::Completed);
         let opened: u64 = sum(seen.clients, Counter::Connects);

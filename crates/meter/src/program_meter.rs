@@ -5,20 +5,20 @@ use std::io;
 use hopbench_model::Reading;
 use hopbench_sys::usage;
 
-use crate::meters::process::Process;
-use crate::{Meter, Source, Target, Unavailable};
+use crate::meters::process::ProcessMeter;
+use crate::{Meter, MeteredProcess, OpenMeter, Unavailable};
 
 /// What the processes of a program spend together.
-pub struct Watched(Vec<(u32, Box<dyn Source>)>);
+pub struct ProgramMeter(Vec<(u32, Box<dyn OpenMeter>)>);
 
-impl Watched {
+impl ProgramMeter {
     /// Opens the processes with these ids in the PID namespace of the mounted `/proc`.
     ///
     /// # Errors
     /// A process that is not there, or may not be looked at.
     pub fn open(pids: &[u32]) -> Result<Self, Unavailable> {
         pids.iter()
-            .map(|pid| Ok((*pid, Process.open(&Target::process(*pid))?)))
+            .map(|pid| Ok((*pid, ProcessMeter.open(&MeteredProcess::process(*pid))?)))
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -63,7 +63,7 @@ impl Watched {
     }
 }
 
-impl std::fmt::Debug for Watched {
+impl std::fmt::Debug for ProgramMeter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Watched").field("processes", &self.0.len()).finish()
     }
@@ -83,8 +83,9 @@ mod tests {
     fn sums_are_sums_and_a_death_is_told() {
         let mut children = [sleeper(), sleeper()];
         let pids: Vec<u32> = children.iter().map(Child::id).collect();
-        let mut both = Watched::open(&pids).unwrap();
-        let mut each: Vec<_> = pids.iter().map(|pid| Watched::open(&[*pid]).unwrap()).collect();
+        let mut both = ProgramMeter::open(&pids).unwrap();
+        let mut each: Vec<_> =
+            pids.iter().map(|pid| ProgramMeter::open(&[*pid]).unwrap()).collect();
         let parts: Vec<f64> = each.iter_mut().map(|one| one.read().unwrap()["threads"]).collect();
         let sum = both.read().unwrap();
         assert_eq!((sum["processes"], sum["threads"]), (2.0, parts.iter().sum()));
@@ -106,7 +107,7 @@ mod tests {
         );
         children[0].wait().unwrap();
         let told = both.read();
-        let reopened = Watched::open(&pids);
+        let reopened = ProgramMeter::open(&pids);
         children[1].kill().unwrap();
         children[1].wait().unwrap();
         assert!(told.is_err(), "half of a program: {told:?}");

@@ -13,7 +13,7 @@ use crate::topology::packet_path::PacketPath;
 
 /// The part of a lab that a proof needs.
 #[derive(Debug)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ProofFacts<'a> {
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) packet_path: &'a PacketPath,
     pub(crate) service: Option<&'a Service>,

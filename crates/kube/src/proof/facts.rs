@@ -7,7 +7,7 @@ use crate::provision::built::Built;
 
 /// The knowledge about a path.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ProofFacts<'a> {
     pub(crate) built: &'a Built,
     pub(crate) ends: &'a Endpoints,
     pub(crate) servers: &'a [PodId],

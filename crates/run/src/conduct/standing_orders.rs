@@ -12,7 +12,7 @@ pub(super) const SETTLING: Nanos = 10_000_000;
 /// The orders by which the ends of a trial were prepared, the clients first. They stay prepared as
 /// long as their sessions last.
 #[derive(Debug)]
-pub struct Standing {
+pub struct StandingOrders {
     orders: Vec<Prepare>,
     /// Until when what is on the way remembers the flows: see [`REST`].
     until: Nanos,
@@ -22,7 +22,7 @@ pub struct Standing {
 /// answers after 30 s (`nf_conntrack_udp_timeout`).
 const REST: Nanos = 20 * SECOND;
 
-impl Standing {
+impl StandingOrders {
     /// The visit by these orders has just ended.
     pub(super) fn of(orders: Vec<Prepare>) -> Self {
         let is_udp = orders.iter().any(|order| order.job.transport() == Transport::Udp);
