@@ -44,9 +44,9 @@ fuzz_target!(|input: &[u8]| {
         }
         let summary = campaign.into_summary();
         for format in SUMMARY_FORMATS {
-            let text = format.render(&summary);
+            let text = (format.render)(&summary);
             let control = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
-            assert_eq!(control, None, "{} has a control character", format.name());
+            assert_eq!(control, None, "{} has a control character", format.name);
         }
     });
 });

@@ -258,12 +258,12 @@ fn registries_hold_what_the_folders_hold() {
     let engines: Vec<_> =
         hopbench_load::engines::ENGINES.iter().map(|(kind, _)| kind.name()).collect();
     let meters: Vec<_> = hopbench_meter::METERS.iter().map(|m| m.name()).collect();
-    let formats: Vec<_> = hopbench_report::FORMATS.iter().map(|f| f.name()).collect();
-    let trials: Vec<_> = export::TRIAL_FORMATS.iter().map(|f| f.name()).collect();
-    let runs: Vec<_> = campaign::SUMMARY_FORMATS.iter().map(|f| f.name()).collect();
-    let comparisons: Vec<_> = comparison::COMPARISON_FORMATS.iter().map(|f| f.name()).collect();
+    let formats: Vec<_> = hopbench_report::FORMATS.iter().map(|f| f.name).collect();
+    let trials: Vec<_> = export::TRIAL_FORMATS.iter().map(|f| f.name).collect();
+    let runs: Vec<_> = campaign::SUMMARY_FORMATS.iter().map(|f| f.name).collect();
+    let comparisons: Vec<_> = comparison::COMPARISON_FORMATS.iter().map(|f| f.name).collect();
     for name in &formats {
-        assert_eq!(hopbench_report::format(name).map(|f| f.name()), Some(*name));
+        assert_eq!(hopbench_report::format(name).map(|f| f.name), Some(*name));
     }
     for (folder, names) in [
         ("report/src/export/formats", trials),

@@ -1,6 +1,6 @@
 //! The trials of a run in formats of other tools. These formats take the records one by one.
 //!
-//! - [`TRIAL_FORMATS`]: every such format; [`TrialFormat`] says what one must provide;
+//! - [`TRIAL_FORMATS`]: every such format; [`OneByOne`] says what one must provide;
 //! - [`Export`]: a run's records, on their way to one of them.
 //!
 //! To add one: one file in `export/formats/` and one line in [`TRIAL_FORMATS`].
@@ -18,24 +18,21 @@ pub use self::formats::{TRIAL_FORMATS, trial_format};
 pub use self::trial::Trial;
 
 use self::label::Labels;
+use crate::format::Format;
 
-/// One way to print a trial.
-pub trait TrialFormat: Sync {
-    /// Its name in flags; also the file's name, with `_` for `-`.
-    fn name(&self) -> &'static str;
+/// Prints trials, one by one.
+pub type TrialFormat = Format<OneByOne>;
 
-    /// One line for `hopbench list`.
-    fn summary(&self) -> &'static str;
-
+/// How a format prints one trial after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct OneByOne {
     /// What stands before the first trial; empty, or ends with a line feed.
-    fn head(&self) -> &'static str;
-
-    /// The trial; ends with a line feed.
-    fn render(&self, trial: &Trial<'_>) -> String;
-
-    /// The name of the trial's own file, where tools read a file a trial; at most 96 characters
+    pub head: &'static str,
+    /// Prints a trial, with a line feed at the end.
+    pub trial: fn(&Trial<'_>) -> String,
+    /// The name of a trial's own file, where tools read a file a trial; at most 96 characters
     /// besides its extension.
-    fn file(&self, trial: &Trial<'_>) -> Option<TrialFile>;
+    pub file: Option<fn(&Trial<'_>) -> TrialFile>,
 }
 
 /// The name of a file.
@@ -60,7 +57,7 @@ pub struct Exported {
 /// The records of a run on their way to a format.
 #[derive(Debug)]
 pub struct Export<'a> {
-    format: &'static dyn TrialFormat,
+    format: &'static TrialFormat,
     run: &'a RunFile,
     labels: Labels,
     files: HashMap<String, u32>,
@@ -72,13 +69,13 @@ pub struct Export<'a> {
 
 impl<'a> Export<'a> {
     /// No records yet.
-    pub fn new(format: &'static dyn TrialFormat, run: &'a RunFile) -> Self {
+    pub fn new(format: &'static TrialFormat, run: &'a RunFile) -> Self {
         Self { format, run, labels: Labels::of(run), files: HashMap::new(), other: 0, unusable: 0 }
     }
 
     /// What stands before the first trial.
     pub fn head(&self) -> &'static str {
-        self.format.head()
+        self.format.render.head
     }
 
     /// A record in the format; `None` for one that is counted in [`Self::notes`] instead.
@@ -98,8 +95,8 @@ impl<'a> Export<'a> {
             self.unusable += 1;
             return None;
         }
-        let file = self.format.file(&trial).map(|file| self.unique(file));
-        Some(Exported { text: self.format.render(&trial), file })
+        let file = self.format.render.file.map(|file| self.unique(file(&trial)));
+        Some(Exported { text: (self.format.render.trial)(&trial), file })
     }
 
     /// What was left out, for the reader.
@@ -110,7 +107,7 @@ impl<'a> Export<'a> {
             out.push(format!(
                 "{} left out: {} is for HTTP only",
                 trials(self.other),
-                self.format.name()
+                self.format.name
             ));
         }
         if self.unusable > 0 {
@@ -136,11 +133,5 @@ impl<'a> Export<'a> {
             1 => format!("{stem}.{extension}"),
             n => format!("{stem}_{n}.{extension}"),
         }
-    }
-}
-
-impl std::fmt::Debug for dyn TrialFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
     }
 }

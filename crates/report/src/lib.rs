@@ -1,7 +1,6 @@
 //! Records as text, for people and for programs. Nothing here measures, reads a clock or does I/O.
 //!
-//! - [`FORMATS`]: every format that records can be printed in; [`Format`] says what one must
-//!   provide;
+//! - [`FORMATS`]: every format that records can be printed in; a [`Format`] is data and a function;
 //! - [`sweep_table`] and [`wakeup_cost`]: what several records of one command say together;
 //! - [`live_line`]: the current rate while a trial runs;
 //! - [`campaign`]: the summary of a run (`hopbench_analysis`) in its formats;
@@ -24,10 +23,11 @@ mod wakeup;
 
 pub use hopbench_model::number;
 
-pub use format::{ADDRESS_SETTING, Context, Format, OTHERS_SETTING};
+pub use format::{ADDRESS_SETTING, Context, Format, OTHERS_SETTING, RecordFormat};
 pub use formats::{FORMATS, format};
 pub use interval::{Step, live_line};
 pub use sweep::sweep_table;
+pub use text::wrap::wrap;
 pub use wakeup::{wakeup_cost, wakeup_costs};
 
 /// The widest line of any output for people, columns.
@@ -35,5 +35,5 @@ pub const WIDTH: usize = 80;
 
 /// A sentence in lines of at most [`WIDTH`] columns.
 pub fn lines(sentence: &str) -> String {
-    text::wrap::wrap(&text::wrap::plain(sentence), WIDTH).join("\n")
+    wrap(&text::wrap::plain(sentence), WIDTH).join("\n")
 }

@@ -67,7 +67,7 @@ impl Subcommand for Compare {
             ))
             .arg(flag("all", "Show the figures of which no difference is called, too"))
             .args(arguments(
-                COMPARISON_FORMATS.iter().map(|format| format.name()).collect(),
+                COMPARISON_FORMATS.iter().map(|format| format.name).collect(),
                 "How [default: table]",
                 "Where to write it; - is standard output [default: -]",
             ))
@@ -96,7 +96,7 @@ impl Subcommand for Compare {
         };
         let (a, b) = read_both(&side("a", "more-a"), &side("b", "more-b"), &asked.bounds)?;
         let comparison = compare(&a, &b, &asked)?;
-        let text = format.render(&comparison, matches.get_flag("all"));
+        let text = (format.render)(&comparison, matches.get_flag("all"));
         output.write(&text)?;
         // What people read on the standard output says it already.
         let is_told = output.file.is_none() && matches!(output.format, "table" | "markdown");

@@ -253,7 +253,7 @@ impl Session {
             return Ok(());
         };
         let context = hopbench_report::Context { terminal: std::io::stdout().is_terminal() };
-        print(format.render(std::slice::from_ref(record), &context))
+        print((format.render)(std::slice::from_ref(record), &context))
     }
 
     /// What only several records together say.

@@ -76,7 +76,7 @@ impl Subcommand for Report {
         let text = match output.format {
             SCREEN => Some(answer(&summary, dir, output)),
             TABLE => Some(tables(&summary, workload, output)?),
-            other => summary_format(other).map(|format| format.render(&summary)),
+            other => summary_format(other).map(|format| (format.render)(&summary)),
         };
         output.write(&text.ok_or_else(|| output.unknown())?)
     }
@@ -110,6 +110,6 @@ fn tables(summary: &Summary, workload: Option<&str>, output: Output<'_>) -> Resu
 
 /// Every format: of whole runs, then of trials.
 fn names() -> Vec<&'static str> {
-    let trials = TRIAL_FORMATS.iter().map(|format| format.name());
-    SUMMARY_FORMATS.iter().map(|format| format.name()).chain(trials).collect()
+    let trials = TRIAL_FORMATS.iter().map(|format| format.name);
+    SUMMARY_FORMATS.iter().map(|format| format.name).chain(trials).collect()
 }

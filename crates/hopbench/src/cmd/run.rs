@@ -167,7 +167,7 @@ fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
     for (format, name) in LEFT {
         let known = summary_format(format)
             .ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
-        folder.add(name, known.render(&summary).as_bytes())?;
+        folder.add(name, (known.render)(&summary).as_bytes())?;
     }
     if quiet {
         return Ok(());

@@ -1,15 +1,8 @@
-//! The trait of formats of whole runs.
+//! The format of a whole run.
 
 use hopbench_analysis::Summary;
 
-/// One way to print a run.
-pub trait SummaryFormat: Sync {
-    /// Its name in flags; also the file's name.
-    fn name(&self) -> &'static str;
+use crate::format::Format;
 
-    /// One line for `hopbench list`.
-    fn summary(&self) -> &'static str;
-
-    /// The run as text; ends with a line feed.
-    fn render(&self, summary: &Summary) -> String;
-}
+/// Prints a run as text, which ends with a line feed.
+pub type SummaryFormat = Format<fn(&Summary) -> String>;

@@ -1,16 +1,8 @@
-//! The trait of formats of comparisons.
+//! The format of a comparison.
 
 use super::Comparison;
+use crate::format::Format;
 
-/// One way to print a comparison.
-pub trait ComparisonFormat: Sync {
-    /// Its name in flags; also the file's name.
-    fn name(&self) -> &'static str;
-
-    /// One line for help.
-    fn summary(&self) -> &'static str;
-
-    /// The comparison as text, which ends with a line feed. With `all` also the figures of which no
-    /// difference is called, where a format leaves them out otherwise.
-    fn render(&self, comparison: &Comparison, all: bool) -> String;
-}
+/// Prints a comparison as text, which ends with a line feed. The flag: also the figures of which no
+/// difference is called, where a format leaves them out otherwise.
+pub type ComparisonFormat = Format<fn(&Comparison, bool) -> String>;

@@ -5,13 +5,14 @@ mod junit;
 mod markdown;
 mod table;
 
-use super::ComparisonFormat;
+use super::format::ComparisonFormat;
+use crate::format::named;
 
 /// Every format of comparisons.
-pub const COMPARISON_FORMATS: &[&dyn ComparisonFormat] =
-    &[&table::Table, &markdown::Markdown, &json::Json, &junit::Junit];
+pub const COMPARISON_FORMATS: &[ComparisonFormat] =
+    &[table::FORMAT, markdown::FORMAT, json::FORMAT, junit::FORMAT];
 
 /// The format of this name.
-pub fn comparison_format(name: &str) -> Option<&'static dyn ComparisonFormat> {
-    COMPARISON_FORMATS.iter().copied().find(|format| format.name() == name)
+pub fn comparison_format(name: &str) -> Option<&'static ComparisonFormat> {
+    named(COMPARISON_FORMATS, name)
 }

@@ -4,11 +4,12 @@ mod fortio;
 mod istio_csv;
 
 use super::TrialFormat;
+use crate::format::named;
 
 /// Every format of trials, in the order in which `hopbench list` prints them.
-pub const TRIAL_FORMATS: &[&dyn TrialFormat] = &[&istio_csv::IstioCsv, &fortio::Fortio];
+pub const TRIAL_FORMATS: &[TrialFormat] = &[istio_csv::FORMAT, fortio::FORMAT];
 
 /// The format of this name.
-pub fn trial_format(name: &str) -> Option<&'static dyn TrialFormat> {
-    TRIAL_FORMATS.iter().copied().find(|format| format.name() == name)
+pub fn trial_format(name: &str) -> Option<&'static TrialFormat> {
+    named(TRIAL_FORMATS, name)
 }

@@ -4,25 +4,18 @@ use std::collections::BTreeMap;
 
 use hopbench_model::Record;
 
+use crate::format::{Context, Format, RecordFormat};
 use crate::text::json;
-use crate::{Context, Format};
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Json;
+pub(super) const FORMAT: RecordFormat = Format {
+    name: "json",
+    summary: "one record a line, with everything that is known of the trial",
+    render,
+};
 
-impl Format for Json {
-    fn name(&self) -> &'static str {
-        "json"
-    }
-
-    fn summary(&self) -> &'static str {
-        "one record a line, with everything that is known of the trial"
-    }
-
-    fn render(&self, records: &[Record], _context: &Context) -> String {
-        records.iter().map(|record| json::line(&finite(record))).collect()
-    }
+fn render(records: &[Record], _context: &Context) -> String {
+    records.iter().map(|record| json::line(&finite(record))).collect()
 }
 
 /// The record without figures that JSON has no number for. They would come back as `null`, which is

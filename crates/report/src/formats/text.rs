@@ -21,33 +21,27 @@ use hopbench_model::{Record, Unit};
 
 use self::figures::Figures;
 use self::page::Page;
-use crate::{Context, Format, sweep, wakeup};
+use crate::format::{Context, Format, RecordFormat};
+use crate::{sweep, wakeup};
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Text;
+pub(super) const FORMAT: RecordFormat = Format {
+    name: "text",
+    summary: "for people: one page a trial, and a table when there are several",
+    render,
+};
 
-impl Format for Text {
-    fn name(&self) -> &'static str {
-        "text"
+fn render(records: &[Record], context: &Context) -> String {
+    let mut parts: Vec<String> =
+        records.iter().map(|record| trial(record, context.terminal)).collect();
+    parts.extend(sweep::sweep_table(records));
+    let costs = wakeup::wakeup_costs(records);
+    if !costs.is_empty() {
+        let mut page = Page::new(context.terminal);
+        costs.iter().for_each(|cost| page.line(cost));
+        parts.push(page.finish());
     }
-
-    fn summary(&self) -> &'static str {
-        "for people: one page a trial, and a table when there are several"
-    }
-
-    fn render(&self, records: &[Record], context: &Context) -> String {
-        let mut parts: Vec<String> =
-            records.iter().map(|record| trial(record, context.terminal)).collect();
-        parts.extend(sweep::sweep_table(records));
-        let costs = wakeup::wakeup_costs(records);
-        if !costs.is_empty() {
-            let mut page = Page::new(context.terminal);
-            costs.iter().for_each(|cost| page.line(cost));
-            parts.push(page.finish());
-        }
-        parts.join("\n")
-    }
+    parts.join("\n")
 }
 
 fn trial(record: &Record, terminal: bool) -> String {

@@ -27,20 +27,27 @@ fn is_number(text: &str) -> bool {
     has_digits_only && text.parse::<f64>().is_ok()
 }
 
-/// Writes a row, quoted as RFC 4180 says where it must be.
-pub(crate) fn row(out: &mut String, values: impl Iterator<Item = String>) {
-    for (index, value) in values.enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        let value = cell(&value);
-        if value.contains([',', '"']) {
-            out.push_str(&format!("\"{}\"", value.replace('"', "\"\"")));
-        } else {
-            out.push_str(&value);
-        }
+/// Rows of cells, quoted as RFC 4180 says where they must be.
+pub(crate) struct Csv(csv::Writer<Vec<u8>>);
+
+impl Default for Csv {
+    fn default() -> Self {
+        Self(csv::WriterBuilder::new().flexible(true).from_writer(Vec::new()))
     }
-    out.push('\n');
+}
+
+impl Csv {
+    /// One more row.
+    pub(crate) fn row(&mut self, values: impl IntoIterator<Item = String>) {
+        let cells = values.into_iter().map(|value| cell(&value).into_owned().into_bytes());
+        // Nothing that is written into memory fails.
+        let _ = self.0.write_record(cells);
+    }
+
+    /// All rows; each ends with a line feed.
+    pub(crate) fn finish(self) -> String {
+        String::from_utf8_lossy(&self.0.into_inner().unwrap_or_default()).into_owned()
+    }
 }
 
 #[cfg(test)]
@@ -71,8 +78,8 @@ mod tests {
         ] {
             assert_eq!(cell(text), expected);
         }
-        let mut out = String::new();
-        row(&mut out, ["=a,b", "-1.5", "say \"x\""].map(str::to_owned).into_iter());
-        assert_eq!(out, "\"'=a,b\",-1.5,\"say \"\"x\"\"\"\n");
+        let mut out = Csv::default();
+        out.row(["=a,b", "-1.5", "say \"x\"", ""].map(str::to_owned));
+        assert_eq!(out.finish(), "\"'=a,b\",-1.5,\"say \"\"x\"\"\",\n");
     }
 }

@@ -1,6 +1,7 @@
 //! Plain text in lines of a given width.
 
 use hopbench_model::printable::spell;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// The text in printable ASCII besides `µ` and `×`, on one line. What comes from the other end or
 /// from a name must not steer a terminal, and every character then takes one column.
@@ -18,38 +19,18 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// The words of a plain text in lines of at most `width` columns (at least 1). A number stays with
 /// its unit; what is longer than a line is cut.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut used = 0;
-    for chunk in chunks(text) {
-        let length = columns(&chunk);
-        if used > 0 && used + 1 + length > width {
-            lines.push(std::mem::take(&mut line));
-            used = 0;
-        }
-        if used > 0 {
-            line.push(' ');
-            used += 1;
-        }
-        for c in chunk.chars() {
-            if used == width {
-                lines.push(std::mem::take(&mut line));
-                used = 0;
-                if c == ' ' {
-                    continue;
-                }
-            }
-            line.push(c);
-            used += 1;
-        }
-    }
-    if used > 0 {
-        lines.push(line);
-    }
-    lines
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let options = Options::new(width.max(1))
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let text = chunks(text).join(" ");
+    let lines = textwrap::wrap(&text, options).into_iter();
+    lines.map(|line| line.replace(TIED, " ").trim().to_owned()).filter(|l| !l.is_empty()).collect()
 }
+
+/// A space at which no line ends.
+const TIED: char = '\u{a0}';
 
 /// What must not be torn apart: words, and numbers with their unit.
 fn chunks(text: &str) -> Vec<String> {
@@ -58,7 +39,7 @@ fn chunks(text: &str) -> Vec<String> {
     for word in text.split_whitespace() {
         match out.last_mut() {
             Some(last) if number && is_unit(word) => {
-                last.push(' ');
+                last.push(TIED);
                 last.push_str(word);
                 number = false;
             }

@@ -44,5 +44,5 @@ pub(crate) fn summary(made: &Made) -> Summary {
 }
 
 pub(crate) fn render(made: &Made, format: &str) -> String {
-    summary_format(format).expect("a format that exists").render(&summary(made))
+    (summary_format(format).expect("a format that exists").render)(&summary(made))
 }

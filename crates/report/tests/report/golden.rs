@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
 }
 
 fn render(name: &str, records: &[Record]) -> String {
-    format(name).expect("a format that exists").render(records, &Context { terminal: false })
+    (format(name).expect("a format that exists").render)(records, &Context { terminal: false })
 }
 
 /// Every page with the name of its file.

@@ -78,7 +78,7 @@ fn of_kind(kind: &str, testbed: Option<&str>) -> Vec<(String, Rows)> {
         }
         "variants" => rows(Variant::known().iter().map(|v| (v.name.as_str(), v.summary()))),
         "meters" => rows(METERS.iter().map(|m| (m.name(), m.summary()))),
-        "formats" => rows(FORMATS.iter().map(|f| (f.name(), f.summary()))),
+        "formats" => rows(FORMATS.iter().map(|f| (f.name, f.summary))),
         "reports" => reports(),
         _ => {
             let names = TESTBEDS
@@ -110,6 +110,6 @@ fn words(kind: &str, testbed: &str) -> Rows {
 
 /// Formats of whole runs, then of their trials.
 fn reports() -> Rows {
-    let trials = TRIAL_FORMATS.iter().map(|format| (format.name(), format.summary()));
-    rows(SUMMARY_FORMATS.iter().map(|format| (format.name(), format.summary())).chain(trials))
+    let trials = TRIAL_FORMATS.iter().map(|format| (format.name, format.summary));
+    rows(SUMMARY_FORMATS.iter().map(|format| (format.name, format.summary)).chain(trials))
 }

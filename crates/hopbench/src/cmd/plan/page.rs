@@ -98,31 +98,11 @@ fn paragraphs(out: &mut String, title: &str, reasons: impl Iterator<Item = (Stri
     }
 }
 
-/// Words on lines of at most 80 columns; a word that is longer is cut.
+/// Words on lines of at most 80 columns.
 fn wrap(out: &mut String, indent: usize, text: &str) {
-    let most = usize::from(WIDTH) - indent;
-    let mut line = String::new();
-    let mut put = |line: &mut String| {
-        if !line.is_empty() {
-            let _ = writeln!(out, "{:indent$}{line}", "");
-            line.clear();
-        }
-    };
-    for word in text.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > most {
-            put(&mut line);
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        for c in word.chars() {
-            if line.chars().count() == most {
-                put(&mut line);
-            }
-            line.push(c);
-        }
+    for line in hopbench_report::wrap(text, usize::from(WIDTH) - indent) {
+        let _ = writeln!(out, "{:indent$}{line}", "");
     }
-    put(&mut line);
 }
 
 /// The plan as a whole.

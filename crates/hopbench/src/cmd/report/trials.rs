@@ -13,7 +13,7 @@ use crate::output::{print, tell};
 /// Prints the trials, or writes them into one file, or each into a file of its own where `output`
 /// is a folder.
 pub(super) fn write(
-    format: &'static dyn TrialFormat,
+    format: &'static TrialFormat,
     run: &RunFile,
     records: impl Iterator<Item = Result<Record, Fault>>,
     output: Option<&Path>,
@@ -37,7 +37,7 @@ pub(super) fn write(
                 let Some(name) = trial.file else {
                     return Err(Fault::input(format!(
                         "--output: {} is one file, not a folder",
-                        format.name()
+                        format.name
                     )));
                 };
                 let file = path.join(name);

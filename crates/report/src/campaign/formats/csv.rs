@@ -62,7 +62,8 @@ use hopbench_analysis::{
 use crate::campaign::format::SummaryFormat;
 use crate::campaign::search_table::MARK as GENERATOR_THERE;
 use crate::campaign::{page_text, point, table_model};
-use crate::text::csv::row;
+use crate::format::Format;
+use crate::text::csv::Csv;
 
 /// The columns that only searches have.
 const OF_SEARCHES: [&str; 6] = ["goal", "parameter", "load", "limit", "goal_met", "ended"];
@@ -71,54 +72,43 @@ const OF_SEARCHES: [&str; 6] = ["goal", "parameter", "load", "limit", "goal_met"
 const SATURATED: &str = "saturated_per_s";
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Csv;
+pub(super) const FORMAT: SummaryFormat =
+    Format { name: "csv", summary: "one row a cell and figure, for spreadsheets", render };
 
-impl SummaryFormat for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
-    }
-
-    fn summary(&self) -> &'static str {
-        "one row a cell and figure, for spreadsheets"
-    }
-
-    fn render(&self, summary: &Summary) -> String {
-        let measured = summary
-            .workloads
-            .iter()
-            .flat_map(|workload| workload.parameters.iter().map(String::as_str));
-        let searched =
-            summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
-        let parameters: BTreeSet<&str> = measured.chain(searched).collect();
-        let mut out = String::new();
-        let head = ["path", "from", "to", "via", "workload", "kind"]
-            .into_iter()
-            .chain(parameters.iter().copied());
-        let rest =
-            ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
-        let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
-        let last = last.into_iter().chain(["p", "q", "test", "noise_floor", "outliers"]);
-        let last = last.chain(OF_SEARCHES).chain([SATURATED]);
-        row(&mut out, head.chain(rest).chain(last).map(str::to_owned));
-        for workload in &summary.workloads {
-            for cell in &workload.cells {
-                let path = &summary.paths[cell.path_index];
-                for figure in &cell.figures {
-                    row(&mut out, values(path, workload, cell, figure, &parameters).into_iter());
-                }
+fn render(summary: &Summary) -> String {
+    let measured = summary
+        .workloads
+        .iter()
+        .flat_map(|workload| workload.parameters.iter().map(String::as_str));
+    let searched =
+        summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
+    let parameters: BTreeSet<&str> = measured.chain(searched).collect();
+    let mut out = Csv::default();
+    let head = ["path", "from", "to", "via", "workload", "kind"]
+        .into_iter()
+        .chain(parameters.iter().copied());
+    let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
+    let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
+    let last = last.into_iter().chain(["p", "q", "test", "noise_floor", "outliers"]);
+    let last = last.chain(OF_SEARCHES).chain([SATURATED]);
+    out.row(head.chain(rest).chain(last).map(str::to_owned));
+    for workload in &summary.workloads {
+        for cell in &workload.cells {
+            let path = &summary.paths[cell.path_index];
+            for figure in &cell.figures {
+                out.row(values(path, workload, cell, figure, &parameters));
             }
         }
-        for search in &summary.searches {
-            for found in &search.paths {
-                let path = &summary.paths[found.path_index];
-                for values in of_search(path, search, found, &parameters) {
-                    row(&mut out, values.into_iter());
-                }
+    }
+    for search in &summary.searches {
+        for found in &search.paths {
+            let path = &summary.paths[found.path_index];
+            for values in of_search(path, search, found, &parameters) {
+                out.row(values);
             }
         }
-        out
     }
+    out.finish()
 }
 
 fn values(

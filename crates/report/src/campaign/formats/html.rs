@@ -13,6 +13,7 @@ use maud::{DOCTYPE, PreEscaped, html};
 use crate::campaign::format::SummaryFormat;
 use crate::campaign::topics;
 use crate::document::{body, charts, json};
+use crate::format::Format;
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 const SCRIPT: &str = include_str!("../../../assets/report.js");
@@ -27,42 +28,35 @@ const POLICY: &str =
 const FOOT: &str = "Figures, intervals and comparisons for programs: summary.csv and hopbench report --format json.";
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Html;
+pub(super) const FORMAT: SummaryFormat = Format {
+    name: "html",
+    summary: "one page with the answer, heat maps, plots and tables, for a browser, a phone and paper",
+    render,
+};
 
-impl SummaryFormat for Html {
-    fn name(&self) -> &'static str {
-        "html"
-    }
-
-    fn summary(&self) -> &'static str {
-        "one page with the answer, heat maps, plots and tables, for a browser, a phone and paper"
-    }
-
-    fn render(&self, summary: &Summary) -> String {
-        let document = topics::document(summary);
-        let charts = charts(&document.blocks);
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (printable::line(&document.title)) " - hopbench" }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    (body(&document, "hopbench report", FOOT))
-                    script type="application/json" id="charts" { (json(&charts)) }
-                    @if !charts.is_empty() {
-                        @for library in LIBRARIES { script { (PreEscaped(library)) } }
-                    }
-                    script { (PreEscaped(SCRIPT)) }
-                }
+fn render(summary: &Summary) -> String {
+    let document = topics::document(summary);
+    let charts = charts(&document.blocks);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (printable::line(&document.title)) " - hopbench" }
+                style { (PreEscaped(STYLE)) }
             }
-        };
-        page.into_string() + "\n"
-    }
+            body {
+                (body(&document, "hopbench report", FOOT))
+                script type="application/json" id="charts" { (json(&charts)) }
+                @if !charts.is_empty() {
+                    @for library in LIBRARIES { script { (PreEscaped(library)) } }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string() + "\n"
 }

@@ -1,24 +1,12 @@
 //! The answer alone, as a terminal of 80 columns and 40 lines shows it.
 
-use hopbench_analysis::Summary;
-
 use crate::campaign::answer::Screen;
 use crate::campaign::format::SummaryFormat;
+use crate::format::Format;
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct OneScreen;
-
-impl SummaryFormat for OneScreen {
-    fn name(&self) -> &'static str {
-        "screen"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the answer on one screen: each path beside the baseline, costs, limits, notes"
-    }
-
-    fn render(&self, summary: &Summary) -> String {
-        Screen::default().text(summary)
-    }
-}
+pub(super) const FORMAT: SummaryFormat = Format {
+    name: "screen",
+    summary: "the answer on one screen: each path beside the baseline, costs, limits, notes",
+    render: |summary| Screen::default().text(summary),
+};

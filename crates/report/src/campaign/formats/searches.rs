@@ -23,43 +23,33 @@ use hopbench_model::SearchOutcome;
 
 use crate::campaign::format::SummaryFormat;
 use crate::campaign::point;
-use crate::text::csv::row;
+use crate::format::Format;
+use crate::text::csv::Csv;
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Searches;
+pub(super) const FORMAT: SummaryFormat =
+    Format { name: "searches", summary: "CSV, one row a trial of a search", render };
 
-impl SummaryFormat for Searches {
-    fn name(&self) -> &'static str {
-        "searches"
-    }
-
-    fn summary(&self) -> &'static str {
-        "CSV, one row a trial of a search"
-    }
-
-    fn render(&self, summary: &Summary) -> String {
-        let points =
-            summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
-        let parameters: BTreeSet<&str> = points.collect();
-        let head = ["path", "workload", "goal"].into_iter().chain(parameters.iter().copied());
-        #[rustfmt::skip]
-        let rest = [
-            "parameter", "step", "session", "load", "why", "figure", "value", "within",
-            "limited_by",
-        ];
-        let mut out = String::new();
-        row(&mut out, head.chain(rest).chain(["found", "low", "high", "note"]).map(str::to_owned));
-        for search in &summary.searches {
-            for path in &search.paths {
-                for (index, step) in path.trace.iter().enumerate() {
-                    let last = index + 1 == path.trace.len();
-                    row(&mut out, values(search, path, step, last, &parameters).into_iter());
-                }
+fn render(summary: &Summary) -> String {
+    let points = summary.searches.iter().flat_map(|search| search.point.keys().map(String::as_str));
+    let parameters: BTreeSet<&str> = points.collect();
+    let head = ["path", "workload", "goal"].into_iter().chain(parameters.iter().copied());
+    #[rustfmt::skip]
+    let rest = [
+        "parameter", "step", "session", "load", "why", "figure", "value", "within",
+        "limited_by",
+    ];
+    let mut out = Csv::default();
+    out.row(head.chain(rest).chain(["found", "low", "high", "note"]).map(str::to_owned));
+    for search in &summary.searches {
+        for path in &search.paths {
+            for (index, step) in path.trace.iter().enumerate() {
+                let last = index + 1 == path.trace.len();
+                out.row(values(search, path, step, last, &parameters));
             }
         }
-        out
     }
+    out.finish()
 }
 
 fn values(

@@ -3,30 +3,25 @@
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::comparison::{BoundSummary, Case, CaseState, Comparison, ComparisonFormat};
+use crate::comparison::format::ComparisonFormat;
+use crate::comparison::{BoundSummary, Case, CaseState, Comparison};
+use crate::format::Format;
 use crate::number::as_written;
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Junit;
+pub(super) const FORMAT: ComparisonFormat = Format {
+    name: "junit",
+    summary: "for a CI system: a test case a bound and cell (needs --fail-on)",
+    render,
+};
 
-impl ComparisonFormat for Junit {
-    fn name(&self) -> &'static str {
-        "junit"
-    }
-
-    fn summary(&self) -> &'static str {
-        "for a CI system: a test case a bound and cell (needs --fail-on)"
-    }
-
-    fn render(&self, comparison: &Comparison, _all: bool) -> String {
-        let mut out = Vec::new();
-        // Nothing that is written into memory fails.
-        let _ = document(&mut out, comparison);
-        let mut out = String::from_utf8_lossy(&out).into_owned();
-        out.push('\n');
-        out
-    }
+fn render(comparison: &Comparison, _all: bool) -> String {
+    let mut out = Vec::new();
+    // Nothing that is written into memory fails.
+    let _ = document(&mut out, comparison);
+    let mut out = String::from_utf8_lossy(&out).into_owned();
+    out.push('\n');
+    out
 }
 
 fn document(out: &mut Vec<u8>, comparison: &Comparison) -> std::io::Result<()> {

@@ -1,8 +1,9 @@
 //! Markdown for a comment on a change: the changes as a table, the rest in lists.
 
+use crate::comparison::format::ComparisonFormat;
 use crate::comparison::page::document;
-use crate::comparison::{Comparison, ComparisonFormat};
 use crate::document::markdown;
+use crate::format::Format;
 
 /// More rows than this are counted, not listed: comments have a greatest length.
 const MOST_ROWS: usize = 200;
@@ -10,19 +11,8 @@ const MOST_ROWS: usize = 200;
 const LEVEL: usize = 3;
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Markdown;
-
-impl ComparisonFormat for Markdown {
-    fn name(&self) -> &'static str {
-        "markdown"
-    }
-
-    fn summary(&self) -> &'static str {
-        "for a comment on a change"
-    }
-
-    fn render(&self, comparison: &Comparison, all: bool) -> String {
-        markdown(&document(comparison, all, MOST_ROWS), LEVEL)
-    }
-}
+pub(super) const FORMAT: ComparisonFormat = Format {
+    name: "markdown",
+    summary: "for a comment on a change",
+    render: |comparison, all| markdown(&document(comparison, all, MOST_ROWS), LEVEL),
+};

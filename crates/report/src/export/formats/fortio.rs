@@ -18,33 +18,20 @@ mod histogram;
 mod object;
 
 use self::object::{Object, id};
-use crate::export::{Trial, TrialFile, TrialFormat};
+use crate::export::{OneByOne, TrialFile, TrialFormat};
+use crate::format::Format;
 use crate::text::json;
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct Fortio;
-
-impl TrialFormat for Fortio {
-    fn name(&self) -> &'static str {
-        "fortio"
-    }
-
-    fn summary(&self) -> &'static str {
-        "fortio's result JSON, an object a line and HTTP trial; `-o DIR/`: a file each"
-    }
-
-    fn head(&self) -> &'static str {
-        ""
-    }
-
-    fn render(&self, trial: &Trial<'_>) -> String {
-        let histogram = trial.histogram();
-        histogram
-            .map_or_else(|| "\n".to_owned(), |histogram| json::line(&Object::of(trial, &histogram)))
-    }
-
-    fn file(&self, trial: &Trial<'_>) -> Option<TrialFile> {
-        Some(TrialFile { stem: id(trial), extension: "json" })
-    }
-}
+pub(super) const FORMAT: TrialFormat = Format {
+    name: "fortio",
+    summary: "fortio's result JSON, an object a line and HTTP trial; `-o DIR/`: a file each",
+    render: OneByOne {
+        head: "",
+        trial: |trial| {
+            let object = |histogram| json::line(&Object::of(trial, &histogram));
+            trial.histogram().map_or_else(|| "\n".to_owned(), object)
+        },
+        file: Some(|trial| TrialFile { stem: id(trial), extension: "json" }),
+    },
+};

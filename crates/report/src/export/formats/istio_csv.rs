@@ -10,8 +10,9 @@
 
 use hopbench_model::ProxyCost;
 
-use crate::export::{Trial, TrialFile, TrialFormat};
-use crate::text::csv::row;
+use crate::export::{OneByOne, Trial, TrialFormat};
+use crate::format::Format;
+use crate::text::csv::Csv;
 
 const HEAD: &str = "StartTime,ActualDuration,Labels,NumThreads,ActualQPS,p50,p90,p99,p999,\
 cpu_mili_avg_istio_proxy_fortioclient,cpu_mili_avg_istio_proxy_fortioserver,\
@@ -25,49 +26,32 @@ const PROXIES: [&str; 3] = ["client-sidecar", "server-sidecar", "gateway"];
 const MISSING: &str = "-";
 
 /// The format; see the [module](self).
-#[derive(Debug)]
-pub(super) struct IstioCsv;
+pub(super) const FORMAT: TrialFormat = Format {
+    name: "istio-csv",
+    summary: "the CSV of Istio's benchmark kit: one row an HTTP trial, service time",
+    render: OneByOne { head: HEAD, trial, file: None },
+};
 
-impl TrialFormat for IstioCsv {
-    fn name(&self) -> &'static str {
-        "istio-csv"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the CSV of Istio's benchmark kit: one row an HTTP trial, service time"
-    }
-
-    fn head(&self) -> &'static str {
-        HEAD
-    }
-
-    fn render(&self, trial: &Trial<'_>) -> String {
-        let record = trial.record;
-        let histogram = trial.histogram().unwrap_or_default();
-        let mut values = vec![
-            record.started_at.clone(),
-            (record.window_s as u64).to_string(),
-            trial.label.clone(),
-            trial.connections().to_string(),
-            (trial.calls_per_s().round() as u64).to_string(),
-        ];
-        values
-            .extend([50.0, 90.0, 99.0, 99.9].map(|p| (histogram.percentile(p) / 1000).to_string()));
-        let number = |value: Option<f64>| {
-            value.map_or_else(|| MISSING.to_owned(), |value| format!("{value:.3}"))
-        };
-        let cores = |proxy: &ProxyCost| proxy.figures.get("cores").copied();
-        values.extend(
-            PROXIES.map(|name| number(trial.proxies(name, cores).map(|cores| cores * 1000.0))),
-        );
-        let memory = |name| trial.proxies(name, ProxyCost::memory_bytes);
-        values.extend(PROXIES.map(|name| number(memory(name).map(|bytes| bytes / 1_048_576.0))));
-        let mut out = String::new();
-        row(&mut out, values.into_iter());
-        out
-    }
-
-    fn file(&self, _trial: &Trial<'_>) -> Option<TrialFile> {
-        None
-    }
+fn trial(trial: &Trial<'_>) -> String {
+    let record = trial.record;
+    let histogram = trial.histogram().unwrap_or_default();
+    let mut values = vec![
+        record.started_at.clone(),
+        (record.window_s as u64).to_string(),
+        trial.label.clone(),
+        trial.connections().to_string(),
+        (trial.calls_per_s().round() as u64).to_string(),
+    ];
+    values.extend([50.0, 90.0, 99.0, 99.9].map(|p| (histogram.percentile(p) / 1000).to_string()));
+    let number = |value: Option<f64>| {
+        value.map_or_else(|| MISSING.to_owned(), |value| format!("{value:.3}"))
+    };
+    let cores = |proxy: &ProxyCost| proxy.figures.get("cores").copied();
+    values
+        .extend(PROXIES.map(|name| number(trial.proxies(name, cores).map(|cores| cores * 1000.0))));
+    let memory = |name| trial.proxies(name, ProxyCost::memory_bytes);
+    values.extend(PROXIES.map(|name| number(memory(name).map(|bytes| bytes / 1_048_576.0))));
+    let mut out = Csv::default();
+    out.row(values);
+    out.finish()
 }

@@ -255,8 +255,8 @@ fn a_run_without_records_has_a_page_in_every_format() {
     empty.run.status = RunStatus::Running;
     let summary = RunData::new(&empty.run).into_summary();
     for format in hopbench_report::campaign::SUMMARY_FORMATS {
-        let text = format.render(&summary);
-        assert!(text.ends_with('\n') && !text.contains("NaN"), "{}: {text}", format.name());
+        let text = (format.render)(&summary);
+        assert!(text.ends_with('\n') && !text.contains("NaN"), "{}: {text}", format.name);
     }
     assert!(hopbench_report::campaign::summary_format("paper").is_none());
 }

@@ -76,9 +76,9 @@ fn report_of_a_large_run() {
     assert_eq!(summary.workloads[0].cells.len(), 10_000);
     println!("summary, {}", peak());
     for format in SUMMARY_FORMATS {
-        let text = format.render(&summary);
-        println!("{} {} bytes, {}", format.name(), text.len(), peak());
-        assert!(text.len() < 80_000_000, "{}: {} bytes", format.name(), text.len());
+        let text = (format.render)(&summary);
+        println!("{} {} bytes, {}", format.name, text.len(), peak());
+        assert!(text.len() < 80_000_000, "{}: {} bytes", format.name, text.len());
     }
     println!("took {} ms", begun.elapsed().as_millis());
     println!("{}", peak());

@@ -106,12 +106,12 @@ fn a_gate_that_saw_nothing_does_not_look_kept() {
     let found = compared(&four(1), &four(2), &bounded(&["throughput>0.1%"]));
     assert_eq!((found.blind().count(), found.broken().count()), (1, 0));
     for format in ["table", "markdown"] {
-        let page = comparison_format(format).unwrap().render(&found, false);
+        let page = (comparison_format(format).unwrap().render)(&found, false);
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains(blind) && !page.contains("No bound is broken"), "{format}: {page}");
         assert!(page.contains("kept in 0 of 4 cells, 4 could not be judged"), "{format}: {page}");
     }
-    let junit = comparison_format("junit").unwrap().render(&found, false);
+    let junit = (comparison_format("junit").unwrap().render)(&found, false);
     let document = roxmltree::Document::parse(&junit).unwrap();
     assert_eq!(document.root_element().attribute("skipped"), Some("4"), "{junit}");
     let skipped: Vec<_> =
@@ -197,7 +197,7 @@ fn a_cell_that_fails_in_the_candidate_breaks_every_bound_that_it_has() {
         found.broken().map(|(bound, case)| (&*bound.bound, &*case.cell, &*case.text)).collect();
     let said = ("bridge ask size=64B", "no usable trial in B: connection refused");
     assert_eq!(broken, [("throughput>50%", said.0, said.1), ("p99_service>50%", said.0, said.1)]);
-    let junit = comparison_format("junit").unwrap().render(&found, false);
+    let junit = (comparison_format("junit").unwrap().render)(&found, false);
     let document = roxmltree::Document::parse(&junit).unwrap();
     assert_eq!(document.root_element().attribute("failures"), Some("2"), "{junit}");
     let messages: Vec<_> =

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{bounded, compared, made};
 
 fn render(comparison: &Comparison, format: &str, all: bool) -> String {
-    comparison_format(format).unwrap().render(comparison, all)
+    (comparison_format(format).unwrap().render)(comparison, all)
 }
 
 fn slower() -> Comparison {

@@ -162,7 +162,7 @@ fn searches_are_counted_and_their_trials_in_no_cell() {
     let reasons: Vec<_> = found.not_compared.iter().map(|cell| cell.reason.as_str()).collect();
     assert_eq!(reasons, ["in the baseline: not ended, after 1 trial"; 2]);
     assert_eq!(found.candidate[0].used_trials, 12);
-    let table = comparison_format("table").unwrap().render(&found, false);
+    let table = (comparison_format("table").unwrap().render)(&found, false);
     assert!(
         table.contains("2 searches are not compared: in the baseline: not ended, after 1 trial"),
         "it says why: {table}"
@@ -254,7 +254,7 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
     let mut third = made(6, 4, |_| 1.0);
     third.run.plan.seed += 2;
     let found = sides(&[&a], &[&again, &third], &asked).unwrap();
-    let text = comparison_format("table").unwrap().render(&found, false);
+    let text = (comparison_format("table").unwrap().render)(&found, false);
     assert_eq!(text.matches("plan seed").count(), 1, "{text}");
     again.run.environment.insert("kernel".to_owned(), "Linux 6.19.0".to_owned());
     again.run.plan.cells.pop();
@@ -279,7 +279,7 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
         ("table", "\nRuns of one side are not alike\n  - "),
         ("markdown", "\n#### Runs of one side are not alike\n"),
     ] {
-        let text = comparison_format(format).unwrap().render(&found, false);
+        let text = (comparison_format(format).unwrap().render)(&found, false);
         assert!(text.contains(head) && text.contains("Linux 6.19.0 here"), "{text}");
     }
     let refused = sides(&[&a, &again], &[&b], &STRICT).unwrap_err();

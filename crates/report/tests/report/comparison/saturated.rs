@@ -55,10 +55,10 @@ fn a_candidate_that_no_longer_carries_the_rate_breaks_bounds_on_its_latency() {
     );
     assert!(row(&found, "host", "requests_per_s").text.starts_with("slower by 22 %"));
     for format in ["table", "markdown", "junit", "json"] {
-        let text = comparison_format(format).unwrap().render(&found, false);
+        let text = (comparison_format(format).unwrap().render)(&found, false);
         assert!(text.contains("saturated at 3909/s"), "{format}: {text}");
     }
-    let junit = comparison_format("junit").unwrap().render(&found, false);
+    let junit = (comparison_format("junit").unwrap().render)(&found, false);
     assert!(junit.contains("<failure message=\"saturated at 3909/s\""), "{junit}");
     assert!(found.counts().contains("withheld"), "{}", found.counts());
     assert!(!found.counts().contains("not decided"), "{}", found.counts());
@@ -73,7 +73,7 @@ fn of_two_latencies_of_which_the_first_is_no_measure_nothing_is_said() {
         "saturated at 3909/s, the baseline at 3909/s"
     );
     assert_eq!(both.blind().count(), 1, "--strict fails");
-    let junit = comparison_format("junit").unwrap().render(&both, false);
+    let junit = (comparison_format("junit").unwrap().render)(&both, false);
     assert!(junit.contains("<skipped message=\"saturated at 3909/s, "), "{junit}");
     let better = compared(&made(1, 6), &made(2, 0), &bounded(&BOUNDS));
     assert_eq!(states(&better), [CaseState::Unjudged, CaseState::Kept]);

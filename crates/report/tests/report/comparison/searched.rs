@@ -55,7 +55,7 @@ fn of<'a>(comparison: &'a Comparison, path: &str, metric: &str) -> &'a Row {
 }
 
 fn render(comparison: &Comparison, format: &str) -> String {
-    comparison_format(format).unwrap().render(comparison, true)
+    (comparison_format(format).unwrap().render)(comparison, true)
 }
 
 #[test]

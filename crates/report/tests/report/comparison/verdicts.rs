@@ -289,7 +289,7 @@ fn a_cell_that_too_few_runs_have_is_compared_by_rounds_and_said_so() {
     assert_eq!((found.by_run, by_rounds), (false, ["bridge bulk".to_owned()].into()));
     assert_eq!(row(&found, "bridge", RATE).candidate.unwrap().values, 16);
     let text =
-        hopbench_report::comparison::comparison_format("markdown").unwrap().render(&found, false);
+        (hopbench_report::comparison::comparison_format("markdown").unwrap().render)(&found, false);
     assert!(text.contains("Values are runs"), "{text}");
     assert!(
         text.contains("Not so in 1 cell with too few runs, where figures are rounds: bridge bulk."),
