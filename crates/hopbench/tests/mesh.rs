@@ -21,7 +21,7 @@ const MODES: &str = "
 name: modes
 testbed: {lab: {nodes: 3}}
 rounds: 3
-time: 1s
+time: 600ms
 warmup: 200ms
 seed: 3
 baseline: none
@@ -101,7 +101,7 @@ fn every_hop_counts_what_was_sent_and_more_hops_take_longer() {
         if rounds == "1" {
             continue;
         }
-        // The fastest of some 3000 exchanges: whoever else uses the machine makes most of them
+        // The fastest of some 1800 exchanges: whoever else uses the machine makes most of them
         // slower, and does not make any of them skip a hop.
         let fastest = |path| {
             trials(&results, path, 1000).map(|record| record.latency["service_ns"].min).min()

@@ -131,9 +131,9 @@ fn queue(limit_ns: u64) -> Plan {
         "http",
         json!({"url": "http://127.0.0.1/"}),
         2000,
-        slo(90.0, limit_ns, rates(150.0, 1500.0)),
+        slo(90.0, limit_ns, rates(200.0, 800.0)),
     );
-    web.job.schedule = Schedule::Poisson(150.0);
+    web.job.schedule = Schedule::Poisson(200.0);
     web.server.request = "/?size=16&delay=2ms".to_owned();
     searching(&["x"], vec![web], 1)
 }
