@@ -39,8 +39,8 @@ test-quick: ## The same without the tests that need a cluster
 
 check: ## Format, lints, dependencies; runs no tests
 	@cargo fmt --all --check
-	@cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 >/dev/null
 	@cargo clippy --workspace --all-targets --locked -- -D warnings
+	@scripts/fuzz.sh check
 	@scripts/audit.sh
 
 fuzz: ## Fuzzes every parser of foreign bytes, TIME seconds each (60), as many at once as CPUs

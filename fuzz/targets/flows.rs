@@ -51,7 +51,7 @@ fn registration(datagram: &[u8], key: &FlowKey, jar: &CookieJar) {
         udp::answer(datagram, PEER, LOCAL, |_| Some(&other), jar),
         RegistrationReply::Ignore
     );
-    let _ = udp::Answer::parse(datagram);
+    let _ = udp::ServerReply::parse(datagram);
 }
 
 fuzz_target!(|input: &[u8]| {
