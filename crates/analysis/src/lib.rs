@@ -49,6 +49,6 @@ pub use summary::{
     EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit,
     LineSummary, LoadComparison, NodeSummary, Outcome, PathSummary, PooledSummary, ProofSummary,
     ProxyShare, RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
-    SkippedSummary, Spread, Standing, StopSummary, Summary, TraceStep, UNDECIDED_MARK, Undecided,
-    Verdict, WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
+    SkippedSummary, Spread, StopSummary, Summary, TraceStep, UNDECIDED_MARK, Undecided, Verdict,
+    WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
 };

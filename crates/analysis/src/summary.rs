@@ -16,7 +16,7 @@ pub use self::cell::{CONNECTING_ENDS, CellSummary, Estimate, Limit, NodeSummary,
 pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
 pub(crate) use self::load::Bracket;
 pub use self::load::{
-    EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, Standing, UNDECIDED_MARK, Undecided,
+    EqualLoad, EqualLoadPath, FoundFigure, LoadComparison, UNDECIDED_MARK, Undecided,
     undecided_text,
 };
 pub use self::path::{PathSummary, ProofSummary};

@@ -74,13 +74,13 @@ impl Verdict {
     /// The verdict of a comparison, of a figure of which this is better. `round_s`: time that a
     /// round takes, s, where that is known.
     pub(crate) fn of(better: Better, comparison: &Comparison, round_s: Option<f64>) -> Self {
-        use hopbench_stats::Verdict::{
+        use hopbench_stats::Judgement::{
             BelowFloor, BelowMinimum, Higher, Lower, NotDecided, Same, TooFewRounds,
         };
         let ends = comparison.interval.map(|interval| (interval.low, interval.high));
-        match comparison.verdict {
+        match comparison.judgement {
             Higher | Lower => {
-                let grew = comparison.verdict == Higher;
+                let grew = comparison.judgement == Higher;
                 let (outcome, word) = called(better, grew);
                 Self::plain(outcome, word, by(word, grew, comparison.ratio, ends))
             }
@@ -194,11 +194,11 @@ pub(crate) fn within_floor(floor: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_stats::{Interval, Verdict as Judged};
+    use hopbench_stats::{Interval, Judgement};
 
     use super::*;
 
-    fn comparison(ratio: f64, low: f64, high: f64, verdict: Judged) -> Comparison {
+    fn comparison(ratio: f64, low: f64, high: f64, judgement: Judgement) -> Comparison {
         let interval = Some(Interval { low, high });
         Comparison {
             ratio,
@@ -207,7 +207,7 @@ mod tests {
             p: Some(0.001),
             q: Some(0.01),
             test: Test::Student,
-            verdict,
+            judgement,
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
             (Better::Lower, [2.0, 1.5, 4e7], Outcome::Worse, "slower by 100 % [50, > 1900]"),
             (Better::Neither, [2.0, 1.9, 2.1], Outcome::More, "higher by 100 % [90, 110]"),
         ] {
-            let found = if ratio > 1.0 { Judged::Higher } else { Judged::Lower };
+            let found = if ratio > 1.0 { Judgement::Higher } else { Judgement::Lower };
             let verdict = Verdict::of(better, &comparison(ratio, low, high, found), None);
             assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));
         }
@@ -232,17 +232,17 @@ mod tests {
 
     #[test]
     fn what_is_no_difference_has_words_of_its_own() {
-        let open = |more_rounds| Judged::NotDecided { more_rounds };
-        let floor = |floor| Judged::BelowFloor { floor };
-        let few = Judged::TooFewRounds { needed: 3 };
+        let open = |more_rounds| Judgement::NotDecided { more_rounds };
+        let floor = |floor| Judgement::BelowFloor { floor };
+        let few = Judgement::TooFewRounds { needed: 3 };
         let not_decided = "not decided: -20 % to +3.0 %";
         for (found, outcome, text) in [
-            (Judged::Same { within: 0.034 }, Outcome::Same, "same within 3.4 %"),
+            (Judgement::Same { within: 0.034 }, Outcome::Same, "same within 3.4 %"),
             (open(None), Outcome::NotDecided, not_decided),
             (open(Some(12)), Outcome::NotDecided, &format!("{not_decided}; about 12 more rounds")),
             (floor(104.33), Outcome::NoiseFloor, "within the noise floor (> 999 %)"),
             (floor(0.02), Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
-            (Judged::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
+            (Judgement::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),
             (few, Outcome::TooFewRounds, "too few rounds (3 needed)"),
         ] {
             let verdict = Verdict::of(Better::Higher, &comparison(0.9, 0.8, 1.03, found), None);

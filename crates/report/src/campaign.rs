@@ -23,9 +23,9 @@ pub use hopbench_analysis::{
     Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary,
     LoadComparison, NOISE_SCHEMA, NodeSummary, Noise, NoiseDrift, NoiseFigure, NoiseMachine,
     Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
-    RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, Standing,
-    StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallStep,
-    WaterfallSummary, WorkloadSummary, main_latency,
+    RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary,
+    Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
+    WorkloadSummary, main_latency,
 };
 
 pub use self::answer::{LiveScreen, Screen};

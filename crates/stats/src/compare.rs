@@ -11,7 +11,7 @@ mod shift;
 pub use bh::q_values;
 pub use evidence::{Evidence, Test, paired, unpaired};
 pub use judge::{
-    Comparison, FEWEST_TO_JUDGE, Question, SAME, Verdict, judge, noise_floor, sure_floor,
+    Comparison, FEWEST_TO_JUDGE, Judgement, Question, SAME, judge, noise_floor, sure_floor,
 };
 pub use resample::{Permuted, permuted};
 pub use settled::{FIRST_LOOK, is_settled};

@@ -2,7 +2,7 @@
 //! there.
 #![allow(clippy::unwrap_used, reason = "known answers")]
 
-use hopbench_stats::{Comparison, Question, Test, Verdict, judge, paired};
+use hopbench_stats::{Comparison, Judgement, Question, Test, judge, paired};
 
 /// Service p50 of six rounds, ns: a path through an overlay, and the nodes' own network.
 const PAIRS: [(f64, f64); 6] = [
@@ -40,7 +40,7 @@ fn the_worked_example_is_what_the_code_says() {
     };
     // Alone, and as the first of twelve whose others show nothing.
     let alone = judge(&[question(evidence.clone(), None)])[0];
-    assert_eq!((alone.test, alone.verdict), (Test::Student, Verdict::Higher));
+    assert_eq!((alone.test, alone.judgement), (Test::Student, Judgement::Higher));
     assert!(close(alone.p.unwrap(), 0.000_147, 6));
     shows(alone, 1.228, 1.414);
     let by_hand = [-1.0, 1.0].map(|side| (mean + side * 2.5706 * error).exp());
@@ -54,12 +54,12 @@ fn the_worked_example_is_what_the_code_says() {
     let first = judge(&all)[0];
     assert!(
         (first.q.unwrap() - 12.0 * alone.p.unwrap()).abs() < 1e-15
-            && first.verdict == Verdict::Higher
+            && first.judgement == Judgement::Higher
     );
     shows(first, 1.151, 1.508);
     all[0].noise_floor = Some(0.2);
     let withheld = judge(&all)[0];
-    assert_eq!(withheld.verdict, Verdict::NotDecided { more_rounds: Some(5) });
+    assert_eq!(withheld.judgement, Judgement::NotDecided { more_rounds: Some(5) });
     shows(withheld, 0.959, 1.810);
 }
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{Plan, Record, RunFile, TrialOutcome};
 use hopbench_stats::{
-    Evidence, FEWEST_TO_JUDGE, Question, Verdict, judge, noise_floor, paired, round_effects,
-    summary, trend,
+    Evidence, FEWEST_TO_JUDGE, Judgement, Question, noise_floor, paired, round_effects, summary,
+    trend,
 };
 use serde::Serialize;
 
@@ -22,6 +22,7 @@ use super::batches::pool;
 use super::cell::Cell;
 use crate::figures::Better::{Higher, Neither};
 use crate::figures::{End, Figure, Percentile, Source, kinds};
+use crate::verdict::Questions;
 
 /// The version of [`Noise`] as JSON; a field is never repurposed, this number grows instead.
 pub const NOISE_SCHEMA: &str = "hopbench.noise/2";
@@ -247,10 +248,11 @@ fn variation(values: &[f64]) -> f64 {
 
 /// Of which figures the two paths would be told apart.
 fn told_apart(measured: &[Measured<'_>]) -> Vec<bool> {
-    let questions: Vec<Question> = measured.iter().map(Measured::question).collect();
-    judge(&questions)
-        .iter()
-        .map(|found| matches!(found.verdict, Verdict::Higher | Verdict::Lower))
+    let mut questions = Questions::default();
+    measured.iter().for_each(|one| questions.ask((), one.question()));
+    questions
+        .answers()
+        .map(|(_, found)| matches!(found.judgement, Judgement::Higher | Judgement::Lower))
         .collect()
 }
 

@@ -171,7 +171,9 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
         Outcome::Saturated if row.is_newly_saturated() => CaseState::Broken,
         // The baseline's latency says nothing, so the candidate's cannot be judged by it.
         Outcome::Saturated => CaseState::Unjudged,
-        Outcome::TooFewRounds | Outcome::Generator | Outcome::NoRatio => CaseState::Unjudged,
+        Outcome::TooFewRounds | Outcome::Generator | Outcome::OtherSession | Outcome::NoRatio => {
+            CaseState::Unjudged
+        }
     }
 }
 

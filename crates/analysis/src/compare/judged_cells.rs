@@ -2,8 +2,7 @@
 
 use hopbench_model::number::by_name;
 use hopbench_stats::{
-    Evidence, Interval, NoRatio, Question, ShiftQuestion, Verdict as Judged, judge_shift, summary,
-    unpaired,
+    Evidence, Interval, Judgement, NoRatio, Question, ShiftQuestion, judge_shift, summary, unpaired,
 };
 
 use super::measure::Measure;
@@ -86,21 +85,21 @@ fn shifted(
     row.noise_floor = noise_floor.filter(|_| is_share);
     row.is_worse = found.grew == measure.is_worse_higher();
     let text = |value: f64| by_name(&measure.name, value);
-    match found.verdict {
-        Judged::Higher | Judged::Lower => {
+    match found.judgement {
+        Judgement::Higher | Judgement::Lower => {
             let (outcome, word) = called(measure.better, found.grew);
             let text = format!("{word}: {} before, {} now", text(before.median), text(now.median));
             row.set_verdict(Verdict::plain(outcome, word, text));
         }
-        Judged::BelowFloor { floor } => {
+        Judgement::BelowFloor { floor } => {
             row.set_verdict(Verdict::below_floor(format!(
                 "within the noise floor ({})",
                 text(floor)
             )));
         }
-        Judged::BelowMinimum => row.set_verdict(Verdict::below_minimum()),
+        Judgement::BelowMinimum => row.set_verdict(Verdict::below_minimum()),
         // The row says already that there is no ratio.
-        Judged::Same { .. } | Judged::NotDecided { .. } | Judged::TooFewRounds { .. } => {}
+        Judgement::Same { .. } | Judgement::NotDecided { .. } | Judgement::TooFewRounds { .. } => {}
     }
 }
 

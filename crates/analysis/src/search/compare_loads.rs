@@ -6,7 +6,7 @@
 //!   loads beyond an end of the range.
 
 use hopbench_stats::{
-    Comparison, Evidence, FEWEST_TO_JUDGE, Question, Verdict as Judged, paired, unpaired,
+    Comparison, Evidence, FEWEST_TO_JUDGE, Judgement, Question, paired, unpaired,
 };
 
 use super::known_load::KnownLoad;
@@ -38,7 +38,7 @@ pub(crate) enum Together {
 
 /// The ratio of two loads, before a doubt about one of them counts.
 struct Relation {
-    kind: RelationKind,
+    judgement: Judgement,
     ratio: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -46,42 +46,29 @@ struct Relation {
     q: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum RelationKind {
-    Higher,
-    Lower,
-    /// They are the same within this share.
-    Same {
-        within: f64,
-    },
-    /// Neither is sure, or what is known of the two overlaps.
-    NotDecided,
-    /// They differ by less than what is of interest.
-    BelowMinimum,
-    /// One of them was searched too few times.
-    TooFew,
-}
-
 impl Relation {
     fn is_difference(&self) -> bool {
-        matches!(self.kind, RelationKind::Higher | RelationKind::Lower)
+        matches!(self.judgement, Judgement::Higher | Judgement::Lower)
     }
 
     fn verdict(&self) -> Verdict {
-        match self.kind {
-            RelationKind::Higher | RelationKind::Lower => {
-                let grew = self.kind == RelationKind::Higher;
+        match self.judgement {
+            Judgement::Higher | Judgement::Lower => {
+                let grew = self.judgement == Judgement::Higher;
                 let (outcome, word) = called(Better::Neither, grew);
                 let ends = self.low.zip(self.high);
                 let text =
                     self.ratio.map_or_else(|| word.to_owned(), |ratio| by(word, grew, ratio, ends));
                 Verdict::plain(outcome, word, text)
             }
-            RelationKind::Same { within } => Verdict::same(within),
-            RelationKind::NotDecided => Verdict::not_decided(self.low.zip(self.high), None, None),
-            RelationKind::BelowMinimum => Verdict::below_minimum(),
-            RelationKind::TooFew => {
-                let text = format!("too few searches ({FEWEST_TO_JUDGE} needed)");
+            Judgement::Same { within } => Verdict::same(within),
+            // More searches are not more rounds.
+            Judgement::NotDecided { .. } => {
+                Verdict::not_decided(self.low.zip(self.high), None, None)
+            }
+            Judgement::BelowFloor { .. } | Judgement::BelowMinimum => Verdict::below_minimum(),
+            Judgement::TooFewRounds { needed } => {
+                let text = format!("too few searches ({needed} needed)");
                 Verdict::plain(Outcome::TooFewRounds, "too few searches", text)
             }
         }
@@ -143,21 +130,18 @@ pub(crate) fn compare_loads(
 }
 
 fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Relation {
-    let ratio = here.ratio(base);
-    let nothing =
-        Relation { kind: RelationKind::TooFew, ratio, low: None, high: None, p: None, q: None };
-    let Some(answer) = answer else { return nothing };
-    let kind = match answer.verdict {
-        Judged::Higher => RelationKind::Higher,
-        Judged::Lower => RelationKind::Lower,
-        Judged::Same { within } => RelationKind::Same { within },
-        Judged::NotDecided { .. } => RelationKind::NotDecided,
-        // Only of figures without a ratio.
-        Judged::BelowFloor { .. } | Judged::BelowMinimum => RelationKind::BelowMinimum,
-        Judged::TooFewRounds { .. } => return nothing,
-    };
-    let (low, high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
-    Relation { kind, ratio: Some(answer.ratio), low, high, p: answer.p, q: answer.q }
+    let too_few = Judgement::TooFewRounds { needed: FEWEST_TO_JUDGE };
+    match answer {
+        Some(answer) if answer.judgement != too_few => {
+            let (low, high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
+            let Comparison { judgement, ratio, p, q, .. } = *answer;
+            Relation { judgement, ratio: Some(ratio), low, high, p, q }
+        }
+        _ => {
+            let ratio = here.ratio(base);
+            Relation { judgement: too_few, ratio, low: None, high: None, p: None, q: None }
+        }
+    }
 }
 
 fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Relation {
@@ -167,16 +151,16 @@ fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Rela
     };
     let low = end(here.bracket.low, base.bracket.high).filter(|_| base.bracket.high.is_finite());
     let high = end(here.bracket.high, base.bracket.low).filter(|_| base.bracket.low > 0.0);
-    let kind = if here.bracket.overlaps(base.bracket) {
-        RelationKind::NotDecided
+    let judgement = if here.bracket.overlaps(base.bracket) {
+        Judgement::NotDecided { more_rounds: None }
     } else if ratio.is_some_and(|ratio| (ratio - 1.0).abs() < minimum_effect) {
-        RelationKind::BelowMinimum
+        Judgement::BelowMinimum
     } else if here.bracket.low > base.bracket.high {
-        RelationKind::Higher
+        Judgement::Higher
     } else {
-        RelationKind::Lower
+        Judgement::Lower
     };
-    Relation { kind, ratio, low, high, p: None, q: None }
+    Relation { judgement, ratio, low, high, p: None, q: None }
 }
 
 #[cfg(test)]

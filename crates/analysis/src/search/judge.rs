@@ -4,7 +4,7 @@ use hopbench_stats::Comparison;
 
 use super::compare_loads::{Together, compare_loads, question};
 use super::known_load::KnownLoad;
-use crate::summary::{LoadComparison, Outcome, SearchSummary, SearchedPath, Standing};
+use crate::summary::{LoadComparison, Outcome, SearchSummary, SearchedPath, Verdict};
 use crate::verdict::Questions;
 
 /// The text for loads that were found in different sessions of a run.
@@ -88,18 +88,12 @@ fn one(pair: &Pair, minimum_effect: f64, answer: Option<&Comparison>) -> LoadCom
     let found = compare_loads(here, base, minimum_effect, answer);
     let apart =
         found.verdict.outcome != Outcome::Generator && here.sessions.is_disjoint(&base.sessions);
-    let standing = match found.verdict.outcome {
-        _ if apart => Standing::Withheld,
-        Outcome::More => Standing::Higher,
-        Outcome::Less => Standing::Lower,
-        Outcome::Same => Standing::Same,
-        Outcome::NotDecided => Standing::NotDecided,
-        Outcome::MinimumEffect => Standing::MinimumEffect,
-        _ => Standing::Withheld,
+    let (outcome, text) = match found.verdict {
+        _ if apart => (Outcome::OtherSession, OTHER_SESSION.to_owned()),
+        Verdict { outcome, text, .. } => (outcome, text),
     };
-    let text = if apart { OTHER_SESSION.to_owned() } else { found.verdict.text };
     let (ratio, low, high, p, q) = (found.ratio, found.low, found.high, found.p, found.q);
-    LoadComparison { standing, ratio, low, high, p, q, text }
+    LoadComparison { outcome, ratio, low, high, p, q, text }
 }
 
 #[cfg(test)]
@@ -119,24 +113,24 @@ mod tests {
         let base = side(1000.0, 1000.0, 1020.0);
         let said = |here: &KnownLoad, least| {
             let found = of(here, &base, least);
-            (found.standing, found.text)
+            (found.outcome, found.text)
         };
-        let text = |standing, text: &str| (standing, text.to_owned());
+        let text = |outcome, text: &str| (outcome, text.to_owned());
         assert_eq!(
             said(&side(1250.0, 1250.0, 1275.0), 0.0),
-            text(Standing::Higher, "higher by 25 % [23, 27]")
+            text(Outcome::More, "higher by 25 % [23, 27]")
         );
         assert_eq!(
             said(&side(800.0, 800.0, 816.0), 0.0),
-            text(Standing::Lower, "lower by 20 % [18, 22]")
+            text(Outcome::Less, "lower by 20 % [18, 22]")
         );
         assert_eq!(
             said(&side(1020.0, 1020.0, 1040.0), 0.0),
-            text(Standing::NotDecided, "not decided: 0 % to +4.0 %")
+            text(Outcome::NotDecided, "not decided: 0 % to +4.0 %")
         );
         assert_eq!(
             said(&side(1030.0, 1030.0, 1050.0), 0.05),
-            text(Standing::MinimumEffect, "below the minimum effect")
+            text(Outcome::MinimumEffect, "below the minimum effect")
         );
     }
 
@@ -146,29 +140,29 @@ mod tests {
         let above = KnownLoad { found: None, ..side(0.0, 5000.0, f64::INFINITY) };
         let found = of(&above, &base, 0.0);
         assert_eq!(
-            (found.standing, found.text.as_str(), found.ratio),
-            (Standing::Higher, "higher", None)
+            (found.outcome, found.text.as_str(), found.ratio),
+            (Outcome::More, "higher", None)
         );
         assert_eq!((found.low.map(|low| (low * 100.0).round()), found.high), (Some(490.0), None));
         let below = KnownLoad { found: None, ..side(0.0, 0.0, 100.0) };
-        assert_eq!(of(&below, &base, 0.0).standing, Standing::Lower);
+        assert_eq!(of(&below, &base, 0.0).outcome, Outcome::Less);
         let open = KnownLoad { found: None, ..side(0.0, 0.0, f64::INFINITY) };
-        assert_eq!(of(&open, &base, 0.0).standing, Standing::NotDecided);
+        assert_eq!(of(&open, &base, 0.0).outcome, Outcome::NotDecided);
     }
 
     #[test]
     fn a_slow_generator_and_another_session_have_no_verdict() {
         let base = side(1000.0, 1000.0, 1020.0);
         let slow = KnownLoad { generator_limited: true, ..side(2000.0, 2000.0, 2040.0) };
-        assert_eq!(of(&slow, &base, 0.0).standing, Standing::Withheld);
+        assert_eq!(of(&slow, &base, 0.0).outcome, Outcome::Generator);
         let late = KnownLoad { sessions: BTreeSet::from([2]), ..side(2000.0, 2000.0, 2040.0) };
         let found = of(&late, &base, 0.0);
-        assert_eq!((found.standing, found.ratio), (Standing::Withheld, Some(2.0)));
+        assert_eq!((found.outcome, found.ratio), (Outcome::OtherSession, Some(2.0)));
         let open = KnownLoad { undecided: true, ..side(2000.0, 2000.0, 2040.0) };
         assert_eq!(of(&open, &base, 0.0).text, "no verdict: a step of the search was not decided");
         let open = KnownLoad { undecided: true, ..side(1010.0, 1010.0, 1030.0) };
-        assert_eq!(of(&open, &base, 0.0).standing, Standing::NotDecided);
+        assert_eq!(of(&open, &base, 0.0).outcome, Outcome::NotDecided);
         let both = KnownLoad { sessions: BTreeSet::from([1, 2]), ..side(2000.0, 2000.0, 2040.0) };
-        assert_eq!(of(&both, &base, 0.0).standing, Standing::Higher);
+        assert_eq!(of(&both, &base, 0.0).outcome, Outcome::More);
     }
 }

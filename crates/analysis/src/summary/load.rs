@@ -1,37 +1,22 @@
 //! A load that a search found: its bracket, and its comparison with the baseline's.
 
 use hopbench_model::number::percentage;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::spread::Spread;
+use super::verdict::Outcome;
 use crate::text::load_text::load;
 
 /// The last digits of a load: a share of it.
 const CLOSE: f64 = 1e-4;
 
-/// The position of a load against the baseline's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// Higher.
-    Higher,
-    /// Lower.
-    Lower,
-    /// The same, within what is of interest.
-    Same,
-    /// Not decided: the brackets of the two overlap, or neither a difference nor sameness is sure.
-    NotDecided,
-    /// A difference, but a smaller one than what is of interest.
-    MinimumEffect,
-    /// Nothing is said; the text says why.
-    Withheld,
-}
-
 /// How a load, or what was seen there, compares with the baseline's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadComparison {
-    /// Its position.
-    pub standing: Standing,
+    /// What it says. As JSON: `standing`, which is `higher`, `lower`, `same`, `not_decided`,
+    /// `minimum_effect` or, where nothing is said, `withheld`.
+    #[serde(rename = "standing", serialize_with = "standing")]
+    pub outcome: Outcome,
     /// It divided by the baseline's; absent where one of them was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
@@ -159,6 +144,18 @@ impl Bracket {
     pub(crate) fn contains(self, load: f64) -> bool {
         (self.low * (1.0 - CLOSE)..=self.high * (1.0 + CLOSE)).contains(&load)
     }
+}
+
+/// The word of an outcome in the summary as JSON.
+fn standing<S: Serializer>(outcome: &Outcome, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(match outcome {
+        Outcome::More | Outcome::Better => "higher",
+        Outcome::Less | Outcome::Worse => "lower",
+        Outcome::Same => "same",
+        Outcome::NotDecided => "not_decided",
+        Outcome::MinimumEffect => "minimum_effect",
+        _ => "withheld",
+    })
 }
 
 impl EqualLoadPath {

@@ -31,6 +31,8 @@ pub enum Outcome {
     /// Here or in the baseline the path is saturated: it did not carry the rate that was asked for.
     /// Its latency says how long the trial was, so it is not compared.
     Saturated,
+    /// The two loads were found in different sessions of a run.
+    OtherSession,
     /// There is no ratio: a side has no value, or not above 0; or both searches ended at the same
     /// end of their range.
     NoRatio,
@@ -85,7 +87,14 @@ impl Outcome {
 
     /// Whether the comparison was judged: it says something that can be wrong by chance.
     pub fn is_judged(self) -> bool {
-        !matches!(self, Self::Generator | Self::TooFewRounds | Self::Saturated | Self::NoRatio)
+        !matches!(
+            self,
+            Self::Generator
+                | Self::TooFewRounds
+                | Self::Saturated
+                | Self::OtherSession
+                | Self::NoRatio
+        )
     }
 
     /// Whether it says how both compare: they differ, are the same, or a path is saturated.

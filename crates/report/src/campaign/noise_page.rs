@@ -14,11 +14,11 @@ pub fn noise_page(noise: &Noise) -> String {
     let limits = noise.limits.iter().map(Line::from).collect();
     let blocks = vec![
         same(noise).into(),
-        Block::Note("vary: coefficient of variation; floor: what a difference must exceed".into()),
+        Block::note("vary: coefficient of variation; floor: what a difference must exceed"),
         seen(noise).into(),
-        Block::Note(
+        Block::note(
             "smallest difference that is seen in 80 % of runs: by this one, and by so many minutes of one \
-             workload on two paths".into(),
+             workload on two paths",
         ),
         Block::List(facts(noise)),
         Part::open("limits", "what limits measurements here", vec![Block::List(limits)]).into(),

@@ -3,7 +3,7 @@
 use hopbench_analysis::text::load_text::{figure, number, saturated, unit_name, value};
 use hopbench_analysis::text::{LoadUnit, Scale, interval_text};
 use hopbench_analysis::{
-    EqualLoad, LoadComparison, SearchSummary, SearchedPath, Spread, Standing, TraceStep,
+    EqualLoad, LoadComparison, Outcome, SearchSummary, SearchedPath, Spread, TraceStep,
     UNDECIDED_MARK,
 };
 use hopbench_model::number::{UNKNOWN, by_name, ratio as ratio_text, time_ns};
@@ -127,11 +127,12 @@ pub(crate) fn found_table(search: &SearchSummary) -> Table {
 
 /// How a comparison is to be taken.
 pub(crate) fn tone(found: &LoadComparison, is_neutral: bool) -> Tone {
-    match found.standing {
-        Standing::Higher if !is_neutral => Tone::Better,
-        Standing::Lower if !is_neutral => Tone::Worse,
-        Standing::Withheld => Tone::Doubt,
-        _ => Tone::Same,
+    match found.outcome {
+        Outcome::More if !is_neutral => Tone::Better,
+        Outcome::Less if !is_neutral => Tone::Worse,
+        Outcome::Same | Outcome::NotDecided | Outcome::MinimumEffect => Tone::Same,
+        _ if found.outcome.is_called() => Tone::Same,
+        _ => Tone::Doubt,
     }
 }
 

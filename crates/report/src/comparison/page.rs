@@ -17,7 +17,7 @@ pub(super) fn document(comparison: &Comparison, all: bool, most: usize) -> Docum
     let matters = comparison.differences.iter().filter(|difference| difference.matters);
     let matters = matters.map(|difference| difference.text().into()).collect();
     blocks.extend(list("differences", "What differs and can change figures", matters));
-    blocks.extend(harmless(&comparison.differences).map(|text| Block::Paragraph(text.into())));
+    blocks.extend(harmless(&comparison.differences).map(Block::paragraph));
     blocks.extend(changes(comparison, all, most));
     let notes = comparison.withheld().into_iter().chain(comparison.notes());
     let notes: Vec<Line> = notes.map(Line::from).collect();
@@ -27,7 +27,7 @@ pub(super) fn document(comparison: &Comparison, all: bool, most: usize) -> Docum
     let apart =
         comparison.not_compared.iter().map(|cell| Line::named(&cell.cell, &cell.reason)).collect();
     blocks.extend(list("not-compared", "Not compared", apart));
-    blocks.push(Block::Paragraph(comparison.caveat().into()));
+    blocks.push(Block::paragraph(comparison.caveat()));
     Document { title: format!("hopbench: {}", comparison.counts()), facts: Vec::new(), blocks }
 }
 
@@ -37,13 +37,13 @@ fn verdict(comparison: &Comparison) -> Vec<Block> {
         return Vec::new();
     };
     let mut blocks =
-        vec![Block::Paragraph(Line::default().with(Tone::Strong, format!("{headline}.")))];
+        vec![Block::paragraph(Line::default().with(Tone::Strong, format!("{headline}.")))];
     // A list each: a long one is cut, and hides no other bound.
     for bound in &comparison.bounds {
         let broken = bound.broken().into_iter().map(|line| Line::from(format!("BROKEN {line}")));
         blocks.push(Block::List(std::iter::once(bound.kept().into()).chain(broken).collect()));
     }
-    blocks.extend(comparison.warnings().into_iter().map(|text| Block::Alert(text.into())));
+    blocks.extend(comparison.warnings().into_iter().map(Block::alert));
     blocks
 }
 
@@ -84,7 +84,7 @@ fn changes(comparison: &Comparison, all: bool, most: usize) -> Vec<Block> {
     let mut blocks = vec![Block::Table(table)];
     let more = shown.len().saturating_sub(most);
     if more > 0 {
-        blocks.push(Block::Note(format!("{more} more: --format json has them all.").into()));
+        blocks.push(Block::note(format!("{more} more: --format json has them all.")));
     }
     blocks
 }

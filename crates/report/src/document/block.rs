@@ -21,11 +21,7 @@ pub(crate) enum Block {
     /// A heading with what stands below it.
     Part(Part),
     /// A paragraph.
-    Paragraph(Line),
-    /// A small paragraph about what stands before it.
-    Note(Line),
-    /// A paragraph that a reader must not miss.
-    Alert(Line),
+    Paragraph(Weight, Line),
     /// Lines of one kind.
     List(Vec<Line>),
     /// A table.
@@ -34,6 +30,17 @@ pub(crate) enum Block {
     Chart(Box<Chart>, String),
     /// A file as it was written; only pages show it.
     Listing(String),
+}
+
+/// How much a paragraph asks of its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// To be read.
+    Plain,
+    /// It is small, about what stands before it.
+    Note,
+    /// Not to be missed.
+    Alert,
 }
 
 /// A heading with what stands below it.
@@ -94,6 +101,23 @@ impl Part {
     /// The same part for fewer renderers.
     pub(crate) fn only(self, reach: Reach) -> Self {
         Self { reach, ..self }
+    }
+}
+
+impl Block {
+    /// A paragraph.
+    pub(crate) fn paragraph(line: impl Into<Line>) -> Self {
+        Self::Paragraph(Weight::Plain, line.into())
+    }
+
+    /// A small paragraph about what stands before it.
+    pub(crate) fn note(line: impl Into<Line>) -> Self {
+        Self::Paragraph(Weight::Note, line.into())
+    }
+
+    /// A paragraph that a reader must not miss.
+    pub(crate) fn alert(line: impl Into<Line>) -> Self {
+        Self::Paragraph(Weight::Alert, line.into())
     }
 }
 

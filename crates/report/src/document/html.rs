@@ -8,7 +8,7 @@ use hopbench_model::printable;
 use maud::{Markup, PreEscaped, html};
 
 use self::text::line;
-use super::block::{Block, Document, Form, Part};
+use super::block::{Block, Document, Form, Part, Weight};
 use super::chart::Chart;
 use super::table::Kind;
 
@@ -127,9 +127,11 @@ fn blocks(level: u8, blocks: &[Block]) -> Markup {
 fn block(level: u8, block: &Block) -> Markup {
     match block {
         Block::Part(one) => part(level, one),
-        Block::Paragraph(text) => html! { p { (line(text)) } },
-        Block::Note(text) => html! { p class="note" { (line(text)) } },
-        Block::Alert(text) => html! { p class="alert" { strong { "Note:" } " " (line(text)) } },
+        Block::Paragraph(Weight::Plain, text) => html! { p { (line(text)) } },
+        Block::Paragraph(Weight::Note, text) => html! { p class="note" { (line(text)) } },
+        Block::Paragraph(Weight::Alert, text) => {
+            html! { p class="alert" { strong { "Note:" } " " (line(text)) } }
+        }
         Block::List(lines) => html! {
             ul class="plain" {
                 @for text in lines.iter().take(MOST_ITEMS) { li { (line(text)) } }
@@ -207,15 +209,15 @@ mod tests {
             rows: vec![Row { remark: bad.to_owned(), ..Row::of([cell(), cell()]) }],
         };
         let blocks = vec![
-            Block::Paragraph(line()),
-            Block::Note(line()),
-            Block::Alert(line()),
+            Block::paragraph(line()),
+            Block::note(line()),
+            Block::alert(line()),
             Block::List(vec![line()]),
             table(Kind::Figures).into(),
             table(Kind::Map).into(),
             Block::Listing(bad.to_owned()),
         ];
-        let part = |form| Part::new(form, bad, line(), vec![Block::Note(line())]).into();
+        let part = |form| Part::new(form, bad, line(), vec![Block::note(line())]).into();
         let blocks = blocks.into_iter().chain([part(Form::Open), part(Form::Closed)]).collect();
         Document { title: bad.to_owned(), facts: vec![[bad.to_owned(), bad.to_owned()]], blocks }
     }

@@ -1,6 +1,6 @@
 //! A document as markdown, for a wiki or an issue.
 
-use super::block::{Block, Document, Form, Part, Reach};
+use super::block::{Block, Document, Form, Part, Reach, Weight};
 use super::line::{Line, Tone};
 use super::table::{Align, Cell, Column, Kind, Table};
 use crate::text::markdown::safe;
@@ -24,10 +24,12 @@ fn blocks(out: &mut String, level: usize, blocks: &[Block]) {
     for block in blocks {
         match block {
             Block::Part(part) => self::part(out, level, part),
-            Block::Paragraph(line) | Block::Note(line) => {
+            Block::Paragraph(Weight::Plain | Weight::Note, line) => {
                 out.push_str(&format!("\n{}\n", spoken(line)));
             }
-            Block::Alert(line) => out.push_str(&format!("\n**Note:** {}\n", spoken(line))),
+            Block::Paragraph(Weight::Alert, line) => {
+                out.push_str(&format!("\n**Note:** {}\n", spoken(line)));
+            }
             Block::List(lines) => list(out, &lines.iter().map(spoken).collect::<Vec<_>>()),
             Block::Table(table) if table.kind != Kind::Map && !table.rows.is_empty() => {
                 self::table(out, table);

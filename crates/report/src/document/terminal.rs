@@ -2,7 +2,7 @@
 
 mod columns;
 
-use super::block::{Block, Document, Form, Part, Reach};
+use super::block::{Block, Document, Form, Part, Reach, Weight};
 use super::line::{Line, Tone};
 use super::table::{Kind, Table};
 use crate::text::wrap::{plain, wrap};
@@ -37,12 +37,14 @@ impl Out {
         for block in blocks {
             match block {
                 Block::Part(part) => self.part(part),
-                Block::Paragraph(line) => {
+                Block::Paragraph(Weight::Plain, line) => {
                     self.gap();
                     self.wrapped("", &spoken(line));
                 }
-                Block::Note(line) => self.wrapped("", &spoken(line)),
-                Block::Alert(line) => self.wrapped("", &format!("note: {}", spoken(line))),
+                Block::Paragraph(Weight::Note, line) => self.wrapped("", &spoken(line)),
+                Block::Paragraph(Weight::Alert, line) => {
+                    self.wrapped("", &format!("note: {}", spoken(line)));
+                }
                 Block::List(lines) => {
                     self.gap();
                     self.list(&lines.iter().map(spoken).collect::<Vec<_>>());

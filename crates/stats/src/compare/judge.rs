@@ -1,13 +1,13 @@
-//! The judge: from evidence to verdicts, over all comparisons of a report at once.
+//! The judge: from evidence to judgements, over all comparisons of a report at once.
 
 use super::bh::q_values;
 use super::evidence::{Evidence, Test};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::student::quantile;
 
-/// Fewest rounds, or values on a side, that a verdict is founded on.
+/// Fewest rounds, or values on a side, that a judgement is founded on.
 pub const FEWEST_TO_JUDGE: usize = 3;
-/// The share of verdicts that may be wrong.
+/// The share of judgements that may be wrong.
 const ALPHA: f64 = 1.0 - CONFIDENCE;
 /// Two figures are the same where they differ by no more than this share, if nobody says what is of
 /// interest.
@@ -31,7 +31,7 @@ pub struct Question {
 
 /// What a comparison says. A share is of the baseline: 0.03 is 3 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
+pub enum Judgement {
     /// The figure is higher than the baseline's.
     Higher,
     /// The figure is lower.
@@ -69,7 +69,7 @@ pub enum Verdict {
 pub struct Comparison {
     /// The figure over the baseline's.
     pub ratio: f64,
-    /// Its interval, corrected for the number of comparisons: the verdict is what it says. Absent
+    /// Its interval, corrected for the number of comparisons: the judgement is what it says. Absent
     /// with fewer than 2 rounds, or where it has no end.
     pub interval: Option<Interval>,
     /// Rounds behind it.
@@ -81,7 +81,7 @@ pub struct Comparison {
     /// Which test it is of.
     pub test: Test,
     /// What it says.
-    pub verdict: Verdict,
+    pub judgement: Judgement,
 }
 
 /// Judges comparisons together: all that a reader sees as one set, since each more is one more that
@@ -133,7 +133,7 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
             p,
             q: q[at].filter(|_| p.is_some()),
             test,
-            verdict: question.verdict(ratio, interval, shrinking),
+            judgement: question.judgement(ratio, interval, shrinking),
         }
     };
     questions.iter().enumerate().map(one).collect()
@@ -176,20 +176,20 @@ impl Question {
     }
 
     /// What the interval says, before it is widened.
-    fn verdict(&self, ratio: f64, interval: Option<Interval>, shrinking: Shrinking) -> Verdict {
+    fn judgement(&self, ratio: f64, interval: Option<Interval>, shrinking: Shrinking) -> Judgement {
         if self.evidence.rounds < FEWEST_TO_JUDGE {
-            return Verdict::TooFewRounds { needed: FEWEST_TO_JUDGE };
+            return Judgement::TooFewRounds { needed: FEWEST_TO_JUDGE };
         }
-        let Some(inner) = interval else { return Verdict::NotDecided { more_rounds: None } };
+        let Some(inner) = interval else { return Judgement::NotDecided { more_rounds: None } };
         let interval = self.widened(inner);
         if !interval.contains(1.0) && self.is_of_interest(ratio) {
-            return if interval.low > 1.0 { Verdict::Higher } else { Verdict::Lower };
+            return if interval.low > 1.0 { Judgement::Higher } else { Judgement::Lower };
         }
         let within = within(interval);
         if within <= self.same() {
-            return Verdict::Same { within };
+            return Judgement::Same { within };
         }
-        Verdict::NotDecided { more_rounds: self.more_rounds(ratio, inner, shrinking) }
+        Judgement::NotDecided { more_rounds: self.more_rounds(ratio, inner, shrinking) }
     }
 
     /// The rounds that would decide it besides these, with a probability of 80 % if ratio and scatter
@@ -330,13 +330,13 @@ mod tests {
 
     #[test]
     fn the_direction_is_the_figures() {
-        assert_eq!(single(plain(about(1.1, 10))).verdict, Verdict::Higher);
-        assert_eq!(single(plain(about(0.9, 10))).verdict, Verdict::Lower);
-        assert_eq!(single(plain(about(1.5, 2))).verdict, Verdict::TooFewRounds { needed: 3 });
+        assert_eq!(single(plain(about(1.1, 10))).judgement, Judgement::Higher);
+        assert_eq!(single(plain(about(0.9, 10))).judgement, Judgement::Lower);
+        assert_eq!(single(plain(about(1.5, 2))).judgement, Judgement::TooFewRounds { needed: 3 });
         assert_eq!(single(plain(about(1.5, 1))).p, None);
         assert_eq!(
-            single(plain(unpaired(&[3.0, 3.1, 3.2], &[2.0, 2.1, 1.9]).unwrap())).verdict,
-            Verdict::Higher
+            single(plain(unpaired(&[3.0, 3.1, 3.2], &[2.0, 2.1, 1.9]).unwrap())).judgement,
+            Judgement::Higher
         );
         assert!(judge(&[]).is_empty());
     }
@@ -346,21 +346,21 @@ mod tests {
         let same = single(plain(about(1.0, 10)));
         let interval = same.interval.unwrap();
         let within = (interval.high - 1.0).max(1.0 - interval.low);
-        assert!(within < 0.02 && same.verdict == Verdict::Same { within }, "{same:?}");
+        assert!(within < 0.02 && same.judgement == Judgement::Same { within }, "{same:?}");
         let open = single(plain(wide(1.0, 10)));
-        let Verdict::NotDecided { more_rounds: Some(more) } = open.verdict else {
+        let Judgement::NotDecided { more_rounds: Some(more) } = open.judgement else {
             panic!("{open:?}")
         };
         // What it says is about what it takes.
-        assert!(matches!(single(plain(wide(1.0, 10 + more))).verdict, Verdict::Same { .. }));
+        assert!(matches!(single(plain(wide(1.0, 10 + more))).judgement, Judgement::Same { .. }));
         assert!(matches!(
-            single(plain(wide(1.0, (10 + more) / 6))).verdict,
-            Verdict::NotDecided { .. }
+            single(plain(wide(1.0, (10 + more) / 6))).judgement,
+            Judgement::NotDecided { .. }
         ));
         // What is of interest decides what is the same.
         let least = |minimum_effect| Question { minimum_effect, ..plain(about(1.0, 10)) };
-        assert!(matches!(single(least(0.02)).verdict, Verdict::Same { .. }));
-        assert!(matches!(single(least(0.002)).verdict, Verdict::NotDecided { .. }));
+        assert!(matches!(single(least(0.02)).judgement, Judgement::Same { .. }));
+        assert!(matches!(single(least(0.002)).judgement, Judgement::NotDecided { .. }));
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_and_its_verdict_never_disagree() {
+    fn an_interval_and_its_judgement_never_disagree() {
         let ratios = [0.9, 0.97, 0.99, 0.995, 1.0, 1.004, 1.01, 1.02, 1.04, 1.2];
         let questions: Vec<Question> = ratios
             .iter()
@@ -397,11 +397,11 @@ mod tests {
         let (mut found, mut same) = (0, 0);
         for one in judge(&questions) {
             let leaves_out = one.interval.is_some_and(|interval| !interval.contains(1.0));
-            assert_eq!(leaves_out, matches!(one.verdict, Verdict::Higher | Verdict::Lower));
+            assert_eq!(leaves_out, matches!(one.judgement, Judgement::Higher | Judgement::Lower));
             assert_eq!(leaves_out, one.q.unwrap() <= 0.05, "{one:?}");
             assert!(one.interval.is_none_or(|interval| interval.contains(one.ratio)), "{one:?}");
             found += usize::from(leaves_out);
-            same += usize::from(matches!(one.verdict, Verdict::Same { .. }));
+            same += usize::from(matches!(one.judgement, Judgement::Same { .. }));
         }
         assert!(found > 30 && same > 10 && found + same < questions.len(), "{found} {same}");
     }
@@ -412,13 +412,13 @@ mod tests {
         assert!((floor - (1.0 / 0.96 - 1.0)).abs() < 0.001, "{floor}");
         let with = |ratio: f64| Question { noise_floor: Some(floor), ..plain(about(ratio, 10)) };
         let open = single(with(1.03));
-        assert_eq!(open.verdict, Verdict::NotDecided { more_rounds: None }, "the floor stays");
+        assert_eq!(open.judgement, Judgement::NotDecided { more_rounds: None }, "the floor stays");
         assert!(open.interval.unwrap().contains(1.0));
-        assert_eq!(single(with(0.94)).verdict, Verdict::Lower);
+        assert_eq!(single(with(0.94)).judgement, Judgement::Lower);
         let least = |ratio: f64| Question { minimum_effect: 0.02, ..plain(about(ratio, 10)) };
-        assert!(matches!(single(least(1.018)).verdict, Verdict::NotDecided { .. }));
-        assert!(matches!(single(least(1.005)).verdict, Verdict::Same { .. }));
-        assert_eq!(single(least(1.03)).verdict, Verdict::Higher);
+        assert!(matches!(single(least(1.018)).judgement, Judgement::NotDecided { .. }));
+        assert!(matches!(single(least(1.005)).judgement, Judgement::Same { .. }));
+        assert_eq!(single(least(1.03)).judgement, Judgement::Higher);
         assert_eq!((noise_floor(&[]), sure_floor(&[])), (None, None));
         assert_eq!(sure_floor(&[about(1.0, 10), wide(1.02, 10)]), Some(0.0));
         assert_eq!(sure_floor(&[about(1.0, 10), about(0.96, 5)]), noise_floor(&[about(0.96, 5)]));
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn a_difference_within_the_rounding_is_none() {
         let question = Question { resolution: 0.05, ..plain(about(1.03, 10)) };
-        assert!(matches!(single(question).verdict, Verdict::NotDecided { .. }));
+        assert!(matches!(single(question).judgement, Judgement::NotDecided { .. }));
     }
 
     #[test]
@@ -441,7 +441,7 @@ mod tests {
         let mut questions = vec![plain(about(1.0, 8)); 99];
         questions.push(plain(about(1.05, 8)));
         let found = judge(&questions);
-        assert_eq!((found[99].test, found[99].verdict), (Test::Student, Verdict::Higher));
+        assert_eq!((found[99].test, found[99].judgement), (Test::Student, Judgement::Higher));
         assert!(found[99].q.unwrap() > 50.0 * found[99].p.unwrap());
         // The intervals are wider than they were alone.
         let width = |one: Comparison| one.interval.map(|i| i.high - i.low).unwrap();

@@ -1,6 +1,6 @@
 //! The comparison of a figure that is 0 in some rounds, like losses and errors: it has no ratio.
 
-use super::judge::{FEWEST_TO_JUDGE, Verdict};
+use super::judge::{FEWEST_TO_JUDGE, Judgement};
 use super::resample::permuted;
 use crate::interval::CONFIDENCE;
 use crate::summary::mean;
@@ -38,7 +38,7 @@ pub struct Shift {
     /// Whether the mean grew, however little that may say.
     pub grew: bool,
     /// What it says. A floor is in the figure's own unit.
-    pub verdict: Verdict,
+    pub judgement: Judgement,
 }
 
 /// Judges a figure without a ratio by a permutation test ([`permuted`]). It cannot be judged with
@@ -54,20 +54,20 @@ pub fn judge_shift(question: &ShiftQuestion<'_>, comparisons: usize) -> Shift {
     let difference = (new - old).abs();
     // Without end where the baseline is nothing.
     let effect = if is_share { difference } else { difference / old.abs() };
-    let verdict = if before.len().min(now.len()) < FEWEST_TO_JUDGE {
-        Verdict::TooFewRounds { needed: FEWEST_TO_JUDGE }
+    let judgement = if before.len().min(now.len()) < FEWEST_TO_JUDGE {
+        Judgement::TooFewRounds { needed: FEWEST_TO_JUDGE }
     } else if q.is_none_or(|q| q > 1.0 - CONFIDENCE) {
-        Verdict::NotDecided { more_rounds: None }
+        Judgement::NotDecided { more_rounds: None }
     } else if let Some(floor) = noise_floor.filter(|floor| difference <= *floor) {
-        Verdict::BelowFloor { floor }
+        Judgement::BelowFloor { floor }
     } else if effect < minimum_effect {
-        Verdict::BelowMinimum
+        Judgement::BelowMinimum
     } else if new > old {
-        Verdict::Higher
+        Judgement::Higher
     } else {
-        Verdict::Lower
+        Judgement::Lower
     };
-    Shift { p, q, grew: new > old, verdict }
+    Shift { p, q, grew: new > old, judgement }
 }
 
 #[cfg(test)]
@@ -86,44 +86,44 @@ mod tests {
         let found = judge_shift(&question(&NONE, &SOME), 1);
         // 2 of the 252 ways to divide ten values are as extreme.
         assert_eq!((found.p, found.q), (Some(2.0 / 252.0), Some(2.0 / 252.0)));
-        assert!(found.grew && found.verdict == Verdict::Higher, "{found:?}");
+        assert!(found.grew && found.judgement == Judgement::Higher, "{found:?}");
         let back = judge_shift(&question(&SOME, &NONE), 1);
-        assert!(!back.grew && back.verdict == Verdict::Lower && back.p == found.p, "{back:?}");
+        assert!(!back.grew && back.judgement == Judgement::Lower && back.p == found.p, "{back:?}");
     }
 
     #[test]
     fn many_comparisons_need_more() {
         let found = judge_shift(&question(&NONE, &SOME), 6);
-        assert_eq!((found.q, found.verdict), (Some(2.0 / 252.0 * 6.0), Verdict::Higher));
+        assert_eq!((found.q, found.judgement), (Some(2.0 / 252.0 * 6.0), Judgement::Higher));
         let found = judge_shift(&question(&NONE, &SOME), 7);
-        assert_eq!(found.verdict, Verdict::NotDecided { more_rounds: None });
+        assert_eq!(found.judgement, Judgement::NotDecided { more_rounds: None });
         assert_eq!(judge_shift(&question(&NONE, &SOME), 1000).q, Some(1.0));
     }
 
     #[test]
     fn few_values_say_nothing() {
         let found = judge_shift(&question(&NONE[..2], &SOME[..2]), 1);
-        assert_eq!(found.verdict, Verdict::TooFewRounds { needed: 3 });
+        assert_eq!(found.judgement, Judgement::TooFewRounds { needed: 3 });
         let found = judge_shift(&question(&NONE[..1], &SOME), 1);
         assert_eq!(
-            (found.p, found.q, found.verdict),
-            (None, None, Verdict::TooFewRounds { needed: 3 })
+            (found.p, found.q, found.judgement),
+            (None, None, Judgement::TooFewRounds { needed: 3 })
         );
         // 2 of 20 ways.
         let found = judge_shift(&question(&NONE[..3], &SOME[..3]), 1);
         assert_eq!(
-            (found.p, found.verdict),
-            (Some(0.1), Verdict::NotDecided { more_rounds: None })
+            (found.p, found.judgement),
+            (Some(0.1), Judgement::NotDecided { more_rounds: None })
         );
     }
 
     #[test]
     fn what_the_same_thing_differs_by_is_withheld() {
         let with = |floor| ShiftQuestion { noise_floor: Some(floor), ..question(&NONE, &SOME) };
-        assert_eq!(judge_shift(&with(0.012), 1).verdict, Verdict::BelowFloor { floor: 0.012 });
+        assert_eq!(judge_shift(&with(0.012), 1).judgement, Judgement::BelowFloor { floor: 0.012 });
         assert_eq!(
-            judge_shift(&with(0.010), 1).verdict,
-            Verdict::Higher,
+            judge_shift(&with(0.010), 1).judgement,
+            Judgement::Higher,
             "the means differ by 1.1 %"
         );
     }
@@ -131,12 +131,12 @@ mod tests {
     #[test]
     fn a_minimum_effect_is_a_difference_of_shares_or_a_ratio_of_amounts() {
         let share = |least| ShiftQuestion { minimum_effect: least, ..question(&NONE, &SOME) };
-        assert_eq!(judge_shift(&share(0.02), 1).verdict, Verdict::BelowMinimum);
-        assert_eq!(judge_shift(&share(0.01), 1).verdict, Verdict::Higher);
+        assert_eq!(judge_shift(&share(0.02), 1).judgement, Judgement::BelowMinimum);
+        assert_eq!(judge_shift(&share(0.01), 1).judgement, Judgement::Higher);
         let amount = |least| ShiftQuestion { is_share: false, ..share(least) };
         assert_eq!(
-            judge_shift(&amount(1000.0), 1).verdict,
-            Verdict::Higher,
+            judge_shift(&amount(1000.0), 1).judgement,
+            Judgement::Higher,
             "from nothing any growth is one"
         );
         let (before, now) = ([0.0, 99.0, 101.0, 100.0, 100.0], [110.0, 111.0, 109.0, 110.0, 112.0]);
@@ -145,7 +145,11 @@ mod tests {
             is_share: false,
             ..question(&before, &now)
         };
-        assert_eq!(judge_shift(&amount(0.5), 1).verdict, Verdict::BelowMinimum, "from 80 to 110.4");
-        assert_eq!(judge_shift(&amount(0.3), 1).verdict, Verdict::Higher);
+        assert_eq!(
+            judge_shift(&amount(0.5), 1).judgement,
+            Judgement::BelowMinimum,
+            "from 80 to 110.4"
+        );
+        assert_eq!(judge_shift(&amount(0.3), 1).judgement, Judgement::Higher);
     }
 }

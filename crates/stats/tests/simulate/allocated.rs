@@ -1,6 +1,6 @@
 //! Runs whose rounds go to what is open: false alarms, false words of sameness, and what is won.
 
-use hopbench_stats::{FIRST_LOOK, Question, Random, Verdict, is_settled, judge, paired};
+use hopbench_stats::{FIRST_LOOK, Judgement, Question, Random, is_settled, judge, paired};
 
 use super::noise::{heavy, normal};
 use super::tell;
@@ -68,9 +68,9 @@ fn run(allocates: bool, tails: fn(&mut Random) -> f64, random: &mut Random, tall
     }
     for one in &all {
         // Each by itself: the corrections for many are simulated elsewhere.
-        let verdict = judge(&[one.question()])[0].verdict;
-        let is_called = matches!(verdict, Verdict::Higher | Verdict::Lower);
-        if let Verdict::Same { within } = verdict {
+        let judgement = judge(&[one.question()])[0].judgement;
+        let is_called = matches!(judgement, Judgement::Higher | Judgement::Lower);
+        if let Judgement::Same { within } = judgement {
             tally.same += 1;
             tally.false_same += usize::from(one.log.exp_m1() > within);
         }
@@ -79,7 +79,7 @@ fn run(allocates: bool, tails: fn(&mut Random) -> f64, random: &mut Random, tall
             tally.called += usize::from(is_called);
         } else {
             tally.differ += 1;
-            tally.found += usize::from(verdict == Verdict::Higher);
+            tally.found += usize::from(judgement == Judgement::Higher);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hopbench_stats::{
-    Evidence, Question, Random, Verdict, judge, paired, pooled_percentile, unpaired,
+    Evidence, Judgement, Question, Random, judge, paired, pooled_percentile, unpaired,
 };
 
 use super::noise::{Noise, heavy, normal};
@@ -13,8 +13,8 @@ fn plain(evidence: Evidence) -> Question {
     Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.0 }
 }
 
-fn called(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Higher | Verdict::Lower)
+fn called(judgement: Judgement) -> bool {
+    matches!(judgement, Judgement::Higher | Judgement::Lower)
 }
 
 /// A path and a baseline that share what their rounds have, and differ by a factor.
@@ -54,7 +54,7 @@ fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
             let cells = 3000;
             let found = (0..cells).filter(|_| {
                 let evidence = paired(&pairs(noise, rounds, 1.0, &mut random)).unwrap();
-                called(judge(&[plain(evidence)])[0].verdict)
+                called(judge(&[plain(evidence)])[0].judgement)
             });
             let share = found.count() as f64 / f64::from(cells);
             sum += share / 6.0;
@@ -79,7 +79,7 @@ fn a_difference_of_5_percent_is_found_through_2_percent_of_noise() {
         for rounds in [3, 4, 5, 6, 7, 8, 10, 12] {
             let found = (0..1000).filter(|_| {
                 let evidence = paired(&quiet(rounds, 1.05, tails, &mut random)).unwrap();
-                judge(&[plain(evidence)])[0].verdict == Verdict::Higher
+                judge(&[plain(evidence)])[0].judgement == Judgement::Higher
             });
             let share = found.count() as f64 / 1000.0;
             line += &format!(" {:.1} |", 100.0 * share);
@@ -103,7 +103,7 @@ fn of_many_comparisons_few_of_the_called_are_false() {
             };
             let questions: Vec<Question> = (0..60).map(|cell| one(cell, &mut random)).collect();
             let said: Vec<bool> =
-                judge(&questions).iter().map(|found| called(found.verdict)).collect();
+                judge(&questions).iter().map(|found| called(found.judgement)).collect();
             let all = said.iter().filter(|said| **said).count();
             let right = said[..truly as usize].iter().filter(|said| **said).count();
             false_share += (all - right) as f64 / all.max(1) as f64 / runs as f64;
@@ -136,7 +136,7 @@ fn what_could_have_been_seen_is_seen_in_about_80_percent() {
         let typical = hopbench_stats::summary::median(&seen).unwrap();
         let found = (0..400).filter(|_| {
             let evidence = paired(&quiet(rounds, 1.0 + typical, normal, &mut random)).unwrap();
-            called(judge(&[plain(evidence)])[0].verdict)
+            called(judge(&[plain(evidence)])[0].judgement)
         });
         let power = found.count() as f64 / 400.0;
         tell(&format!(
@@ -162,9 +162,9 @@ fn unpaired_sets_hold_their_ratio_and_err_seldom() {
             // The second scatters more than the first.
             let same = unpaired(&set(n, 100.0, 1.0), &set(m, 100.0, 1.5)).unwrap();
             held += usize::from(same.interval.is_some_and(|interval| interval.contains(1.0)));
-            wrong += usize::from(called(judge(&[plain(same)])[0].verdict));
+            wrong += usize::from(called(judge(&[plain(same)])[0].judgement));
             let other = unpaired(&set(n, 105.0, 1.0), &set(m, 100.0, 1.0)).unwrap();
-            right += usize::from(judge(&[plain(other)])[0].verdict == Verdict::Higher);
+            right += usize::from(judge(&[plain(other)])[0].judgement == Judgement::Higher);
         }
         let share = |count: usize| count as f64 / f64::from(cells);
         tell(&format!(
@@ -196,7 +196,7 @@ fn a_minimum_effect_makes_no_more_intervals_false() {
             let questions: Vec<Question> =
                 truths.iter().map(|truth| one(truth, &mut random)).collect();
             let found = judge(&questions);
-            let shown = found.iter().zip(&truths).filter(|(found, _)| called(found.verdict));
+            let shown = found.iter().zip(&truths).filter(|(found, _)| called(found.judgement));
             let missed =
                 shown.clone().filter(|(found, truth)| !found.interval.unwrap().contains(**truth));
             rates += missed.count() as f64 / shown.count().max(1) as f64 / f64::from(runs);
@@ -218,7 +218,7 @@ fn of_the_intervals_that_are_shown_few_are_false() {
         [(5, normal as fn(&mut Random) -> f64), (10, normal), (20, heavy), (40, heavy)]
     {
         let mut random = Random::new(17);
-        // Of each verdict: how many, and how many intervals are false. A share of a run's, as the
+        // Of each judgement: how many, and how many intervals are false. A share of a run's, as the
         // false coverage rate is one on average over runs.
         let (mut counts, mut rates, mut wrong_same) = ([0usize; 3], 0.0, 0usize);
         let runs = 200;
@@ -238,13 +238,13 @@ fn of_the_intervals_that_are_shown_few_are_false() {
             let (mut shown, mut missed) = (0u32, 0u32);
             for (found, truth) in judge(&questions).iter().zip(&truths) {
                 let misses = !found.interval.unwrap().contains(*truth);
-                match found.verdict {
-                    Verdict::Higher | Verdict::Lower => {
+                match found.judgement {
+                    Judgement::Higher | Judgement::Lower => {
                         counts[0] += 1;
                         shown += 1;
                         missed += u32::from(misses);
                     }
-                    Verdict::Same { .. } => {
+                    Judgement::Same { .. } => {
                         counts[1] += 1;
                         wrong_same += usize::from(misses);
                     }
@@ -279,12 +279,12 @@ fn the_rounds_that_are_asked_for_are_about_enough() {
                 (0..rounds).map(|_| (one(factor), one(1.0))).collect()
             };
             let mut all = pairs(12);
-            let first = judge(&[plain(paired(&all).unwrap())])[0].verdict;
-            let Verdict::NotDecided { more_rounds: Some(more) } = first else { continue };
+            let first = judge(&[plain(paired(&all).unwrap())])[0].judgement;
+            let Judgement::NotDecided { more_rounds: Some(more) } = first else { continue };
             asked += 1;
             all.extend(pairs(more));
-            let second = judge(&[plain(paired(&all).unwrap())])[0].verdict;
-            enough += usize::from(!matches!(second, Verdict::NotDecided { .. }));
+            let second = judge(&[plain(paired(&all).unwrap())])[0].judgement;
+            enough += usize::from(!matches!(second, Judgement::NotDecided { .. }));
         }
         let share = enough as f64 / f64::from(asked);
         tell(&format!("| {factor} apart: {asked} of 300 were open, enough rounds in {share:.2} |"));
@@ -309,7 +309,7 @@ fn ten_thousand_records_are_compared_in_seconds() {
     let started = now();
     let questions: Vec<Question> =
         cells.iter().map(|pairs| plain(paired(pairs).unwrap())).collect();
-    let said = judge(&questions).iter().filter(|found| called(found.verdict)).count();
+    let said = judge(&questions).iter().filter(|found| called(found.judgement)).count();
     let compared = started.elapsed();
     // And a percentile of all rounds of a cell together, with as many resamples.
     let rounds: Vec<Vec<hopbench_stats::Histogram>> = (0..20)

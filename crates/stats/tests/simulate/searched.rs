@@ -1,7 +1,8 @@
 //! Searches on systems whose answer is known.
 
 use hopbench_stats::{
-    Ceiling, Highest, Knee, Measurement, Outcome, Question, Random, Search, Verdict, judge, paired,
+    Ceiling, Highest, Judgement, Knee, Measurement, Outcome, Question, Random, Search, judge,
+    paired,
 };
 
 use super::noise::{heavy, normal};
@@ -172,7 +173,7 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
 
 /// Three searches each of two systems that carry these rates, compared as reports do; `noise` is
 /// that of a trial's percentile.
-fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Verdict, usize) {
+fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Judgement, usize) {
     let mut random = Random::new(seed);
     let mut searches = rates.map(|_| Highest::slo(1e6, 100.0, 100_000.0, 0.02, 3));
     for (search, most) in searches.iter_mut().zip(rates) {
@@ -184,10 +185,10 @@ fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Verdict, usize) {
         searches[1].found().iter().copied().zip(searches[0].found().iter().copied()).collect();
     let trials = searches.iter().map(|search| search.trace().len()).sum::<usize>() / 2;
     let Ok(evidence) = paired(&pairs) else {
-        return (Verdict::TooFewRounds { needed: 3 }, trials);
+        return (Judgement::TooFewRounds { needed: 3 }, trials);
     };
     let question = Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution: 0.02 };
-    (judge(&[question])[0].verdict, trials)
+    (judge(&[question])[0].judgement, trials)
 }
 
 #[test]
@@ -201,8 +202,8 @@ fn loads_of_the_same_thing_searched_three_times_are_not_told_apart() {
         for seed in 0..runs {
             let (same, made) = compared([10_000.0, 10_000.0], noise, seed);
             let (less, _) = compared([10_000.0, 8000.0], noise, seed + runs);
-            wrong += usize::from(matches!(same, Verdict::Higher | Verdict::Lower));
-            right += usize::from(less == Verdict::Lower);
+            wrong += usize::from(matches!(same, Judgement::Higher | Judgement::Lower));
+            right += usize::from(less == Judgement::Lower);
             trials += made;
         }
         let share = |count: usize| 100.0 * count as f64 / runs as f64;

@@ -16,10 +16,10 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     let answer = Answer::of(summary);
     let mut head = answer.head.parts.clone();
     head.push(answer.head.place.clone());
-    let mut blocks = vec![Block::Paragraph(head.join(", ").into())];
+    let mut blocks = vec![Block::paragraph(head.join(", "))];
     answer.tables.iter().for_each(|one| blocks.extend(table(one)));
     if !answer.legend.is_empty() {
-        blocks.push(Block::Note(answer.legend.join("; ").into()));
+        blocks.push(Block::note(answer.legend.join("; ")));
     }
     let mut lines: Vec<Line> =
         answer.facts.iter().map(|fact| Line::named(fact.label, &fact.text)).collect();
@@ -57,7 +57,7 @@ fn table(one: &answer::Table) -> Vec<Block> {
     };
     let mut blocks = vec![Block::Table(table)];
     if left_out > 0 {
-        blocks.push(Block::Note(format!("{left_out} more rows, no worse than these.").into()));
+        blocks.push(Block::note(format!("{left_out} more rows, no worse than these.")));
     }
     blocks
 }

@@ -136,7 +136,7 @@ fn warning(summary: &Summary, warning: &WarningSummary) -> Line {
 /// The way of each path, and the proof that traffic took it.
 fn paths(summary: &Summary) -> Block {
     let note = "Every trial carries evidence that its traffic took the path. A trial without it is in no figure.";
-    let mut blocks = vec![Block::Note(note.into())];
+    let mut blocks = vec![Block::note(note)];
     if !summary.paths.is_empty() {
         blocks.push(Block::List(summary.paths.iter().map(path).collect()));
     }

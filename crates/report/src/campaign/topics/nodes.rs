@@ -39,7 +39,7 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
     }
     let caption = format!("{}: CPU of the nodes", workload.name);
     let table = Table { caption, is_titled: false, kind: Kind::Figures, columns, rows };
-    let blocks = vec![Block::Note(NOTE.into()), table.into()];
+    let blocks = vec![Block::note(NOTE), table.into()];
     Some(Part::new(Form::Closed, format!("{own}-nodes"), "CPU of the nodes", blocks).into())
 }
 

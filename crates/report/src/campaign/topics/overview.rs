@@ -55,16 +55,14 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
         let text = "is better, orange is worse, the stronger the further; grey is the same, not \
                     decided, or too small to count; ! is no verdict: the load generator was the \
                     limit.";
-        blocks.push(Block::Note(format!("Against {baseline}, blue {text}").into()));
+        blocks.push(Block::note(format!("Against {baseline}, blue {text}")));
     } else if summary.workloads.iter().any(table_model::compared) {
         let why = if summary.run.rounds < 2 {
             "One round shows no verdict"
         } else {
             "No comparison has a verdict"
         };
-        blocks.push(Block::Note(
-            format!("Factors are to {baseline}. {why}: nothing is coloured.").into(),
-        ));
+        blocks.push(Block::note(format!("Factors are to {baseline}. {why}: nothing is coloured.")));
     }
     let views: Vec<View<'_>> = summary.workloads.iter().filter_map(View::of).collect();
     let matrices = matrices(summary);
@@ -205,7 +203,7 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
             | Outcome::More
             | Outcome::Less,
         ) => Tone::Same,
-        Some(Outcome::Generator) => Tone::Doubt,
+        Some(Outcome::Generator | Outcome::OtherSession) => Tone::Doubt,
         Some(Outcome::Worse) => Tone::Worse,
         Some(Outcome::Better) => Tone::Better,
     };

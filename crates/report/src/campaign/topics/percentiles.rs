@@ -50,7 +50,7 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
         columns,
         rows: shown().map(row).collect(),
     };
-    let blocks = vec![Block::Note(NOTE.into()), table.into()];
+    let blocks = vec![Block::note(NOTE), table.into()];
     Some(
         Part::new(
             Form::Closed,

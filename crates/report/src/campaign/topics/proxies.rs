@@ -21,8 +21,7 @@ pub(super) fn blocks(own: &str, summary: &Summary, workload: &WorkloadSummary) -
     if !all.is_empty() {
         let mut tables: Vec<Block> = all.iter().take(MOST).flat_map(|one| waterfall(one)).collect();
         if all.len() > MOST {
-            tables
-                .push(Block::Note(format!("{} more: see --format json", all.len() - MOST).into()));
+            tables.push(Block::note(format!("{} more: see --format json", all.len() - MOST)));
         }
         out.push(
             Part::new(Form::Tables, format!("{own}-hops"), "What each hop adds", tables).into(),
@@ -31,7 +30,7 @@ pub(super) fn blocks(own: &str, summary: &Summary, workload: &WorkloadSummary) -
     let curves: Vec<_> =
         summary.proxy_curves.iter().filter(|curve| curve.workload == workload.name).collect();
     if !curves.is_empty() {
-        out.push(Block::Paragraph("What each proxy spends as the load grows:".into()));
+        out.push(Block::paragraph("What each proxy spends as the load grows:"));
         out.push(Block::List(
             curves.iter().map(|curve| Line::named(&curve.path, &curve.text)).collect(),
         ));
@@ -76,9 +75,9 @@ fn waterfall(waterfall: &WaterfallSummary) -> Vec<Block> {
     };
     let mut out = vec![table.into()];
     if !waterfall.note.is_empty() {
-        out.push(Block::Note(format!("! {}", waterfall.note).into()));
+        out.push(Block::note(format!("! {}", waterfall.note)));
     }
-    out.extend(shares(waterfall).map(|text| Block::Note(text.into())));
+    out.extend(shares(waterfall).map(Block::note));
     out
 }
 

@@ -7,13 +7,11 @@ use crate::document::{Block, Line, Part, Tone};
 
 /// The part.
 pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
-    let mut blocks = vec![Block::Paragraph(page_text::how_to_read(summary).into())];
+    let mut blocks = vec![Block::paragraph(page_text::how_to_read(summary))];
     let further = page_text::named(summary).into_iter().chain(page_text::chance(summary));
-    blocks.extend(further.map(|text| Block::Paragraph(text.into())));
-    blocks.extend(missing(summary).map(Block::Alert));
-    blocks.extend(
-        summary.run.notes.iter().map(|note| Block::Alert(page_text::sentence(note).into())),
-    );
+    blocks.extend(further.map(Block::paragraph));
+    blocks.extend(missing(summary).map(Block::alert));
+    blocks.extend(summary.run.notes.iter().map(|note| Block::alert(page_text::sentence(note))));
     vec![Part::open("reading", "How to read it", blocks).into()]
 }
 

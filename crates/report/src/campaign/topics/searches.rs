@@ -16,7 +16,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     if summary.searches.is_empty() {
         return Vec::new();
     }
-    let mut blocks = vec![Block::Note(NOTE.into())];
+    let mut blocks = vec![Block::note(NOTE)];
     let all = summary.searches.iter().zip(charts(&summary.searches)).enumerate();
     blocks.extend(all.map(|(number, (search, chart))| one(number, search, chart)));
     vec![Part::open("searches", "Searches", blocks).into()]
@@ -26,7 +26,7 @@ fn one(number: usize, search: &SearchSummary, chart: Option<Chart>) -> Block {
     let own = format!("search-{number}");
     let title = Line::from(search.name())
         .with(Tone::Quiet, format!(" ({} over {})", search.goal, search.parameter));
-    let mut blocks = vec![Block::Note(format!("Searched: {}.", search.asked).into())];
+    let mut blocks = vec![Block::note(format!("Searched: {}.", search.asked))];
     if !search.paths.is_empty() {
         blocks.push(Block::List(search.paths.iter().map(|path| found(search, path)).collect()));
     }

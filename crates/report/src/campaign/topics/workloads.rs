@@ -15,10 +15,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
 fn one(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Block {
     let own = format!("workload-{number}");
     let title = Line::from(&workload.name).with(Tone::Quiet, format!(" ({})", workload.kind));
-    let mut blocks = vec![
-        Block::Note((&workload.setting).into()),
-        Block::Paragraph((&workload.headline).into()),
-    ];
+    let mut blocks = vec![Block::note(&workload.setting), Block::paragraph(&workload.headline)];
     for chart in plot::charts(summary, number, workload) {
         let spoken = plot::spoken(&chart, workload);
         blocks.push(Block::Chart(chart.into(), spoken));
@@ -26,7 +23,7 @@ fn one(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Block {
     if !workload.cells.is_empty() && !workload.figures.is_empty() {
         let count = crate::number::counted(workload.cells.len() as u64, "cell", "cells");
         let mut tables = vec![figures(summary, workload).into()];
-        tables.extend(page_text::marks(workload).map(|mark| Block::Note(mark.into())));
+        tables.extend(page_text::marks(workload).map(Block::note));
         let title = format!("Figures of {count}");
         blocks.push(Part::new(Form::Tables, format!("{own}-cells"), title, tables).into());
     }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use hopbench_analysis::Better;
 use hopbench_model::Failure;
-use hopbench_report::campaign::{Details, Outcome, Screen, Standing, Summary};
+use hopbench_report::campaign::{Details, Outcome, Screen, Summary};
 use proptest::prelude::*;
 
 use super::fixture::{self, Made};
@@ -104,9 +104,6 @@ fn a_verdict_keeps_its_meaning_in_short() {
         "generator",
     ];
     assert_eq!(names, agreed);
-    let standings = [Standing::NotDecided, Standing::MinimumEffect]
-        .map(|one| serde_json::to_value(one).unwrap());
-    assert_eq!(standings, ["not_decided", "minimum_effect"]);
     for legend in [
         "better: higher throughput",
         "? not decided",
@@ -181,18 +178,18 @@ fn a_figure_says_which_direction_is_better() {
 }
 
 #[test]
-fn the_sign_of_a_load_is_that_of_its_standing_and_not_of_its_words() {
+fn the_sign_of_a_load_is_that_of_its_outcome_and_not_of_its_words() {
     let mut said = summary(&one_search());
-    for (standing, sign) in [
-        (Standing::MinimumEffect, "same"),
-        (Standing::NotDecided, "?"),
-        (Standing::Withheld, "?"),
-        (Standing::Lower, "lower"),
+    for (outcome, sign) in [
+        (Outcome::MinimumEffect, "same"),
+        (Outcome::NotDecided, "?"),
+        (Outcome::OtherSession, "?"),
+        (Outcome::Less, "lower"),
     ] {
         let overlay =
             said.searches[0].paths.iter_mut().find(|path| path.path == "overlay").unwrap();
         let comparison = overlay.comparison.as_mut().unwrap();
-        (comparison.standing, comparison.ratio) = (standing, None);
+        (comparison.outcome, comparison.ratio) = (outcome, None);
         comparison.text = "words".to_owned();
         let screen = Screen::default().text(&said);
         assert_eq!(row(&screen, "overlay")[1], sign, "{screen}");

@@ -1,7 +1,7 @@
 //! Results of searches in reports, with known answers.
 
 use hopbench_model::{Record, SearchGoal, SearchOutcome, SearchSpec, fixture};
-use hopbench_report::campaign::{SearchSummary, SearchedPath, Standing};
+use hopbench_report::campaign::{Outcome, SearchSummary, SearchedPath};
 use serde_json::Value;
 
 use super::fixture::Made;
@@ -124,25 +124,25 @@ fn rates_differ_where_their_searches_do() {
         let made = scripted(ends);
         let found = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap();
         // A logarithm and back is not quite what it was.
-        (found.standing, found.text, found.ratio.map(|ratio| (ratio * 1e9).round() / 1e9))
+        (found.outcome, found.text, found.ratio.map(|ratio| (ratio * 1e9).round() / 1e9))
     };
     let base = (0, 1000.0, 1000.0, 1020.0);
-    let said = |standing, text: &str, ratio| (standing, text.to_owned(), Some(ratio));
+    let said = |outcome, text: &str, ratio| (outcome, text.to_owned(), Some(ratio));
     assert_eq!(
         text(&[base, (2, 800.0, 800.0, 816.0)]),
-        said(Standing::Lower, "lower by 20 % [18, 22]", 0.8)
+        said(Outcome::Less, "lower by 20 % [18, 22]", 0.8)
     );
     assert_eq!(
         text(&[base, (2, 1250.0, 1250.0, 1275.0)]),
-        said(Standing::Higher, "higher by 25 % [23, 27]", 1.25)
+        said(Outcome::More, "higher by 25 % [23, 27]", 1.25)
     );
     assert_eq!(
         text(&[base, (2, 1010.0, 1010.0, 1030.0)]),
-        said(Standing::Same, "same within 3.0 %", 1.01)
+        said(Outcome::Same, "same within 3.0 %", 1.01)
     );
     assert_eq!(
         text(&[base, (2, 1020.0, 1020.0, 1040.0)]),
-        said(Standing::Same, "same within 4.0 %", 1.02)
+        said(Outcome::Same, "same within 4.0 %", 1.02)
     );
     let made = scripted(&[base, (2, 800.0, 800.0, 816.0)]);
     let slo = search(&made, "web", "rate");
@@ -159,8 +159,8 @@ fn rates_differ_where_their_searches_do() {
     let slo = search(&once, "web", "rate");
     let untested = path(&slo, "overlay").comparison.as_ref().unwrap();
     assert_eq!(
-        (untested.standing, untested.text.as_str()),
-        (Standing::Withheld, "too few searches (3 needed)")
+        (untested.outcome, untested.text.as_str()),
+        (Outcome::TooFewRounds, "too few searches (3 needed)")
     );
     assert_eq!((untested.ratio, untested.low, untested.p), (Some(0.8), None, None));
     // Results that lie as far apart on each path as the two do from each other.
@@ -170,7 +170,7 @@ fn rates_differ_where_their_searches_do() {
         *found = found.map(|found| found * by);
     }
     let slo = search(&noisy, "web", "rate");
-    assert_eq!(path(&slo, "overlay").comparison.as_ref().unwrap().standing, Standing::NotDecided);
+    assert_eq!(path(&slo, "overlay").comparison.as_ref().unwrap().outcome, Outcome::NotDecided);
 }
 
 #[test]
@@ -239,8 +239,8 @@ fn no_page_has_a_number_that_is_none() {
     // There is no ratio to nothing, or of nothing.
     let nothing = path(&slo, "again").comparison.as_ref().unwrap();
     assert_eq!(
-        (nothing.ratio, nothing.high, nothing.standing),
-        (Some(0.0), None, Standing::Withheld)
+        (nothing.ratio, nothing.high, nothing.outcome),
+        (Some(0.0), None, Outcome::TooFewRounds)
     );
 }
 
@@ -258,7 +258,7 @@ fn what_has_not_ended_and_what_gave_up_is_told() {
     assert!(render(&made, "table").contains("- relay: not ended, after 0 trials"));
     // Between 800 and whatever: it may be as high as the baseline's.
     let comparison = path(&search(&made, "web", "rate"), "overlay").comparison.clone().unwrap();
-    assert_eq!((comparison.standing, comparison.ratio), (Standing::NotDecided, None));
+    assert_eq!((comparison.outcome, comparison.ratio), (Outcome::NotDecided, None));
     made.records.truncate(4);
     assert_eq!(text(&made, "overlay"), "not ended, after 1 trial");
 }
@@ -314,14 +314,14 @@ fn a_slow_generator_or_another_session_leaves_no_verdict() {
     (more.search.as_mut().unwrap().step, more.search.as_mut().unwrap().found) = (4, None);
     made.records.push(more);
     made.records[3].limited_by = "generator".to_owned();
-    assert_eq!(standing(&made).standing, Standing::Lower);
+    assert_eq!(standing(&made).outcome, Outcome::Less);
     made.records[5].limited_by = "generator".to_owned();
     assert_eq!(standing(&made).text, "no verdict: the load generator was the limit");
     let mut made = scripted(&ends);
     made.records[3..].iter_mut().for_each(|record| record.session = 2);
     assert_eq!(standing(&made).text, "no verdict: the baseline was measured in another session");
     made.records[5].session = 1;
-    assert_eq!(standing(&made).standing, Standing::Lower);
+    assert_eq!(standing(&made).outcome, Outcome::Less);
 }
 
 #[test]
@@ -346,13 +346,13 @@ fn a_ceiling_is_held_and_a_loss_is_kept_out() {
         render(&made, "table")
     );
     let relay = path(&cpu, "relay").comparison.as_ref().unwrap();
-    assert_eq!((relay.standing, relay.text.as_str()), (Standing::Higher, "higher"));
+    assert_eq!((relay.outcome, relay.text.as_str()), (Outcome::More, "higher"));
     let flood = search(&made, "flood", "rate");
     for (name, most) in [("direct", 20_000.0), ("overlay", 14_000.0)] {
         let found = path(&flood, name).found().unwrap();
         assert!((0.98 * most..=1.002 * most).contains(&found), "{name}: {found}");
     }
-    assert_eq!(path(&flood, "overlay").comparison.as_ref().unwrap().standing, Standing::Lower);
+    assert_eq!(path(&flood, "overlay").comparison.as_ref().unwrap().outcome, Outcome::Less);
     assert!(flood.asked.ends_with("the median of 3 searches"));
 }
 

@@ -60,6 +60,7 @@ impl Value {
                 | Outcome::TooFewRounds
                 | Outcome::Generator
                 | Outcome::Saturated
+                | Outcome::OtherSession
                 | Outcome::NoRatio,
             )
             | None => Self::NotDecided,

@@ -1,6 +1,6 @@
 //! The tables of searches: the load that was found on each path, and the figures there.
 
-use hopbench_analysis::{Better, LoadComparison, SearchSummary, SearchedPath, Standing, Summary};
+use hopbench_analysis::{Better, LoadComparison, Outcome, SearchSummary, SearchedPath, Summary};
 use hopbench_model::SearchOutcome;
 
 use super::super::text::{cut, effect, short};
@@ -142,11 +142,11 @@ fn standing(comparison: &LoadComparison) -> Value {
         let text = comparison.ratio.map_or_else(|| word.to_owned(), effect);
         Value::Effect { text, is_better: is_higher }
     };
-    match comparison.standing {
-        Standing::Higher => differs(true, "higher"),
-        Standing::Lower => differs(false, "lower"),
-        Standing::Same | Standing::MinimumEffect => Value::Same,
-        Standing::NotDecided | Standing::Withheld => Value::NotDecided,
+    match comparison.outcome {
+        Outcome::More => differs(true, "higher"),
+        Outcome::Less => differs(false, "lower"),
+        Outcome::Same | Outcome::MinimumEffect => Value::Same,
+        _ => Value::NotDecided,
     }
 }
 
