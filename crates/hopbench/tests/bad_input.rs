@@ -69,7 +69,7 @@ fn every_problem_is_told_at_once() {
 #[test]
 fn a_port_in_use() {
     // Nobody else takes a port there: the one of UDP is to be free for TCP.
-    inside("a_port_in_use", || {
+    inside(|| {
         let agent = Agent::insecure(&["--bind", "127.0.0.1"]);
         let port = agent.port.to_string();
         let taken = run(&mut program(&["serve", "--bind", "127.0.0.1", "--port", &port]));
@@ -174,7 +174,7 @@ fn one_that_never_answers() {
 
 #[test]
 fn no_right_to_send_icmp() {
-    inside("no_right_to_send_icmp", || {
+    inside(|| {
         // In a new network namespace `ping_group_range` is empty: nobody may have ICMP datagram
         // sockets.
         let arguments = ["ping", "127.0.0.1", "--count", "3", "--every", "10ms", "--json"];

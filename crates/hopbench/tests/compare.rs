@@ -62,8 +62,7 @@ fn compared(a: &Bench, b: &Bench, more: &[&str]) -> Finished {
 
 #[test]
 fn a_slower_link_fails_the_gate_and_the_same_link_does_not() {
-    let Some(_turn) = outside_alone("a_slower_link_fails_the_gate_and_the_same_link_does_not")
-    else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let (fast, again, slow) = (measured("100Mbit"), measured("100Mbit"), measured("50Mbit"));
@@ -264,7 +263,7 @@ fn multiplied(of: &Bench, dir: &Path, mut state: u64) {
 #[test]
 #[ignore = "a time: alone on the machine, with a release binary in HOPBENCH_BINARY"]
 fn ten_thousand_records_take_five_seconds() {
-    let Some(_turn) = outside_alone("ten_thousand_records_take_five_seconds") else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let web = scenario("1Gbit").replace(

@@ -61,7 +61,7 @@ testbed: {{hosts: {{token-file: {}, nodes: {{a: {A}, b: {{control: '{B}:7474', a
 /// clocks.
 #[test]
 fn a_scenario_runs_between_agents_that_somebody_started() {
-    inside_within(120 * S, "a_scenario_runs_between_agents_that_somebody_started", || {
+    inside_within(120 * S, || {
         let machines = Machines::build();
         let mut agents =
             [machines.agent("a", &["--both-ends"]), machines.agent("b", &["--both-ends"])];
@@ -134,7 +134,7 @@ workloads: {ask: {rr: {size: 1B}}}
 /// says which and what to do. Where the other way is possible, that is measured.
 #[test]
 fn what_is_missing_is_told_before_anything_is_measured() {
-    inside_within(120 * S, "what_is_missing_is_told_before_anything_is_measured", || {
+    inside_within(120 * S, || {
         let machines = Machines::build();
         let bench = machines.bench(SHORT);
         let _b = machines.agent("b", &[]);
@@ -181,7 +181,7 @@ fn what_is_missing_is_told_before_anything_is_measured() {
 /// measured; once it is back, `--resume` measures what is missing.
 #[test]
 fn an_agent_that_is_killed_fails_its_trials_only() {
-    inside_within(180 * S, "an_agent_that_is_killed_fails_its_trials_only", || {
+    inside_within(180 * S, || {
         let machines = Machines::build();
         let _a = machines.agent("a", &["--both-ends"]);
         let b = machines.agent("b", &["--both-ends"]);

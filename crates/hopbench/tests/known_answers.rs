@@ -44,7 +44,7 @@ fn share_above(record: &Record, name: &str, ns: u64) -> f64 {
 /// fits into the burst.
 #[test]
 fn a_shaped_link_carries_the_payload_that_arithmetic_allows() {
-    inside_alone("a_shaped_link_carries_the_payload_that_arithmetic_allows", || {
+    inside_alone(|| {
         let lab = Pair::build();
         // A queue that is longer than all send buffers: nothing is ever dropped and sent again. The
         // bucket holds 10 ms, as those of the lab do: what flows in while its timer is late, and
@@ -67,7 +67,7 @@ fn a_shaped_link_carries_the_payload_that_arithmetic_allows() {
 
 #[test]
 fn udp_loss_is_what_the_dropping_rule_counted() {
-    inside("udp_loss_is_what_the_dropping_rule_counted", || {
+    inside(|| {
         let lab = Pair::build();
         // Longer than 80 bytes with the UDP header: the flow's datagrams, and not its registration.
         drop_in_b(&lab, "udp length > 80 numgen inc mod 100 == 0");
@@ -91,7 +91,7 @@ fn udp_loss_is_what_the_dropping_rule_counted() {
 
 #[test]
 fn a_lost_word_of_welcome_is_said_again() {
-    inside("a_lost_word_of_welcome_is_said_again", || {
+    inside(|| {
         let lab = Pair::build();
         let agent = lab.agent(&[]);
         // Every other answer that accepts a registration: 12 bytes and the UDP header.
@@ -120,7 +120,7 @@ fn a_lost_word_of_welcome_is_said_again() {
 
 #[test]
 fn a_stream_conserves_bytes_over_a_link_that_drops() {
-    inside("a_stream_conserves_bytes_over_a_link_that_drops", || {
+    inside(|| {
         let lab = Pair::build();
         // Only full segments: the control session is spared the wait.
         drop_in_b(&lab, "meta length > 1000 numgen random mod 100 == 0");

@@ -47,7 +47,7 @@ fn payload(tunnel: f64) -> f64 {
 
 #[test]
 fn a_link_gives_every_kind_the_same_payload() {
-    let Some(_turn) = outside_alone("a_link_gives_every_kind_the_same_payload") else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let (mut records, mut wrong) = (Vec::new(), Vec::new());
@@ -115,7 +115,7 @@ workloads:
 
 #[test]
 fn fifty_pods_conserve_what_they_move() {
-    let Some(_turn) = outside("fifty_pods_conserve_what_they_move") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(User::Caller, MANY);
@@ -214,7 +214,7 @@ fn differences() -> Vec<(bool, String)> {
 /// Whoever is unlucky is asked once more: twice in a row is one in 400.
 #[test]
 fn a_path_is_no_different_from_itself() {
-    let Some(_turn) = outside_alone("a_path_is_no_different_from_itself") else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let wrong = |seen: &[(bool, String)]| seen.iter().any(|(differs, _)| *differs);
@@ -249,8 +249,7 @@ const CARRIED: f64 = 10e6 / 8.0 / (12_500.0 + 9.0 * 66.0);
 
 #[test]
 fn a_path_that_cannot_carry_a_rate_is_saturated_at_what_it_carries() {
-    let name = "a_path_that_cannot_carry_a_rate_is_saturated_at_what_it_carries";
-    let Some(_turn) = outside_alone(name) else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let bench = Bench::new(User::Caller, TWICE_AS_MUCH);
@@ -315,7 +314,7 @@ workloads:
 /// spin need a CPU each, so nothing else may run.
 #[test]
 fn a_server_works_before_each_answer() {
-    let Some(_turn) = outside_alone("a_server_works_before_each_answer") else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let bench = Bench::new(User::Caller, WORK);

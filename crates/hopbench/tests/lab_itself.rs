@@ -18,16 +18,15 @@ fn note() -> std::path::PathBuf {
 /// Killed from outside while a lab stands and an agent runs in it.
 #[test]
 fn killing_a_test_leaves_nothing() {
-    const NAME: &str = "killing_a_test_leaves_nothing";
-    if is_inside(NAME) {
-        return inside(NAME, build_and_stay);
+    if is_inside() {
+        return inside(build_and_stay);
     }
-    let Some(_turn) = outside(NAME) else {
+    let Some(_turn) = outside() else {
         return;
     };
     let note = note();
     let _ = std::fs::remove_file(&note);
-    let test = enter(NAME);
+    let test = enter();
     let text = until(20 * S, || {
         std::fs::read_to_string(&note).ok().filter(|text| text.ends_with("done\n"))
     });

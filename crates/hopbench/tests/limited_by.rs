@@ -122,7 +122,7 @@ fn a_client_is_not_blamed_for_a_cpu_that_it_may_not_use() {
 
 #[test]
 fn the_offloads_of_interfaces_are_part_of_the_environment() {
-    inside("the_offloads_of_interfaces_are_part_of_the_environment", || {
+    inside(|| {
         let lab = Pair::build();
         lab.shell("a", "ip link add other0 type bridge");
         let _agent = lab.agent(&[]);

@@ -83,9 +83,8 @@ fn was_read_late(record: &Record, proxy: &ProxyCost) -> bool {
 
 #[test]
 fn every_hop_counts_what_was_sent_and_more_hops_take_longer() {
-    const TEST: &str = "every_hop_counts_what_was_sent_and_more_hops_take_longer";
     let Some(envoy) = envoy::program() else { return };
-    let Some(_turn) = outside_alone(TEST) else { return };
+    let Some(_turn) = outside_alone() else { return };
     for (user, rounds) in User::all().into_iter().zip(["3", "1"]) {
         let folder = user.folder();
         let envoy = within_reach(&envoy, folder.path(), user);
@@ -216,8 +215,7 @@ fn reported(bench: &Bench, complete: bool) {
 
 #[test]
 fn without_envoy_the_other_paths_are_measured() {
-    const TEST: &str = "without_envoy_the_other_paths_are_measured";
-    let Some(_turn) = outside(TEST) else { return };
+    let Some(_turn) = outside() else { return };
     let bench = Bench::new(User::Caller, MODES);
     // No cache, and a PATH in which there is none.
     let mut command =
@@ -279,9 +277,8 @@ fn envoys(run: u32) -> Vec<u32> {
 
 #[test]
 fn an_envoy_that_dies_costs_its_trial_and_comes_again() {
-    const TEST: &str = "an_envoy_that_dies_costs_its_trial_and_comes_again";
     let Some(envoy) = envoy::program() else { return };
-    let Some(_turn) = outside(TEST) else { return };
+    let Some(_turn) = outside() else { return };
     let bench = Bench::new(User::Caller, TWO);
     let started = bench.start(&["--envoy", &envoy.to_string_lossy(), "--only", "path=both"]);
     let both = until(20 * S, || Some(envoys(started.pid())).filter(|list| list.len() == 2))

@@ -116,7 +116,7 @@ fn measured(user: User, more: &[&str]) -> (Bench, Finished) {
 
 #[test]
 fn what_it_says_is_what_it_measured() {
-    let Some(_turn) = outside_alone("what_it_says_is_what_it_measured") else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let (bench, done) = measured(User::Caller, &["--json"]);
@@ -167,7 +167,7 @@ fn what_it_says_is_what_it_measured() {
 
 #[test]
 fn by_default_it_is_a_page_and_keeps_nothing() {
-    let Some(_turn) = outside("by_default_it_is_a_page_and_keeps_nothing") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let user = *User::all().last().expect("a user");

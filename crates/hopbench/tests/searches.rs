@@ -86,7 +86,7 @@ const DATAGRAM_BYTES: f64 = 1400.0 + 8.0 + 20.0 + 14.0;
 
 #[test]
 fn the_rate_of_a_shaped_link_is_found_within_2_percent() {
-    let Some(_turn) = outside_alone("the_rate_of_a_shaped_link_is_found_within_2_percent") else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     attempts(|| {
@@ -154,7 +154,7 @@ fn server_share(record: &Record) -> f64 {
 
 #[test]
 fn a_servers_cpu_is_held_at_half_within_3_points() {
-    let Some(_turn) = outside_alone("a_servers_cpu_is_held_at_half_within_3_points") else {
+    let Some(_turn) = outside_alone() else {
         return;
     };
     let search = "search: {cpu: {of: server, ceiling: 50%, rates: 20..20000, repeats: 1}}";
@@ -204,7 +204,7 @@ workloads:
 
 #[test]
 fn a_search_that_is_killed_goes_on_where_it_was() {
-    let Some(_turn) = outside("a_search_that_is_killed_goes_on_where_it_was") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(User::Caller, KILLED);

@@ -109,7 +109,7 @@ fn clean(folder: &Path) {
 
 #[test]
 fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
-    let Some(_turn) = outside("a_run_keeps_no_secret_and_is_resumed_with_the_scenario") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let headers = format!("'Authorization: Bearer {SECRET}', 'X-Open: seen'");
@@ -157,8 +157,7 @@ fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
 /// The scenario's text is as it was; only the plan beside it says another thing.
 #[test]
 fn a_folder_with_another_plan_gets_no_secret_of_the_scenario() {
-    let name = "a_folder_with_another_plan_gets_no_secret_of_the_scenario";
-    let Some(_turn) = outside(name) else { return };
+    let Some(_turn) = outside() else { return };
     let headers = format!("'Authorization: Bearer {SECRET}'");
     let bench = Bench::new(User::all()[0], &scenario(&headers, "secret"));
     let done = bench.run(&[]);
@@ -189,7 +188,7 @@ fn a_folder_with_another_plan_gets_no_secret_of_the_scenario() {
 
 #[test]
 fn a_folder_takes_no_variable_that_was_not_allowed() {
-    let Some(_turn) = outside("a_folder_takes_no_variable_that_was_not_allowed") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench =

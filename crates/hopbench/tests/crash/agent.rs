@@ -29,7 +29,7 @@ const KILLS: usize = 8;
 
 #[test]
 fn an_agent_that_dies_costs_its_trial_and_no_other() {
-    inside_within(300 * S, "agent::an_agent_that_dies_costs_its_trial_and_no_other", || {
+    inside_within(300 * S, || {
         let binary = World::make_own();
         let mut random = StdRng::seed_from_u64(SEED);
         let users = User::all();

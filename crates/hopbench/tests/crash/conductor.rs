@@ -87,23 +87,19 @@ impl Seen {
 
 #[test]
 fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
-    inside_within(
-        300 * S,
-        "conductor::killed_at_any_moment_nothing_stays_and_nothing_is_lost",
-        || {
-            let binary = World::make_own();
-            let mut random = StdRng::seed_from_u64(SEED);
-            let mut seen = Seen::default();
-            let users = User::all();
-            for number in 0..MOST_RUNS {
-                if seen.is_enough() {
-                    break;
-                }
-                one_run(&binary, users[number % users.len()], number, &mut random, &mut seen);
+    inside_within(300 * S, || {
+        let binary = World::make_own();
+        let mut random = StdRng::seed_from_u64(SEED);
+        let mut seen = Seen::default();
+        let users = User::all();
+        for number in 0..MOST_RUNS {
+            if seen.is_enough() {
+                break;
             }
-            assert!(seen.is_enough(), "{seen:?}");
-        },
-    );
+            one_run(&binary, users[number % users.len()], number, &mut random, &mut seen);
+        }
+        assert!(seen.is_enough(), "{seen:?}");
+    });
 }
 
 /// A run that is killed a few times and comes to its end all the same.

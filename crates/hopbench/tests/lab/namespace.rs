@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use super::program::{PATIENCE, Running, run};
 use super::turn::Turn;
 
-/// Holds the name of the test that is inside.
+/// Holds the name of the test that is inside: of the only one that its process runs.
 const MARK: &str = "HOPBENCH_TEST_INSIDE";
 
 /// What leads into new namespaces; another program and its arguments are to follow.
@@ -44,75 +44,87 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0)
 }
 
-/// Runs `body` in namespaces of its own where `lo` is up and `ip netns` works. `test` is the name
-/// of the calling test function.
+/// The full name of the test that runs on this thread, as `--exact` takes it.
+pub(crate) fn test_name() -> String {
+    if let Ok(name) = std::env::var(MARK) {
+        return name;
+    }
+    // The test harness names the thread of a test after it, and no other thread.
+    let thread = std::thread::current();
+    let name = thread.name().filter(|name| *name != "main");
+    name.expect("the thread of a test").to_owned()
+}
+
+/// Runs `body`, the whole of a test, in namespaces of its own where `lo` is up and `ip netns`
+/// works.
 ///
 /// Without the right to make namespaces the test is skipped, which is printed; with
 /// `HOPBENCH_REQUIRE_NETNS=1` it fails instead.
-pub(crate) fn inside(test: &str, body: impl FnOnce()) {
-    inside_within(PATIENCE, test, body);
+pub(crate) fn inside(body: impl FnOnce()) {
+    inside_within(PATIENCE, body);
 }
 
 /// The same for a body that takes longer than most, but at most `patience` ns.
-pub(crate) fn inside_within(patience: u64, test: &str, body: impl FnOnce()) {
-    inside_with(outside, patience, test, body);
+pub(crate) fn inside_within(patience: u64, body: impl FnOnce()) {
+    inside_with(outside, patience, body);
 }
 
 /// The same for a body that measures.
-pub(crate) fn inside_alone(test: &str, body: impl FnOnce()) {
-    inside_with(outside_alone, PATIENCE, test, body);
+pub(crate) fn inside_alone(body: impl FnOnce()) {
+    inside_with(outside_alone, PATIENCE, body);
 }
 
-fn inside_with(outside: fn(&str) -> Option<Turn>, patience: u64, test: &str, body: impl FnOnce()) {
-    if is_inside(test) {
+fn inside_with(outside: fn() -> Option<Turn>, patience: u64, body: impl FnOnce()) {
+    if is_inside() {
         // `/run` becomes ours, so that `ip netns` can keep its files there.
         shell(SET_UP);
         body();
         return;
     }
-    let Some(_turn) = outside(test) else {
+    let Some(_turn) = outside() else {
         return;
     };
-    let finished = enter(test).finish_within(patience);
+    let finished = enter().finish_within(patience);
     // A name that no test has would be a success, too.
     let passed = finished.code == Some(0) && finished.stdout.contains("1 passed");
     assert!(passed, "inside the namespaces: {}", finished.story());
 }
 
 /// Whether this is the inner half of a test.
-pub(crate) fn is_inside(test: &str) -> bool {
-    std::env::var(MARK).is_ok_and(|name| name == test)
+pub(crate) fn is_inside() -> bool {
+    std::env::var_os(MARK).is_some()
 }
 
 /// The turn of a test that needs namespaces; `None`: it is skipped.
-pub(crate) fn outside(test: &str) -> Option<Turn> {
-    if can_enter(test) { Some(Turn::shared()) } else { None }
+pub(crate) fn outside() -> Option<Turn> {
+    if can_enter() { Some(Turn::shared()) } else { None }
 }
 
 /// The same for a test that measures: it is alone.
-pub(crate) fn outside_alone(test: &str) -> Option<Turn> {
-    if can_enter(test) { Some(Turn::alone()) } else { None }
+pub(crate) fn outside_alone() -> Option<Turn> {
+    if can_enter() { Some(Turn::alone()) } else { None }
 }
 
-/// Whether there can be namespaces for a test; if not, that is said.
-fn can_enter(test: &str) -> bool {
+/// Whether there can be namespaces for this test; if not, that is said.
+fn can_enter() -> bool {
     static POSSIBLE: OnceLock<Result<(), String>> = OnceLock::new();
     match POSSIBLE.get_or_init(possible) {
         Ok(()) => true,
         Err(why) => {
-            skip(test, why);
+            skip(why);
             false
         }
     }
 }
 
-/// Starts a test of this binary inside new namespaces.
-pub(crate) fn enter(test: &str) -> Running {
+/// Starts this test inside new namespaces.
+pub(crate) fn enter() -> Running {
+    let test = test_name();
     let way = way_in();
     let this = std::env::current_exe().expect("the path of this program");
     let mut command = Command::new(way[0]);
     command.args(&way[1..]).arg(this);
-    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]);
+    command.args(["--exact", &test, "--nocapture", "--test-threads", "1"]);
     Running::start(command.env(MARK, test))
 }
 
@@ -145,8 +157,9 @@ pub(crate) fn path() -> String {
     format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
 }
 
-/// Says that a test was not run, or fails where it has to be.
-fn skip(test: &str, why: &str) {
+/// Says that this test was not run, or fails where it has to be.
+fn skip(why: &str) {
+    let test = test_name();
     let required = std::env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|v| v == "1");
     assert!(!required, "{test} needs namespaces (HOPBENCH_REQUIRE_NETNS=1): {why}");
     // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.

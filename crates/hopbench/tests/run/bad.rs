@@ -74,7 +74,7 @@ fn a_folder_that_cannot_be_used_is_refused_before_anything_is_built() {
 /// In the lab the user is root, but only of what belongs to that user.
 #[test]
 fn a_folder_that_may_not_be_written_to_is_told() {
-    let Some(_turn) = outside("a_folder_that_may_not_be_written_to_is_told") else {
+    let Some(_turn) = outside() else {
         return;
     };
     // Root may write anywhere.
@@ -99,7 +99,7 @@ fn a_folder_that_may_not_be_written_to_is_told() {
 
 #[test]
 fn two_runs_do_not_share_a_folder() {
-    let Some(_turn) = outside("two_runs_do_not_share_a_folder") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -124,7 +124,7 @@ fn two_runs_do_not_share_a_folder() {
 /// In a user namespace of its own, whose limits are its own.
 #[test]
 fn a_machine_without_user_namespaces_says_what_forbids_them() {
-    if outside("a_machine_without_user_namespaces_says_what_forbids_them").is_none() {
+    if outside().is_none() {
         return;
     }
     let bench = Bench::new(User::Caller, SHORT);
@@ -152,7 +152,7 @@ fn a_machine_without_user_namespaces_says_what_forbids_them() {
 
 #[test]
 fn a_folder_whose_run_never_began_is_taken() {
-    let Some(_turn) = outside("a_folder_whose_run_never_began_is_taken") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -181,7 +181,7 @@ fn what_is_wrong_leaves_nothing() {
 /// A program that the scenario needs and that is not there: told before the lab is built.
 #[test]
 fn what_is_missing_is_told_with_the_remedy() {
-    let Some(_turn) = outside("what_is_missing_is_told_with_the_remedy") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(
@@ -215,7 +215,7 @@ fn last_event(done: &Finished) -> serde_json::Value {
 /// A run that ends with a fault reports on what it measured before.
 #[test]
 fn a_run_that_is_broken_off_leaves_its_report() {
-    let Some(_turn) = outside("a_run_that_is_broken_off_leaves_its_report") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -259,7 +259,7 @@ fn results_below_run_are_refused() {
 /// Figures of two builds are not mixed unless somebody wants that.
 #[test]
 fn a_run_of_another_build_goes_on_only_when_told() {
-    let Some(_turn) = outside("a_run_of_another_build_goes_on_only_when_told") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(User::Caller, SHORT);
@@ -287,8 +287,7 @@ fn a_run_of_another_build_goes_on_only_when_told() {
 /// later.
 #[test]
 fn a_full_disk_loses_nothing() {
-    const NAME: &str = "bad::a_full_disk_loses_nothing";
-    inside(NAME, || {
+    inside(|| {
         let bench = Bench::new(User::Caller, &SHORT.replace("rounds: 1", "rounds: 20"));
         let out = bench.out();
         fs::create_dir(&out).expect("a folder");
@@ -333,7 +332,7 @@ fn a_full_disk_loses_nothing() {
 /// No trial could ever be in it.
 #[test]
 fn a_run_without_a_cell_that_can_be_measured_leaves_no_folder() {
-    let Some(_turn) = outside("a_run_without_a_cell_that_can_be_measured_leaves_no_folder") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let bench = Bench::new(

@@ -28,7 +28,7 @@ workloads:
 /// To the group of processes, as a terminal does it.
 #[test]
 fn what_is_interrupted_keeps_what_there_is_and_goes_on_later() {
-    let Some(_turn) = outside("what_is_interrupted_keeps_what_there_is_and_goes_on_later") else {
+    let Some(_turn) = outside() else {
         return;
     };
     for user in User::all() {
@@ -118,8 +118,7 @@ fn ended_early(bench: &Bench, more: &[&str]) -> Finished {
 
 #[test]
 fn a_budget_that_is_interrupted_is_a_complete_run_with_less_time() {
-    let name = "a_budget_that_is_interrupted_is_a_complete_run_with_less_time";
-    let Some(_turn) = outside(name) else { return };
+    let Some(_turn) = outside() else { return };
     let benches = [(); 2].map(|()| Bench::new(User::Caller, BUDGET));
     let [told, events] = std::thread::scope(|scope| {
         let told = scope.spawn(|| ended_early(&benches[0], &[]));

@@ -33,7 +33,7 @@ fn sandbox(sandboxed: &Sandboxed, run: &Running) -> Vec<(u32, String)> {
 
 #[test]
 fn a_conductor_that_is_killed_leaves_no_sandbox() {
-    let Some(_turn) = turn("a_conductor_that_is_killed_leaves_no_sandbox", outside) else {
+    let Some(_turn) = turn(outside) else {
         return;
     };
     for user in User::all() {
@@ -65,8 +65,7 @@ fn left_in_run() -> bool {
 
 #[test]
 fn a_sandbox_that_dies_costs_one_trial_and_comes_back_with_its_address() {
-    let test = "a_sandbox_that_dies_costs_one_trial_and_comes_back_with_its_address";
-    let Some(_turn) = turn(test, outside) else {
+    let Some(_turn) = turn(outside) else {
         return;
     };
     let sandboxed = Sandboxed::new(User::Caller, SCENARIO);

@@ -5,26 +5,26 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::lab::namespace::path;
+use crate::lab::namespace::{path, test_name};
 use crate::lab::program::Running;
 use crate::lab::{Bench, Turn, User};
 
 /// The turn of a test that needs gVisor, as `outside` gives it; `None`: it is skipped. With
 /// `HOPBENCH_REQUIRE_GVISOR=1` it fails instead.
-pub(crate) fn turn(test: &str, outside: fn(&str) -> Option<Turn>) -> Option<Turn> {
+pub(crate) fn turn(outside: fn() -> Option<Turn>) -> Option<Turn> {
     if runsc().is_none() {
         let required = std::env::var("HOPBENCH_REQUIRE_GVISOR").is_ok_and(|value| value == "1");
-        assert!(!required, "{test} needs gVisor (HOPBENCH_REQUIRE_GVISOR=1)");
-        skip(test, "no `runsc` here; scripts/install-runsc.sh builds it");
+        assert!(!required, "{} needs gVisor (HOPBENCH_REQUIRE_GVISOR=1)", test_name());
+        skip("no `runsc` here; scripts/install-runsc.sh builds it");
         return None;
     }
-    outside(test)
+    outside()
 }
 
-/// Says that a test was not run; that is never a failure.
-pub(crate) fn skip(test: &str, why: &str) {
+/// Says that this test was not run; that is never a failure.
+pub(crate) fn skip(why: &str) {
     // Not `println`: what that prints is kept back when the test passes, and a skip is to be seen.
-    let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");
+    let _ = writeln!(std::io::stdout(), "\nSKIP {}: {why}", test_name());
 }
 
 /// Where gVisor is: in `PATH`, or where the project's script puts it.

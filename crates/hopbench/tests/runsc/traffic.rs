@@ -47,8 +47,7 @@ fn only<'a>(records: &'a [Record], path: &str, workload: &str) -> &'a Record {
 
 #[test]
 fn sandboxed_pods_are_measured_and_proven_by_whoever_asks() {
-    let Some(_turn) = turn("sandboxed_pods_are_measured_and_proven_by_whoever_asks", outside_alone)
-    else {
+    let Some(_turn) = turn(outside_alone) else {
         return;
     };
     for user in User::all() {
@@ -126,7 +125,7 @@ fn says_what_is_sandboxed(record: &Record) {
 
 #[test]
 fn without_gvisor_its_paths_are_left_out_and_told() {
-    let Some(_turn) = outside("without_gvisor_its_paths_are_left_out_and_told") else {
+    let Some(_turn) = outside() else {
         return;
     };
     let scenario = "
@@ -155,10 +154,7 @@ workloads:
         .iter()
         .any(|folder| std::path::Path::new(folder).join("runsc").exists())
     {
-        return skip(
-            "without_gvisor_its_paths_are_left_out_and_told",
-            "gVisor is where every user has it",
-        );
+        return skip("gVisor is where every user has it");
     }
     let done = Running::start(&mut command).finish();
     assert_eq!(done.code, Some(0), "{}", done.story());
