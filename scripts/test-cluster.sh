@@ -45,11 +45,11 @@ run() {
 status=0
 export HOPBENCH_CLUSTER_KUBECONFIG="$KUBECONFIG" HOPBENCH_REQUIRE_CLUSTER=1
 # Takes nodes and the API server away: nothing else goes on meanwhile.
-run "$log" --test cluster_disturbed -- --ignored || status=$?
+run "$log" --test on_cluster -- --ignored disturbed:: || status=$?
 # Mostly waits for pods, as the others do: they go on side by side.
 run "$log.core" --test cluster -- --ignored &
 core=$!
-run "$log.binary" --test cluster_entrances --test cluster_searches --test cluster_mesh -- --ignored || status=$?
+run "$log.binary" --test on_cluster -- --ignored --skip disturbed:: || status=$?
 wait "$core" || status=$?
 # Those that stand beside what they test.
 run "$log.lib" --lib -- --ignored objects::patch || status=$?

@@ -91,21 +91,21 @@ printf '%s\n' "# Some." "made-agent mixed timing::" "made whole" >"$work/tree/sc
 
 # --- which tests failed, as cargo tells it
 cat >"$work/log" <<'LOG'
-     Running tests/known_answers.rs (target/debug/deps/known_answers-1)
-test a_rate_cap_is_kept ... FAILED
-test streams_in_every_form ... ok
+     Running tests/answers/main.rs (target/debug/deps/answers-1)
+test by_hand::a_rate_cap_is_kept ... FAILED
+test by_hand::streams_in_every_form ... ok
 
 failures:
 
----- a_rate_cap_is_kept stdout ----
+---- by_hand::a_rate_cap_is_kept stdout ----
     not_a_test
 
 failures:
-    a_rate_cap_is_kept
+    by_hand::a_rate_cap_is_kept
 
 test result: FAILED. 1 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.00s
 
-error: test failed, to rerun pass `-p hopbench --test known_answers`
+error: test failed, to rerun pass `-p hopbench --test answers`
      Running unittests src/lib.rs (target/debug/deps/hopbench_stats-1)
 
 failures:
@@ -116,15 +116,15 @@ test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 error: test failed, to rerun pass `-p hopbench-stats --lib`
 error: test failed, to rerun pass `-p hopbench-lab --test sandbox`
 error: 3 targets failed:
-    `-p hopbench --test known_answers`
+    `-p hopbench --test answers`
 LOG
 check "failed tests" "$(failed_tests "$work/log" | xargs)" \
-  "hopbench known_answers a_rate_cap_is_kept hopbench-stats - sums::tests::of_nothing hopbench-lab sandbox -"
+  "hopbench answers by_hand::a_rate_cap_is_kept hopbench-stats - sums::tests::of_nothing hopbench-lab sandbox -"
 check "sums" "$(sum "$work/log")" "4 2 2"
 if second_try "$work/log"; then check "tests that do not measure" "tried again" "not tried again"; fi
-measures hopbench known_answers a_rate_cap_is_kept || check "a_rate_cap_is_kept" "does not measure" "measures"
+measures hopbench answers by_hand::a_rate_cap_is_kept || check "by_hand::a_rate_cap_is_kept" "does not measure" "measures"
 measures hopbench-load http timing::a_rate_is_kept || check "timing::a_rate_is_kept" "does not measure" "measures"
-for test in "hopbench hostile limits_are_enforced" "hopbench-load http counts::head_has_no_body" "hopbench-lab mesh x"; do
+for test in "hopbench serving hostile::limits_are_enforced" "hopbench-load http counts::head_has_no_body" "hopbench-lab mesh x"; do
   # shellcheck disable=SC2086
   if measures $test; then check "$test" "measures" "does not measure"; fi
 done
@@ -142,17 +142,17 @@ sed '/unittests/,$d' "$work/log" >"$work/one"
 cp "$work/one" "$work/two"
 PATH=$work/bin:$PATH PASSES=1 ENDS=0 second_try "$work/one" --ignored >/dev/null || check "second try" failed passed
 check "what is asked" "$(cat "$work/asked")" \
-  "test --workspace --locked --test known_answers -- --ignored --exact a_rate_cap_is_kept"
+  "test --workspace --locked --test answers -- --ignored --exact by_hand::a_rate_cap_is_kept"
 check "what passed then counts" "$(sum "$work/one")" "2 0 2"
 check "it is named" "$(cat "$work/one.retried")" \
-  "hopbench, known_answers: a_rate_cap_is_kept: failed at first, passed at the second try"
+  "hopbench, answers: by_hand::a_rate_cap_is_kept: failed at first, passed at the second try"
 for how in "0 0" "1 101"; do
   read -r PASSES ENDS <<<"$how"
   export PASSES ENDS
   if (PATH=$work/bin:$PATH && second_try "$work/two") >/dev/null; then check "second try, $how" passed failed; fi
 done
 check "what failed twice counts" "$(sum "$work/two") $(sort -u "$work/two.retried")" \
-  "1 1 2 hopbench, known_answers: a_rate_cap_is_kept: failed twice"
+  "1 1 2 hopbench, answers: by_hand::a_rate_cap_is_kept: failed twice"
 
 # --- what is untested
 printf '%s\n' "SKIP one: no \`runsc\` here" "noise" "SKIP two: no \`runsc\` here" "SKIP three: one CPU only" >"$work/skips"

@@ -1,0 +1,11 @@
+//! Measurements whose answers are known, by hand and in the lab: arithmetic, the kernel's counters or
+//! the target's own behaviour gives them.
+
+mod by_hand;
+mod in_lab;
+#[path = "../lab/lab.rs"]
+mod lab;
+mod limited_by;
+mod mesh;
+mod noise;
+mod searches;

@@ -1,0 +1,15 @@
+//! The binary as a command: what it takes, what it says and how it ends, with nothing or little
+//! measured.
+
+mod bad_input;
+mod escapes;
+mod exit_codes;
+mod flags;
+#[path = "../lab/lab.rs"]
+mod lab;
+#[path = "../made_up/folder.rs"]
+mod made_up;
+mod plan;
+mod report;
+mod secrets;
+mod testbeds;

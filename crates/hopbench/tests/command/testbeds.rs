@@ -1,0 +1,344 @@
+//! `--testbed`, `hopbench list`, `kube` and `doctor` as far as they go without a cluster: none is
+//! reached here.
+
+use std::fs;
+use std::process::Command;
+
+use hopbench_model::{Plan, TestbedSpec};
+use hopbench_run::new_run;
+use hopbench_run::results::{Folder, open};
+use serde_json::Value;
+
+use crate::lab::program::{binary, run};
+use crate::lab::{Finished, program};
+
+#[rustfmt::skip]
+const SHIPPED: [&str; 7] = [
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix",
+    "max-throughput",
+];
+
+/// The program where kubectl would find no cluster.
+fn alone(arguments: &[&str]) -> Command {
+    let mut command = program(arguments);
+    command.env("KUBECONFIG", "/no/such/kubeconfig").env_remove("KUBERNETES_SERVICE_HOST");
+    command
+}
+
+fn ran(arguments: &[&str]) -> Finished {
+    run(&mut alone(arguments))
+}
+
+/// What a plan says where there is no cluster: everything that it measures, and that it cannot be.
+fn planned(arguments: &[&str]) -> String {
+    let run = ran(arguments);
+    assert_eq!(run.code, Some(3), "{arguments:?}: {}", run.story());
+    assert_eq!(
+        run.stderr,
+        "hopbench: no cell can be measured here; the reasons are above\n",
+        "{}",
+        run.story()
+    );
+    run.stdout
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&planned(&[arguments, &["--json"]].concat())).expect("JSON")
+}
+
+fn plan_of(value: &Value) -> Plan {
+    serde_json::from_value(value["plan"].clone()).expect("a plan")
+}
+
+/// As lines are wrapped nobody needs to know.
+fn words(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_shipped_scenario_has_a_page_for_a_cluster() {
+    for name in SHIPPED {
+        let here = run(&mut program(&["plan", name, "--seed", "7", "--json"]));
+        let here = plan_of(&serde_json::from_str(&here.stdout).expect("JSON"));
+        let there = json(&["plan", name, "--seed", "7", "--testbed", "kubernetes"]);
+        let mut plan = plan_of(&there);
+        assert_eq!(plan.testbed.name(), "kubernetes");
+        if plan.budget_ns.is_some() {
+            // Trials are longer where it takes longer to begin one.
+            let timing = here.points.iter().map(|point| point.job.timing);
+            plan.points.iter_mut().zip(timing).for_each(|(point, here)| point.job.timing = here);
+        }
+        assert_eq!(
+            Plan { testbed: here.testbed.clone(), ..plan.clone() },
+            here,
+            "{name}: only the testbed differs"
+        );
+        assert_eq!(there["cells"], 0);
+        let page = planned(&["plan", name, "--seed", "7", "--testbed", "kubernetes"]);
+        for line in page.lines() {
+            assert!(line.chars().count() <= 80, "{name}: {} columns: {line}", line.chars().count());
+        }
+        for path in &plan.paths {
+            assert!(
+                page.lines().any(|line| line.starts_with(&format!("{} ", path.name))),
+                "{name}: no {}",
+                path.name
+            );
+        }
+        let page = words(&page);
+        assert!(
+            page.contains("testbed kubernetes: the current context of the kubeconfig nodes "),
+            "{page}"
+        );
+        let missing = there["missing"].as_array().expect("needs");
+        assert!(
+            missing[0]["path"].is_null() && page.contains("cannot run here everything "),
+            "{page}"
+        );
+        assert_eq!(
+            page.contains(" mesh envoy: our own, image "),
+            plan.paths.iter().any(|path| path.is_proxied())
+        );
+    }
+}
+
+#[test]
+fn what_only_a_lab_has_is_told() {
+    let arguments = ["plan", "cni-matrix", "--testbed", "kubernetes"];
+    let note =
+        "link, zone-link of the lab: not on the testbed kubernetes, whose network is as it is";
+    let page = words(&planned(&arguments));
+    assert!(page.ends_with(&format!("left out {note}")), "{page}");
+    assert!(page.contains("nodes a in zone one; b in zone one; c in zone two "), "{page}");
+    assert_eq!(json(&arguments)["notes"], serde_json::json!([note]));
+    assert!(!planned(&["plan", "mesh-latency", "--testbed", "kubernetes"]).contains("left out"));
+}
+
+#[test]
+fn a_file_says_which_testbed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("staging.yaml");
+    let file = file.to_str().expect("a path");
+    let text = "kubernetes:
+  context: staging
+  image: example.org/hopbench:1
+  pull-policy: Never
+  nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z2}}
+  networks: {overlay: {runtime-class: vx}, eni: {annotations: {example.org/nic: b}, interface: net1}, ptp: }
+  runtimes: {runsc: sandbox}
+  servers: {nginx: {image: 'nginx:1.28', port: 8080, cpus: 0.5, request: '/bytes/{bytes}'}}
+  mesh: {provider: istio, revision: canary}
+  gateway: {address: '203.0.113.7:80', namespace: ingress, labels: {app: gateway}}
+  prometheus: {service: 'monitoring/prometheus:9090'}
+  patch: {spec: {priorityClassName: high}}
+  network-policy: true
+lab:
+";
+    fs::write(file, text).expect("a file");
+    let page = words(&planned(&["plan", "mesh-latency", "--testbed", file]));
+    for part in [
+        "testbed kubernetes: context staging of the kubeconfig",
+        "nodes a is worker-1.example; b with pool=fast in zone z2 image",
+        "image example.org/hopbench:1 (pull policy Never)",
+        "networks host; pod; bridge (as pod); eni: annotation example.org/nic, interface net1; overlay: RuntimeClass vx; \
+         ptp: as pod",
+        "runtimes runsc: RuntimeClass sandbox",
+        "servers nginx: nginx:1.28, port 8080, 0.5 CPUs",
+        "mesh istio, revision canary",
+        "gateway 203.0.113.7:80; pods app=gateway of namespace ingress",
+        "prometheus Service monitoring/prometheus, port 9090",
+        "policy a NetworkPolicy lets only the run's pods reach each other",
+        "ingress bridge@a -> bridge@b via gateway, mesh server istio, the gateway",
+    ] {
+        assert!(page.contains(part), "no {part}: {page}");
+    }
+    let other = json(&["plan", "mesh-latency", "--testbed", file, "--context", "prod"]);
+    let TestbedSpec::Kubernetes(spec) = plan_of(&other).testbed else { panic!("no cluster") };
+    assert_eq!(spec.context.as_deref(), Some("prod"), "the command line's counts more");
+    let sweep = words(&planned(&[
+        "plan",
+        "message-size-sweep",
+        "--testbed",
+        file,
+        "--only",
+        "path=host-bridge+runsc.*",
+    ]));
+    assert!(sweep.contains(" RuntimeClass sandbox, ") && !sweep.contains(" mesh istio"), "{sweep}");
+    fs::write(file, "kubernetes: {nodes: 3}\n").expect("a file");
+    let wrong = ran(&["plan", "mesh-latency", "--testbed", file]);
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""), "{}", wrong.story());
+    assert!(
+        wrong.stderr.starts_with(&format!("hopbench: {file}:1:21: kubernetes.nodes: found `3`")),
+        "{}",
+        wrong.story()
+    );
+}
+
+#[test]
+fn wrong_testbeds_are_told() {
+    let rows: &[(&[&str], &str)] = &[
+        (&["plan", "quickstart", "--testbed", "kubernets"], "did you mean `kubernetes`?"),
+        (
+            &["run", "quickstart", "--testbed", "/no/such.yaml"],
+            "--testbed: found `/no/such.yaml`, expected a file",
+        ),
+        (
+            &["plan", "quickstart", "--testbed", "hosts"],
+            "--testbed: found `hosts`, expected a scenario that says",
+        ),
+        (
+            &["plan", "quickstart", "--context", "x"],
+            "--context: found `x`, expected the testbed kubernetes",
+        ),
+        (&["run", "--resume", "x", "--testbed", "lab"], "--testbed"),
+        (&["run", "--resume", "x", "--context", "y"], "--context"),
+        (&["list", "networks", "--testbed", "kubernets"], "kubernetes"),
+        (&["list", "netwroks"], "networks"),
+        (&["doctor", "--testbed", "kubernets"], "did you mean `kubernetes`?"),
+        (&["doctor", "--context", "x"], "--context: found `x`, expected the testbed kubernetes"),
+        (&["kube"], "Usage: hopbench kube <COMMAND>"),
+        (&["kube", "cleen"], "clean"),
+        (&["kube", "image", "--tag", "a b"], "--tag: found `a b`"),
+        (&["kube", "clean", "--run", "x", "--all"], "--all"),
+    ];
+    for (arguments, part) in rows {
+        let run = ran(arguments);
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (Some(2), ""),
+            "{arguments:?}: {}",
+            run.story()
+        );
+        assert!(run.stderr.contains(part), "{arguments:?}: no {part}: {}", run.story());
+        assert!(
+            run.stderr.matches("found `").count() <= 1,
+            "one mistake, one problem: {}",
+            run.story()
+        );
+    }
+}
+
+#[test]
+fn words_are_listed_by_testbed() {
+    let list = |arguments: &[&str]| {
+        let run = ran(&[&["list"], arguments].concat());
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{}", run.story());
+        run.stdout
+    };
+    let names = |list: &str| {
+        let name = |line: &str| Some(line.strip_prefix("  ")?.split(' ').next()?.to_owned());
+        list.lines().filter_map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&list(&["testbeds"])), ["lab", "kubernetes", "hosts"]);
+    assert_eq!(
+        names(&list(&["networks", "--testbed", "kubernetes"])),
+        ["host", "pod", "bridge", "overlay", "ptp", "macvlan", "eni"]
+    );
+    assert_eq!(names(&list(&["networks", "--testbed", "hosts"])), ["host"]);
+    assert_eq!(names(&list(&["runtimes", "--testbed", "lab"])), ["runsc"]);
+    assert_eq!(names(&list(&["servers", "--testbed", "lab"])), ["nginx"]);
+    assert_eq!(
+        names(&list(&["providers"])),
+        ["envoy", "istio", "istio-ambient", "linkerd", "cilium"]
+    );
+    assert!(names(&list(&["vias"])).contains(&"load-balancer".to_owned()));
+    let all = list(&["networks"]);
+    let headings: Vec<&str> = all.lines().filter(|line| line.ends_with(':')).collect();
+    assert_eq!(headings, ["networks of lab:", "networks of kubernetes:", "networks of hosts:"]);
+    let everything = list(&[]);
+    assert!(
+        everything.starts_with("workloads:\n")
+            && everything.contains("\n\nruntimes of kubernetes:\n"),
+        "{everything}"
+    );
+    assert!(!everything.contains("runtimes of hosts:"), "there are none: {everything}");
+}
+
+/// A run on a cluster is no lab: it enters no sandbox, whose `/run` would hide the results, and
+/// leaves no folder where it could not begin.
+#[test]
+fn a_run_on_a_cluster_that_cannot_be_reached() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let results = dir.path().join("results");
+    let out = results.to_str().expect("a path");
+    for out in [out, "/run/hopbench-no-such-folder"] {
+        let run = ran(&["run", "quickstart", "--testbed", "kubernetes", "--out", out]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(3), ""), "{}", run.story());
+        assert!(run.stderr.contains("/no/such/kubeconfig"), "{}", run.story());
+        assert!(!run.stderr.contains("is lost there"), "{}", run.story());
+        assert!(!std::path::Path::new(out).exists(), "{out}");
+    }
+    let lab =
+        ran(&["run", "quickstart", "--testbed", "lab", "--out", "/run/hopbench-no-such-folder"]);
+    assert!(lab.code == Some(2) && lab.stderr.contains("is lost there"), "{}", lab.story());
+}
+
+#[test]
+fn a_run_on_a_cluster_is_resumed_there() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let results = dir.path().join("results");
+    let plan =
+        plan_of(&json(&["plan", "mesh-latency", "--testbed", "kubernetes", "--context", "then"]));
+    let ours = hopbench_agent::hello();
+    let made = new_run(plan, "as it was written".to_owned(), &ours).expect("a run");
+    drop(Folder::create(&results, made).expect("a folder"));
+    let run = ran(&["run", "--resume", results.to_str().expect("a path"), "--resume-anyway"]);
+    assert_eq!(run.code, Some(3), "{}", run.story());
+    assert!(run.stderr.contains("/no/such/kubeconfig"), "{}", run.story());
+    let (kept, _) = open(&results).expect("the run");
+    let TestbedSpec::Kubernetes(spec) = kept.plan.testbed else { panic!("no cluster") };
+    assert_eq!((spec.context.as_deref(), kept.plan.cells.len()), (Some("then"), 30));
+}
+
+#[test]
+fn what_a_cluster_needs_before_a_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("image.tar");
+    let written = ran(&[
+        "kube",
+        "image",
+        "-o",
+        file.to_str().expect("a path"),
+        "--tag",
+        "tools/hopbench:dev",
+    ]);
+    assert_eq!(written.code, Some(0), "{}", written.story());
+    assert!(written.stdout.starts_with("tools/hopbench:dev for "), "{}", written.story());
+    let archive = fs::read(&file).expect("the archive");
+    let named = b"tools/hopbench:dev";
+    assert!(archive.windows(named.len()).any(|part| part == named), "nothing in it is called so");
+    assert!(archive.len() as u64 > fs::metadata(binary()).expect("the program").len() / 4);
+
+    let rights = ran(&["kube", "manifests", "--name", "bench", "--namespace", "tools"]);
+    assert_eq!((rights.code, rights.stderr.as_str()), (Some(0), ""), "{}", rights.story());
+    for part in [
+        "kind: ClusterRole\n",
+        "name: bench, namespace: tools}",
+        "resources: [pods]",
+        "networkpolicies",
+    ] {
+        assert!(rights.stdout.contains(part), "no {part}: {}", rights.story());
+    }
+    let least = ran(&["kube", "manifests", "--least"]).stdout;
+    assert!(least.contains("resources: [pods]") && !least.contains("networkpolicies"), "{least}");
+}
+
+#[test]
+fn without_a_cluster_there_is_nothing_to_look_at() {
+    let doctor = ran(&["doctor", "--testbed", "kubernetes"]);
+    assert_eq!(doctor.code, Some(3), "{}", doctor.story());
+    let page = words(&doctor.stdout);
+    assert!(
+        page.starts_with("cluster missing ") && page.contains("/no/such/kubeconfig"),
+        "{}",
+        doctor.story()
+    );
+    assert!(
+        page.contains("-> ") && doctor.stdout.lines().all(|line| line.chars().count() <= 80),
+        "{}",
+        doctor.story()
+    );
+    let clean = ran(&["kube", "clean"]);
+    assert_eq!((clean.code, clean.stdout.as_str()), (Some(3), ""), "{}", clean.story());
+    assert!(clean.stderr.contains("/no/such/kubeconfig"), "{}", clean.story());
+}

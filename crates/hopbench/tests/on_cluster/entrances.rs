@@ -1,0 +1,84 @@
+//! Ways into a real cluster from outside, through the binary: a load balancer's address, and one
+//! that somebody names.
+
+use hopbench_kube::{Access, labels};
+use hopbench_sys::clock;
+use k8s_openapi::api::core::v1::Service;
+use kube::Api;
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use serde_json::json;
+
+use crate::ground::{ANY_THREE, assert_sound, ground};
+
+/// An address of the nodes' network that nobody has: kube-proxy knows it for a load balancer's.
+const BALANCER: &str = "10.199.0.50";
+/// A node's address, and a port of all nodes.
+const OUTSIDE: (&str, u16) = ("10.199.0.13", 30777);
+
+/// Does what a cloud does for a Service, and what the owner of a cluster does who opens a port: for
+/// the first run that asks for a load balancer within a minute.
+fn open(access: &Access) {
+    let until = clock::now() + 60_000_000_000;
+    let all: Api<Service> = Api::all(access.client.clone());
+    let ours = ListParams::default().labels(&labels::of_all());
+    let balanced = loop {
+        let found = access.ask("services", all.list(&ours)).unwrap().items;
+        let is = |service: &Service| {
+            service.spec.as_ref().unwrap().type_.as_deref() == Some("LoadBalancer")
+        };
+        if let Some(service) = found.into_iter().find(is) {
+            break service;
+        }
+        assert!(clock::now() < until, "nobody asked for a load balancer");
+        clock::sleep_until(clock::now() + 200_000_000);
+    };
+    let (namespace, name) = (balanced.metadata.namespace.unwrap(), balanced.metadata.name.unwrap());
+    let services: Api<Service> = Api::namespaced(access.client.clone(), &namespace);
+    let status = Patch::Merge(json!({"status": {"loadBalancer": {"ingress": [{"ip": BALANCER}]}}}));
+    access
+        .ask("an address", services.patch_status(&name, &PatchParams::default(), &status))
+        .unwrap();
+    let port: Service = serde_json::from_value(json!({
+        "metadata": {"name": "outside"},
+        "spec": {
+            "type": "NodePort",
+            "selector": {"hopbench.dev/pod": "pod-b"},
+            "ports": [{"port": 7474, "targetPort": "agent", "nodePort": OUTSIDE.1}],
+        },
+    }))
+    .unwrap();
+    access.ask("a port", services.create(&PostParams::default(), &port)).unwrap();
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn load_balancers_and_addresses_of_others_lead_to_the_servers() {
+    let Some(ground) = ground("entrances of a cluster") else { return };
+    let (address, port) = OUTSIDE;
+    let rest = format!(
+        "rounds: 1\ntime: 1s\npaths:\n  balanced: pod@a -> pod@b via load-balancer\n  \
+         outside: pod@a -> pod@b via address@{address}:{port}\nworkloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{}}}}}}\n"
+    );
+    let access = ground.access();
+    let opener = std::thread::spawn(move || open(&access));
+    let records = ground.measured("entrances", ANY_THREE, &rest);
+    opener.join().unwrap();
+    assert_eq!(records.len(), 4);
+    for record in &records {
+        let what = format!("{} {}", record.path, record.workload);
+        for proof in &record.proof {
+            println!("{what}: {}: {}", proof.hop, proof.evidence);
+        }
+        assert_sound(record);
+        let target = if record.path == "balanced" {
+            format!("{BALANCER}:7474")
+        } else {
+            format!("{address}:{port}")
+        };
+        let led = |evidence: &str| evidence.ends_with(&format!("to {target}"));
+        assert!(
+            record.proof.iter().any(|proof| proof.hop == "client" && led(&proof.evidence)),
+            "{what}: {target}"
+        );
+    }
+}

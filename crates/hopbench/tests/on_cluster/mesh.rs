@@ -1,0 +1,141 @@
+//! Meshes on a real cluster, through the binary: every way and mode takes the proxies that it
+//! names, and no others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopbench_model::{Record, RunFile};
+
+use crate::ground::{ANY_THREE, assert_sound, ground};
+
+/// The records of a run of this scenario's paths and workloads, and what it says of itself; `None`:
+/// there is no cluster or no Envoy on it, which is said.
+fn measured(test: &str, mesh: &str, rest: &str) -> Option<(Vec<Record>, RunFile)> {
+    let ground = ground(test)?;
+    if !ground.has_envoy(test) {
+        return None;
+    }
+    let testbed = format!("{ANY_THREE}, mesh: {mesh}");
+    let records = ground.measured(test, &testbed, &format!("rounds: 1\ntime: 500ms\n{rest}"));
+    let run = ground.run_file();
+    Some((records, run))
+}
+
+/// The proxies of which the evidence says that they took the traffic.
+fn taking(record: &Record) -> BTreeSet<&str> {
+    let moved = record.proof.iter().filter(|proof| {
+        let evidence = &proof.evidence;
+        let still = ["not on this path", "no proxy is on this path", "bypasses proxy"];
+        !still.iter().any(|words| evidence.starts_with(words))
+    });
+    let names = ["client-sidecar", "gateway", "server-sidecar", "policy", "telemetry"];
+    let found = moved.filter_map(|proof| {
+        names.into_iter().find(|name| proof.hop.split('#').next() == Some(name))
+    });
+    found.collect()
+}
+
+/// Every trial was proved and is sound, and those proxies took its traffic that its path and
+/// variant name.
+fn assert_all(records: &[Record], wanted: &BTreeMap<&str, &[&str]>, each: usize) {
+    assert_eq!(records.len(), wanted.len() * each);
+    for record in records {
+        assert_sound(record);
+        let what = format!("{} {}", record.path, record.workload);
+        let named: BTreeSet<&str> = wanted[record.path.as_str()].iter().copied().collect();
+        let named = if record.workload == "udp" { BTreeSet::new() } else { named };
+        assert_eq!(taking(record), named, "{what}: {:#?}", record.proof);
+    }
+}
+
+const ENVOY: &str = "{provider: envoy, image: \"hopbench.test/envoy:1\"}";
+const CLIENT: &[&str] = &["client-sidecar"];
+const SERVER: &[&str] = &["server-sidecar"];
+const BOTH: &[&str] = &["client-sidecar", "server-sidecar"];
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn every_way_and_mode_passes_the_sidecars_that_it_names() {
+    let ways = [("direct", ""), ("svc", " via cluster-ip"), ("np", " via node-port@c")];
+    let modes: [(&str, &[&str]); 4] =
+        [("none", &[]), ("client", CLIENT), ("server", SERVER), ("both", BOTH)];
+    let mut wanted: Vec<(String, String, &[&str])> = Vec::new();
+    for (way, via) in ways {
+        for (mode, proxies) in modes {
+            wanted.push((
+                format!("{way}-{mode}"),
+                format!("pod@a -> pod@b{via} mesh {mode}"),
+                proxies,
+            ));
+        }
+    }
+    wanted.push(("gw".into(), "pod@a -> pod@b via gateway@c".into(), &["gateway"]));
+    wanted.push((
+        "gw-server".into(),
+        "pod@a -> pod@b via gateway@c mesh server".into(),
+        &["gateway", "server-sidecar"],
+    ));
+    wanted.push(("to-host".into(), "pod@a -> host@b mesh client".into(), CLIENT));
+    let paths: String =
+        wanted.iter().map(|(name, path, _)| format!("  {name}: {path}\n")).collect();
+    let rest = format!(
+        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, http: {{http: {{connections: 2}}}}}}\n"
+    );
+    let Some((records, _)) = measured("ways-and-modes", ENVOY, &rest) else { return };
+    let wanted = wanted.iter().map(|(name, _, proxies)| (name.as_str(), *proxies)).collect();
+    assert_all(&records, &wanted, 3);
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn every_variant_works_and_asks_whom_it_names() {
+    let rest = "mesh: {variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}\n\
+                paths: {both: pod@a -> pod@b mesh both}\nworkloads: {rr: {rr: {}}, http: {http: {connections: 2}}}\n";
+    let Some((records, _)) = measured("variants", ENVOY, rest) else { return };
+    let checked: &[&str] = &["client-sidecar", "server-sidecar", "policy"];
+    let told: &[&str] = &["client-sidecar", "server-sidecar", "telemetry"];
+    let wanted: [(&str, &[&str]); 7] = [
+        ("both.plain", BOTH),
+        ("both.stats", BOTH),
+        ("both.access-log", BOTH),
+        ("both.policy-check", checked),
+        ("both.policy-report", told),
+        ("both.no-mtls", BOTH),
+        ("both.http2", BOTH),
+    ];
+    assert_all(&records, &wanted.into(), 2);
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn sidecars_work_in_sandboxes_and_datagrams_pass_by_them() {
+    if ground("sandboxes").is_none_or(|ground| !ground.has_gvisor("sandboxes")) {
+        return;
+    }
+    let rest = "paths: {gvisor: pod+runsc@a -> pod+runsc@b mesh both}\n\
+                workloads: {rr: {rr: {}}, http: {http: {connections: 2}}, udp: {udp: {rate: 1Mbit}}}\n";
+    let Some((records, _)) = measured("sandboxes", ENVOY, rest) else { return };
+    assert_all(&records, &[("gvisor", BOTH)].into(), 3);
+}
+
+/// The test cluster has somebody in the place of Istio's injector.
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
+    let rest = "paths:\n  none: pod@a -> pod@b\n  client: pod@a -> pod@b mesh client\n  server: pod@a -> pod@b mesh server\n  \
+                both: pod@a -> pod@b mesh both\n  svc: pod@a -> pod@b via cluster-ip mesh both\n  \
+                np: pod@a -> pod@b via node-port@c mesh server\nworkloads: {rr: {rr: {}}, http: {http: {connections: 2}}}\n";
+    let Some((records, run)) = measured("istio", "{provider: istio}", rest) else { return };
+    let wanted: [(&str, &[&str]); 6] = [
+        ("none", &[]),
+        ("client", CLIENT),
+        ("server", SERVER),
+        ("both", BOTH),
+        ("svc", BOTH),
+        ("np", SERVER),
+    ];
+    assert_all(&records, &wanted.into(), 2);
+    // One pod serves all modes, and says what was put into it.
+    let text = serde_json::to_string(&run.testbed).unwrap();
+    assert!(text.contains("istio-proxy: hopbench.test/envoy:1, at most 2 cpu"), "{text}");
+    assert!(text.contains("NET_ADMIN for istio-init"), "{text}");
+}
