@@ -132,8 +132,8 @@ fn retransmission(metrics: &BTreeMap<String, f64>, window_s: f64, proxied: bool)
     let (share, way) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let whose = if proxied { format!(" {NEAREST}") } else { String::new() };
     if share > MANY_RETRANSMISSIONS {
-        let why =
-            format!("{} of the bytes{way} were sent again{whose}", number::brief_percent(share));
+        let share = number::full_percentage(share);
+        let why = format!("{share} % of the bytes{way} were sent again{whose}");
         return Some(limit("retransmission", why));
     }
     None

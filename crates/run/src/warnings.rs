@@ -159,9 +159,11 @@ fn moved(rates: &[f64]) -> String {
     let (first, last) = (middle(&rates[..third]), middle(&rates[rates.len() - third..]));
     match last / first {
         ratio if ratio.is_finite() && ratio >= 1.0 => {
-            format!("rose by {}", number::brief_percent(ratio - 1.0))
+            format!("rose by {} %", number::full_percentage(ratio - 1.0))
         }
-        ratio if ratio.is_finite() => format!("fell by {}", number::brief_percent(1.0 - ratio)),
+        ratio if ratio.is_finite() => {
+            format!("fell by {} %", number::full_percentage(1.0 - ratio))
+        }
         _ => "rose from nothing".to_owned(),
     }
 }

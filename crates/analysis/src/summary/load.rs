@@ -63,13 +63,9 @@ pub const UNDECIDED_MARK: &str = "? ";
 /// was decided.
 pub fn undecided_text(undecided: &[Undecided], parameter: &str) -> String {
     let Some(trials) = undecided.iter().map(|step| step.trials).max() else { return String::new() };
-    let share = |share: f64| {
-        let sign = if share < 0.0 { "-" } else { "" };
-        format!("{sign}{}", percentage(share.abs()))
-    };
     let one = |step: &Undecided| {
-        let high = step.high.map_or_else(|| "?".to_owned(), share);
-        let (growth, low) = (share(step.growth), share(step.low));
+        let high = step.high.map_or_else(|| "?".to_owned(), percentage);
+        let (growth, low) = (percentage(step.growth), percentage(step.low));
         format!(
             "growth {growth} % [{low}, {high}] from {:.0} to {}",
             step.from,

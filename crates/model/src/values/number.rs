@@ -50,7 +50,8 @@ pub fn per_s(rate: f64) -> String {
     }
 }
 
-/// A ratio as a percentage: `12.3 %`. A ratio that is not zero never prints as zero.
+/// A ratio that was measured, with three significant digits: `12.3 %`. One that is not zero never
+/// prints as zero.
 pub fn percent(ratio: f64) -> String {
     let percent = ratio * 100.0;
     match odd(percent) {
@@ -62,59 +63,26 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
-/// A share in percent with as many digits as it deserves, without the sign: `18`, `2.0`, `0.25`.
-/// Above 999 it says only that: a difference that is so large, or an interval that goes so far, has
-/// no digits that mean anything.
+/// A difference, a width or the like in percent, with as many digits as it deserves and without the
+/// unit: `18`, `-2.0`, `0.25`. Above 999 it says only that: what is so large, or an interval that
+/// goes so far, has no digits that mean anything.
 pub fn percentage(share: f64) -> String {
     match share * 100.0 {
-        p if !p.is_finite() => odd(p).unwrap_or_default(),
-        p if p > 0.0 && p < 0.005 => "< 0.01".to_owned(),
-        p if p < 0.995 => format!("{p:.2}"),
-        p if p < 9.95 => format!("{p:.1}"),
-        p if p >= 999.5 => "> 999".to_owned(),
-        p => format!("{p:.0}"),
+        p if p.is_finite() && p >= 999.5 => "> 999".to_owned(),
+        _ => full_percentage(share),
     }
 }
 
-/// A share in percent like [`percentage`], but with all its digits however large: `1220`.
+/// The same with all its digits however large: `1220`.
 pub fn full_percentage(share: f64) -> String {
     let percent = share * 100.0;
-    if percent.is_finite() && percent >= 999.5 {
-        format!("{percent:.0}")
-    } else {
-        percentage(share)
-    }
-}
-
-/// A share in percent with its sign and as many digits as it deserves: `18 %`, `-2.0 %`, `0.25 %`;
-/// above 999 % it says only that.
-pub fn signed_percent(share: f64) -> String {
-    let percent = share * 100.0;
     match percent.abs() {
-        size if !size.is_finite() => UNKNOWN.to_owned(),
-        size if size < 0.995 => format!("{percent:.2} %"),
-        size if size < 9.95 => format!("{percent:.1} %"),
-        size if size >= 999.5 => "> 999 %".to_owned(),
-        _ => format!("{percent:.0} %"),
+        size if !size.is_finite() => odd(percent).unwrap_or_default(),
+        size if size > 0.0 && size < 0.005 => "< 0.01".to_owned(),
+        size if size < 0.995 => format!("{percent:.2}"),
+        size if size < 9.95 => format!("{percent:.1}"),
+        _ => format!("{percent:.0}"),
     }
-}
-
-/// A share in percent without a digit that is 0: `7 %`, `2.4 %`.
-pub fn trimmed_percent(share: f64) -> String {
-    let tenths = (share * 1000.0).round();
-    if share < 0.001 {
-        percent(share)
-    } else if tenths >= 100.0 || tenths % 10.0 == 0.0 {
-        format!("{:.0} %", share * 100.0)
-    } else {
-        format!("{:.1} %", share * 100.0)
-    }
-}
-
-/// A share in percent, as a sentence says it: `2.3 %`, `45 %`.
-pub fn brief_percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 /// A length of time as a sentence says it, given in ns: `1.6 ms`.
@@ -403,9 +371,10 @@ mod tests {
         ] {
             assert_eq!(percentage(share), expected, "{share}");
         }
+        assert_eq!([-0.02, -0.0025, -1e-6].map(percentage), ["-2.0", "-0.25", "< 0.01"]);
         assert_eq!(percentage(f64::INFINITY), "inf");
-        let full = [0.18, 9.994, 12.2, f64::INFINITY].map(full_percentage);
-        assert_eq!(full, ["18", "999", "1220", "inf"]);
+        let full = [0.0123, 0.0994, 0.0996, 0.18, 9.994, 12.2, f64::INFINITY].map(full_percentage);
+        assert_eq!(full, ["1.2", "9.9", "10", "18", "999", "1220", "inf"]);
     }
 
     #[test]
@@ -443,23 +412,10 @@ mod tests {
             ["500 bit/s", "2.50 kbit/s", "1.50 Mbit/s", "940 Mbit/s"]
         );
         assert_eq!(
-            [0.0123, 0.0994, 0.0996, 0.454, 1.0].map(brief_percent),
-            ["1.2 %", "9.9 %", "10 %", "45 %", "100 %"]
-        );
-        assert_eq!(
             [0, 45, 60, 151, 3900, 183_600].map(long_time),
             ["0 s", "45 s", "1 min", "2 min 31 s", "1 h 5 min", "2 d 3 h"]
         );
         assert_eq!([cpus(&[3]), cpus(&[0, 1])], ["CPU 3", "CPUs 0,1"]);
-    }
-
-    #[test]
-    fn shares_have_signs_or_no_zeros_where_asked_for() {
-        let texts =
-            [0.0, -0.02, 0.18, -0.0025, 9.9951, f64::NAN, f64::INFINITY].map(signed_percent);
-        assert_eq!(texts, ["0.00 %", "-2.0 %", "18 %", "-0.25 %", "> 999 %", "-", "-"]);
-        let texts = [0.07, 0.024, 0.256, 0.0005, 0.0702].map(trimmed_percent);
-        assert_eq!(texts, ["7 %", "2.4 %", "26 %", "0.05 %", "7 %"]);
     }
 
     #[test]

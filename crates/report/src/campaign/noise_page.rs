@@ -2,7 +2,7 @@
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{NOISE_MINUTES, NOISE_P, Noise, NoiseFigure};
-use hopbench_model::number::{UNKNOWN, cores, counted, percent, ratio, signed_percent, time_ns};
+use hopbench_model::number::{UNKNOWN, cores, counted, percent, percentage, ratio, time_ns};
 
 use crate::WIDTH;
 use crate::document::{Block, Cell, Column, Document, Kind, Line, Part, Row, Table, terminal};
@@ -152,5 +152,6 @@ fn facts(noise: &Noise) -> Vec<Line> {
 
 /// A share, or a dash.
 fn share(share: Option<f64>) -> String {
-    share.map_or_else(|| UNKNOWN.to_owned(), signed_percent)
+    let share = share.filter(|share| share.is_finite());
+    share.map_or_else(|| UNKNOWN.to_owned(), |share| format!("{} %", percentage(share)))
 }

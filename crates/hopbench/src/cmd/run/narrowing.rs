@@ -1,6 +1,6 @@
 //! Messages of runs that end when their intervals are narrow enough.
 
-use hopbench_report::number::{counted, trimmed_percent};
+use hopbench_report::number::{as_written, counted, percentage};
 use hopbench_run::CellsEnded;
 
 /// `round 4, 12 of 50 cells still open, widest 7 % (goal 5 %)`.
@@ -41,7 +41,11 @@ pub(super) fn ended(ended: &CellsEnded, rounds: u32) -> String {
 /// Half of an interval, with as many digits as say something: `7 %`, `2.4 %`. Wider than the figure
 /// itself, its width says no more than that.
 fn width(share: f64) -> String {
-    if share > 1.0 { "above 100 %".to_owned() } else { trimmed_percent(share) }
+    if share > 1.0 {
+        return "above 100 %".to_owned();
+    }
+    let digits = percentage(share);
+    format!("{} %", digits.parse().map_or(digits, as_written))
 }
 
 #[cfg(test)]
@@ -59,6 +63,8 @@ mod tests {
             round(2, (1, 1), Some(12.34), 0.0005),
             "round 2, 1 of 1 cell open, widest above 100 % (goal 0.05 %)"
         );
+        let widths = [0.07, 0.024, 0.256, 0.005, 0.0, 1e-6].map(width);
+        assert_eq!(widths, ["7 %", "2.4 %", "26 %", "0.5 %", "0 %", "< 0.01 %"]);
         let long = format!("{}, 10:00:00 left", round(100, (234, 1500), Some(0.256), 0.025));
         assert!(long.chars().count() <= 80, "{} columns: {long}", long.chars().count());
     }
