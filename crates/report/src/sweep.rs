@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_analysis::{RecordedJob, spoken};
 use hopbench_model::{Latency, Record, Unit};
 
 use crate::WIDTH;
+use crate::document::{Cell, Column as Head, Document, Kind, Row, Table, terminal};
 use crate::number::{self, UNKNOWN, bit_rate, by_name, counted, per_s, percent, time_ns};
-use crate::text::wrap::plain;
 
 /// A row a record: what varies, the main figures, what limited it. `None` for less than two
 /// records.
@@ -18,103 +17,69 @@ pub fn sweep_table(records: &[Record]) -> Option<String> {
     if records.len() < 2 {
         return None;
     }
-    let columns = columns(records);
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH as u16)
-        .set_header(columns.iter().map(|column| plain(&column.title)));
-    for record in records {
-        table.add_row(columns.iter().map(|column| {
-            (column.cell)(record).map_or_else(|| UNKNOWN.to_owned(), |text| plain(&text))
-        }));
-    }
-    let fits = figures_fit(&columns, &table.column_max_content_widths());
-    for (index, column) in columns.iter().enumerate() {
-        let Some(shown) = table.column_mut(index) else {
-            continue;
-        };
-        shown.set_padding((GAP, 0));
-        if column.number {
-            shown.set_cell_alignment(CellAlignment::Right);
-        }
-        if fits && column.whole() {
-            shown.set_constraint(ColumnConstraint::ContentWidth);
-        }
-    }
-    let mut out = String::new();
-    for line in table.lines() {
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    Some(out)
-}
-
-/// Blanks before each column.
-const GAP: u16 = 2;
-/// What a column of words gets at least, where figures are kept on one line.
-const WORDS: u16 = 8;
-
-/// Whether every figure fits on one line and leaves something for the words.
-fn figures_fit(columns: &[Column], widths: &[u16]) -> bool {
-    let needed: usize = columns
-        .iter()
-        .zip(widths)
-        .map(|(column, width)| if column.whole() { *width } else { WORDS.min(*width) })
-        .map(|width| usize::from(width) + usize::from(GAP))
-        .sum();
-    needed <= WIDTH
+    let (heads, cells): (Vec<Head>, Vec<CellText>) =
+        columns(records).into_iter().map(|column| (column.head, column.cell)).unzip();
+    let text =
+        |record: &Record, cell: &CellText| cell(record).unwrap_or_else(|| UNKNOWN.to_owned());
+    let row = |record| Row::of(cells.iter().map(|cell| Cell::from(text(record, cell))));
+    let table = Table {
+        caption: String::new(),
+        is_titled: false,
+        kind: Kind::Figures,
+        columns: heads,
+        rows: records.iter().map(row).collect(),
+    };
+    let page = Document { title: String::new(), facts: Vec::new(), blocks: vec![table.into()] };
+    Some(terminal(&page, WIDTH).trim_start_matches('\n').to_owned())
 }
 
 /// The text of a record's cell in a column; `None` where it has none.
 type CellText = Box<dyn Fn(&Record) -> Option<String>>;
 
 struct Column {
-    title: String,
-    /// Aligned to the right and kept on one line; words may be wrapped.
-    number: bool,
+    head: Head,
     cell: CellText,
 }
 
-impl Column {
-    /// Whether its cells must not be wrapped, if at all possible: figures, and single words.
-    fn whole(&self) -> bool {
-        self.number || !matches!(self.title.as_str(), "path" | "note")
-    }
+fn column(head: Head, cell: impl Fn(&Record) -> Option<String> + 'static) -> Column {
+    Column { head, cell: Box::new(cell) }
 }
 
-fn column(title: &str, number: bool, cell: impl Fn(&Record) -> Option<String> + 'static) -> Column {
-    Column { title: title.to_owned(), number, cell: Box::new(cell) }
+/// A column that names the rows.
+fn name(title: &str, cell: impl Fn(&Record) -> Option<String> + 'static) -> Column {
+    column(Head::name(title), cell)
+}
+
+/// A column of figures.
+fn figure(title: &str, cell: impl Fn(&Record) -> Option<String> + 'static) -> Column {
+    column(Head::number(title, ""), cell)
 }
 
 fn columns(records: &[Record]) -> Vec<Column> {
     let points: BTreeSet<&str> =
         records.iter().flat_map(|record| record.point.keys().map(String::as_str)).collect();
     let mut out = vec![
-        column("workload", false, |record| Some(record.workload.clone())),
-        column("path", false, |record| Some(record.path.clone())),
+        name("workload", |record| Some(record.workload.clone())),
+        name("path", |record| Some(record.path.clone())),
     ];
     if !points.contains("engine") && !differs(records, |record| record.workload.clone()) {
-        out.push(column("engine", false, |record| {
-            RecordedJob(&record.job).engine().map(str::to_owned)
-        }));
+        out.push(name("engine", |record| RecordedJob(&record.job).engine().map(str::to_owned)));
     }
     // What is the same everywhere needs no column.
     out.retain(|column| differs(records, |record| (column.cell)(record)));
-    for name in points {
-        let key = name.to_owned();
-        out.push(column(name, true, move |record| record.point.get(&key).and_then(spoken)));
+    for point in points {
+        let key = point.to_owned();
+        out.push(name(point, move |record| record.point.get(&key).and_then(spoken)));
     }
     if differs(records, |record| record.round) {
-        out.push(column("round", true, |record| Some(record.round.to_string())));
+        out.push(name("round", |record| Some(record.round.to_string())));
     }
     out.extend(figures(records));
-    out.push(column("limited by", false, |record| {
+    out.push(column(Head::words("limited by").short(), |record| {
         Some(record.limited_by.clone()).filter(|by| !by.is_empty())
     }));
     if records.iter().any(|record| caveat(record).is_some()) {
-        out.push(column("note", false, caveat));
+        out.push(column(Head::words("note"), caveat));
     }
     out
 }
@@ -132,7 +97,7 @@ fn figures(records: &[Record]) -> Vec<Column> {
     let mut out = Vec::new();
     match unit {
         // A column for each sort of rate would not fit.
-        _ if mixed => out.push(column("rate", true, main_rate)),
+        _ if mixed => out.push(figure("rate", main_rate)),
         Unit::Bits => out.extend([
             metric("received", "received_bits_per_s", bit_rate),
             metric("sent", "sent_bits_per_s", bit_rate),
@@ -151,11 +116,11 @@ fn figures(records: &[Record]) -> Vec<Column> {
         }
     }
     if !mixed {
-        out.extend([column("lost", true, lost), column("errors", true, errors)]);
+        out.extend([figure("lost", lost), figure("errors", errors)]);
     }
     out.extend([
-        column("p50", true, |record| percentile(record, |latency| latency.p50)),
-        column("p99", true, |record| percentile(record, |latency| latency.p99)),
+        figure("p50", |record| percentile(record, |latency| latency.p50)),
+        figure("p99", |record| percentile(record, |latency| latency.p99)),
     ]);
     // Only what at least one record can fill.
     out.retain(|column| records.iter().any(|record| (column.cell)(record).is_some()));
@@ -163,7 +128,7 @@ fn figures(records: &[Record]) -> Vec<Column> {
 }
 
 fn metric(title: &str, name: &'static str, text: fn(f64) -> String) -> Column {
-    column(title, true, move |record| record.metrics.get(name).copied().map(text))
+    figure(title, move |record| record.metrics.get(name).copied().map(text))
 }
 
 /// The rate that a workload is measured for, with its unit.
