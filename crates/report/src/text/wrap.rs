@@ -1,4 +1,6 @@
-//! Plain text in lines of a given width.
+//! Plain text in lines of a given width, and columns beside each other.
+
+use std::ops::Range;
 
 use hopbench_model::printable::spell;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
@@ -66,6 +68,41 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
+/// A text in at most so many columns, `~` at its end where there was more.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let text = plain(text);
+    if columns(&text) <= most {
+        return text;
+    }
+    let start: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{start}~")
+}
+
+/// Blanks before each column of a table.
+pub(crate) const GAP: usize = 2;
+
+/// Columns of these widths behind what takes `start`, in blocks of those that fit beside each other.
+/// One that is too wide by itself is a block all the same.
+pub(crate) fn blocks(
+    widths: impl IntoIterator<Item = usize>,
+    start: usize,
+    width: usize,
+) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let mut used = start;
+    for (index, own) in widths.into_iter().enumerate() {
+        used += GAP + own;
+        match out.last_mut() {
+            Some(block) if used <= width => block.end = index + 1,
+            _ => {
+                out.push(index..index + 1);
+                used = start + GAP + own;
+            }
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +115,17 @@ mod tests {
         assert!(wrap("  ", 5).is_empty());
         assert_eq!(wrap("about 4.81 MB, 3 x", 10), ["about", "4.81 MB, 3", "x"]);
         assert_eq!(wrap("4.81 MB", 4), ["4.81", "MB"]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_say_so() {
+        assert_eq!([cut("abcdef", 6), cut("abcdefg", 6)], ["abcdef", "abcde~"]);
+    }
+
+    #[test]
+    fn columns_stand_beside_each_other_where_they_fit() {
+        assert_eq!(blocks([3, 4, 5, 20, 1], 2, 13), [0..2, 2..3, 3..4, 4..5]);
+        assert_eq!(blocks([], 2, 13), []);
     }
 
     #[test]

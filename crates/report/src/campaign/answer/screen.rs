@@ -7,12 +7,12 @@ use hopbench_analysis::Summary;
 
 use super::facts::Fact;
 use super::tables::Table;
-use super::text::{cut, shortened};
+use super::text::shortened;
 use super::whole::Answer;
 use crate::WIDTH;
 use crate::number::counted;
-use crate::text::wrap::{columns, plain, wrap};
-use layout::LeftOut;
+use crate::text::wrap::{columns, cut, plain, wrap};
+use layout::{Layout, LeftOut};
 pub use live::LiveScreen;
 
 /// Lines of a screen.
@@ -86,17 +86,16 @@ impl Screen<'_> {
         let mut room = room.saturating_sub(2);
         let mut out: Vec<String> = Vec::new();
         let mut left_out = 0u64;
+        let tables: Vec<Layout<'_>> = tables.iter().map(|table| Layout::of(table, width)).collect();
         for (index, table) in tables.iter().enumerate() {
-            let later = tables[index + 1..]
-                .iter()
-                .map(|table| layout::wanted(table, width).min(LATER_LINES) + 1);
+            let later = tables[index + 1..].iter().map(|table| table.wanted().min(LATER_LINES) + 1);
             let fair = (room / (tables.len() - index)).saturating_sub(1);
             let share = room.saturating_sub(later.sum::<usize>() + 1).max(fair);
-            if share < layout::least(table, width) {
+            if share < table.least() {
                 left_out += 1;
                 continue;
             }
-            let lines = layout::lines(table, (width, share), self.is_styled, LeftOut::Mildest);
+            let lines = table.lines(share, self.is_styled, LeftOut::Mildest);
             room = room.saturating_sub(lines.len() + 1);
             out.push(String::new());
             out.extend(lines);
@@ -154,11 +153,14 @@ fn head(answer: &Answer, width: usize) -> Vec<String> {
 
 /// A text beside its name, in at most so many lines.
 fn labelled(label: &str, text: &str, most: usize, width: usize) -> Vec<String> {
-    let lines = shortened(wrap(&plain(text), width - INDENT), most, width - INDENT);
-    let beside = |(index, line): (usize, &String)| {
-        format!("{:<INDENT$}{line}", if index == 0 { label } else { "" })
-    };
-    lines.iter().enumerate().map(beside).collect()
+    let width = width - INDENT;
+    beside(label, &shortened(wrap(&plain(text), width), most, width))
+}
+
+/// Lines beside a name.
+fn beside(label: &str, lines: &[String]) -> Vec<String> {
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    labels.zip(lines).map(|(label, line)| format!("{label:<INDENT$}{line}")).collect()
 }
 
 /// The first notes, and how many there are.
@@ -182,14 +184,7 @@ fn notes(notes: &[String], width: usize) -> Vec<String> {
     if shown < notes.len() {
         lines.push(format!("- {} more, with the details", notes.len() - shown));
     }
-    let label = match notes.len() {
-        1 => "1 note".to_owned(),
-        count => format!("{count} notes"),
-    };
-    let beside = |(index, line): (usize, &String)| {
-        format!("{:<INDENT$}{line}", if index == 0 { &*label } else { "" })
-    };
-    lines.iter().enumerate().map(beside).collect()
+    beside(&counted(notes.len() as u64, "note", "notes"), &lines)
 }
 
 /// Texts beside each other with three blanks between, as many in a line as fit.

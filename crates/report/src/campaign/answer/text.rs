@@ -1,7 +1,7 @@
 //! Figures and names in few columns.
 
 use crate::number::{by_name, full_percentage, si, significant};
-use crate::text::wrap::{columns, plain};
+use crate::text::wrap::cut;
 
 /// The longest figure, columns.
 const LONGEST: usize = 16;
@@ -39,16 +39,6 @@ pub(super) fn effect(ratio: f64) -> String {
         format!("{sign}{} %", full_percentage(share))
     };
     cut(&told, LONGEST)
-}
-
-/// A text in at most so many columns, `~` at its end where there was more.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    let text = plain(text);
-    if columns(&text) <= most {
-        return text;
-    }
-    let start: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{start}~")
 }
 
 /// At most so many lines; the last says that there was more.
@@ -89,10 +79,6 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_and_say_so() {
-        assert_eq!(
-            (cut("abcdef", 6), cut("abcdefg", 6)),
-            ("abcdef".to_owned(), "abcde~".to_owned())
-        );
         let lines = |most| shortened(vec!["one two".to_owned(), "three".to_owned()], most, 20);
         assert_eq!((lines(2).len(), lines(1).join("")), (2, "one two ...".to_owned()));
     }

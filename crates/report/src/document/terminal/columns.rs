@@ -2,7 +2,7 @@
 //! block, behind the names of the rows.
 
 use crate::document::table::{Align, Cell, Column, Table};
-use crate::text::wrap::{columns, plain};
+use crate::text::wrap::{GAP, blocks, columns, cut, plain};
 
 /// A name or a head longer than this is cut.
 const LONGEST_NAME: usize = 24;
@@ -31,38 +31,26 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
     let mut names: Vec<Printed<'_>> =
         (0..table.columns.len()).map(|at| Printed::of(table, at)).collect();
     let count = table.columns.iter().take_while(|column| column.align == Align::Name).count();
-    let all = names.split_off(count);
-    let widest = all.iter().map(|column| column.width).max().unwrap_or(0);
-    let taken =
-        |names: &[Printed<'_>]| 2 + names.iter().map(|column| column.width + 2).sum::<usize>();
+    let rest = names.split_off(count);
+    let widest = rest.iter().map(|column| column.width).max().unwrap_or(0);
+    let taken = |names: &[Printed<'_>]| names.iter().map(|name| GAP + name.width).sum::<usize>();
     for longest in (SHORTEST_NAME..LONGEST_NAME).rev() {
-        if taken(&names) + widest > width {
+        if taken(&names) + GAP + widest > width {
             names
                 .iter_mut()
                 .for_each(|name| (name.longest, name.width) = (longest, name.width.min(longest)));
         }
     }
-    let start = taken(&names);
-    let mut rest = all.as_slice();
-    while !rest.is_empty() {
-        let mut used = start;
-        let fits = |column: &&Printed<'_>| {
-            used += column.width + 2;
-            used - 2 <= width
-        };
-        // A column that is too wide by itself is printed all the same.
-        let (now, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+    for block in blocks(rest.iter().map(|column| column.width), taken(&names), width) {
         give("");
         for row in 0..HEAD + table.rows.len() {
-            let texts: Vec<String> =
-                names.iter().chain(now).map(|column| column.padded(row)).collect();
-            let line = format!("  {}", texts.join("  "));
+            let texts = names.iter().chain(&rest[block.clone()]).map(|column| column.padded(row));
+            let line: String = texts.map(|text| format!("{:GAP$}{text}", "")).collect();
             // Of a head without units nothing is left.
             if !line.trim().is_empty() {
                 give(line.trim_end());
             }
         }
-        rest = later;
     }
 }
 
@@ -84,8 +72,8 @@ impl<'a> Printed<'a> {
 
     fn text(&self, row: usize) -> String {
         match row {
-            0 => self.cut(&self.column.label),
-            1 => self.cut(&self.column.unit),
+            0 => cut(&self.column.label, self.longest),
+            1 => cut(&self.column.unit, self.longest),
             _ => self.value(&self.table.rows[row - HEAD].cells[self.at]),
         }
     }
@@ -93,8 +81,8 @@ impl<'a> Printed<'a> {
     fn value(&self, cell: &Cell) -> String {
         let is_short = self.column.is_short;
         match self.column.align {
-            Align::Name => self.cut(&cell.text),
-            Align::Words if is_short => self.cut(&cell.text),
+            Align::Name => cut(&cell.text, self.longest),
+            Align::Words if is_short => cut(&cell.text, self.longest),
             Align::Words => plain(&cell.full()),
             // Beside marks, numbers stay below each other.
             Align::Number => {
@@ -116,15 +104,5 @@ impl<'a> Printed<'a> {
         } else {
             format!("{text:<width$}")
         }
-    }
-
-    /// A name that fits.
-    fn cut(&self, text: &str) -> String {
-        let text = plain(text);
-        if columns(&text) <= self.longest {
-            return text;
-        }
-        let start: String = text.chars().take(self.longest - 1).collect();
-        format!("{start}~")
     }
 }

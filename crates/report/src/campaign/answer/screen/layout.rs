@@ -4,16 +4,14 @@
 use std::ops::Range;
 
 use super::super::tables::{Cell, Row, Table, Value};
-use super::super::text::{cut, shortened};
+use super::super::text::shortened;
 use crate::number::counted;
-use crate::text::wrap::{columns, plain, wrap};
+use crate::text::wrap::{GAP, blocks, columns, cut, plain, wrap};
 
 /// Names of paths, and heads, that are longer are cut.
 const LONGEST_NAME: usize = 24;
 const LONGEST_HEAD: usize = 16;
 const SHORT_HEAD: usize = 11;
-/// Blanks between columns.
-const GAP: usize = 2;
 /// Lines of a title.
 const TITLE_LINES: usize = 2;
 /// Rows that a block keeps before another block is left out.
@@ -60,168 +58,145 @@ impl LeftOut {
     }
 }
 
-/// A table with its heads and the widths of its columns.
-struct Measured {
+/// A table in lines of a given width.
+pub(super) struct Layout<'a> {
+    table: &'a Table,
+    title: Vec<String>,
     /// Width of the names.
     name: usize,
-    /// Of each column: the workload, the figure, its unit where it does not stand beside the
-    /// values, the point.
-    heads: Vec<[String; 4]>,
-    /// The units that stand in the heads; empty: beside the values.
-    units: Vec<String>,
+    columns: Vec<Printed<'a>>,
     /// The lines of the heads that have a text in some column.
-    lines: Vec<usize>,
-    /// Width of each column.
-    widths: Vec<usize>,
-    /// Whether cells of the column have marks: then the others leave room for one.
-    marked: Vec<bool>,
+    heads: Vec<usize>,
+    /// The columns that stand beside each other.
+    blocks: Vec<Range<usize>>,
 }
 
-/// Lines that the whole table takes.
-pub(super) fn wanted(table: &Table, width: usize) -> usize {
-    let measured = Measured::of(table, width);
-    let blocks = measured.blocks(width).len();
-    title(table, width).len() + blocks * (measured.lines.len() + table.rows.len() + 1) - 1
+/// A column as it is printed.
+struct Printed<'a> {
+    /// The workload, the figure, its unit where it does not stand beside the values, the point.
+    heads: [String; 4],
+    /// The unit that stands in the head; empty: beside the values.
+    unit: &'a str,
+    /// The widest of its texts, columns.
+    width: usize,
+    /// Whether cells have marks: then the others leave room for one.
+    is_marked: bool,
 }
 
-/// Lines without which the table says nothing: its heads, two rows, and what is left out.
-pub(super) fn least(table: &Table, width: usize) -> usize {
-    let rows = table.rows.len().min(2);
-    let whole = wanted(table, width);
-    whole.min(title(table, width).len() + Measured::of(table, width).lines.len() + rows + 1)
-}
-
-/// The table in at most so many lines, but for what no table can do without.
-pub(super) fn lines(
-    table: &Table,
-    (width, room): (usize, usize),
-    is_styled: bool,
-    left_out: LeftOut,
-) -> Vec<String> {
-    let measured = Measured::of(table, width);
-    let mut blocks = measured.blocks(width);
-    let mut out = title(table, width);
-    let heads = measured.lines.len();
-    let most_rows = |blocks: usize, room: usize| {
-        (room + 1).checked_div(blocks).unwrap_or(0).saturating_sub(heads + 1)
-    };
-    let all = blocks.len();
-    let whole = room.saturating_sub(out.len());
-    if most_rows(all, whole) < table.rows.len() {
-        // A line says what is left out.
-        let room = whole.saturating_sub(1);
-        let least = LEAST_ROWS.min(table.rows.len());
-        while blocks.len() > 1 && most_rows(blocks.len(), room) < least {
-            blocks.pop();
-        }
-    }
-    let is_cut = blocks.len() < all || most_rows(all, whole) < table.rows.len();
-    let room = if is_cut { whole.saturating_sub(1) } else { whole };
-    let (rows, rows_left) = left_out.rows(table, most_rows(blocks.len(), room).max(2));
-    for (index, block) in blocks.iter().enumerate() {
-        if index > 0 {
-            out.push(String::new());
-        }
-        out.extend(measured.block(&rows, block, is_styled));
-    }
-    let shown = blocks.last().map_or(0, |block| block.end);
-    out.extend(left_out.told(rows_left, table.columns.len() - shown));
-    out
-}
-
-fn title(table: &Table, width: usize) -> Vec<String> {
-    shortened(wrap(&plain(&table.title), width), TITLE_LINES, width)
-}
-
-impl Measured {
+impl<'a> Layout<'a> {
     /// As it reads best; narrower where that saves a block.
-    fn of(table: &Table, width: usize) -> Self {
-        let wide = Self::with(table, false);
-        let blocks = wide.blocks(width).len();
-        if blocks <= 1 {
+    pub(super) fn of(table: &'a Table, width: usize) -> Self {
+        let wide = Self::with(table, width, false);
+        if wide.blocks.len() <= 1 {
             return wide;
         }
-        let narrow = Self::with(table, true);
-        if narrow.blocks(width).len() < blocks { narrow } else { wide }
+        let narrow = Self::with(table, width, true);
+        if narrow.blocks.len() < wide.blocks.len() { narrow } else { wide }
     }
 
     /// `is_narrow`: units stand in the heads, and names are short.
-    fn with(table: &Table, is_narrow: bool) -> Self {
+    fn with(table: &'a Table, width: usize, is_narrow: bool) -> Self {
         let name =
             table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
-        let longest = if is_narrow { SHORT_HEAD } else { LONGEST_HEAD };
-        let mut heads: Vec<[String; 4]> = Vec::new();
-        let mut units = Vec::new();
-        let mut widths = Vec::new();
-        let mut marked = Vec::new();
-        for (index, column) in table.columns.iter().enumerate() {
-            let cells = || table.rows.iter().map(|row| &row.cells[index]);
-            let unit = if is_narrow { unit(cells()) } else { "" };
-            let [workload, figure, point] = &column.heads;
-            let figure = match is_narrow {
-                true => figure.trim_start_matches("service ").trim_start_matches("response "),
-                false => figure.as_str(),
-            };
-            let [workload, figure, unit_head] =
-                [workload.as_str(), figure, unit].map(|text| cut(text, longest));
-            let head = [workload, figure, unit_head, short_point(point, longest)];
-            let is_marked = cells().any(|cell| cell.is_doubtful);
-            let texts = cells().map(|cell| columns(text(cell, unit)) + usize::from(is_marked));
-            widths.push(texts.chain(head.iter().map(|head| columns(head))).max().unwrap_or(0));
-            marked.push(is_marked);
-            heads.push(head);
-            units.push(unit.to_owned());
+        let columns: Vec<Printed<'_>> =
+            (0..table.columns.len()).map(|index| Printed::of(table, index, is_narrow)).collect();
+        let says = |line: &usize| columns.iter().any(|column| !column.heads[*line].is_empty());
+        Self {
+            table,
+            title: shortened(wrap(&plain(&table.title), width), TITLE_LINES, width),
+            name,
+            heads: (0..4).filter(says).collect(),
+            blocks: blocks(columns.iter().map(|column| column.width), name, width),
+            columns,
         }
-        let says = |line: &usize| heads.iter().any(|head| !head[*line].is_empty());
-        let lines = (0..4).filter(says).collect();
-        Self { name, heads, units, lines, widths, marked }
     }
 
-    /// The columns that stand beside each other.
-    fn blocks(&self, width: usize) -> Vec<Range<usize>> {
-        let mut out: Vec<Range<usize>> = Vec::new();
-        let mut used = 0;
-        for (index, own) in self.widths.iter().enumerate() {
-            let fits = used + GAP + own <= width;
-            match out.last_mut() {
-                Some(block) if fits => block.end = index + 1,
-                _ => {
-                    out.push(index..index + 1);
-                    used = self.name;
-                }
+    /// Lines that the whole table takes.
+    pub(super) fn wanted(&self) -> usize {
+        let block = self.heads.len() + self.table.rows.len() + 1;
+        self.title.len() + self.blocks.len() * block - 1
+    }
+
+    /// Lines without which the table says nothing: its heads, two rows, and what is left out.
+    pub(super) fn least(&self) -> usize {
+        let rows = self.table.rows.len().min(2);
+        self.wanted().min(self.title.len() + self.heads.len() + rows + 1)
+    }
+
+    /// The table in at most so many lines, but for what no table can do without.
+    pub(super) fn lines(&self, room: usize, is_styled: bool, left_out: LeftOut) -> Vec<String> {
+        let mut out = self.title.clone();
+        let rows = self.table.rows.len();
+        let most_rows = |blocks: usize, room: usize| {
+            (room + 1).checked_div(blocks).unwrap_or(0).saturating_sub(self.heads.len() + 1)
+        };
+        let mut blocks = self.blocks.as_slice();
+        let mut room = room.saturating_sub(out.len());
+        if most_rows(blocks.len(), room) < rows {
+            // A line says what is left out.
+            room = room.saturating_sub(1);
+            while let [fewer @ .., _] = blocks
+                && !fewer.is_empty()
+                && most_rows(blocks.len(), room) < LEAST_ROWS.min(rows)
+            {
+                blocks = fewer;
             }
-            used += GAP + own;
         }
+        let (rows, rows_left) = left_out.rows(self.table, most_rows(blocks.len(), room).max(2));
+        for (index, block) in blocks.iter().enumerate() {
+            if index > 0 {
+                out.push(String::new());
+            }
+            out.extend(self.block(&rows, block, is_styled));
+        }
+        let shown = blocks.last().map_or(0, |block| block.end);
+        out.extend(left_out.told(rows_left, self.columns.len() - shown));
         out
     }
 
     fn block(&self, rows: &[&Row], block: &Range<usize>, is_styled: bool) -> Vec<String> {
-        let mut out = Vec::new();
-        for line in &self.lines {
-            let mut text = " ".repeat(self.name);
-            for index in block.clone() {
-                text.push_str(&format!(
-                    "  {:>width$}",
-                    self.heads[index][*line],
-                    width = self.widths[index]
-                ));
-            }
-            out.push(text);
-        }
-        for row in rows {
-            let mut line = format!("{:<width$}", cut(&row.name, LONGEST_NAME), width = self.name);
-            for index in block.clone() {
-                let cell = &row.cells[index];
-                let told = format!("{}{}", text(cell, &self.units[index]), cell.mark());
-                // Beside marks, numbers stay below each other.
-                let pad = if self.marked[index] && !cell.is_doubtful { " " } else { "" };
-                let blanks =
-                    " ".repeat(self.widths[index].saturating_sub(columns(&told) + pad.len()));
-                line.push_str(&format!("  {blanks}{}{pad}", styled(&told, &cell.value, is_styled)));
-            }
-            out.push(line);
-        }
-        out
+        let columns = &self.columns[block.clone()];
+        let head = |line: &usize| {
+            let texts = columns.iter().map(|column| {
+                format!("{:GAP$}{:>width$}", "", column.heads[*line], width = column.width)
+            });
+            " ".repeat(self.name) + &texts.collect::<String>()
+        };
+        let row = |row: &&Row| {
+            let name = cut(&row.name, LONGEST_NAME);
+            let cells = columns.iter().zip(&row.cells[block.clone()]);
+            let cells = cells.map(|(column, cell)| column.padded(cell, is_styled));
+            format!("{name:<width$}{}", cells.collect::<String>(), width = self.name)
+        };
+        self.heads.iter().map(head).chain(rows.iter().map(row)).collect()
+    }
+}
+
+impl<'a> Printed<'a> {
+    fn of(table: &'a Table, index: usize, is_narrow: bool) -> Self {
+        let cells = || table.rows.iter().map(|row| &row.cells[index]);
+        let [workload, figure, point] = &table.columns[index].heads;
+        let (longest, unit, figure) = if is_narrow {
+            let figure = figure.trim_start_matches("service ").trim_start_matches("response ");
+            (SHORT_HEAD, unit(cells()), figure)
+        } else {
+            (LONGEST_HEAD, "", figure.as_str())
+        };
+        let [workload, figure, unit_head] = [workload, figure, unit].map(|text| cut(text, longest));
+        let heads = [workload, figure, unit_head, short_point(point, longest)];
+        let is_marked = cells().any(|cell| cell.is_doubtful);
+        let texts = cells().map(|cell| columns(text(cell, unit)) + usize::from(is_marked));
+        let width = texts.chain(heads.iter().map(|head| columns(head))).max().unwrap_or(0);
+        Self { heads, unit, width, is_marked }
+    }
+
+    /// A cell with the blanks before it.
+    fn padded(&self, cell: &Cell, is_styled: bool) -> String {
+        let told = format!("{}{}", text(cell, self.unit), cell.mark());
+        // Beside marks, numbers stay below each other.
+        let pad = if self.is_marked && !cell.is_doubtful { " " } else { "" };
+        let blanks = GAP + self.width.saturating_sub(columns(&told) + pad.len());
+        format!("{:blanks$}{}{pad}", "", styled(&told, &cell.value, is_styled))
     }
 }
 
@@ -305,12 +280,14 @@ mod tests {
         }
     }
 
+    fn drawn(table: &Table, room: usize, is_styled: bool) -> Vec<String> {
+        Layout::of(table, 80).lines(room, is_styled, LeftOut::Mildest)
+    }
+
     #[test]
     fn what_fits_stands_in_one_block() {
-        let shown: Vec<String> = lines(&table(1, 3), (80, 40), false, LeftOut::Mildest)
-            .iter()
-            .map(|line| line.trim_end().to_owned())
-            .collect();
+        let shown: Vec<String> =
+            drawn(&table(1, 3), 40, false).iter().map(|line| line.trim_end().to_owned()).collect();
         let agreed = [
             "         workload0",
             "       service p50",
@@ -319,12 +296,12 @@ mod tests {
             "path2        +2 %!",
         ];
         assert_eq!(shown, agreed);
-        assert_eq!(wanted(&table(1, 3), 80), 5);
+        assert_eq!(Layout::of(&table(1, 3), 80).wanted(), 5);
     }
 
     #[test]
     fn of_too_many_rows_the_worst_are_left_and_the_rest_is_counted() {
-        let shown = lines(&table(1, 9), (80, 6), false, LeftOut::Mildest);
+        let shown = drawn(&table(1, 9), 6, false);
         assert_eq!(shown.len(), 6);
         assert!(
             shown[2].starts_with("path0")
@@ -337,9 +314,9 @@ mod tests {
     #[test]
     fn columns_go_on_in_a_further_block_as_long_as_there_is_room() {
         let table = table(8, 6);
-        let all = lines(&table, (80, 40), false, LeftOut::Mildest);
-        assert_eq!((all.len(), wanted(&table, 80)), (17, 17));
-        let some = lines(&table, (80, 10), false, LeftOut::Mildest);
+        let all = drawn(&table, 40, false);
+        assert_eq!((all.len(), Layout::of(&table, 80).wanted()), (17, 17));
+        let some = drawn(&table, 10, false);
         assert_eq!(some.len(), 9);
         assert!(some[8].starts_with("... ") && some[8].contains("more columns"), "{}", some[8]);
         for line in all.iter().chain(&some) {
@@ -351,7 +328,7 @@ mod tests {
     fn where_it_saves_a_block_units_stand_in_the_heads() {
         // Six columns of 11 are too wide beside the names; without `service` and units they are
         // not.
-        let shown = lines(&table(6, 3), (80, 40), false, LeftOut::Mildest);
+        let shown = drawn(&table(6, 3), 40, false);
         assert_eq!(shown.len(), 6, "{}", shown.join("\n"));
         assert!(
             shown[1].trim_start().starts_with("p50") && shown[2].trim_start().starts_with("us")
@@ -372,10 +349,7 @@ mod tests {
 
     #[test]
     fn styles_take_no_room() {
-        let (plain, styled) = (
-            lines(&table(1, 3), (80, 40), false, LeftOut::Mildest),
-            lines(&table(1, 3), (80, 40), true, LeftOut::Mildest),
-        );
+        let (plain, styled) = (drawn(&table(1, 3), 40, false), drawn(&table(1, 3), 40, true));
         let bare: Vec<String> =
             styled.iter().map(|line| line.replace(BOLD, "").replace(PLAIN, "")).collect();
         assert_eq!(bare, plain);

@@ -4,7 +4,7 @@ use hopbench_analysis::Summary;
 use hopbench_model::printable;
 
 use super::super::tables;
-use super::layout::{self, LeftOut};
+use super::layout::{Layout, LeftOut};
 use super::packed;
 
 /// Lines of the legend; in a small room it has none.
@@ -37,11 +37,12 @@ impl LiveScreen {
         for table in &tables {
             let between = usize::from(!out.is_empty());
             let room = self.height.saturating_sub(out.len() + between + legend.len());
-            if room < layout::least(table, width) && !out.is_empty() {
+            let table = Layout::of(table, width);
+            if room < table.least() && !out.is_empty() {
                 break;
             }
             out.extend(vec![String::new(); between]);
-            out.extend(layout::lines(table, (width, room), self.is_styled, LeftOut::Last));
+            out.extend(table.lines(room, self.is_styled, LeftOut::Last));
         }
         if out.len() + legend.len() <= self.height {
             out.extend(legend);

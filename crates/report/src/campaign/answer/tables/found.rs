@@ -3,10 +3,11 @@
 use hopbench_analysis::{Better, LoadComparison, Outcome, SearchSummary, SearchedPath, Summary};
 use hopbench_model::SearchOutcome;
 
-use super::super::text::{cut, effect, short};
+use super::super::text::{effect, short};
 use super::cell::{Cell, Value};
 use super::table::{Column, Row, Table};
 use crate::number::plain;
+use crate::text::wrap::cut;
 
 /// More searches than this share a table that has their loads only.
 const MOST_ALONE: usize = 2;

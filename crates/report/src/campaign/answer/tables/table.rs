@@ -2,8 +2,8 @@
 
 use hopbench_analysis::Better;
 
-use super::super::text::cut;
 use super::cell::{Cell, DOUBTFUL, Value};
+use crate::text::wrap::cut;
 
 /// Columns that the legend names; more are counted.
 const MOST_NAMED: usize = 4;
