@@ -22,7 +22,7 @@ use hopbench_model::{Record, Unit};
 use self::figures::Figures;
 use self::page::Page;
 use crate::format::{Context, Format, RecordFormat};
-use crate::{sweep, wakeup};
+use crate::{lines, sweep, wakeup};
 
 /// The format; see the [module](self).
 pub(super) const FORMAT: RecordFormat = Format {
@@ -37,9 +37,7 @@ fn render(records: &[Record], context: &Context) -> String {
     parts.extend(sweep::sweep_table(records));
     let costs = wakeup::wakeup_costs(records);
     if !costs.is_empty() {
-        let mut page = Page::new(context.terminal);
-        costs.iter().for_each(|cost| page.line(cost));
-        parts.push(page.finish());
+        parts.push(costs.iter().map(|cost| lines(cost) + "\n").collect());
     }
     parts.join("\n")
 }

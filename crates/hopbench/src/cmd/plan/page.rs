@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::units::Span;
-use hopbench_model::{Path, Plan, Point, Variant, Via};
+use hopbench_model::{Cell, Path, Plan, Point, Variant, Via};
 use hopbench_report::number::percent_as_written;
 use hopbench_run::looked_at_instead;
 
@@ -35,25 +35,12 @@ impl Outlook {
                 counted(impossible as u64, "cell")
             );
         }
-        out.push('\n');
-        out.push_str(&table(None, about(plan, self.seed, &self.nodes, estimate.rounds)));
-        out.push('\n');
-        out.push_str(&table(Some(&["path", "way", "needs"]), paths(plan)));
-        out.push('\n');
-        let variants = variants(plan);
-        if !variants.is_empty() {
-            out.push_str(&table(Some(&["variant", "paths", "what its proxies do"]), variants));
-            out.push('\n');
-        }
-        out.push_str(&table(
-            Some(&["workload", "kind", "points", "paths", "trial", "swept"]),
-            workloads(plan),
-        ));
-        let searches = searches::rows(plan);
-        if !searches.is_empty() {
-            out.push('\n');
-            out.push_str(&table(Some(&["search", "for", "on"]), searches));
-        }
+        let workload_heads = ["workload", "kind", "points", "paths", "trial", "swept"];
+        table(&mut out, &[], about(plan, self.seed, &self.nodes, estimate.rounds));
+        table(&mut out, &["path", "way", "needs"], paths(plan));
+        table(&mut out, &["variant", "paths", "what its proxies do"], variants(plan));
+        table(&mut out, &workload_heads, workloads(plan));
+        table(&mut out, &["search", "for", "on"], searches::rows(plan));
         let needs = self.needs.iter().map(|need| {
             let who = need.path.clone().unwrap_or_else(|| "everything".to_owned());
             (format!("{}: {}; {}", need.what, need.why, need.remedy), who)
@@ -67,14 +54,11 @@ impl Outlook {
             .without_effect()
             .map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
         paragraphs(&mut out, "changes nothing", idle);
-        let too_short = too_short(plan);
-        if !too_short.is_empty() {
-            out.push_str("\ntoo short\n");
-            too_short.iter().for_each(|why| wrap(&mut out, 2, why));
-        }
-        if !self.notes.is_empty() {
-            out.push_str("\nleft out\n");
-            self.notes.iter().for_each(|note| wrap(&mut out, 2, note));
+        for (title, lines) in [("too short", &too_short(plan)), ("left out", &self.notes)] {
+            if !lines.is_empty() {
+                let _ = writeln!(out, "\n{title}");
+            }
+            lines.iter().for_each(|line| wrap(&mut out, 2, line));
         }
         out
     }
@@ -191,37 +175,27 @@ fn variants(plan: &Plan) -> Vec<Vec<String>> {
 }
 
 fn workloads(plan: &Plan) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    let mut at = 0;
-    while let Some(first) = plan.points.get(at) {
-        let points: Vec<&Point> =
-            plan.points[at..].iter().take_while(|p| p.workload == first.workload).collect();
-        let range = at..at + points.len();
-        let on = plan.cells.iter().filter(|cell| range.contains(&cell.point)).count();
-        let trial = |p: &&Point| p.job.timing.warmup_ns.saturating_add(p.job.timing.window_ns);
-        let (least, most) = (
-            points.iter().map(trial).min().unwrap_or(0),
-            points.iter().map(trial).max().unwrap_or(0),
-        );
-        rows.push(vec![
-            first.workload.clone(),
-            first.job.workload.clone(),
+    let row = |points: &[Point]| {
+        let workload = &points[0].workload;
+        let is_of = |cell: &&Cell| plan.points[cell.point].workload == *workload;
+        let on = plan.cells.iter().filter(is_of).count();
+        let trial = |p: &Point| p.job.timing.warmup_ns.saturating_add(p.job.timing.window_ns);
+        let least = points.iter().map(trial).min().map_or_else(String::new, short);
+        let most = points.iter().map(trial).max().map_or_else(String::new, short);
+        vec![
+            workload.clone(),
+            points[0].job.workload.clone(),
             points.len().to_string(),
             (on / points.len()).to_string(),
-            if least == most {
-                short(most)
-            } else {
-                format!("{} to {}", short(least), short(most))
-            },
-            swept(&points),
-        ]);
-        at = range.end;
-    }
-    rows
+            if least == most { most } else { format!("{least} to {most}") },
+            swept(points),
+        ]
+    };
+    plan.points.chunk_by(|a, b| a.workload == b.workload).map(row).collect()
 }
 
 /// The swept keys with their values.
-fn swept(points: &[&Point]) -> String {
+fn swept(points: &[Point]) -> String {
     let keys = points.first().map(|p| p.point.keys().collect::<Vec<_>>()).unwrap_or_default();
     let values = |key: &String| {
         let mut out: Vec<String> = Vec::new();
@@ -237,7 +211,11 @@ fn swept(points: &[&Point]) -> String {
     if list.is_empty() { "-".to_owned() } else { list.join("; ") }
 }
 
-fn table(header: Option<&[&str]>, mut rows: Vec<Vec<String>>) -> String {
+/// A table below an empty line; nothing without rows.
+fn table(out: &mut String, heads: &[&str], mut rows: Vec<Vec<String>>) {
+    if rows.is_empty() {
+        return;
+    }
     let more = rows.len().saturating_sub(MOST_ROWS);
     rows.truncate(MOST_ROWS);
     let mut table = Table::new();
@@ -245,8 +223,8 @@ fn table(header: Option<&[&str]>, mut rows: Vec<Vec<String>>) -> String {
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH);
-    if let Some(header) = header {
-        table.set_header(header);
+    if !heads.is_empty() {
+        table.set_header(heads);
     }
     table.add_rows(rows);
     for column in table.column_iter_mut() {
@@ -257,12 +235,11 @@ fn table(header: Option<&[&str]>, mut rows: Vec<Vec<String>>) -> String {
     if let Some(column) = table.column_mut(0).filter(|_| name <= WIDTH / 2) {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
-    let mut out = String::new();
+    out.push('\n');
     for line in table.lines() {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     if more > 0 {
         let _ = writeln!(out, "and {more} more");
     }
-    out
 }

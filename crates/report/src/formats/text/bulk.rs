@@ -37,15 +37,13 @@ fn direction(page: &mut Page, figures: &mut Figures<'_>, prefix: &str) -> Option
     figures.field(page, &label("sent"), &name("sent_bits_per_s"));
     figures.field(page, &label("acknowledged"), &name("acknowledged_bits_per_s"));
     let again = figures.take(&name("retransmitted_bytes"));
-    Figures::join(
-        page,
+    page.join(
         &label("retransmitted"),
         [again.map(bytes), figures.phrase(&name("retransmitted_segments"), "segments")],
     );
     let queued = figures.take(&name("queued_bytes"));
     let unread = figures.take(&name("receive_queue_bytes"));
-    Figures::join(
-        page,
+    page.join(
         &label("queued"),
         [
             queued.map(|n| format!("{} at the sender", bytes(n))),
@@ -55,8 +53,7 @@ fn direction(page: &mut Page, figures: &mut Figures<'_>, prefix: &str) -> Option
     figures.field(page, &label("smoothed RTT"), &name("smoothed_rtt_ns"));
     let window = figures.take(&name("receive_window_limited_ratio"));
     let buffer = figures.take(&name("send_buffer_limited_ratio"));
-    Figures::join(
-        page,
+    page.join(
         &label("sender waited"),
         [
             window.map(|r| format!("{} of its busy time for the receive window", percent(r))),

@@ -12,7 +12,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
             packets.map(|text| text.replace("/s", " packets/s")),
             figures.text(&format!("{end}_bits_per_s")),
         ];
-        Figures::join(page, end, parts);
+        page.join(end, parts);
     }
     let ratio = figures.take("lost_ratio");
     let lost = figures.take("lost_packets").map(|count| {
@@ -20,14 +20,14 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
         let share = ratio.map(|ratio| format!(" ({})", percent(ratio))).unwrap_or_default();
         format!("{} packets{share} over the whole trial", plain(count))
     });
-    Figures::join(page, "lost", [lost]);
+    page.join("lost", [lost]);
     figures.field(page, "reordered", "reordered");
     figures.field(page, "duplicates", "duplicates");
     let jitter = figures.text("jitter_ns").map(|text| format!("{text} (RFC 3550)"));
-    Figures::join(page, "jitter", [jitter]);
+    page.join("jitter", [jitter]);
     schedule(page, figures);
     let offload = figures.take("gso_segments").filter(|n| *n != 1.0);
-    Figures::join(page, "offload", [offload.map(|n| format!("{} packets a send (GSO)", plain(n)))]);
+    page.join("offload", [offload.map(|n| format!("{} packets a send (GSO)", plain(n)))]);
     failures(page, figures, "errors");
     page.fields("note", &figures.record.explanation);
 }

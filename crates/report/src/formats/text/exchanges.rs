@@ -9,10 +9,9 @@ use crate::number::{counted, percent, plain};
 
 pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let total = figures.take("requests").map(|n| format!("{} in the window", plain(n)));
-    Figures::join(page, "requests", [figures.text("requests_per_s"), total]);
+    page.join("requests", [figures.text("requests_per_s"), total]);
     schedule(page, figures);
-    Figures::join(
-        page,
+    page.join(
         "connections",
         [
             figures.phrase("connections_per_s", "opened and closed"),
@@ -22,8 +21,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
             figures.phrase("left_open_by_server", "left open by the server"),
         ],
     );
-    Figures::join(
-        page,
+    page.join(
         "mean answer",
         [
             figures.phrase("response_body_bytes", "of body"),
@@ -31,18 +29,12 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
             figures.phrase("unexpected_sizes", "of another size than expected"),
         ],
     );
-    Figures::join(
-        page,
+    page.join(
         "received",
         [figures.text("received_bits_per_s"), figures.text("received_bytes_per_s")],
     );
-    Figures::join(
-        page,
-        "sent",
-        [figures.text("sent_bits_per_s"), figures.text("sent_bytes_per_s")],
-    );
-    Figures::join(
-        page,
+    page.join("sent", [figures.text("sent_bits_per_s"), figures.text("sent_bytes_per_s")]);
+    page.join(
         "lost",
         [
             figures.phrase("lost", "datagrams"),
@@ -50,7 +42,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
             figures.phrase("stale", "answers came after the timeout"),
         ],
     );
-    Figures::join(page, "retransmitted", [figures.phrase("retransmitted_segments", "segments")]);
+    page.join("retransmitted", [figures.phrase("retransmitted_segments", "segments")]);
     statuses(page, figures);
     failures(page, figures, "errors");
     page.fields("note", &figures.record.explanation);
@@ -61,8 +53,7 @@ pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
     let asked =
         RecordedJob(&figures.record.job).schedule().and_then(hopbench_model::Schedule::per_s);
     let intended = figures.text("intended_per_s");
-    Figures::join(
-        page,
+    page.join(
         "schedule",
         [
             intended.map(|text| match asked {

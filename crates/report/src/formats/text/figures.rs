@@ -1,6 +1,6 @@
 //! The metrics of a record, and which of them the page has shown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use hopbench_model::{Record, Unit};
 
@@ -53,16 +53,6 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Writes all that there is of several phrases under one label, in one sentence.
-    pub(super) fn join(
-        page: &mut Page,
-        label: &str,
-        parts: impl IntoIterator<Item = Option<String>>,
-    ) {
-        let parts: Vec<_> = parts.into_iter().flatten().collect();
-        page.field(label, &parts.join(", "));
-    }
-
     /// The range of the main rate over the window's intervals.
     pub(super) fn over_time(&self, page: &mut Page) {
         let intervals = &self.record.intervals;
@@ -96,14 +86,10 @@ impl<'a> Figures<'a> {
 
     /// Everything that was not taken, with the names that the record has.
     pub(super) fn rest(&self, page: &mut Page) {
-        let left: BTreeMap<_, _> = self
-            .record
-            .metrics
-            .iter()
-            .filter(|(name, _)| !self.taken.contains(name.as_str()))
-            .collect();
+        let metrics = self.record.metrics.iter();
+        let left = metrics.filter(|(name, _)| !self.taken.contains(name.as_str()));
         let texts: Vec<_> =
-            left.iter().map(|(name, value)| format!("{name} {}", by_name(name, **value))).collect();
+            left.map(|(name, value)| format!("{name} {}", by_name(name, *value))).collect();
         page.field("also", &texts.join(", "));
     }
 }

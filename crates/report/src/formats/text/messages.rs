@@ -12,20 +12,14 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let each = least
         .zip(most)
         .map(|(least, most)| format!("{} to {} on each connection", plain(least), plain(most)));
-    Figures::join(page, "messages", [figures.text("messages_per_s"), total, each]);
-    Figures::join(
-        page,
-        "sent",
-        [figures.text("sent_messages_per_s"), figures.text("sent_bits_per_s")],
-    );
-    Figures::join(
-        page,
+    page.join("messages", [figures.text("messages_per_s"), total, each]);
+    page.join("sent", [figures.text("sent_messages_per_s"), figures.text("sent_bits_per_s")]);
+    page.join(
         "received",
         [figures.text("received_messages_per_s"), figures.text("received_bits_per_s")],
     );
     schedule(page, figures);
-    Figures::join(
-        page,
+    page.join(
         "retransmitted",
         [figures.text("retransmitted_bytes"), figures.phrase("retransmitted_segments", "segments")],
     );

@@ -28,13 +28,6 @@ impl Page {
         self.out
     }
 
-    /// Text from the left edge.
-    pub(super) fn line(&mut self, text: &str) {
-        for line in wrap(&plain(text), WIDTH) {
-            self.put(&line);
-        }
-    }
-
     pub(super) fn blank(&mut self) {
         self.put("");
     }
@@ -65,6 +58,12 @@ impl Page {
             self.field(label, text.as_ref());
             label = "";
         }
+    }
+
+    /// All that there is of several phrases under one label, in one sentence.
+    pub(super) fn join(&mut self, label: &str, parts: impl IntoIterator<Item = Option<String>>) {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        self.field(label, &parts.join(", "));
     }
 
     /// Something that must not be overlooked.

@@ -8,8 +8,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let sent = figures
         .phrase("transmitted", "transmitted")
         .or_else(|| figures.phrase("sent", "transmitted"));
-    Figures::join(
-        page,
+    page.join(
         "echoes",
         [
             sent,
@@ -21,7 +20,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
         ],
     );
     let rate = figures.text("requests_per_s");
-    Figures::join(page, "rate", [rate.map(|text| text.replace("/s", " echoes/s"))]);
+    page.join("rate", [rate.map(|text| text.replace("/s", " echoes/s"))]);
     failures(page, figures, "errors");
     page.fields("note", &figures.record.explanation);
 }
