@@ -124,7 +124,7 @@ check "sums" "$(sum "$work/log")" "4 2 2"
 if second_try "$work/log"; then check "tests that do not measure" "tried again" "not tried again"; fi
 measures hopbench answers by_hand::a_rate_cap_is_kept || check "by_hand::a_rate_cap_is_kept" "does not measure" "measures"
 measures hopbench-load http timing::a_rate_is_kept || check "timing::a_rate_is_kept" "does not measure" "measures"
-for test in "hopbench serving hostile::limits_are_enforced" "hopbench-load http counts::head_has_no_body" "hopbench-lab mesh x"; do
+for test in "hopbench serving hostile::limits_are_enforced" "hopbench-load http counts::head_has_no_body" "hopbench-lab lab mesh::x"; do
   # shellcheck disable=SC2086
   if measures $test; then check "$test" "measures" "does not measure"; fi
 done

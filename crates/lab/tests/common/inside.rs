@@ -1,4 +1,5 @@
 //! The run of a test in a sandbox of its own.
+#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
@@ -8,13 +9,13 @@ use hopbench_lab::sandbox::{Entered, enter};
 /// Holds the name of the test that is to go inside.
 const MARK: &str = "HOPBENCH_LAB_TEST_INSIDE";
 
-/// Runs `body` in the namespaces that the product makes for a lab. `test` is the name of the
-/// calling test function.
+/// Runs `body`, which is all of a test, in the namespaces that the product makes for a lab: this
+/// program runs the test once more inside.
 ///
 /// Without the right to make namespaces the test is skipped, which is printed; with
 /// `HOPBENCH_REQUIRE_NETNS=1` it fails instead.
-pub(crate) fn inside(test: &str, body: impl FnOnce()) {
-    if std::env::var(MARK).is_ok_and(|name| name == test) {
+pub(crate) fn inside(body: impl FnOnce()) {
+    if is_inside() {
         match enter() {
             Ok(Entered::Inside) => body(),
             Ok(Entered::Outside(code)) => {
@@ -24,18 +25,31 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
         }
         return;
     }
+    let test = this_test();
     if let Some(why) = impossible() {
-        return skip(test, &why);
+        return skip(&test, &why);
     }
     let this = std::env::current_exe().expect("the path of this program");
     let mut command = Command::new(this);
-    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]).env(MARK, test);
+    command.args(["--exact", &test, "--nocapture", "--test-threads", "1"]).env(MARK, &test);
     let done = command.stdin(Stdio::null()).output().expect("this program");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&done.stdout), text(&done.stderr));
     // A name that no test has would be a success, too.
     assert!(done.status.success() && out.contains("1 passed"), "{}\n{out}\n{err}", done.status);
     let _ = std::io::stderr().write_all(&done.stderr);
+}
+
+/// Whether this process was started to run one test inside.
+pub(crate) fn is_inside() -> bool {
+    std::env::var_os(MARK).is_some()
+}
+
+/// The path of the test that runs: its thread is named so. The process that runs it inside may have
+/// no thread for it.
+pub(crate) fn this_test() -> String {
+    let of_thread = || std::thread::current().name().unwrap_or_default().to_owned();
+    std::env::var(MARK).unwrap_or_else(|_| of_thread())
 }
 
 /// Why there can be no namespaces here, by what the system's own tools say.

@@ -113,7 +113,7 @@ impl Started {
     /// `inside`.
     pub(crate) fn outside(user: &User, script: &str, inside: &str) -> Self {
         let mut command = user.command("sh");
-        command.args(["-c", script]).env(SCRIPT, inside).env("PATH", super::common::inside::path());
+        command.args(["-c", script]).env(SCRIPT, inside).env("PATH", super::inside::path());
         Self::start(command)
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn play() -> Option<ExitCode> {
         Ok(Entered::Inside) if script == "build" => build(),
         Ok(Entered::Inside) => {
             let mut command = Command::new("sh");
-            command.args(["-c", &script]).env("PATH", super::common::inside::path());
+            command.args(["-c", &script]).env("PATH", super::inside::path());
             let error = command.exec();
             let _ = writeln!(std::io::stderr(), "sh: {error}");
             ExitCode::from(99)

@@ -2,7 +2,6 @@
 #![allow(clippy::print_stderr, reason = "times are for who reads the output")]
 
 #[path = "../../../tests/common/inside.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of this")]
 mod inside;
 
 use std::fs;
@@ -34,11 +33,10 @@ const FRONT: u16 = 8000;
 const PATIENCE_NS: Nanos = 20 * SECOND;
 
 /// Runs `body` in a sandbox, where there is an Envoy.
-fn with_envoy(test: &str, body: impl FnOnce()) {
-    let name = format!("mesh::proxies::tests::{test}");
+fn with_envoy(body: impl FnOnce()) {
     match missing() {
-        Some((why, _)) => inside::skip(&name, &why),
-        None => inside::inside(&name, body),
+        Some((why, _)) => inside::skip(&inside::this_test(), &why),
+        None => inside::inside(body),
     }
 }
 
@@ -134,7 +132,7 @@ fn send(pid: u32, signal: Signal) {
 
 #[test]
 fn several_start_at_once_count_what_passes_and_go() {
-    with_envoy("several_start_at_once_count_what_passes_and_go", || {
+    with_envoy(|| {
         let names = ["a", "b", "c", "d"];
         let stacks = names.map(stack);
         let tasks = || {
@@ -183,7 +181,7 @@ fn several_start_at_once_count_what_passes_and_go() {
 
 #[test]
 fn one_that_died_is_told_with_how_and_started_again() {
-    with_envoy("one_that_died_is_told_with_how_and_started_again", || {
+    with_envoy(|| {
         let stack = stack("a");
         let tasks = || {
             ["first", "second"]
@@ -213,7 +211,7 @@ fn one_that_died_is_told_with_how_and_started_again() {
 
 #[test]
 fn one_that_hangs_is_not_waited_for_and_is_asked_again_later() {
-    with_envoy("one_that_hangs_is_not_waited_for_and_is_asked_again_later", || {
+    with_envoy(|| {
         let stack = stack("a");
         let tasks = || vec![task("p", &stack, proxy(FRONT, ECHO))];
         let mut proxies = proxies();
@@ -237,7 +235,7 @@ fn one_that_hangs_is_not_waited_for_and_is_asked_again_later() {
 /// for again and again.
 #[test]
 fn a_connection_that_was_given_up_is_waited_for_once() {
-    with_envoy("a_connection_that_was_given_up_is_waited_for_once", || {
+    with_envoy(|| {
         let stack = stack("a");
         let mut proxies = proxies();
         proxies.start(vec![task("p", &stack, proxy(FRONT, ECHO + 1))]).unwrap();
@@ -271,7 +269,7 @@ fn a_connection_that_was_given_up_is_waited_for_once() {
 
 #[test]
 fn one_that_cannot_start_says_why_in_its_own_words() {
-    with_envoy("one_that_cannot_start_says_why_in_its_own_words", || {
+    with_envoy(|| {
         let stack = stack("a");
         let mut proxies = proxies();
         let mut start = |wrong: ProxySpec| {
@@ -308,7 +306,7 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
 
 #[test]
 fn a_program_that_does_not_listen_is_not_waited_for() {
-    with_envoy("a_program_that_does_not_listen_is_not_waited_for", || {
+    with_envoy(|| {
         let folder = folder();
         let script = folder.join("silent");
         program(&script, "#!/bin/sh\necho \"$@\" >&2\nexec sleep 60\n");
@@ -337,7 +335,7 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
 
 #[test]
 fn services_tell_their_totals_and_their_death_is_seen() {
-    with_envoy("services_tell_their_totals_and_their_death_is_seen", || {
+    with_envoy(|| {
         let folder = folder();
         let script = folder.join("service");
         program(&script, "#!/bin/sh\nexec sleep 60\n");
@@ -378,7 +376,7 @@ fn services_tell_their_totals_and_their_death_is_seen() {
 
 #[test]
 fn an_access_log_is_emptied_where_only_its_proxy_sees_it() {
-    with_envoy("an_access_log_is_emptied_where_only_its_proxy_sees_it", || {
+    with_envoy(|| {
         let stack = stack("a");
         let mut logging = proxy(FRONT, ECHO);
         logging.variant.access_log = true;
@@ -416,7 +414,7 @@ fn an_access_log_is_emptied_where_only_its_proxy_sees_it() {
 
 #[test]
 fn proxies_believe_their_own_authority_only() {
-    with_envoy("proxies_believe_their_own_authority_only", || {
+    with_envoy(|| {
         let stack = stack("a");
         let (ours, another) = (Authority::new().unwrap(), Authority::new().unwrap());
         let mut proxies = proxies();
@@ -455,7 +453,7 @@ fn proxies_believe_their_own_authority_only() {
 
 #[test]
 fn an_envoy_in_a_folder_that_is_covered_runs() {
-    with_envoy("an_envoy_in_a_folder_that_is_covered_runs", || {
+    with_envoy(|| {
         let folder = folder();
         let (there, here) =
             (tools::envoy().unwrap().path.canonicalize().unwrap(), folder.join("my envoy"));
@@ -478,7 +476,7 @@ fn an_envoy_in_a_folder_that_is_covered_runs() {
 
 #[test]
 fn an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy() {
-    with_envoy("an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy", || {
+    with_envoy(|| {
         let folder = folder();
         let old = folder.join("envoy");
         program(
@@ -515,7 +513,6 @@ fn an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy() {
 fn whoever_started_them_is_killed_and_nothing_is_left() {
     /// Set for the process that is to be killed.
     const HOLDER: &str = "HOPBENCH_LAB_TEST_HOLDER";
-    const NAME: &str = "whoever_started_them_is_killed_and_nothing_is_left";
     if std::env::var_os(HOLDER).is_some() {
         let stack = stack("a");
         let mut proxies = proxies();
@@ -524,9 +521,9 @@ fn whoever_started_them_is_killed_and_nothing_is_left() {
         clock::sleep_until(clock::now() + PATIENCE_NS);
         return;
     }
-    with_envoy(NAME, || {
+    with_envoy(|| {
         let mut holder = Command::new("/proc/self/exe")
-            .args(["--exact", &format!("mesh::proxies::tests::{NAME}"), "--nocapture"])
+            .args(["--exact", &inside::this_test(), "--nocapture"])
             .env(HOLDER, "1")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -1,15 +1,6 @@
 //! The lab, built and used: every kind with every kind, and broken on purpose.
-#![allow(clippy::disallowed_methods, reason = "plain threads stand in for agents")]
-#![allow(clippy::print_stderr, reason = "times are for who reads the output")]
 
-#[path = "common/common.rs"]
-mod common;
-#[path = "testbed/inside.rs"]
 mod inside;
-#[path = "testbed/plans.rs"]
-mod plans;
-#[path = "testbed/traffic.rs"]
-mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,9 +14,9 @@ use hopbench_lab::{KINDS, Lab, Reach, kind};
 use hopbench_model::{Bounds, CpuSet, Path, Permit, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Testbed};
 
+use crate::plans::{self, agent, path, plan, point, spec};
+use crate::traffic::{self, datagrams, echo, echo_to};
 use inside::{inside, inside_with_nginx};
-use plans::{agent, path, plan, point, spec};
-use traffic::{datagrams, echo, echo_to};
 
 fn node_port(node: &str) -> Via {
     Via::NodePort(node.to_owned())
@@ -69,7 +60,7 @@ fn can_be(from: &str, to: &str, same_node: bool, via: &Via, nodes: (&str, &str))
 
 #[test]
 fn every_kind_reaches_every_kind_and_proves_it() {
-    inside("every_kind_reaches_every_kind_and_proves_it", || {
+    inside(|| {
         let mut paths = Vec::new();
         let mut possible = BTreeMap::new();
         for from in KINDS.iter().map(|kind| kind.name()) {
@@ -127,7 +118,7 @@ fn every_kind_reaches_every_kind_and_proves_it() {
 
 #[test]
 fn what_is_said_to_be_impossible_is() {
-    inside("what_is_said_to_be_impossible_is", || {
+    inside(|| {
         let paths = [
             path("host@a", "macvlan@a", Via::Direct),
             path("macvlan@a", "bridge@a", Via::Direct),
@@ -153,7 +144,7 @@ fn what_is_said_to_be_impossible_is() {
 
 #[test]
 fn a_way_past_the_tunnel_fails_the_proof() {
-    inside("a_way_past_the_tunnel_fails_the_proof", || {
+    inside(|| {
         let overlay = path("overlay@a", "overlay@b", Via::Direct);
         let mut lab = built(std::slice::from_ref(&overlay));
         assert_eq!(echo(&mut lab, &overlay, 2).expect("traffic").doubts(&lab), []);
@@ -167,7 +158,7 @@ fn a_way_past_the_tunnel_fails_the_proof() {
 
 #[test]
 fn a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof() {
-    inside("a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof", || {
+    inside(|| {
         let (bridge, overlay) = (
             path("bridge@a", "bridge@b", Via::Direct),
             path("overlay@a", "overlay@b", Via::Direct),
@@ -194,7 +185,7 @@ fn a_way_through_a_tunnel_that_is_not_the_paths_fails_the_proof() {
 
 #[test]
 fn a_way_over_another_node_fails_the_proof() {
-    inside("a_way_over_another_node_fails_the_proof", || {
+    inside(|| {
         // Two pods of one node, but the packets go over the fabric and back.
         let local = path("ptp@a", "bridge@a", Via::Direct);
         let mut lab = built(std::slice::from_ref(&local));
@@ -214,7 +205,7 @@ fn a_way_over_another_node_fails_the_proof() {
 
 #[test]
 fn a_connection_past_its_service_fails_the_proof() {
-    inside("a_connection_past_its_service_fails_the_proof", || {
+    inside(|| {
         let service = path("bridge@a", "bridge@b", node_port("c"));
         let mut lab = built(std::slice::from_ref(&service));
         // The servers of a Service are pods of their own.
@@ -232,7 +223,7 @@ fn a_connection_past_its_service_fails_the_proof() {
 
 #[test]
 fn an_agent_that_is_elsewhere_fails_the_proof() {
-    inside("an_agent_that_is_elsewhere_fails_the_proof", || {
+    inside(|| {
         let direct = path("bridge@a", "bridge@b", Via::Direct);
         let mut lab = built(std::slice::from_ref(&direct));
         let mut trial = echo(&mut lab, &direct, 1).expect("traffic");
@@ -254,7 +245,7 @@ fn an_agent_that_is_elsewhere_fails_the_proof() {
 
 #[test]
 fn a_service_reaches_all_its_backends() {
-    inside("a_service_reaches_all_its_backends", || {
+    inside(|| {
         let mut paths = vec![
             path("bridge@a", "overlay@b", Via::ClusterIp),
             path("host@a", "bridge@b", node_port("c")),
@@ -281,7 +272,7 @@ fn a_service_reaches_all_its_backends() {
 
 #[test]
 fn links_are_as_the_plan_says() {
-    inside("links_are_as_the_plan_says", || {
+    inside(|| {
         let mut spec = spec();
         spec.nodes[1].zone = "far".to_owned();
         spec.zone_link_bits_per_s = Some(500_000_000);
@@ -339,7 +330,7 @@ fn links_are_as_the_plan_says() {
 
 #[test]
 fn nginx_serves_the_sizes_that_the_plan_asks_for() {
-    inside_with_nginx("nginx_serves_the_sizes_that_the_plan_asks_for", || {
+    inside_with_nginx(|| {
         let spec = spec();
         let nginx = |size: u64| ServerSpec {
             program: "nginx".to_owned(),
@@ -437,7 +428,7 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
 
 #[test]
 fn without_nginx_the_cells_that_want_it_are_left_out() {
-    inside("without_nginx_the_cells_that_want_it_are_left_out", || {
+    inside(|| {
         let direct = path("bridge@a", "bridge@b", Via::Direct);
         let spec = spec();
         let nginx = ServerSpec {
@@ -471,7 +462,7 @@ fn without_nginx_the_cells_that_want_it_are_left_out() {
 
 #[test]
 fn a_lab_has_as_many_open_files_as_it_needs() {
-    inside("a_lab_has_as_many_open_files_as_it_needs", || {
+    inside(|| {
         let spec = spec();
         let mut many = path("bridge@a", "bridge@b", Via::Direct);
         many.clients = 40;
@@ -512,7 +503,7 @@ fn a_lab_has_as_many_open_files_as_it_needs() {
 
 #[test]
 fn cpus_that_a_workload_names_win_over_the_nodes() {
-    inside("cpus_that_a_workload_names_win_over_the_nodes", || {
+    inside(|| {
         let cpus = hopbench_sys::cpu::allowed().expect("CPUs");
         let [first, .., last] = cpus[..] else { return };
         let folder =
@@ -572,7 +563,7 @@ fn cpus_that_a_workload_names_win_over_the_nodes() {
 
 #[test]
 fn a_lab_comes_and_goes() {
-    inside("a_lab_comes_and_goes", || {
+    inside(|| {
         let spec = spec();
         let paths = ["bridge", "overlay", "eni"]
             .map(|kind| path(&format!("{kind}@a"), &format!("{kind}@b"), node_port("c")));
@@ -597,7 +588,7 @@ fn a_lab_comes_and_goes() {
 
 #[test]
 fn agents_are_started_in_their_places_and_again_when_they_died() {
-    inside("agents_are_started_in_their_places_and_again_when_they_died", || {
+    inside(|| {
         // Stands in for the agent: says where it is, then gives back what it gets.
         let folder =
             std::path::Path::new("/tmp").join(format!("hopbench-lab-test-{}", std::process::id()));
@@ -661,7 +652,7 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
 /// The permit is of the whole plan, whichever path is measured first, and of nothing else.
 #[test]
 fn the_permit_has_the_targets_of_all_paths() {
-    inside("the_permit_has_the_targets_of_all_paths", || {
+    inside(|| {
         let spec = spec();
         let paths = vec![
             path("bridge@a", "bridge@b", Via::Direct),
@@ -697,7 +688,7 @@ fn the_permit_has_the_targets_of_all_paths() {
 
 #[test]
 fn nodes_have_cpus_of_their_own_where_there_are_enough() {
-    inside("nodes_have_cpus_of_their_own_where_there_are_enough", || {
+    inside(|| {
         let cpus = std::thread::available_parallelism().expect("CPUs").get();
         let mut spec = spec();
         spec.nodes.truncate(2);
@@ -771,7 +762,7 @@ fn nodes_have_cpus_of_their_own_where_there_are_enough() {
 
 #[test]
 fn counters_are_read_quickly() {
-    inside("counters_are_read_quickly", || {
+    inside(|| {
         let service = path("overlay@a", "overlay@b", node_port("c"));
         let mut lab = built(std::slice::from_ref(&service));
         let route = lab.route(&service, &point("rr", agent())).expect("a route");

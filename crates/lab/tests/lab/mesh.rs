@@ -1,15 +1,6 @@
 //! The lab's proxies: every mode, protocol and way with the real Envoy, and broken on purpose.
-#![allow(clippy::disallowed_methods, reason = "plain threads stand in for agents")]
-#![allow(clippy::print_stderr, reason = "times are for who reads the output")]
 
-#[path = "common/common.rs"]
-mod common;
-#[path = "mesh/http.rs"]
 mod http;
-#[path = "testbed/plans.rs"]
-mod plans;
-#[path = "testbed/traffic.rs"]
-mod traffic;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,11 +10,12 @@ use hopbench_lab::{KINDS, Lab};
 use hopbench_model::{MeshMode, Path, ServerSpec, Variant, Via};
 use hopbench_testbed::{Need, Proxy, Route, Testbed, proxy_growth};
 
-use plans::{agent, job, meshed, path, plan, point, spec};
-use traffic::{Trial, echo, echo_of, echo_to, once_each, watched};
+use crate::inside::{skip, skip_unless, this_test};
+use crate::plans::{agent, job, meshed, path, plan, point, spec};
+use crate::traffic::{self, Trial, echo, echo_of, echo_to, once_each, watched};
 
 /// Runs `body` in a sandbox where there is an Envoy.
-fn inside(test: &str, body: impl FnOnce()) {
+fn inside(body: impl FnOnce()) {
     let spec = spec();
     let meshed = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
     let needs =
@@ -36,9 +28,9 @@ fn inside(test: &str, body: impl FnOnce()) {
                 "HOPBENCH_REQUIRE_NETNS"
             };
             let why = format!("{} is missing: {}; {}", need.what, need.why, need.remedy);
-            common::inside::skip_unless(variable, test, &why);
+            skip_unless(variable, &this_test(), &why);
         }
-        None => common::inside::inside(test, body),
+        None => crate::inside::inside(body),
     }
 }
 
@@ -64,7 +56,7 @@ const NODE_PORT: fn() -> Via = || Via::NodePort("c".to_owned());
 
 #[test]
 fn every_mode_carries_both_protocols_every_way_and_proves_it() {
-    inside("every_mode_carries_both_protocols_every_way_and_proves_it", || {
+    inside(|| {
         let plain = Variant::plain();
         let mut paths = vec![path("bridge@a", "bridge@b", Via::Direct)];
         for mode in [MeshMode::Server, MeshMode::Client, MeshMode::Both] {
@@ -110,7 +102,7 @@ fn every_mode_carries_both_protocols_every_way_and_proves_it() {
 
 #[test]
 fn sidecars_are_up_and_proved_soon() {
-    inside("sidecars_are_up_and_proved_soon", || {
+    inside(|| {
         let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
         let mut times = Vec::new();
         for _ in 0..3 {
@@ -135,7 +127,7 @@ fn sidecars_are_up_and_proved_soon() {
 
 #[test]
 fn one_byte_and_much_in_one_direction_pass_the_sidecars() {
-    inside("one_byte_and_much_in_one_direction_pass_the_sidecars", || {
+    inside(|| {
         let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
         let mut lab = built(std::slice::from_ref(&both));
         for bytes in [1, 3_000_000] {
@@ -150,15 +142,10 @@ fn one_byte_and_much_in_one_direction_pass_the_sidecars() {
 
 #[test]
 fn a_server_program_is_reached_through_every_proxy() {
-    let test = "a_server_program_is_reached_through_every_proxy";
     if hopbench_lab::find("nginx").is_none() {
-        return common::inside::skip_unless(
-            "HOPBENCH_REQUIRE_TOOLS",
-            test,
-            "`nginx` is not installed",
-        );
+        return skip_unless("HOPBENCH_REQUIRE_TOOLS", &this_test(), "`nginx` is not installed");
     }
-    inside(test, || {
+    inside(|| {
         let plain = Variant::plain();
         let mut paths = vec![meshed(
             "bridge@a",
@@ -193,7 +180,7 @@ fn a_server_program_is_reached_through_every_proxy() {
 
 #[test]
 fn every_kind_of_network_takes_sidecars_and_gateways() {
-    inside("every_kind_of_network_takes_sidecars_and_gateways", || {
+    inside(|| {
         let plain = Variant::plain();
         let kinds: Vec<&str> =
             KINDS.iter().map(|kind| kind.name()).filter(|name| *name != "host").collect();
@@ -226,7 +213,7 @@ fn every_kind_of_network_takes_sidecars_and_gateways() {
 #[test]
 fn variants_have_pods_of_their_own_and_all_carry_the_same() {
     let Some(program) = program() else { return };
-    inside("variants_have_pods_of_their_own_and_all_carry_the_same", || {
+    inside(|| {
         let mut paths = Vec::new();
         for variant in Variant::known() {
             paths.push(meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &variant));
@@ -311,7 +298,7 @@ fn variants_have_pods_of_their_own_and_all_carry_the_same() {
 #[test]
 fn whoever_asks_can_get_there_and_it_is_proved() {
     let Some(program) = program() else { return };
-    inside("whoever_asks_can_get_there_and_it_is_proved", || {
+    inside(|| {
         let asks = Variant {
             name: "asks".to_owned(),
             policy_check: true,
@@ -348,7 +335,7 @@ fn whoever_asks_can_get_there_and_it_is_proved() {
 #[test]
 fn connections_that_carry_something_are_checked_and_it_is_proved() {
     let Some(program) = program() else { return };
-    inside("connections_that_carry_something_are_checked_and_it_is_proved", || {
+    inside(|| {
         let checks = Variant { name: "checks".to_owned(), policy_check: true, ..Variant::plain() };
         let paths = [MeshMode::Server, MeshMode::Both]
             .map(|mode| meshed("bridge@a", "bridge@b", Via::Direct, mode, &checks));
@@ -377,7 +364,7 @@ fn connections_that_carry_something_are_checked_and_it_is_proved() {
 
 #[test]
 fn a_sidecar_that_cannot_run_is_no_harm_to_paths_without_it() {
-    inside("a_sidecar_that_cannot_run_is_no_harm_to_paths_without_it", || {
+    inside(|| {
         let plain = path("bridge@a", "bridge@b", Via::Direct);
         let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
         let mut lab = built(&[plain.clone(), both.clone()]);
@@ -415,7 +402,7 @@ fn a_sidecar_that_cannot_run_is_no_harm_to_paths_without_it() {
 /// Proxies keep the connections of HTTP to each other: what a trial finds open is told.
 #[test]
 fn connections_that_are_open_from_trials_before_are_told() {
-    inside("connections_that_are_open_from_trials_before_are_told", || {
+    inside(|| {
         let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
         let mut lab = built(std::slice::from_ref(&both));
         let mut warm = || {
@@ -429,7 +416,7 @@ fn connections_that_are_open_from_trials_before_are_told() {
 
 #[test]
 fn traffic_through_the_wrong_proxies_fails_the_proof() {
-    inside("traffic_through_the_wrong_proxies_fails_the_proof", || {
+    inside(|| {
         let plain = Variant::plain();
         let direct = path("bridge@a", "bridge@b", Via::Direct);
         let modes = [MeshMode::Server, MeshMode::Client, MeshMode::Both];
@@ -478,7 +465,7 @@ fn traffic_through_the_wrong_proxies_fails_the_proof() {
 
 #[test]
 fn a_sidecar_that_died_comes_again_and_one_that_dies_is_told() {
-    inside("a_sidecar_that_died_comes_again_and_one_that_dies_is_told", || {
+    inside(|| {
         let both = meshed("bridge@a", "bridge@b", Via::Direct, MeshMode::Both, &Variant::plain());
         let mut lab = built(std::slice::from_ref(&both));
         let kill = |lab: &mut Lab| {
@@ -527,7 +514,7 @@ fn a_sidecar_that_died_comes_again_and_one_that_dies_is_told() {
 
 #[test]
 fn datagrams_and_echoes_pass_by_the_proxies_and_say_so() {
-    inside("datagrams_and_echoes_pass_by_the_proxies_and_say_so", || {
+    inside(|| {
         let plain = Variant::plain();
         let mut paths: Vec<Path> = [Via::Direct, Via::ClusterIp, NODE_PORT()]
             .map(|via| meshed("bridge@a", "bridge@b", via, MeshMode::Both, &plain))
@@ -610,10 +597,7 @@ fn program() -> Option<PathBuf> {
     let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("hopbench"));
     let program = named.or_else(beside).filter(|program| program.is_file());
     if program.is_none() {
-        common::inside::skip(
-            "variants",
-            "there is no `hopbench` beside the tests: `cargo build -p hopbench`",
-        );
+        skip("variants", "there is no `hopbench` beside the tests: `cargo build -p hopbench`");
     }
     program
 }

@@ -1,18 +1,12 @@
 //! An agent's limits: on flows, over everything that opens some, and on the time that a trial may
 //! take.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is test")]
-
-#[path = "common/flows.rs"]
-mod flows;
-#[path = "common/session.rs"]
-mod session;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Barrier;
 
-use flows::{Datagrams, header, healthy, is_closed, open, welcomed};
+use crate::flows::{self, Datagrams, header, healthy, is_closed, open, welcomed};
+use crate::session::{Conductor, job, key, prepare_run, server};
 use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
 use hopbench_model::{EngineKind, FaultKind, Job, Nanos, SECOND, Timing, fixture};
@@ -20,7 +14,6 @@ use hopbench_sys::{clock, limits};
 use hopbench_wire::udp::{NO_COOKIE, register};
 use hopbench_wire::{FlowKind, FromAgent, Role, ToAgent};
 use serde_json::json;
-use session::{Conductor, job, key, prepare_run, server};
 
 const MS: Nanos = 1_000_000;
 

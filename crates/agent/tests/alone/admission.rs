@@ -1,49 +1,30 @@
 //! Admission at the port: token holders and expected flows get in while strangers stand there.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is test")]
-
-#[path = "admission/flood.rs"]
 mod flood;
-#[path = "common/flows.rs"]
-mod flows;
-#[path = "admission/relay.rs"]
 mod relay;
-#[path = "common/session.rs"]
-mod session;
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::flows::{self, is_closed, welcomed};
+use crate::session::{Conductor, job, key, prepare, server};
+use crate::{alone, shared};
 use flood::{Flood, connect_from};
-use flows::{is_closed, welcomed};
 use hopbench_agent::{Limits, hello};
 use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
 use hopbench_model::{Job, Nanos, SECOND, Timing};
-use hopbench_sys::{clock, limits};
+use hopbench_sys::clock;
 use hopbench_wire::{FLOW_ACCEPTED, FlowKind, FromAgent, Role, ToAgent};
 use relay::Relay;
 use serde_json::json;
-use session::{Conductor, job, key, prepare, server};
 
 const MS: Nanos = 1_000_000;
 /// Strangers and those who belong here come from different addresses, unless a test says otherwise.
 const STRANGER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const OURS: Ipv4Addr = Ipv4Addr::LOCALHOST;
-/// Each of these tests needs most of the files and of the time that there is.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    limits::raise_open_files(FILES).unwrap();
-    // One that failed leaves nothing behind.
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Files for both ends of all connections, which are in this process.
-const FILES: u64 = 20_000;
 
 /// Whether a handshake through `way` comes to its end, the agent's hello included.
 fn gets_in(way: SocketAddr) -> bool {
@@ -160,6 +141,7 @@ fn a_burst_of_flows_that_a_run_expects_is_not_cut() {
 /// An HTTP client opens its connections before the load begins, and may need some of them late.
 #[test]
 fn connections_of_an_http_trial_may_rest_and_strangers_may_not() {
+    let _shared = shared();
     let server = server(Limits::default());
     let resting = connect_from(OURS, server.address()).unwrap();
     clock::sleep_until(clock::now() + 5500 * MS);
@@ -211,6 +193,7 @@ fn a_full_agent_drops_the_session_that_was_idle_the_longest() {
 /// by its length.
 #[test]
 fn a_peer_that_trickles_a_frame_is_cut() {
+    let _shared = shared();
     let server = server(Limits::default());
     let (mut channel, mut raw) = session_over_pipe(server.address());
     channel.send(&ToAgent::Hello(hello())).unwrap();

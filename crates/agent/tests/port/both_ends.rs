@@ -1,21 +1,16 @@
 //! An agent behind a port that may be a client, too: only where it was told so, and within its own
 //! limits.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is test")]
-
-#[path = "common/session.rs"]
-mod session;
-
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 
+use crate::session::{Conductor, job, prepare, prepare_run, server};
 use hopbench_agent::{Limits, Options, Server};
 use hopbench_control::secret::Secret;
 use hopbench_model::{Counter, EndReport, FaultKind, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::clock;
 use hopbench_wire::{BOTH_ENDS, FromAgent, Prepare, Role, ToAgent};
 use serde_json::{Value, json};
-use session::{Conductor, job, prepare, prepare_run, server};
 
 const MS: Nanos = 1_000_000;
 

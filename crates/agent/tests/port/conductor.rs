@@ -1,15 +1,10 @@
 //! The bounds of a conductor that has the token and no manners.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is test")]
-
-#[path = "common/session.rs"]
-mod session;
-
+use crate::session::{Conductor, job, prepare, server};
 use hopbench_agent::Limits;
 use hopbench_model::{FaultKind, Job, SECOND, Timing};
 use hopbench_wire::{FromAgent, Role, ToAgent};
 use serde_json::json;
-use session::{Conductor, job, prepare, server};
 
 #[test]
 fn an_agent_behind_a_port_opens_no_connections() {

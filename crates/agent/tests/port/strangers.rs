@@ -1,23 +1,16 @@
 //! Strangers at the port of an agent that serves trials of `http`: they get 401, and are in no
 //! figure.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is test")]
-
-#[path = "common/flows.rs"]
-mod flows;
-#[path = "common/session.rs"]
-mod session;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use flows::{connect, is_closed};
+use crate::flows::{connect, is_closed};
+use crate::session::{self, Conductor, key, prepare_run, server};
 use hopbench_agent::{Limits, Server};
 use hopbench_model::{Counter, EndReport, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::{clock, limits};
 use hopbench_wire::{CREDENTIAL_CHARS, FromAgent, Role, ToAgent};
 use serde_json::json;
-use session::{Conductor, key, prepare_run, server};
 
 const MS: Nanos = 1_000_000;
 

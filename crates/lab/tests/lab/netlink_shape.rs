@@ -1,16 +1,13 @@
 //! Rates: what `tc` says of them, and what TCP gets.
 
-#[path = "common/common.rs"]
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::inside::inside;
-use common::oracle::{json, output};
-use common::pair::{B, joined};
-use common::turn::Turn;
+use crate::inside::{inside, is_inside};
+use crate::oracle::{json, output};
+use crate::pair::{B, joined};
+use crate::turn::Turn;
 use hopbench_lab::namespace::Namespace;
 use hopbench_sys::clock;
 
@@ -22,7 +19,7 @@ const PAYLOAD_SHARE: f64 = (MTU - 52) as f64 / (MTU + 14) as f64;
 
 #[test]
 fn tc_shows_the_rate_that_was_set() {
-    inside("tc_shows_the_rate_that_was_set", || {
+    inside(|| {
         let (a, mut na, _b, _nb) = joined();
         for bits_per_s in
             [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 40_000_000_000_u64]
@@ -61,9 +58,8 @@ fn tc_shows_the_rate_that_was_set() {
 
 #[test]
 fn tcp_gets_what_arithmetic_gives() {
-    const NAME: &str = "tcp_gets_what_arithmetic_gives";
-    let _turn = (std::env::var("HOPBENCH_LAB_TEST_INSIDE").is_err()).then(Turn::alone);
-    inside(NAME, || {
+    let _turn = (!is_inside()).then(Turn::alone);
+    inside(|| {
         for bits_per_s in rates() {
             let (a, mut na, b, mut nb) = joined();
             na.shape("va", bits_per_s, MTU).unwrap();
@@ -133,7 +129,7 @@ fn payload_rate(from: &Namespace, to: &Namespace, window_ns: u64) -> f64 {
 
 #[test]
 fn delays_are_there_where_the_kernel_has_netem() {
-    inside("delays_are_there_where_the_kernel_has_netem", || {
+    inside(|| {
         let (a, mut na, _b, mut nb) = joined();
         let known = output(
             &a,

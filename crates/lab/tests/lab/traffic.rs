@@ -1,6 +1,5 @@
 //! Traffic without agents: threads inside the places' namespaces, and the reports that agents would
 //! give.
-#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};

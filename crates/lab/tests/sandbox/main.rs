@@ -3,15 +3,11 @@
 //! Not the usual test harness, whose threads would take signals: this program is the runner of the
 //! tests, and with a role in its environment it is the program that goes inside.
 
-#[path = "common/common.rs"]
-mod common;
-#[path = "sandbox/killed.rs"]
+#[path = "../common/inside.rs"]
+mod inside;
 mod killed;
-#[path = "sandbox/program.rs"]
 mod program;
-#[path = "sandbox/role.rs"]
 mod role;
-#[path = "sandbox/tree.rs"]
 mod tree;
 
 use std::io::Write;
@@ -47,8 +43,8 @@ fn main() -> ExitCode {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part)) {
             continue;
         }
-        if let Some(why) = common::inside::impossible() {
-            common::inside::skip(name, &why);
+        if let Some(why) = inside::impossible() {
+            inside::skip(name, &why);
             continue;
         }
         for user in users() {

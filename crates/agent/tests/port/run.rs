@@ -1,18 +1,13 @@
 //! An agent of a run: whom it obeys, and what it does without a permit of the run's conductor.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is test")]
-
-#[path = "common/flows.rs"]
-mod flows;
-#[path = "common/session.rs"]
-mod session;
-
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::flows;
+use crate::session::{self, job, prepare};
 use hopbench_agent::{Limits, Options, Server, hello};
 use hopbench_control::conductor::Conductor;
 use hopbench_control::credentials::Credentials;
@@ -21,7 +16,6 @@ use hopbench_control::{Channel, ChannelError, tls};
 use hopbench_model::{Bounds, FaultKind, Job, SECOND, SignedPermit};
 use hopbench_sys::clock;
 use hopbench_wire::{FLOW_ACCEPTED, FlowKey, FlowKind, FromAgent, Prepare, Role, ToAgent};
-use session::{job, prepare};
 
 /// An agent of a run, with the key that only it has.
 struct Agent {

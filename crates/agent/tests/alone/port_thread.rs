@@ -1,24 +1,16 @@
 //! The port's thread while load runs: what was handed over no longer wakes it.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is test")]
-
-#[path = "port_thread/relay.rs"]
 mod relay;
-#[allow(dead_code, reason = "a part of it is used here")]
-#[path = "inherited/rig.rs"]
-mod rig;
-#[path = "common/session.rs"]
-mod session;
 
 use std::fs;
-use std::sync::{Mutex, PoisonError};
 
+use crate::alone;
+use crate::rig::{Agent, MS, Measured, TestTrial, job, params};
+use crate::session::{self, Conductor};
 use hopbench_agent::Limits;
 use hopbench_model::{Counter, Nanos};
 use hopbench_wire::{FromAgent, Role, ToAgent};
 use relay::Relay;
-use rig::{Agent, MS, Measured, TestTrial, job, params};
-use session::Conductor;
 
 /// Wake-ups that a window may cost the port's thread, however much is sent in it. None is needed;
 /// a stray timer or signal costs one.
@@ -28,9 +20,6 @@ const HANDFUL: u64 = 8;
 const EACH_CONNECTION: u64 = 3;
 /// How much later than its connection a header comes.
 const LATE: Nanos = 20 * MS;
-
-/// Two tests at a time would read each other's threads, which have the same name.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// How often the port threads of this process went to sleep, or were interrupted: each time they
 /// had woken up.
@@ -67,7 +56,7 @@ fn woken(trial: &TestTrial, run: u32, client: &mut Agent, server: &mut Agent) ->
 
 #[test]
 fn a_window_wakes_the_ports_thread_a_handful_of_times() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let (mut client, mut server) = (Agent::start(), Agent::start());
     let late = Relay::start(server.address, LATE);
     let mut busy = Vec::new();
@@ -100,7 +89,7 @@ fn a_window_wakes_the_ports_thread_a_handful_of_times() {
 
 #[test]
 fn hundreds_of_prepared_trials_rest() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let (mut client, mut server) = (Agent::start(), Agent::start());
     let runs = 200;
     for run in 1..=runs {
@@ -128,7 +117,7 @@ fn hundreds_of_prepared_trials_rest() {
 
 #[test]
 fn a_control_session_wakes_only_its_own_thread() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let server = session::server(Limits::default());
     let late = Relay::start(server.address(), LATE);
     let mut conductor = Conductor::at(late.address);

@@ -1,19 +1,16 @@
 //! Every netlink call against what `ip` and `tc` say afterwards.
 
-#[path = "common/common.rs"]
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-use common::inside::inside;
-use common::oracle::{json, link, output};
-use common::pair::{A, B, joined, two};
+use crate::inside::inside;
+use crate::oracle::{json, link, output};
+use crate::pair::{A, B, joined, two};
 use hopbench_lab::namespace::Namespace;
 
 #[test]
 fn a_new_namespace_has_lo_and_nothing_else() {
-    inside("a_new_namespace_has_lo_and_nothing_else", || {
+    inside(|| {
         let (a, mut na, b, _) = two();
         let links = json(&a, "ip -d -j link");
         assert_eq!(links.as_array().unwrap().len(), 1, "{links}");
@@ -43,7 +40,7 @@ fn a_new_namespace_has_lo_and_nothing_else() {
 
 #[test]
 fn veth_joins_two_namespaces() {
-    inside("veth_joins_two_namespaces", || {
+    inside(|| {
         let (a, mut na, b, mut nb) = two();
         na.add_veth("va", "vb", &b).unwrap();
         let (here, there) = (link(&a, "va"), link(&b, "vb"));
@@ -77,7 +74,7 @@ fn veth_joins_two_namespaces() {
 
 #[test]
 fn links_are_renamed_and_moved() {
-    inside("links_are_renamed_and_moved", || {
+    inside(|| {
         let (a, mut na, b, mut nb) = two();
         na.add_veth("va", "vb", &b).unwrap();
         na.set_mtu("va", 1400).unwrap();
@@ -92,7 +89,7 @@ fn links_are_renamed_and_moved() {
 
 #[test]
 fn bridges_have_ports() {
-    inside("bridges_have_ports", || {
+    inside(|| {
         let (a, mut na, b, _) = two();
         na.add_bridge("br0").unwrap();
         na.add_veth("port", "eth0", &b).unwrap();
@@ -110,7 +107,7 @@ fn bridges_have_ports() {
 
 #[test]
 fn vxlan_is_told_where_to_send() {
-    inside("vxlan_is_told_where_to_send", || {
+    inside(|| {
         let (a, mut na, b, mut nb) = joined();
         let ends = [(A, "va"), (B, "vb")];
         for (netlink, (own, over), (other, _), inner) in [
@@ -150,7 +147,7 @@ fn vxlan_is_told_where_to_send() {
 
 #[test]
 fn macvlans_share_a_link() {
-    inside("macvlans_share_a_link", || {
+    inside(|| {
         let (a, mut na, b, _) = two();
         let pod = Namespace::create("pod").unwrap();
         na.add_veth("eth0", "peer", &b).unwrap();
@@ -166,7 +163,7 @@ fn macvlans_share_a_link() {
 
 #[test]
 fn addresses_routes_and_neighbours() {
-    inside("addresses_routes_and_neighbours", || {
+    inside(|| {
         let (a, mut na, _b, _nb) = joined();
         let address = json(&a, "ip -d -j addr show dev va");
         let address = address[0]["addr_info"]
@@ -214,7 +211,7 @@ fn addresses_routes_and_neighbours() {
 
 #[test]
 fn counters_are_those_of_ip() {
-    inside("counters_are_those_of_ip", || {
+    inside(|| {
         let (a, mut na, b, mut nb) = joined();
         let before = (na.counters("va").unwrap(), nb.counters("vb").unwrap());
         send(&a, &b, B, 1_000_000);
@@ -235,7 +232,7 @@ fn counters_are_those_of_ip() {
 
 #[test]
 fn kernel_parameters_belong_to_the_namespace() {
-    inside("kernel_parameters_belong_to_the_namespace", || {
+    inside(|| {
         let (a, _na, b, _nb) = joined();
         a.set_sysctl("net.ipv4.ip_forward", "1").unwrap();
         a.set_sysctl("net/ipv4/conf/va/proxy_arp", "1").unwrap();
@@ -251,7 +248,7 @@ fn kernel_parameters_belong_to_the_namespace() {
 
 #[test]
 fn errors_say_what_where_and_why() {
-    inside("errors_say_what_where_and_why", || {
+    inside(|| {
         let (a, mut na, b, _) = two();
         na.add_bridge("br0").unwrap();
         let told = |result: std::io::Result<()>| result.unwrap_err().to_string();
@@ -288,7 +285,7 @@ fn errors_say_what_where_and_why() {
 /// whether it is gone.
 #[test]
 fn a_namespace_goes_with_its_last_holder() {
-    inside("a_namespace_goes_with_its_last_holder", || {
+    inside(|| {
         let (a, mut na, b, nb) = two();
         na.add_veth("va", "vb", &b).unwrap();
         let mut sleeper = b.command("sleep").unwrap().arg("60").spawn().unwrap();
@@ -307,7 +304,7 @@ fn a_namespace_goes_with_its_last_holder() {
 
 #[test]
 fn commands_see_their_own_devices() {
-    inside("commands_see_their_own_devices", || {
+    inside(|| {
         let (a, _na, b, _nb) = joined();
         for (namespace, nic) in [(&a, "va"), (&b, "vb")] {
             assert_eq!(
@@ -329,7 +326,7 @@ fn commands_see_their_own_devices() {
 /// Ten namespaces, joined to a bridge by ten pairs.
 #[test]
 fn building_is_quick() {
-    inside("building_is_quick", || {
+    inside(|| {
         let begin = hopbench_sys::clock::now();
         let (fabric, mut hub) = (Namespace::create("fabric").unwrap(), vec![]);
         let mut netlink = fabric.netlink().unwrap();
@@ -379,7 +376,7 @@ fn pause(ms: u64) {
 
 #[test]
 fn a_layout_that_was_taken_away_comes_back() {
-    inside("a_layout_that_was_taken_away_comes_back", || {
+    inside(|| {
         let (a, mut na, _b, _nb) = joined();
         // A gateway that only a route reaches, as the pods of `ptp` have it, and one in the link's
         // subnet.

@@ -1,5 +1,4 @@
 //! Plans, as a scenario would make them.
-#![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use hopbench_model::{
     Job, LabNode, LabSpec, MeshMode, Path, Place, Plan, Point, ServerSpec, TestbedSpec, Timing,
