@@ -3,7 +3,7 @@
 use hopbench_load::{HandshakeAnswer, HandshakeCodec};
 
 pub(crate) const ACCEPTED: [u8; 8] = *b"welcome!";
-const COOKIE: [u8; 16] = [0x5a; 16];
+pub(crate) const COOKIE: [u8; 16] = [0x5a; 16];
 
 #[derive(Debug)]
 pub(crate) struct Plain;

@@ -4,7 +4,8 @@ use hopbench_model::{Counter, Job, LatencyKind, Schedule};
 use serde_json::json;
 
 use crate::ours::Ours;
-use crate::rig::{MS, Measured, engines, job, run};
+use crate::rig::{MS, Measured};
+use crate::{engines, job, run};
 
 /// Runs a job against our target and checks that both ends agree.
 fn agree(job: &Job, target: &str) -> Measured {
@@ -20,13 +21,17 @@ fn agree(job: &Job, target: &str) -> Measured {
         (Counter::SentBytes, Counter::ReceivedBytes),
         (Counter::ReceivedBytes, Counter::SentBytes),
     ] {
-        assert_eq!(seen.count(client), server.of(at_server), "{client:?} with {engine}");
+        assert_eq!(seen.client(client), server.of(at_server), "{client:?} with {engine}");
     }
-    assert_eq!(seen.errors(), json!({}), "{engine}");
+    assert_eq!(json!(seen.client.errors), json!({}), "{engine}");
     assert_eq!(server.of(Counter::Errors), 0);
-    assert!(seen.count(Counter::Counted) > 0, "{engine}");
-    assert_eq!(seen.statuses(), json!({"200": seen.count(Counter::Counted)}), "{engine}");
-    assert_eq!(seen.latency(LatencyKind::Service).count(), seen.count(Counter::Counted));
+    assert!(seen.client(Counter::Counted) > 0, "{engine}");
+    assert_eq!(
+        json!(seen.client.statuses),
+        json!({"200": seen.client(Counter::Counted)}),
+        "{engine}"
+    );
+    assert_eq!(seen.latency(LatencyKind::Service).count(), seen.client(Counter::Counted));
     seen
 }
 
@@ -34,7 +39,7 @@ fn agree(job: &Job, target: &str) -> Measured {
 fn keep_alive_uses_one_connection_each() {
     for job in engines(&job(json!({}))) {
         let seen = agree(&job, "/?size=1KiB");
-        assert_eq!(seen.count(Counter::Connects), 4);
+        assert_eq!(seen.client(Counter::Connects), 4);
         let figures = seen.figures();
         assert_eq!(figures.metrics["response_body_bytes"], 1024.0);
         assert!(figures.metrics["response_header_bytes"] > 50.0);
@@ -47,10 +52,10 @@ fn keep_alive_uses_one_connection_each() {
 fn without_keep_alive_every_request_has_a_connection() {
     for job in engines(&job(json!({"no_keep_alive": true}))) {
         let seen = agree(&job, "/?size=10");
-        assert_eq!(seen.count(Counter::Connects), seen.count(Counter::Completed));
+        assert_eq!(seen.client(Counter::Connects), seen.client(Counter::Completed));
         // A connection made just before the window's end belongs to it, its exchange does not.
         let (connects, counted) =
-            (seen.latency(LatencyKind::Connect).count(), seen.count(Counter::Counted));
+            (seen.latency(LatencyKind::Connect).count(), seen.client(Counter::Counted));
         assert!(
             (counted..=counted + 4).contains(&connects),
             "{connects} connects, {counted} counted"
@@ -86,10 +91,10 @@ fn head_has_no_body() {
 #[test]
 fn threads_share_connections_and_arrivals() {
     let closed = Job { threads: 2, connections: 5, ..job(json!({})) };
-    assert_eq!(agree(&closed, "/").count(Counter::Connects), 5);
+    assert_eq!(agree(&closed, "/").client(Counter::Connects), 5);
     let open = Job { schedule: Schedule::Rate(1000.0), ..closed };
     // Even arrivals over 150 ms, give or take the one on the edge.
-    let intended = agree(&open, "/").count(Counter::Intended);
+    let intended = agree(&open, "/").client(Counter::Intended);
     assert!((149..=151).contains(&intended), "{intended}");
 }
 
@@ -98,6 +103,6 @@ fn warm_up_is_sent_and_not_counted() {
     let mut job = job(json!({}));
     job.timing.warmup_ns = 100 * MS;
     let seen = agree(&job, "/");
-    let (completed, counted) = (seen.count(Counter::Completed), seen.count(Counter::Counted));
+    let (completed, counted) = (seen.client(Counter::Completed), seen.client(Counter::Counted));
     assert!(completed > counted, "{completed} completed, {counted} counted");
 }

@@ -3,20 +3,25 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopbench_model::{Counter, Fault, FaultKind, Job, LatencyKind, SECOND, Schedule};
+use hopbench_model::{Counter, FaultKind, Job, LatencyKind, SECOND, Schedule};
 use serde_json::{Value, json};
 
 use crate::ours::Ours;
 use crate::peers::{Connection, Peer, SMALL};
-use crate::rig::{MS, Measured, engines, job, run, run_and};
+use crate::rig::{MS, Measured, Running, run_client};
+use crate::{engines, job, run};
 
 /// All exchanges failed, for this one reason.
 fn all_failed(seen: &Measured, reason: &str) {
     let engine = seen.job.engine;
-    let failed = seen.count(Counter::CountedErrors);
+    let failed = seen.client(Counter::CountedErrors);
     assert!(failed > 0, "{reason} with {engine}");
-    assert_eq!(seen.errors(), json!({reason: failed}), "{engine}");
-    assert_eq!((seen.count(Counter::Counted), seen.count(Counter::Completed)), (0, 0), "{engine}");
+    assert_eq!(json!(seen.client.errors), json!({reason: failed}), "{engine}");
+    assert_eq!(
+        (seen.client(Counter::Counted), seen.client(Counter::Completed)),
+        (0, 0),
+        "{engine}"
+    );
     assert_eq!(seen.latency(LatencyKind::Service).count(), 0, "{engine}");
     let figures = seen.figures();
     assert_eq!(
@@ -40,11 +45,14 @@ fn statuses_from_400_on_are_errors() {
             job.params["url"] = json!(ours.url(target));
             let seen = run(&job, ours.address);
             all_failed(&seen, reason);
-            assert_eq!(seen.statuses(), json!({status: seen.count(Counter::CountedErrors)}));
+            assert_eq!(
+                json!(seen.client.statuses),
+                json!({status: seen.client(Counter::CountedErrors)})
+            );
             // Errors of this sort leave the connection in use, and the server has answered each of
             // them.
-            assert_eq!(seen.count(Counter::Connects), 4);
-            assert_eq!(seen.count(Counter::Errors), ours.stop().of(Counter::Completed));
+            assert_eq!(seen.client(Counter::Connects), 4);
+            assert_eq!(seen.client(Counter::Errors), ours.stop().of(Counter::Completed));
         }
     }
 }
@@ -66,7 +74,10 @@ fn answers_that_a_proxy_made_are_counted_by_its_word() {
         for job in engines(&job(json!({"url": peer.url()}))) {
             let seen = run(&job, peer.address);
             all_failed(&seen, reason);
-            assert_eq!(seen.statuses(), json!({status: seen.count(Counter::CountedErrors)}));
+            assert_eq!(
+                json!(seen.client.statuses),
+                json!({status: seen.client(Counter::CountedErrors)})
+            );
         }
     }
 }
@@ -85,7 +96,7 @@ fn a_proxy_cannot_make_reasons_without_end() {
         }
     });
     let seen = run(&job(json!({"url": peer.url()})), peer.address);
-    let (failed, reasons) = (seen.count(Counter::CountedErrors), &seen.report.errors);
+    let (failed, reasons) = (seen.client(Counter::CountedErrors), &seen.client.errors);
     assert!(failed > 300, "{failed} are too few to tell");
     assert_eq!((reasons.len(), reasons.values().sum::<u64>()), (65, failed), "{reasons:?}");
     assert!(reasons["503 BAA"] > 0 && reasons["other"] > 0, "{reasons:?}");
@@ -95,8 +106,8 @@ fn a_proxy_cannot_make_reasons_without_end() {
 fn redirects_are_answers() {
     let ours = Ours::start();
     let seen = run(&job(json!({"url": ours.url("/?status=302")})), ours.address);
-    assert_eq!(seen.statuses(), json!({"302": seen.count(Counter::Counted)}));
-    assert_eq!(seen.errors(), json!({}));
+    assert_eq!(json!(seen.client.statuses), json!({"302": seen.client(Counter::Counted)}));
+    assert_eq!(json!(seen.client.errors), json!({}));
 }
 
 #[test]
@@ -131,7 +142,7 @@ fn broken_servers_fail_by_reason() {
             // Without a word: the four that were opened ahead may have been closed at rest.
             let twice = if reason == "closed_early" { 4.0 } else { 0.0 };
             assert_eq!(seen.figures().metrics["reconnects"], twice, "{reason} with {}", job.engine);
-            let all = seen.report.extra.get("reconnects_drained").copied().unwrap_or_default();
+            let all = seen.client.extra.get("reconnects_drained").copied().unwrap_or_default();
             assert_eq!(all, twice, "{reason} with {}", job.engine);
         }
     }
@@ -144,10 +155,10 @@ fn a_server_that_stalls_is_given_up() {
         job.timing.timeout_ns = 30 * MS;
         let seen = run(&job, peer.address);
         all_failed(&seen, "timeout");
-        assert_eq!(seen.count(Counter::Timeouts), seen.count(Counter::Errors));
+        assert_eq!(seen.client(Counter::Timeouts), seen.client(Counter::Errors));
         // At most one each 30 ms on each of the 4 connections, and those that were under way at the
         // end.
-        assert!(seen.count(Counter::Errors) <= 4 * 6, "{}", seen.count(Counter::Errors));
+        assert!(seen.client(Counter::Errors) <= 4 * 6, "{}", seen.client(Counter::Errors));
     }
 }
 
@@ -158,14 +169,14 @@ fn a_server_that_stalls_holds_up_an_open_loop_visibly() {
     job.timing.timeout_ns = 50 * MS;
     let seen = run(&job, peer.address);
     accounted(&seen);
-    assert!(seen.count(Counter::Queued) > 0);
-    assert!(seen.report.errors.contains_key("timeout"), "{:?}", seen.report.errors);
+    assert!(seen.client(Counter::Queued) > 0);
+    assert!(seen.client.errors.contains_key("timeout"), "{:?}", seen.client.errors);
 }
 
 /// Every arrival of an open loop is a success, a failure or unsent.
 fn accounted(seen: &Measured) {
-    let done = [Counter::Counted, Counter::CountedErrors, Counter::Unsent].map(|c| seen.count(c));
-    let intended = seen.count(Counter::Intended);
+    let done = [Counter::Counted, Counter::CountedErrors, Counter::Unsent].map(|c| seen.client(c));
+    let intended = seen.client(Counter::Intended);
     assert!(intended > 0);
     assert_eq!(done.iter().sum::<u64>(), intended, "{done:?} with {}", seen.job.engine);
     seen.figures();
@@ -176,7 +187,10 @@ fn vanished(mut job: Job) -> Measured {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     job.params = json!({"url": format!("http://{address}/"), "no_keep_alive": true}).into();
-    run_and(&job, address, || drop(listener)).unwrap()
+    let client = Running::client(&job, address).unwrap();
+    drop(listener);
+    client.open();
+    client.end().clean()
 }
 
 #[test]
@@ -186,9 +200,9 @@ fn a_dead_server_is_not_hammered() {
         all_failed(&seen, "connect_refused");
         // Pauses of 1, 2, 4 ... 64 ms: 8 attempts in 127 ms, the next 100 ms later.
         assert!(
-            (4..=4 * 9).contains(&seen.count(Counter::Errors)),
+            (4..=4 * 9).contains(&seen.client(Counter::Errors)),
             "{}",
-            seen.count(Counter::Errors)
+            seen.client(Counter::Errors)
         );
     }
 }
@@ -205,8 +219,7 @@ fn a_server_that_is_not_there_is_told_before_load_starts() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let fault: Fault =
-        run_and(&job(json!({"url": format!("{address}")})), address, || {}).unwrap_err();
+    let fault = run_client(&job(json!({"url": format!("{address}")})), address).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Environment);
     assert!(fault.text.contains(&address.to_string()) && fault.text.contains("refused"), "{fault}");
 }
@@ -221,10 +234,10 @@ fn what_is_cut_off_is_told() {
     job.timing.timeout_ns = SECOND / 4;
     let seen = run(&job, ours.address);
     accounted(&seen);
-    let failed = seen.count(Counter::CountedErrors);
-    let reasons = &seen.report.errors;
+    let failed = seen.client(Counter::CountedErrors);
+    let reasons = &seen.client.errors;
     assert!(reasons["timeout"] > 0 && reasons.values().sum::<u64>() == failed, "{reasons:?}");
-    assert!(seen.count(Counter::Unsent) > 0);
+    assert!(seen.client(Counter::Unsent) > 0);
 }
 
 #[test]
@@ -249,8 +262,8 @@ fn connections_that_get_no_answer_are_seen_in_a_window_shorter_than_the_timeout(
         job.params = json!({"url": peer.url()}).into();
         job.timing.timeout_ns = 4 * job.timing.window_ns;
         let seen = run(&job, peer.address);
-        assert_eq!(seen.errors(), json!({"timeout": 2}), "{}", job.engine);
-        assert!(seen.count(Counter::Counted) > 2, "{}", job.engine);
+        assert_eq!(json!(seen.client.errors), json!({"timeout": 2}), "{}", job.engine);
+        assert!(seen.client(Counter::Counted) > 2, "{}", job.engine);
         let warned = seen.figures().warnings;
         assert!(warned[0].detail.contains("2 timeout"), "{warned:?}");
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopbench_model::{Counter, SECOND, Schedule};
+use hopbench_model::{Counter, Schedule};
 use serde_json::json;
 
 use crate::peers::{Peer, SMALL};
-use crate::rig::{MS, engines, job, run, run_and, wait};
+use crate::rig::{MS, Running, until};
+use crate::{engines, job, run};
 
 #[test]
 fn a_connection_closed_at_rest_costs_no_request() {
@@ -29,27 +30,27 @@ fn a_connection_closed_at_rest_costs_no_request() {
         // Long enough for some hundred requests on each connection, on a slow machine too.
         job.timing.window_ns = 300 * MS;
         let seen = run(&job, peer.address);
-        assert_eq!(seen.errors(), json!({}), "{}", job.engine);
+        assert_eq!(json!(seen.client.errors), json!({}), "{}", job.engine);
         assert_eq!(
-            seen.count(Counter::Completed),
+            seen.client(Counter::Completed),
             answered.load(Ordering::Acquire),
             "{}",
             job.engine
         );
         let reconnects = seen.figures().metrics["reconnects"];
-        assert!(reconnects >= 1.0, "{reconnects} with {} answers", seen.count(Counter::Completed));
+        assert!(reconnects >= 1.0, "{reconnects} with {} answers", seen.client(Counter::Completed));
         // Every connection but the first four replaced one; the last ones may have been replaced
         // behind the window.
-        let replaced = seen.count(Counter::Connects) - 4;
+        let replaced = seen.client(Counter::Connects) - 4;
         assert!(
             replaced as f64 >= reconnects && replaced as f64 <= reconnects + 4.0,
             "{replaced}, {reconnects}"
         );
         // Those behind the window and before it, too; the last ones may have been cut off.
-        let all = seen.report.extra["reconnects_drained"];
+        let all = seen.client.extra["reconnects_drained"];
         assert!(all >= replaced as f64 && all <= replaced as f64 + 4.0, "{all}, {replaced}");
         // And one that was only tried beforehand.
-        assert_eq!(peer.connections(), seen.count(Counter::Connects) + 1);
+        assert_eq!(peer.connections(), seen.client(Counter::Connects) + 1);
     }
 }
 
@@ -70,14 +71,15 @@ fn a_connection_closed_before_its_first_request_costs_none() {
             }
         });
         job.params["url"] = json!(peer.url());
+        let client = Running::client(&job, peer.address).unwrap();
         // On a busy CPU the load could begin first, and a connection of the load be closed.
-        let all_are_closed =
-            || wait("five to be closed", 5 * SECOND, || closed.load(Ordering::Acquire) == 5);
-        let seen = run_and(&job, peer.address, all_are_closed).unwrap();
-        assert_eq!(seen.errors(), json!({}), "{}", job.engine);
-        assert!(seen.count(Counter::Counted) > 0, "{}", job.engine);
+        until("five are closed", || closed.load(Ordering::Acquire) == 5);
+        client.open();
+        let seen = client.end().clean();
+        assert_eq!(json!(seen.client.errors), json!({}), "{}", job.engine);
+        assert!(seen.client(Counter::Counted) > 0, "{}", job.engine);
         assert_eq!(seen.figures().metrics["reconnects"], 4.0, "{}", job.engine);
-        assert_eq!(seen.count(Counter::Connects), 8, "{}", job.engine);
+        assert_eq!(seen.client(Counter::Connects), 8, "{}", job.engine);
     }
 }
 
@@ -94,11 +96,11 @@ fn the_second_try_is_the_last() {
     job.connections = 1;
     job.schedule = Schedule::Rate(40.0);
     let seen = run(&job, peer.address);
-    assert_eq!(seen.count(Counter::Counted), 1);
+    assert_eq!(seen.client(Counter::Counted), 1);
     assert_eq!(seen.figures().metrics["reconnects"], 1.0);
-    let lost = seen.count(Counter::Intended) - 1;
+    let lost = seen.client(Counter::Intended) - 1;
     assert!(lost >= 4, "{lost}");
-    assert_eq!(seen.errors(), json!({"closed_early": lost}));
+    assert_eq!(json!(seen.client.errors), json!({"closed_early": lost}));
 }
 
 #[test]
@@ -113,9 +115,9 @@ fn an_answer_that_closes_its_connection_is_obeyed() {
         });
         for job in engines(&job(json!({"url": peer.url(), "expect_size": "2B"}))) {
             let seen = run(&job, peer.address);
-            assert_eq!(seen.errors(), json!({}), "{head} {}", job.engine);
+            assert_eq!(json!(seen.client.errors), json!({}), "{head} {}", job.engine);
             let (connects, completed) =
-                (seen.count(Counter::Connects), seen.count(Counter::Completed));
+                (seen.client(Counter::Connects), seen.client(Counter::Completed));
             // The first connections stood before load began; the last exchange of each leaves none
             // behind.
             assert!((completed..=completed + 4).contains(&connects), "{connects} for {completed}");
@@ -138,7 +140,7 @@ fn a_chunked_answer_has_its_size_and_a_surplus_is_told() {
     let seen = run(&job(json!({"url": peer.url(), "expect_size": "9B"})), peer.address);
     let figures = seen.figures();
     assert_eq!(figures.metrics["response_body_bytes"], 8.0);
-    assert_eq!(figures.metrics["unexpected_sizes"], seen.count(Counter::Counted) as f64);
+    assert_eq!(figures.metrics["unexpected_sizes"], seen.client(Counter::Counted) as f64);
     assert!(figures.warnings[0].detail.contains("--expect-size"), "{:?}", figures.warnings);
 
     let peer = Peer::start(move |mut connection| {
@@ -147,8 +149,8 @@ fn a_chunked_answer_has_its_size_and_a_surplus_is_told() {
         }
     });
     let seen = run(&job(json!({"url": peer.url()})), peer.address);
-    assert_eq!(seen.errors(), json!({}));
-    assert!(seen.count(Counter::Counted) > 0);
+    assert_eq!(json!(seen.client.errors), json!({}));
+    assert!(seen.client(Counter::Counted) > 0);
     assert!(
         seen.figures().warnings[0].detail.contains("nobody asked for"),
         "{:?}",

@@ -10,7 +10,29 @@ mod lifetimes;
 mod ours;
 mod peers;
 mod refusals;
+#[path = "../common/rig.rs"]
 mod rig;
 mod strangers;
 mod target;
 mod timing;
+
+use std::net::SocketAddr;
+
+use hopbench_model::{EngineKind, Job, Params};
+
+use rig::Measured;
+
+/// A closed loop of 4 connections for 150 ms.
+fn job(params: impl Into<Params>) -> Job {
+    Job { connections: 4, ..rig::job("http", EngineKind::Epoll, params) }
+}
+
+/// The same once with every engine.
+fn engines(job: &Job) -> impl Iterator<Item = Job> + '_ {
+    EngineKind::ALL.iter().map(|engine| Job { engine: *engine, ..job.clone() })
+}
+
+/// Runs a job against a server that is there.
+fn run(job: &Job, target: SocketAddr) -> Measured {
+    rig::run_client(job, target).unwrap()
+}

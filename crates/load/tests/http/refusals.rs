@@ -5,7 +5,8 @@ use hopbench_load::workload;
 use hopbench_model::FaultKind;
 use serde_json::json;
 
-use crate::rig::{context, job};
+use crate::job;
+use crate::rig::context;
 
 #[test]
 fn flags_and_problems_go_through_the_registry() {

@@ -4,7 +4,8 @@ use hopbench_model::{Counter, Job, LatencyKind, SECOND, Schedule};
 use serde_json::json;
 
 use crate::ours::Ours;
-use crate::rig::{MS, Measured, engines, job, run};
+use crate::rig::{MS, Measured};
+use crate::{engines, job, run};
 
 fn open_loop(rate: f64, connections: u32, seconds: f64) -> Job {
     let mut job = Job { schedule: Schedule::Rate(rate), connections, ..job(json!({})) };
@@ -17,7 +18,7 @@ fn against_ours(mut job: Job, target: &str) -> Measured {
     job.params["url"] = json!(ours.url(target));
     let seen = run(&job, ours.address);
     ours.stop();
-    assert_eq!(seen.errors(), json!({}));
+    assert_eq!(json!(seen.client.errors), json!({}));
     seen
 }
 
@@ -62,10 +63,10 @@ fn near_90(ms: f64) -> bool {
 fn stalled_once(seconds: f64) -> [f64; 2] {
     let seen = against_ours(open_loop(1000.0, 128, seconds), "/?stall=100ms&every=1s");
     let all = (1000.0 * seconds) as u64;
-    let intended = seen.count(Counter::Intended);
+    let intended = seen.client(Counter::Intended);
     assert!((all - 1..=all + 1).contains(&intended), "{intended}");
-    assert_eq!(seen.count(Counter::Counted), intended, "nothing is dropped");
-    assert_eq!(seen.count(Counter::Unsent), 0);
+    assert_eq!(seen.client(Counter::Counted), intended, "nothing is dropped");
+    assert_eq!(seen.client(Counter::Unsent), 0);
     seen.figures();
     let service = seen.latency(LatencyKind::Service);
     // Nine in ten meet no stall and show none.
@@ -90,8 +91,8 @@ fn with_too_few_connections_response_time_tells_what_service_time_hides() {
     // One connection: of the 100 requests due in a stall one meets it, the others wait behind that
     // one.
     let seen = against_ours(open_loop(1000.0, 1, 2.0), "/?stall=100ms&every=1s");
-    assert_eq!(seen.count(Counter::Counted), seen.count(Counter::Intended));
-    assert!(seen.count(Counter::Queued) >= 100, "{}", seen.count(Counter::Queued));
+    assert_eq!(seen.client(Counter::Counted), seen.client(Counter::Intended));
+    assert!(seen.client(Counter::Queued) >= 100, "{}", seen.client(Counter::Queued));
     let (service, response) =
         (seen.latency(LatencyKind::Service), seen.latency(LatencyKind::Response));
     assert!(service.percentile(99.0) < 20 * MS, "service p99 is {}", service.percentile(99.0));
@@ -104,16 +105,16 @@ fn a_rate_is_kept_and_accounted_for() {
     for job in engines(&open_loop(2000.0, 8, 1.0)) {
         let seen = against_ours(job, "/?size=100");
         let engine = seen.job.engine;
-        let intended = seen.count(Counter::Intended);
+        let intended = seen.client(Counter::Intended);
         assert!((1999..=2001).contains(&intended), "{intended} with {engine}");
-        let done = seen.count(Counter::Counted) + seen.count(Counter::CountedErrors);
+        let done = seen.client(Counter::Counted) + seen.client(Counter::CountedErrors);
         // Everything was drained, so that nothing is in flight.
-        assert_eq!(done + seen.count(Counter::Unsent), intended, "{engine}");
-        assert_eq!(seen.count(Counter::Unsent), 0, "{engine}");
+        assert_eq!(done + seen.client(Counter::Unsent), intended, "{engine}");
+        assert_eq!(seen.client(Counter::Unsent), 0, "{engine}");
         for kind in [LatencyKind::Service, LatencyKind::Response, LatencyKind::Lateness] {
             assert_eq!(
                 seen.latency(kind).count(),
-                seen.count(Counter::Counted),
+                seen.client(Counter::Counted),
                 "{kind:?} with {engine}"
             );
         }
@@ -125,11 +126,11 @@ fn a_rate_is_kept_and_accounted_for() {
 fn poisson_arrivals_are_all_sent() {
     let job = Job { schedule: Schedule::Poisson(2000.0), ..open_loop(0.0, 16, 0.5) };
     let seen = against_ours(job, "/");
-    assert_eq!(seen.count(Counter::Counted), seen.count(Counter::Intended));
+    assert_eq!(seen.client(Counter::Counted), seen.client(Counter::Intended));
     // 1000 on average; six standard deviations are 190.
     assert!(
-        (810..=1190).contains(&seen.count(Counter::Intended)),
+        (810..=1190).contains(&seen.client(Counter::Intended)),
         "{}",
-        seen.count(Counter::Intended)
+        seen.client(Counter::Intended)
     );
 }

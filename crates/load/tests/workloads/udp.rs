@@ -1,23 +1,23 @@
 //! `udp` with both ends in one process: what is counted, not how fast it is.
 
-#[path = "common_push_udp/pair.rs"]
-mod pair;
-
 use std::net::UdpSocket;
 use std::time::Duration;
 
 use hopbench_load::workload::points;
+use hopbench_load::{HandshakeAnswer, HandshakeCodec};
 use hopbench_model::{Counter, Counts, EndReport, EngineKind, LatencyKind, SECOND, WarningKind};
 use hopbench_sys::clock;
 
-use pair::{MS, Server, figures, job, open, registration, run, samples, total, wait_for};
+use crate::rig::handshake::{COOKIE, Plain};
+use crate::rig::{MS, Server, Trial, alone, figures, latency, run, total, until};
+use crate::scheduled;
 
 #[test]
 fn every_datagram_of_a_slow_schedule_arrives_once() {
     for (engine, connections) in [(EngineKind::Epoll, 1), (EngineKind::Threads, 2)] {
-        let mut job = job("udp", &["--rate", "1000pps"], connections, 0, 1000);
+        let mut job = scheduled("udp", &["--rate", "1000pps"], connections, 0, 1000);
         job.engine = engine;
-        let outcome = run(&job, true);
+        let outcome = run(&job);
         let (client, server) = (&outcome.client, &outcome.server);
         assert_eq!(total(client, Counter::Intended), 1000);
         let sent = total(client, Counter::Sent);
@@ -25,9 +25,9 @@ fn every_datagram_of_a_slow_schedule_arrives_once() {
         assert_eq!(total(client, Counter::SentBytes), 16 * sent);
         assert_eq!(total(server, Counter::Completed), sent);
         assert_eq!(total(server, Counter::ReceivedBytes), 16 * sent);
-        assert_eq!(samples(server, LatencyKind::Delay), total(server, Counter::Counted));
-        assert_eq!(samples(client, LatencyKind::Lateness), sent);
-        let metrics = outcome.figures.metrics;
+        assert_eq!(latency(server, LatencyKind::Delay).count(), total(server, Counter::Counted));
+        assert_eq!(latency(client, LatencyKind::Lateness).count(), sent);
+        let metrics = outcome.figures().metrics;
         for name in ["lost_packets", "lost_ratio", "reordered", "duplicates", "errors"] {
             assert_eq!(metrics[name], 0.0, "{name}");
         }
@@ -39,31 +39,31 @@ fn every_datagram_of_a_slow_schedule_arrives_once() {
 
 #[test]
 fn a_bit_rate_holds_for_each_size_of_a_sweep() {
-    let job = job("udp", &["--rate", "160kbit", "--size", "100,400"], 1, 0, 500);
+    let job = scheduled("udp", &["--rate", "160kbit", "--size", "100,400"], 1, 0, 500);
     for ((_, job), sends) in points(&job).into_iter().zip([100, 25]) {
-        let outcome = run(&job, true);
+        let outcome = run(&job);
         assert_eq!(total(&outcome.client, Counter::Intended), sends);
-        assert_eq!(outcome.figures.metrics["lost_packets"], 0.0);
+        assert_eq!(outcome.figures().metrics["lost_packets"], 0.0);
     }
 }
 
 #[test]
 fn as_fast_as_possible_the_loss_is_still_exact() {
-    let outcome = run(&job("udp", &["--rate", "max", "--size", "1000"], 2, 0, 200), true);
+    let outcome = run(&scheduled("udp", &["--rate", "max", "--size", "1000"], 2, 0, 200));
     let sent = total(&outcome.client, Counter::Sent);
     let received = total(&outcome.server, Counter::Completed);
     assert!(sent > 0 && received > 0);
     // Loopback neither doubles nor overtakes; what is missing found a full socket.
-    assert_eq!(outcome.figures.metrics["lost_packets"], (sent - received) as f64);
-    assert_eq!(outcome.figures.metrics["duplicates"], 0.0);
-    assert!(!outcome.figures.metrics.contains_key("unsent"), "nothing is due in a closed loop");
+    assert_eq!(outcome.figures().metrics["lost_packets"], (sent - received) as f64);
+    assert_eq!(outcome.figures().metrics["duplicates"], 0.0);
+    assert!(!outcome.figures().metrics.contains_key("unsent"), "nothing is due in a closed loop");
 }
 
 #[test]
 fn segments_count_as_datagrams() {
     // Smaller than the registration, which must leave in one piece all the same.
-    let job = job("udp", &["--rate", "800pps", "--gso", "8", "--size", "20"], 1, 0, 500);
-    let outcome = run(&job, true);
+    let job = scheduled("udp", &["--rate", "800pps", "--gso", "8", "--size", "20"], 1, 0, 500);
+    let outcome = run(&job);
     let sent = total(&outcome.client, Counter::Sent);
     assert_eq!(total(&outcome.client, Counter::Intended), 50, "sends");
     assert_eq!(sent + 8 * total(&outcome.client, Counter::Unsent), 400);
@@ -73,24 +73,44 @@ fn segments_count_as_datagrams() {
         (sent, 0)
     );
     assert_eq!(outcome.client.settings["segment_bytes"], "20");
-    assert_eq!(outcome.figures.metrics["gso_segments"], 8.0);
-    assert_eq!(outcome.figures.metrics["intended_per_s"], 800.0);
-    assert!(outcome.figures.warnings.iter().any(|w| w.kind == WarningKind::Offload));
+    assert_eq!(outcome.figures().metrics["gso_segments"], 8.0);
+    assert_eq!(outcome.figures().metrics["intended_per_s"], 800.0);
+    assert!(outcome.figures().warnings.iter().any(|w| w.kind == WarningKind::Offload));
+}
+
+/// The datagram that registers flow 0, as whoever has the server's cookie sends it.
+fn registration() -> [u8; 64] {
+    Plain.udp(0, Some(COOKIE))
+}
+
+/// A socket that is flow 0 of a server.
+fn registered(server: &Server) -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    socket.connect(server.address()).unwrap();
+    socket.send(&registration()).unwrap();
+    let mut answer = [0; 64];
+    let length = socket.recv(&mut answer).unwrap();
+    assert_eq!(Plain.read(0, &answer[..length]), HandshakeAnswer::Accepted);
+    socket
+}
+
+/// What a server saw that ended by itself.
+fn finished(server: Server) -> EndReport {
+    let (report, fault) = server.finish();
+    assert_eq!(fault, None);
+    report
 }
 
 #[test]
 fn known_faults_are_counted_exactly() {
     const NUMBERS: u64 = 3000;
-    let job = job("udp", &["--size", "32"], 1, 0, 1000);
-    let server = Server::start(&job, true);
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    socket.connect(server.target).unwrap();
-    socket.send(&registration(0)).unwrap();
-    assert_eq!(socket.recv(&mut [0; 64]).unwrap(), pair::ACCEPTED.len());
-
-    let start = open(&job, &[server.window()]);
-    server.workers.wake();
+    let _alone = alone();
+    let job = scheduled("udp", &["--size", "32"], 1, 0, 1000);
+    let server = Server::start(&Trial::of(&job));
+    let socket = registered(&server);
+    let start = clock::now() + 20 * MS;
+    server.end.open(start);
     clock::sleep_until(start);
     // Of every 100: 7 and 8 are dropped, 20 comes twice, 30 comes after 31 and 32.
     let script = (0..NUMBERS / 100).flat_map(|hundred| {
@@ -102,7 +122,7 @@ fn known_faults_are_counted_exactly() {
         one.map(move |n| hundred * 100 + n).collect::<Vec<_>>()
     });
     let taken = || {
-        let counts = server.workers.counts();
+        let counts = server.end.workers.counts();
         counts.of(Counter::Completed) + counts.of(Counter::Duplicates)
     };
     let mut arrivals = 0;
@@ -114,17 +134,16 @@ fn known_faults_are_counted_exactly() {
         arrivals += 1;
         // Never more on their way than a socket buffer holds, so that the script's losses are the
         // only ones.
-        wait_for("the server keeps up", || taken() + 50 > arrivals);
+        until("the server keeps up", || taken() + 50 > arrivals);
     }
     // Neither is of this test: another length, and the registration once more.
     socket.send(&[0; 31]).unwrap();
-    socket.send(&registration(0)).unwrap();
+    socket.send(&registration()).unwrap();
     let hundreds = NUMBERS / 100;
     assert_eq!(arrivals, NUMBERS - 2 * hundreds + hundreds);
 
-    wait_for("the server has all", || taken() == arrivals);
-    let edges = [Counts::default(), server.workers.counts()];
-    let mut server = server.finish(edges);
+    until("the server has all", || taken() == arrivals);
+    let mut server = finished(server);
     server.end.t_ns = SECOND.cast_signed();
     let distinct = arrivals - hundreds;
     assert_eq!(total(&server, Counter::Completed), distinct);
@@ -132,7 +151,7 @@ fn known_faults_are_counted_exactly() {
     assert_eq!(server.extra["foreign_datagrams"], 2.0);
     let mut client = EndReport { window_ns: SECOND, ..EndReport::default() };
     client.drained.set(Counter::Sent, NUMBERS);
-    let metrics = figures(&job, &client, &server, true).metrics;
+    let metrics = figures(&job, &client, Some(&server), true).metrics;
     assert_eq!(metrics["received_packets_per_s"], distinct as f64);
     assert_eq!(metrics["received_bits_per_s"], (8 * 32 * distinct) as f64);
     assert_eq!(metrics["lost_packets"], (2 * hundreds) as f64);
@@ -143,16 +162,13 @@ fn known_faults_are_counted_exactly() {
 
 #[test]
 fn a_server_that_hears_nothing_ends_by_itself() {
-    let job = job("udp", &[], 1, 0, 100);
-    let server = Server::start(&job, true);
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.connect(server.target).unwrap();
-    socket.send(&registration(0)).unwrap();
-    socket.recv(&mut [0; 64]).unwrap();
-    let start = open(&job, &[server.window()]);
-    server.workers.wake();
+    let _alone = alone();
+    let server = Server::start(&Trial::of(&scheduled("udp", &[], 1, 0, 100)));
+    let _socket = registered(&server);
+    let start = clock::now() + 20 * MS;
+    server.end.open(start);
     clock::sleep_until(start + 100 * MS);
-    let server = server.finish([Counts::default(), Counts::default()]);
+    let server = finished(server);
     assert_eq!(server.drained, Counts::default());
     assert_eq!(server.latency.len(), 0);
 }

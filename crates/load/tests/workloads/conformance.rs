@@ -4,19 +4,26 @@
 //! Both ends run in this process over the loopback interface; counts must hold on a slow and busy
 //! machine.
 
-#![allow(clippy::unwrap_used, reason = "all of it is a test")]
-
-#[path = "common/acceptor.rs"]
-mod acceptor;
-#[path = "common/handshake.rs"]
-mod handshake;
-#[path = "common/trial.rs"]
-mod trial;
-
 use hopbench_load::WORKLOADS;
-use hopbench_model::{Counter, EngineKind, LatencyKind, Schedule};
+use hopbench_model::{Counter, EngineKind, Job, LatencyKind, SECOND, Schedule};
 use hopbench_sys::{clock, usage};
-use trial::{MS, Measured, TestTrial, until};
+
+use crate::rig::{self, MS, Measured, Trial, flags, run, until};
+
+/// A trial of a workload with these flags, and a warm-up of 50 ms.
+fn job(workload: &str, words: &[&str], engine: EngineKind) -> Job {
+    let mut job = rig::job(workload, engine, flags(workload, words));
+    job.timing.warmup_ns = 50 * MS;
+    job
+}
+
+/// One of 4 connections and 2 threads that does not end by itself while a test runs.
+fn endless(workload: &str, words: &[&str], engine: EngineKind) -> Job {
+    let mut job = job(workload, words, engine);
+    (job.connections, job.threads) = (4, 2);
+    (job.timing.window_ns, job.timing.timeout_ns) = (3600 * SECOND, 600 * SECOND);
+    job
+}
 
 /// Engines whose workers sleep while they wait.
 const SLEEPERS: [EngineKind; 3] = [EngineKind::Epoll, EngineKind::Uring, EngineKind::Threads];
@@ -48,17 +55,16 @@ fn answered(outcome: &Measured) {
     assert_eq!(outcome.client(Completed), sent, "{job:?}");
     assert_eq!(outcome.server(Completed), sent, "{job:?}");
     assert_eq!(outcome.client(Errors), 0, "{job:?}");
-    assert_eq!(outcome.samples(LatencyKind::Service), outcome.client(Counted), "{job:?}");
+    assert_eq!(outcome.latency(LatencyKind::Service).count(), outcome.client(Counted), "{job:?}");
 }
 
 #[test]
 fn every_workload_runs_on_every_engine() {
     for workload in WORKLOADS.iter().filter(|w| w.needs_agent()) {
         for engine in EngineKind::ALL {
-            let mut trial = TestTrial::new(workload.name(), &[], *engine);
-            (trial.connections, trial.threads) = (4, 2);
-            let outcome = trial.run();
-            outcome.clean();
+            let mut job = job(workload.name(), &[], *engine);
+            (job.connections, job.threads) = (4, 2);
+            let outcome = run(&job);
             let moved = |counter| outcome.client(counter) + outcome.server(counter);
             let (sent, received) = (moved(Counter::SentBytes), moved(Counter::ReceivedBytes));
             if workload.name() == "push" {
@@ -86,10 +92,11 @@ fn stream_conserves_bytes_in_each_direction() {
     for flags in FLAGS {
         for engine in EngineKind::ALL {
             for (connections, threads) in [(1, 1), (5, 2)] {
-                let mut trial = TestTrial::new("stream", flags, *engine);
-                (trial.connections, trial.threads, trial.window) = (connections, threads, 60 * MS);
-                let outcome = trial.run();
-                conserved(outcome.clean());
+                let mut job = job("stream", flags, *engine);
+                (job.connections, job.threads, job.timing.window_ns) =
+                    (connections, threads, 60 * MS);
+                let outcome = run(&job);
+                conserved(&outcome);
                 let both = flags.contains(&"both");
                 let to_server = both || !flags.contains(&"from-server");
                 let from_server = both || !to_server;
@@ -128,10 +135,11 @@ fn requests_are_answered_whatever_their_size() {
     for (flags, request, response) in FLAGS {
         for engine in EngineKind::ALL {
             for (connections, threads) in [(1, 1), (5, 2)] {
-                let mut trial = TestTrial::new("rr", flags, *engine);
-                (trial.connections, trial.threads, trial.window) = (connections, threads, 60 * MS);
-                let outcome = trial.run();
-                answered(outcome.clean());
+                let mut job = job("rr", flags, *engine);
+                (job.connections, job.threads, job.timing.window_ns) =
+                    (connections, threads, 60 * MS);
+                let outcome = run(&job);
+                answered(&outcome);
                 conserved(&outcome);
                 let sent = outcome.client(Counter::Sent);
                 assert_eq!(
@@ -153,10 +161,10 @@ fn requests_are_answered_whatever_their_size() {
 fn connections_are_opened_and_closed_for_each_request() {
     for engine in EngineKind::ALL {
         for flags in [&["--size", "1"][..], &["--size", "100000"]] {
-            let mut trial = TestTrial::new("crr", flags, *engine);
-            (trial.connections, trial.threads, trial.window) = (4, 2, 100 * MS);
-            let outcome = trial.run();
-            answered(outcome.clean());
+            let mut job = job("crr", flags, *engine);
+            (job.connections, job.threads, job.timing.window_ns) = (4, 2, 100 * MS);
+            let outcome = run(&job);
+            answered(&outcome);
             assert_eq!(
                 outcome.client(Counter::Connects),
                 outcome.client(Counter::Sent),
@@ -174,11 +182,11 @@ fn an_open_loop_sends_exactly_what_is_due() {
             (&["--size", "1"], 6, 2),
             (&["--udp", "--size", "64"], 6, 2),
         ] {
-            let mut trial = TestTrial::new("rr", flags, *engine);
-            (trial.connections, trial.threads, trial.window) = (connections, threads, 200 * MS);
-            trial.schedule = Schedule::Rate(1000.0);
-            let outcome = trial.run();
-            answered(outcome.clean());
+            let mut job = job("rr", flags, *engine);
+            (job.connections, job.threads, job.timing.window_ns) = (connections, threads, 200 * MS);
+            job.schedule = Schedule::Rate(1000.0);
+            let outcome = run(&job);
+            answered(&outcome);
             // One each millisecond: 50 in the warm-up, 200 in the window.
             let counts = [Counter::Sent, Counter::Intended, Counter::Counted, Counter::Unsent];
             assert_eq!(
@@ -186,12 +194,12 @@ fn an_open_loop_sends_exactly_what_is_due() {
                 [250, 200, 200, 0],
                 "{engine} {connections}"
             );
-            assert_eq!(outcome.samples(LatencyKind::Response), 200);
-            assert_eq!(outcome.samples(LatencyKind::Lateness), 200);
+            assert_eq!(outcome.latency(LatencyKind::Response).count(), 200);
+            assert_eq!(outcome.latency(LatencyKind::Lateness).count(), 200);
 
-            trial.schedule = Schedule::Poisson(1000.0);
-            let outcome = trial.run();
-            answered(outcome.clean());
+            job.schedule = Schedule::Poisson(1000.0);
+            let outcome = run(&job);
+            answered(&outcome);
             assert_eq!(
                 outcome.client(Counter::Counted),
                 outcome.client(Counter::Intended),
@@ -205,11 +213,10 @@ fn an_open_loop_sends_exactly_what_is_due() {
 #[test]
 fn more_arrivals_than_can_be_served_are_all_accounted_for() {
     for engine in EngineKind::ALL {
-        let mut trial = TestTrial::new("rr", &["--size", "100000"], *engine);
-        trial.schedule = Schedule::Rate(200_000.0);
-        trial.timeout = 400 * MS;
-        let outcome = trial.run();
-        outcome.clean();
+        let mut job = job("rr", &["--size", "100000"], *engine);
+        job.schedule = Schedule::Rate(200_000.0);
+        job.timing.timeout_ns = 400 * MS;
+        let outcome = run(&job);
         let [sent, unsent, queued] =
             [Counter::Sent, Counter::Unsent, Counter::Queued].map(|c| outcome.client(c));
         // 200 ms of warm-up and window.
@@ -232,14 +239,13 @@ fn a_window_that_is_shut_early_ends_cleanly() {
             ("rr", &["--udp"]),
             ("crr", &[]),
         ] {
-            let mut trial = TestTrial::new(workload, flags, *engine);
-            (trial.connections, trial.threads, trial.window) = (4, 2, 3600 * 1000 * MS);
-            let running = trial.start();
+            let mut job = endless(workload, flags, *engine);
+            job.timing.timeout_ns = 2 * SECOND;
+            let running = Trial::of(&job).start();
             running.open();
             clock::sleep_until(clock::now() + 100 * MS);
             running.finish();
-            let outcome = running.end();
-            outcome.clean();
+            let outcome = running.end().clean();
             if workload != "crr" {
                 conserved(&outcome);
             }
@@ -262,19 +268,15 @@ fn stopping_ends_workers_that_wait() {
     for engine in EngineKind::ALL {
         for (workload, flags, silent) in CASES {
             for opened in [true, false] {
-                let mut trial = TestTrial::new(workload, flags, *engine);
-                (trial.connections, trial.threads, trial.silent) = (4, 2, *silent);
-                (trial.window, trial.timeout) = (3600 * 1000 * MS, 600 * 1000 * MS);
-                let running = trial.start();
+                let job = endless(workload, flags, *engine);
+                let running = Trial { silent: *silent, ..Trial::of(&job) }.start();
                 if opened {
                     running.open();
                     clock::sleep_until(clock::now() + 80 * MS);
                 }
                 let before = clock::now();
                 running.stop();
-                until("all workers have ended", || {
-                    running.client.running() + running.server.running() == 0
-                });
+                until("all workers have ended", || running.workers() == 0);
                 let took = (clock::now() - before) / MS;
                 assert!(took < 1000, "{engine} {workload} {flags:?}: {took} ms");
                 // One end may have seen the other go first.
@@ -287,21 +289,21 @@ fn stopping_ends_workers_that_wait() {
 #[test]
 fn a_server_that_never_answers_is_given_up() {
     for engine in EngineKind::ALL {
-        let mut trial = TestTrial::new("rr", &["--udp", "--size", "100"], *engine);
-        (trial.connections, trial.threads) = (3, 2);
-        (trial.silent, trial.window, trial.timeout) = (true, 300 * MS, 30 * MS);
-        let outcome = trial.run();
-        outcome.clean();
+        let mut job = job("rr", &["--udp", "--size", "100"], *engine);
+        (job.connections, job.threads) = (3, 2);
+        (job.timing.window_ns, job.timing.timeout_ns) = (300 * MS, 30 * MS);
+        let outcome = Trial { silent: true, ..Trial::of(&job) }.run();
         let [sent, lost, completed] =
             [Counter::Sent, Counter::Timeouts, Counter::Completed].map(|c| outcome.client(c));
         // 350 ms hold 11 timeouts a flow; a blocking call notices each up to 20 ms late.
         assert!((9..=36).contains(&sent), "{engine}: {sent} sent");
         assert_eq!((lost, completed), (sent, 0), "{engine}");
 
-        let mut trial = TestTrial::new("rr", &["--size", "100"], *engine);
-        (trial.silent, trial.timeout, trial.window) = (true, 30 * MS, 3600 * 1000 * MS);
-        let outcome = trial.run();
-        let fault = outcome.client_fault.unwrap();
+        let mut job = endless("rr", &["--size", "100"], *engine);
+        (job.connections, job.threads, job.timing.timeout_ns) = (1, 1, 30 * MS);
+        let running = Trial { silent: true, ..Trial::of(&job) }.start();
+        running.open();
+        let fault = running.end().faults[0].take().unwrap();
         assert!(fault.text.contains("no answer within --timeout"), "{engine}: {fault}");
     }
 }
@@ -309,12 +311,12 @@ fn a_server_that_never_answers_is_given_up() {
 #[test]
 fn more_connections_than_are_opened_at_once_all_come_up() {
     for engine in EngineKind::ALL {
-        let mut trial = TestTrial::new("rr", &["--size", "1"], *engine);
+        let mut job = job("rr", &["--size", "1"], *engine);
         // One worker opens 256 at once; with a thread each, threads are the dearer part.
-        (trial.connections, trial.window) =
+        (job.connections, job.timing.window_ns) =
             (if *engine == EngineKind::Threads { 100 } else { 600 }, 100 * MS);
-        let outcome = trial.run();
-        answered(outcome.clean());
+        let outcome = run(&job);
+        answered(&outcome);
         conserved(&outcome);
         assert!(
             outcome.client(Counter::Sent) >= u64::from(outcome.job.connections),
@@ -337,39 +339,34 @@ fn idle_cost() -> u64 {
 #[test]
 fn workers_that_wait_do_not_spin() {
     for engine in SLEEPERS {
-        let trial = |flags, silent| {
-            let mut trial = TestTrial::new("rr", flags, engine);
-            (trial.connections, trial.threads, trial.silent) = (4, 2, silent);
-            (trial.window, trial.timeout) = (3600 * 1000 * MS, 600 * 1000 * MS);
-            trial
-        };
         let mut costs = Vec::new();
         // Before the load, and between the sends of a slow schedule.
-        let mut slow = trial(&["--size", "1"], false);
+        let mut slow = endless("rr", &["--size", "1"], engine);
         slow.schedule = Schedule::Rate(10.0);
-        let running = slow.start();
+        let running = Trial::of(&slow).start();
         costs.push(("before the load", idle_cost()));
         running.open();
         clock::sleep_until(clock::now() + 50 * MS);
         costs.push(("between sends", idle_cost()));
         running.finish();
-        until("the client has ended", || running.client.running() == 0);
+        until("the client has ended", || running.client.workers.running() == 0);
         // The server's grace is over with the timeout, but the server was not closed.
         costs.push(("after the load", idle_cost()));
         running.end().clean();
 
-        let running = trial(&["--udp"], true).start();
+        let job = endless("rr", &["--udp"], engine);
+        let running = Trial { silent: true, ..Trial::of(&job) }.start();
         running.open();
         clock::sleep_until(clock::now() + 50 * MS);
         costs.push(("in a receive", idle_cost()));
         running.stop();
         running.end().clean();
 
-        let mut over = TestTrial::new("rr", &["--size", "1"], engine);
-        (over.window, over.timeout) = (20 * MS, 20 * MS);
-        let running = over.start();
+        let mut over = self::job("rr", &["--size", "1"], engine);
+        (over.timing.window_ns, over.timing.timeout_ns) = (20 * MS, 20 * MS);
+        let running = Trial::of(&over).start();
         running.open();
-        until("the client has ended", || running.client.running() == 0);
+        until("the client has ended", || running.client.workers.running() == 0);
         clock::sleep_until(clock::now() + 50 * MS);
         costs.push(("after the grace", idle_cost()));
         running.end().clean();

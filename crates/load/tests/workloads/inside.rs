@@ -4,18 +4,24 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::rig::alone;
+
 /// Set in the process that runs inside the namespace.
 const INSIDE: &str = "HOPBENCH_TEST_INSIDE";
 
-/// Runs `body` in a new user and network namespace with loopback up, after the shell commands
-/// `setup`. `name` is the test that calls this; a shell variable `WRAP` that `setup` sets stands in
-/// front of the command that runs it. Where namespaces are not to be had it says so and returns;
-/// with `HOPBENCH_REQUIRE_NETNS=1` it fails.
-pub(crate) fn inside(name: &str, setup: &str, body: impl FnOnce()) {
+/// Runs `body`, which is all of a test, in a new user and network namespace with loopback up, after
+/// the shell commands `setup`. A shell variable `WRAP` that `setup` sets stands in front of the
+/// command that runs it. Where namespaces are not to be had it says so and returns; with
+/// `HOPBENCH_REQUIRE_NETNS=1` it fails.
+pub(crate) fn inside(setup: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         body();
         return;
     }
+    // The pipes of the program inside are open files of this process.
+    let _alone = alone();
+    let this = std::thread::current();
+    let name = this.name().unwrap_or_default();
     if let Err(why) = available() {
         assert!(
             std::env::var_os("HOPBENCH_REQUIRE_NETNS").is_none_or(|v| v != "1"),
