@@ -11,4 +11,6 @@ pub(crate) mod tools;
 pub(crate) use context::{Bench, WARMUP};
 pub(crate) use figures::{Figures, Spread};
 pub(crate) use peer_program::{INSTALLED, Peer, Version};
-pub(crate) use text::{number_after, word_after};
+#[cfg(test)]
+pub(crate) use text::word_after;
+pub(crate) use text::{number_after, split};

@@ -70,9 +70,8 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let tools = Tools::find(hopbench, peer::PEERS, &options.peer).map_err(input)?;
     if options.list {
         for row in rows {
-            let state = session::obstacle(row, &tools).unwrap_or_else(|| "can run".to_owned());
-            print(&format!("{:<30} {:<66} {state}", row.name(), row.what()))
-                .map_err(environment)?;
+            let state = session::obstacle(&row, &tools).unwrap_or_else(|| "can run".to_owned());
+            print(&format!("{:<30} {:<66} {state}", row.name, row.what)).map_err(environment)?;
         }
         return Ok(0);
     }
@@ -98,7 +97,7 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
             write!(std::io::stderr(), "{start}[{:>4} s] {what}{end}", begun.elapsed().as_secs());
     };
     let report =
-        session::measure(&bench, &rows, &files, progress).map_err(|error| (MEASURING, error))?;
+        session::measure(&bench, rows, &files, progress).map_err(|error| (MEASURING, error))?;
     if live {
         say("");
     }

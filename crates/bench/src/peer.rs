@@ -29,7 +29,7 @@ pub(crate) const PEERS: &[&Peer] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Version;
+    use crate::bench::{Version, word_after};
 
     #[test]
     fn versions_are_cut_out_of_what_the_tools_print() {
@@ -53,10 +53,10 @@ mod tests {
             (&nginx::PEER, "nginx version: nginx/1.22.1\n", "1.22.1"),
         ];
         for (peer, printed, version) in cases {
-            let Version::Printed(_, find) = peer.version else {
+            let Version::Printed(_, before) = peer.version else {
                 panic!("{} prints no version", peer.name)
             };
-            assert_eq!(find(printed).as_deref(), Some(*version), "{}", peer.name);
+            assert_eq!(word_after(printed, before).as_deref(), Some(*version), "{}", peer.name);
         }
     }
 }

@@ -7,12 +7,12 @@ pub(crate) mod memory;
 mod running;
 mod usage;
 
-use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use tempfile::NamedTempFile;
 
 pub(crate) use running::{Completed, RunningProgram};
 pub(crate) use usage::Usage;
@@ -25,39 +25,46 @@ pub(crate) use usage::Usage;
 /// counted.
 #[derive(Debug)]
 pub(crate) struct Invocation {
-    words: Vec<String>,
-    shown: String,
+    /// The name of the end in the printed command.
+    pub(crate) prompt: &'static str,
+    /// The file of its network namespace, if it has another than this program.
+    pub(crate) namespace: Option<String>,
+    /// The CPU that it is held to.
+    pub(crate) cpu: Option<usize>,
+    /// The files that it may open.
+    pub(crate) files: Option<u64>,
+    /// The program and its arguments.
+    pub(crate) words: Vec<String>,
 }
 
 impl Invocation {
-    /// A program with its arguments; `prompt` names the end in the printed command.
-    pub(crate) fn new(
-        prompt: &str,
-        namespace: Option<&str>,
-        cpu: Option<usize>,
-        files: Option<u64>,
-        words: &[String],
-    ) -> Self {
-        let mut all: Vec<String> = ["setpriv", "--pdeathsig", "KILL"].map(str::to_owned).to_vec();
-        if let Some(file) = namespace {
-            all.extend(["nsenter".to_owned(), format!("--net={file}")]);
-        }
-        let mut visible = Vec::new();
-        if let Some(files) = files {
-            visible.extend(["prlimit".to_owned(), format!("--nofile={files}")]);
-        }
-        if let Some(cpu) = cpu {
-            visible.extend(["taskset".to_owned(), "-c".to_owned(), cpu.to_string()]);
-        }
-        visible.extend_from_slice(words);
-        let shown = format!("{prompt}$ {}", shown(&visible));
-        all.extend(visible);
-        Self { words: all, shown }
+    /// A program with its arguments, where and as this program runs.
+    pub(crate) fn new(prompt: &'static str, program: &Path, arguments: &[impl AsRef<str>]) -> Self {
+        let arguments = arguments.iter().map(|word| word.as_ref().to_owned());
+        let words = std::iter::once(program.display().to_string()).chain(arguments).collect();
+        Self { prompt, namespace: None, cpu: None, files: None, words }
     }
 
     /// The command as a reader can repeat it, without the way into the namespace.
-    pub(crate) fn shown(&self) -> &str {
-        &self.shown
+    pub(crate) fn shown(&self) -> String {
+        format!("{}$ {}", self.prompt, shown(&self.visible()))
+    }
+
+    fn visible(&self) -> Vec<String> {
+        let files = self.files.map(|files| format!("prlimit --nofile={files}"));
+        let cpu = self.cpu.map(|cpu| format!("taskset -c {cpu}"));
+        let before = files.iter().chain(&cpu).flat_map(|words| words.split(' ').map(str::to_owned));
+        before.chain(self.words.iter().cloned()).collect()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]);
+        if let Some(file) = &self.namespace {
+            command.arg("nsenter").arg(format!("--net={file}"));
+        }
+        command.args(self.visible());
+        command
     }
 
     /// Starts it; what it prints goes to files in `scratch`.
@@ -65,22 +72,17 @@ impl Invocation {
     /// # Errors
     /// When it cannot be started.
     pub(crate) fn start(&self, scratch: &Path) -> Result<RunningProgram> {
-        let out =
-            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
-        let err =
-            tempfile::NamedTempFile::new_in(scratch).context("file for the output of a program")?;
-        let writer = |file: &tempfile::NamedTempFile| -> Result<File> { Ok(file.reopen()?) };
-        let child = Command::new(&self.words[0])
-            .args(&self.words[1..])
+        let file = || NamedTempFile::new_in(scratch).context("file for the output of a program");
+        let (out, err) = (file()?, file()?);
+        let child = self
+            .command()
             .current_dir(scratch)
             .stdin(Stdio::null())
-            .stdout(writer(&out)?)
-            .stderr(writer(&err)?)
+            .stdout(out.reopen()?)
+            .stderr(err.reopen()?)
             .spawn()
-            .with_context(|| {
-                format!("`{}` (package util-linux) cannot be started", self.words[0])
-            })?;
-        Ok(RunningProgram::new(self.shown.clone(), child, out, err))
+            .context("`setpriv` (package util-linux) cannot be started")?;
+        Ok(RunningProgram::new(self.shown(), child, out, err))
     }
 
     /// Starts it and waits for its end.
@@ -116,27 +118,27 @@ fn shown(words: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn words(list: &[&str]) -> Vec<String> {
-        list.iter().map(|w| (*w).to_owned()).collect()
+    fn invocation(program: &str, arguments: &[&str]) -> Invocation {
+        Invocation::new("client", Path::new(program), arguments)
     }
 
     #[test]
     fn the_shown_command_hides_the_plumbing() {
-        let task = Invocation::new(
-            "client",
-            Some("/run/netns/x"),
-            Some(0),
-            None,
-            &words(&["/usr/bin/wrk", "-t1", "http://10.71.0.2/"]),
-        );
+        let task = Invocation {
+            namespace: Some("/run/netns/x".to_owned()),
+            cpu: Some(0),
+            ..invocation("/usr/bin/wrk", &["-t1", "http://10.71.0.2/"])
+        };
         assert_eq!(task.shown(), "client$ taskset -c 0 wrk -t1 http://10.71.0.2/");
-        assert!(task.words.contains(&"--net=/run/netns/x".to_owned()));
+        assert!(task.command().get_args().any(|word| word == "--net=/run/netns/x"));
+        let task = Invocation { files: Some(64), ..task };
+        assert!(task.shown().starts_with("client$ prlimit --nofile=64 taskset -c 0 wrk "));
     }
 
     #[test]
     fn a_word_the_shell_would_change_is_quoted() {
-        assert_eq!(shown(&words(&["a", "b c", ""])), "a 'b c' ''");
-        assert_eq!(shown(&words(&["/tmp/x/prog", "/requests"])), "prog /requests");
+        assert_eq!(shown(&["a", "b c", ""].map(str::to_owned)), "a 'b c' ''");
+        assert_eq!(shown(&["/tmp/x/prog", "/requests"].map(str::to_owned)), "prog /requests");
     }
 
     #[test]
@@ -144,18 +146,12 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         // About 2e5 additions: some ms of CPU, far above the resolution of getrusage.
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done";
-        let task = Invocation::new("client", None, None, None, &words(&["sh", "-c", busy]));
+        let task = invocation("sh", &["-c", busy]);
         let finished = task.run(scratch.path(), Duration::from_secs(60)).unwrap();
         assert_eq!(finished.stdout.trim(), "done");
         assert!(finished.usage.total_s() > 0.001, "{:?}", finished.usage);
 
-        let task = Invocation::new(
-            "client",
-            None,
-            None,
-            None,
-            &words(&["sh", "-c", "echo broken >&2; exit 3"]),
-        );
+        let task = invocation("sh", &["-c", "echo broken >&2; exit 3"]);
         let error = task.run(scratch.path(), Duration::from_secs(60)).unwrap_err().to_string();
         assert!(error.contains("broken"), "{error}");
     }
@@ -163,7 +159,7 @@ mod tests {
     #[test]
     fn a_program_that_does_not_end_is_ended() {
         let scratch = tempfile::tempdir().unwrap();
-        let task = Invocation::new("client", None, None, None, &words(&["sleep", "600"]));
+        let task = invocation("sleep", &["600"]);
         let error = task.run(scratch.path(), Duration::from_millis(100)).unwrap_err().to_string();
         assert!(error.contains("still ran"), "{error}");
     }

@@ -14,49 +14,49 @@ use hopbench_model::Pacing;
 use crate::bench::target::Kind;
 use crate::peer::http::{fortio, h2load, hey, k6, oha, wrk};
 use crate::row::Row;
-use http::closed::{BOUND, Closed, LEAN, RICH};
-use http::rate_cpu::RateCpu;
-use http::rate_exact::RateExact;
-use http::rate_limit::RateLimit;
+use http::closed::{BOUND, LEAN, RICH};
+use http::{closed, rate_cpu, rate_exact, rate_limit};
 
 /// Every row, in the order of the table.
-pub(crate) const ROWS: &[&dyn Row] = &[
-    &stream::Stream { connections: 1 },
-    &stream::Stream { connections: 4 },
-    &stream_many::StreamMany,
-    &rr::sockperf::BLOCKING,
-    &rr::sockperf::EPOLL,
-    &rr::qperf::RrQperf,
-    &rr::sockperf::SPINNING,
-    &udp::Udp,
-    &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Nginx, goals: BOUND },
-    &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Nginx, goals: BOUND },
-    &Closed { generator: &wrk::CLOSED, connections: 32, target: Kind::Plain, goals: LEAN },
-    &Closed { generator: &wrk::CLOSED, connections: 256, target: Kind::Plain, goals: LEAN },
-    &Closed { generator: &hey::CLOSED, connections: 32, target: Kind::Plain, goals: RICH },
-    &Closed { generator: &oha::CLOSED, connections: 32, target: Kind::Plain, goals: RICH },
-    &Closed { generator: &fortio::CLOSED, connections: 32, target: Kind::Plain, goals: RICH },
-    &RateCpu { generator: &k6::RATE },
-    &RateCpu { generator: &oha::RATE },
-    &RateCpu { generator: &h2load::RATE },
-    &RateCpu { generator: &fortio::RATE },
-    &RateExact { pacing: Pacing::Sleep, generator: None },
-    &RateExact { pacing: Pacing::Spin, generator: None },
-    &RateExact { pacing: Pacing::Sleep, generator: Some(&k6::RATE) },
-    &RateExact { pacing: Pacing::Sleep, generator: Some(&oha::RATE) },
-    &RateExact { pacing: Pacing::Sleep, generator: Some(&h2load::RATE) },
-    &RateExact { pacing: Pacing::Sleep, generator: Some(&fortio::RATE_EXACT) },
-    &RateLimit { generator: &k6::RATE },
-    &RateLimit { generator: &oha::RATE },
-    &RateLimit { generator: &h2load::RATE },
-    &RateLimit { generator: &fortio::RATE },
-    &memory::idle::MemoryIdle,
-    &memory::connections::MemoryConnections,
-    &start::Start,
-    &profile::Profile::Stream,
-    &profile::Profile::Rr,
-    &profile::Profile::Http,
-];
+pub(crate) fn rows() -> Vec<Row> {
+    vec![
+        stream::row(1),
+        stream::row(4),
+        stream_many::row(),
+        rr::sockperf::row(&rr::sockperf::BLOCKING),
+        rr::sockperf::row(&rr::sockperf::EPOLL),
+        rr::qperf::row(),
+        rr::sockperf::row(&rr::sockperf::SPINNING),
+        udp::row(),
+        closed::row(&wrk::CLOSED, 32, Kind::Nginx, BOUND),
+        closed::row(&wrk::CLOSED, 256, Kind::Nginx, BOUND),
+        closed::row(&wrk::CLOSED, 32, Kind::Plain, LEAN),
+        closed::row(&wrk::CLOSED, 256, Kind::Plain, LEAN),
+        closed::row(&hey::CLOSED, 32, Kind::Plain, RICH),
+        closed::row(&oha::CLOSED, 32, Kind::Plain, RICH),
+        closed::row(&fortio::CLOSED, 32, Kind::Plain, RICH),
+        rate_cpu::row(&k6::RATE),
+        rate_cpu::row(&oha::RATE),
+        rate_cpu::row(&h2load::RATE),
+        rate_cpu::row(&fortio::RATE),
+        rate_exact::alone(Pacing::Sleep, rate_exact::SLEEP_GOALS),
+        rate_exact::alone(Pacing::Spin, rate_exact::SPIN_GOALS),
+        rate_exact::beside(&k6::RATE),
+        rate_exact::beside(&oha::RATE),
+        rate_exact::beside(&h2load::RATE),
+        rate_exact::beside(&fortio::RATE_EXACT),
+        rate_limit::row(&k6::RATE),
+        rate_limit::row(&oha::RATE),
+        rate_limit::row(&h2load::RATE),
+        rate_limit::row(&fortio::RATE),
+        memory::idle::row(),
+        memory::connections::row(),
+        start::row(),
+        profile::stream(),
+        profile::rr(),
+        profile::http(),
+    ]
+}
 
 #[cfg(test)]
 mod tests {
@@ -89,32 +89,34 @@ mod tests {
             name == stem || name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'))
         };
         for stem in &stems {
-            assert!(ROWS.iter().any(|row| of(stem, &row.name())), "{stem} is in no row");
+            assert!(rows().iter().any(|row| of(stem, &row.name)), "{stem} is in no row");
         }
-        for row in ROWS {
-            assert!(stems.iter().any(|stem| of(stem, &row.name())), "{} is in no file", row.name());
+        for row in rows() {
+            assert!(stems.iter().any(|stem| of(stem, &row.name)), "{} is in no file", row.name);
         }
     }
 
     #[test]
     fn names_are_unique_and_every_row_asks_for_something_or_shows_a_peer() {
-        let names: BTreeSet<String> = ROWS.iter().map(|row| row.name()).collect();
-        assert_eq!(names.len(), ROWS.len());
-        for row in ROWS {
-            let asks = row.goals().iter().any(|goal| goal.reach != Reach::Shown);
-            let shows = !row.goals().is_empty() && !row.against().is_empty();
-            assert!(asks || shows, "{} has no goal and no peer", row.name());
+        let names: BTreeSet<String> = rows().into_iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), rows().len());
+        for row in rows() {
+            let asks = row.goals.iter().any(|goal| goal.reach != Reach::Shown);
+            let shows = !row.goals.is_empty() && !row.against.is_empty();
+            assert!(asks || shows, "{} has no goal and no peer", row.name);
+            assert_eq!(row.theirs.is_some(), !row.against.is_empty(), "{}", row.name);
         }
     }
 
     #[test]
     fn the_goals_of_ours_alone_are_judged_once_a_pacing_and_not_once_a_peer() {
         for figure in ["achieved_share", "unsent", "lateness_p99_ns"] {
-            let asks = |row: &&&dyn Row| {
-                let mut goals = row.goals().iter();
+            let asks = |row: &Row| {
+                let mut goals = row.goals.iter();
                 goals.any(|goal| goal.figure == figure && goal.reach != Reach::Shown)
             };
-            let rows: Vec<String> = ROWS.iter().filter(asks).map(|row| row.name()).collect();
+            let rows = rows().into_iter().filter(asks);
+            let rows: Vec<String> = rows.map(|row| row.name).collect();
             assert_eq!(rows, ["http-rate-exact-sleep", "http-rate-exact-spin"], "{figure}");
         }
     }

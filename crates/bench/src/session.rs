@@ -15,34 +15,29 @@ use crate::process::interrupt;
 use crate::report::{self, RowReport, RowStatus, Section, SessionResults};
 use crate::row::Row;
 use crate::row::pairs;
-use crate::rows::ROWS;
+use crate::rows::rows;
 
 /// The rows that were asked for, all of them where none was.
 ///
 /// # Errors
 /// When a name fits no row.
-pub(crate) fn chosen(only: &[String]) -> Result<Vec<&'static dyn Row>> {
+pub(crate) fn chosen(only: &[String]) -> Result<Vec<Row>> {
+    let mut rows = rows();
     for name in only {
-        if !ROWS.iter().any(|row| row.name().starts_with(name.as_str())) {
-            let known: Vec<String> = ROWS.iter().map(|row| row.name()).collect();
+        if !rows.iter().any(|row| row.name.starts_with(name)) {
+            let known: Vec<String> = rows.into_iter().map(|row| row.name).collect();
             bail!("--only `{name}` fits no row; rows are {}", known.join(", "));
         }
     }
-    let wanted = |row: &&dyn Row| {
-        only.is_empty() || only.iter().any(|name| row.name().starts_with(name.as_str()))
-    };
-    Ok(ROWS.iter().copied().filter(wanted).collect())
+    rows.retain(|row| only.is_empty() || only.iter().any(|name| row.name.starts_with(name)));
+    Ok(rows)
 }
 
 /// The reason why a row cannot run here, if there is one.
-pub(crate) fn obstacle(row: &dyn Row, tools: &Tools) -> Option<String> {
-    let errors: Vec<String> = row
-        .needs()
-        .iter()
-        .filter_map(|peer| tools.peer(peer).err())
-        .map(|e| e.to_string())
-        .collect();
-    if errors.is_empty() { None } else { Some(errors.join("; ")) }
+pub(crate) fn obstacle(row: &Row, tools: &Tools) -> Option<String> {
+    let errors = row.needs.iter().filter_map(|peer| tools.peer(peer).err());
+    let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
+    (!errors.is_empty()).then(|| errors.join("; "))
 }
 
 /// The files that results go to.
@@ -90,7 +85,7 @@ impl<'a> Files<'a> {
 /// early.
 pub(crate) fn measure(
     bench: &Bench,
-    rows: &[&dyn Row],
+    rows: Vec<Row>,
     files: &Files<'_>,
     mut progress: impl FnMut(&str),
 ) -> Result<SessionResults> {
@@ -110,14 +105,14 @@ pub(crate) fn measure(
         }
         bench.take_commands();
         let mut runs = Vec::new();
-        let outcome = match obstacle(*row, bench.tools()) {
+        let outcome = match obstacle(&row, bench.tools()) {
             Some(why) => RowStatus::Skipped(why),
-            None => match pairs::run(bench, *row, &plan, &mut runs, &mut progress) {
+            None => match pairs::run(bench, &row, &plan, &mut runs, &mut progress) {
                 Ok(()) => RowStatus::Measured,
                 Err(error) => RowStatus::Failed(format!("{error:#}")),
             },
         };
-        report.rows.push(RowReport::new(*row, &plan, outcome, runs, bench.take_commands()));
+        report.rows.push(RowReport::new(row, &plan, outcome, runs, bench.take_commands()));
         files.save(&report)?;
     }
     Ok(report)
@@ -147,7 +142,7 @@ mod tests {
 
     fn names(only: &[&str]) -> Vec<String> {
         let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
-        chosen(&only).unwrap().iter().map(|row| row.name()).collect()
+        chosen(&only).unwrap().into_iter().map(|row| row.name).collect()
     }
 
     #[test]
@@ -164,13 +159,14 @@ mod tests {
 
     #[test]
     fn rows_are_chosen_by_the_start_of_their_name() {
-        assert_eq!(names(&[]).len(), ROWS.len());
+        assert_eq!(names(&[]).len(), rows().len());
         assert_eq!(names(&["udp"]), ["udp"]);
         assert_eq!(
             names(&["http-closed-oha", "http-closed-hey", "udp"]),
             ["udp", "http-closed-hey-32", "http-closed-oha-32"],
             "the order is the table's"
         );
-        assert!(chosen(&["netperf".to_owned()]).unwrap_err().to_string().contains("stream-1"));
+        let error = chosen(&["netperf".to_owned()]).err().unwrap().to_string();
+        assert!(error.contains("stream-1"), "{error}");
     }
 }

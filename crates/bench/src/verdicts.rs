@@ -11,6 +11,7 @@ mod measured;
 mod quickstart;
 mod table;
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -100,6 +101,6 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
 
 /// A process that keeps the first CPU busy; it ends when this is dropped.
 fn busy(runner: &Runner) -> Result<RunningProgram> {
-    let words = ["sh", "-c", "while :; do :; done"].map(str::to_owned);
-    Invocation::new("machine", None, Some(two_cpus()?[0]), None, &words).start(runner.scratch())
+    let shell = Invocation::new("machine", Path::new("sh"), &["-c", "while :; do :; done"]);
+    Invocation { cpu: Some(two_cpus()?[0]), ..shell }.start(runner.scratch())
 }

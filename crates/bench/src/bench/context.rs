@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::peer_program::Peer;
+use super::text::split;
 use super::tools::Tools;
 use crate::lab::{End, Lab};
-use crate::process::Invocation;
+use crate::process::{Completed, Invocation, RunningProgram, listening};
 
 /// The warm-up of ours before its window. The figures of CPU per byte or request include it.
 pub(crate) const WARMUP: Duration = Duration::from_millis(500);
@@ -59,6 +60,11 @@ impl Bench {
         self.seconds
     }
 
+    /// The same as ours takes it: `3s`.
+    pub(crate) fn time(&self) -> String {
+        format!("{}s", self.seconds)
+    }
+
     /// Length of a run.
     pub(crate) fn window(&self) -> Duration {
         Duration::from_secs(self.seconds.into())
@@ -69,54 +75,66 @@ impl Bench {
         self.window() + WARMUP + Duration::from_secs(20)
     }
 
-    /// The CPU of one end.
-    pub(crate) fn cpu(&self, end: End) -> usize {
-        match end {
-            End::Client => self.cpus[0],
-            End::Server => self.cpus[1],
-        }
-    }
-
     /// A peer at one end, on that end's CPU.
     ///
     /// # Errors
     /// When the peer is not installed.
-    pub(crate) fn peer(&self, peer: &Peer, end: End, words: &[&str]) -> Result<Invocation> {
-        Ok(self.task(end, Some(self.cpu(end)), None, self.tools.peer(peer)?, words))
-    }
-
-    /// As [`Self::peer`], allowed this many open files.
-    ///
-    /// # Errors
-    /// When the peer is not installed.
-    pub(crate) fn peer_with_files(
+    pub(crate) fn peer(
         &self,
         peer: &Peer,
         end: End,
-        files: u64,
-        words: &[&str],
+        words: &[impl AsRef<str>],
     ) -> Result<Invocation> {
-        Ok(self.task(end, Some(self.cpu(end)), Some(files), self.tools.peer(peer)?, words))
+        Ok(self.at(end, self.tools.peer(peer)?, words))
     }
 
     /// Ours at one end, the whole process on that end's CPU, as the peers are.
     pub(crate) fn ours(&self, end: End, words: &[impl AsRef<str>]) -> Invocation {
-        self.task(end, Some(self.cpu(end)), None, &self.hopbench(), words)
-    }
-
-    /// As [`Self::ours`], allowed this many open files.
-    pub(crate) fn ours_with_files(
-        &self,
-        end: End,
-        files: u64,
-        words: &[impl AsRef<str>],
-    ) -> Invocation {
-        self.task(end, Some(self.cpu(end)), Some(files), &self.hopbench(), words)
+        self.at(end, &self.hopbench(), words)
     }
 
     /// Ours outside the lab, on the machine's loopback.
     pub(crate) fn ours_outside(&self, words: &[impl AsRef<str>]) -> Invocation {
-        self.log(Invocation::new("loopback", None, None, None, &command(&self.hopbench(), words)))
+        Invocation::new("loopback", &self.hopbench(), words)
+    }
+
+    /// A hidden subcommand of this program at one end, on that end's CPU.
+    ///
+    /// # Errors
+    /// When this program does not find itself.
+    pub(crate) fn own(&self, end: End, command: &str) -> Result<Invocation> {
+        let program = std::env::current_exe().context("path of this program")?;
+        Ok(self.at(end, &program, &split(command)))
+    }
+
+    /// Starts a program, and remembers its command.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(crate) fn start(&self, program: &Invocation) -> Result<RunningProgram> {
+        let (mut commands, shown) = (self.commands.borrow_mut(), program.shown());
+        if !commands.contains(&shown) {
+            commands.push(shown);
+        }
+        program.start(self.scratch())
+    }
+
+    /// Starts a server and waits until it listens on this TCP port.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub(crate) fn serve(&self, program: &Invocation, port: u16) -> Result<RunningProgram> {
+        let mut server = self.start(program)?;
+        listening::wait(&mut server, port)?;
+        Ok(server)
+    }
+
+    /// Starts a program and waits for its end.
+    ///
+    /// # Errors
+    /// When it fails or hangs.
+    pub(crate) fn run(&self, program: &Invocation) -> Result<Completed> {
+        self.start(program)?.finish(self.limit())
     }
 
     /// Has `run` use this build of ours.
@@ -129,15 +147,6 @@ impl Bench {
 
     fn hopbench(&self) -> PathBuf {
         self.build.borrow().clone().unwrap_or_else(|| self.tools.hopbench().to_owned())
-    }
-
-    /// A hidden subcommand of this program at one end, on that end's CPU.
-    ///
-    /// # Errors
-    /// When this program does not find itself.
-    pub(crate) fn own(&self, end: End, words: &[&str]) -> Result<Invocation> {
-        let program = std::env::current_exe().context("path of this program")?;
-        Ok(self.task(end, Some(self.cpu(end)), None, &program, words))
     }
 
     /// The different commands since the last call, in order, the first few of them.
@@ -160,39 +169,12 @@ impl Bench {
         self.memory.borrow_mut().insert(key, value);
     }
 
-    fn task(
-        &self,
-        end: End,
-        cpu: Option<usize>,
-        files: Option<u64>,
-        program: &Path,
-        words: &[impl AsRef<str>],
-    ) -> Invocation {
-        let prompt = match end {
-            End::Client => "client",
-            End::Server => "server",
+    fn at(&self, end: End, program: &Path, words: &[impl AsRef<str>]) -> Invocation {
+        let (prompt, cpu) = match end {
+            End::Client => ("client", self.cpus[0]),
+            End::Server => ("server", self.cpus[1]),
         };
-        self.log(Invocation::new(
-            prompt,
-            Some(&self.lab.file(end)),
-            cpu,
-            files,
-            &command(program, words),
-        ))
+        let namespace = Some(self.lab.file(end));
+        Invocation { namespace, cpu: Some(cpu), ..Invocation::new(prompt, program, words) }
     }
-
-    fn log(&self, task: Invocation) -> Invocation {
-        let mut commands = self.commands.borrow_mut();
-        let shown = task.shown().to_owned();
-        if !commands.contains(&shown) {
-            commands.push(shown);
-        }
-        drop(commands);
-        task
-    }
-}
-
-fn command(program: &Path, words: &[impl AsRef<str>]) -> Vec<String> {
-    let program = PathBuf::from(program).display().to_string();
-    std::iter::once(program).chain(words.iter().map(|word| word.as_ref().to_owned())).collect()
 }

@@ -6,6 +6,7 @@ use hopbench_model::{Latency, Pacing, Record};
 use super::context::{Bench, WARMUP};
 use super::figures::Figures;
 use super::target::{Kind, Target};
+use super::text::split;
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::{Completed, RunningProgram, Usage, listening};
 
@@ -26,6 +27,14 @@ pub(crate) struct AgentRun {
 }
 
 impl AgentRun {
+    /// One of the record's metrics.
+    ///
+    /// # Errors
+    /// When the record has none of that name.
+    pub(crate) fn metric(&self, name: &str) -> Result<f64> {
+        metric(&self.record, name)
+    }
+
     /// CPU per byte of both processes, as it is worked out for the peers.
     pub(crate) fn cpu_per_byte(&self) -> Figures {
         Figures::from([
@@ -40,52 +49,46 @@ impl AgentRun {
 /// # Errors
 /// When it does not come up.
 pub(crate) fn serve(bench: &Bench) -> Result<RunningProgram> {
-    let mut server = bench
-        .ours(End::Server, &["serve", "--insecure", "--port", &PORT.to_string()])
-        .start(bench.scratch())?;
-    listening::wait(&mut server, PORT)?;
-    Ok(server)
+    let words = split(&format!("serve --insecure --port {PORT}"));
+    bench.serve(&bench.ours(End::Server, &words), PORT)
 }
 
 /// Runs a workload against a fresh agent.
 ///
 /// # Errors
 /// When either end fails or the record shows that the trial did not go as asked.
-pub(crate) fn against_agent(bench: &Bench, workload: &str, words: &[&str]) -> Result<AgentRun> {
+pub(crate) fn against_agent(bench: &Bench, workload: &str, words: &str) -> Result<AgentRun> {
     let server = serve(bench)?;
     let before = listening::interface_bytes(&server)?;
     let target = format!("{SERVER_ADDRESS}:{PORT}");
-    let words = with_common(workload, &target, &format!("{}s", bench.seconds()), words);
-    let client = bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())?;
+    let words = with_common(workload, &target, &bench.time(), words);
+    let client = bench.run(&bench.ours(End::Client, &words))?;
     let bytes = listening::interface_bytes(&server)? - before;
     let server = server.stop()?;
     Ok(AgentRun { record: parse(&client.stdout)?, client: client.usage, server, bytes })
 }
 
 /// The words of `hopbench http` against a URL, for a window like `3s`.
-pub(crate) fn http_words(url: &str, window: &str, words: &[impl AsRef<str>]) -> Vec<String> {
+pub(crate) fn http_words(url: &str, window: &str, words: &str) -> Vec<String> {
     with_common("http", url, window, words)
 }
 
 /// The words of an evenly spaced rate from one thread.
-pub(crate) fn rate_words(connections: u32, per_s: u64, pacing: Pacing) -> Vec<String> {
-    let words =
-        format!("-c {connections} --threads 1 --schedule rate --rate {per_s} --pacing {pacing}");
-    words.split(' ').map(str::to_owned).collect()
+pub(crate) fn rate_words(connections: u32, per_s: u64, pacing: Pacing) -> String {
+    format!("-c {connections} --threads 1 --schedule rate --rate {per_s} --pacing {pacing}")
+}
+
+/// The words of a closed loop from one thread.
+pub(crate) fn closed_words(connections: u32) -> String {
+    format!("-c {connections} --threads 1 --schedule closed")
 }
 
 /// Runs `hopbench http` against a URL, for a window like `3s`.
 ///
 /// # Errors
 /// When it fails.
-pub(crate) fn http(
-    bench: &Bench,
-    url: &str,
-    window: &str,
-    words: &[impl AsRef<str>],
-) -> Result<Completed> {
-    let words = http_words(url, window, words);
-    bench.ours(End::Client, &words).run(bench.scratch(), bench.limit())
+pub(crate) fn http(bench: &Bench, url: &str, window: &str, words: &str) -> Result<Completed> {
+    bench.run(&bench.ours(End::Client, &http_words(url, window, words)))
 }
 
 /// Runs `hopbench http` against a target of its own, for a window like `3s`; figures as
@@ -97,7 +100,7 @@ pub(crate) fn against_target(
     bench: &Bench,
     kind: Kind,
     window: &str,
-    words: &[impl AsRef<str>],
+    words: &str,
 ) -> Result<Figures> {
     let target = Target::start(bench, kind)?;
     let client = http(bench, &target.url(), window, words)?;
@@ -159,20 +162,13 @@ pub(crate) fn latency<'a>(record: &'a Record, name: &str) -> Result<&'a Latency>
         .with_context(|| format!("the record of `{}` has no `{name}`", record.workload))
 }
 
-fn with_common(
-    workload: &str,
-    target: &str,
-    window: &str,
-    words: &[impl AsRef<str>],
-) -> Vec<String> {
-    let warmup = format!("{}ms", WARMUP.as_millis());
-    let mut all = vec![workload, target, "-t", window, "--warmup", &warmup, "--format", "json"];
+fn with_common(workload: &str, target: &str, window: &str, words: &str) -> Vec<String> {
+    let warmup = WARMUP.as_millis();
     // What answers a URL here is no agent, and has no session.
-    if !target.contains("://") {
-        all.push("--insecure");
-    }
-    all.extend(words.iter().map(AsRef::as_ref));
-    all.into_iter().map(str::to_owned).collect()
+    let session = if target.contains("://") { "" } else { "--insecure" };
+    split(&format!(
+        "{workload} {target} -t {window} --warmup {warmup}ms --format json {session} {words}"
+    ))
 }
 
 #[cfg(test)]
@@ -229,7 +225,7 @@ mod tests {
 
     #[test]
     fn every_client_gets_the_common_words() {
-        let words = with_common("rr", "10.71.0.2:7474", "3s", &["--size", "1"]).join(" ");
+        let words = with_common("rr", "10.71.0.2:7474", "3s", "--size 1").join(" ");
         assert_eq!(
             words,
             "rr 10.71.0.2:7474 -t 3s --warmup 500ms --format json --insecure --size 1"
@@ -238,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_url_is_asked_without_a_session() {
-        let words = with_common("http", "http://10.71.0.2/", "3s", &["-c", "32"]).join(" ");
+        let words = with_common("http", "http://10.71.0.2/", "3s", "-c 32").join(" ");
         assert_eq!(words, "http http://10.71.0.2/ -t 3s --warmup 500ms --format json -c 32");
     }
 }

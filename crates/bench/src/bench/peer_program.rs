@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::text::word_after;
+
 /// A program that must be installed for a row.
 #[derive(Debug)]
 pub(crate) struct Peer {
@@ -17,8 +19,8 @@ pub(crate) struct Peer {
 /// The source of the version of a program.
 #[derive(Debug)]
 pub(crate) enum Version {
-    /// In what it prints with these arguments, where this finds it.
-    Printed(&'static [&'static str], fn(&str) -> Option<String>),
+    /// In what it prints with this argument: the first word behind this text.
+    Printed(&'static str, &'static str),
     /// Only in what Go writes into every program: the version of this module.
     GoModule(&'static str),
 }
@@ -41,8 +43,8 @@ impl Peer {
     /// The version that the binary at this path names, `unknown` where it does not.
     pub(crate) fn version_of(&self, binary: &Path) -> String {
         let version = match &self.version {
-            Version::Printed(arguments, find) => {
-                printed(binary, arguments).and_then(|text| find(&text))
+            Version::Printed(argument, before) => {
+                printed(binary, argument).and_then(|text| word_after(&text, before))
             }
             Version::GoModule(module) => {
                 std::fs::read(binary).ok().and_then(|bytes| module_version(&bytes, module))
@@ -52,8 +54,8 @@ impl Peer {
     }
 }
 
-fn printed(binary: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(binary).args(arguments).output().ok()?;
+fn printed(binary: &Path, argument: &str) -> Option<String> {
+    let output = Command::new(binary).arg(argument).output().ok()?;
     Some(format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),

@@ -8,7 +8,7 @@ use super::context::Bench;
 use super::figures::Figures;
 use super::peer_program::Peer;
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::process::{RunningProgram, Usage, listening};
+use crate::process::{RunningProgram, Usage};
 
 /// The page on which a target tells what it served.
 pub(crate) const STATUS_PATH: &str = "/requests";
@@ -55,13 +55,11 @@ impl<'a> Target<'a> {
     /// # Errors
     /// When it cannot be started.
     pub(crate) fn start(bench: &'a Bench, kind: Kind) -> Result<Self> {
-        let task = match kind {
-            Kind::Nginx => nginx::task(bench)?,
-            Kind::Plain => bench.own(End::Server, &["answer", &PORT.to_string()])?,
+        let server = match kind {
+            Kind::Nginx => nginx::server(bench)?,
+            Kind::Plain => bench.own(End::Server, &format!("answer {PORT}"))?,
         };
-        let mut running = task.start(bench.scratch())?;
-        listening::wait(&mut running, PORT)?;
-        Ok(Self { bench, running })
+        Ok(Self { bench, running: bench.serve(&server, PORT)? })
     }
 
     /// The address of the small answer.
@@ -74,10 +72,9 @@ impl<'a> Target<'a> {
     /// # Errors
     /// When it does not answer.
     pub(crate) fn served(&self) -> Result<Served> {
-        let target = format!("{SERVER_ADDRESS}:{PORT}");
-        let asked = self.bench.own(End::Client, &["get", &target, STATUS_PATH])?;
-        let answer = asked.run(self.bench.scratch(), self.bench.limit())?.stdout;
-        let counted = served(&answer).context("the target did not say what it served")?;
+        let question = format!("get {SERVER_ADDRESS}:{PORT} {STATUS_PATH}");
+        let answer = self.bench.run(&self.bench.own(End::Client, &question)?)?;
+        let counted = served(&answer.stdout).context("the target did not say what it served")?;
         // The question counts itself.
         Ok(Served { connections: counted.connections - 1.0, requests: counted.requests - 1.0 })
     }

@@ -1,4 +1,9 @@
-//! The search for words and numbers in what programs print.
+//! Words: those of a command, and those that are searched for in what programs print.
+
+/// The words of a command that needs no quotes.
+pub(crate) fn split(command: &str) -> Vec<String> {
+    command.split_whitespace().map(str::to_owned).collect()
+}
 
 /// The first word after `marker` in a text.
 pub(crate) fn word_after(text: &str, marker: &str) -> Option<String> {

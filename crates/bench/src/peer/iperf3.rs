@@ -3,16 +3,13 @@
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, word_after};
+use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, split};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::listening;
 
 /// How iperf3 is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "iperf3",
-    version: Version::Printed(&["--version"], |printed| word_after(printed, "iperf ")),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "iperf3", version: Version::Printed("--version", "iperf "), source: INSTALLED };
 
 const PORT: u16 = 5201;
 
@@ -27,8 +24,7 @@ const PORT: u16 = 5201;
 /// # Errors
 /// When a program fails or prints something else.
 pub(crate) fn stream(bench: &Bench, connections: u32) -> Result<Figures> {
-    let extra = ["-P", &connections.to_string(), "-l", "128K"].map(str::to_owned);
-    run(bench, &extra, |end| {
+    run(bench, &format!("-P {connections} -l 128K"), |end| {
         Ok(Figures::from([("received_bits_per_s", end.sum_received.bits_per_second)]))
     })
 }
@@ -40,24 +36,16 @@ pub(crate) fn stream(bench: &Bench, connections: u32) -> Result<Figures> {
 /// # Errors
 /// When a program fails or prints something else.
 pub(crate) fn packets(bench: &Bench, size: u32) -> Result<Figures> {
-    let extra = ["-u", "-l", &size.to_string(), "-b", "0"].map(str::to_owned);
-    run(bench, &extra, |end| {
+    run(bench, &format!("-u -l {size} -b 0"), |end| {
         Ok(Figures::from([("received_packets_per_s", delivered_per_s(&end.sum_received)?)]))
     })
 }
 
-fn run(
-    bench: &Bench,
-    extra: &[String],
-    read: impl Fn(&Ending) -> Result<Figures>,
-) -> Result<Figures> {
-    let mut server = bench.peer(&PEER, End::Server, &["-s"])?.start(bench.scratch())?;
-    listening::wait(&mut server, PORT)?;
+fn run(bench: &Bench, extra: &str, read: impl Fn(&Ending) -> Result<Figures>) -> Result<Figures> {
+    let server = bench.serve(&bench.peer(&PEER, End::Server, &["-s"])?, PORT)?;
     let before = listening::interface_bytes(&server)?;
-    let time = bench.seconds().to_string();
-    let mut words = vec!["-c", SERVER_ADDRESS, "-t", &time, "-J"];
-    words.extend(extra.iter().map(String::as_str));
-    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
+    let words = split(&format!("-c {SERVER_ADDRESS} -t {} -J {extra}", bench.seconds()));
+    let client = bench.run(&bench.peer(&PEER, End::Client, &words)?)?;
     let bytes = listening::interface_bytes(&server)? - before;
     let server_usage = server.stop()?;
     let mut figures = read(&parse(&client.stdout)?)?;

@@ -5,7 +5,6 @@ use anyhow::{Context, Result};
 use crate::bench::{Bench, Figures, WARMUP};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::part::plain::Received;
-use crate::process::listening;
 
 const PORT: u16 = 7475;
 
@@ -16,16 +15,11 @@ const PORT: u16 = 7475;
 /// # Errors
 /// When one of the two fails.
 pub(crate) fn stream(bench: &Bench, connections: u32, size: u32) -> Result<Figures> {
-    let number = |value: u128| value.to_string();
-    let (port, c, size) = (PORT.to_string(), connections.to_string(), size.to_string());
-    let (warmup, window) = (number(WARMUP.as_millis()), number(bench.window().as_millis()));
-    let mut receiver = bench
-        .own(End::Server, &["plain-receive", &port, &c, &size, &warmup, &window])?
-        .start(bench.scratch())?;
-    listening::wait(&mut receiver, PORT)?;
-    let target = format!("{SERVER_ADDRESS}:{PORT}");
-    let sender =
-        bench.own(End::Client, &["plain-send", &target, &c, &size])?.start(bench.scratch())?;
+    let (warmup, window) = (WARMUP.as_millis(), bench.window().as_millis());
+    let receive = format!("plain-receive {PORT} {connections} {size} {warmup} {window}");
+    let receiver = bench.serve(&bench.own(End::Server, &receive)?, PORT)?;
+    let send = format!("plain-send {SERVER_ADDRESS}:{PORT} {connections} {size}");
+    let sender = bench.start(&bench.own(End::Client, &send)?)?;
     let finished = receiver.finish(bench.limit())?;
     sender.finish(bench.limit())?;
     let received: Received =

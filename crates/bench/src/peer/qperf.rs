@@ -2,16 +2,12 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, word_after};
+use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, split};
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::process::listening;
 
 /// How qperf is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "qperf",
-    version: Version::Printed(&["--version"], |printed| word_after(printed, "qperf ")),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "qperf", version: Version::Printed("--version", "qperf "), source: INSTALLED };
 
 const PORT: u16 = 19765;
 
@@ -23,11 +19,11 @@ const PORT: u16 = 19765;
 /// # Errors
 /// When a program fails or prints something else.
 pub(crate) fn latency(bench: &Bench) -> Result<Figures> {
-    let (port, time) = (PORT.to_string(), bench.seconds().to_string());
-    let mut server = bench.peer(&PEER, End::Server, &["-lp", &port])?.start(bench.scratch())?;
-    listening::wait(&mut server, PORT)?;
-    let words = [SERVER_ADDRESS, "-lp", &port, "-t", &time, "-m", "1", "-e", "5", "tcp_lat"];
-    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
+    let port = format!("-lp {PORT}");
+    let server = bench.serve(&bench.peer(&PEER, End::Server, &split(&port))?, PORT)?;
+    let time = bench.seconds();
+    let words = split(&format!("{SERVER_ADDRESS} {port} -t {time} -m 1 -e 5 tcp_lat"));
+    let client = bench.run(&bench.peer(&PEER, End::Client, &words)?)?;
     server.stop()?;
     let round_trip = 2.0 * parse(&client.stdout)?;
     Ok(Figures::from([("rtt_mean_ns", round_trip), ("rtt_p50_ns", round_trip)]))

@@ -1,10 +1,10 @@
 //! Our own program as `make build` builds it.
 
-use crate::bench::{Peer, Version, word_after};
+use crate::bench::{Peer, Version};
 
 /// Found where `make bench` says that it is (`--peer`).
 pub(crate) const PEER: Peer = Peer {
     name: "hopbench-quick",
-    version: Version::Printed(&["--version"], |text| word_after(text, "hopbench ")),
+    version: Version::Printed("--version", "hopbench "),
     source: "`make bench` builds it",
 };

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, number_after, word_after};
+use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, number_after, split};
 use crate::lab::{End, SERVER_ADDRESS};
-use crate::process::listening;
 
 /// How sockperf is found.
 pub(crate) const PEER: Peer = Peer {
     name: "sockperf",
-    version: Version::Printed(&["--version"], |printed| word_after(printed, "version ")),
+    version: Version::Printed("--version", "version "),
     source: INSTALLED,
 };
 
@@ -32,14 +31,13 @@ impl Waiting {
     /// The words by which each end finds the other and waits for it. sockperf uses epoll only for a
     /// list of connections, which goes to a file in `scratch`.
     fn words(self, scratch: &Path) -> Result<Vec<String>> {
-        let port = PORT.to_string();
-        let address = ["--tcp", "-i", SERVER_ADDRESS, "-p", &port].map(str::to_owned);
+        let address = format!("--tcp -i {SERVER_ADDRESS} -p {PORT}");
         Ok(match self {
-            Self::Receive => address.to_vec(),
-            Self::Spin => address.into_iter().chain(["--nonblocked".to_owned()]).collect(),
+            Self::Receive => split(&address),
+            Self::Spin => split(&format!("{address} --nonblocked")),
             Self::Epoll => {
                 let list = scratch.join("connections");
-                std::fs::write(&list, format!("T:{SERVER_ADDRESS}:{port}\n"))
+                std::fs::write(&list, format!("T:{SERVER_ADDRESS}:{PORT}\n"))
                     .context("list of connections for sockperf")?;
                 ["-f", &list.display().to_string(), "-F", "epoll"].map(str::to_owned).to_vec()
             }
@@ -55,15 +53,11 @@ impl Waiting {
 /// When a program fails or prints something else.
 pub(crate) fn ping_pong(bench: &Bench, waiting: Waiting) -> Result<Figures> {
     let both = waiting.words(bench.scratch())?;
-    let with = |own: &[&'static str]| -> Vec<&str> {
-        own.iter().copied().chain(both.iter().map(String::as_str)).collect()
-    };
-    let mut server = bench.peer(&PEER, End::Server, &with(&["server"]))?.start(bench.scratch())?;
-    listening::wait(&mut server, PORT)?;
-    let time = bench.seconds().to_string();
-    let mut words = with(&["ping-pong", "--full-rtt", "-m", "14"]);
-    words.extend(["-t", &time]);
-    let client = bench.peer(&PEER, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
+    let words = [split("server"), both.clone()].concat();
+    let server = bench.serve(&bench.peer(&PEER, End::Server, &words)?, PORT)?;
+    let time = split(&format!("-t {}", bench.seconds()));
+    let words = [split("ping-pong --full-rtt -m 14"), both, time].concat();
+    let client = bench.run(&bench.peer(&PEER, End::Client, &words)?)?;
     server.stop()?;
     parse(&client.stdout)
 }

@@ -64,27 +64,27 @@ pub(crate) enum RowStatus {
 impl RowReport {
     /// The report on a row whose runs followed the plan.
     pub(crate) fn new(
-        row: &dyn Row,
+        row: Row,
         plan: &Stop,
         outcome: RowStatus,
         runs: Vec<RunPair>,
         commands: Vec<String>,
     ) -> Self {
         let mut judgements: Vec<Judgement> =
-            row.goals().iter().map(|goal| judge(goal, plan, &runs)).collect();
+            row.goals.iter().map(|goal| judge(goal, plan, &runs)).collect();
         if let RowStatus::Failed(_) = outcome {
             // The pairs before the failure are shown; they are no verdict.
             judgements.iter_mut().for_each(|judgement| judgement.verdict = None);
         }
         Self {
-            name: row.name(),
-            what: row.what(),
-            against: row.against(),
+            name: row.name,
+            what: row.what,
+            against: row.against,
             judgements,
             outcome,
             runs,
             commands,
-            note: row.note(),
+            note: row.note,
         }
     }
 }
@@ -154,17 +154,13 @@ impl fmt::Display for Score {
 #[cfg(test)]
 pub(crate) fn sample() -> SessionResults {
     use crate::bench::Figures;
-    use crate::row::pairs::plan;
-    use crate::rows::ROWS;
 
-    let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
     let run = |ours: f64, peer: f64| RunPair {
         ours: Figures::from([("received_packets_per_s", ours)]),
         peer: Some(Figures::from([("received_packets_per_s", peer)])),
     };
     let runs = vec![run(110.0, 100.0), run(222.0, 200.0), run(330.0, 300.0)];
     let commands = vec!["client$ taskset -c 0 iperf3 -u".to_owned()];
-    let skipped = ROWS.iter().find(|row| row.name() == "rr-qperf").unwrap();
     SessionResults {
         machine: Machine {
             cpu: "Test CPU".to_owned(),
@@ -177,10 +173,9 @@ pub(crate) fn sample() -> SessionResults {
         pairs: 3,
         most_pairs: 6,
         rows: vec![
-            RowReport::new(*row, &plan(3), RowStatus::Measured, runs, commands),
-            RowReport::new(
-                *skipped,
-                &plan(3),
+            sample_row("udp", RowStatus::Measured, runs, commands),
+            sample_row(
+                "rr-qperf",
                 RowStatus::Skipped("qperf was not found".to_owned()),
                 Vec::new(),
                 Vec::new(),
@@ -190,24 +185,27 @@ pub(crate) fn sample() -> SessionResults {
 }
 
 #[cfg(test)]
+fn sample_row(
+    name: &str,
+    outcome: RowStatus,
+    runs: Vec<RunPair>,
+    commands: Vec<String>,
+) -> RowReport {
+    let row = crate::rows::rows().into_iter().find(|row| row.name == name).unwrap();
+    RowReport::new(row, &crate::row::pairs::plan(3), outcome, runs, commands)
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::pairs::plan;
-    use crate::rows::ROWS;
 
     #[test]
     fn a_row_that_broke_is_told_and_is_no_verdict_while_others_stand() {
         let mut report = sample();
         assert!(!report.failed());
-        let row = ROWS.iter().find(|row| row.name() == "udp").unwrap();
         let runs = report.rows[0].runs.clone();
-        report.rows.push(RowReport::new(
-            *row,
-            &plan(3),
-            RowStatus::Failed("connection lost".to_owned()),
-            runs,
-            Vec::new(),
-        ));
+        let failed = RowStatus::Failed("connection lost".to_owned());
+        report.rows.push(sample_row("udp", failed, runs, Vec::new()));
         assert!(report.failed());
         assert_eq!(report.broken().collect::<Vec<_>>(), [("udp", "connection lost")]);
         let one = Score { met: 1, ..Score::default() };
@@ -218,15 +216,9 @@ mod tests {
     #[test]
     fn rows_that_were_not_run_are_named_once_a_reason() {
         let mut report = sample();
-        let row = ROWS.iter().find(|row| row.name() == "rr-sockperf-spin").unwrap();
         for why in ["qperf was not found", "no such CPU"] {
-            report.rows.push(RowReport::new(
-                *row,
-                &plan(3),
-                RowStatus::Skipped(why.to_owned()),
-                Vec::new(),
-                Vec::new(),
-            ));
+            let skipped = RowStatus::Skipped(why.to_owned());
+            report.rows.push(sample_row("rr-sockperf-spin", skipped, Vec::new(), Vec::new()));
         }
         let expected = [
             ("qperf was not found", vec!["rr-qperf", "rr-sockperf-spin"]),

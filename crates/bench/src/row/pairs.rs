@@ -65,24 +65,25 @@ pub(crate) fn most(pairs: u32) -> u32 {
 /// Those of the first run that fails; the pairs before it are kept.
 pub(crate) fn run(
     bench: &Bench,
-    row: &dyn Row,
+    row: &Row,
     plan: &Stop,
     done: &mut Vec<RunPair>,
     mut progress: impl FnMut(&str),
 ) -> Result<()> {
-    collect(row.goals(), plan, done, |number| {
+    collect(row.goals, plan, done, |number| {
         interrupt::check()?;
         let of = match number > plan.min_rounds {
             true => format!("{}, not decided yet", plan.max_rounds),
             false => plan.min_rounds.to_string(),
         };
-        progress(&format!("{}: ours {number}/{of}", row.name()));
-        let ours = row.ours(bench)?;
+        progress(&format!("{}: ours {number}/{of}", row.name));
+        let ours = (row.ours)(bench)?;
         interrupt::check()?;
-        if !row.against().is_empty() {
-            progress(&format!("{}: {} {number}/{of}", row.name(), row.against()));
+        if !row.against.is_empty() {
+            progress(&format!("{}: {} {number}/{of}", row.name, row.against));
         }
-        Ok(RunPair { ours, peer: row.theirs(bench)? })
+        let peer = row.theirs.as_ref().map(|run| run(bench)).transpose()?;
+        Ok(RunPair { ours, peer })
     })
 }
 

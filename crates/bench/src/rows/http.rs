@@ -10,14 +10,20 @@ use crate::bench::target::Kind;
 use crate::peer::http::generator::Generator;
 use crate::row::goal::{Goal, Reach};
 
+/// The rate at which requests were answered.
+pub(super) const fn requests(reach: Reach) -> Goal {
+    Goal::ratio("requests_per_s", "requests", "1/s", 1.0, reach)
+}
+
+/// The CPU of the client's whole process for a request.
+pub(super) const fn client_cpu(reach: Reach) -> Goal {
+    Goal::ratio("client_cpu_s_per_request", "client CPU a request", "us", 1e6, reach)
+}
+
 /// Whether the target was the limit: at one core it was.
 const TARGET_CORES: Goal = Goal::ratio("target_cores", "target's CPU", "cores", 1.0, Reach::Shown);
 
 /// The programs of a row with this peer and this target.
-fn needs(generator: Option<&Generator>, target: Kind) -> Vec<&'static Peer> {
-    generator
-        .map(|generator| generator.peer)
-        .into_iter()
-        .chain(target.needs().iter().copied())
-        .collect()
+fn needs(generator: &Generator, target: Kind) -> Vec<&'static Peer> {
+    [&[generator.peer], target.needs()].concat()
 }

@@ -14,7 +14,7 @@ use crate::bench::{Bench, Figures, ours};
 /// # Errors
 /// When either end fails.
 pub(super) fn ours(bench: &Bench, engine: &str) -> Result<Figures> {
-    let run = ours::against_agent(bench, "rr", &["-c", "1", "--size", "1", "--engine", engine])?;
+    let run = ours::against_agent(bench, "rr", &format!("-c 1 --size 1 --engine {engine}"))?;
     let service = ours::latency(&run.record, "service_ns")?;
     Ok(Figures::from([("rtt_p50_ns", service.p50 as f64), ("rtt_mean_ns", service.mean)]))
 }

@@ -6,15 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::{Bench, Figures, Peer, Spread, ours};
+use crate::bench::{Bench, Figures, Spread, ours};
 use crate::process::clock::{self, Moment};
 use crate::process::interrupt;
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
-
-/// `hopbench http` on loopback.
-#[derive(Debug)]
-pub(super) struct Start;
 
 /// Starts of one run; the median counts.
 const STARTS: usize = 5;
@@ -22,41 +18,26 @@ const STARTS: usize = 5;
 const PORT: u16 = 7476;
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl Row for Start {
-    fn name(&self) -> String {
-        "start".to_owned()
-    }
+const GOALS: &[Goal] =
+    &[Goal::value("start_s", "first byte after", "ms", 1e3, Reach::AtMost(30.0))];
 
-    fn what(&self) -> String {
-        "start to first packet, loopback".to_owned()
-    }
-
-    fn against(&self) -> &'static str {
-        ""
-    }
-
-    fn needs(&self) -> Vec<&'static Peer> {
-        Vec::new()
-    }
-
-    fn goals(&self) -> &'static [Goal] {
-        const { &[Goal::value("start_s", "first byte after", "ms", 1e3, Reach::AtMost(30.0))] }
-    }
-
-    fn note(&self) -> String {
-        "From fork to the first byte of a request at a listener in this program, one clock. The start of `setpriv` before it \
-         (about 1 ms) is in the figure."
-        .to_owned()
-    }
-
-    fn ours(&self, bench: &Bench) -> Result<Figures> {
-        let starts = (0..STARTS).map(|_| one(bench)).collect::<Result<Vec<f64>>>()?;
-        let spread = Spread::of(&starts).context("no start was timed")?;
-        Ok(Figures::from([("start_s", spread.median)]))
-    }
-
-    fn theirs(&self, _: &Bench) -> Result<Option<Figures>> {
-        Ok(None)
+/// `hopbench http` on loopback.
+pub(super) fn row() -> Row {
+    Row {
+        name: "start".to_owned(),
+        what: "start to first packet, loopback".to_owned(),
+        against: "",
+        needs: Vec::new(),
+        goals: GOALS,
+        note: "From fork to the first byte of a request at a listener in this program, one clock. The start of `setpriv` before it \
+               (about 1 ms) is in the figure."
+            .to_owned(),
+        ours: Box::new(|bench| {
+            let starts = (0..STARTS).map(|_| one(bench)).collect::<Result<Vec<f64>>>()?;
+            let spread = Spread::of(&starts).context("no start was timed")?;
+            Ok(Figures::from([("start_s", spread.median)]))
+        }),
+        theirs: None,
     }
 }
 
@@ -65,11 +46,10 @@ fn one(bench: &Bench) -> Result<f64> {
     let listener = TcpListener::bind(address).with_context(|| format!("listener on {address}"))?;
     listener.set_nonblocking(true).context("listener on loopback")?;
     let url = format!("http://{address}/");
-    let words = ours::http_words(&url, "1s", &["-c", "1"]);
-    let task = bench.ours_outside(&words);
+    let program = bench.ours_outside(&ours::http_words(&url, "1s", "-c 1"));
     let begun = Moment::now();
     // Dropped, and so killed, when the byte is here.
-    let mut client = task.start(bench.scratch())?;
+    let mut client = bench.start(&program)?;
     loop {
         match listener.accept() {
             Ok((stream, _)) => {

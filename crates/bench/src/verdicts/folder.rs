@@ -76,10 +76,8 @@ impl Runner {
     pub(super) fn run(&self, scenario: &str, words: &[&str], takes: Duration) -> Result<Folder> {
         let folder = tempfile::tempdir_in(self.scratch()).context("temporary directory")?;
         let out = folder.path().join("run").display().to_string();
-        let program = self.hopbench.display().to_string();
-        let all = [&[program.as_str(), "run", scenario, "--out", &out], words].concat();
-        let all: Vec<String> = all.into_iter().map(str::to_owned).collect();
-        Invocation::new("machine", None, None, None, &all)
+        let words = [&["run", scenario, "--out", &out], words].concat();
+        Invocation::new("machine", &self.hopbench, &words)
             .run(self.scratch(), takes * 2 + SLACK)?;
         Folder::read(Path::new(&out))
     }

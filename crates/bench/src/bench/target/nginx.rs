@@ -4,16 +4,12 @@ use anyhow::{Context, Result};
 
 use crate::bench::context::Bench;
 use crate::bench::peer_program::{INSTALLED, Peer, Version};
-use crate::bench::text::word_after;
 use crate::lab::End;
 use crate::process::Invocation;
 
 /// How nginx is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "nginx",
-    version: Version::Printed(&["-v"], |printed| word_after(printed, "nginx/")),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "nginx", version: Version::Printed("-v", "nginx/"), source: INSTALLED };
 
 /// Far more than the 10 000 connections of the memory row: with less than a sixteenth of them free,
 /// nginx closes connections that wait for a request.
@@ -48,14 +44,15 @@ http {
 ///
 /// # Errors
 /// When it is not installed, or its configuration cannot be written.
-pub(super) fn task(bench: &Bench) -> Result<Invocation> {
+pub(super) fn server(bench: &Bench) -> Result<Invocation> {
     let directory = bench.scratch().join("nginx");
     std::fs::create_dir_all(&directory).context("directory for nginx")?;
     std::fs::write(directory.join("nginx.conf"), CONFIGURATION).context("nginx.conf")?;
     let prefix = directory.display().to_string();
-    // A few files beside the sockets.
     let words = ["-p", &prefix, "-e", "stderr", "-c", "nginx.conf"];
-    bench.peer_with_files(&PEER, End::Server, CONNECTIONS + 64, &words)
+    // A few files beside the sockets.
+    let files = Some(CONNECTIONS + 64);
+    Ok(Invocation { files, ..bench.peer(&PEER, End::Server, &words)? })
 }
 
 /// The configuration, for who wants to repeat a run.

@@ -6,14 +6,12 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::generator::{Generator, Load};
-use crate::bench::{Peer, Version};
+use crate::bench::{Peer, Version, split};
 
 /// How fortio is found.
 pub(crate) const PEER: Peer = Peer {
     name: "fortio",
-    version: Version::Printed(&["version"], |printed| {
-        printed.split_whitespace().next().map(str::to_owned)
-    }),
+    version: Version::Printed("version", ""),
     source: "its module is no longer to be had; one in PATH is used",
 };
 
@@ -21,30 +19,27 @@ pub(crate) const PEER: Peer = Peer {
 pub(crate) const CLOSED: Generator = Generator {
     peer: &PEER,
     shown: "fortio -qps 0",
-    words: |load, _| Ok(words(load, &[])),
-    read: |finished| parse(&finished.stdout),
+    words: |load, _| Ok(words(load, "")),
+    read: parse,
     note: "",
 };
 
 /// A rate, what was late made up for.
-pub(crate) const RATE: Generator = Generator {
-    shown: "fortio -uniform",
-    words: |load, _| Ok(words(load, &["-uniform"])),
-    ..CLOSED
-};
+pub(crate) const RATE: Generator =
+    Generator { shown: "fortio -uniform", words: |load, _| Ok(words(load, "-uniform")), ..CLOSED };
 
 /// A rate, what was late not made up for.
 pub(crate) const RATE_EXACT: Generator = Generator {
     shown: "fortio -uniform -nocatchup",
-    words: |load, _| Ok(words(load, &["-uniform", "-nocatchup"])),
+    words: |load, _| Ok(words(load, "-uniform -nocatchup")),
     ..CLOSED
 };
 
-fn words(load: &Load, extra: &[&str]) -> Vec<String> {
-    let (c, qps, t) =
-        (load.connections.to_string(), load.per_s.to_string(), format!("{}s", load.seconds));
-    let common = ["load", "-loglevel", "Error", "-qps", &qps, "-c", &c, "-t", &t, "-json", "-"];
-    common.iter().chain(extra).copied().chain([load.url.as_str()]).map(str::to_owned).collect()
+fn words(load: &Load, extra: &str) -> Vec<String> {
+    let Load { url, connections, per_s, seconds } = load;
+    split(&format!(
+        "load -loglevel Error -qps {per_s} -c {connections} -t {seconds}s -json - {extra} {url}"
+    ))
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_url_comes_last() {
-        let words = words(&sample(20_000), &["-uniform", "-nocatchup"]).join(" ");
+        let words = words(&sample(20_000), "-uniform -nocatchup").join(" ");
         assert!(words.contains("-qps 20000 -c 16 -t 3s"), "{words}");
         assert!(words.ends_with("-uniform -nocatchup http://10.71.0.2/"), "{words}");
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, Peer};
 use crate::lab::End;
-use crate::process::{Completed, Usage};
+use crate::process::Usage;
 
 /// A way of running a program that makes HTTP requests.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Generator {
     /// Its arguments; files that it needs go to the directory given.
     pub(crate) words: fn(&Load, &Path) -> Result<Vec<String>>,
     /// Reads from what it printed how many requests were answered a second.
-    pub(crate) read: fn(&Completed) -> Result<f64>,
+    pub(crate) read: fn(&str) -> Result<f64>,
     /// The facts about its run that a reader must know.
     pub(crate) note: &'static str,
 }
@@ -44,10 +44,8 @@ pub(crate) struct Load {
 /// When the program fails or prints something else, or a request failed.
 pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<(f64, Usage)> {
     let words = (generator.words)(load, bench.scratch())?;
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let finished =
-        bench.peer(generator.peer, End::Client, &words)?.run(bench.scratch(), bench.limit())?;
-    Ok(((generator.read)(&finished)?, finished.usage))
+    let finished = bench.run(&bench.peer(generator.peer, End::Client, &words)?)?;
+    Ok(((generator.read)(&finished.stdout)?, finished.usage))
 }
 
 /// One run against a target of its own, as long as runs are; figures as [`Target::account`].

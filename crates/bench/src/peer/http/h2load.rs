@@ -2,29 +2,23 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::generator::Generator;
-use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
+use super::generator::{Generator, Load};
+use crate::bench::{INSTALLED, Peer, Version, number_after, split};
 
 /// How h2load is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "h2load",
-    version: Version::Printed(&["--version"], |printed| word_after(printed, "nghttp2/")),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "h2load", version: Version::Printed("--version", "nghttp2/"), source: INSTALLED };
 
 /// Each connection at its share of the rate.
 pub(crate) const RATE: Generator = Generator {
     peer: &PEER,
     shown: "h2load --rps",
-    words: |load, _| {
-        let share = load.per_s as f64 / f64::from(load.connections);
-        let (c, d, rps) =
-            (load.connections.to_string(), load.seconds.to_string(), share.to_string());
-        Ok(["--h1", "-t", "1", "-c", &c, "-D", &d, "--rps", &rps, &load.url]
-            .map(str::to_owned)
-            .to_vec())
+    words: |Load { url, connections, per_s, seconds }, _| {
+        let share = *per_s as f64 / f64::from(*connections);
+        let words = format!("--h1 -t 1 -c {connections} -D {seconds} --rps {share} {url}");
+        Ok(split(&words))
     },
-    read: |finished| parse(&finished.stdout),
+    read: parse,
     note: "h2load paces each connection for itself, all in step, so that one wake-up sends a batch, one request on each; \
            ours spaces the sends evenly over all connections.",
 };

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::generator::Generator;
-use crate::bench::{INSTALLED, Peer, Version, number_after};
+use super::generator::{Generator, Load};
+use crate::bench::{INSTALLED, Peer, Version, number_after, split};
 
 /// How hey is found.
 pub(crate) const PEER: Peer =
@@ -13,11 +13,10 @@ pub(crate) const PEER: Peer =
 pub(crate) const CLOSED: Generator = Generator {
     peer: &PEER,
     shown: "hey",
-    words: |load, _| {
-        let (c, z) = (load.connections.to_string(), format!("{}s", load.seconds));
-        Ok(["-z", &z, "-c", &c, &load.url].map(str::to_owned).to_vec())
+    words: |Load { url, connections, seconds, .. }, _| {
+        Ok(split(&format!("-z {seconds}s -c {connections} {url}")))
     },
-    read: |finished| parse(&finished.stdout),
+    read: parse,
     note: "",
 };
 

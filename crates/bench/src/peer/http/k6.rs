@@ -6,21 +6,18 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::generator::{Generator, Load};
-use crate::bench::{INSTALLED, Peer, Version, word_after};
+use crate::bench::{INSTALLED, Peer, Version, split};
 
 /// How k6 is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "k6",
-    version: Version::Printed(&["version"], |printed| word_after(printed, "k6 v")),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "k6", version: Version::Printed("version", "k6 v"), source: INSTALLED };
 
 /// Its executor `constant-arrival-rate`; a virtual user has one connection.
 pub(crate) const RATE: Generator = Generator {
     peer: &PEER,
     shown: "k6 constant-arrival-rate",
     words,
-    read: |finished| parse(&finished.stdout),
+    read: parse,
     note: "k6 runs k6.js, below; what it calls a dropped iteration was not sent.",
 };
 
@@ -42,16 +39,11 @@ export function handleSummary(data) { return { stdout: JSON.stringify(data.metri
 fn words(load: &Load, scratch: &Path) -> Result<Vec<String>> {
     let script = scratch.join("k6.js");
     std::fs::write(&script, SCRIPT).context("k6.js")?;
-    let mut words =
-        ["run", "--quiet", "--no-usage-report", "--log-output", "none"].map(str::to_owned).to_vec();
-    for setting in [
-        format!("RATE={}", load.per_s),
-        format!("DURATION={}s", load.seconds),
-        format!("CONNECTIONS={}", load.connections),
-        format!("URL={}", load.url),
-    ] {
-        words.extend(["-e".to_owned(), setting]);
-    }
+    let mut words = split(&format!(
+        "run --quiet --no-usage-report --log-output none \
+         -e RATE={} -e DURATION={}s -e CONNECTIONS={} -e URL={}",
+        load.per_s, load.seconds, load.connections, load.url
+    ));
     words.push(script.display().to_string());
     Ok(words)
 }

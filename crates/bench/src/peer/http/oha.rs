@@ -6,37 +6,33 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::generator::{Generator, Load};
-use crate::bench::{INSTALLED, Peer, Version, word_after};
+use crate::bench::{INSTALLED, Peer, Version, split};
 
 /// How oha is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "oha",
-    version: Version::Printed(&["--version"], |printed| word_after(printed, "oha ")),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "oha", version: Version::Printed("--version", "oha "), source: INSTALLED };
 
 /// Requests as fast as they are answered.
 pub(crate) const CLOSED: Generator = Generator {
     peer: &PEER,
     shown: "oha",
-    words: |load, _| Ok(words(load, &[])),
-    read: |finished| parse(&finished.stdout),
+    words: |load, _| Ok(words(load, "")),
+    read: parse,
     note: "",
 };
 
 /// A rate; what comes too fast for the connections waits in its queue and is made up for.
 pub(crate) const RATE: Generator = Generator {
     shown: "oha -q --latency-correction",
-    words: |load, _| Ok(words(load, &["-q", &load.per_s.to_string(), "--latency-correction"])),
+    words: |load, _| Ok(words(load, &format!("-q {} --latency-correction", load.per_s))),
     note: "oha sends what its queue still has after the end, and counts that time. Its timer of 1 ms releases the sends \
            of that time as a batch: four at 4000/s.",
     ..CLOSED
 };
 
-fn words(load: &Load, extra: &[&str]) -> Vec<String> {
-    let (c, z) = (load.connections.to_string(), format!("{}s", load.seconds));
-    let common = ["--no-tui", "--output-format", "json", "-c", &c, "-z", &z, "-w"];
-    common.iter().chain(extra).copied().chain([load.url.as_str()]).map(str::to_owned).collect()
+fn words(Load { url, connections, seconds, .. }: &Load, extra: &str) -> Vec<String> {
+    let common = format!("--no-tui --output-format json -c {connections} -z {seconds}s -w");
+    split(&format!("{common} {extra} {url}"))
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,25 +2,21 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::generator::Generator;
-use crate::bench::{INSTALLED, Peer, Version, number_after, word_after};
+use super::generator::{Generator, Load};
+use crate::bench::{INSTALLED, Peer, Version, number_after, split};
 
 /// How wrk is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "wrk",
-    version: Version::Printed(&["--version"], |printed| word_after(printed, "wrk ")),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "wrk", version: Version::Printed("--version", "wrk "), source: INSTALLED };
 
 /// Requests as fast as they are answered, from one thread.
 pub(crate) const CLOSED: Generator = Generator {
     peer: &PEER,
     shown: "wrk -t1",
-    words: |load, _| {
-        let (c, d) = (format!("-c{}", load.connections), format!("-d{}s", load.seconds));
-        Ok(vec!["-t1".to_owned(), c, d, load.url.clone()])
+    words: |Load { url, connections, seconds, .. }, _| {
+        Ok(split(&format!("-t1 -c{connections} -d{seconds}s {url}")))
     },
-    read: |finished| parse(&finished.stdout),
+    read: parse,
     note: "",
 };
 

@@ -1,15 +1,11 @@
 //! Round trips against sockperf, both waiting in the same way.
 
-use anyhow::Result;
-
-use crate::bench::{Bench, Figures, Peer};
 use crate::peer::sockperf::{self, Waiting};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
 
-/// Round trips of one engine of ours against sockperf.
-#[derive(Debug)]
-pub(crate) struct RrSockperf {
+/// A way of waiting: one engine of ours, and sockperf in its place.
+pub(crate) struct Wait {
     what: &'static str,
     against: &'static str,
     /// As `--engine` calls it.
@@ -20,7 +16,7 @@ pub(crate) struct RrSockperf {
 }
 
 /// Both block in the call that receives.
-pub(crate) const BLOCKING: RrSockperf = RrSockperf {
+pub(crate) const BLOCKING: Wait = Wait {
     what: "rr 1 B TCP, blocking",
     against: "sockperf --full-rtt",
     engine: "threads",
@@ -29,7 +25,7 @@ pub(crate) const BLOCKING: RrSockperf = RrSockperf {
 };
 
 /// Both block in epoll.
-pub(crate) const EPOLL: RrSockperf = RrSockperf {
+pub(crate) const EPOLL: Wait = Wait {
     what: "rr 1 B TCP, epoll",
     against: "sockperf --full-rtt -F epoll",
     engine: "epoll",
@@ -39,7 +35,7 @@ pub(crate) const EPOLL: RrSockperf = RrSockperf {
 };
 
 /// Both spin.
-pub(crate) const SPINNING: RrSockperf = RrSockperf {
+pub(crate) const SPINNING: Wait = Wait {
     what: "rr 1 B TCP, spin",
     against: "sockperf --full-rtt --nonblocked",
     engine: "spin",
@@ -52,40 +48,20 @@ const GOALS: &[Goal] = &[
     Goal::ratio("rtt_mean_ns", "round trip mean", "us", 1e-3, Reach::Shown),
 ];
 
-impl Row for RrSockperf {
-    fn name(&self) -> String {
-        format!("rr-sockperf-{}", self.engine)
-    }
-
-    fn what(&self) -> String {
-        self.what.to_owned()
-    }
-
-    fn against(&self) -> &'static str {
-        self.against
-    }
-
-    fn needs(&self) -> Vec<&'static Peer> {
-        vec![&sockperf::PEER]
-    }
-
-    fn goals(&self) -> &'static [Goal] {
-        GOALS
-    }
-
-    fn note(&self) -> String {
-        format!(
+/// Round trips of one engine of ours against sockperf.
+pub(crate) fn row(wait: &'static Wait) -> Row {
+    Row {
+        name: format!("rr-sockperf-{}", wait.engine),
+        what: wait.what.to_owned(),
+        against: wait.against,
+        needs: vec![&sockperf::PEER],
+        goals: GOALS,
+        note: format!(
             "sockperf sends 14 bytes, the smallest message it knows, ours 1 byte; both are one segment. {}",
-            self.note
-        )
-    }
-
-    fn ours(&self, bench: &Bench) -> Result<Figures> {
-        super::ours(bench, self.engine)
-    }
-
-    fn theirs(&self, bench: &Bench) -> Result<Option<Figures>> {
-        sockperf::ping_pong(bench, self.waiting).map(Some)
+            wait.note
+        ),
+        ours: Box::new(|bench| super::ours(bench, wait.engine)),
+        theirs: Some(Box::new(|bench| sockperf::ping_pong(bench, wait.waiting))),
     }
 }
 
