@@ -1,6 +1,6 @@
 //! The meters beside the traffic: CPU, memory, interfaces, protocol counters.
 //!
-//! - [`Meter`] says what it can read and opens a [`OpenMeter`]; [`METERS`] lists all of them;
+//! - [`Meter`] says what it can read and opens an [`OpenMeter`]; [`METERS`] lists all of them;
 //! - [`MeterSet`] opens every meter once and reads them all at the edges of a window;
 //! - [`delta`] turns two readings into the figures of the window between them;
 //! - [`ProgramMeter`] reads what the processes of a server program spend together;

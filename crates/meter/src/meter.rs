@@ -6,34 +6,27 @@ use std::io;
 use hopbench_model::Reading;
 
 /// Something that can be observed, known by name before it is opened.
-pub trait Meter: Sync {
+#[derive(Debug, Clone, Copy)]
+pub struct Meter {
     /// The name in readings and records; the file that defines the meter has the same name.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// One line for lists.
-    fn summary(&self) -> &'static str;
-
+    pub summary: &'static str,
     /// Every value that a reading may hold. A kernel that does not know one leaves it out.
-    fn values(&self) -> &'static [ValueDef];
-
-    /// Opens what has to be read.
+    pub values: &'static [ValueDef],
+    /// Opens what has to be read. It is [`Unavailable`] when this machine does not have it, or this
+    /// process may not see it.
     ///
     /// Values that belong to a network namespace are those of the calling thread's namespace at
     /// this moment, wherever the source is read later.
-    ///
-    /// # Errors
-    /// [`Unavailable`] when this machine does not have it, or this process may not see it.
-    fn open(&self, target: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable>;
+    pub open: fn(&MeteredProcess) -> Result<OpenMeter, Unavailable>,
 }
 
-/// An open meter.
-pub trait OpenMeter: Send {
-    /// Adds the values of this moment to `into`.
-    ///
-    /// # Errors
-    /// What the kernel said, with the file's name. What was added before is then not to be used.
-    fn read(&mut self, into: &mut Reading) -> io::Result<()>;
-}
+/// An open meter. A call adds the values of that moment to the reading.
+///
+/// Its error is what the kernel said, with the file's name. What was added before is then not to be
+/// used.
+pub type OpenMeter = Box<dyn FnMut(&mut Reading) -> io::Result<()> + Send>;
 
 /// What a meter is pointed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,15 +12,15 @@ mod softnet;
 use crate::Meter;
 
 /// Every meter, in the order of lists and documents.
-pub const METERS: &[&dyn Meter] = &[
-    &cpu::Cpu,
-    &process::ProcessMeter,
-    &netdev::Netdev,
-    &softnet::Softnet,
-    &snmp::Snmp,
-    &memory::Memory,
-    &psi::Psi,
-    &conntrack::Conntrack,
+pub const METERS: &[Meter] = &[
+    cpu::METER,
+    process::METER,
+    netdev::METER,
+    softnet::METER,
+    snmp::METER,
+    memory::METER,
+    psi::METER,
+    conntrack::METER,
 ];
 
 #[cfg(test)]
@@ -35,10 +35,10 @@ mod tests {
     #[test]
     fn definitions_say_what_their_names_promise() {
         for meter in METERS {
-            assert!(!meter.summary().is_empty() && !meter.values().is_empty(), "{}", meter.name());
+            assert!(!meter.summary.is_empty() && !meter.values.is_empty(), "{}", meter.name);
             let mut in_a_window = BTreeSet::new();
-            for value in meter.values() {
-                let at = format!("{} {}", meter.name(), value.name);
+            for value in meter.values {
+                let at = format!("{} {}", meter.name, value.name);
                 let is_total = value.name.ends_with("_total");
                 assert_eq!(is_total, value.kind == ValueKind::Total, "{at}");
                 assert!(!value.unit.is_empty() && !value.help.is_empty(), "{at}");
@@ -52,19 +52,19 @@ mod tests {
     fn whatever_is_read_here_is_declared() {
         let mut opened = 0;
         for meter in METERS {
-            let Ok(mut source) = meter.open(&MeteredProcess::itself()) else {
+            let Ok(mut read) = (meter.open)(&MeteredProcess::itself()) else {
                 continue;
             };
             let mut reading = Reading::new();
-            if source.read(&mut reading).is_err() {
+            if read(&mut reading).is_err() {
                 continue;
             }
             opened += 1;
-            assert!(!reading.is_empty(), "{} read nothing", meter.name());
+            assert!(!reading.is_empty(), "{} read nothing", meter.name);
             for (key, value) in reading {
-                let declared = meter.values().iter().filter(|def| def.matches(&key)).count();
-                assert_eq!(declared, 1, "{} {key} is declared {declared} times", meter.name());
-                assert!(value.is_finite() && value >= 0.0, "{} {key} is {value}", meter.name());
+                let declared = meter.values.iter().filter(|def| def.matches(&key)).count();
+                assert_eq!(declared, 1, "{} {key} is declared {declared} times", meter.name);
+                assert!(value.is_finite() && value >= 0.0, "{} {key} is {value}", meter.name);
             }
         }
         assert!(opened >= 4, "only {opened} meters could be read");

@@ -5,11 +5,11 @@ use std::io;
 use hopbench_model::Reading;
 use hopbench_sys::usage;
 
-use crate::meters::process::ProcessMeter;
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable};
+use crate::meters::process;
+use crate::{MeteredProcess, OpenMeter, Unavailable};
 
 /// What the processes of a program spend together.
-pub struct ProgramMeter(Vec<(u32, Box<dyn OpenMeter>)>);
+pub struct ProgramMeter(Vec<(u32, OpenMeter)>);
 
 impl ProgramMeter {
     /// Opens the processes with these ids in the PID namespace of the mounted `/proc`.
@@ -18,7 +18,7 @@ impl ProgramMeter {
     /// A process that is not there, or may not be looked at.
     pub fn open(pids: &[u32]) -> Result<Self, Unavailable> {
         pids.iter()
-            .map(|pid| Ok((*pid, ProcessMeter.open(&MeteredProcess::process(*pid))?)))
+            .map(|pid| Ok((*pid, (process::METER.open)(&MeteredProcess::process(*pid))?)))
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -37,9 +37,9 @@ impl ProgramMeter {
     /// sum without it would be wrong.
     pub fn read(&mut self) -> io::Result<Reading> {
         let mut sum = Reading::from([("processes".to_owned(), self.0.len() as f64)]);
-        for (number, (pid, source)) in (1..).zip(&mut self.0) {
+        for (number, (pid, read)) in (1..).zip(&mut self.0) {
             let mut one = Reading::new();
-            source.read(&mut one)?;
+            read(&mut one)?;
             let value = |name: &str| one.get(name).copied();
             if value("rss_bytes").is_none() {
                 return Err(io::Error::other(format!("process {pid} has ended")));

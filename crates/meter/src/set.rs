@@ -15,7 +15,7 @@ pub struct MeterSet {
 }
 
 struct CostedMeter {
-    source: Box<dyn OpenMeter>,
+    read: OpenMeter,
     cost: ReadCost,
 }
 
@@ -54,17 +54,16 @@ impl MeterSet {
         Self::open(METERS, target, now)
     }
 
-    fn open(meters: &[&dyn Meter], target: &MeteredProcess, now: fn() -> Nanos) -> Self {
+    fn open(meters: &[Meter], target: &MeteredProcess, now: fn() -> Nanos) -> Self {
         let mut set = Self { open: Vec::new(), unavailable: Vec::new(), now };
         for meter in meters {
-            let name = meter.name();
-            let opened = meter.open(target).map_err(|absent| absent.why).and_then(|mut source| {
-                source.read(&mut Reading::new()).map_err(|error| error.to_string())?;
-                Ok(source)
+            let opened = (meter.open)(target).map_err(|absent| absent.why).and_then(|mut read| {
+                read(&mut Reading::new()).map_err(|error| error.to_string())?;
+                Ok(read)
             });
             match opened {
-                Ok(source) => set.open.push(CostedMeter { source, cost: ReadCost::new(name) }),
-                Err(why) => set.unavailable.push((name, why)),
+                Ok(read) => set.open.push(CostedMeter { read, cost: ReadCost::new(meter.name) }),
+                Err(why) => set.unavailable.push((meter.name, why)),
             }
         }
         set
@@ -78,7 +77,7 @@ impl MeterSet {
         for meter in &mut self.open {
             let mut row = Reading::new();
             let began = (self.now)();
-            let outcome = meter.source.read(&mut row);
+            let outcome = (meter.read)(&mut row);
             meter.cost.add((self.now)().saturating_sub(began));
             match outcome {
                 Ok(()) => {
@@ -131,7 +130,7 @@ mod tests {
     use std::io;
 
     use super::*;
-    use crate::{Unavailable, ValueDef};
+    use crate::Unavailable;
 
     thread_local! {
         static CLOCK: Cell<Nanos> = const { Cell::new(0) };
@@ -143,58 +142,33 @@ mod tests {
     }
 
     /// Each reading takes 10 ns longer than the one before; those whose number is in `fails` fail.
-    struct Fake {
-        name: &'static str,
-        absent: bool,
-        fails: &'static [u64],
-    }
-
-    struct FakeSource {
-        fails: &'static [u64],
-        reads: u64,
-    }
-
-    impl Meter for Fake {
-        fn name(&self) -> &'static str {
-            self.name
-        }
-
-        fn summary(&self) -> &'static str {
-            ""
-        }
-
-        fn values(&self) -> &'static [ValueDef] {
-            &[]
-        }
-
-        fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-            if self.absent {
-                return Err(Unavailable { why: "not here".to_owned() });
-            }
-            Ok(Box::new(FakeSource { fails: self.fails, reads: 0 }))
-        }
-    }
-
-    impl OpenMeter for FakeSource {
-        fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-            self.reads += 1;
-            CLOCK.set(CLOCK.get() + 10 * self.reads);
-            into.insert("n_total".to_owned(), self.reads as f64);
-            if self.fails.contains(&self.reads) {
-                return Err(io::Error::other(format!("reading {} failed", self.reads)));
+    fn fake(fails: &'static [u64]) -> OpenMeter {
+        let mut reads = 0;
+        Box::new(move |into| {
+            reads += 1;
+            CLOCK.set(CLOCK.get() + 10 * reads);
+            into.insert("n_total".to_owned(), reads as f64);
+            if fails.contains(&reads) {
+                return Err(io::Error::other(format!("reading {reads} failed")));
             }
             Ok(())
-        }
+        })
     }
+
+    const GOOD: Meter = Meter { name: "good", summary: "", values: &[], open: |_| Ok(fake(&[])) };
 
     #[test]
     fn failures_leave_no_row_and_costs_are_counted() {
         let mut set = MeterSet::open(
             &[
-                &Fake { name: "good", absent: false, fails: &[] },
-                &Fake { name: "flaky", absent: false, fails: &[3] },
-                &Fake { name: "absent", absent: true, fails: &[] },
-                &Fake { name: "dead", absent: false, fails: &[1] },
+                GOOD,
+                Meter { name: "flaky", open: |_| Ok(fake(&[3])), ..GOOD },
+                Meter {
+                    name: "absent",
+                    open: |_| Err(Unavailable { why: "not here".to_owned() }),
+                    ..GOOD
+                },
+                Meter { name: "dead", open: |_| Ok(fake(&[1])), ..GOOD },
             ],
             &MeteredProcess::itself(),
             now,

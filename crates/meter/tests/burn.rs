@@ -37,15 +37,15 @@ fn burn() -> u64 {
 
 #[test]
 fn process_time_grows_by_what_was_burnt() {
-    let meter = METERS.iter().find(|meter| meter.name() == "process").unwrap();
-    let mut source = meter.open(&MeteredProcess::itself()).unwrap();
+    let meter = METERS.iter().find(|meter| meter.name == "process").unwrap();
+    let mut read = (meter.open)(&MeteredProcess::itself()).unwrap();
     let (mut start, mut end) = (Reading::new(), Reading::new());
 
     let began_ns = clock::now();
-    source.read(&mut start).unwrap();
+    read(&mut start).unwrap();
     // The thread ends before the second reading: its time must not be lost with it.
     let burnt_s = std::thread::spawn(burn).join().unwrap() as f64 / 1e9;
-    source.read(&mut end).unwrap();
+    read(&mut end).unwrap();
     let wall_s = (clock::now() - began_ns) as f64 / 1e9;
 
     let window = delta::window(&start, &end);

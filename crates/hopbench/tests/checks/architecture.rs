@@ -251,7 +251,7 @@ fn registries_hold_what_the_folders_hold() {
     let workloads: Vec<_> = hopbench_load::WORKLOADS.iter().map(|w| w.name()).collect();
     let engines: Vec<_> =
         hopbench_load::engines::ENGINES.iter().map(|(kind, _)| kind.name()).collect();
-    let meters: Vec<_> = hopbench_meter::METERS.iter().map(|m| m.name()).collect();
+    let meters: Vec<_> = hopbench_meter::METERS.iter().map(|m| m.name).collect();
     let formats: Vec<_> = hopbench_report::FORMATS.iter().map(|f| f.name).collect();
     let trials: Vec<_> = export::TRIAL_FORMATS.iter().map(|f| f.name).collect();
     let runs: Vec<_> = campaign::SUMMARY_FORMATS.iter().map(|f| f.name).collect();

@@ -1,11 +1,9 @@
 //! The fill of the connection tracking table.
 
-use std::io;
-
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
+use crate::{Meter, ValueDef};
 
 const COUNT_PATH: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
 const MAX_PATH: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
@@ -21,42 +19,24 @@ const VALUES: &[ValueDef] = &[
 
 /// The connection tracking table of the opener's network namespace. It exists once the kernel's
 /// module is loaded, which a NAT rule does.
-pub(crate) struct Conntrack;
-
-impl Meter for Conntrack {
-    fn name(&self) -> &'static str {
-        "conntrack"
-    }
-
-    fn summary(&self) -> &'static str {
-        "entries of the connection tracking table and its limit"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        VALUES
-    }
-
-    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        Ok(Box::new(Table { count: ProcFile::open(COUNT_PATH)?, max: ProcFile::open(MAX_PATH)? }))
-    }
-}
-
-struct Table {
-    count: ProcFile,
-    max: ProcFile,
-}
-
-impl OpenMeter for Table {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        for (key, path, file) in
-            [("entries", COUNT_PATH, &mut self.count), ("max_entries", MAX_PATH, &mut self.max)]
-        {
-            let number = parse(&file.text()?).ok_or_else(|| unexpected(path, "number"))?;
-            into.insert(key.to_owned(), number);
-        }
-        Ok(())
-    }
-}
+pub(crate) const METER: Meter = Meter {
+    name: "conntrack",
+    summary: "entries of the connection tracking table and its limit",
+    values: VALUES,
+    open: |_| {
+        let mut count = ProcFile::open(COUNT_PATH)?;
+        let mut max = ProcFile::open(MAX_PATH)?;
+        Ok(Box::new(move |into: &mut Reading| {
+            for (key, path, file) in
+                [("entries", COUNT_PATH, &mut count), ("max_entries", MAX_PATH, &mut max)]
+            {
+                let number = parse(&file.text()?).ok_or_else(|| unexpected(path, "number"))?;
+                into.insert(key.to_owned(), number);
+            }
+            Ok(())
+        }))
+    },
+};
 
 fn parse(text: &str) -> Option<f64> {
     Some(f64::from(text.trim().parse::<u32>().ok()?))

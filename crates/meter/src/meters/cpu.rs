@@ -5,7 +5,7 @@ use std::io;
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, clock_tick};
+use crate::{Meter, ValueDef, clock_tick};
 
 const PATH: &str = "/proc/stat";
 
@@ -37,36 +37,15 @@ const VALUES: &[ValueDef] = &[
 ];
 
 /// CPU time of the whole machine, from `/proc/stat`; its resolution is a clock tick (10 ms).
-pub(crate) struct Cpu;
-
-impl Meter for Cpu {
-    fn name(&self) -> &'static str {
-        "cpu"
-    }
-
-    fn summary(&self) -> &'static str {
-        "busy, softirq and stolen time of each CPU, context switches"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        VALUES
-    }
-
-    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        Ok(Box::new(Stat { file: ProcFile::open(PATH)?, tick_s: clock_tick::seconds() }))
-    }
-}
-
-struct Stat {
-    file: ProcFile,
-    tick_s: f64,
-}
-
-impl OpenMeter for Stat {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        parse(&self.file.text()?, self.tick_s, into)
-    }
-}
+pub(crate) const METER: Meter = Meter {
+    name: "cpu",
+    summary: "busy, softirq and stolen time of each CPU, context switches",
+    values: VALUES,
+    open: |_| {
+        let (mut file, tick_s) = (ProcFile::open(PATH)?, clock_tick::seconds());
+        Ok(Box::new(move |into: &mut Reading| parse(&file.text()?, tick_s, into)))
+    },
+};
 
 fn parse(text: &str, tick_s: f64, into: &mut Reading) -> io::Result<()> {
     for line in text.lines() {

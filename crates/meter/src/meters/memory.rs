@@ -1,11 +1,9 @@
 //! Memory of the whole machine.
 
-use std::io;
-
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, labelled};
+use crate::{Meter, ValueDef, labelled};
 
 const PATH: &str = "/proc/meminfo";
 
@@ -19,33 +17,17 @@ const VALUES: &[ValueDef] = &[
 ];
 
 /// Memory of the whole machine, from `/proc/meminfo`.
-pub(crate) struct Memory;
-
-impl Meter for Memory {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
-
-    fn summary(&self) -> &'static str {
-        "memory of the machine and how much of it is available"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        VALUES
-    }
-
-    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        Ok(Box::new(Meminfo(ProcFile::open(PATH)?)))
-    }
-}
-
-struct Meminfo(ProcFile);
-
-impl OpenMeter for Meminfo {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        parse(&self.0.text()?, into).ok_or_else(|| unexpected(PATH, "MemTotal"))
-    }
-}
+pub(crate) const METER: Meter = Meter {
+    name: "memory",
+    summary: "memory of the machine and how much of it is available",
+    values: VALUES,
+    open: |_| {
+        let mut file = ProcFile::open(PATH)?;
+        Ok(Box::new(move |into: &mut Reading| {
+            parse(&file.text()?, into).ok_or_else(|| unexpected(PATH, "MemTotal"))
+        }))
+    },
+};
 
 fn parse(text: &str, into: &mut Reading) -> Option<()> {
     into.insert("total_bytes".to_owned(), labelled::bytes(text, "MemTotal")?);

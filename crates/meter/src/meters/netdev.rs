@@ -1,11 +1,9 @@
 //! Counters of the network interfaces.
 
-use std::io;
-
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
+use crate::{Meter, ValueDef};
 
 /// `thread-self`, because threads of one process may be in different network namespaces.
 const PATH: &str = "/proc/thread-self/net/dev";
@@ -42,33 +40,17 @@ const VALUES: &[ValueDef] = &[
 ];
 
 /// Counters of the interfaces of the opener's network namespace, from `/proc/net/dev`.
-pub(crate) struct Netdev;
-
-impl Meter for Netdev {
-    fn name(&self) -> &'static str {
-        "netdev"
-    }
-
-    fn summary(&self) -> &'static str {
-        "bytes, packets, drops and errors of each network interface"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        VALUES
-    }
-
-    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        Ok(Box::new(Dev(ProcFile::open(PATH)?)))
-    }
-}
-
-struct Dev(ProcFile);
-
-impl OpenMeter for Dev {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        parse(&self.0.text()?, into).ok_or_else(|| unexpected(PATH, "interface counters"))
-    }
-}
+pub(crate) const METER: Meter = Meter {
+    name: "netdev",
+    summary: "bytes, packets, drops and errors of each network interface",
+    values: VALUES,
+    open: |_| {
+        let mut file = ProcFile::open(PATH)?;
+        Ok(Box::new(move |into: &mut Reading| {
+            parse(&file.text()?, into).ok_or_else(|| unexpected(PATH, "interface counters"))
+        }))
+    },
+};
 
 fn parse(text: &str, into: &mut Reading) -> Option<()> {
     let mut count = 0u32;

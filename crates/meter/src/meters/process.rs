@@ -1,11 +1,9 @@
 //! CPU time and memory of one process.
 
-use std::io;
-
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, clock_tick, labelled};
+use crate::{Meter, ValueDef, clock_tick, labelled};
 
 const VALUES: &[ValueDef] = &[
     ValueDef::total(
@@ -30,45 +28,22 @@ const VALUES: &[ValueDef] = &[
 /// and context switches (`status`). Both are kept per thread, and the kernel drops them with the
 /// thread. A sum over `task/` misses every thread that ended, and goes backwards when one does. For
 /// its own process the agent has them, ended threads included, from `getrusage`.
-pub(crate) struct ProcessMeter;
-
-impl Meter for ProcessMeter {
-    fn name(&self) -> &'static str {
-        "process"
-    }
-
-    fn summary(&self) -> &'static str {
-        "CPU time, memory and threads of one process"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        VALUES
-    }
-
-    fn open(&self, target: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        let folder = target.proc_folder();
-        Ok(Box::new(Files {
-            stat: ProcFile::open(format!("{folder}/stat"))?,
-            status: ProcFile::open(format!("{folder}/status"))?,
-            tick_s: clock_tick::seconds(),
+pub(crate) const METER: Meter = Meter {
+    name: "process",
+    summary: "CPU time, memory and threads of one process",
+    values: VALUES,
+    open: |target| {
+        let (folder, tick_s) = (target.proc_folder(), clock_tick::seconds());
+        let mut stat = ProcFile::open(format!("{folder}/stat"))?;
+        let mut status = ProcFile::open(format!("{folder}/status"))?;
+        Ok(Box::new(move |into: &mut Reading| {
+            parse_stat(&stat.text()?, tick_s, into)
+                .ok_or_else(|| unexpected("/proc/PID/stat", "CPU times"))?;
+            parse_status(&status.text()?, into);
+            Ok(())
         }))
-    }
-}
-
-struct Files {
-    stat: ProcFile,
-    status: ProcFile,
-    tick_s: f64,
-}
-
-impl OpenMeter for Files {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        parse_stat(&self.stat.text()?, self.tick_s, into)
-            .ok_or_else(|| unexpected("/proc/PID/stat", "CPU times"))?;
-        parse_status(&self.status.text()?, into);
-        Ok(())
-    }
-}
+    },
+};
 
 fn parse_stat(text: &str, tick_s: f64, into: &mut Reading) -> Option<()> {
     // The name in parentheses may hold spaces and parentheses itself; nothing after it does.
@@ -100,6 +75,7 @@ fn parse_status(text: &str, into: &mut Reading) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MeteredProcess;
 
     #[test]
     fn every_value_of_a_known_text() {
@@ -157,7 +133,7 @@ mod tests {
     #[test]
     fn a_process_that_does_not_exist_is_unavailable() {
         // Above the largest id that the kernel gives out (2^22).
-        let why = ProcessMeter.open(&MeteredProcess::process(u32::MAX)).err().unwrap().why;
+        let why = (METER.open)(&MeteredProcess::process(u32::MAX)).err().unwrap().why;
         assert!(why.contains("/proc/4294967295/stat"), "{why}");
     }
 }

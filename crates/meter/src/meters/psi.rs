@@ -1,11 +1,9 @@
 //! Pressure stall information: how long tasks waited for a CPU or for memory.
 
-use std::io;
-
 use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
+use crate::{Meter, ValueDef};
 
 const VALUES: &[ValueDef] = &[
     ValueDef::total("cpu_some_s_total", "s", "time in which at least one task waited for a CPU"),
@@ -17,46 +15,25 @@ const VALUES: &[ValueDef] = &[
 ];
 
 /// Pressure stall information of the whole machine, from `/proc/pressure`.
-pub(crate) struct Psi;
-
-impl Meter for Psi {
-    fn name(&self) -> &'static str {
-        "psi"
-    }
-
-    fn summary(&self) -> &'static str {
-        "time in which tasks waited for a CPU or for memory"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        VALUES
-    }
-
-    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        Ok(Box::new(Pressure {
-            cpu: ProcFile::open("/proc/pressure/cpu")?,
-            memory: ProcFile::open("/proc/pressure/memory")?,
+pub(crate) const METER: Meter = Meter {
+    name: "psi",
+    summary: "time in which tasks waited for a CPU or for memory",
+    values: VALUES,
+    open: |_| {
+        let mut cpu = ProcFile::open("/proc/pressure/cpu")?;
+        let mut memory = ProcFile::open("/proc/pressure/memory")?;
+        Ok(Box::new(move |into: &mut Reading| {
+            for (key, file) in
+                [("cpu_some_s_total", &mut cpu), ("memory_some_s_total", &mut memory)]
+            {
+                let seconds = some_s(&file.text()?)
+                    .ok_or_else(|| unexpected("/proc/pressure", "total of `some`"))?;
+                into.insert(key.to_owned(), seconds);
+            }
+            Ok(())
         }))
-    }
-}
-
-struct Pressure {
-    cpu: ProcFile,
-    memory: ProcFile,
-}
-
-impl OpenMeter for Pressure {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        for (key, file) in
-            [("cpu_some_s_total", &mut self.cpu), ("memory_some_s_total", &mut self.memory)]
-        {
-            let seconds = some_s(&file.text()?)
-                .ok_or_else(|| unexpected("/proc/pressure", "total of `some`"))?;
-            into.insert(key.to_owned(), seconds);
-        }
-        Ok(())
-    }
-}
+    },
+};
 
 /// The total of the line `some avg10=0.03 avg60=0.33 avg300=0.99 total=20461023`, which is in µs.
 fn some_s(text: &str) -> Option<f64> {

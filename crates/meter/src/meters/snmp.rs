@@ -2,13 +2,11 @@
 
 mod fields;
 
-use std::io;
-
 use hopbench_model::Reading;
 
 use self::fields::{FIELDS, Field};
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
+use crate::{Meter, ValueDef};
 
 const SNMP_PATH: &str = "/proc/thread-self/net/snmp";
 const NETSTAT_PATH: &str = "/proc/thread-self/net/netstat";
@@ -26,48 +24,26 @@ const VALUES: [ValueDef; FIELDS.len()] = {
 
 /// Protocol counters of the opener's network namespace, from `/proc/net/snmp`, `netstat` and, where
 /// the kernel has IPv6, `snmp6`.
-pub(crate) struct Snmp;
-
-impl Meter for Snmp {
-    fn name(&self) -> &'static str {
-        "snmp"
-    }
-
-    fn summary(&self) -> &'static str {
-        "segments, datagrams, retransmissions, drops and errors of TCP, UDP and ICMP"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        &VALUES
-    }
-
-    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        Ok(Box::new(Counters {
-            snmp: ProcFile::open(SNMP_PATH)?,
-            netstat: ProcFile::open(NETSTAT_PATH)?,
-            snmp6: ProcFile::open(SNMP6_PATH).ok(),
+pub(crate) const METER: Meter = Meter {
+    name: "snmp",
+    summary: "segments, datagrams, retransmissions, drops and errors of TCP, UDP and ICMP",
+    values: &VALUES,
+    open: |_| {
+        let mut snmp = ProcFile::open(SNMP_PATH)?;
+        let mut netstat = ProcFile::open(NETSTAT_PATH)?;
+        let mut snmp6 = ProcFile::open(SNMP6_PATH).ok();
+        Ok(Box::new(move |into: &mut Reading| {
+            for (path, file) in [(SNMP_PATH, &mut snmp), (NETSTAT_PATH, &mut netstat)] {
+                parse_pairs(&file.text()?, into)
+                    .ok_or_else(|| unexpected(path, "protocol counters"))?;
+            }
+            if let Some(file) = &mut snmp6 {
+                parse_list(&file.text()?, into);
+            }
+            Ok(())
         }))
-    }
-}
-
-struct Counters {
-    snmp: ProcFile,
-    netstat: ProcFile,
-    snmp6: Option<ProcFile>,
-}
-
-impl OpenMeter for Counters {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        for (path, file) in [(SNMP_PATH, &mut self.snmp), (NETSTAT_PATH, &mut self.netstat)] {
-            parse_pairs(&file.text()?, into)
-                .ok_or_else(|| unexpected(path, "protocol counters"))?;
-        }
-        if let Some(file) = &mut self.snmp6 {
-            parse_list(&file.text()?, into);
-        }
-        Ok(())
-    }
-}
+    },
+};
 
 /// Two lines a group: `Tcp: InSegs OutSegs` and `Tcp: 4876 3549`.
 fn parse_pairs(text: &str, into: &mut Reading) -> Option<()> {

@@ -1,12 +1,10 @@
 //! Counters of the kernel's packet receive loop.
 
-use std::collections::BTreeMap;
-use std::io;
-
 use hopbench_model::Reading;
+use std::collections::BTreeMap;
 
 use crate::procfile::{ProcFile, unexpected};
-use crate::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef};
+use crate::{Meter, ValueDef};
 
 const PATH: &str = "/proc/thread-self/net/softnet_stat";
 
@@ -46,38 +44,19 @@ const VALUES: &[ValueDef] = &[
 ];
 
 /// The packet receive loop of each CPU, from `/proc/net/softnet_stat`.
-pub(crate) struct Softnet;
-
-impl Meter for Softnet {
-    fn name(&self) -> &'static str {
-        "softnet"
-    }
-
-    fn summary(&self) -> &'static str {
-        "packets processed and dropped by the receive softirq of each CPU"
-    }
-
-    fn values(&self) -> &'static [ValueDef] {
-        VALUES
-    }
-
-    fn open(&self, _: &MeteredProcess) -> Result<Box<dyn OpenMeter>, Unavailable> {
-        Ok(Box::new(SoftnetStat { file: ProcFile::open(PATH)?, cpus: Cpus::default() }))
-    }
-}
-
-struct SoftnetStat {
-    file: ProcFile,
-    cpus: Cpus,
-}
-
-impl OpenMeter for SoftnetStat {
-    fn read(&mut self, into: &mut Reading) -> io::Result<()> {
-        self.cpus.advance(&self.file.text()?).ok_or_else(|| unexpected(PATH, "packet counters"))?;
-        self.cpus.write(into);
-        Ok(())
-    }
-}
+pub(crate) const METER: Meter = Meter {
+    name: "softnet",
+    summary: "packets processed and dropped by the receive softirq of each CPU",
+    values: VALUES,
+    open: |_| {
+        let (mut file, mut cpus) = (ProcFile::open(PATH)?, Cpus::default());
+        Ok(Box::new(move |into: &mut Reading| {
+            cpus.advance(&file.text()?).ok_or_else(|| unexpected(PATH, "packet counters"))?;
+            cpus.write(into);
+            Ok(())
+        }))
+    },
+};
 
 /// The totals of each CPU by its number. A CPU that went offline keeps its totals.
 #[derive(Default)]

@@ -77,7 +77,7 @@ fn of_kind(kind: &str, testbed: Option<&str>) -> Vec<(String, Rows)> {
             rows(MeshProvider::ALL.iter().map(|provider| (provider.name(), provider.summary())))
         }
         "variants" => rows(Variant::known().iter().map(|v| (v.name.as_str(), v.summary()))),
-        "meters" => rows(METERS.iter().map(|m| (m.name(), m.summary()))),
+        "meters" => rows(METERS.iter().map(|m| (m.name, m.summary))),
         "formats" => rows(FORMATS.iter().map(|f| (f.name, f.summary))),
         "reports" => reports(),
         _ => {
