@@ -2,6 +2,7 @@
 
 pub(crate) mod verdicts;
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -116,6 +117,11 @@ pub(crate) enum Helper {
         /// The path that is asked for
         path: String,
     },
+}
+
+/// Prints a line for people. It is no failure if it cannot be read.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn named_path(text: &str) -> Result<(String, PathBuf), String> {

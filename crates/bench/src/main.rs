@@ -28,7 +28,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 
 use bench::tools::{self, Tools};
-use cli::{Cli, Options, Other};
+use cli::{Cli, Options, Other, say};
 use process::interrupt;
 
 const MISSED: u8 = 1;
@@ -116,11 +116,6 @@ fn exit_code(report: &report::SessionResults, interrupted: bool) -> u8 {
 
 fn print(text: &str) -> Result<()> {
     writeln!(std::io::stdout(), "{text}").context("standard output")
-}
-
-/// Prints a line for people. It is no failure if it cannot be read.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 #[cfg(test)]

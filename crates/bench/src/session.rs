@@ -59,9 +59,7 @@ impl<'a> Files<'a> {
                 opened.with_context(|| format!("{flag} {}", file.display()))?;
             }
         }
-        let sections: Result<Vec<Section>> =
-            options.into.iter().cloned().map(|file| Section::find(file, "make bench")).collect();
-        Ok(Self { options, sections: sections.context("--into")? })
+        Ok(Self { options, sections: Section::of(&options.into, "make bench")? })
     }
 
     fn save(&self, report: &SessionResults) -> Result<()> {

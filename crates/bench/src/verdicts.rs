@@ -17,12 +17,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::bench::tools;
+use crate::cli::say;
 use crate::cli::verdicts::{EffectMeasure, VerdictOptions};
 use crate::lab::machine::{Machine, two_cpus};
 use crate::process::{Invocation, RunningProgram, interrupt};
 use crate::report::Section;
-use effect::{EFFECTS, Effect};
-use folder::{Runner, say};
+use effect::effects;
+use folder::Runner;
 use measured::EffectRuns;
 use quickstart::Quickstart;
 use table::VerdictResults;
@@ -32,10 +33,8 @@ const MAKER: &str = "make bench-verdicts";
 
 /// About how long all of it takes.
 fn length(options: &VerdictOptions) -> Duration {
-    let of = |effect: &&Effect| options.has_effect(effect.part, effect.percent);
-    let effects = EFFECTS
-        .iter()
-        .filter(of)
+    let effects = effects()
+        .filter(|effect| options.has_effect(effect.part, effect.percent))
         .map(|effect| effect.budget * options.runs + effect::PRACTICE * 9 * options.few());
     let quickstart = match options.has(EffectMeasure::Quickstart) {
         true => quickstart::BUDGETS.iter().sum::<Duration>() * options.few(),
@@ -54,9 +53,7 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
         "--scale: found {}, expected more than 0 and at most 1",
         options.scale
     );
-    let sections: Result<Vec<Section>> =
-        options.into.iter().cloned().map(|file| Section::find(file, MAKER)).collect();
-    let sections = sections.context("--into")?;
+    let sections = Section::of(&options.into, MAKER)?;
     let hopbench = options.hopbench.clone().map_or_else(tools::default_hopbench, Ok)?;
     let hopbench =
         hopbench.canonicalize().with_context(|| format!("--hopbench {}", hopbench.display()))?;
@@ -69,7 +66,7 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
         runs: options.runs,
         busy: options.busy,
         scale: options.scale,
-        effects: EFFECTS.iter().map(|effect| (*effect, None)).collect(),
+        effects: effects().map(|effect| (effect, None)).collect(),
         quickstart: quickstart::BUDGETS.map(|budget| (budget, None)).into(),
     };
     let save = |report: &VerdictResults| -> Result<()> {

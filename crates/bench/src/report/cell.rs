@@ -1,5 +1,6 @@
 //! Cells of the table, the same in every format.
 
+use super::measured::{RowReport, SessionResults};
 use crate::bench::Spread;
 use crate::row::goal::{GoalState, Judged, Reach};
 use crate::row::pairs::Judgement;
@@ -8,8 +9,24 @@ use crate::row::pairs::Judgement;
 pub(super) const HEADINGS: [&str; 8] =
     ["figure", "ours", "peer", "ratio (min - max)", "95 % interval", "pairs", "goal", ""];
 
+/// The lines of the table: a title, only at the first of a row, and the cells.
+pub(super) fn lines<'a>(
+    report: &'a SessionResults,
+    name: fn(&RowReport) -> &str,
+) -> impl Iterator<Item = (String, [String; 8])> + 'a {
+    let measured = report.rows.iter().filter(|row| !row.runs.is_empty());
+    measured.flat_map(move |row| {
+        let title = match row.against {
+            "" => name(row).to_owned(),
+            against => format!("{} / {against}", name(row)),
+        };
+        let titles = std::iter::once(title).chain(std::iter::repeat(String::new()));
+        titles.zip(row.judgements.iter().map(line))
+    })
+}
+
 /// One line of the table, without the row's name.
-pub(super) fn line(judgement: &Judgement) -> [String; 8] {
+fn line(judgement: &Judgement) -> [String; 8] {
     let with_unit = |spread: Option<Spread>| match (spread, judgement.unit) {
         (None, _) => "-".to_owned(),
         (Some(spread), "") => share(spread.median),

@@ -24,8 +24,6 @@ pub(crate) fn markdown(report: &SessionResults) -> String {
 /// The part of it that a page quotes: machine, versions, table, and what was not measured.
 pub(crate) fn summary(report: &SessionResults) -> String {
     let mut text = String::new();
-    let versions: Vec<String> =
-        report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let _ = writeln!(
         text,
         "Measured on {}. {} pairs of {} s runs, up to {} while a row is not decided. Ours and the \
@@ -36,17 +34,12 @@ pub(crate) fn summary(report: &SessionResults) -> String {
         report.run_s,
         report.most_pairs,
         report.score(),
-        versions.join(", "),
+        report.versions(),
     );
     let _ = writeln!(text, "| row | {} |", cell::HEADINGS.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(cell::HEADINGS.len()));
-    for row in report.rows.iter().filter(|row| !row.runs.is_empty()) {
-        let against =
-            if row.against.is_empty() { String::new() } else { format!(" / {}", row.against) };
-        for (index, judgement) in row.judgements.iter().enumerate() {
-            let title = if index == 0 { format!("{}{against}", row.what) } else { String::new() };
-            let _ = writeln!(text, "| {title} | {} |", cell::line(judgement).join(" | "));
-        }
+    for (title, cells) in cell::lines(report, |row| &row.what) {
+        let _ = writeln!(text, "| {title} | {} |", cells.join(" | "));
     }
     let mut notes: Vec<String> = report
         .broken()

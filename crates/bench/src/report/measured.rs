@@ -116,6 +116,12 @@ impl SessionResults {
         })
     }
 
+    /// Each program with its version.
+    pub(crate) fn versions(&self) -> String {
+        let each = self.versions.iter().map(|(name, version)| format!("{name} {version}"));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
     /// The goals by their verdicts.
     pub(crate) fn score(&self) -> Score {
         let mut score = Score::default();

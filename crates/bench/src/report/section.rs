@@ -15,11 +15,16 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// Reads the page.
+    /// Reads the pages of `--into`.
     ///
     /// # Errors
-    /// When it cannot be read or does not have the two lines once each, in their order.
-    pub(crate) fn find(file: PathBuf, maker: &str) -> Result<Self> {
+    /// When one cannot be read or does not have the two lines once each, in their order.
+    pub(crate) fn of(files: &[PathBuf], maker: &str) -> Result<Vec<Self>> {
+        let found: Result<_> = files.iter().map(|file| Self::find(file.clone(), maker)).collect();
+        found.context("--into")
+    }
+
+    fn find(file: PathBuf, maker: &str) -> Result<Self> {
         let [begin, end] = ["begin", "end"].map(|edge| format!("<!-- {maker}: {edge} -->\n"));
         let page = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let once = |line: &str| page.match_indices(line).count() == 1;

@@ -13,13 +13,8 @@ pub(crate) fn terminal(report: &SessionResults) -> String {
     table.load_preset(presets::NOTHING);
     table.set_header(["row"].into_iter().chain(cell::HEADINGS));
     let mut text = String::new();
-    for row in report.rows.iter().filter(|row| !row.runs.is_empty()) {
-        let against =
-            if row.against.is_empty() { String::new() } else { format!(" / {}", row.against) };
-        for (index, judgement) in row.judgements.iter().enumerate() {
-            let title = if index == 0 { format!("{}{against}", row.name) } else { String::new() };
-            table.add_row([title].into_iter().chain(cell::line(judgement)));
-        }
+    for (title, cells) in cell::lines(report, |row| &row.name) {
+        table.add_row([title].into_iter().chain(cells));
     }
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{table}\n");
@@ -29,8 +24,6 @@ pub(crate) fn terminal(report: &SessionResults) -> String {
     for (why, rows) in report.skipped() {
         let _ = writeln!(text, "not run: {why}: {}", rows.join(", "));
     }
-    let versions: Vec<String> =
-        report.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let _ = writeln!(
         text,
         "{}; {} pairs of {} s runs, up to {} while a row is not decided",
@@ -39,7 +32,7 @@ pub(crate) fn terminal(report: &SessionResults) -> String {
         report.run_s,
         report.most_pairs
     );
-    let _ = writeln!(text, "{}\n{}", report.machine, versions.join(", "));
+    let _ = writeln!(text, "{}\n{}", report.machine, report.versions());
     for row in report.rows.iter().filter(|row| !row.commands.is_empty()) {
         let _ = writeln!(text, "\n{}: {}", row.name, row.what);
         for command in &row.commands {

@@ -70,9 +70,10 @@ fn row(
         against: "build of make dist",
         needs: vec![&quick::PEER],
         goals,
-        note: "Ours is the build of `make build`, `make demo` and `make test`. The peer is the same source as `make dist` \
-               builds it. Both ends of `stream` and `rr` are of one build. CPU is the whole time of a process, read from \
-               outside, start and warm-up included."
+        note: "Ours is the build of `make build`, `make demo` and `make test`. The peer is the \
+               same source as `make dist` builds it. Both ends of `stream` and `rr` are of one \
+               build. CPU is the whole time of a process, read from outside, start and warm-up \
+               included."
             .to_owned(),
         ours: Box::new(move |bench| {
             bench.with_ours(bench.tools().peer(&quick::PEER)?, || run(bench))

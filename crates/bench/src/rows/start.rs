@@ -29,8 +29,8 @@ pub(super) fn row() -> Row {
         against: "",
         needs: Vec::new(),
         goals: GOALS,
-        note: "From fork to the first byte of a request at a listener in this program, one clock. The start of `setpriv` before it \
-               (about 1 ms) is in the figure."
+        note: "From fork to the first byte of a request at a listener in this program, one clock. \
+               The start of `setpriv` before it (about 1 ms) is in the figure."
             .to_owned(),
         ours: Box::new(|bench| {
             let starts = (0..STARTS).map(|_| one(bench)).collect::<Result<Vec<f64>>>()?;

@@ -1,6 +1,8 @@
 //! TCP streams against iperf3.
 
-use crate::bench::ours;
+use anyhow::Result;
+
+use crate::bench::{Bench, Figures, ours};
 use crate::peer::iperf3;
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
@@ -28,26 +30,12 @@ pub(super) fn row(connections: u32) -> Row {
         against: "iperf3",
         needs: vec![&iperf3::PEER],
         goals: GOALS,
-        note: "CPU is user and system time of the whole process from exec to exit, read from outside (getrusage), divided \
-               by the bytes that the server's interface counted meanwhile: the same ruler for both, warm-up included. \
-               Ours runs twice a pair (copy, discard); both are compared with the same run of iperf3, which copies."
+        note: "CPU is user and system time of the whole process from exec to exit, read from \
+               outside (getrusage), divided by the bytes that the server's interface counted \
+               meanwhile: the same ruler for both, warm-up included. Ours runs twice a pair (copy, \
+               discard); both are compared with the same run of iperf3, which copies."
             .to_owned(),
-        ours: Box::new(move |bench| {
-            let [copy, discard] = ["copy", "discard"].map(|receive| {
-                let words = format!(
-                    "-c {connections} --threads 1 --size 128KiB --direction to-server --receive {receive}"
-                );
-                ours::against_agent(bench, "stream", &words)
-            });
-            let (copy, discard) = (copy?, discard?);
-            let mut figures = copy.cpu_per_byte();
-            figures.extend([
-                ("received_bits_per_s", copy.metric("received_bits_per_s")?),
-                ("discard_received_bits_per_s", discard.metric("received_bits_per_s")?),
-                ("discard_receiver_cpu_s_per_byte", discard.cpu_per_byte()["receiver_cpu_s_per_byte"]),
-            ]);
-            Ok(figures)
-        }),
+        ours: Box::new(move |bench| ours(bench, connections)),
         theirs: Some(Box::new(move |bench| {
             let mut figures = iperf3::stream(bench, connections)?;
             for (discard, copy) in [
@@ -59,4 +47,18 @@ pub(super) fn row(connections: u32) -> Row {
             Ok(figures)
         })),
     }
+}
+
+fn ours(bench: &Bench, connections: u32) -> Result<Figures> {
+    let run = |receive: &str| {
+        let words = format!("-c {connections} --threads 1 --size 128KiB --direction to-server");
+        ours::against_agent(bench, "stream", &format!("{words} --receive {receive}"))
+    };
+    let (copy, discard) = (run("copy")?, run("discard")?);
+    let mut figures = copy.cpu_per_byte();
+    let discard_cpu = discard.cpu_per_byte()["receiver_cpu_s_per_byte"];
+    figures.insert("discard_receiver_cpu_s_per_byte", discard_cpu);
+    figures.insert("received_bits_per_s", copy.metric("received_bits_per_s")?);
+    figures.insert("discard_received_bits_per_s", discard.metric("received_bits_per_s")?);
+    Ok(figures)
 }

@@ -9,6 +9,7 @@ const CONNECTIONS: u32 = 100;
 const SIZE: u32 = 100_000;
 
 const RECEIVED: &str = "received_bits_per_s";
+const GOALS: &[Goal] = &[Goal::ratio(RECEIVED, "received", "Gbit/s", 1e-9, Reach::AtLeast(1.0))];
 
 /// 100 connections, 100 kB at a time.
 pub(super) fn row() -> Row {
@@ -17,9 +18,10 @@ pub(super) fn row() -> Row {
         what: "stream, 100 connections, one thread, 100 kB".to_owned(),
         against: "plain epoll loop",
         needs: Vec::new(),
-        goals: const { &[Goal::ratio(RECEIVED, "received", "Gbit/s", 1e-9, Reach::AtLeast(1.0))] },
-        note: "The loop is crates/bench/src/part/plain.rs: one thread each end, level-triggered epoll, one write or read for \
-               each readiness, nothing else. Both are read by the receiver's count in a window after the same warm-up."
+        goals: GOALS,
+        note: "The loop is crates/bench/src/part/plain.rs: one thread each end, level-triggered \
+               epoll, one write or read for each readiness, nothing else. Both are read by the \
+               receiver's count in a window after the same warm-up."
             .to_owned(),
         ours: Box::new(|bench| {
             let words = format!(

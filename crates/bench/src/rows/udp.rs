@@ -6,6 +6,8 @@ use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
 
 const RECEIVED: &str = "received_packets_per_s";
+const GOALS: &[Goal] =
+    &[Goal::ratio(RECEIVED, "delivered", "packets/s", 1.0, Reach::AtLeast(1.03))];
 
 /// 16-byte packets as fast as one thread can.
 pub(super) fn row() -> Row {
@@ -14,8 +16,9 @@ pub(super) fn row() -> Row {
         what: "udp 16 B, maximum".to_owned(),
         against: "iperf3 -u -b 0",
         needs: vec![&iperf3::PEER],
-        goals: const { &[Goal::ratio(RECEIVED, "delivered", "packets/s", 1.0, Reach::AtLeast(1.03))] },
-        note: "Packets that the receiving program read, by each program's own count; what iperf3 calls packets less what it calls lost."
+        goals: GOALS,
+        note: "Packets that the receiving program read, by each program's own count; what iperf3 \
+               calls packets less what it calls lost."
             .to_owned(),
         ours: Box::new(|bench| {
             let words = "-c 1 --threads 1 --size 16 --rate max";

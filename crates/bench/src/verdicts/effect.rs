@@ -19,28 +19,16 @@ pub(super) const PRACTICE: Duration = Duration::from_secs(10);
 /// The run that finds the round trip without work.
 pub(super) const BASE: Duration = Duration::from_secs(10);
 
-const fn effect(part: EffectMeasure, percent: u32, budget_s: u64) -> Effect {
-    Effect { part, percent, budget: Duration::from_secs(budget_s) }
-}
+/// The sizes, %, each with the budget of a run, s.
+const SIZES: [(u32, u64); 5] = [(0, 60), (2, 300), (5, 90), (10, 40), (20, 30)];
 
 /// Every effect, in the order of the table.
-pub(super) const EFFECTS: &[Effect] = &[
-    effect(EffectMeasure::Rr, 0, 60),
-    effect(EffectMeasure::Rr, 2, 300),
-    effect(EffectMeasure::Rr, 5, 90),
-    effect(EffectMeasure::Rr, 10, 40),
-    effect(EffectMeasure::Rr, 20, 30),
-    effect(EffectMeasure::Http, 0, 60),
-    effect(EffectMeasure::Http, 2, 300),
-    effect(EffectMeasure::Http, 5, 90),
-    effect(EffectMeasure::Http, 10, 40),
-    effect(EffectMeasure::Http, 20, 30),
-    effect(EffectMeasure::Stream, 0, 60),
-    effect(EffectMeasure::Stream, 2, 300),
-    effect(EffectMeasure::Stream, 5, 90),
-    effect(EffectMeasure::Stream, 10, 40),
-    effect(EffectMeasure::Stream, 20, 30),
-];
+pub(super) fn effects() -> impl Iterator<Item = Effect> {
+    let parts = [EffectMeasure::Rr, EffectMeasure::Http, EffectMeasure::Stream];
+    parts.into_iter().flat_map(|part| {
+        SIZES.map(|(percent, s)| Effect { part, percent, budget: Duration::from_secs(s) })
+    })
+}
 
 /// The rate of the baseline's link, Mbit/s.
 const LINK_MBIT: u32 = 1000;

@@ -1,6 +1,5 @@
 //! A run of hopbench, and the verdict that each of its first rounds would have given.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,12 +46,6 @@ pub(super) struct Look {
     /// From the start of the run to the end of the last of these rounds, s.
     pub(super) at_s: f64,
     pub(super) called: Called,
-}
-
-/// Prints a line of progress.
-pub(super) fn say(text: &str) {
-    // It is no failure if it cannot be read.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 impl Runner {

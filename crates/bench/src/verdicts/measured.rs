@@ -5,7 +5,8 @@ use hopbench_model::Record;
 use hopbench_stats::{summary, welch};
 
 use super::effect::{BASE, Effect, PRACTICE};
-use super::folder::{Called, Folder, Look, Runner, say};
+use super::folder::{Called, Folder, Look, Runner};
+use crate::cli::say;
 use crate::cli::verdicts::{EffectMeasure, VerdictOptions};
 
 /// The runs of one effect.

@@ -96,13 +96,13 @@ fn share(hits: usize, of: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdicts::effect::EFFECTS;
+    use crate::verdicts::effect::effects;
 
     #[test]
     fn shares_have_intervals_and_rows_that_were_not_run_say_so() {
         assert_eq!(share(18, 20), "18 of 20 [70, 97] %");
         assert_eq!(share(0, 0), "0 of 0");
-        let text = row(&EFFECTS[1], 1.0, 60.0, None);
+        let text = row(&effects().nth(1).unwrap(), 1.0, 60.0, None);
         assert_eq!(text, "| rr p50 | 2 % | 300 s | not run | | | | |\n");
         assert_eq!(quickstart_row(None), "not run |");
     }

@@ -33,9 +33,10 @@ pub(crate) fn row(
         needs: needs(generator, target),
         goals,
         note: format!(
-            "The same {} for both, one process on the server's CPU, 16-byte answers. CPU is the whole time of a process, \
-             read from outside, divided by the requests that the target counted, warm-up included. Where the target's \
-             CPU is near 1 core, the target is the limit and the rates say little. {}",
+            "The same {} for both, one process on the server's CPU, 16-byte answers. CPU is the \
+             whole time of a process, read from outside, divided by the requests that the target \
+             counted, warm-up included. Where the target's CPU is near 1 core, the target is the \
+             limit and the rates say little. {}",
             target.name(),
             generator.note
         ),

@@ -29,11 +29,12 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
         needs: needs(generator, Kind::Nginx),
         goals: GOALS,
         note: format!(
-            "CPU, user and system, of the client's whole process from exec to exit, read from outside, divided by the \
-             requests that nginx counted. Ours warms up within the time that a peer sends, so that the start of both is \
-             divided by as many requests. Ours spaces all sends evenly and wakes up for each. A peer can send several at \
-             one wake-up, a batch. That saves wake-ups and spaces less evenly, so less CPU is not the same work for \
-             less. {}",
+            "CPU, user and system, of the client's whole process from exec to exit, read from \
+             outside, divided by the requests that nginx counted. Ours warms up within the time \
+             that a peer sends, so that the start of both is divided by as many requests. Ours \
+             spaces all sends evenly and wakes up for each. A peer can send several at one \
+             wake-up, a batch. That saves wake-ups and spaces less evenly, so less CPU is not the \
+             same work for less. {}",
             generator.note
         ),
         ours: Box::new(|bench| {

@@ -54,7 +54,8 @@ pub(crate) fn beside(generator: &'static Generator) -> Row {
         against: generator.shown,
         needs: needs(generator, Kind::Nginx),
         note: format!(
-            "Nothing is asked here: the goals of exactness and lateness are those of the row of ours alone. {PLACE} {}",
+            "Nothing is asked here: the goals of exactness and lateness are those of the row of \
+             ours alone. {PLACE} {}",
             generator.note
         ),
         theirs: Some(Box::new(|bench| {

@@ -26,8 +26,8 @@ pub(crate) fn row() -> Row {
         against: "",
         needs: Kind::Nginx.needs().to_vec(),
         goals: GOALS,
-        note: "Peak resident memory (VmHWM) with 10 000 connections less that with 10, divided by 9990; user memory only. Needs \
-               10 500 open files (`ulimit -Hn`)."
+        note: "Peak resident memory (VmHWM) with 10 000 connections less that with 10, divided by \
+               9990; user memory only. Needs 10 500 open files (`ulimit -Hn`)."
             .to_owned(),
         ours: Box::new(|bench| {
             let (few, many) = (peak(bench, FEW)?, peak(bench, MANY)?);

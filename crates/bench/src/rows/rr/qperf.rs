@@ -17,7 +17,9 @@ pub(crate) fn row() -> Row {
         against: "qperf tcp_lat x 2",
         needs: vec![&qperf::PEER],
         goals: GOALS,
-        note: "qperf prints only the mean of half a round trip; our p50 is judged against twice that. A mean is above the median where the tail is long, which favours ours, so mean against mean is shown below it."
+        note: "qperf prints only the mean of half a round trip; our p50 is judged against twice \
+               that. A mean is above the median where the tail is long, which favours ours, so \
+               mean against mean is shown below it."
             .to_owned(),
         ours: Box::new(|bench| super::ours(bench, "threads")),
         theirs: Some(Box::new(qperf::latency)),

@@ -30,8 +30,8 @@ pub(crate) const EPOLL: Wait = Wait {
     against: "sockperf --full-rtt -F epoll",
     engine: "epoll",
     waiting: Waiting::Epoll,
-    note: "Both block in epoll_wait and then receive, at both ends. The file of sockperf has one line, \
-           `T:10.71.0.2:11111`: it uses epoll only for a list of connections.",
+    note: "Both block in epoll_wait and then receive, at both ends. The file of sockperf has one \
+           line, `T:10.71.0.2:11111`: it uses epoll only for a list of connections.",
 };
 
 /// Both spin.
@@ -57,7 +57,8 @@ pub(crate) fn row(wait: &'static Wait) -> Row {
         needs: vec![&sockperf::PEER],
         goals: GOALS,
         note: format!(
-            "sockperf sends 14 bytes, the smallest message it knows, ours 1 byte; both are one segment. {}",
+            "sockperf sends 14 bytes, the smallest message it knows, ours 1 byte; both are one \
+             segment. {}",
             wait.note
         ),
         ours: Box::new(|bench| super::ours(bench, wait.engine)),
