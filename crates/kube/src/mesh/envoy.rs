@@ -15,6 +15,7 @@ use super::listeners;
 use super::services;
 use crate::api::labels::RunIdentity;
 use crate::objects::containers::{GATEWAY, SIDECAR};
+use crate::objects::security::unprivileged;
 use crate::objects::sidecar::Sidecar;
 use crate::plan::names;
 use crate::provision::built::Built;
@@ -61,11 +62,7 @@ fn container(spec: &ClusterSpec, role: ProxyRole, variant: &Variant) -> Value {
         "args": arguments,
         "startupProbe": {"tcpSocket": {"port": READY}, "periodSeconds": 1, "failureThreshold": 120},
         "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": false,
-            "readOnlyRootFilesystem": true,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": unprivileged(),
         "volumeMounts": [{"name": VOLUME, "mountPath": FOLDER, "readOnly": true}],
     })
 }

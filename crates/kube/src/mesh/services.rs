@@ -5,6 +5,8 @@ use hopbench_model::ClusterSpec;
 use hopbench_testbed::placement::ProxyRole;
 use serde_json::{Value, json};
 
+use crate::objects::security::unprivileged;
+
 /// The distance from a service's port to the port of its totals.
 const TOTALS: u16 = 10;
 
@@ -31,10 +33,6 @@ pub(crate) fn container(spec: &ClusterSpec, role: ProxyRole) -> Value {
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"}],
         "startupProbe": {"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 120},
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": false,
-            "readOnlyRootFilesystem": true,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": unprivileged(),
     })
 }

@@ -10,6 +10,7 @@ use crate::api::labels::{POD, RunIdentity, behind};
 use crate::image::layout::USER;
 use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
 use crate::objects::secret::{self, CREDENTIALS, FOLDER};
+use crate::objects::security::unprivileged;
 use crate::objects::sidecar::Sidecar;
 use crate::plan::attachment::Attachment;
 
@@ -104,11 +105,7 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
 
 fn agent(recipe: &Recipe<'_>) -> Value {
     let Recipe { spec, attachment, port, .. } = recipe;
-    let mut security = json!({
-        "allowPrivilegeEscalation": false,
-        "readOnlyRootFilesystem": true,
-        "capabilities": {"drop": ["ALL"]},
-    });
+    let mut security = unprivileged();
     // A pod may set this for itself; its node's own network is not its to set up.
     if recipe.echoes && attachment.host_network {
         security["capabilities"]["add"] = json!(["NET_RAW"]);

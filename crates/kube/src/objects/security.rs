@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A level of the Pod Security Standards. Nothing that this crate makes is between the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,15 @@ const SAFE_VOLUMES: [&str; 8] = [
     "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim",
     "projected", "secret",
 ];
+
+/// The `securityContext` of a container of ours that needs nothing.
+pub(crate) fn unprivileged() -> Value {
+    json!({
+        "allowPrivilegeEscalation": false,
+        "readOnlyRootFilesystem": true,
+        "capabilities": {"drop": ["ALL"]},
+    })
+}
 
 /// The needs of a pod beyond `restricted`, in words; empty: there are none.
 pub(crate) fn beyond_restricted(pod: &Value) -> Vec<String> {

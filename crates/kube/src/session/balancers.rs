@@ -5,7 +5,7 @@ use std::time::Duration;
 use hopbench_model::{Fault, Via};
 use tokio::time::Instant;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, standing_mut};
 use super::progress::Progress;
 use crate::api::access::Access;
 use crate::api::interrupt::Interrupt;
@@ -43,11 +43,7 @@ impl Cluster {
     /// Looks again for the addresses of a path's load balancers that had none when they were waited
     /// for.
     pub(super) fn balance_again(&mut self, path: &str) -> Result<(), Fault> {
-        let (access, built) = self
-            .access
-            .as_ref()
-            .zip(self.built.as_mut())
-            .ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let (access, built) = standing_mut(&self.access, &mut self.built)?;
         let has_none =
             |name: &str| built.entries.get(name).is_none_or(|entry| entry.balancer.is_none());
         let of_path = built

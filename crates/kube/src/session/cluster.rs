@@ -163,6 +163,14 @@ impl Cluster {
     }
 }
 
+/// The connection, and what stands to be changed.
+pub(super) fn standing_mut<'a>(
+    access: &'a Option<Access>,
+    built: &'a mut Option<Built>,
+) -> Result<(&'a Access, &'a mut Built), Fault> {
+    access.as_ref().zip(built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))
+}
+
 /// Writes a line to a log, where there is one.
 pub(super) fn write(log: &mut Option<File>, text: &str) {
     if let Some(log) = log {

@@ -13,7 +13,7 @@ use kube::api::ListParams;
 use tokio::time::{Instant, sleep};
 
 use super::builds;
-use super::cluster::{Cluster, write};
+use super::cluster::{Cluster, standing_mut, write};
 use crate::api::access::Access;
 use crate::api::client::Api;
 use crate::api::create::passes;
@@ -83,11 +83,7 @@ impl Cluster {
 
     /// Removes pods, so that they are made anew.
     fn remove(&mut self, pods: &[PodId]) -> Result<(), Fault> {
-        let (access, built) = self
-            .access
-            .as_ref()
-            .zip(self.built.as_mut())
-            .ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let (access, built) = standing_mut(&self.access, &mut self.built)?;
         let templates: Vec<_> = pods.iter().filter_map(|id| built.templates.get(id)).collect();
         let removed = built.api.remove(templates.into_iter(), Instant::now() + AGAIN);
         let removed = access.runtime.block_on(self.interrupt.unless("pods to end", removed))?;
@@ -97,11 +93,7 @@ impl Cluster {
     }
 
     fn ensure_there(&mut self, pods: &[PodId]) -> Result<(), Fault> {
-        let (access, built) = self
-            .access
-            .as_ref()
-            .zip(self.built.as_mut())
-            .ok_or_else(|| Fault::input("the testbed is not up"))?;
+        let (access, built) = standing_mut(&self.access, &mut self.built)?;
         let state = |built: &Built, id: &PodId| built.pods.get(id).map(pod_diagnosis::state);
         built
             .refused
