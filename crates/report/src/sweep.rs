@@ -12,7 +12,7 @@ use crate::number::{self, UNKNOWN, bit_rate, by_name, counted, per_s, percent, t
 /// A row a record: what varies, the main figures, what limited it. `None` for less than two
 /// records.
 ///
-/// At most 80 columns wide.
+/// What does not fit in 80 columns comes in a further block.
 pub fn sweep_table(records: &[Record]) -> Option<String> {
     if records.len() < 2 {
         return None;
