@@ -22,8 +22,8 @@ const FILES: u64 = 20_000;
 
 static PROCESS: RwLock<()> = RwLock::new(());
 
-/// The turn of a test that needs most of the files and of the time that there is, or counts
-/// wake-ups of threads by their names, which are the same in every test.
+/// The turn of a test that needs most of the files and the time. Or it counts wake-ups of threads
+/// by name, and all tests use the same names.
 fn alone() -> RwLockWriteGuard<'static, ()> {
     limits::raise_open_files(FILES).unwrap();
     // One that failed leaves nothing behind.

@@ -9,8 +9,8 @@ use hopbench_lab::sandbox::{Entered, enter};
 /// Holds the name of the test that is to go inside.
 const MARK: &str = "HOPBENCH_LAB_TEST_INSIDE";
 
-/// Runs `body`, which is all of a test, in the namespaces that the product makes for a lab: this
-/// program runs the test once more inside.
+/// Runs `body`, which is all of a test, in the namespaces that the product makes for a lab.
+/// This program runs the test once more inside.
 ///
 /// Without the right to make namespaces the test is skipped, which is printed; with
 /// `HOPBENCH_REQUIRE_NETNS=1` it fails instead.

@@ -16,8 +16,8 @@ use hopbench_load::{
     Accepted, Context, FlowLimit, HandshakeCodec, SocketSet, Window, Workers, workload,
 };
 use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Params, SECOND, Tick, Timing,
-    Transport, fixture,
+    Counter, Counts, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Params, SECOND, Tick,
+    Timing, Transport, fixture,
 };
 use hopbench_stats::Histogram;
 use hopbench_sys::{Waker, clock, limits};
@@ -56,8 +56,8 @@ pub(crate) struct Alone(Option<MutexGuard<'static, ()>>);
 
 thread_local!(static IS_ALONE: Cell<bool> = const { Cell::new(false) });
 
-/// Trials come one after the other: they count files and CPU time of the process, and one that
-/// spins would show in the latencies of another. A test that opens files takes its turn before.
+/// Trials come one after the other: they count files and CPU time of the process. One that spins
+/// would show in the latencies of another. A test that opens files takes its turn before.
 pub(crate) fn alone() -> Alone {
     static TURN: Mutex<()> = Mutex::new(());
     let take = || TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,6 +106,9 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
     }
 }
 
+/// The start and the end of a window.
+type Edges = [Nanos; 2];
+
 /// A trial with both ends.
 pub(crate) struct Trial {
     pub(crate) job: Job,
@@ -144,7 +147,8 @@ impl Trial {
             ..context(&server.end.context.job, server.address())
         };
         let client = End::client(context).unwrap();
-        let running = Running { client, server: Some((server, files)), _alone: alone };
+        let edges = Cell::default();
+        let running = Running { client, server: Some((server, files)), edges, _alone: alone };
         running.wait_for_flows();
         running
     }
@@ -172,12 +176,18 @@ impl End {
         Ok(Self { workers, context })
     }
 
-    /// Fixes the times of a trial whose load begins at `load`.
-    pub(crate) fn open(&self, load: Nanos) {
+    /// Fixes the times of a trial whose load begins at `load`; the edges of the window.
+    pub(crate) fn open(&self, load: Nanos) -> Edges {
         let timing = self.context.job.timing;
         let start = load + timing.warmup_ns;
-        self.context.window.open(load, start, start + timing.window_ns);
+        let end = start + timing.window_ns;
+        self.context.window.open(load, start, end);
         self.workers.wake();
+        [start, end]
+    }
+
+    fn tick(&self) -> Tick {
+        Tick { counts: self.workers.counts(), ..Tick::default() }
     }
 
     fn stop(&self) {
@@ -185,14 +195,19 @@ impl End {
         self.workers.wake();
     }
 
-    /// Waits for the workers to end by themselves, and says what they saw.
-    fn report(self) -> (EndReport, Option<Fault>) {
+    /// Waits for the workers to end by themselves, and says what they saw. `edges` were read at the
+    /// window's edges; where nobody read them, all that was counted stands in the window.
+    fn report(self, edges: Option<[Tick; 2]>) -> (EndReport, Option<Fault>) {
         until("the workers have ended", || self.workers.running() == 0);
         let counts = self.workers.counts_handle();
         let (recorder, fault) = self.workers.join();
         let (drained, (statuses, errors, extra)) = (counts(), recorder.tallies());
+        let [start, end] = edges.unwrap_or_else(|| {
+            [Counts::default(), drained].map(|counts| Tick { counts, ..Tick::default() })
+        });
         let report = EndReport {
-            end: Tick { counts: drained, ..Tick::default() },
+            start,
+            end,
             drained,
             latency: recorder
                 .histograms()
@@ -245,7 +260,7 @@ impl Server {
     }
 
     /// Waits for the flows to end, and says what the server saw.
-    pub(crate) fn finish(self) -> (EndReport, Option<Fault>) {
+    pub(crate) fn finish(self, edges: Option<[Tick; 2]>) -> (EndReport, Option<Fault>) {
         self.end.workers.close();
         let job = &self.end.context.job;
         let is_of_exchanges = workload(&job.workload).unwrap().kind().is_of_exchanges();
@@ -254,7 +269,7 @@ impl Server {
             clock::sleep_until(clock::now() + 20 * MS);
             self.end.stop();
         }
-        let report = self.end.report();
+        let report = self.end.report(edges);
         self.port.shut();
         // One too many was closed; who counts it wrong misses it.
         let flows = (self.flow_limit.open(), self.flow_limit.refused());
@@ -268,6 +283,8 @@ pub(crate) struct Running {
     pub(crate) client: End,
     /// With the files that were open before it.
     server: Option<(Server, usize)>,
+    /// The edges of the window, once it is open.
+    edges: Cell<Option<Edges>>,
     _alone: Alone,
 }
 
@@ -276,7 +293,7 @@ impl Running {
     pub(crate) fn client(job: &Job, target: SocketAddr) -> Result<Self, Fault> {
         let alone = alone();
         let client = End::client(context(&settled(job), target))?;
-        Ok(Self { client, server: None, _alone: alone })
+        Ok(Self { client, server: None, edges: Cell::default(), _alone: alone })
     }
 
     fn wait_for_flows(&self) {
@@ -292,7 +309,7 @@ impl Running {
     pub(crate) fn open(&self) {
         self.wait_for_flows();
         let load = clock::now() + 5 * MS;
-        self.ends().for_each(|end| end.open(load));
+        self.ends().for_each(|end| self.edges.set(Some(end.open(load))));
     }
 
     /// Shuts the window of both ends.
@@ -314,13 +331,30 @@ impl Running {
         self.ends().map(|end| end.workers.running()).sum()
     }
 
+    /// The counts of the client and of the server at the edges of the window, if both are ahead and
+    /// the trial gets there.
+    fn ticks(&self) -> [Option<[Tick; 2]>; 2] {
+        let read = |at| {
+            while clock::now() < at && self.client.workers.running() > 0 {
+                clock::sleep_until(at.min(clock::now() + MS));
+            }
+            let server = self.server.as_ref().map(|(server, _)| server.end.tick());
+            (clock::now() >= at).then(|| (self.client.tick(), server))
+        };
+        let ahead = self.edges.get().filter(|[start, _]| clock::now() < *start);
+        let both = ahead.and_then(|[start, end]| Some((read(start)?, read(end)?)));
+        let Some(((client, server), (later, last))) = both else { return [None, None] };
+        [Some([client, later]), server.zip(last).map(|(first, last)| [first, last])]
+    }
+
     /// Waits for both ends to end by themselves, and looks whether they left files open.
     pub(crate) fn end(self) -> Measured {
         let (job, shared_clock) =
             (self.client.context.job.clone(), self.client.context.shared_clock);
-        let (client, client_fault) = self.client.report();
-        let server = self.server.map(|(server, files)| {
-            let seen = server.finish();
+        let [client, server] = self.ticks();
+        let (client, client_fault) = self.client.report(client);
+        let server = self.server.map(|(running, files)| {
+            let seen = running.finish(server);
             assert_eq!(open_files(), files, "files were left open");
             seen
         });

@@ -97,7 +97,7 @@ fn registered(server: &Server) -> UdpSocket {
 
 /// What a server saw that ended by itself.
 fn finished(server: Server) -> EndReport {
-    let (report, fault) = server.finish();
+    let (report, fault) = server.finish(None);
     assert_eq!(fault, None);
     report
 }

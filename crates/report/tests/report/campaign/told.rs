@@ -2,6 +2,7 @@
 //! was asked in bits.
 
 use hopbench_model::{BrokenBound, NodeCost, Record, SearchBound, SearchGoal, SearchOutcome};
+use hopbench_report::campaign::Outcome;
 use hopbench_stats::{Knee, Search};
 use serde_json::{Value, json};
 
@@ -86,7 +87,7 @@ fn what_no_number_of_trials_decided_is_told_everywhere() {
     );
     // A difference of two loads of which one is doubtful is none.
     let overlay = path(&knee, "overlay").comparison.as_ref().unwrap();
-    assert!(!overlay.outcome.is_called(), "{overlay:?}");
+    assert!([Outcome::NotDecided, Outcome::TooFewRounds].contains(&overlay.outcome), "{overlay:?}");
     // Where all was decided nothing is said.
     assert!(!render(&searched(), "table").contains("not decided after"));
 }
