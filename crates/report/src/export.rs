@@ -1,6 +1,6 @@
 //! The trials of a run in formats of other tools. These formats take the records one by one.
 //!
-//! - [`TRIAL_FORMATS`]: every such format; [`OneByOne`] says what one must provide;
+//! - [`TRIAL_FORMATS`]: every such format; [`TrialPrinter`] says what one must provide;
 //! - [`Export`]: a run's records, on their way to one of them.
 //!
 //! To add one: one file in `export/formats/` and one line in [`TRIAL_FORMATS`].
@@ -21,11 +21,11 @@ use self::label::Labels;
 use crate::format::Format;
 
 /// Prints trials, one by one.
-pub type TrialFormat = Format<OneByOne>;
+pub type TrialFormat = Format<TrialPrinter>;
 
 /// How a format prints one trial after the other.
 #[derive(Debug, Clone, Copy)]
-pub struct OneByOne {
+pub struct TrialPrinter {
     /// What stands before the first trial; empty, or ends with a line feed.
     pub head: &'static str,
     /// Prints a trial, with a line feed at the end.

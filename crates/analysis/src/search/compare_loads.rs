@@ -66,6 +66,7 @@ impl Relation {
             Judgement::NotDecided { .. } => {
                 Verdict::not_decided(self.low.zip(self.high), None, None)
             }
+            // `BelowFloor` is only of figures without a ratio.
             Judgement::BelowFloor { .. } | Judgement::BelowMinimum => Verdict::below_minimum(),
             Judgement::TooFewRounds { needed } => {
                 let text = format!("too few searches ({needed} needed)");
@@ -130,16 +131,16 @@ pub(crate) fn compare_loads(
 }
 
 fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Relation {
-    let too_few = Judgement::TooFewRounds { needed: FEWEST_TO_JUDGE };
     match answer {
-        Some(answer) if answer.judgement != too_few => {
+        Some(answer) if !matches!(answer.judgement, Judgement::TooFewRounds { .. }) => {
             let (low, high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
             let Comparison { judgement, ratio, p, q, .. } = *answer;
             Relation { judgement, ratio: Some(ratio), low, high, p, q }
         }
         _ => {
             let ratio = here.ratio(base);
-            Relation { judgement: too_few, ratio, low: None, high: None, p: None, q: None }
+            let judgement = Judgement::TooFewRounds { needed: FEWEST_TO_JUDGE };
+            Relation { judgement, ratio, low: None, high: None, p: None, q: None }
         }
     }
 }

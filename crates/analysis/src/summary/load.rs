@@ -166,6 +166,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_outcome_has_its_old_word_as_json() {
+        let comparison = |outcome| LoadComparison {
+            outcome,
+            ratio: None,
+            low: None,
+            high: None,
+            p: None,
+            q: None,
+            text: String::new(),
+        };
+        for (outcome, word) in [
+            (Outcome::More, "higher"),
+            (Outcome::Less, "lower"),
+            (Outcome::Same, "same"),
+            (Outcome::NotDecided, "not_decided"),
+            (Outcome::MinimumEffect, "minimum_effect"),
+            (Outcome::Generator, "withheld"),
+            (Outcome::OtherSession, "withheld"),
+            (Outcome::TooFewRounds, "withheld"),
+        ] {
+            let found = serde_json::to_value(comparison(outcome)).unwrap();
+            assert_eq!(found, serde_json::json!({"standing": word, "text": ""}), "{outcome:?}");
+        }
+    }
+
+    #[test]
     fn what_was_not_decided_has_words() {
         let step =
             |from, to, growth, low, high| Undecided { from, to, growth, low, high, trials: 9 };

@@ -64,8 +64,7 @@ pub fn percent(ratio: f64) -> String {
 }
 
 /// A difference, a width or the like in percent, with as many digits as it deserves and without the
-/// unit: `18`, `-2.0`, `0.25`. Above 999 it says only that: what is so large, or an interval that
-/// goes so far, has no digits that mean anything.
+/// unit: `18`, `-2.0`, `0.25`. Above 999 it is `> 999`: digits of so large a share mean nothing.
 pub fn percentage(share: f64) -> String {
     match share * 100.0 {
         p if p.is_finite() && p >= 999.5 => "> 999".to_owned(),
@@ -78,7 +77,9 @@ pub fn full_percentage(share: f64) -> String {
     let percent = share * 100.0;
     match percent.abs() {
         size if !size.is_finite() => odd(percent).unwrap_or_default(),
-        size if size > 0.0 && size < 0.005 => "< 0.01".to_owned(),
+        size if size > 0.0 && size < 0.005 => {
+            if percent > 0.0 { "< 0.01" } else { "> -0.01" }.to_owned()
+        }
         size if size < 0.995 => format!("{percent:.2}"),
         size if size < 9.95 => format!("{percent:.1}"),
         _ => format!("{percent:.0}"),
@@ -371,7 +372,7 @@ mod tests {
         ] {
             assert_eq!(percentage(share), expected, "{share}");
         }
-        assert_eq!([-0.02, -0.0025, -1e-6].map(percentage), ["-2.0", "-0.25", "< 0.01"]);
+        assert_eq!([-0.02, -0.0025, -1e-6].map(percentage), ["-2.0", "-0.25", "> -0.01"]);
         assert_eq!(percentage(f64::INFINITY), "inf");
         let full = [0.0123, 0.0994, 0.0996, 0.18, 9.994, 12.2, f64::INFINITY].map(full_percentage);
         assert_eq!(full, ["1.2", "9.9", "10", "18", "999", "1220", "inf"]);

@@ -155,3 +155,14 @@ fn share(share: Option<f64>) -> String {
     let share = share.filter(|share| share.is_finite());
     share.map_or_else(|| UNKNOWN.to_owned(), |share| format!("{} %", percentage(share)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_share_is_a_dash() {
+        let shares = [None, Some(f64::NAN), Some(f64::INFINITY), Some(0.02)];
+        assert_eq!(shares.map(share), [UNKNOWN, UNKNOWN, UNKNOWN, "2.0 %"]);
+    }
+}

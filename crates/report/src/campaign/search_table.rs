@@ -131,7 +131,7 @@ pub(crate) fn tone(found: &LoadComparison, is_neutral: bool) -> Tone {
         Outcome::More if !is_neutral => Tone::Better,
         Outcome::Less if !is_neutral => Tone::Worse,
         Outcome::Same | Outcome::NotDecided | Outcome::MinimumEffect => Tone::Same,
-        _ if found.outcome.is_called() => Tone::Same,
+        outcome if outcome.is_called() => Tone::Same,
         _ => Tone::Doubt,
     }
 }

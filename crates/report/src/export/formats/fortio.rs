@@ -18,7 +18,7 @@ mod histogram;
 mod object;
 
 use self::object::{Object, id};
-use crate::export::{OneByOne, TrialFile, TrialFormat};
+use crate::export::{TrialFile, TrialFormat, TrialPrinter};
 use crate::format::Format;
 use crate::text::json;
 
@@ -26,7 +26,7 @@ use crate::text::json;
 pub(super) const FORMAT: TrialFormat = Format {
     name: "fortio",
     summary: "fortio's result JSON, an object a line and HTTP trial; `-o DIR/`: a file each",
-    render: OneByOne {
+    render: TrialPrinter {
         head: "",
         trial: |trial| {
             let object = |histogram| json::line(&Object::of(trial, &histogram));

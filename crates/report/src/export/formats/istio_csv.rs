@@ -10,7 +10,7 @@
 
 use hopbench_model::ProxyCost;
 
-use crate::export::{OneByOne, Trial, TrialFormat};
+use crate::export::{Trial, TrialFormat, TrialPrinter};
 use crate::format::Format;
 use crate::text::csv::Csv;
 
@@ -29,7 +29,7 @@ const MISSING: &str = "-";
 pub(super) const FORMAT: TrialFormat = Format {
     name: "istio-csv",
     summary: "the CSV of Istio's benchmark kit: one row an HTTP trial, service time",
-    render: OneByOne { head: HEAD, trial, file: None },
+    render: TrialPrinter { head: HEAD, trial, file: None },
 };
 
 fn trial(trial: &Trial<'_>) -> String {
