@@ -52,7 +52,7 @@ step "format"
 cargo fmt --all --check
 step "lints"
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-scripts/fuzz.sh check
+scripts/fuzz.sh check | tee "$work/fuzz-check"
 step "dependencies"
 scripts/audit.sh | tee "$work/audit"
 step "documentation"
@@ -171,6 +171,6 @@ printf '\n'
 [ "$status" -eq 0 ] ||
   { cat "$log" "$work/cluster" 2>/dev/null || true; } | failed_tests - | sed 's/^/FAILED /; s/ -$//; s/ -$//'
 cat "$work"/*.retried 2>/dev/null || true
-tell_untested "$work/scripts" "$work/audit" "$log" "$work/cluster"
+tell_untested "$work/scripts" "$work/fuzz-check" "$work/audit" "$log" "$work/cluster"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
 exit "$status"
