@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 
 use crate::bench::tools;
 use crate::cli::say;
-use crate::cli::verdicts::{EffectMeasure, VerdictOptions};
+use crate::cli::verdicts::{BenchPart, VerdictOptions};
 use crate::lab::machine::{Machine, two_cpus};
 use crate::process::{Invocation, RunningProgram, interrupt};
 use crate::report::Section;
@@ -36,7 +36,7 @@ fn length(options: &VerdictOptions) -> Duration {
     let effects = effects()
         .filter(|effect| options.has_effect(effect.part, effect.percent))
         .map(|effect| effect.budget * options.runs + effect::PRACTICE * 9 * options.few());
-    let quickstart = match options.has(EffectMeasure::Quickstart) {
+    let quickstart = match options.has(BenchPart::Quickstart) {
         true => quickstart::BUDGETS.iter().sum::<Duration>() * options.few(),
         false => Duration::ZERO,
     };
@@ -86,7 +86,7 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
         }
     }
     for index in 0..report.quickstart.len() {
-        if options.has(EffectMeasure::Quickstart) {
+        if options.has(BenchPart::Quickstart) {
             let budget = options.scaled(report.quickstart[index].0);
             say(&format!("quickstart, {} s", budget.as_secs_f64()));
             report.quickstart[index].1 = Some(Quickstart::of(&runner, budget, options.few())?);

@@ -63,7 +63,7 @@ pub struct ProxyIdentity {
 /// The key stays out of logs.
 impl std::fmt::Debug for ProxyIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Identity").finish_non_exhaustive()
+        f.debug_struct("ProxyIdentity").finish_non_exhaustive()
     }
 }
 

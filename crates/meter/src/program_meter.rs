@@ -65,7 +65,7 @@ impl ProgramMeter {
 
 impl std::fmt::Debug for ProgramMeter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Watched").field("processes", &self.0.len()).finish()
+        f.debug_struct("ProgramMeter").field("processes", &self.0.len()).finish()
     }
 }
 

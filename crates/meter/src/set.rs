@@ -9,12 +9,12 @@ use crate::{METERS, Meter, MeteredProcess, OpenMeter};
 
 /// Every meter that could be opened, to be read together at the edges of a window.
 pub struct MeterSet {
-    open: Vec<CostedMeter>,
+    open: Vec<TimedMeter>,
     unavailable: Vec<(&'static str, String)>,
     now: fn() -> Nanos,
 }
 
-struct CostedMeter {
+struct TimedMeter {
     read: OpenMeter,
     cost: ReadCost,
 }
@@ -62,7 +62,7 @@ impl MeterSet {
                 Ok(read)
             });
             match opened {
-                Ok(read) => set.open.push(CostedMeter { read, cost: ReadCost::new(meter.name) }),
+                Ok(read) => set.open.push(TimedMeter { read, cost: ReadCost::new(meter.name) }),
                 Err(why) => set.unavailable.push((meter.name, why)),
             }
         }

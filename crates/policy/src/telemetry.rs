@@ -16,7 +16,7 @@ use crate::messages::access_log::{
 };
 use crate::messages::address::Address;
 use crate::service::{Count, Service};
-use aggregate::{Aggregate, Label, PeerReport};
+use aggregate::{Aggregate, Label, LoggedExchange};
 
 /// What it was told.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Service for Telemetry {
 }
 
 impl Telemetry {
-    fn add(&self, (label, report): (Label, PeerReport)) {
+    fn add(&self, (label, report): (Label, LoggedExchange)) {
         self.lock().add(label, report);
     }
 
@@ -81,12 +81,12 @@ fn decoded<M: Message + Default>(bytes: Bytes) -> Result<M, Status> {
     M::decode(bytes).map_err(|error| Status::invalid(error.to_string()))
 }
 
-fn of_request(entry: HttpEntry) -> (Label, PeerReport) {
+fn of_request(entry: HttpEntry) -> (Label, LoggedExchange) {
     let common = entry.common_properties.unwrap_or_default();
     let request = entry.request.unwrap_or_default();
     let response = entry.response.unwrap_or_default();
     let code = response.response_code.unwrap_or_default().value;
-    let report = PeerReport {
+    let report = LoggedExchange {
         received_bytes: request.request_headers_bytes.saturating_add(request.request_body_bytes),
         sent_bytes: response.response_headers_bytes.saturating_add(response.response_body_bytes),
         duration_ns: common.duration.unwrap_or_default().ns(),
@@ -94,11 +94,11 @@ fn of_request(entry: HttpEntry) -> (Label, PeerReport) {
     (Label::http(code, peer(&common), request.path), report)
 }
 
-fn of_connection(entry: &TcpEntry) -> (Label, PeerReport) {
+fn of_connection(entry: &TcpEntry) -> (Label, LoggedExchange) {
     let nothing = Common::default();
     let common = entry.common_properties.as_ref().unwrap_or(&nothing);
     let bytes = entry.connection_properties.unwrap_or_default();
-    let report = PeerReport {
+    let report = LoggedExchange {
         received_bytes: bytes.received_bytes,
         sent_bytes: bytes.sent_bytes,
         duration_ns: common.duration.unwrap_or_default().ns(),

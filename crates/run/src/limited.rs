@@ -14,7 +14,7 @@ use hopbench_model::units::BitRate;
 use hopbench_model::{EngineKind, Job, Rate, Record, SHORTEST_OF_MACHINE_S};
 
 use crate::conduct::TrialResult;
-pub(crate) use evidence::{Burden, BusyProcess, CLIENT, Evidence, SERVER};
+pub(crate) use evidence::{Burden, CLIENT, Evidence, SERVER, WorkingProcess};
 use evidence::{Limit, limit};
 use link_rate::LinkRate;
 pub(crate) use schedule::late_ns;

@@ -83,7 +83,7 @@ thread_local! {
     static KNOWN: RefCell<HashMap<(usize, u64), f64>> = RefCell::default();
 }
 
-/// Quantiles that are kept at most: 100 kB.
+/// Quantiles that are kept at most: about 200 kB.
 const MOST_KNOWN: usize = 4096;
 
 /// The quantile, by bisection of [`beyond`] to the last bits.

@@ -17,7 +17,7 @@ mod proxy_tasks;
 mod rules;
 
 pub use endpoints::{Ask, Endpoints};
-pub use mesh_processes::{MeshProcess, Met, ProxyRole};
+pub use mesh_processes::{MeshProcess, MeshRole, Met};
 pub use of_plan::Placement;
 pub use pod::{AGENT_PORT, Group, PodId};
 pub use rules::{Rules, program};

@@ -16,7 +16,7 @@ pub(crate) struct VerdictOptions {
     pub(crate) runs: u32,
     /// Only this part; may be given several times
     #[arg(long, value_name = "PART")]
-    pub(crate) only: Vec<EffectMeasure>,
+    pub(crate) only: Vec<BenchPart>,
     /// Only effects of this size, %; may be given several times
     #[arg(long, value_name = "PERCENT")]
     pub(crate) percent: Vec<u32>,
@@ -37,7 +37,7 @@ pub(crate) struct VerdictOptions {
 
 /// A part of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EffectMeasure {
+pub(crate) enum BenchPart {
     /// The p50 of `rr`, by the work of its server.
     Rr,
     /// The requests a second of `http`, by the work of its server.
@@ -50,12 +50,12 @@ pub(crate) enum EffectMeasure {
 
 impl VerdictOptions {
     /// Whether a part is measured.
-    pub(crate) fn has(&self, part: EffectMeasure) -> bool {
+    pub(crate) fn has(&self, part: BenchPart) -> bool {
         self.only.is_empty() || self.only.contains(&part)
     }
 
     /// Whether an effect of this size, %, of a part is measured.
-    pub(crate) fn has_effect(&self, part: EffectMeasure, percent: u32) -> bool {
+    pub(crate) fn has_effect(&self, part: BenchPart, percent: u32) -> bool {
         self.has(part) && (self.percent.is_empty() || self.percent.contains(&percent))
     }
 

@@ -3,7 +3,7 @@
 use super::measured::{RowReport, SessionResults};
 use crate::bench::Spread;
 use crate::row::goal::{GoalState, Judged, Reach};
-use crate::row::pairs::Judgement;
+use crate::row::pairs::JudgedGoal;
 
 /// Headings of the cells below.
 pub(super) const HEADINGS: [&str; 8] =
@@ -26,7 +26,7 @@ pub(super) fn lines<'a>(
 }
 
 /// One line of the table, without the row's name.
-fn line(judgement: &Judgement) -> [String; 8] {
+fn line(judgement: &JudgedGoal) -> [String; 8] {
     let with_unit = |spread: Option<Spread>| match (spread, judgement.unit) {
         (None, _) => "-".to_owned(),
         (Some(spread), "") => share(spread.median),
@@ -69,7 +69,7 @@ fn line(judgement: &Judgement) -> [String; 8] {
     ]
 }
 
-fn goal(judgement: &Judgement) -> String {
+fn goal(judgement: &JudgedGoal) -> String {
     match judgement.judged {
         Judged::Value | Judged::Count
             if judgement.reach != Reach::Shown && !judgement.unit.is_empty() =>

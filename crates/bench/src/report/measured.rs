@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::lab::machine::Machine;
 use crate::row::Row;
 use crate::row::goal::GoalState;
-use crate::row::pairs::{Judgement, RunPair, judge};
+use crate::row::pairs::{JudgedGoal, RunPair, judge};
 
 /// Everything that was measured, so far.
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub(crate) struct RowReport {
     /// How it went.
     pub(crate) outcome: RowStatus,
     /// Its goals, judged.
-    pub(crate) judgements: Vec<Judgement>,
+    pub(crate) judgements: Vec<JudgedGoal>,
     /// The pairs behind that.
     pub(crate) runs: Vec<RunPair>,
     /// The commands, in order.
@@ -70,7 +70,7 @@ impl RowReport {
         runs: Vec<RunPair>,
         commands: Vec<String>,
     ) -> Self {
-        let mut judgements: Vec<Judgement> =
+        let mut judgements: Vec<JudgedGoal> =
             row.goals.iter().map(|goal| judge(goal, plan, &runs)).collect();
         if let RowStatus::Failed(_) = outcome {
             // The pairs before the failure are shown; they are no verdict.

@@ -23,7 +23,7 @@ pub(crate) struct RunPair {
 
 /// The result of a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Judgement {
+pub(crate) struct JudgedGoal {
     /// The figure in words.
     pub(crate) label: &'static str,
     /// Its unit; the values below are in it.
@@ -104,7 +104,7 @@ fn collect(
 }
 
 /// Judges a goal by the pairs that were run.
-pub(crate) fn judge(goal: &Goal, plan: &Stop, pairs: &[RunPair]) -> Judgement {
+pub(crate) fn judge(goal: &Goal, plan: &Stop, pairs: &[RunPair]) -> JudgedGoal {
     let value = |figures: &Figures| figures.get(goal.figure).map(|v| v * goal.scale);
     let ours: Vec<f64> = pairs.iter().filter_map(|pair| value(&pair.ours)).collect();
     let peer: Vec<f64> = pairs.iter().filter_map(|pair| value(pair.peer.as_ref()?)).collect();
@@ -126,7 +126,7 @@ pub(crate) fn judge(goal: &Goal, plan: &Stop, pairs: &[RunPair]) -> Judgement {
             (None, spread.map(|Spread { median, .. }| Interval { low: median, high: median }))
         }
     };
-    Judgement {
+    JudgedGoal {
         label: goal.label,
         unit: goal.unit,
         pairs: judged.len(),

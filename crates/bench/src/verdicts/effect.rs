@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::cli::verdicts::EffectMeasure;
+use crate::cli::verdicts::BenchPart;
 
 /// An effect of known size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effect {
-    pub(super) part: EffectMeasure,
+    pub(super) part: BenchPart,
     /// Its size: the server's work as a share of the round trip, or what a link has less.
     pub(super) percent: u32,
     /// The budget of a run.
@@ -24,7 +24,7 @@ const SIZES: [(u32, u64); 5] = [(0, 60), (2, 300), (5, 90), (10, 40), (20, 30)];
 
 /// Every effect, in the order of the table.
 pub(super) fn effects() -> impl Iterator<Item = Effect> {
-    let parts = [EffectMeasure::Rr, EffectMeasure::Http, EffectMeasure::Stream];
+    let parts = [BenchPart::Rr, BenchPart::Http, BenchPart::Stream];
     parts.into_iter().flat_map(|part| {
         SIZES.map(|(percent, s)| Effect { part, percent, budget: Duration::from_secs(s) })
     })
@@ -37,18 +37,18 @@ impl Effect {
     /// The workload and the figure, for the table.
     pub(super) fn what(&self) -> &'static str {
         match self.part {
-            EffectMeasure::Http => "http requests/s",
-            EffectMeasure::Stream => "stream throughput",
-            EffectMeasure::Rr | EffectMeasure::Quickstart => "rr p50",
+            BenchPart::Http => "http requests/s",
+            BenchPart::Stream => "stream throughput",
+            BenchPart::Rr | BenchPart::Quickstart => "rr p50",
         }
     }
 
     /// The figure that is judged, as the summary names it.
     pub(super) fn figure(&self) -> &'static str {
         match self.part {
-            EffectMeasure::Http => "requests_per_s",
-            EffectMeasure::Stream => "received_bits_per_s",
-            EffectMeasure::Rr | EffectMeasure::Quickstart => "service_p50_ns",
+            BenchPart::Http => "requests_per_s",
+            BenchPart::Stream => "received_bits_per_s",
+            BenchPart::Rr | BenchPart::Quickstart => "service_p50_ns",
         }
     }
 
@@ -56,33 +56,31 @@ impl Effect {
     pub(super) fn ratio(&self) -> f64 {
         let share = f64::from(self.percent) / 100.0;
         match self.part {
-            EffectMeasure::Http => 1.0 / (1.0 + share),
-            EffectMeasure::Stream => 1.0 - share,
-            EffectMeasure::Rr | EffectMeasure::Quickstart => 1.0 + share,
+            BenchPart::Http => 1.0 / (1.0 + share),
+            BenchPart::Stream => 1.0 - share,
+            BenchPart::Rr | BenchPart::Quickstart => 1.0 + share,
         }
     }
 
     /// Whether the size is a server's work, a share of the round trip.
     pub(super) fn is_work(&self) -> bool {
-        matches!(self.part, EffectMeasure::Rr | EffectMeasure::Http)
+        matches!(self.part, BenchPart::Rr | BenchPart::Http)
     }
 
     /// The scenario: `length` has its keys of time, and `base_ns` is the round trip without work.
     pub(super) fn scenario(&self, length: &str, base_ns: f64, seed: u32) -> String {
         let work_ns = (base_ns * f64::from(self.percent) / 100.0).round();
         let node = match self.part {
-            EffectMeasure::Stream => {
+            BenchPart::Stream => {
                 format!("{{link: {}Mbit}}", LINK_MBIT - LINK_MBIT * self.percent / 100)
             }
             _ if work_ns > 0.0 => format!("{{server-work: {work_ns}ns}}"),
             _ => "{}".to_owned(),
         };
         let (first, workload) = match self.part {
-            EffectMeasure::Stream => {
-                (format!("{{link: {LINK_MBIT}Mbit}}"), "stream: {connections: 1}")
-            }
-            EffectMeasure::Http => ("{}".to_owned(), "http: {connections: 1}"),
-            EffectMeasure::Rr | EffectMeasure::Quickstart => ("{}".to_owned(), "rr: {size: 1B}"),
+            BenchPart::Stream => (format!("{{link: {LINK_MBIT}Mbit}}"), "stream: {connections: 1}"),
+            BenchPart::Http => ("{}".to_owned(), "http: {connections: 1}"),
+            BenchPart::Rr | BenchPart::Quickstart => ("{}".to_owned(), "rr: {size: 1B}"),
         };
         format!(
             "name: verdicts\ntestbed: {{lab: {{nodes: {{a: {{}}, b: {first}, c: {node}}}}}}}\n{length}\nseed: {seed}\n\

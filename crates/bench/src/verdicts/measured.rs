@@ -7,7 +7,7 @@ use hopbench_stats::{summary, welch};
 use super::effect::{BASE, Effect, PRACTICE};
 use super::folder::{Called, Folder, Look, Runner};
 use crate::cli::say;
-use crate::cli::verdicts::{EffectMeasure, VerdictOptions};
+use crate::cli::verdicts::{BenchPart, VerdictOptions};
 
 /// The runs of one effect.
 #[derive(Debug)]
@@ -129,11 +129,11 @@ fn median(values: &[f64]) -> Result<f64> {
 }
 
 /// Whether Welch's test tells the paths of a run apart.
-fn differs(folder: &Folder, part: EffectMeasure) -> Result<bool> {
+fn differs(folder: &Folder, part: BenchPart) -> Result<bool> {
     let value = |record: &Record| match part {
-        EffectMeasure::Http => record.metrics.get("requests_per_s").copied(),
-        EffectMeasure::Stream => record.metrics.get("received_bits_per_s").copied(),
-        EffectMeasure::Rr | EffectMeasure::Quickstart => p50(record),
+        BenchPart::Http => record.metrics.get("requests_per_s").copied(),
+        BenchPart::Stream => record.metrics.get("received_bits_per_s").copied(),
+        BenchPart::Rr | BenchPart::Quickstart => p50(record),
     };
     let [one, other] = ["one", "other"].map(|path| folder.values(path, value));
     Ok(welch(&one, &other).context("manual practice needs two runs a path")? < LEVEL)

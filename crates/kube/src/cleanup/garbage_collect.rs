@@ -98,7 +98,7 @@ impl fmt::Display for FoundRun {
 /// Removes what `sweep` says, and waits until it is gone: at most 30 s for each, eight at a time.
 ///
 /// # Errors
-/// The API server does not say what there is. What cannot be removed is an [`CleanupOutcome`].
+/// The API server does not say what there is. What cannot be removed is a [`CleanupOutcome`].
 pub fn clean(access: &Access, sweep: &CleanupScope) -> Result<Vec<FoundRun>, Fault> {
     let meant = access.ask("the namespaces of runs", found(&access.client, sweep))?;
     if let (Some(run), true) = (&sweep.run, meant.is_empty()) {

@@ -27,7 +27,7 @@ use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::nodes::NodeFacts;
 
 /// An answer, or the reason why there is none: a missing right, a server that is silent.
-pub(crate) type Inventoried<T> = Result<T, String>;
+pub(crate) type Answered<T> = Result<T, String>;
 
 /// The inventory of a cluster.
 #[derive(Debug, Clone)]
@@ -37,18 +37,18 @@ pub(crate) struct Inventory {
     pub(crate) nodes: Vec<NodeFacts>,
     /// Names of the images of each node, in the order of the nodes.
     pub(crate) images: Vec<Vec<String>>,
-    pub(crate) runtime_classes: Inventoried<Vec<String>>,
+    pub(crate) runtime_classes: Answered<Vec<String>>,
     /// Namespace and name.
-    pub(crate) daemon_sets: Inventoried<Vec<(String, String)>>,
-    pub(crate) deployments: Inventoried<Vec<(String, String)>>,
-    pub(crate) services: Inventoried<Vec<ServiceFound>>,
-    pub(crate) definitions: Inventoried<Vec<String>>,
+    pub(crate) daemon_sets: Answered<Vec<(String, String)>>,
+    pub(crate) deployments: Answered<Vec<(String, String)>>,
+    pub(crate) services: Answered<Vec<ServiceFound>>,
+    pub(crate) definitions: Answered<Vec<String>>,
     /// Rights that are missing, with what is done.
-    pub(crate) lacking: Inventoried<Vec<(&'static Right, &'static str)>>,
+    pub(crate) lacking: Answered<Vec<(&'static Right, &'static str)>>,
     /// The namespaces of runs.
-    pub(crate) runs: Inventoried<Vec<FoundRun>>,
+    pub(crate) runs: Answered<Vec<FoundRun>>,
     /// Why a namespace without Pod Security is refused.
-    pub(crate) privileged: Inventoried<()>,
+    pub(crate) privileged: Answered<()>,
     pub(crate) kube_proxy: KubeProxy,
     /// Readings of the first node, and why others are not there.
     pub(crate) readings: Vec<Metered>,
@@ -148,7 +148,7 @@ impl ServiceFound {
     }
 }
 
-fn list<K, T>(access: &Access, read: impl Fn(&K) -> T) -> Inventoried<Vec<T>>
+fn list<K, T>(access: &Access, read: impl Fn(&K) -> T) -> Answered<Vec<T>>
 where
     K: kube::Resource<DynamicType = ()> + DeserializeOwned,
 {
@@ -163,7 +163,7 @@ fn images(node: &Node) -> Vec<String> {
 }
 
 /// Whether a namespace may have any pods, without making one.
-async fn privileged(client: &Client) -> Inventoried<()> {
+async fn privileged(client: &Client) -> Answered<()> {
     let namespace = json!({
         "apiVersion": "v1",
         "kind": "Namespace",

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use hopbench_control::authority::Authority;
 use hopbench_mesh::{ADMIN, AdminAddress, POLICY_PORT, ProxyIdentity, ProxySpec, READY, SPIFFE};
 use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
-use hopbench_testbed::placement::{MeshProcess, Placement, PodId, ProxyRole};
+use hopbench_testbed::placement::{MeshProcess, MeshRole, Placement, PodId};
 use serde_json::{Value, json};
 
 use super::listeners;
@@ -37,12 +37,12 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
         let mut sidecar = Sidecar::default();
         for MeshProcess { role, variant, .. } in placement.processes_in(pod) {
             match role {
-                ProxyRole::Sidecar | ProxyRole::Gateway => {
+                MeshRole::Sidecar | MeshRole::Gateway => {
                     let volume = json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
                     sidecar.volumes.push(volume);
                     sidecar.containers.push(container(spec, role, &variant));
                 }
-                ProxyRole::Policy | ProxyRole::Telemetry => {
+                MeshRole::Policy | MeshRole::Telemetry => {
                     sidecar.containers.push(services::container(spec, role));
                 }
             }
@@ -52,11 +52,11 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
     names.iter().filter_map(of_pod).collect()
 }
 
-fn container(spec: &ClusterSpec, role: ProxyRole, variant: &Variant) -> Value {
+fn container(spec: &ClusterSpec, role: MeshRole, variant: &Variant) -> Value {
     let mut arguments = vec!["--config-path".to_owned(), format!("{FOLDER}/{FILE}")];
     arguments.extend(arguments_of(variant));
     json!({
-        "name": if role == ProxyRole::Gateway { GATEWAY } else { SIDECAR },
+        "name": if role == MeshRole::Gateway { GATEWAY } else { SIDECAR },
         "image": spec.mesh.image,
         "imagePullPolicy": spec.pull_policy,
         "args": arguments,

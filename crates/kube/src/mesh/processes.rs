@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_testbed::placement::{Met, PodId, ProxyRole};
+use hopbench_testbed::placement::{MeshRole, Met, PodId};
 use hopbench_testbed::{MeteredKind, Route};
 
 use super::injected;
@@ -22,9 +22,9 @@ pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
 pub(crate) fn targets(built: &Built, route: &Route) -> Vec<MeterTarget> {
     let target = |met: Met| {
         let container = match met.role {
-            ProxyRole::Sidecar => injected::container(built.spec.mesh.provider),
-            ProxyRole::Gateway => GATEWAY,
-            ProxyRole::Policy | ProxyRole::Telemetry => met.role.word(),
+            MeshRole::Sidecar => injected::container(built.spec.mesh.provider),
+            MeshRole::Gateway => GATEWAY,
+            MeshRole::Policy | MeshRole::Telemetry => met.role.word(),
         };
         let (namespace, pod) = (built.run.namespace.clone(), built.names.get(&met.pod)?.clone());
         Some(MeterTarget {

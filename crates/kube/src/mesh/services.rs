@@ -2,7 +2,7 @@
 
 use hopbench_mesh::{POLICY_PORT, TELEMETRY_PORT};
 use hopbench_model::ClusterSpec;
-use hopbench_testbed::placement::ProxyRole;
+use hopbench_testbed::placement::MeshRole;
 use serde_json::{Value, json};
 
 use crate::objects::security::unprivileged;
@@ -11,16 +11,16 @@ use crate::objects::security::unprivileged;
 const TOTALS: u16 = 10;
 
 /// The port of a service's totals, on the loopback of its pod.
-pub(crate) fn totals_port(role: ProxyRole) -> u16 {
+pub(crate) fn totals_port(role: MeshRole) -> u16 {
     port(role) + TOTALS
 }
 
-fn port(role: ProxyRole) -> u16 {
-    if role == ProxyRole::Policy { POLICY_PORT } else { TELEMETRY_PORT }
+fn port(role: MeshRole) -> u16 {
+    if role == MeshRole::Policy { POLICY_PORT } else { TELEMETRY_PORT }
 }
 
 /// The container of a service.
-pub(crate) fn container(spec: &ClusterSpec, role: ProxyRole) -> Value {
+pub(crate) fn container(spec: &ClusterSpec, role: MeshRole) -> Value {
     let (name, port) = (role.word(), port(role));
     // All addresses are the pod's own, or the loopback; which the pod will have is not known before
     // it runs.

@@ -128,10 +128,9 @@ impl Cluster {
         self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))
     }
 
-    /// The connection and what stands.
+    /// The connection, and the objects that stand.
     pub(super) fn standing(&self) -> Result<(&Access, &Built), Fault> {
-        let standing = self.access.as_ref().zip(self.built.as_ref());
-        standing.ok_or_else(|| Fault::input("the testbed is not up"))
+        up(self.access.as_ref().zip(self.built.as_ref()))
     }
 
     /// Looks at the cluster, and finds a node for each of the plan's.
@@ -163,12 +162,17 @@ impl Cluster {
     }
 }
 
-/// The connection, and what stands to be changed.
+/// The connection, and the objects that stand, to be changed.
 pub(super) fn standing_mut<'a>(
     access: &'a Option<Access>,
     built: &'a mut Option<Built>,
 ) -> Result<(&'a Access, &'a mut Built), Fault> {
-    access.as_ref().zip(built.as_mut()).ok_or_else(|| Fault::input("the testbed is not up"))
+    up(access.as_ref().zip(built.as_mut()))
+}
+
+/// Both, or why there is nothing.
+fn up<T>(standing: Option<T>) -> Result<T, Fault> {
+    standing.ok_or_else(|| Fault::input("the testbed is not up"))
 }
 
 /// Writes a line to a log, where there is one.

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use hopbench_control::authority::Authority;
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
-use hopbench_testbed::placement::{MeshProcess, Met, Placement, PodId, ProxyRole};
+use hopbench_testbed::placement::{MeshProcess, MeshRole, Met, Placement, PodId};
 use hopbench_testbed::{Counters, Gauges, Proxy, of_proxy};
 
 use super::built::Built;
-use crate::mesh::proxies::{Proxies, ProxyTask};
+use crate::mesh::proxies::{MeshTask, Proxies};
 use crate::mesh::proxy_setup::{ProcessSetup, setups};
 
 /// Proxies send their last reports within this time after the traffic, ns: they do so once a
@@ -66,9 +66,9 @@ impl Mesh {
             let stack =
                 built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
             let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
-            Ok(ProxyTask { name: setup.process.name(), stack, cpus, program: setup.program() })
+            Ok(MeshTask { name: setup.process.name(), stack, cpus, program: setup.program() })
         };
-        let tasks: Vec<ProxyTask<'_>> = self
+        let tasks: Vec<MeshTask<'_>> = self
             .setups
             .iter()
             .filter(|setup| wanted(&setup.process))
@@ -121,7 +121,7 @@ impl Mesh {
     /// not name, and that cannot be asked, have none.
     pub(crate) fn counters(&mut self, met: &[Met]) -> Result<Counters, Fault> {
         // Also where they cannot be read.
-        if met.iter().any(|met| met.named && met.role == ProxyRole::Telemetry) {
+        if met.iter().any(|met| met.named && met.role == MeshRole::Telemetry) {
             self.reporting_until = clock::now() + REPORTING_NS;
         }
         let mut counters = Counters::new();

@@ -17,9 +17,9 @@ mod running;
 mod task;
 mod totals;
 
-pub(crate) use task::{MeshProgram, ProxyTask};
+pub(crate) use task::{MeshProgram, MeshTask};
 
-use running::RunningProxy;
+use running::RunningMeshProcess;
 
 /// A process that is not ready by then will not be.
 const MOST_START_NS: Nanos = 10 * SECOND;
@@ -35,7 +35,7 @@ const OPEN_FILES: u64 = 1 << 20;
 pub(crate) struct Proxies {
     program: PathBuf,
     log: Option<File>,
-    running: BTreeMap<String, RunningProxy>,
+    running: BTreeMap<String, RunningMeshProcess>,
 }
 
 impl Proxies {
@@ -47,11 +47,11 @@ impl Proxies {
 
     /// Starts those that do not run, all at the same time; all are ready when this returns. Where
     /// one fails, the others go on.
-    pub(crate) fn start(&mut self, tasks: Vec<ProxyTask<'_>>) -> Result<(), Fault> {
+    pub(crate) fn start(&mut self, tasks: Vec<MeshTask<'_>>) -> Result<(), Fault> {
         self.start_within(tasks, MOST_START_NS)
     }
 
-    fn start_within(&mut self, tasks: Vec<ProxyTask<'_>>, within: Nanos) -> Result<(), Fault> {
+    fn start_within(&mut self, tasks: Vec<MeshTask<'_>>, within: Nanos) -> Result<(), Fault> {
         // A connection through a proxy takes two of them, and a proxy has the limit of who starts
         // it. Less is no harm to few connections, and to many the proxy says it itself.
         let _ = hopbench_sys::limits::raise_open_files(OPEN_FILES);
@@ -61,7 +61,7 @@ impl Proxies {
             if !self.is_alive(&task.name) {
                 // The old one must be gone before the new one can have its ports.
                 self.running.remove(&task.name);
-                let running = RunningProxy::start(task, &self.program, self.log.as_ref())?;
+                let running = RunningMeshProcess::start(task, &self.program, self.log.as_ref())?;
                 self.running.insert(running.name().to_owned(), running);
             }
         }
@@ -94,12 +94,12 @@ impl Proxies {
 
     /// Whether it was started and has not ended.
     pub(crate) fn is_alive(&mut self, name: &str) -> bool {
-        self.running.get(name).is_some_and(RunningProxy::is_alive)
+        self.running.get(name).is_some_and(RunningMeshProcess::is_alive)
     }
 
     /// Its process, in this process' own `/proc`.
     pub(crate) fn pid(&self, name: &str) -> Option<u32> {
-        self.running.get(name).map(RunningProxy::pid)
+        self.running.get(name).map(RunningMeshProcess::pid)
     }
 
     /// The counters of a process since its start, by the names of [`hopbench_testbed::of_proxy`]. A
@@ -154,7 +154,7 @@ impl Proxies {
     /// Ends them all.
     pub(crate) fn stop(&mut self) {
         // All at once; then each is waited for.
-        self.running.values().for_each(RunningProxy::kill);
+        self.running.values().for_each(RunningMeshProcess::kill);
         self.running.clear();
     }
 }

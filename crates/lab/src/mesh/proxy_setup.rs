@@ -7,7 +7,7 @@ use hopbench_mesh::{
     AdminAddress, Listener, MARK, POLICY_PORT, ProxyIdentity, ProxySpec, SPIFFE, TELEMETRY_PORT,
 };
 use hopbench_model::Fault;
-use hopbench_testbed::placement::{MeshProcess, Placement, PodId, ProxyRole};
+use hopbench_testbed::placement::{MeshProcess, MeshRole, Placement, PodId};
 
 use super::listeners;
 use super::proxies::MeshProgram;
@@ -29,7 +29,7 @@ impl ProcessSetup {
     pub(crate) fn program(&self) -> MeshProgram {
         match &self.proxy {
             Some(proxy) => MeshProgram::Envoy(Box::new(proxy.clone())),
-            None if self.process.role == ProxyRole::Policy => {
+            None if self.process.role == MeshRole::Policy => {
                 MeshProgram::Policy { port: POLICY_PORT }
             }
             None => MeshProgram::Telemetry { port: TELEMETRY_PORT },
@@ -46,11 +46,11 @@ pub(crate) fn setups(
 ) -> Result<Vec<ProcessSetup>, Fault> {
     let setup = |process: MeshProcess| -> Result<ProcessSetup, Fault> {
         let listeners = match process.role {
-            ProxyRole::Policy | ProxyRole::Telemetry => {
+            MeshRole::Policy | MeshRole::Telemetry => {
                 return Ok(ProcessSetup { process, proxy: None });
             }
-            ProxyRole::Sidecar => listeners::listeners(&process.pod, placement, address),
-            ProxyRole::Gateway => {
+            MeshRole::Sidecar => listeners::listeners(&process.pod, placement, address),
+            MeshRole::Gateway => {
                 let mut all = placement.paths.values();
                 let entered = all.find(|ends| ends.gateway.as_ref() == Some(&process.pod));
                 entered.map(|ends| listeners::gateway(ends, address)).unwrap_or_default()
@@ -78,7 +78,7 @@ fn proxy(
         admin: AdminAddress::Pipe(ADMIN.to_owned()),
         ready: None,
         listeners,
-        mark: if *role == ProxyRole::Sidecar { Some(MARK) } else { None },
+        mark: if *role == MeshRole::Sidecar { Some(MARK) } else { None },
         identity: Some(identity(authority, pod)?),
         access_log: ACCESS_LOG.to_owned(),
         policy,

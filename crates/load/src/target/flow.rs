@@ -68,7 +68,7 @@ pub(super) struct TargetFlow {
     /// Bytes of `head`, or of the body that is echoed, that were sent.
     sent: usize,
     rest: Rest,
-    end: NextStep,
+    after: AfterAnswer,
     state: State,
     /// Whether the request under way shows what it has to; what does not is in no figure.
     known: bool,
@@ -100,7 +100,7 @@ enum Rest {
 
 /// What follows the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum NextStep {
+enum AfterAnswer {
     Next,
     Close,
     Refused,
@@ -125,7 +125,7 @@ impl TargetFlow {
             head: Vec::new(),
             sent: 0,
             rest: Rest::Nothing,
-            end: NextStep::Next,
+            after: AfterAnswer::Next,
             state: State::Reading,
             known: false,
             unjudged: 0,
@@ -227,7 +227,7 @@ impl TargetFlow {
                     out.count(Counter::Errors, 1);
                 }
                 refuse(&error, &mut self.head);
-                (self.rest, self.end) = (Rest::Nothing, NextStep::Refused);
+                (self.rest, self.after) = (Rest::Nothing, AfterAnswer::Refused);
                 // What came of it is of no use any more.
                 self.parser = self.settings.parser(self.memory.clone());
                 self.write(State::Head, now)
@@ -238,7 +238,7 @@ impl TargetFlow {
     fn answer(&mut self, now: Nanos) -> Op {
         let request = self.parser.request();
         let answer = self.responder.respond(request, now, &mut self.head);
-        self.end = if answer.close { NextStep::Close } else { NextStep::Next };
+        self.after = if answer.close { AfterAnswer::Close } else { AfterAnswer::Next };
         self.rest = match answer.body {
             Body::None => Rest::Nothing,
             Body::Filler(length) => {
@@ -312,7 +312,7 @@ impl TargetFlow {
     }
 
     fn answered(&mut self, now: Nanos, out: &Recorder) -> Op {
-        if self.end != NextStep::Refused {
+        if self.after != AfterAnswer::Refused {
             out.count(Counter::Completed, 1);
             self.parser.answered();
         }
@@ -323,11 +323,11 @@ impl TargetFlow {
             }
             self.responder.forget_long(KEPT_HEAD_BYTES);
         }
-        match self.end {
-            NextStep::Next => self.next(now, out),
-            NextStep::Close if self.surplus.is_empty() => Op::End,
+        match self.after {
+            AfterAnswer::Next => self.next(now, out),
+            AfterAnswer::Close if self.surplus.is_empty() => Op::End,
             // Closing with unread input resets the connection, and a reset may overtake the answer.
-            NextStep::Close | NextStep::Refused => {
+            AfterAnswer::Close | AfterAnswer::Refused => {
                 self.state = State::Draining;
                 self.deadline = now + DRAIN_NS;
                 Op::FinishSending

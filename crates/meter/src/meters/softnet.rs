@@ -1,7 +1,8 @@
 //! Counters of the kernel's packet receive loop.
 
-use hopbench_model::Reading;
 use std::collections::BTreeMap;
+
+use hopbench_model::Reading;
 
 use crate::procfile::{ProcFile, unexpected};
 use crate::{Meter, ValueDef};

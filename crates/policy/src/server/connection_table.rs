@@ -15,18 +15,19 @@ use tokio::time::Instant;
 pub(crate) struct ConnectionTable {
     most: usize,
     began: Instant,
-    taken: Mutex<Vec<Arc<SeatState>>>,
+    taken: Mutex<Vec<Arc<ConnectionState>>>,
 }
 
 /// One connection's place; given back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionGuard {
     table: Arc<ConnectionTable>,
-    place: Arc<SeatState>,
+    place: Arc<ConnectionState>,
 }
 
+/// What the table knows of one connection.
 #[derive(Debug)]
-struct SeatState {
+struct ConnectionState {
     source: Source,
     /// When it last did something, ms after the beginning.
     active_ms: AtomicU64,
@@ -48,7 +49,7 @@ impl ConnectionTable {
 
     /// A place for one more, from there; and whether another connection lost its own for that.
     pub(crate) fn take(self: &Arc<Self>, source: Source) -> (Arc<ConnectionGuard>, bool) {
-        let place = Arc::new(SeatState {
+        let place = Arc::new(ConnectionState {
             source,
             active_ms: AtomicU64::new(self.now_ms()),
             calls: AtomicUsize::new(0),
@@ -56,7 +57,8 @@ impl ConnectionTable {
         });
         let mut taken = self.lock();
         let full = taken.len() >= self.most;
-        let idle = |place: &Arc<SeatState>| (place.source, place.active_ms.load(Ordering::Relaxed));
+        let idle =
+            |place: &Arc<ConnectionState>| (place.source, place.active_ms.load(Ordering::Relaxed));
         if full && let Some(one) = makes_room(taken.iter().map(idle)) {
             taken.swap_remove(one).given_away.notify_one();
         }
@@ -74,7 +76,7 @@ impl ConnectionTable {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<SeatState>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<ConnectionState>>> {
         // The list is whole after every statement.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -40,7 +40,7 @@ pub(crate) struct Label {
 
 /// One report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct PeerReport {
+pub(crate) struct LoggedExchange {
     pub(crate) received_bytes: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) duration_ns: u64,
@@ -79,7 +79,7 @@ impl Label {
 }
 
 impl Series {
-    fn add(&mut self, report: PeerReport) {
+    fn add(&mut self, report: LoggedExchange) {
         self.reports += 1;
         // What a peer says it counted is any number.
         self.received_bytes = self.received_bytes.saturating_add(report.received_bytes);
@@ -90,7 +90,7 @@ impl Series {
 
 impl Aggregate {
     /// Adds a report to its series.
-    pub(crate) fn add(&mut self, label: Label, report: PeerReport) {
+    pub(crate) fn add(&mut self, label: Label, report: LoggedExchange) {
         match label.kind {
             ReportKind::Http => self.http += 1,
             ReportKind::Tcp => self.tcp += 1,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_meter::delta;
 use hopbench_model::EndReport;
 
-use crate::limited::BusyProcess;
+use crate::limited::WorkingProcess;
 
 /// Whether a figure is of one process of several.
 pub(super) fn is_of_one(name: &str) -> bool {
@@ -26,7 +26,12 @@ pub(super) fn in_sandbox(end: &EndReport) -> bool {
 /// The processes that do an end's work. They are those of a server program, or the agent, which
 /// does it in so many `threads` and used so many `cores`. None in a sandbox: its own threads work,
 /// too, and nobody says how many.
-pub(super) fn working(end: &EndReport, threads: u32, cores: f64, seconds: f64) -> Vec<BusyProcess> {
+pub(super) fn working(
+    end: &EndReport,
+    threads: u32,
+    cores: f64,
+    seconds: f64,
+) -> Vec<WorkingProcess> {
     let spent = |spender: &str, reading| {
         let nothing = BTreeMap::new();
         delta::window(end.start.readings.get(spender).unwrap_or(&nothing), reading)
@@ -37,14 +42,14 @@ pub(super) fn working(end: &EndReport, threads: u32, cores: f64, seconds: f64) -
         return if in_sandbox(end) {
             Vec::new()
         } else {
-            vec![BusyProcess { cores, threads, waits_per_s }]
+            vec![WorkingProcess { cores, threads, waits_per_s }]
         };
     };
     let spent = spent("program", program);
     let each = spent.iter().filter_map(|(name, cpu_s)| {
         let (number, _) = of_one(name).filter(|(_, what)| *what == "cpu_s")?;
         let threads = *spent.get(&format!("process{number}_threads"))?;
-        Some(BusyProcess { cores: cpu_s / seconds, threads: threads as u32, waits_per_s: None })
+        Some(WorkingProcess { cores: cpu_s / seconds, threads: threads as u32, waits_per_s: None })
     });
     each.collect()
 }

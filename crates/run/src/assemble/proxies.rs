@@ -8,7 +8,7 @@ use hopbench_model::{Counter, EndReport, ProxyCost, SECOND, Transport, proxy_rol
 use hopbench_testbed::{Gauges, Proxy};
 
 use crate::conduct::Edges;
-use crate::limited::{Burden, BusyProcess, CLIENT, SERVER};
+use crate::limited::{Burden, CLIENT, SERVER, WorkingProcess};
 use crate::metered::UnderLoad;
 
 /// Proxies count times of connecting in whole milliseconds, rounded down: a mean below one says
@@ -171,7 +171,7 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
         node: proxy.node.clone(),
         cores,
         processes: if threads > 0 {
-            vec![BusyProcess { cores, threads, waits_per_s: None }]
+            vec![WorkingProcess { cores, threads, waits_per_s: None }]
         } else {
             Vec::new()
         },

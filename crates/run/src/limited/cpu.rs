@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use hopbench_model::{EngineKind, Job, NodeCost, Record, SHORTEST_OF_MACHINE_S, number};
 
-use super::evidence::{Burden, BusyProcess, Evidence, Limit, SERVER, limit};
+use super::evidence::{Burden, Evidence, Limit, SERVER, WorkingProcess, limit};
 use owners::Owners;
 
 /// A CPU that is busier than this has nothing left to give.
@@ -156,7 +156,7 @@ fn hardly_waited(burden: &Burden, record: &Record, one_machine: bool) -> Option<
     let of_node = node.map_or(0, |node| node.per_cpu_busy.len());
     let cpus = burden.cpus.as_ref().map_or(of_node, BTreeSet::len);
     burden.processes.iter().find_map(|process| {
-        let BusyProcess { cores, threads, waits_per_s } = *process;
+        let WorkingProcess { cores, threads, waits_per_s } = *process;
         // Threads that share a CPU do wait, for each other.
         let most = if cpus == 0 { threads as usize } else { cpus.min(threads as usize) };
         let waited = waits_per_s.is_some_and(|waits| waits * WAIT_S >= HARDLY * most as f64);

@@ -19,14 +19,14 @@ pub(crate) struct Burden {
     pub(crate) cores: f64,
     /// Its processes, each with the threads that do the work: one that did not wait is a limit by
     /// itself.
-    pub(crate) processes: Vec<BusyProcess>,
+    pub(crate) processes: Vec<WorkingProcess>,
     /// CPUs that it is held to; absent: any of its node.
     pub(crate) cpus: Option<BTreeSet<usize>>,
 }
 
 /// A process that does the work of an end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BusyProcess {
+pub(crate) struct WorkingProcess {
     /// Cores that it used.
     pub(crate) cores: f64,
     /// Threads that can be busy at a time.

@@ -16,7 +16,7 @@ pub(super) fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
         who: who.to_owned(),
         node,
         cores,
-        processes: vec![BusyProcess { cores, threads: 1, waits_per_s: None }],
+        processes: vec![WorkingProcess { cores, threads: 1, waits_per_s: None }],
         cpus,
     }
 }
@@ -209,12 +209,12 @@ fn a_process_is_measured_by_its_own_threads() {
         let cores = workers.iter().sum();
         let processes = workers
             .iter()
-            .map(|cores| BusyProcess { cores: *cores, threads: 1, waits_per_s: None })
+            .map(|cores| WorkingProcess { cores: *cores, threads: 1, waits_per_s: None })
             .collect();
         Burden { processes, ..end(SERVER, cores, None) }
     };
     let client = |cores, threads| Burden {
-        processes: vec![BusyProcess { cores, threads, waits_per_s: None }],
+        processes: vec![WorkingProcess { cores, threads, waits_per_s: None }],
         ..end(CLIENT, cores, None)
     };
     let idle = [(0.5, 0.0); 64];
@@ -327,7 +327,7 @@ fn a_late_generator_is_told_in_a_unit_that_reads() {
 /// A proxy with so many workers.
 fn proxy(who: &str, cores: f64, workers: u32, cpus: Option<&[usize]>) -> Burden {
     Burden {
-        processes: vec![BusyProcess { cores, threads: workers, waits_per_s: None }],
+        processes: vec![WorkingProcess { cores, threads: workers, waits_per_s: None }],
         ..end(who, cores, cpus)
     }
 }

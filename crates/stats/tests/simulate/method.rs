@@ -1,4 +1,4 @@
-//! The verdict that docs/method.md works out by hand, worked out by this crate: its numbers stand
+//! The judgement that docs/method.md works out by hand, worked out by this crate: its numbers stand
 //! there.
 #![allow(clippy::unwrap_used, reason = "known answers")]
 

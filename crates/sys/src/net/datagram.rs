@@ -156,7 +156,7 @@ impl DatagramPort {
         }
     }
 
-    /// A socket of its own for the flow between `local`, as an [`Datagram`] gave it, and `peer`. The
+    /// A socket of its own for the flow between `local`, as a [`Datagram`] gave it, and `peer`. The
     /// kernel prefers it to this port for that pair of addresses. What has arrived on it before it
     /// was connected, from whomever, is dropped.
     ///

@@ -12,7 +12,7 @@ use super::pod::PodId;
 
 /// What a process of a mesh is; those that are asked come before those that ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ProxyRole {
+pub enum MeshRole {
     /// The service that proxies ask whether they may.
     Policy,
     /// The service that proxies tell what they did.
@@ -23,7 +23,7 @@ pub enum ProxyRole {
     Gateway,
 }
 
-impl ProxyRole {
+impl MeshRole {
     /// Its name on a path, where there is one only: `gateway`.
     pub fn word(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl ProxyRole {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeshProcess {
     /// What it is.
-    pub role: ProxyRole,
+    pub role: MeshRole,
     /// The pod that it is in.
     pub pod: PodId,
     /// How it is set up.
@@ -74,7 +74,7 @@ pub struct Met {
     /// Its name on the path: `client-sidecar`, `server-sidecar#2`.
     pub name: String,
     /// What it is.
-    pub role: ProxyRole,
+    pub role: MeshRole,
     /// The pod that it is in.
     pub pod: PodId,
     /// Whether the path names it; the others must stay still.
@@ -110,17 +110,17 @@ impl Placement {
             of_paths(|endpoints| endpoints.policy.as_ref()).collect();
         for (pod, variant) in policies {
             if variant.policy_check {
-                processes.push(process(ProxyRole::Policy, pod, variant));
+                processes.push(process(MeshRole::Policy, pod, variant));
             }
             if variant.policy_report {
-                processes.push(process(ProxyRole::Telemetry, pod, variant));
+                processes.push(process(MeshRole::Telemetry, pod, variant));
             }
         }
         processes.extend(
-            self.sidecars.iter().map(|(pod, variant)| process(ProxyRole::Sidecar, pod, variant)),
+            self.sidecars.iter().map(|(pod, variant)| process(MeshRole::Sidecar, pod, variant)),
         );
         let gateways = of_paths(|endpoints| endpoints.gateway.as_ref());
-        processes.extend(gateways.map(|(pod, variant)| process(ProxyRole::Gateway, pod, variant)));
+        processes.extend(gateways.map(|(pod, variant)| process(MeshRole::Gateway, pod, variant)));
         processes
     }
 
@@ -138,7 +138,7 @@ impl Placement {
         let Endpoints { path, clients, gateway, policy, .. } = endpoints;
         let (mode, variant) = (path.mesh, path.variant.as_ref());
         let met =
-            |name: String, role: ProxyRole, pod: &PodId, variant: Option<&Variant>, named: bool| {
+            |name: String, role: MeshRole, pod: &PodId, variant: Option<&Variant>, named: bool| {
                 Met {
                     name,
                     role,
@@ -155,23 +155,23 @@ impl Placement {
                 if number == 1 { end.to_owned() } else { format!("{end}#{number}") }
             };
             pods.map(|(number, pod, variant)| {
-                met(name(number), ProxyRole::Sidecar, pod, Some(variant), named)
+                met(name(number), MeshRole::Sidecar, pod, Some(variant), named)
             })
             .collect()
         };
         let (gateway, policy) = (gateway.as_ref(), policy.as_ref());
-        let one = |role: ProxyRole, pod: Option<&PodId>, named: bool| {
+        let one = |role: MeshRole, pod: Option<&PodId>, named: bool| {
             Some(met(role.word().to_owned(), role, pod?, variant, named))
         };
         let mut all = sidecars("client-sidecar", clients, mode.has_client());
-        all.extend(one(ProxyRole::Gateway, gateway, true));
+        all.extend(one(MeshRole::Gateway, gateway, true));
         all.extend(sidecars("server-sidecar", servers, mode.has_server()));
         if variant.is_some_and(|variant| variant.policy_check) {
             // Clients' sidecars do not ask.
-            all.extend(one(ProxyRole::Policy, policy, mode.has_server() || gateway.is_some()));
+            all.extend(one(MeshRole::Policy, policy, mode.has_server() || gateway.is_some()));
         }
         if variant.is_some_and(|variant| variant.policy_report) {
-            all.extend(one(ProxyRole::Telemetry, policy, true));
+            all.extend(one(MeshRole::Telemetry, policy, true));
         }
         all
     }
@@ -268,7 +268,7 @@ mod tests {
         let in_policy = placement.processes_in(endpoints.policy.as_ref().unwrap());
         assert_eq!(
             in_policy.iter().map(|process| process.role).collect::<Vec<_>>(),
-            [ProxyRole::Policy, ProxyRole::Telemetry]
+            [MeshRole::Policy, MeshRole::Telemetry]
         );
     }
 }

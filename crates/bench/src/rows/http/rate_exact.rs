@@ -19,7 +19,7 @@ pub(crate) const SLEEP_GOALS: &[Goal] = &goals(250.0);
 pub(crate) const SPIN_GOALS: &[Goal] = &goals(20.0);
 const BESIDE: &[Goal] = &[Goal::ratio("achieved_share", "achieved / asked", "", 1.0, Reach::Shown)];
 
-/// Six requests in the 60 000 of a 3 s window may be missing: what may lie across its edges.
+/// Six of the 60 000 requests of a 3 s window may be missing: they may lie across its edges.
 const fn goals(lateness_us: f64) -> [Goal; 3] {
     let late = Reach::AtMost(lateness_us);
     [

@@ -17,7 +17,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::admin::AdminConnection;
-use super::task::{MeshProgram, ProxyTask};
+use super::task::{MeshProgram, MeshTask};
 use super::totals::Totals;
 use crate::network::stack::Stack;
 use crate::processes::private_folder::private_folder;
@@ -38,7 +38,7 @@ const MOST_FILES_BYTES: u64 = 256 << 20;
 /// One process of a mesh. Dropping this kills it. Neither Envoy nor the services have anything to
 /// finish first, and work under way at the end of a lab is of no use.
 #[derive(Debug)]
-pub(super) struct RunningProxy {
+pub(super) struct RunningMeshProcess {
     name: String,
     process: Supervised,
     stderr: StderrLog,
@@ -78,11 +78,11 @@ struct Outfit {
 /// arguments.
 type Arguments = Box<dyn FnOnce(&Path) -> io::Result<Vec<OsString>> + Send>;
 
-impl RunningProxy {
+impl RunningMeshProcess {
     /// Starts it; it is not ready yet. `services` is the program of the services; what it says goes
     /// to `log`.
     pub(super) fn start(
-        task: ProxyTask<'_>,
+        task: MeshTask<'_>,
         services: &Path,
         log: Option<&File>,
     ) -> Result<Self, Fault> {
@@ -91,8 +91,8 @@ impl RunningProxy {
             .map_err(|error| Fault::environment(format!("cannot start {name}: {error}")))
     }
 
-    fn spawn(task: ProxyTask<'_>, services: &Path, log: Option<&File>) -> io::Result<Self> {
-        let ProxyTask { name, stack, cpus, program } = task;
+    fn spawn(task: MeshTask<'_>, services: &Path, log: Option<&File>) -> io::Result<Self> {
+        let MeshTask { name, stack, cpus, program } = task;
         let Outfit { program, ports, endpoint, totals, access_log, arguments } = match program {
             MeshProgram::Envoy(proxy) => envoy(&proxy)?,
             MeshProgram::Policy { port } => service("policy", port, services, stack)?,

@@ -15,7 +15,7 @@ pub(crate) enum MeshProgram {
 
 /// A process that is to run in a pod.
 #[derive(Debug)]
-pub(crate) struct ProxyTask<'a> {
+pub(crate) struct MeshTask<'a> {
     /// Its name, which no other one has: `bridge@b sidecar`.
     pub(crate) name: String,
     pub(crate) stack: &'a Stack,

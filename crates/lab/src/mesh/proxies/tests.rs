@@ -77,8 +77,8 @@ fn local(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-fn task<'a>(name: &str, stack: &'a Stack, proxy: ProxySpec) -> ProxyTask<'a> {
-    ProxyTask {
+fn task<'a>(name: &str, stack: &'a Stack, proxy: ProxySpec) -> MeshTask<'a> {
+    MeshTask {
         name: name.to_owned(),
         stack,
         cpus: None,
@@ -314,7 +314,7 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
         let mut proxies = Proxies::new(script, Some(File::create(&log).unwrap()));
         let stack = Stack::create("a").unwrap();
         let tasks = || {
-            vec![ProxyTask {
+            vec![MeshTask {
                 name: "p".to_owned(),
                 stack: &stack,
                 cpus: None,
@@ -356,7 +356,7 @@ fn services_tell_their_totals_and_their_death_is_seen() {
             .unwrap();
         let telemetry = MeshProgram::Telemetry { port: ECHO };
         proxies
-            .start(vec![ProxyTask {
+            .start(vec![MeshTask {
                 name: "t".to_owned(),
                 stack: &stack,
                 cpus: Some(&[0]),

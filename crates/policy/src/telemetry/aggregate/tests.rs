@@ -1,7 +1,7 @@
 use super::*;
 
-fn report(duration_ns: u64) -> PeerReport {
-    PeerReport { received_bytes: 100, sent_bytes: 1124, duration_ns }
+fn report(duration_ns: u64) -> LoggedExchange {
+    LoggedExchange { received_bytes: 100, sent_bytes: 1124, duration_ns }
 }
 
 #[test]
@@ -12,7 +12,7 @@ fn reports_add_up_by_series() {
         all.add(Label::http(200, peer, "/a?n=1".to_owned()), report(ns));
     }
     all.add(Label::http(403, peer, "/a".to_owned()), report(10));
-    all.add(Label::tcp(peer), PeerReport { received_bytes: 1, sent_bytes: 2, duration_ns: 3 });
+    all.add(Label::tcp(peer), LoggedExchange { received_bytes: 1, sent_bytes: 2, duration_ns: 3 });
     let totals = all.totals();
     assert_eq!(totals["reports"], 5);
     assert_eq!((&totals["http_reports"], &totals["tcp_reports"]), (&json!(4), &json!(1)));
@@ -48,8 +48,11 @@ fn series_are_bounded_and_sums_are_whole() {
 fn absurd_numbers_do_not_overflow() {
     let mut all = Aggregate::default();
     for path in ["/a", "/b", "/b"] {
-        let most =
-            PeerReport { received_bytes: u64::MAX, sent_bytes: u64::MAX, duration_ns: u64::MAX };
+        let most = LoggedExchange {
+            received_bytes: u64::MAX,
+            sent_bytes: u64::MAX,
+            duration_ns: u64::MAX,
+        };
         all.add(Label::http(u32::MAX, None, path.to_owned()), most);
     }
     assert_eq!(all.totals()["sent_bytes"], u64::MAX);

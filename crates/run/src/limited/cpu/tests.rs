@@ -5,7 +5,7 @@ use super::*;
 /// An end whose one thread used so many cores and waited so often.
 fn waiting(who: &str, cores: f64, waits_per_s: f64, cpus: Option<&[usize]>) -> Burden {
     Burden {
-        processes: vec![BusyProcess { cores, threads: 1, waits_per_s: Some(waits_per_s) }],
+        processes: vec![WorkingProcess { cores, threads: 1, waits_per_s: Some(waits_per_s) }],
         ..end(who, cores, cpus)
     }
 }
@@ -91,7 +91,7 @@ fn a_thread_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
     assert!(why.starts_with("CPU 0 was busy 100 %, 30 % in softirq; "), "{why}");
     // Two threads may wait twice as often.
     let two = |waits| {
-        let both = BusyProcess { cores: 1.95, threads: 2, waits_per_s: Some(waits) };
+        let both = WorkingProcess { cores: 1.95, threads: 2, waits_per_s: Some(waits) };
         on_cpus(vec![Burden { processes: vec![both], ..end(SERVER, 1.95, None) }], &[(0.9, 0.1); 4])
             .0
     };
