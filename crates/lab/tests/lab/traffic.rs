@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use hopbench_lab::Lab;
@@ -140,6 +142,34 @@ pub(crate) fn port(id: &AgentId) -> u16 {
 
 pub(crate) type Ends = Vec<(AgentId, EndReport)>;
 
+/// The reports of the clients and the servers of a trial. `serve` runs at each of `servers`, on a
+/// thread in its namespace, until its last argument says that the clients are done. `ask` runs once
+/// all of them listen: each has waited at the barrier.
+pub(crate) fn beside_servers(
+    lab: &Lab,
+    servers: &[AgentId],
+    serve: impl Fn(u16, &Barrier, &AtomicBool) -> EndReport + Sync,
+    ask: impl FnOnce() -> Result<Ends, String>,
+) -> Result<(Ends, Ends), String> {
+    let over = AtomicBool::new(false);
+    let ready = Barrier::new(servers.len() + 1);
+    std::thread::scope(|scope| {
+        let (over, ready, serve) = (&over, &ready, &serve);
+        let start = |id: &AgentId| {
+            let (inside, port) = (namespace(lab, id), port(id));
+            let serve = move || inside.run(|| serve(port, ready, over));
+            (id.clone(), scope.spawn(move || serve().expect("a namespace to enter")))
+        };
+        let servers: Vec<_> = servers.iter().map(start).collect();
+        ready.wait();
+        let clients = ask();
+        over.store(true, Ordering::Release);
+        let servers =
+            servers.into_iter().map(|(id, end)| (id, end.join().expect("a server"))).collect();
+        Ok((clients?, servers))
+    })
+}
+
 fn trial(
     lab: &Lab,
     route: &Route,
@@ -147,51 +177,23 @@ fn trial(
     connections: u32,
     bytes: usize,
 ) -> Result<(Ends, Ends), String> {
-    let over = AtomicBool::new(false);
-    let ready = std::sync::Barrier::new(route.servers.len() + 1);
-    std::thread::scope(|scope| {
-        let (over, ready) = (&over, &ready);
-        let servers: Vec<_> = route
-            .servers
-            .iter()
-            .map(|id| {
-                let inside = namespace(lab, id);
-                (
-                    id,
-                    scope.spawn(move || {
-                        inside
-                            .run(|| serve(port(id), ready, over, bytes))
-                            .expect("a namespace to enter")
-                    }),
-                )
-            })
-            .collect();
-        ready.wait();
-        let clients: Vec<_> = route
-            .clients
-            .iter()
-            .map(|id| {
-                (
-                    id,
-                    scope.spawn(|| {
-                        namespace(lab, id)
-                            .run(|| ask(target, connections, bytes))
-                            .expect("a namespace to enter")
-                    }),
-                )
-            })
-            .collect();
-        let clients: Result<Ends, String> = clients
-            .into_iter()
-            .map(|(id, end)| Ok((id.clone(), end.join().expect("a client")?)))
-            .collect();
-        over.store(true, Ordering::Release);
-        let servers = servers
-            .into_iter()
-            .map(|(id, end)| (id.clone(), end.join().expect("a server")))
-            .collect();
-        Ok((clients?, servers))
-    })
+    let serve = |port, ready: &Barrier, over: &AtomicBool| serve(port, ready, over, bytes);
+    let client = |id| {
+        namespace(lab, id).run(|| ask(target, connections, bytes)).expect("a namespace to enter")
+    };
+    // All clients at once.
+    let clients = || {
+        std::thread::scope(|scope| {
+            let start = |id| (id, scope.spawn(move || client(id)));
+            let clients: Vec<_> = route.clients.iter().map(start).collect();
+            let report =
+                |(id, end): (&AgentId, ScopedJoinHandle<'_, Result<EndReport, String>>)| {
+                    Ok((id.clone(), end.join().expect("a client")?))
+                };
+            clients.into_iter().map(report).collect()
+        })
+    };
+    beside_servers(lab, &route.servers, serve, clients)
 }
 
 fn ask(target: SocketAddr, connections: u32, bytes: usize) -> Result<EndReport, String> {
@@ -212,7 +214,7 @@ fn ask(target: SocketAddr, connections: u32, bytes: usize) -> Result<EndReport, 
     Ok(report)
 }
 
-fn serve(port: u16, ready: &std::sync::Barrier, over: &AtomicBool, bytes: usize) -> EndReport {
+fn serve(port: u16, ready: &Barrier, over: &AtomicBool, bytes: usize) -> EndReport {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).expect("the port");
     listener.set_nonblocking(true).expect("a setting");
     ready.wait();
@@ -251,7 +253,7 @@ pub(crate) fn count(report: &mut EndReport, counter: Counter, more: u64) {
 /// servers.
 pub(crate) fn datagrams(lab: &Lab, route: &Route, count: usize) -> (usize, usize) {
     let over = AtomicBool::new(false);
-    let ready = std::sync::Barrier::new(route.servers.len() + 1);
+    let ready = Barrier::new(route.servers.len() + 1);
     std::thread::scope(|scope| {
         let (over, ready) = (&over, &ready);
         for (number, id) in route.servers.iter().enumerate() {

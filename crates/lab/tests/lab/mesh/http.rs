@@ -11,7 +11,7 @@ use hopbench_lab::Lab;
 use hopbench_model::{Counter, EndReport, FlowReport};
 use hopbench_testbed::{AgentId, Route};
 
-use crate::traffic::{Ends, PATIENCE, count, namespace, port};
+use crate::traffic::{Ends, PATIENCE, beside_servers, count, namespace};
 
 /// Bytes of an answer's body.
 const BODY: usize = 5000;
@@ -24,32 +24,15 @@ pub(crate) fn http(
     connections: u32,
     requests: u32,
 ) -> Result<(Ends, Ends), String> {
-    let over = AtomicBool::new(false);
     let servers = if route.programs.is_empty() { &route.servers[..] } else { &[] };
-    let ready = Barrier::new(servers.len() + 1);
-    std::thread::scope(|scope| {
-        let (over, ready) = (&over, &ready);
-        let serve = move |id: &AgentId| {
-            let (inside, port) = (namespace(lab, id), port(id));
-            inside.run(move || server(port, ready, over)).expect("a namespace to enter")
-        };
-        let servers: Vec<_> =
-            servers.iter().map(|id| (id, scope.spawn(move || serve(id)))).collect();
-        ready.wait();
-        let ask = |id: &AgentId| {
-            namespace(lab, id)
-                .run(|| client(route.target, connections, requests))
-                .expect("a namespace to enter")
-        };
-        let clients: Result<Ends, String> =
-            route.clients.iter().map(|id| Ok((id.clone(), ask(id)?))).collect();
-        over.store(true, Ordering::Release);
-        let servers = servers
-            .into_iter()
-            .map(|(id, end)| (id.clone(), end.join().expect("a server")))
-            .collect();
-        Ok((clients?, servers))
-    })
+    let ask = |id: &AgentId| {
+        namespace(lab, id)
+            .run(|| client(route.target, connections, requests))
+            .expect("a namespace to enter")
+    };
+    // One client after the other.
+    let clients = || route.clients.iter().map(|id| Ok((id.clone(), ask(id)?))).collect();
+    beside_servers(lab, servers, server, clients)
 }
 
 fn client(target: SocketAddr, connections: u32, requests: u32) -> Result<EndReport, String> {
