@@ -74,15 +74,18 @@ impl Conductor {
 
 /// An agent on a free port that everybody may use.
 pub(crate) fn server(limits: Limits) -> Server {
-    let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options {
-        listen,
+    Server::start(&options(limits)).unwrap()
+}
+
+/// What such an agent is started with: it has no HTTP target, and is no client.
+pub(crate) fn options(limits: Limits) -> Options {
+    Options {
+        listen: "127.0.0.1:0".parse().unwrap(),
         credentials: Secret::insecure().into(),
         limits,
         http: false,
         both_ends: false,
-    })
-    .unwrap()
+    }
 }
 
 /// The key of every run's flows.

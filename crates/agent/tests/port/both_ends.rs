@@ -4,9 +4,8 @@
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 
-use crate::session::{Conductor, job, prepare, prepare_run, server};
+use crate::session::{Conductor, job, options, prepare, prepare_run, server};
 use hopbench_agent::{Limits, Options, Server};
-use hopbench_control::secret::Secret;
 use hopbench_model::{Counter, EndReport, FaultKind, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::clock;
 use hopbench_wire::{BOTH_ENDS, FromAgent, Prepare, Role, ToAgent};
@@ -16,15 +15,7 @@ const MS: Nanos = 1_000_000;
 
 /// An agent that may be both ends.
 fn both(limits: Limits) -> Server {
-    let listen = "127.0.0.1:0".parse().unwrap();
-    Server::start(&Options {
-        listen,
-        credentials: Secret::insecure().into(),
-        limits,
-        http: true,
-        both_ends: true,
-    })
-    .unwrap()
+    Server::start(&Options { http: true, both_ends: true, ..options(limits) }).unwrap()
 }
 
 /// The order to make ready as the client of run `run` against `target`.

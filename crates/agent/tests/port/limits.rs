@@ -6,9 +6,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Barrier;
 
 use crate::flows::{self, Datagrams, header, healthy, is_closed, open, welcomed};
-use crate::session::{Conductor, job, key, prepare_run, server};
+use crate::session::{Conductor, job, key, options, prepare_run, server};
 use hopbench_agent::{Limits, Options, Server};
-use hopbench_control::secret::Secret;
 use hopbench_model::{EngineKind, FaultKind, Job, Nanos, SECOND, Timing, fixture};
 use hopbench_sys::{clock, limits};
 use hopbench_wire::udp::{NO_COOKIE, register};
@@ -19,16 +18,8 @@ const MS: Nanos = 1_000_000;
 
 /// An agent with an HTTP target.
 fn http_server(flows: Option<u32>) -> Server {
-    let listen = "127.0.0.1:0".parse().unwrap();
     let limits = Limits { flows, ..Limits::default() };
-    Server::start(&Options {
-        listen,
-        credentials: Secret::insecure().into(),
-        limits,
-        http: true,
-        both_ends: false,
-    })
-    .unwrap()
+    Server::start(&Options { http: true, ..options(limits) }).unwrap()
 }
 
 fn at_most(flows: u32) -> Limits {
