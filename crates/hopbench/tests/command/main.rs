@@ -10,6 +10,8 @@ mod lab;
 #[path = "../made_up/folder.rs"]
 mod made_up;
 mod plan;
+#[path = "../../../scenario/tests/scenario/shipped/promised.rs"]
+mod promised;
 mod report;
 mod secrets;
 mod testbeds;

@@ -3,10 +3,12 @@
 use std::fs;
 
 use hopbench_model::{Cell, Plan};
+use hopbench_scenario::shipped;
 use serde_json::Value;
 
 use crate::lab::program::run;
 use crate::lab::{Finished, program, words};
+use crate::promised::promised;
 
 #[rustfmt::skip]
 const SHIPPED: [&str; 7] = [
@@ -32,25 +34,6 @@ fn ran(arguments: &[&str]) -> Finished {
 
 fn count(planned: &Value, key: &str) -> usize {
     planned[key].as_u64().unwrap_or_else(|| panic!("no {key}")) as usize
-}
-
-/// How long a shipped scenario takes, as its first comment says: `About 3 minutes` or `4 to 6
-/// minutes`.
-fn promised(name: &str) -> [f64; 2] {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("../../scenarios/{name}.yaml"));
-    let text = fs::read_to_string(file).expect("a scenario");
-    let comment: Vec<&str> = text
-        .lines()
-        .map_while(|line| line.strip_prefix('#'))
-        .flat_map(str::split_whitespace)
-        .collect();
-    let at =
-        comment.iter().position(|word| word.starts_with("minutes")).expect("how long it takes");
-    let number = |at: usize| {
-        comment[at].parse::<f64>().unwrap_or_else(|_| panic!("{} minutes", comment[at]))
-    };
-    [number(if comment[at - 2] == "to" { at - 3 } else { at - 1 }), number(at - 1)]
 }
 
 fn json(arguments: &[&str]) -> Value {
@@ -131,7 +114,7 @@ fn every_shipped_scenario_has_a_page() {
         }
         // What its first comment promises.
         if impossible == 0 {
-            let [least, most] = promised(name);
+            let [least, most] = promised(shipped(name).expect("a scenario").text);
             let near = |promised: f64, s: f64| (promised - s / 60.0).abs() <= 0.5;
             assert!(
                 near(least, shortest_s) && near(most, longest_s),

@@ -1,9 +1,12 @@
 //! The scenarios that are shipped: they resolve to what they promise.
 
+mod promised;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use self::promised::promised;
 use crate::common::{plan, vocabularies};
 use hopbench_model::{MeshMode, Plan, SECOND, Schedule, SearchGoal, TestbedSpec, Variant, Via};
 use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
@@ -36,22 +39,6 @@ fn minutes(plan: &Plan) -> [f64; 2] {
     // A round that was begun is finished.
     let most = f64::from(plan.rounds).min((budget_s / round_s).ceil());
     [f64::from(least), most].map(|rounds| rounds * round_s / 60.0)
-}
-
-/// What the first comment of a scenario promises: `About 3 minutes` or `4 to 6 minutes`.
-fn promised(text: &str) -> [f64; 2] {
-    let comment: Vec<&str> = text
-        .lines()
-        .map_while(|line| line.strip_prefix('#'))
-        .flat_map(str::split_whitespace)
-        .collect();
-    let at =
-        comment.iter().position(|word| word.starts_with("minutes")).expect("how long it takes");
-    let number = |at: usize| {
-        comment[at].parse::<f64>().unwrap_or_else(|_| panic!("{} minutes", comment[at]))
-    };
-    let first = if comment[at - 2] == "to" { at - 3 } else { at - 1 };
-    [number(first), number(at - 1)]
 }
 
 fn values(plan: &Plan, workload: &str, key: &str) -> Vec<String> {
