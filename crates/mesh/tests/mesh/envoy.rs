@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use hopbench_mesh::{AdminAddress, ProxySpec, STATS};
 
+use crate::inside::this_test;
+
 /// Where it is: in the path, or where `make` fetches it to. Without one the calling test is
 /// skipped, which is printed; with `HOPBENCH_REQUIRE_ENVOY=1` it fails.
-pub(crate) fn program(test: &str) -> Option<PathBuf> {
+pub(crate) fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
@@ -22,6 +24,7 @@ pub(crate) fn program(test: &str) -> Option<PathBuf> {
         .map(|folder| folder.join("envoy"))
         .find(|at| at.is_file());
     if found.is_none() {
+        let test = this_test();
         let required = std::env::var("HOPBENCH_REQUIRE_ENVOY").is_ok_and(|value| value == "1");
         assert!(!required, "{test} needs Envoy (HOPBENCH_REQUIRE_ENVOY=1)");
         // Not `println`: what that prints is kept back when the test passes, and a skip is to be

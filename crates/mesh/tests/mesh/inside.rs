@@ -9,16 +9,16 @@ use std::process::{Command, Stdio};
 
 const MARK: &str = "HOPBENCH_MESH_TEST_INSIDE";
 
-/// Runs `body` where `lo` is up and nothing else is there. `test` is the path of the calling test
-/// function.
+/// Runs `body`, which is all of a test, where `lo` is up and nothing else is there.
 ///
 /// Without the right to make namespaces the test is skipped, which is printed; with
 /// `HOPBENCH_REQUIRE_NETNS=1` it fails.
-pub(crate) fn inside(test: &str, body: impl FnOnce()) {
-    if std::env::var(MARK).is_ok_and(|name| name == test) {
+pub(crate) fn inside(body: impl FnOnce()) {
+    if std::env::var_os(MARK).is_some() {
         shell("ip link set lo up").unwrap();
         return body();
     }
+    let test = this_test();
     let root = std::fs::metadata("/proc/self").is_ok_and(|this| this.uid() == 0);
     let user = if root { "" } else { "--user --map-root-user" };
     let way = format!("unshare {user} --net --mount --pid --mount-proc --fork --kill-child");
@@ -32,13 +32,18 @@ pub(crate) fn inside(test: &str, body: impl FnOnce()) {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL"]).args(way.split_whitespace()).arg(this);
     command
-        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
-        .env(MARK, test)
+        .args(["--exact", &test, "--nocapture", "--test-threads", "1"])
+        .env(MARK, &test)
         .env("PATH", path());
     let done = command.stdin(Stdio::null()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     // A name that no test has would be a success, too.
     assert!(done.status.success() && out.contains("1 passed"), "{}\n{out}\n{err}", done.status);
+}
+
+/// The path of the test that runs: the test harness names its thread so.
+pub(crate) fn this_test() -> String {
+    std::thread::current().name().expect("the thread of a test").to_owned()
 }
 
 /// What a line of shell prints, or why it failed.

@@ -144,11 +144,10 @@ fn all_modes(envoy: &Path, variant: &Variant, (agent, program): (&Seen, &Seen)) 
 
 #[test]
 fn sidecars_pass_and_count_every_mode_and_protocol() {
-    const NAME: &str = "real::sidecars_pass_and_count_every_mode_and_protocol";
-    let Some(envoy) = envoy::program(NAME) else {
+    let Some(envoy) = envoy::program() else {
         return;
     };
-    inside(NAME, || {
+    inside(|| {
         intercept();
         let (agent, program) = agent_and_program();
         for variant in Variant::known() {
@@ -169,11 +168,10 @@ fn sidecars_pass_and_count_every_mode_and_protocol() {
 
 #[test]
 fn the_access_log_tells_what_was_spoken() {
-    const NAME: &str = "real::the_access_log_tells_what_was_spoken";
-    let Some(envoy) = envoy::program(NAME) else {
+    let Some(envoy) = envoy::program() else {
         return;
     };
-    inside(NAME, || {
+    inside(|| {
         intercept();
         let (agent, program) = agent_and_program();
         let plain = Variant { access_log: true, stats: true, ..Variant::plain() };
@@ -210,11 +208,10 @@ fn the_access_log_tells_what_was_spoken() {
 
 #[test]
 fn errors_say_who_made_them() {
-    const NAME: &str = "real::errors_say_who_made_them";
-    let Some(envoy) = envoy::program(NAME) else {
+    let Some(envoy) = envoy::program() else {
         return;
     };
-    inside(NAME, || {
+    inside(|| {
         intercept();
         let pair = Pair::start(&envoy, &Variant::plain());
         // Nobody listens yet.
@@ -251,11 +248,10 @@ fn errors_say_who_made_them() {
 
 #[test]
 fn strangers_are_refused() {
-    const NAME: &str = "real::strangers_are_refused";
-    let Some(envoy) = envoy::program(NAME) else {
+    let Some(envoy) = envoy::program() else {
         return;
     };
-    inside(NAME, || {
+    inside(|| {
         intercept();
         let (_agent, program) = agent_and_program();
         let ours = Authority::new();
@@ -289,11 +285,10 @@ fn strangers_are_refused() {
 
 #[test]
 fn gateways_spread_limit_and_let_servers_speak_first() {
-    const NAME: &str = "real::gateways_spread_limit_and_let_servers_speak_first";
-    let Some(envoy) = envoy::program(NAME) else {
+    let Some(envoy) = envoy::program() else {
         return;
     };
-    inside(NAME, || {
+    inside(|| {
         let to = |ports: &[u16]| {
             Upstream::Endpoints(ports.iter().map(|port| ([127, 0, 0, 1], *port).into()).collect())
         };

@@ -7,8 +7,8 @@ use crate::descriptions::{SHAPES, identity, one_way, variants};
 use crate::envoy;
 
 /// Every variant of a shape; of the cross product of both, nothing is left out.
-fn every_variant(test: &str, shape: &str) {
-    let Some(envoy) = envoy::program(test) else {
+fn every_variant(shape: &str) {
+    let Some(envoy) = envoy::program() else {
         return;
     };
     let (_, proxy) = SHAPES.iter().find(|(name, _)| *name == shape).unwrap();
@@ -21,33 +21,33 @@ fn every_variant(test: &str, shape: &str) {
 
 #[test]
 fn envoy_takes_every_sidecar() {
-    every_variant("envoy_takes_every_sidecar", "sidecar");
+    every_variant("sidecar");
 }
 
 #[test]
 fn envoy_takes_every_sidecar_without_redirection() {
-    every_variant("envoy_takes_every_sidecar_without_redirection", "connected");
+    every_variant("connected");
 }
 
 #[test]
 fn envoy_takes_every_client() {
-    every_variant("envoy_takes_every_client", "client");
+    every_variant("client");
 }
 
 #[test]
 fn envoy_takes_every_server() {
-    every_variant("envoy_takes_every_server", "server");
+    every_variant("server");
 }
 
 #[test]
 fn envoy_takes_every_gateway() {
-    every_variant("envoy_takes_every_gateway", "gateway");
+    every_variant("gateway");
 }
 
 /// Nothing goes unencrypted or unchecked because a description forgot something.
 #[test]
 fn envoy_refuses_what_misses_something() {
-    let Some(envoy) = envoy::program("envoy_refuses_what_misses_something") else {
+    let Some(envoy) = envoy::program() else {
         return;
     };
     let whole =
