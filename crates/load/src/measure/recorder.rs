@@ -64,8 +64,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// An empty recorder for `window`. In an open loop an exchange belongs to the window by its
-    /// intended start, in a closed loop by its end.
+    /// An empty recorder for `window`. An exchange belongs to the window by its start: by the
+    /// intended one in an open loop. In a closed loop one that fills the window belongs to it, too.
     pub fn new(window: Arc<Window>, live: Arc<Live>, open_loop: bool) -> Self {
         Self {
             window,
@@ -131,30 +131,13 @@ impl Recorder {
         belongs
     }
 
-    /// An exchange that was due at `intended` failed at `now` for this reason.
+    /// An exchange that was due at `intended` failed at `now` for this reason, or got no answer and
+    /// is given up.
     pub fn failed(&mut self, reason: impl Into<Reason>, intended: Nanos, now: Nanos) {
-        self.count_failure(reason.into(), self.belongs(intended, now));
-    }
-
-    /// An exchange that was due at `intended` got no answer and is given up at `now`.
-    ///
-    /// In a closed loop it belongs to the window in which it began: one that is given up behind a
-    /// window shorter than the timeout would be in no figure otherwise. A wait that fills the
-    /// window belongs to it, too.
-    pub fn given_up(&mut self, reason: impl Into<Reason>, intended: Nanos, now: Nanos) {
-        let belongs = if self.open_loop {
-            self.belongs(intended, now)
-        } else {
-            self.window.began_in_or_fills(intended, now)
-        };
-        self.count_failure(reason.into(), belongs);
-    }
-
-    fn count_failure(&mut self, reason: Reason, belongs: bool) {
         self.count(Counter::Errors, 1);
-        if belongs {
+        if self.belongs(intended, now) {
             self.count(Counter::CountedErrors, 1);
-            self.add_errors(reason, 1);
+            self.add_errors(reason.into(), 1);
         }
     }
 
@@ -207,8 +190,14 @@ impl Recorder {
         *kept = fold(*kept, value);
     }
 
-    fn belongs(&self, intended: Nanos, done: Nanos) -> bool {
-        self.window.holds(if self.open_loop { intended } else { done })
+    /// Whether an exchange that was due at `intended` and ended at `done` belongs to the window.
+    ///
+    /// Its start decides, so an answer is in the histogram however late it comes. By its end, one
+    /// that takes longer than the window would hardly ever be. In a closed loop such an exchange
+    /// can fill the window, and then it is the only one that its connection has to show.
+    #[inline]
+    pub(crate) fn belongs(&self, intended: Nanos, done: Nanos) -> bool {
+        self.window.holds(intended) || !self.open_loop && self.window.is_filled_by(intended, done)
     }
 
     /// Adds what another worker wrote down.
@@ -266,14 +255,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exchange_without_an_answer_belongs_where_it_began_or_filled_the_window() {
-        let errors = |open_loop, from, to| {
+    fn an_exchange_belongs_where_it_began_or_to_the_window_that_it_filled() {
+        let belongs = |open_loop, from, to| {
             let window = Arc::new(Window::default());
             window.open(0, 100, 200);
             let mut recorder = Recorder::new(window, Arc::new(Live::default()), open_loop);
-            recorder.given_up("timeout", from, to);
-            assert_eq!(recorder.live.counts().of(Counter::Errors), 1);
-            recorder.live.counts().of(Counter::CountedErrors)
+            recorder.failed("timeout", from, to);
+            let answered = recorder.completed(from, from, to);
+            let counts = recorder.live.counts();
+            assert_eq!([Counter::Errors, Counter::Completed].map(|c| counts.of(c)), [1, 1]);
+            let both = [Counter::CountedErrors, Counter::Counted].map(|c| counts.of(c));
+            assert_eq!(both, [u64::from(answered); 2]);
+            let latencies: Vec<_> = recorder.histograms().map(|(_, h)| h.max()).collect();
+            assert!(latencies.iter().all(|max| *max == to - from), "{latencies:?}");
+            assert_eq!(latencies.is_empty(), !answered);
+            u64::from(answered)
         };
         for (from, to, counted) in [
             (50, 99, 0),
@@ -284,9 +280,9 @@ mod tests {
             (199, 200, 1),
             (200, 250, 0),
         ] {
-            assert_eq!(errors(false, from, to), counted, "a closed loop, from {from} to {to}");
+            assert_eq!(belongs(false, from, to), counted, "a closed loop, from {from} to {to}");
             let begun = u64::from((100..200).contains(&from));
-            assert_eq!(errors(true, from, to), begun, "an open loop, from {from} to {to}");
+            assert_eq!(belongs(true, from, to), begun, "an open loop, from {from} to {to}");
         }
     }
 

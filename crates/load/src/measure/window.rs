@@ -125,8 +125,9 @@ impl Window {
         at >= self.start.load(Ordering::Relaxed) && at < self.end.load(Ordering::Relaxed)
     }
 
-    /// Whether the time from `from` to `to` began in the measured window, or holds all of it.
-    pub(crate) fn began_in_or_fills(&self, from: Nanos, to: Nanos) -> bool {
-        self.holds(from) || from < self.start() && to >= self.end()
+    /// Whether the time from `from` to `to` began before the measured window and holds all of it.
+    #[inline]
+    pub(crate) fn is_filled_by(&self, from: Nanos, to: Nanos) -> bool {
+        from < self.start() && to >= self.end()
     }
 }

@@ -80,7 +80,6 @@ impl TypedWorkload for Params {
             request: request.bytes().into(),
             is_head: !request.expects_body(),
             keep_alive: self.keep_alive(),
-            open_loop: job.schedule.per_s().is_some(),
             timeout_ns: job.timing.timeout_ns,
             expected_body_bytes: self.expected_body_bytes(),
         });

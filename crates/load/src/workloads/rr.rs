@@ -286,7 +286,7 @@ impl DatagramClient {
             }
             Event::TimedOut => {
                 out.count(Counter::Timeouts, 1);
-                out.given_up("lost", self.intended, now);
+                out.failed("lost", self.intended, now);
                 Op::Rest
             }
             // An ICMP error that belongs to an earlier datagram: this one's fate is still open.

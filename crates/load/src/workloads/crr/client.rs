@@ -203,7 +203,7 @@ impl Flow for Client {
             (State::Idle, _) => Op::End,
             (_, Event::TimedOut) => {
                 out.count(Counter::Timeouts, 1);
-                out.given_up("timeout", self.intended, now);
+                out.failed("timeout", self.intended, now);
                 self.drop_failed()
             }
             (_, Event::Failed(error)) => {

@@ -36,8 +36,6 @@ pub(super) struct ClientPlan {
     pub(super) is_head: bool,
     /// Whether connections serve more than one request.
     pub(super) keep_alive: bool,
-    /// Whether exchanges have intended times.
-    pub(super) open_loop: bool,
     /// How long an exchange may take, ns.
     pub(super) timeout_ns: Nanos,
     /// How long bodies should be.
@@ -152,7 +150,7 @@ impl Client {
             }
             Some(reason) => {
                 out.failed(reason, self.intended, now);
-                self.belongs(now, out)
+                out.belongs(self.intended, now)
             }
         };
         if counted {
@@ -201,8 +199,8 @@ impl Client {
         }
         out.count(Counter::Timeouts, 1);
         match self.state {
-            State::Connecting => self.given_up(reason::CONNECT_TIMEOUT, Then::BackOff, now, out),
-            _ => self.given_up(reason::TIMEOUT, Then::Rest, now, out),
+            State::Connecting => self.failed(reason::CONNECT_TIMEOUT, Then::BackOff, now, out),
+            _ => self.failed(reason::TIMEOUT, Then::Rest, now, out),
         }
     }
 
@@ -214,18 +212,13 @@ impl Client {
 
     fn try_again(&mut self, now: Nanos, out: &Recorder) -> Op {
         self.rested = false;
-        self.sums.reconnects += u64::from(self.belongs(now, out));
+        self.sums.reconnects += u64::from(out.belongs(self.intended, now));
         self.sums.reconnects_drained += 1;
         self.close(Then::TryAgain)
     }
 
     fn failed(&mut self, reason: &'static str, then: Then, now: Nanos, out: &mut Recorder) -> Op {
         out.failed(reason, self.intended, now);
-        self.close(then)
-    }
-
-    fn given_up(&mut self, reason: &'static str, then: Then, now: Nanos, out: &mut Recorder) -> Op {
-        out.given_up(reason, self.intended, now);
         self.close(then)
     }
 
@@ -249,11 +242,6 @@ impl Client {
                 Op::Wait(until)
             }
         }
-    }
-
-    /// Whether the exchange under way belongs to the window; the recorder's own rule.
-    fn belongs(&self, now: Nanos, out: &Recorder) -> bool {
-        out.window().holds(if self.plan.open_loop { self.intended } else { now })
     }
 }
 
@@ -322,8 +310,6 @@ impl Flow for Client {
             State::Connecting | State::Sending | State::Receiving | State::Closing(Then::TryAgain)
         );
         if under_way {
-            // Cut off: in a closed loop it ends behind the window, in an open loop its intended
-            // time decides.
             let end = out.window().end();
             out.failed(reason::UNFINISHED, self.intended, end);
         }
