@@ -15,6 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use time::OffsetDateTime;
 
 use crate::bench::tools;
 use crate::cli::say;
@@ -53,7 +54,14 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
         "--scale: found {}, expected more than 0 and at most 1",
         options.scale
     );
+    anyhow::ensure!(
+        options.scale == 1.0 || options.into.is_empty(),
+        "--into: found with --scale {}, expected whole budgets: the figures of a try are kept nowhere",
+        options.scale
+    );
     let sections = Section::of(&options.into, MAKER)?;
+    let kept = options.markdown.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+    let kept = kept.filter(|_| options.scale == 1.0).unwrap_or_default();
     let hopbench = options.hopbench.clone().map_or_else(tools::default_hopbench, Ok)?;
     let hopbench =
         hopbench.canonicalize().with_context(|| format!("--hopbench {}", hopbench.display()))?;
@@ -62,19 +70,20 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
     let runner = Runner::new(hopbench)?;
     let _busy = if options.busy { Some(busy(&runner)?) } else { None };
     let mut report = VerdictResults {
-        machine: Machine::this(),
-        runs: options.runs,
+        measured: measured_when_and_where(options),
         busy: options.busy,
         scale: options.scale,
         effects: effects().map(|effect| (effect, None)).collect(),
         quickstart: quickstart::BUDGETS.map(|budget| (budget, None)).into(),
     };
     let save = |report: &VerdictResults| -> Result<()> {
-        let text = table::markdown(report);
         if let Some(file) = &options.markdown {
-            std::fs::write(file, &text).with_context(|| file.display().to_string())?;
+            let text = table::markdown(report, &kept);
+            std::fs::write(file, text).with_context(|| file.display().to_string())?;
         }
-        sections.iter().try_for_each(|section| section.write(&text))
+        sections
+            .iter()
+            .try_for_each(|section| section.write(&table::markdown(report, section.text())))
     };
     for index in 0..report.effects.len() {
         let effect = report.effects[index].0;
@@ -93,7 +102,13 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
             save(&report)?;
         }
     }
-    Ok(table::markdown(&report))
+    Ok(table::markdown(&report, &kept))
+}
+
+/// `2026-11-25, 20 runs, AMD EPYC, 2 CPUs, 23.5 GiB, Linux 6.18.44`.
+fn measured_when_and_where(options: &VerdictOptions) -> String {
+    let today = OffsetDateTime::now_utc().date();
+    format!("{today}, {} runs, {}", options.runs, Machine::this())
 }
 
 /// A process that keeps the first CPU busy; it ends when this is dropped.

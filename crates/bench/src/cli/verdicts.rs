@@ -26,11 +26,12 @@ pub(crate) struct VerdictOptions {
     /// Budgets times this: less than 1 tries the benchmark, and its figures mean nothing
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub(crate) scale: f64,
-    /// Also writes the table as markdown to FILE
+    /// Also writes the table as markdown to FILE; rows that are not measured now stay in it
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
     /// Also replaces what FILE has between the lines `<!-- make bench-verdicts: begin -->` and
-    /// `<!-- make bench-verdicts: end -->`; may be given several times
+    /// `<!-- make bench-verdicts: end -->`, but for rows that are not measured now; may be given
+    /// several times
     #[arg(long, value_name = "FILE")]
     pub(crate) into: Vec<PathBuf>,
 }

@@ -11,6 +11,7 @@ pub(crate) struct Section {
     begin: String,
     end: String,
     before: String,
+    text: String,
     after: String,
 }
 
@@ -30,8 +31,8 @@ impl Section {
         let once = |line: &str| page.match_indices(line).count() == 1;
         let found = page
             .split_once(&begin)
-            .and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
-        let Some((before, after)) = found.filter(|_| once(&begin) && once(&end)) else {
+            .and_then(|(before, rest)| Some((before, rest.split_once(&end)?)));
+        let Some((before, (text, after))) = found.filter(|_| once(&begin) && once(&end)) else {
             bail!(
                 "{}: expected the lines `{}` and `{}` once each",
                 file.display(),
@@ -39,8 +40,13 @@ impl Section {
                 end.trim()
             );
         };
-        let (before, after) = (before.to_owned(), after.to_owned());
-        Ok(Self { file, begin, end, before, after })
+        let [before, text, after] = [before, text, after].map(str::to_owned);
+        Ok(Self { file, begin, end, before, text, after })
+    }
+
+    /// What was between the two lines.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Writes the page with `text` between the two lines.
@@ -66,6 +72,7 @@ mod tests {
         let file = directory.path().join("page.md");
         std::fs::write(&file, format!("# A\n{BEGIN}old\nolder\n{END}# B\n")).unwrap();
         let section = Section::find(file.clone(), "make bench").unwrap();
+        assert_eq!(section.text(), "old\nolder\n");
         section.write("new\n").unwrap();
         section.write("newer\n").unwrap();
         assert_eq!(

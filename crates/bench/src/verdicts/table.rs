@@ -7,13 +7,12 @@ use hopbench_stats::share_interval;
 use super::effect::{Effect, PRACTICE};
 use super::measured::EffectRuns;
 use super::quickstart::Quickstart;
-use crate::lab::machine::Machine;
 
 /// What was measured so far.
 #[derive(Debug)]
 pub(super) struct VerdictResults {
-    pub(super) machine: Machine,
-    pub(super) runs: u32,
+    /// The last column of what is measured now: when, how often, where.
+    pub(super) measured: String,
     pub(super) busy: bool,
     pub(super) scale: f64,
     /// The effects, and their runs where they were measured.
@@ -24,41 +23,72 @@ pub(super) struct VerdictResults {
 /// Runs of manual practice of one comparison: three a path.
 const PRACTICE_RUNS: f64 = 6.0;
 
-/// The whole text between the marks of a page.
-pub(super) fn markdown(report: &VerdictResults) -> String {
-    let mut out = format!(
-        "Measured on {}. {} runs of each effect{}.\n",
-        report.machine,
-        report.runs,
-        if report.busy { ", beside a process that kept a CPU busy" } else { "" }
-    );
+/// The whole text between the marks of a page. Rows that are not measured now stay as they are in
+/// `earlier`, the text before.
+pub(super) fn markdown(report: &VerdictResults, earlier: &str) -> String {
+    let mut out = String::new();
     if report.scale < 1.0 {
-        out.push_str("A try with shorter budgets: **these figures mean nothing**.\n");
+        out.push_str("A try with shorter budgets: **these figures mean nothing**.\n\n");
     }
-    out.push_str("\n| figure | effect | budget | decided | 9 of 10 by | wrong | by hand | ours / by hand |\n");
-    out.push_str("|---|---|---|---|---|---|---|---|\n");
-    let practice_s = PRACTICE.as_secs_f64() * PRACTICE_RUNS * report.scale;
-    for (effect, measured) in &report.effects {
-        out.push_str(&row(effect, report.scale, practice_s, measured.as_ref()));
+    out.push_str(
+        "| figure | effect | CPUs | budget | decided | 9 of 10 by | wrong | by hand \
+         | ours / by hand | measured |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for busy in [false, true] {
+        for (effect, runs) in &report.effects {
+            let head = format!("| {} | {} % | {} |", effect.what(), effect.percent, state(busy));
+            let runs = runs.as_ref().filter(|_| busy == report.busy);
+            let cells = runs.map(|runs| effect_cells(report, effect, runs));
+            // Beside a busy process, only false alarms are asked for.
+            let wanted = !busy || effect.percent == 0;
+            out.push_str(&row(&head, report, cells, earlier, wanted.then_some(6)));
+        }
     }
-    out.push_str("\n| quickstart | comparisons decided | sidecars, server-sidecar and overlay told, web and latency |\n|---|---|---|\n");
-    for (budget, quickstart) in &report.quickstart {
-        let seconds = budget.as_secs_f64() * report.scale;
-        out.push_str(&format!("| {seconds:.0} s | {} |\n", quickstart_row(quickstart.as_ref())));
+    out.push_str(
+        "\n| quickstart | CPUs | comparisons decided \
+         | sidecars, server-sidecar and overlay told, web and latency | measured |\n\
+         |---|---|---|---|---|\n",
+    );
+    for busy in [false, true] {
+        for (budget, runs) in &report.quickstart {
+            let seconds = budget.as_secs_f64() * report.scale;
+            let head = format!("| {seconds:.0} s | {} |", state(busy));
+            let runs = runs.as_ref().filter(|_| busy == report.busy);
+            out.push_str(&row(
+                &head,
+                report,
+                runs.map(quickstart_cells),
+                earlier,
+                (!busy).then_some(2),
+            ));
+        }
     }
     out
 }
 
-fn row(effect: &Effect, scale: f64, practice_s: f64, measured: Option<&EffectRuns>) -> String {
-    let head = format!(
-        "| {} | {} % | {:.0} s |",
-        effect.what(),
-        effect.percent,
-        effect.budget.as_secs_f64() * scale
-    );
-    let Some(measured) = measured else {
-        return format!("{head} not run | | | | |\n");
-    };
+fn state(busy: bool) -> &'static str {
+    if busy { "one busy" } else { "idle" }
+}
+
+/// A line that begins with `head`: as measured now, or as it was, or with so many `empty` cells.
+fn row(
+    head: &str,
+    report: &VerdictResults,
+    cells: Option<String>,
+    earlier: &str,
+    empty: Option<usize>,
+) -> String {
+    if let Some(cells) = cells {
+        return format!("{head} {cells} | {} |\n", report.measured);
+    }
+    if let Some(line) = earlier.lines().find(|line| line.starts_with(head)) {
+        return format!("{line}\n");
+    }
+    empty.map_or_else(String::new, |cells| format!("{head} not run{} |\n", " |".repeat(cells)))
+}
+
+fn effect_cells(report: &VerdictResults, effect: &Effect, measured: &EffectRuns) -> String {
+    let practice_s = PRACTICE.as_secs_f64() * PRACTICE_RUNS * report.scale;
     let runs = measured.runs.len();
     let time_s = measured.time_s();
     let time = time_s.map_or_else(|| "not reached".to_owned(), |at_s| format!("{at_s:.1} s"));
@@ -70,15 +100,15 @@ fn row(effect: &Effect, scale: f64, practice_s: f64, measured: Option<&EffectRun
         _ => "-".to_owned(),
     };
     format!(
-        "{head} {} | {time} | {} | {} | {against} |\n",
+        "{:.0} s | {} | {time} | {} | {} | {against}",
+        effect.budget.as_secs_f64() * report.scale,
         share(measured.decided(), runs),
         share(measured.wrong(), runs),
         share(measured.practice_called(), measured.practice.len())
     )
 }
 
-fn quickstart_row(quickstart: Option<&Quickstart>) -> String {
-    let Some(quickstart) = quickstart else { return "not run |".to_owned() };
+fn quickstart_cells(quickstart: &Quickstart) -> String {
     let each = quickstart.comparisons.iter();
     let each: Vec<String> =
         each.map(|(judged, decided)| format!("{decided} of {judged}")).collect();
@@ -98,12 +128,38 @@ mod tests {
     use super::*;
     use crate::verdicts::effect::effects;
 
+    fn results(busy: bool, runs: usize) -> VerdictResults {
+        let quickstart = Quickstart { comparisons: vec![(24, 23); runs], told: runs };
+        VerdictResults {
+            measured: format!("{runs} runs"),
+            busy,
+            scale: 1.0,
+            effects: effects().map(|effect| (effect, None)).collect(),
+            quickstart: vec![(Duration::from_secs(150), (runs > 0).then_some(quickstart))],
+        }
+    }
+
     #[test]
     fn shares_have_intervals_and_rows_that_were_not_run_say_so() {
         assert_eq!(share(18, 20), "18 of 20 [70, 97] %");
         assert_eq!(share(0, 0), "0 of 0");
-        let text = row(&effects().nth(1).unwrap(), 1.0, 60.0, None);
-        assert_eq!(text, "| rr p50 | 2 % | 300 s | not run | | | | |\n");
-        assert_eq!(quickstart_row(None), "not run |");
+        let text = markdown(&results(false, 0), "");
+        assert!(text.contains("\n| rr p50 | 2 % | idle | not run | | | | | | |\n"), "{text}");
+        assert!(text.contains("\n| rr p50 | 0 % | one busy | not run"), "{text}");
+        assert!(!text.contains("| rr p50 | 2 % | one busy |"), "{text}");
+        assert!(text.ends_with("\n| 150 s | idle | not run | | |\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_measured_now_stays_as_it_was() {
+        let first = markdown(&results(false, 1), "");
+        let line = "| 150 s | idle | 23 of 24 | 1 of 1 [21, 100] % | 1 runs |";
+        assert!(first.ends_with(&format!("\n{line}\n")), "{first}");
+        // Nothing new, then the same beside a busy process, then again.
+        assert_eq!(markdown(&results(false, 0), &first), first);
+        let busy = markdown(&results(true, 1), &first);
+        assert_eq!(busy, format!("{first}{}\n", line.replace("idle", "one busy")));
+        let again = markdown(&results(false, 2), &busy);
+        assert!(!again.contains(line) && again.contains("one busy | 23 of 24 |"), "{again}");
     }
 }
