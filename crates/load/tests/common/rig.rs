@@ -186,8 +186,10 @@ impl End {
         [start, end]
     }
 
-    fn tick(&self) -> Tick {
-        Tick { counts: self.workers.counts(), ..Tick::default() }
+    /// What was counted so far, in a window that began at `start`.
+    fn tick(&self, start: Nanos) -> Tick {
+        let t_ns = clock::now().saturating_sub(start).cast_signed();
+        Tick { t_ns, counts: self.workers.counts(), ..Tick::default() }
     }
 
     fn stop(&self) {
@@ -334,15 +336,16 @@ impl Running {
     /// The counts of the client and of the server at the edges of the window, if both are ahead and
     /// the trial gets there.
     fn ticks(&self) -> [Option<[Tick; 2]>; 2] {
+        let ahead = self.edges.get().filter(|[start, _]| clock::now() < *start);
+        let Some([start, end]) = ahead else { return [None, None] };
         let read = |at| {
             while clock::now() < at && self.client.workers.running() > 0 {
                 clock::sleep_until(at.min(clock::now() + MS));
             }
-            let server = self.server.as_ref().map(|(server, _)| server.end.tick());
-            (clock::now() >= at).then(|| (self.client.tick(), server))
+            let server = self.server.as_ref().map(|(server, _)| server.end.tick(start));
+            (clock::now() >= at).then(|| (self.client.tick(start), server))
         };
-        let ahead = self.edges.get().filter(|[start, _]| clock::now() < *start);
-        let both = ahead.and_then(|[start, end]| Some((read(start)?, read(end)?)));
+        let both = read(start).and_then(|first| Some((first, read(end)?)));
         let Some(((client, server), (later, last))) = both else { return [None, None] };
         [Some([client, later]), server.zip(last).map(|(first, last)| [first, last])]
     }
