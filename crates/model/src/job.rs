@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
-use crate::{Nanos, Problem, Rate, Sweep};
+use crate::{Nanos, Problem, Rate, SECOND, Sweep};
 
 pub use kind::{Pattern, Transport, Unit, WorkloadKind};
 pub use params::Params;
@@ -217,6 +217,13 @@ impl Job {
         matches!(self.transport(), Transport::Udp | Transport::Icmp)
     }
 
+    /// The time in which each connection of `http` at a rate carries two requests, ns; otherwise 0.
+    /// A proxy opens its own connections when it is asked the first time on each of its clients'.
+    pub fn first_requests_ns(&self) -> Nanos {
+        let rate = self.schedule.per_s().filter(|_| self.kind().is_http());
+        rate.map_or(0, |per_s| (2.0 * f64::from(self.connections) / per_s * SECOND as f64) as Nanos)
+    }
+
     /// Whether each exchange starts when the one before is done, so that a slower path is asked
     /// less.
     pub fn is_closed_loop(&self) -> bool {
@@ -316,16 +323,11 @@ impl Job {
         }
         let t = &self.timing;
         unless(t.window_ns >= 1_000_000, "--time", span(t.window_ns), "at least 1ms");
-        unless(
-            t.window_ns <= 24 * 3600 * crate::SECOND,
-            "--time",
-            span(t.window_ns),
-            "at most 24h",
-        );
-        unless(t.warmup_ns <= 3600 * crate::SECOND, "--warmup", span(t.warmup_ns), "at most 1h");
+        unless(t.window_ns <= 24 * 3600 * SECOND, "--time", span(t.window_ns), "at most 24h");
+        unless(t.warmup_ns <= 3600 * SECOND, "--warmup", span(t.warmup_ns), "at most 1h");
         unless(t.interval_ns >= 1_000_000, "--interval", span(t.interval_ns), "at least 1ms");
         unless(
-            t.interval_ns <= 24 * 3600 * crate::SECOND,
+            t.interval_ns <= 24 * 3600 * SECOND,
             "--interval",
             span(t.interval_ns),
             "at most 24h",
@@ -337,7 +339,7 @@ impl Job {
             "at most 10 000 intervals",
         );
         unless(t.timeout_ns >= 1_000_000, "--timeout", span(t.timeout_ns), "at least 1ms");
-        unless(t.timeout_ns <= 3600 * crate::SECOND, "--timeout", span(t.timeout_ns), "at most 1h");
+        unless(t.timeout_ns <= 3600 * SECOND, "--timeout", span(t.timeout_ns), "at most 1h");
         out
     }
 }

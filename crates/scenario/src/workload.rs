@@ -191,13 +191,14 @@ impl Shared<'_> {
             return None;
         }
         let mut points = maker.make(problems);
-        if let Some(times) = self.short_times.filter(|_| search.is_none()) {
-            let says = |name: &str| keys.iter().any(|key| key.name == name);
-            points.iter_mut().for_each(|point| times.suit(&mut point.job, says));
-        }
-        if let Some(search) = search {
-            for point in &mut points {
-                point.search = search.spec(workload, &point.job, problems);
+        let says = |name: &str| keys.iter().any(|key| key.name == name);
+        for point in &mut points {
+            if let Some(times) = self.short_times {
+                times.suit(&mut point.job, says);
+            }
+            point.search = search.as_ref().and_then(|it| it.spec(workload, &point.job, problems));
+            if let (Some(spec), Some(times)) = (&mut point.search, self.short_times) {
+                times.suit_search(spec, &mut point.job, says);
             }
         }
         Some(Made { points, paths: chosen })

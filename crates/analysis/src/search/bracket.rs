@@ -111,7 +111,7 @@ mod tests {
     const RATES: RateRange = RateRange { lowest_per_s: 100.0, highest_per_s: 5000.0 };
 
     fn spec(goal: SearchGoal, repeats: u32) -> SearchSpec {
-        SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }
+        SearchSpec { repeats, ..hopbench_model::fixture::search(goal) }
     }
 
     #[test]

@@ -73,7 +73,7 @@ mod tests {
         let said = |goal: SearchGoal, parameter| {
             let unit = LoadUnit { parameter, datagram_bits: None };
             let repeats = if goal.name() == "lossless" { 3 } else { 1 };
-            text(&SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }, unit)
+            text(&SearchSpec { repeats, ..hopbench_model::fixture::search(goal) }, unit)
         };
         let slo = SearchGoal::Slo { percentile: 99.9, limit_ns: 5_000_000, rates, precision: 0.02 };
         assert_eq!(

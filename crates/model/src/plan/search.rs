@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Nanos, SCHEDULE_KEPT, SECOND};
+
 /// The search that a point of a plan asks for, instead of rounds at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchSpec {
@@ -18,10 +20,46 @@ pub struct SearchSpec {
     pub errors_share: f64,
     /// Whether every path is also measured at the load that was found on each of the others.
     pub equal_load: bool,
+    /// The shortest window of a trial, ns, where each trial has the one that its load needs.
+    /// Absent: all have that of the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_window_ns: Option<Nanos>,
 }
 
 fn once() -> u32 {
     1
+}
+
+/// Samples beyond a percentile that a window holds.
+const BEYOND: f64 = 10.0;
+/// The longest window that a load can need, ns.
+const LONGEST_NS: Nanos = 10 * SECOND;
+/// The shortest window in which the clock ticks of a CPU, and lost datagrams, are counted well
+/// enough, ns.
+const COUNTED_NS: Nanos = SECOND;
+
+impl SearchSpec {
+    /// The window of a trial at this rate a second, ns; without a rate, that of a level.
+    /// `None`: that of the job.
+    ///
+    /// One of `slo` holds ten samples beyond the percentile. A rate above what the path carries is
+    /// found by the share that is not done in the window. A precision that is finer than that share
+    /// asks for a window in which such a rate makes a queue as long as the limit.
+    pub fn window_ns(&self, rate_per_s: Option<f64>) -> Option<Nanos> {
+        let least = self.least_window_ns?;
+        Some(match &self.goal {
+            SearchGoal::Knee { .. } => least,
+            SearchGoal::Cpu { .. } | SearchGoal::Lossless { .. } => least.max(COUNTED_NS),
+            SearchGoal::Slo { percentile, limit_ns, rates, precision } => {
+                let rate = rate_per_s.unwrap_or(rates.lowest_per_s);
+                let samples_s = BEYOND / (1.0 - percentile / 100.0) / rate;
+                let is_fine = *precision < 1.5 * (1.0 - SCHEDULE_KEPT);
+                let queue_ns = if is_fine { *limit_ns as f64 / precision } else { 0.0 };
+                let needed = queue_ns.max(samples_s * SECOND as f64).round() as Nanos;
+                least.max(needed.min(LONGEST_NS))
+            }
+        })
+    }
 }
 
 /// What is searched. Rates are arrivals a second over all connections of all clients: requests, or
@@ -264,6 +302,35 @@ mod tests {
             found: None,
             outcome: None,
         }
+    }
+
+    #[test]
+    fn a_window_holds_what_its_goal_needs() {
+        let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
+        let slo = |percentile, precision| SearchGoal::Slo {
+            percentile,
+            limit_ns: 5_000_000,
+            rates,
+            precision,
+        };
+        let ms = |goal: SearchGoal, rate| {
+            let spec =
+                SearchSpec { least_window_ns: Some(SECOND / 8), ..crate::fixture::search(goal) };
+            spec.window_ns(rate).map(|ns| ns as f64 / 1e6)
+        };
+        // Ten samples beyond p99 of 1000/s, then neither, then a queue of 5 ms made by 1 %.
+        assert_eq!(ms(slo(99.0, 0.02), Some(1000.0)), Some(1000.0));
+        assert_eq!(ms(slo(99.0, 0.02), Some(50_000.0)), Some(125.0));
+        assert_eq!(ms(slo(50.0, 0.01), Some(50_000.0)), Some(500.0));
+        // No longer than 10 s; without a rate that of the lowest.
+        assert_eq!(ms(slo(99.99, 0.02), Some(100.0)), Some(10_000.0));
+        assert_eq!(ms(slo(99.0, 0.02), None), Some(10_000.0));
+        let cpu = SearchGoal::Cpu { of: CpuOf::Client, ceiling: 0.5, rates };
+        assert_eq!(ms(cpu.clone(), Some(1000.0)), Some(1000.0));
+        assert_eq!(crate::fixture::search(cpu).window_ns(Some(1000.0)), None);
+        let knee =
+            SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
+        assert_eq!(ms(knee, None), Some(125.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The times of a trial where a budget asks for many short rounds.
 
-use hopbench_model::{Job, Nanos, Pattern, SECOND, Transport};
+use hopbench_model::{Job, Nanos, Pattern, SECOND, SearchSpec, Transport};
 
 const MILLISECOND: Nanos = SECOND / 1000;
 
@@ -17,6 +17,8 @@ pub(crate) struct ShortTimes {
     /// That of everything else.
     warmup_ns: Nanos,
     window_ns: Nanos,
+    /// The shortest window of a trial of a search, which is one of few.
+    search_ns: Nanos,
 }
 
 impl ShortTimes {
@@ -27,10 +29,15 @@ impl ShortTimes {
         stream_ns: 40 * MILLISECOND,
         warmup_ns: 10 * MILLISECOND,
         window_ns: 120 * MILLISECOND,
+        search_ns: 250 * MILLISECOND,
     };
     /// Where it takes longer than the window, so that short ones spend the time on waiting.
-    pub(crate) const FAR: Self =
-        Self { stream_ns: 200 * MILLISECOND, warmup_ns: 200 * MILLISECOND, window_ns: SECOND };
+    pub(crate) const FAR: Self = Self {
+        stream_ns: 200 * MILLISECOND,
+        warmup_ns: 200 * MILLISECOND,
+        window_ns: SECOND,
+        search_ns: SECOND,
+    };
 
     /// Sets the times of a job that the scenario does not say (`says`: whether it has that key).
     pub(crate) fn suit(self, job: &mut Job, says: impl Fn(&str) -> bool) {
@@ -40,18 +47,32 @@ impl ShortTimes {
         }
     }
 
+    /// Lets a search choose the windows of its trials, where the scenario does not say a time. The
+    /// job has that of the lowest rate.
+    pub(crate) fn suit_search(
+        self,
+        spec: &mut SearchSpec,
+        job: &mut Job,
+        says: impl Fn(&str) -> bool,
+    ) {
+        if says("time") || says("count") {
+            return;
+        }
+        spec.least_window_ns = Some(self.search_ns);
+        job.timing.window_ns = spec.window_ns(None).unwrap_or(self.search_ns);
+        job.timing.interval_ns = job.timing.window_ns;
+        if !says("warmup") {
+            // Near what a path carries, what queued at the start takes long to be worked off.
+            job.timing.warmup_ns = self.search_ns / 5;
+        }
+    }
+
     fn warmup_ns(self, job: &Job) -> Nanos {
         let kind = job.kind();
         if kind.transport == Transport::Tcp && kind.pattern == Pattern::OneWay {
             return self.stream_ns;
         }
-        // A proxy opens its own connections when it is asked the first time on each of its
-        // clients'.
-        let each_twice =
-            job.schedule.per_s().filter(|_| kind.is_http()).map_or(0, |per_s| {
-                (2.0 * f64::from(job.connections) / per_s * SECOND as f64) as Nanos
-            });
-        self.warmup_ns.max(each_twice.min(job.timing.window_ns))
+        self.warmup_ns.max(job.first_requests_ns().min(job.timing.window_ns))
     }
 
     fn suit_window(self, job: &mut Job, says: &impl Fn(&str) -> bool) {

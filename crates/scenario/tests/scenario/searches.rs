@@ -32,6 +32,7 @@ fn levels_up_to_the_knee() {
         repeats: 1,
         errors_share: 0.01,
         equal_load: false,
+        least_window_ns: None,
     };
     assert_eq!(
         spec("{rr: , search: {knee: {connections: [8, 16, 32]}}}"),
@@ -53,6 +54,25 @@ fn levels_up_to_the_knee() {
         .collect();
     assert_eq!(of, [(8, 2, true, &json!("1B")), (8, 2, true, &json!("2B"))]);
     assert!(point.iter().all(|p| p.point.len() == 1 && p.search.is_some()));
+}
+
+#[test]
+fn a_budget_lets_a_search_choose_its_windows() {
+    let search = "search: {slo: {p99: 5ms, rates: 100..50000}}";
+    let of = |keys: &str, budget: &str| {
+        let text = with(&format!("{{rr: {{{keys}}}, {search}}}"));
+        let point = plan(&format!("{budget}{text}")).points.remove(0);
+        let timing = point.job.timing;
+        let ms = [timing.window_ns, timing.warmup_ns].map(|ns| ns / 1_000_000);
+        (point.search.expect("a search").least_window_ns, ms)
+    };
+    let (none, usual) = of("", "");
+    assert_eq!(none, None);
+    // 250 ms at least, and ten samples beyond the percentile at the lowest rate.
+    assert_eq!(of("", "budget: 1m\n"), (Some(250_000_000), [10_000, 50]));
+    assert_eq!(of("warmup: 70ms", "budget: 1m\n"), (Some(250_000_000), [10_000, 70]));
+    let said = of("time: 3s", "budget: 1m\n");
+    assert_eq!((said.0, said.1[0]), (None, 3000), "{usual:?}");
 }
 
 #[test]

@@ -79,7 +79,12 @@ impl Estimate {
 
 fn trial_ns(point: &Point) -> Nanos {
     let timing = point.job.timing;
-    timing.warmup_ns.saturating_add(timing.window_ns).saturating_add(TRIAL_OVERHEAD_NS)
+    let searched = point.search.as_ref().and_then(|search| {
+        let rates = search.goal.rates();
+        search.window_ns(rates.map(|rates| (rates.lowest_per_s * rates.highest_per_s).sqrt()))
+    });
+    let window_ns = searched.unwrap_or(timing.window_ns);
+    timing.warmup_ns.saturating_add(window_ns).saturating_add(TRIAL_OVERHEAD_NS)
 }
 
 /// Rounds of a cell: where the time ends first, those that were begun before.
@@ -173,16 +178,15 @@ fn walked(mut search: impl Search, system: impl Fn(f64) -> f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopbench_model::RateRange;
+    use hopbench_model::{RateRange, fixture};
 
     /// Within what the searches took when they were simulated with noise (SIMULATIONS.md of the
     /// crate stats).
     #[test]
     fn searches_take_what_they_took_in_simulations() {
         let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
-        let repeated = |goal, repeats| {
-            trials(&SearchSpec { goal, repeats, errors_share: 0.01, equal_load: false }, 1, 3)
-        };
+        let repeated =
+            |goal, repeats| trials(&SearchSpec { repeats, ..fixture::search(goal) }, 1, 3);
         let of = |goal| repeated(goal, 1);
         let holds = |span: Range, simulated: u64| {
             span.least <= simulated && simulated <= span.most && span.most <= 5 * simulated
@@ -214,11 +218,7 @@ mod tests {
         let goal =
             SearchGoal::Knee { connections: vec![8, 16], threads: vec![], least_growth: 0.05 };
         let of = |paths, equal_load| {
-            trials(
-                &SearchSpec { goal: goal.clone(), repeats: 1, errors_share: 0.0, equal_load },
-                paths,
-                2,
-            )
+            trials(&SearchSpec { equal_load, ..fixture::search(goal.clone()) }, paths, 2)
         };
         let alone = of(1, false);
         assert_eq!(of(3, false), alone.times(Range::of(3)));

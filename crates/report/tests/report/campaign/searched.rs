@@ -28,8 +28,9 @@ pub(crate) fn run() -> RunFile {
         .map(|(name, _)| fixture::path(name, ("host", "a"), ("bridge", "b"), Via::Direct))
         .into();
     let rated = Schedule::Rate(RATES.lowest_per_s);
-    let search =
-        |goal, equal_load| Some(SearchSpec { goal, repeats: 3, errors_share: 0.01, equal_load });
+    let search = |goal, equal_load| {
+        Some(SearchSpec { repeats: 3, equal_load, ..hopbench_model::fixture::search(goal) })
+    };
     let mut points = vec![
         fixture::point("web", &[], fixture::job("http", json!({}), rated, 16)),
         fixture::point("pool", &[], fixture::job("http", json!({}), Schedule::Closed, 8)),

@@ -1,6 +1,6 @@
 //! Results of searches in reports, with known answers.
 
-use hopbench_model::{Record, SearchGoal, SearchOutcome, SearchSpec, fixture};
+use hopbench_model::{Record, SearchGoal, SearchOutcome, fixture};
 use hopbench_report::campaign::{Outcome, SearchSummary, SearchedPath};
 use serde_json::Value;
 
@@ -434,7 +434,7 @@ fn searches_at_other_points_are_apart() {
     twice.point.insert("size".to_owned(), "1MiB".into());
     let goal =
         SearchGoal::Slo { percentile: 50.0, limit_ns: 1_000_000, rates: RATES, precision: 0.02 };
-    twice.search = Some(SearchSpec { goal, repeats: 1, errors_share: 0.0, equal_load: false });
+    twice.search = Some(fixture::search(goal));
     made.run.plan.points.push(twice);
     let mut other = made.records.clone();
     made.records.iter_mut().for_each(|record| size(record, "1KiB"));

@@ -43,6 +43,7 @@ pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Resu
     for load in loads {
         put(&mut out.job, workload, clients, *load)?;
     }
+    suit_times(&mut out, loads);
     if let Some(load) = loads.last() {
         out.point.insert(load.parameter.name().to_owned(), shown(load.value));
     }
@@ -56,6 +57,19 @@ pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Resu
     } else {
         Err(hopbench_model::Fault::from_problems(&problems).text)
     }
+}
+
+/// The times of a trial at these loads, where the search chooses them.
+fn suit_times(point: &mut Point, loads: &[Load]) {
+    let rate = loads.iter().find(|load| load.parameter == Parameter::Rate).map(|load| load.value);
+    let Some(spec) = &point.search else { return };
+    let Some(window_ns) = spec.window_ns(rate) else { return };
+    let job = &mut point.job;
+    let timing = &mut job.timing;
+    timing.window_ns = window_ns;
+    timing.interval_ns = window_ns;
+    let first = job.first_requests_ns().min(window_ns);
+    job.timing.warmup_ns = job.timing.warmup_ns.max(first);
 }
 
 fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Result<(), String> {
@@ -119,7 +133,7 @@ pub(super) fn shown(value: f64) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{fixture, point_label};
+    use hopbench_model::{RateRange, SECOND, SearchGoal, SearchSpec, fixture, point_label};
     use serde_json::json;
 
     use super::*;
@@ -147,6 +161,27 @@ mod tests {
         let stream =
             at(&point("stream", json!({}), Schedule::Closed), 1, &[rate(5.0)], 1).unwrap_err();
         assert!(stream.contains("found stream"), "{stream}");
+    }
+
+    #[test]
+    fn a_trial_is_as_long_as_its_rate_needs_where_the_search_may_choose() {
+        let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 1e6 };
+        let goal =
+            SearchGoal::Slo { percentile: 99.0, limit_ns: 2_000_000, rates, precision: 0.02 };
+        let ms = |least_window_ns, connections, per_s| {
+            let mut point = point("http", json!({"url": "http://a/"}), Schedule::Closed);
+            point.job.connections = connections;
+            (point.job.timing.window_ns, point.job.timing.warmup_ns) = (7 * SECOND, SECOND / 100);
+            let search = SearchSpec { least_window_ns, ..fixture::search(goal.clone()) };
+            let made = at(&Point { search: Some(search), ..point }, 1, &[rate(per_s)], 1).unwrap();
+            [made.job.timing.window_ns, made.job.timing.warmup_ns].map(|ns| ns / 1_000_000)
+        };
+        assert_eq!(ms(None, 1, 1000.0), [7000, 10]);
+        let short = Some(SECOND / 5);
+        assert_eq!(ms(short, 1, 1000.0), [1000, 10]);
+        assert_eq!(ms(short, 1, 1e6), [200, 10]);
+        // Each connection carries two requests before the window.
+        assert_eq!(ms(short, 64, 1000.0), [1000, 128]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use hopbench_model::{Point, SearchGoal, SearchSpec, fixture};
+use hopbench_model::{Point, SearchGoal, fixture};
 use serde_json::{Value, json};
 
 use super::*;
@@ -302,8 +302,7 @@ fn a_cell_that_is_searched_has_no_rounds() {
     let mut plan = plan(1, 2, Some(rule()));
     let goal =
         SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
-    plan.points[0].search =
-        Some(SearchSpec { goal, repeats: 1, errors_share: 0.0, equal_load: false });
+    plan.points[0].search = Some(fixture::search(goal));
     let stopping = Stopping::new(&plan);
     assert_eq!((stopping.count(), cells(&stopping.round(1))), (1, vec![(0, 1)]));
 }
