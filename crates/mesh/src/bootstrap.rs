@@ -20,6 +20,7 @@ mod tls;
 use serde_json::{Value, json};
 
 use crate::{AdminAddress, ProxySpec, stats};
+pub use access_log::BATCH_NS;
 use parts::{address, extension};
 
 /// More connections than a lab ever opens; without a limit Envoy warns at each start.

@@ -13,6 +13,7 @@ mod ports;
 mod proxy;
 mod stats;
 
+pub use bootstrap::BATCH_NS;
 pub use offer::Offer;
 pub use ports::{
     ADMIN, App, Exposed, INBOUND, MARK, OUTBOUND, POLICY_PORT, READY, TAKEN, TELEMETRY_PORT,

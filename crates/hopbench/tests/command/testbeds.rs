@@ -65,8 +65,11 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
         assert_eq!(plan.testbed.name(), "kubernetes");
         if plan.budget_ns.is_some() {
             // Trials are longer where it takes longer to begin one.
-            let timing = here.points.iter().map(|point| point.job.timing);
-            plan.points.iter_mut().zip(timing).for_each(|(point, here)| point.job.timing = here);
+            for (point, here) in plan.points.iter_mut().zip(&here.points) {
+                point.job.timing = here.job.timing;
+                let least_ns = here.search.as_ref().and_then(|search| search.least_window_ns);
+                point.search.iter_mut().for_each(|search| search.least_window_ns = least_ns);
+            }
         }
         assert_eq!(
             Plan { testbed: here.testbed.clone(), ..plan.clone() },

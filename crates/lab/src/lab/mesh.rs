@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use hopbench_control::authority::Authority;
+use hopbench_mesh::BATCH_NS;
 use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::placement::{MeshProcess, MeshRole, Met, Placement, PodId};
@@ -15,9 +16,8 @@ use super::built::Built;
 use crate::mesh::proxies::{MeshTask, Proxies};
 use crate::mesh::proxy_setup::{ProcessSetup, setups};
 
-/// Proxies send their last reports within this time after the traffic, ns: they do so once a
-/// second.
-const REPORTING_NS: Nanos = SECOND + SECOND / 5;
+/// Proxies send their last reports within this time after the traffic, ns.
+const REPORTING_NS: Nanos = BATCH_NS + SECOND / 5;
 
 /// How long a proxy needs to look at its own state, ns.
 const LOOK_NS: Nanos = 2_000_000;

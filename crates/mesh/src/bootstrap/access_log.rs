@@ -1,5 +1,6 @@
 //! Access logs: a line, a report and statistics of each request or connection.
 
+use hopbench_model::{Nanos, SECOND};
 use serde_json::{Value, json};
 
 use super::parts::extension;
@@ -23,6 +24,10 @@ const CONNECTION: &str = concat!(
     "upstream=%UPSTREAM_HOST% cluster=%UPSTREAM_CLUSTER% upstream_local=%UPSTREAM_LOCAL_ADDRESS% ",
     "local=%DOWNSTREAM_LOCAL_ADDRESS% remote=%DOWNSTREAM_REMOTE_ADDRESS% peer=%DOWNSTREAM_PEER_URI_SAN%\n",
 );
+
+/// How long a report waits for others, ns. Envoy's own second would be waited for after each short
+/// trial. Under load a batch is full earlier.
+pub const BATCH_NS: Nanos = SECOND / 10;
 
 /// The logs of HTTP routes.
 pub(super) fn http(route: &ProxyRoute, proxy: &ProxySpec) -> Value {
@@ -54,6 +59,7 @@ fn logs(route: &ProxyRoute, proxy: &ProxySpec, line: &str, kind: &str, message: 
                 "log_name": proxy.name,
                 "transport_api_version": "V3",
                 "grpc_service": services::telemetry(route, proxy),
+                "buffer_flush_interval": format!("{}s", BATCH_NS as f64 / SECOND as f64),
             }}),
         ));
     }

@@ -389,9 +389,10 @@ fn every_shipped_scenario_has_the_same_cells_on_a_cluster() {
             let mut plan = plan.clone();
             if plan.budget_ns.is_some() {
                 // Trials are longer where it takes longer to begin one.
-                plan.points
-                    .iter_mut()
-                    .for_each(|point| point.job.timing = lab.points[0].job.timing);
+                for point in &mut plan.points {
+                    point.job.timing = lab.points[0].job.timing;
+                    point.search.iter_mut().for_each(|search| search.least_window_ns = None);
+                }
             }
             let rounds = (plan.rounds, plan.budget_ns, plan.stop);
             (
