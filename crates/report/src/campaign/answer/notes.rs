@@ -14,6 +14,10 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
     out.extend(failures(summary));
     out.extend(summary.workloads.iter().flat_map(cells));
     out.extend(summary.run.notes.iter().map(|note| page_text::sentence(note).to_owned()));
+    // As root both the rates and their order can be others.
+    out.extend(page_text::receive(summary).filter(|how| how.contains("needs root")).map(|how| {
+        format!("receive {how}: throughput and its ratios differ from those of a run as root")
+    }));
     for skipped in &summary.skipped {
         let cells = counted(skipped.cells, "cell", "cells");
         out.push(format!("not measured: {cells} of {}: {}", skipped.path, skipped.reason));

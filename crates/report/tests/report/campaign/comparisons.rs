@@ -332,6 +332,9 @@ fn the_head_says_whose_cpus_received() {
         assert!(head(&made, "## bulk", "markdown").contains(&format!("receive: {said}")), "{said}");
         let html = head(&made, "<main>", "html");
         assert!(html.contains(&format!("<dt>receive</dt><dd>{said}</dd>")), "{said}: {html}");
+        // What root would change is among the notes of the answer.
+        let screen = render(&made, "screen");
+        assert_eq!(screen.contains("receive not steered"), said.contains("root"), "{screen}");
     }
     made.run.testbed.clear();
     assert!(!head(&made, "bulk (stream)", "table").contains("receive: "));
