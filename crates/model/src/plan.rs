@@ -161,6 +161,11 @@ impl Plan {
         if self.budget_ns.is_some() { *ROUNDS.end() } else { self.rounds }
     }
 
+    /// Whether a cell is measured in rounds. If not, all are searched.
+    pub fn has_rounds(&self) -> bool {
+        self.cells.iter().any(|cell| self.points[cell.point].search.is_none())
+    }
+
     /// The path and the point of a cell.
     ///
     /// # Panics

@@ -1,6 +1,6 @@
 //! The time that a session has for its trials.
 
-use hopbench_model::{Cell, Nanos, Plan, RunFile};
+use hopbench_model::{Nanos, Plan, RunFile};
 
 /// How long rounds and passes may begin, from the first of the session on.
 #[derive(Debug)]
@@ -17,8 +17,7 @@ impl Budget {
     /// What the plan's stop rule allows a session, its searches included. A plan's own budget is for
     /// the rounds, and for the searches where there are no rounds.
     pub(super) fn of(plan: &Plan) -> Self {
-        let is_searched = |cell: &Cell| plan.points[cell.point].search.is_some();
-        let of_searches = plan.budget_ns.filter(|_| plan.cells.iter().all(is_searched));
+        let of_searches = plan.budget_ns.filter(|_| !plan.has_rounds());
         let ns = plan.stop.as_ref().map_or(of_searches, |rule| rule.budget_ns);
         Self { ns, began: None, is_lenient: true }
     }

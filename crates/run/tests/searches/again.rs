@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchStep, StopRule};
+use hopbench_model::{EQUAL_LOAD, Plan, Record, RunStatus, SearchStep, StopRule};
 use hopbench_run::results::Folder;
 
 use super::{knee, searching, steps, web, workshops};
@@ -172,16 +172,23 @@ fn a_search_that_cannot_be_finished_any_more_has_failed_and_one_that_was_finishe
 #[test]
 fn searches_end_with_the_time_and_each_session_makes_a_pass() {
     let _turn = Turn::shared();
-    let dir = tempfile::tempdir().unwrap();
-    let mut point = web(40, knee(&[1], &[]));
-    point.search.as_mut().unwrap().equal_load = true;
-    let mut plan = searching(&["one", "two"], vec![point], 1);
-    plan.stop = Some(StopRule {
+    let rule = StopRule {
         half_width_share: 0.02,
         metric: "throughput".to_owned(),
         min_rounds: 3,
         budget_ns: Some(1),
-    });
+    };
+    passes_of_sessions(|plan| plan.stop = Some(rule));
+    // Nothing but searches: the budget of a plan is theirs.
+    passes_of_sessions(|plan| plan.budget_ns = Some(1));
+}
+
+fn passes_of_sessions(limit: impl FnOnce(&mut Plan)) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut point = web(40, knee(&[1], &[]));
+    point.search.as_mut().unwrap().equal_load = true;
+    let mut plan = searching(&["one", "two"], vec![point], 1);
+    limit(&mut plan);
     let mut ended = run(plan, dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
     let mut sessions = 1;
     while ended.failures > 0 {

@@ -19,8 +19,8 @@ pub(in crate::cmd) struct ScenarioArguments {
     /// times
     #[arg(long, value_name = "FILTER")]
     only: Vec<String>,
-    /// Time for the rounds, which are then short and many, instead of the scenario's budget, rounds
-    /// or stop
+    /// Time for the rounds, or for the searches where there are no rounds, instead of the
+    /// scenario's budget, rounds or stop; trials are then short and many
     #[arg(long, value_name = "TIME", conflicts_with = "rounds")]
     budget: Option<Span>,
     /// Passes over all cells, instead of the scenario's budget, rounds or stop

@@ -114,8 +114,9 @@ fn about(
             ),
         ));
     }
+    let budgeted = if plan.has_rounds() { "rounds" } else { "searches" };
     rows.extend(
-        plan.budget_ns.map(|ns| row("budget", format!("{} for the rounds", Span(ns).brief()))),
+        plan.budget_ns.map(|ns| row("budget", format!("{} for the {budgeted}", Span(ns).brief()))),
     );
     rows.extend(plan.stop.as_ref().map(|rule| row("rounds", until(rule, plan.rounds, rounds))));
     rows.extend(looked_at_instead(plan).into_iter().map(|instead| row("", instead)));
