@@ -186,10 +186,10 @@ impl End {
         [start, end]
     }
 
-    /// What was counted so far, in a window that began at `start`.
-    fn tick(&self, start: Nanos) -> Tick {
-        let t_ns = clock::now().saturating_sub(start).cast_signed();
-        Tick { t_ns, counts: self.workers.counts(), ..Tick::default() }
+    /// What was counted so far. It has no time, so rates are those of the whole window: on a busy
+    /// machine the edges are read late.
+    fn tick(&self) -> Tick {
+        Tick { counts: self.workers.counts(), ..Tick::default() }
     }
 
     fn stop(&self) {
@@ -342,8 +342,8 @@ impl Running {
             while clock::now() < at && self.client.workers.running() > 0 {
                 clock::sleep_until(at.min(clock::now() + MS));
             }
-            let server = self.server.as_ref().map(|(server, _)| server.end.tick(start));
-            (clock::now() >= at).then(|| (self.client.tick(start), server))
+            let server = self.server.as_ref().map(|(server, _)| server.end.tick());
+            (clock::now() >= at).then(|| (self.client.tick(), server))
         };
         let both = read(start).and_then(|first| Some((first, read(end)?)));
         let Some(((client, server), (later, last))) = both else { return [None, None] };
