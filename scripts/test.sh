@@ -99,9 +99,10 @@ if [ "${HOPBENCH_DIST-}" = 1 ]; then
 fi
 
 step "tests that wait"
-# The parts in Go are built meanwhile, and the fuzzers run. One program more at once than there are
-# CPUs, each with as many tests as CPUs: most of them wait for a window.
-at_once=$(( $(nproc) + 1 ))
+# The parts in Go are built meanwhile. One program more at once than there are CPUs, each with as
+# many tests as CPUs: most of them wait for a window. Beside fuzzers and a build no CPU idles.
+at_once=$(nproc)
+[ -n "$fuzz$dist" ] || at_once=$((at_once + 1))
 set -m
 cargo test --workspace --locked --no-fail-fast --doc >"$log.doc" 2>&1 &
 doc=$!
