@@ -58,13 +58,18 @@ fn bring_up_to_date() {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return };
     for thread in threads.flatten() {
         let number = thread.file_name().to_str().and_then(|name| name.parse().ok());
-        let Some(number): Option<libc::pid_t> = number else { continue };
-        // How the kernel names the scheduler's clock (2) of one thread (4).
-        let clock: libc::clockid_t = (!number << 3) | 4 | 2;
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is writable. A thread that has ended meanwhile is an error of no interest.
-        unsafe { libc::clock_gettime(clock, &raw mut time) };
+        number.and_then(of_thread);
     }
+}
+
+/// CPU time of a thread of this process up to this moment, ns; `None` if it has ended.
+fn of_thread(number: libc::pid_t) -> Option<u64> {
+    // How the kernel names the scheduler's clock (2) of one thread (4).
+    let clock: libc::clockid_t = (!number << 3) | 4 | 2;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is writable.
+    let error = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    (error == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// Of the calling thread.
@@ -89,38 +94,40 @@ fn read(who: libc::c_int) -> Usage {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
     use super::*;
-
-    /// A clock of the calling thread in nanoseconds.
-    fn own_clock() -> u64 {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is writable.
-        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    }
+    use crate::clock;
 
     #[test]
     fn what_a_thread_on_another_cpu_has_spent_is_counted_up_to_now() {
-        let (spent, over) = (AtomicU64::new(0), AtomicBool::new(false));
-        std::thread::scope(|scope| {
+        const ROUNDS: usize = 200;
+        let (number, over) = (AtomicI32::new(0), AtomicBool::new(false));
+        let near = std::thread::scope(|scope| {
             scope.spawn(|| {
+                // SAFETY: it takes nothing and cannot fail.
+                number.store(unsafe { libc::gettid() }, Ordering::SeqCst);
                 while !over.load(Ordering::Relaxed) {
-                    spent.store(own_clock(), Ordering::SeqCst);
+                    std::hint::spin_loop();
                 }
             });
-            for _ in 0..300 {
-                let all = process().cpu_ns();
-                let first = spent.load(Ordering::SeqCst);
-                std::thread::sleep(std::time::Duration::from_micros(1100));
-                let last = spent.load(Ordering::SeqCst);
-                let grown = process().cpu_ns() - all;
-                // Others may have spent more. The kernel counts processes in microseconds.
-                assert!(grown + 2000 >= last - first, "{grown} ns, one thread {}", last - first);
+            while number.load(Ordering::SeqCst) == 0 {
+                std::hint::spin_loop();
             }
+            let spent = || of_thread(number.load(Ordering::SeqCst)).unwrap();
+            let near = (0..ROUNDS).filter(|_| {
+                let before = (process().cpu_ns(), spent());
+                clock::sleep_until(clock::now() + 1_100_000);
+                let after = (process().cpu_ns(), spent());
+                // Other threads may have spent more.
+                after.0 - before.0 + 100_000 >= after.1 - before.1
+            });
+            let near = near.count();
             over.store(true, Ordering::Relaxed);
+            near
         });
+        // Between the two readings this thread may have been kept from running.
+        assert!(near > ROUNDS * 3 / 4, "{near} of {ROUNDS}");
     }
 
     #[test]
