@@ -56,12 +56,11 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
     );
     anyhow::ensure!(
         options.scale == 1.0 || options.into.is_empty(),
-        "--into: found with --scale {}, expected whole budgets: the figures of a try are kept nowhere",
+        "--into: found with --scale {}, expected whole budgets: a try is in no page",
         options.scale
     );
     let sections = Section::of(&options.into, MAKER)?;
-    let kept = options.markdown.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
-    let kept = kept.filter(|_| options.scale == 1.0).unwrap_or_default();
+    let kept = table::kept(options.markdown.as_deref(), options.scale == 1.0)?;
     let hopbench = options.hopbench.clone().map_or_else(tools::default_hopbench, Ok)?;
     let hopbench =
         hopbench.canonicalize().with_context(|| format!("--hopbench {}", hopbench.display()))?;

@@ -79,7 +79,7 @@ fn metered() -> Vec<Value> {
 /// - `responses_5xx`: HTTP answers to clients with such a status, whoever made them;
 /// - `policy_checks` begun, `policy_denied`, `policy_errors` without a valid answer;
 /// - `log_write_failures`: of its access log, parts that could not be written and are lost;
-/// - `reports`: entries sent to the telemetry service, which Envoy does once a second;
+/// - `reports`: entries sent to the telemetry service, which Envoy does every 100 ms;
 ///   `reports_lost`: thrown away.
 ///
 /// What the proxy does with its admin endpoint and with the policy and telemetry services is left

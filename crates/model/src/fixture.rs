@@ -68,7 +68,14 @@ pub fn point(name: &str, job: Job) -> Point {
 
 /// A search for this, each trial made once, with at most 1 % of errors.
 pub fn search(goal: SearchGoal) -> SearchSpec {
-    SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false, least_window_ns: None }
+    SearchSpec {
+        goal,
+        repeats: 1,
+        errors_share: 0.01,
+        equal_load: false,
+        least_window_ns: None,
+        suits_warmup: false,
+    }
 }
 
 /// A lab with these nodes, all in one zone.

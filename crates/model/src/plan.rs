@@ -51,7 +51,8 @@ pub struct Plan {
     /// least 1.
     pub rounds: u32,
     /// Time for the rounds of all sessions, ns: one begins while about half of it still fits.
-    /// Absent: the number of rounds is as [`Plan::rounds`] says.
+    /// Without rounds: time for the searches of each session. Absent: the number of rounds is as
+    /// [`Plan::rounds`] says, and searches have no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<Nanos>,
     /// The path that the others are compared with.

@@ -39,7 +39,7 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             "budget".to_owned(),
             described(
                 stop::budget(),
-                "Time for the rounds, which are then short and many; or rounds, or stop",
+                "Time for the rounds, or for searches alone; trials are then short; or rounds, or stop",
             ),
         ),
         (

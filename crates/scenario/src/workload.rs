@@ -193,7 +193,7 @@ impl Shared<'_> {
         let mut points = maker.make(problems);
         let says = |name: &str| keys.iter().any(|key| key.name == name);
         for point in &mut points {
-            if let Some(times) = self.short_times {
+            if let Some(times) = self.short_times.filter(|_| search.is_none()) {
                 times.suit(&mut point.job, says);
             }
             point.search = search.as_ref().and_then(|it| it.spec(workload, &point.job, problems));

@@ -252,7 +252,7 @@ fn asked(
             own("telemetry", "reports"),
             own("telemetry", "failed_calls"),
         ) {
-            // Reports are sent once a second, of a connection when it is over. The last ones of a
+            // Reports are sent every 100 ms, of a connection when it is over. The last ones of a
             // trial come after it, and are under way when the service is asked. Envoy drops reports
             // rather than requests when the service is slower than the traffic: a fact about the
             // load, not about the way.

@@ -242,7 +242,18 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
     } else {
         job.timing.window_ns
     };
-    parts.push(format!("window {} after {} warm-up", Span(window), Span(job.timing.warmup_ns)));
+    // A search that chooses its windows has the longest one at the lowest rate.
+    let shortest = first
+        .search
+        .as_ref()
+        .and_then(|search| search.window_ns(search.goal.rates().map(|rates| rates.highest_per_s)));
+    let from = shortest.filter(|shortest| *shortest < window);
+    let from = from.map_or(String::new(), |shortest| format!("{} to ", Span(shortest)));
+    parts.push(format!(
+        "window {from}{} after {} warm-up",
+        Span(window),
+        Span(job.timing.warmup_ns)
+    ));
     parts.join(", ")
 }
 

@@ -1,6 +1,9 @@
 //! The figures of `make bench-verdicts` as markdown.
 
+use std::path::Path;
 use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
 
 use hopbench_stats::share_interval;
 
@@ -23,12 +26,35 @@ pub(super) struct VerdictResults {
 /// Runs of manual practice of one comparison: three a path.
 const PRACTICE_RUNS: f64 = 6.0;
 
+/// What a text of a try begins with.
+const TRY: &str = "A try with shorter budgets: **these figures mean nothing**.";
+
+/// The rows that stay of `file`. A try keeps none, and takes no file that has others.
+///
+/// # Errors
+/// When the file cannot be read, or is not to be overwritten.
+pub(super) fn kept(file: Option<&Path>, is_whole: bool) -> Result<String> {
+    let Some(file) = file else { return Ok(String::new()) };
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| file.display().to_string()),
+    };
+    let is_try = text.is_empty() || text.starts_with(TRY);
+    ensure!(
+        is_whole || is_try,
+        "--markdown: found {} with rows of whole budgets, expected another file for a try",
+        file.display()
+    );
+    Ok(if is_try { String::new() } else { text })
+}
+
 /// The whole text between the marks of a page. Rows that are not measured now stay as they are in
 /// `earlier`, the text before.
 pub(super) fn markdown(report: &VerdictResults, earlier: &str) -> String {
     let mut out = String::new();
     if report.scale < 1.0 {
-        out.push_str("A try with shorter budgets: **these figures mean nothing**.\n\n");
+        out.push_str(&format!("{TRY}\n\n"));
     }
     out.push_str(
         "| figure | effect | CPUs | budget | decided | 9 of 10 by | wrong | by hand \
@@ -148,6 +174,32 @@ mod tests {
         assert!(text.contains("\n| rr p50 | 0 % | one busy | not run"), "{text}");
         assert!(!text.contains("| rr p50 | 2 % | one busy |"), "{text}");
         assert!(text.ends_with("\n| 150 s | idle | not run | | |\n"), "{text}");
+    }
+
+    #[test]
+    fn a_try_neither_keeps_rows_nor_overwrites_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("verdicts.md");
+        for is_whole in [false, true] {
+            assert_eq!(kept(None, is_whole).unwrap(), "");
+            assert_eq!(kept(Some(&file), is_whole).unwrap(), "", "no file yet");
+            assert!(kept(Some(folder.path()), is_whole).is_err(), "a folder");
+        }
+        let write = |scale| {
+            let text = markdown(&VerdictResults { scale, ..results(false, 1) }, "");
+            std::fs::write(&file, &text).unwrap();
+            text
+        };
+        write(0.5);
+        assert_eq!(
+            (kept(Some(&file), true).unwrap(), kept(Some(&file), false).unwrap()),
+            Default::default()
+        );
+        let whole = write(1.0);
+        assert_eq!(kept(Some(&file), true).unwrap(), whole);
+        assert!(
+            kept(Some(&file), false).unwrap_err().to_string().contains("expected another file")
+        );
     }
 
     #[test]

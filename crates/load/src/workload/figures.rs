@@ -31,18 +31,20 @@ const AT_THE_EDGES: f64 = 2.0;
 /// The rate at which exchanges of the window were completed, per second, where `counted` of them
 /// belong to it.
 ///
-/// In an open loop an exchange belongs to the window by its intended start, so a server that cannot
-/// keep up would look as if it did: what was due is answered too, only later. Then the rate is what
-/// was completed between the window's edges. While both agree within 1 %, or within
-/// [`AT_THE_EDGES`], the count that belongs is taken: it has no edges to be cut at.
-pub(crate) fn completed_per_s(end: &EndReport, counted: u64) -> f64 {
+/// An exchange belongs to the window by its start, so a server that cannot keep up would look as if
+/// it did: what was due is answered too, only later. Then the rate is what was completed between
+/// the window's edges. While both agree within 1 %, the count that belongs is taken: it has no
+/// edges to be cut at. In an open loop (`is_open`) they may also differ by [`AT_THE_EDGES`]. In a
+/// closed loop that much can be one exchange that fills the window.
+pub(crate) fn completed_per_s(end: &EndReport, counted: u64, is_open: bool) -> f64 {
     let due = counted as f64 / seconds(end);
     if end.end.t_ns <= end.start.t_ns {
         // The edges were not read: the trial was cut before there was a second one.
         return due;
     }
     let done = per_s(end, Counter::Completed);
-    let near = (0.01 * due).max(AT_THE_EDGES / seconds(end));
+    let at_the_edges = if is_open { AT_THE_EDGES / seconds(end) } else { 0.0 };
+    let near = (0.01 * due).max(at_the_edges);
     if (due - done).abs() <= near { due } else { done }
 }
 
@@ -73,7 +75,9 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &TrialReports<'_>) {
     let client = trial.client;
     let window = seconds(client);
     let drained = |counter| client.drained.of(counter);
-    figures.metric("requests_per_s", completed_per_s(client, drained(Counter::Counted)));
+    let is_open = trial.job.schedule.per_s().is_some();
+    let per_s = completed_per_s(client, drained(Counter::Counted), is_open);
+    figures.metric("requests_per_s", per_s);
     figures.metric("requests", drained(Counter::Counted) as f64);
     let errors = drained(Counter::CountedErrors);
     figures.metric("errors", errors as f64);
@@ -90,11 +94,11 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &TrialReports<'_>) {
             "look at the server first; failed exchanges are in no latency",
         ));
     }
-    if trial.job.schedule.per_s().is_some() {
+    if is_open {
         let intended = drained(Counter::Intended);
         figures.metric("intended_per_s", intended as f64 / window);
         if client.end.t_ns > client.start.t_ns {
-            figures.metric("completed_per_s", per_s(client, Counter::Completed));
+            figures.metric("completed_per_s", self::per_s(client, Counter::Completed));
         }
         figures.metric("queued", drained(Counter::Queued) as f64);
         let unsent = drained(Counter::Unsent);
@@ -128,4 +132,31 @@ pub(crate) fn histogram_holds_all(figures: &mut Figures, client: &EndReport) {
     figures.invariant("histogram_holds_every_request", counted == in_histogram, || {
         format!("{counted} requests, {in_histogram} in the histogram")
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{Counts, Tick};
+
+    use super::*;
+
+    #[test]
+    fn the_rate_is_what_was_completed_in_the_window() {
+        // A window of 100 ms, in which `done` were completed, and to which `counted` belong.
+        let rate = |done, counted, is_open| {
+            let mut counts = Counts::default();
+            counts.set(Counter::Completed, done);
+            let window_ns = SECOND / 10;
+            let end = Tick { t_ns: window_ns.cast_signed(), counts, ..Tick::default() };
+            completed_per_s(&EndReport { end, window_ns, ..EndReport::default() }, counted, is_open)
+        };
+        for is_open in [false, true] {
+            assert_eq!(rate(1000, 1005, is_open), 10_050.0, "near");
+            assert_eq!(rate(900, 1000, is_open), 9000.0, "behind");
+        }
+        // At a low rate one may lie across an edge. One that fills a window was not completed in it.
+        assert_eq!(rate(9, 10, true), 100.0);
+        assert_eq!(rate(0, 1, false), 0.0);
+        assert_eq!(rate(10, 11, false), 100.0);
+    }
 }

@@ -164,8 +164,8 @@ fn answers(out: &mut Figures, client: &EndReport) {
 }
 
 /// Exchanges under way at one time, on average, are rate times service time; in a closed loop there
-/// is at most one a connection. The first exchange of each connection may have begun before the
-/// window, and not more than the longest exchange before it.
+/// is at most one a connection. The last exchange of each connection may end after the window, and
+/// not more than the longest exchange after it.
 fn littles_law(out: &mut Figures, trial: &TrialReports<'_>) {
     let text = trial.client.latency.get(&LatencyKind::Service);
     let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else {

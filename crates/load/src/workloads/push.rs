@@ -199,7 +199,7 @@ impl TypedWorkload for Params {
         out.metric("messages", messages);
         out.metric(
             "messages_per_s",
-            figures::completed_per_s(client, client.drained.of(Counter::Counted)),
+            figures::completed_per_s(client, client.drained.of(Counter::Counted), true),
         );
         out.metric("received_bits_per_s", figures::per_s(client, Counter::ReceivedBytes) * 8.0);
         for name in [MIN_MESSAGES, MAX_MESSAGES] {

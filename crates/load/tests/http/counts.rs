@@ -53,7 +53,7 @@ fn without_keep_alive_every_request_has_a_connection() {
     for job in engines(&job(json!({"no_keep_alive": true}))) {
         let seen = agree(&job, "/?size=10");
         assert_eq!(seen.client(Counter::Connects), seen.client(Counter::Completed));
-        // A connection belongs to the window if it stood then, an exchange if it began then.
+        // Both belong to the window by their start, which is the same.
         let (connects, counted) =
             (seen.latency(LatencyKind::Connect).count(), seen.client(Counter::Counted));
         assert!(connects.abs_diff(counted) <= 4, "{connects} connects, {counted} counted");

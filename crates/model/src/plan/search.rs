@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nanos, SCHEDULE_KEPT, SECOND};
+use crate::{Nanos, SECOND};
 
 /// The search that a point of a plan asks for, instead of rounds at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct SearchSpec {
     /// Absent: all have that of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_window_ns: Option<Nanos>,
+    /// Whether a trial has a longer warm-up where its load needs that.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub suits_warmup: bool,
 }
 
 fn once() -> u32 {
@@ -34,27 +37,26 @@ fn once() -> u32 {
 const BEYOND: f64 = 10.0;
 /// The longest window that a load can need, ns.
 const LONGEST_NS: Nanos = 10 * SECOND;
-/// The shortest window in which the clock ticks of a CPU, and lost datagrams, are counted well
-/// enough, ns.
+/// The shortest window in which the clock ticks of a CPU are counted well enough, ns.
 const COUNTED_NS: Nanos = SECOND;
 
 impl SearchSpec {
     /// The window of a trial at this rate a second, ns; without a rate, that of a level.
     /// `None`: that of the job.
     ///
-    /// One of `slo` holds ten samples beyond the percentile. A rate above what the path carries is
-    /// found by the share that is not done in the window. A precision that is finer than that share
-    /// asks for a window in which such a rate makes a queue as long as the limit.
+    /// One of `slo` holds ten samples beyond the percentile. A rate above what the path carries, by
+    /// the precision, makes a queue in it. At the end of the window, the percentile of the waiting
+    /// has reached the limit.
     pub fn window_ns(&self, rate_per_s: Option<f64>) -> Option<Nanos> {
         let least = self.least_window_ns?;
         Some(match &self.goal {
             SearchGoal::Knee { .. } => least,
-            SearchGoal::Cpu { .. } | SearchGoal::Lossless { .. } => least.max(COUNTED_NS),
+            SearchGoal::Lossless { .. } => return None,
+            SearchGoal::Cpu { .. } => least.max(COUNTED_NS),
             SearchGoal::Slo { percentile, limit_ns, rates, precision } => {
                 let rate = rate_per_s.unwrap_or(rates.lowest_per_s);
                 let samples_s = BEYOND / (1.0 - percentile / 100.0) / rate;
-                let is_fine = *precision < 1.5 * (1.0 - SCHEDULE_KEPT);
-                let queue_ns = if is_fine { *limit_ns as f64 / precision } else { 0.0 };
+                let queue_ns = *limit_ns as f64 / precision / (percentile / 100.0);
                 let needed = queue_ns.max(samples_s * SECOND as f64).round() as Nanos;
                 least.max(needed.min(LONGEST_NS))
             }
@@ -318,10 +320,11 @@ mod tests {
                 SearchSpec { least_window_ns: Some(SECOND / 8), ..crate::fixture::search(goal) };
             spec.window_ns(rate).map(|ns| ns as f64 / 1e6)
         };
-        // Ten samples beyond p99 of 1000/s, then neither, then a queue of 5 ms made by 1 %.
-        assert_eq!(ms(slo(99.0, 0.02), Some(1000.0)), Some(1000.0));
-        assert_eq!(ms(slo(99.0, 0.02), Some(50_000.0)), Some(125.0));
-        assert_eq!(ms(slo(50.0, 0.01), Some(50_000.0)), Some(500.0));
+        // Ten samples beyond p99 of 1000/s, then neither, then a queue made by 1 %: half of those
+        // that are due in a second wait for 5 ms.
+        assert_eq!(ms(slo(99.0, 0.05), Some(1000.0)), Some(1000.0));
+        assert_eq!(ms(slo(99.0, 0.05), Some(50_000.0)), Some(125.0));
+        assert_eq!(ms(slo(50.0, 0.01), Some(50_000.0)), Some(1000.0));
         // No longer than 10 s; without a rate that of the lowest.
         assert_eq!(ms(slo(99.99, 0.02), Some(100.0)), Some(10_000.0));
         assert_eq!(ms(slo(99.0, 0.02), None), Some(10_000.0));

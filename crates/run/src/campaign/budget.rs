@@ -14,8 +14,8 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// What the plan's stop rule allows a session, its searches included. A plan's own budget is for
-    /// the rounds, and for the searches where there are no rounds.
+    /// What the plan's stop rule allows a session, its searches included. A plan's own budget is
+    /// for the rounds, and for the searches where there are no rounds.
     pub(super) fn of(plan: &Plan) -> Self {
         let of_searches = plan.budget_ns.filter(|_| !plan.has_rounds());
         let ns = plan.stop.as_ref().map_or(of_searches, |rule| rule.budget_ns);

@@ -27,7 +27,7 @@ pub(super) struct Law {
     pub(super) per_s: f64,
     /// The share of the window by which the product of rate and time may differ from the number of
     /// connections. Of each connection one exchange began before the window and one ended after it:
-    /// the time of the first is counted whole, that of the other not at all. So the sum of all
+    /// the time of the first is not counted at all, that of the other whole. So the sum of all
     /// times is off by no more than the longest exchange for each connection.
     pub(super) tolerance: f64,
 }

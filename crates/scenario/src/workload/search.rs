@@ -244,6 +244,7 @@ impl Search {
             errors_share: self.errors_share,
             equal_load: self.equal_load,
             least_window_ns: None,
+            suits_warmup: false,
         })
     }
 

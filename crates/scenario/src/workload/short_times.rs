@@ -1,6 +1,6 @@
 //! The times of a trial where a budget asks for many short rounds.
 
-use hopbench_model::{Job, Nanos, Pattern, SECOND, SearchSpec, Transport};
+use hopbench_model::{Job, Nanos, Pattern, SECOND, SearchGoal, SearchSpec, Transport};
 
 const MILLISECOND: Nanos = SECOND / 1000;
 
@@ -55,13 +55,18 @@ impl ShortTimes {
         job: &mut Job,
         says: impl Fn(&str) -> bool,
     ) {
-        if says("time") || says("count") {
+        // What `lossless` needs depends on queues that are not known everywhere.
+        let is_lossless = matches!(spec.goal, SearchGoal::Lossless { .. });
+        if is_lossless || says("time") || says("count") {
             return;
         }
         spec.least_window_ns = Some(self.search_ns);
         job.timing.window_ns = spec.window_ns(None).unwrap_or(self.search_ns);
-        job.timing.interval_ns = job.timing.window_ns;
-        if !says("warmup") {
+        if !says("interval") {
+            job.timing.interval_ns = job.timing.window_ns;
+        }
+        spec.suits_warmup = !says("warmup");
+        if spec.suits_warmup {
             // Near what a path carries, what queued at the start takes long to be worked off.
             job.timing.warmup_ns = self.search_ns / 5;
         }

@@ -51,9 +51,9 @@ pub fn process() -> Usage {
     read(libc::RUSAGE_SELF)
 }
 
-/// Makes the kernel count the CPU time of this process's threads up to now. Of a thread that runs
-/// on another CPU, a process has what was counted at the last tick (4 ms apart, with 250 Hz). Who
-/// asks for the clock of that thread has the kernel count at once.
+/// Makes the kernel count the CPU time of this process's threads up to now. The time of a thread
+/// that runs on another CPU is counted at ticks, which are 4 ms apart with 250 Hz. Reading the
+/// thread's own clock makes the kernel count it at once.
 fn bring_up_to_date() {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return };
     for thread in threads.flatten() {

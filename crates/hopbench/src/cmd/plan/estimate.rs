@@ -73,6 +73,11 @@ impl Estimate {
                 out.time_ns = out.time_ns.plus(trials.times(Range::of(trial_ns(point))));
             }
         }
+        if let Some(budget_ns) = plan.budget_ns.filter(|_| !plan.has_rounds()) {
+            // It ends the searches.
+            let Range { least, most } = out.time_ns;
+            out.time_ns = Range { least: least.min(budget_ns), most: most.min(budget_ns) };
+        }
         out
     }
 }

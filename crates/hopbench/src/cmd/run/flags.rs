@@ -174,9 +174,7 @@ impl Flags {
 fn more_rounds(plan: &Plan, more: Span) -> Result<Nanos, Fault> {
     let found = match &plan.stop {
         Some(_) => "a run whose rounds end by `stop`",
-        None if plan.cells.iter().all(|cell| plan.points[cell.point].search.is_some()) => {
-            "a run of searches only"
-        }
+        None if !plan.has_rounds() => "a run of searches only, whose sessions each have the budget",
         None => return Ok(more.0),
     };
     Err(Fault::input(format!(

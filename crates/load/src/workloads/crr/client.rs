@@ -119,7 +119,7 @@ impl Client {
     #[inline]
     fn connected(&mut self, now: Nanos, out: &mut Recorder) -> Op {
         out.count(Counter::Connects, 1);
-        out.latency(LatencyKind::Connect, now, now.saturating_sub(self.began));
+        out.latency(LatencyKind::Connect, self.began, now.saturating_sub(self.began));
         (self.asked, self.state) = (now, State::Asking);
         Op::Send
     }

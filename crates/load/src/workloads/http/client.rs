@@ -115,7 +115,8 @@ impl Client {
         (self.connected, self.pause_ns) = (true, FIRST_PAUSE_NS);
         self.parser.reset(self.plan.is_head);
         out.count(Counter::Connects, 1);
-        out.latency(LatencyKind::Connect, now, now.saturating_sub(self.connecting_since));
+        let since = self.connecting_since;
+        out.latency(LatencyKind::Connect, since, now.saturating_sub(since));
     }
 
     #[inline]
@@ -310,6 +311,7 @@ impl Flow for Client {
             State::Connecting | State::Sending | State::Receiving | State::Closing(Then::TryAgain)
         );
         if under_way {
+            // Cut off. When that was is not known here, but no load ends before the window does.
             let end = out.window().end();
             out.failed(reason::UNFINISHED, self.intended, end);
         }

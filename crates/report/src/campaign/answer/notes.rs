@@ -16,7 +16,7 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
     out.extend(summary.run.notes.iter().map(|note| page_text::sentence(note).to_owned()));
     // As root both the rates and their order can be others.
     out.extend(page_text::receive(summary).filter(|how| how.contains("needs root")).map(|how| {
-        format!("receive {how}: throughput and its ratios differ from those of a run as root")
+        format!("receive {how}: throughput and its ratios can differ from a run as root")
     }));
     for skipped in &summary.skipped {
         let cells = counted(skipped.cells, "cell", "cells");

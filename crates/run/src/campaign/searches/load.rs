@@ -64,12 +64,18 @@ fn suit_times(point: &mut Point, loads: &[Load]) {
     let rate = loads.iter().find(|load| load.parameter == Parameter::Rate).map(|load| load.value);
     let Some(spec) = &point.search else { return };
     let Some(window_ns) = spec.window_ns(rate) else { return };
+    let suits_warmup = spec.suits_warmup;
     let job = &mut point.job;
     let timing = &mut job.timing;
+    // One that a scenario says is another one than the window.
+    if timing.interval_ns == timing.window_ns {
+        timing.interval_ns = window_ns;
+    }
     timing.window_ns = window_ns;
-    timing.interval_ns = window_ns;
-    let first = job.first_requests_ns().min(window_ns);
-    job.timing.warmup_ns = job.timing.warmup_ns.max(first);
+    if suits_warmup {
+        let first = job.first_requests_ns().min(window_ns);
+        job.timing.warmup_ns = job.timing.warmup_ns.max(first);
+    }
 }
 
 fn put(job: &mut Job, workload: &dyn Workload, clients: u32, load: Load) -> Result<(), String> {
@@ -168,20 +174,22 @@ mod tests {
         let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 1e6 };
         let goal =
             SearchGoal::Slo { percentile: 99.0, limit_ns: 2_000_000, rates, precision: 0.02 };
-        let ms = |least_window_ns, connections, per_s| {
+        let ms = |least_window_ns, connections, per_s, suits_warmup| {
             let mut point = point("http", json!({"url": "http://a/"}), Schedule::Closed);
             point.job.connections = connections;
             (point.job.timing.window_ns, point.job.timing.warmup_ns) = (7 * SECOND, SECOND / 100);
-            let search = SearchSpec { least_window_ns, ..fixture::search(goal.clone()) };
+            let search =
+                SearchSpec { least_window_ns, suits_warmup, ..fixture::search(goal.clone()) };
             let made = at(&Point { search: Some(search), ..point }, 1, &[rate(per_s)], 1).unwrap();
             [made.job.timing.window_ns, made.job.timing.warmup_ns].map(|ns| ns / 1_000_000)
         };
-        assert_eq!(ms(None, 1, 1000.0), [7000, 10]);
-        let short = Some(SECOND / 5);
-        assert_eq!(ms(short, 1, 1000.0), [1000, 10]);
-        assert_eq!(ms(short, 1, 1e6), [200, 10]);
+        assert_eq!(ms(None, 1, 1000.0, true), [7000, 10]);
+        let short = Some(SECOND / 4);
+        assert_eq!(ms(short, 1, 1000.0, true), [1000, 10]);
+        assert_eq!(ms(short, 1, 1e6, true), [250, 10]);
         // Each connection carries two requests before the window.
-        assert_eq!(ms(short, 64, 1000.0), [1000, 128]);
+        assert_eq!(ms(short, 64, 1000.0, true), [1000, 128]);
+        assert_eq!(ms(short, 64, 1000.0, false), [1000, 10]);
     }
 
     #[test]
