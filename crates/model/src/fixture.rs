@@ -75,6 +75,7 @@ pub fn search(goal: SearchGoal) -> SearchSpec {
         equal_load: false,
         least_window_ns: None,
         suits_warmup: false,
+        burst_ns: 0,
     }
 }
 

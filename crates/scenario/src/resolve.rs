@@ -141,7 +141,11 @@ fn resolve(
         fields.parsed("stay-connected", "true or false", problems).unwrap_or(false);
     let named_paths: Option<Vec<Path>> =
         paths.as_ref().map(|list| list.iter().map(|(_, path)| path.clone()).collect());
-    let short_times = if testbed.is_lab() { ShortTimes::NEAR } else { ShortTimes::FAR };
+    let short_times = match testbed.is_lab() {
+        true if testbed.has_shaped_links() => ShortTimes::SHAPED,
+        true => ShortTimes::NEAR,
+        false => ShortTimes::FAR,
+    };
     let mut shared = Shared {
         vocabulary,
         defaults: fields

@@ -172,6 +172,11 @@ impl Testbed {
         matches!(self.chosen, Chosen::Lab(_))
     }
 
+    /// Whether it is a lab with a link that has a rate.
+    pub(crate) fn has_shaped_links(&self) -> bool {
+        matches!(&self.chosen, Chosen::Lab(lab) if lab.has_shaped_links())
+    }
+
     /// The nodes that paths may name.
     pub(crate) fn nodes(&self) -> Nodes<'_> {
         let of_lab = || self.replaced.as_ref().and_then(Lab::listed);

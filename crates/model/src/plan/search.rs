@@ -27,6 +27,9 @@ pub struct SearchSpec {
     /// Whether a trial has a longer warm-up where its load needs that.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub suits_warmup: bool,
+    /// Traffic that a link may let pass at once beyond its rate, as time at that rate, ns.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub burst_ns: Nanos,
 }
 
 fn once() -> u32 {
@@ -45,8 +48,8 @@ impl SearchSpec {
     /// `None`: that of the job.
     ///
     /// One of `slo` holds ten samples beyond the percentile. A rate above what the path carries, by
-    /// the precision, makes a queue in it. At the end of the window, the percentile of the waiting
-    /// has reached the limit.
+    /// the precision, first uses up the burst of a link. Then it makes a queue. At the end of the
+    /// window, the percentile of the waiting has reached the limit.
     pub fn window_ns(&self, rate_per_s: Option<f64>) -> Option<Nanos> {
         let least = self.least_window_ns?;
         Some(match &self.goal {
@@ -56,7 +59,8 @@ impl SearchSpec {
             SearchGoal::Slo { percentile, limit_ns, rates, precision } => {
                 let rate = rate_per_s.unwrap_or(rates.lowest_per_s);
                 let samples_s = BEYOND / (1.0 - percentile / 100.0) / rate;
-                let queue_ns = *limit_ns as f64 / precision / (percentile / 100.0);
+                let waiting_ns = *limit_ns as f64 / (percentile / 100.0);
+                let queue_ns = (waiting_ns + self.burst_ns as f64) / precision;
                 let needed = queue_ns.max(samples_s * SECOND as f64).round() as Nanos;
                 least.max(needed.min(LONGEST_NS))
             }
@@ -325,6 +329,12 @@ mod tests {
         assert_eq!(ms(slo(99.0, 0.05), Some(1000.0)), Some(1000.0));
         assert_eq!(ms(slo(99.0, 0.05), Some(50_000.0)), Some(125.0));
         assert_eq!(ms(slo(50.0, 0.01), Some(50_000.0)), Some(1000.0));
+        let spec = SearchSpec {
+            least_window_ns: Some(SECOND / 8),
+            burst_ns: SECOND / 100,
+            ..crate::fixture::search(slo(50.0, 0.01))
+        };
+        assert_eq!(spec.window_ns(Some(50_000.0)), Some(2 * SECOND), "and a burst of 10 ms");
         // No longer than 10 s; without a rate that of the lowest.
         assert_eq!(ms(slo(99.99, 0.02), Some(100.0)), Some(10_000.0));
         assert_eq!(ms(slo(99.0, 0.02), None), Some(10_000.0));

@@ -67,6 +67,14 @@ impl Default for Lab {
 }
 
 impl Lab {
+    /// Whether a link has a rate.
+    pub(super) fn has_shaped_links(&self) -> bool {
+        let of_node = |node: &LabNode| node.link_bits_per_s.is_some();
+        self.link_bits_per_s.is_some()
+            || self.zone_link_bits_per_s.is_some()
+            || self.nodes.iter().flatten().any(of_node)
+    }
+
     /// Reads the block; nothing in it is a lab with nothing said about it.
     pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Self {
         if matches!(node.kind, Kind::Null) {

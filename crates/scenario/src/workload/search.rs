@@ -245,6 +245,7 @@ impl Search {
             equal_load: self.equal_load,
             least_window_ns: None,
             suits_warmup: false,
+            burst_ns: 0,
         })
     }
 

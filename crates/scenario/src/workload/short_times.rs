@@ -19,6 +19,8 @@ pub(crate) struct ShortTimes {
     window_ns: Nanos,
     /// The shortest window of a trial of a search, which is one of few.
     search_ns: Nanos,
+    /// What a link may let pass at once beyond its rate, as time at that rate.
+    burst_ns: Nanos,
 }
 
 impl ShortTimes {
@@ -30,13 +32,17 @@ impl ShortTimes {
         warmup_ns: 10 * MILLISECOND,
         window_ns: 120 * MILLISECOND,
         search_ns: 250 * MILLISECOND,
+        burst_ns: 0,
     };
+    /// Where links of a lab are shaped, by buckets that hold 10 ms.
+    pub(crate) const SHAPED: Self = Self { burst_ns: 10 * MILLISECOND, ..Self::NEAR };
     /// Where it takes longer than the window, so that short ones spend the time on waiting.
     pub(crate) const FAR: Self = Self {
         stream_ns: 200 * MILLISECOND,
         warmup_ns: 200 * MILLISECOND,
         window_ns: SECOND,
         search_ns: SECOND,
+        burst_ns: 10 * MILLISECOND,
     };
 
     /// Sets the times of a job that the scenario does not say (`says`: whether it has that key).
@@ -61,6 +67,7 @@ impl ShortTimes {
             return;
         }
         spec.least_window_ns = Some(self.search_ns);
+        spec.burst_ns = self.burst_ns;
         job.timing.window_ns = spec.window_ns(None).unwrap_or(self.search_ns);
         if !says("interval") {
             job.timing.interval_ns = job.timing.window_ns;

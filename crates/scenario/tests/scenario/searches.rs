@@ -34,6 +34,7 @@ fn levels_up_to_the_knee() {
         equal_load: false,
         least_window_ns: None,
         suits_warmup: false,
+        burst_ns: 0,
     };
     assert_eq!(
         spec("{rr: , search: {knee: {connections: [8, 16, 32]}}}"),
@@ -73,6 +74,13 @@ fn a_budget_lets_a_search_choose_its_windows() {
     assert_eq!(of("", "budget: 1m\n"), (Some(250_000_000), [10_000, 50]));
     assert_eq!(of("warmup: 70ms", "budget: 1m\n"), (Some(250_000_000), [10_000, 70]));
     assert_eq!(of("time: 3s", "budget: 1m\n"), (None, [3000, usual[1]]));
+    // The bucket of a link holds 10 ms.
+    for (lab, burst_ns) in [("{}", 0), ("{nodes: {a: {link: 1Gbit}, b: {}}}", 10_000_000)] {
+        let text = with(&format!("{{rr: , {search}}}"));
+        let text = format!("budget: 1m\ntestbed: {{lab: {lab}}}\n{text}");
+        let found = plan(&text).points.remove(0).search.expect("a search");
+        assert_eq!(found.burst_ns, burst_ns, "{lab}");
+    }
 }
 
 #[test]
