@@ -68,7 +68,7 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
             for (point, here) in plan.points.iter_mut().zip(&here.points) {
                 point.job.timing = here.job.timing;
                 let least_ns = here.search.as_ref().and_then(|search| search.least_window_ns);
-                for search in &mut point.search {
+                if let Some(search) = &mut point.search {
                     (search.least_window_ns, search.burst_ns) = (least_ns, 0);
                 }
             }
