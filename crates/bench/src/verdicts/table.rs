@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-
 use hopbench_stats::share_interval;
 
 use super::effect::{Effect, PRACTICE};

@@ -37,6 +37,11 @@ pub fn of_process(pid: u32) -> std::io::Result<u64> {
     if error != 0 {
         return Err(std::io::Error::from_raw_os_error(error));
     }
+    read_clock(clock)
+}
+
+/// CPU time on a clock of a process or thread, ns.
+fn read_clock(clock: libc::clockid_t) -> std::io::Result<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is writable.
     if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
@@ -58,18 +63,15 @@ fn bring_up_to_date() {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return };
     for thread in threads.flatten() {
         let number = thread.file_name().to_str().and_then(|name| name.parse().ok());
-        number.and_then(of_thread);
+        // One that has ended meanwhile is of no interest.
+        let _ = number.map(of_thread);
     }
 }
 
-/// CPU time of a thread of this process up to this moment, ns; `None` if it has ended.
-fn of_thread(number: libc::pid_t) -> Option<u64> {
+/// CPU time of a thread of this process up to this moment, ns.
+fn of_thread(number: libc::pid_t) -> std::io::Result<u64> {
     // How the kernel names the scheduler's clock (2) of one thread (4).
-    let clock: libc::clockid_t = (!number << 3) | 4 | 2;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is writable.
-    let error = unsafe { libc::clock_gettime(clock, &raw mut time) };
-    (error == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    read_clock((!number << 3) | 4 | 2)
 }
 
 /// Of the calling thread.
