@@ -68,15 +68,7 @@ pub fn point(name: &str, job: Job) -> Point {
 
 /// A search for this, each trial made once, with at most 1 % of errors.
 pub fn search(goal: SearchGoal) -> SearchSpec {
-    SearchSpec {
-        goal,
-        repeats: 1,
-        errors_share: 0.01,
-        equal_load: false,
-        least_window_ns: None,
-        suits_warmup: false,
-        burst_ns: 0,
-    }
+    SearchSpec { goal, repeats: 1, errors_share: 0.01, equal_load: false, short: None }
 }
 
 /// A lab with these nodes, all in one zone.

@@ -47,7 +47,7 @@ pub use plan::{
     ServerImage,
 };
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
-pub use plan::{SearchOutcome, SearchSpec, SearchStep};
+pub use plan::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use record::{
     Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
     RECORD_SCHEMA, RECORD_SCHEMAS, Record, SHORTEST_OF_MACHINE_S, TrialOutcome,

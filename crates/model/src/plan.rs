@@ -22,7 +22,7 @@ pub use cluster::{
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Path, Place, Via};
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
-pub use search::{SearchOutcome, SearchSpec, SearchStep};
+pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use testbed::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 

@@ -67,9 +67,8 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
             // Trials are longer where it takes longer to begin one.
             for (point, here) in plan.points.iter_mut().zip(&here.points) {
                 point.job.timing = here.job.timing;
-                let least_ns = here.search.as_ref().and_then(|search| search.least_window_ns);
-                if let Some(search) = &mut point.search {
-                    (search.least_window_ns, search.burst_ns) = (least_ns, 0);
+                if let (Some(search), Some(here)) = (&mut point.search, &here.search) {
+                    search.short = here.short;
                 }
             }
         }

@@ -20,15 +20,20 @@ pub struct SearchSpec {
     pub errors_share: f64,
     /// Whether every path is also measured at the load that was found on each of the others.
     pub equal_load: bool,
-    /// The shortest window of a trial, ns, where each trial has the one that its load needs.
-    /// Absent: all have that of the job.
+    /// The times of trials that are as short as their load allows. Absent: all have those of the
+    /// job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub least_window_ns: Option<Nanos>,
+    pub short: Option<ShortTrials>,
+}
+
+/// What the times of short trials depend on, besides their load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShortTrials {
+    /// The shortest window, ns.
+    pub least_window_ns: Nanos,
     /// Whether a trial has a longer warm-up where its load needs that.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub suits_warmup: bool,
     /// Traffic that a link may let pass at once beyond its rate, as time at that rate, ns.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub burst_ns: Nanos,
 }
 
@@ -51,7 +56,7 @@ impl SearchSpec {
     /// the precision, first uses up the burst of a link. Then it makes a queue. At the end of the
     /// window, the percentile of the waiting has reached the limit.
     pub fn window_ns(&self, rate_per_s: Option<f64>) -> Option<Nanos> {
-        let least = self.least_window_ns?;
+        let ShortTrials { least_window_ns: least, burst_ns, .. } = self.short?;
         Some(match &self.goal {
             SearchGoal::Knee { .. } => least,
             SearchGoal::Lossless { .. } => return None,
@@ -60,7 +65,7 @@ impl SearchSpec {
                 let rate = rate_per_s.unwrap_or(rates.lowest_per_s);
                 let samples_s = BEYOND / (1.0 - percentile / 100.0) / rate;
                 let waiting_ns = *limit_ns as f64 / (percentile / 100.0);
-                let queue_ns = (waiting_ns + self.burst_ns as f64) / precision;
+                let queue_ns = (waiting_ns + burst_ns as f64) / precision;
                 let needed = queue_ns.max(samples_s * SECOND as f64).round() as Nanos;
                 least.max(needed.min(LONGEST_NS))
             }
@@ -319,9 +324,9 @@ mod tests {
             rates,
             precision,
         };
+        let short = ShortTrials { least_window_ns: SECOND / 8, suits_warmup: false, burst_ns: 0 };
         let ms = |goal: SearchGoal, rate| {
-            let spec =
-                SearchSpec { least_window_ns: Some(SECOND / 8), ..crate::fixture::search(goal) };
+            let spec = SearchSpec { short: Some(short), ..crate::fixture::search(goal) };
             spec.window_ns(rate).map(|ns| ns as f64 / 1e6)
         };
         // Ten samples beyond p99 of 1000/s, then neither, then a queue made by 1 %: half of those
@@ -330,8 +335,7 @@ mod tests {
         assert_eq!(ms(slo(99.0, 0.05), Some(50_000.0)), Some(125.0));
         assert_eq!(ms(slo(50.0, 0.01), Some(50_000.0)), Some(1000.0));
         let spec = SearchSpec {
-            least_window_ns: Some(SECOND / 8),
-            burst_ns: SECOND / 100,
+            short: Some(ShortTrials { burst_ns: SECOND / 100, ..short }),
             ..crate::fixture::search(slo(50.0, 0.01))
         };
         assert_eq!(spec.window_ns(Some(50_000.0)), Some(2 * SECOND), "and a burst of 10 ms");

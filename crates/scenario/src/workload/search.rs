@@ -243,9 +243,7 @@ impl Search {
             repeats: self.written.repeats,
             errors_share: self.errors_share,
             equal_load: self.equal_load,
-            least_window_ns: None,
-            suits_warmup: false,
-            burst_ns: 0,
+            short: None,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The times of a trial where a budget asks for many short rounds.
 
-use hopbench_model::{Job, Nanos, Pattern, SECOND, SearchGoal, SearchSpec, Transport};
+use hopbench_model::{Job, Nanos, Pattern, SECOND, SearchGoal, SearchSpec, ShortTrials, Transport};
 
 const MILLISECOND: Nanos = SECOND / 1000;
 
@@ -66,14 +66,17 @@ impl ShortTimes {
         if is_lossless || says("time") || says("count") {
             return;
         }
-        spec.least_window_ns = Some(self.search_ns);
-        spec.burst_ns = self.burst_ns;
+        let suits_warmup = !says("warmup");
+        spec.short = Some(ShortTrials {
+            least_window_ns: self.search_ns,
+            suits_warmup,
+            burst_ns: self.burst_ns,
+        });
         job.timing.window_ns = spec.window_ns(None).unwrap_or(self.search_ns);
         if !says("interval") {
             job.timing.interval_ns = job.timing.window_ns;
         }
-        spec.suits_warmup = !says("warmup");
-        if spec.suits_warmup {
+        if suits_warmup {
             // Near what a path carries, what queued at the start takes long to be worked off.
             job.timing.warmup_ns = self.search_ns / 5;
         }

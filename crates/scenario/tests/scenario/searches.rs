@@ -32,9 +32,7 @@ fn levels_up_to_the_knee() {
         repeats: 1,
         errors_share: 0.01,
         equal_load: false,
-        least_window_ns: None,
-        suits_warmup: false,
-        burst_ns: 0,
+        short: None,
     };
     assert_eq!(
         spec("{rr: , search: {knee: {connections: [8, 16, 32]}}}"),
@@ -66,7 +64,7 @@ fn a_budget_lets_a_search_choose_its_windows() {
         let point = plan(&format!("{budget}{text}")).points.remove(0);
         let timing = point.job.timing;
         let ms = [timing.window_ns, timing.warmup_ns].map(|ns| ns / 1_000_000);
-        (point.search.expect("a search").least_window_ns, ms)
+        (point.search.expect("a search").short.map(|short| short.least_window_ns), ms)
     };
     let (none, usual) = of("", "");
     assert_eq!(none, None);
@@ -79,7 +77,7 @@ fn a_budget_lets_a_search_choose_its_windows() {
         let text = with(&format!("{{rr: , {search}}}"));
         let text = format!("budget: 1m\ntestbed: {{lab: {lab}}}\n{text}");
         let found = plan(&text).points.remove(0).search.expect("a search");
-        assert_eq!(found.burst_ns, burst_ns, "{lab}");
+        assert_eq!(found.short.expect("short trials").burst_ns, burst_ns, "{lab}");
     }
 }
 

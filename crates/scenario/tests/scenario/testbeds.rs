@@ -391,10 +391,7 @@ fn every_shipped_scenario_has_the_same_cells_on_a_cluster() {
                 // Trials are longer where it takes longer to begin one.
                 for point in &mut plan.points {
                     point.job.timing = lab.points[0].job.timing;
-                    point
-                        .search
-                        .iter_mut()
-                        .for_each(|search| (search.least_window_ns, search.burst_ns) = (None, 0));
+                    point.search.iter_mut().for_each(|search| search.short = None);
                 }
             }
             let rounds = (plan.rounds, plan.budget_ns, plan.stop);

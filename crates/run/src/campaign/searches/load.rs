@@ -64,7 +64,7 @@ fn suit_times(point: &mut Point, loads: &[Load]) {
     let rate = loads.iter().find(|load| load.parameter == Parameter::Rate).map(|load| load.value);
     let Some(spec) = &point.search else { return };
     let Some(window_ns) = spec.window_ns(rate) else { return };
-    let suits_warmup = spec.suits_warmup;
+    let suits_warmup = spec.short.is_some_and(|short| short.suits_warmup);
     let job = &mut point.job;
     let timing = &mut job.timing;
     // One that a scenario says is another one than the window.
@@ -139,7 +139,9 @@ pub(super) fn shown(value: f64) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{RateRange, SECOND, SearchGoal, SearchSpec, fixture, point_label};
+    use hopbench_model::{
+        RateRange, SECOND, SearchGoal, SearchSpec, ShortTrials, fixture, point_label,
+    };
     use serde_json::json;
 
     use super::*;
@@ -174,12 +176,16 @@ mod tests {
         let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 1e6 };
         let goal =
             SearchGoal::Slo { percentile: 99.0, limit_ns: 2_000_000, rates, precision: 0.02 };
-        let ms = |least_window_ns, connections, per_s, suits_warmup| {
+        let ms = |least_window_ns: Option<u64>, connections, per_s, suits_warmup| {
+            let short = least_window_ns.map(|least_window_ns| ShortTrials {
+                least_window_ns,
+                suits_warmup,
+                burst_ns: 0,
+            });
             let mut point = point("http", json!({"url": "http://a/"}), Schedule::Closed);
             point.job.connections = connections;
             (point.job.timing.window_ns, point.job.timing.warmup_ns) = (7 * SECOND, SECOND / 100);
-            let search =
-                SearchSpec { least_window_ns, suits_warmup, ..fixture::search(goal.clone()) };
+            let search = SearchSpec { short, ..fixture::search(goal.clone()) };
             let made = at(&Point { search: Some(search), ..point }, 1, &[rate(per_s)], 1).unwrap();
             [made.job.timing.window_ns, made.job.timing.warmup_ns].map(|ns| ns / 1_000_000)
         };
