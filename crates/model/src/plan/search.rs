@@ -41,8 +41,13 @@ fn once() -> u32 {
     1
 }
 
-/// Samples beyond a percentile that a window holds.
-const BEYOND: f64 = 10.0;
+/// Samples beyond a percentile that a window holds. With 10, one search of a simulated queue came
+/// within 5 % of the truth in 77 to 93 of 100 runs; with 50 in 98 to 100, as with longer windows.
+const BEYOND: f64 = 50.0;
+/// How long a window waits for them, ns.
+const BEYOND_NS: Nanos = 2 * SECOND;
+/// Those that it holds however long that takes.
+const LEAST_BEYOND: f64 = 10.0;
 /// The longest window that a load can need, ns.
 const LONGEST_NS: Nanos = 10 * SECOND;
 /// The shortest window in which the clock ticks of a CPU are counted well enough, ns.
@@ -52,7 +57,8 @@ impl SearchSpec {
     /// The window of a trial at this rate a second, ns; without a rate, that of a level.
     /// `None`: that of the job.
     ///
-    /// One of `slo` holds ten samples beyond the percentile. A rate above what the path carries, by
+    /// One of `slo` holds 50 samples beyond the percentile, or 10 where 50 take more than 2 s. A rate
+    /// above what the path carries, by
     /// the precision, first uses up the burst of a link. Then it makes a queue. At the end of the
     /// window, the percentile of the waiting has reached the limit.
     pub fn window_ns(&self, rate_per_s: Option<f64>) -> Option<Nanos> {
@@ -63,10 +69,12 @@ impl SearchSpec {
             SearchGoal::Cpu { .. } => least.max(COUNTED_NS),
             SearchGoal::Slo { percentile, limit_ns, rates, precision } => {
                 let rate = rate_per_s.unwrap_or(rates.lowest_per_s);
-                let samples_s = BEYOND / (1.0 - percentile / 100.0) / rate;
+                let beyond =
+                    |samples: f64| samples / (1.0 - percentile / 100.0) / rate * SECOND as f64;
+                let samples_ns = beyond(LEAST_BEYOND).max(beyond(BEYOND).min(BEYOND_NS as f64));
                 let waiting_ns = *limit_ns as f64 / (percentile / 100.0);
                 let queue_ns = (waiting_ns + burst_ns as f64) / precision;
-                let needed = queue_ns.max(samples_s * SECOND as f64).round() as Nanos;
+                let needed = queue_ns.max(samples_ns).round() as Nanos;
                 least.max(needed.min(LONGEST_NS))
             }
         })
@@ -329,9 +337,11 @@ mod tests {
             let spec = SearchSpec { short: Some(short), ..crate::fixture::search(goal) };
             spec.window_ns(rate).map(|ns| ns as f64 / 1e6)
         };
-        // Ten samples beyond p99 of 1000/s, then neither, then a queue made by 1 %: half of those
-        // that are due in a second wait for 5 ms.
-        assert_eq!(ms(slo(99.0, 0.05), Some(1000.0)), Some(1000.0));
+        // Samples beyond p99: ten, as many as 2 s give, 50. Then neither, then a queue made by 1 %:
+        // half of those that are due in a second wait for 5 ms.
+        assert_eq!(ms(slo(99.0, 0.05), Some(250.0)), Some(4000.0));
+        assert_eq!(ms(slo(99.0, 0.05), Some(1000.0)), Some(2000.0));
+        assert_eq!(ms(slo(99.0, 0.05), Some(10_000.0)), Some(500.0));
         assert_eq!(ms(slo(99.0, 0.05), Some(50_000.0)), Some(125.0));
         assert_eq!(ms(slo(50.0, 0.01), Some(50_000.0)), Some(1000.0));
         let spec = SearchSpec {

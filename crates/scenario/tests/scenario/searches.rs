@@ -68,7 +68,7 @@ fn a_budget_lets_a_search_choose_its_windows() {
     };
     let (none, usual) = of("", "");
     assert_eq!(none, None);
-    // 250 ms at least, and ten samples beyond the percentile at the lowest rate.
+    // 250 ms at least, and at the lowest rate ten samples beyond the percentile.
     assert_eq!(of("", "budget: 1m\n"), (Some(250_000_000), [10_000, 50]));
     assert_eq!(of("warmup: 70ms", "budget: 1m\n"), (Some(250_000_000), [10_000, 70]));
     assert_eq!(of("time: 3s", "budget: 1m\n"), (None, [3000, usual[1]]));
