@@ -38,7 +38,10 @@ fn length(options: &VerdictOptions) -> Duration {
         .filter(|effect| options.has_effect(effect.part, effect.percent))
         .map(|effect| effect.budget * options.runs + effect::PRACTICE * 9 * options.few());
     let quickstart = match options.has(BenchPart::Quickstart) {
-        true => quickstart::BUDGETS.iter().sum::<Duration>() * options.few(),
+        true => {
+            let each = quickstart::BUDGETS.into_iter();
+            each.map(|budget| budget * quickstart::runs(options, budget)).sum()
+        }
         false => Duration::ZERO,
     };
     options.scaled(effects.sum::<Duration>() + quickstart)
@@ -95,9 +98,9 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
     }
     for index in 0..report.quickstart.len() {
         if options.has(BenchPart::Quickstart) {
-            let budget = options.scaled(report.quickstart[index].0);
-            say(&format!("quickstart, {} s", budget.as_secs_f64()));
-            report.quickstart[index].1 = Some(Quickstart::of(&runner, budget, options.few())?);
+            let budget = report.quickstart[index].0;
+            say(&format!("quickstart, {} s", options.scaled(budget).as_secs_f64()));
+            report.quickstart[index].1 = Some(Quickstart::of(&runner, options, budget)?);
             save(&report)?;
         }
     }

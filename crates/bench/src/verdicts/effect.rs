@@ -20,7 +20,7 @@ pub(super) const PRACTICE: Duration = Duration::from_secs(10);
 pub(super) const BASE: Duration = Duration::from_secs(10);
 
 /// The sizes, %, each with the budget of a run, s.
-const SIZES: [(u32, u64); 5] = [(0, 60), (2, 300), (5, 60), (10, 25), (20, 15)];
+const SIZES: [(u32, u64); 5] = [(0, 60), (2, 90), (5, 40), (10, 25), (20, 15)];
 
 /// Every effect, in the order of the table.
 pub(super) fn effects() -> impl Iterator<Item = Effect> {

@@ -6,9 +6,15 @@ use anyhow::Result;
 use hopbench_analysis::{Outcome, Summary};
 
 use super::folder::Runner;
+use crate::cli::verdicts::VerdictOptions;
 
 /// The budgets of its runs.
 pub(super) const BUDGETS: [Duration; 2] = [Duration::from_secs(150), Duration::from_secs(30)];
+
+/// How often it runs with a budget: the longer one takes too long for all the runs.
+pub(super) fn runs(options: &VerdictOptions, budget: Duration) -> u32 {
+    if budget > Duration::from_secs(60) { options.few() } else { options.runs }
+}
 
 /// The paths and workloads that must be told from the baseline.
 const PATHS: [&str; 3] = ["sidecars", "server-sidecar", "overlay"];
@@ -28,9 +34,13 @@ impl Quickstart {
     ///
     /// # Errors
     /// When a run fails.
-    pub(super) fn of(runner: &Runner, budget: Duration, runs: u32) -> Result<Self> {
-        let mut out = Self::default();
-        for seed in 1..=runs {
+    pub(super) fn of(
+        runner: &Runner,
+        options: &VerdictOptions,
+        whole_budget: Duration,
+    ) -> Result<Self> {
+        let (budget, mut out) = (options.scaled(whole_budget), Self::default());
+        for seed in 1..=runs(options, whole_budget) {
             let (budget_text, seed) = (format!("{}ms", budget.as_millis()), seed.to_string());
             let words = ["--budget", &budget_text, "--seed", &seed];
             out.add(&runner.run("quickstart", &words, budget)?.summary());
