@@ -191,11 +191,11 @@ mod tests {
         };
         assert_eq!(ms(None, 1, 1000.0, true), [7000, 10]);
         let short = Some(SECOND / 4);
-        assert_eq!(ms(short, 1, 1000.0, true), [1000, 10]);
+        assert_eq!(ms(short, 1, 1000.0, true), [2000, 10]);
         assert_eq!(ms(short, 1, 1e6, true), [250, 10]);
         // Each connection carries two requests before the window.
-        assert_eq!(ms(short, 64, 1000.0, true), [1000, 128]);
-        assert_eq!(ms(short, 64, 1000.0, false), [1000, 10]);
+        assert_eq!(ms(short, 64, 1000.0, true), [2000, 128]);
+        assert_eq!(ms(short, 64, 1000.0, false), [2000, 10]);
     }
 
     #[test]
