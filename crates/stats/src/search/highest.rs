@@ -230,10 +230,10 @@ impl Search for Highest {
         self.trace.push(Step { load, seen, why });
         self.trials_of_round += 1;
         let kept = seen.within && seen.value <= self.limit;
-        let clear = seen.within
-            && seen.value.is_finite()
+        // Other bounds can make a load too high, and none can make it right.
+        let clear = seen.value.is_finite()
             && self.limit > 0.0
-            && (seen.value > self.limit * CLEAR || seen.value * CLEAR < self.limit);
+            && (seen.value > self.limit * CLEAR || seen.within && seen.value * CLEAR < self.limit);
         let at = self.places.iter().position(|place| place.load == load).unwrap_or_else(|| {
             self.places.push(Place { load, kept: 0, broke: 0, clear });
             self.places.len() - 1
