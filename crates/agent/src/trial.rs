@@ -154,8 +154,7 @@ impl ActiveTrial {
         };
         let flow_limit = registration::flow_limit(shared, workload, job.connections);
         // What processes spend is no business of whoever only sends load.
-        let program =
-            observer::watch(&prepare.watch, shared.may_be_client || shared.permits.is_some())?;
+        let observer = Observer::of(prepare, shared.may_be_client || shared.permits.is_some())?;
         let flow_guards = if prepare.role == Role::Client {
             shared.flow_router.flow_guards(job.connections)?
         } else {
@@ -202,7 +201,7 @@ impl ActiveTrial {
             threads: Some(threads),
             expected,
             workers: Some(workers),
-            observer: Observer::new(program),
+            observer,
             spent_before: 0,
             phase: Phase::Opening,
             report: EndReport::default(),
@@ -244,6 +243,7 @@ impl ActiveTrial {
         self.job.timing.warmup_ns = warmup_ns.min(self.granted_warmup_ns);
         self.shared.trials.fetch_add(1, Ordering::AcqRel);
         self.phase = Phase::Opening;
+        self.observer.look_again();
         (self.next_tick, self.next_word, self.closing_until) = (Nanos::MAX, 0, None);
         (self.awaited, self.is_told) = (0, false);
         self.wait_for_order();

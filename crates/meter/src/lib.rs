@@ -4,6 +4,7 @@
 //! - [`MeterSet`] opens every meter once and reads them all at the edges of a window;
 //! - [`delta`] turns two readings into the figures of the window between them;
 //! - [`ProgramMeter`] reads what the processes of a server program spend together;
+//! - [`container`] finds the processes of a container beside this one;
 //! - [`environment`] tells the facts of the machine that belong in every record.
 //!
 //! A source opens its files once and reads them again from the start into a buffer that it keeps.
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod clock_tick;
+pub mod container;
 pub mod delta;
 pub mod environment;
 mod labelled;

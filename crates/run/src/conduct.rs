@@ -1,6 +1,7 @@
 //! The conducting of one trial, from the orders to the agents' reports.
 
 pub(crate) mod agent_connection;
+mod beside;
 mod edge_reader;
 mod ends;
 mod follow;
@@ -9,6 +10,7 @@ mod proxies;
 mod sandboxes;
 mod standing_orders;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_control::secret::random_bytes;
@@ -89,7 +91,7 @@ pub fn conduct(
     watcher: &mut dyn Watcher,
 ) -> Result<TrialResult, Fault> {
     let shared_clock = shares_clock(ends);
-    let mut orders = orders(ends, job, target, watch.programs, shared_clock)?;
+    let mut orders = orders(ends, job, target, watch, shared_clock)?;
     let standing = ends.standing.take();
     orders.iter_mut().for_each(|order| order.replaces = standing.as_ref().map(StandingOrders::run));
     let all = orders.len() as u64;
@@ -135,7 +137,8 @@ pub fn conduct(
     trial.start(window_start);
     let started =
         clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
-    let (endings, seen) = trial.follow(&timing, window_start, proxies, watcher)?;
+    let (mut endings, mut seen) = trial.follow(&timing, window_start, proxies, watcher)?;
+    beside::take(watch, &mut endings, &mut seen.proxies);
     let is_whole = |(_, ending): &(Role, Ending)| {
         ending.fault.is_none()
             && ending.report.as_ref().is_some_and(|report| report.incomplete.is_none())
@@ -187,9 +190,10 @@ fn orders(
     ends: &Ends,
     job: &Job,
     target: SocketAddr,
-    programs: Option<&[u32]>,
+    watch: &Watch<'_>,
     shared_clock: bool,
 ) -> Result<Vec<Prepare>, Fault> {
+    let programs = watch.programs;
     let Some(first) = ends.clients.first() else {
         return Err(Fault::input("a trial needs a client"));
     };
@@ -217,6 +221,7 @@ fn orders(
         all_connections: together.connections,
         watch: Vec::new(),
         looks_on: false,
+        neighbours: BTreeMap::new(),
         permit: ends.permit.clone(),
         // Other programs have no use for it, and are not to be trusted with it.
         shows_credential: !ends.servers.is_empty() && programs.is_none(),
@@ -237,7 +242,12 @@ fn orders(
         looks_on: programs.is_some(),
         ..common.clone()
     };
-    Ok((0..).zip(&ends.clients).map(client).chain(ends.servers.iter().map(server)).collect())
+    let clients = (0..).zip(&ends.clients).map(client);
+    let mut orders: Vec<Prepare> = clients.chain(ends.servers.iter().map(server)).collect();
+    for (end, order) in orders.iter_mut().enumerate() {
+        order.neighbours = beside::neighbours(watch, end);
+    }
+    Ok(orders)
 }
 
 /// What the ends' words come to.

@@ -28,6 +28,6 @@ pub use finding::{Finding, State};
 pub use metered::{Metered, MeteredKind};
 pub use need::Need;
 pub use proxy_proof::proxy_proofs;
-pub use route::{Proxy, Route};
+pub use route::{Beside, Proxy, Route};
 pub use seen::Seen;
 pub use testbed::Testbed;

@@ -42,6 +42,15 @@ impl Route {
     }
 }
 
+/// An agent whose `/proc` has the processes of a container of the same pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// The agent.
+    pub agent: AgentId,
+    /// The container's id, without the name of its runtime.
+    pub container: String,
+}
+
 /// A proxy in a pod of a path, or a service that such proxies ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {
@@ -54,8 +63,18 @@ pub struct Proxy {
     pub named: bool,
     /// Its processes, in this process' own `/proc`; empty where they cannot be seen.
     pub pids: Vec<u32>,
+    /// The agent that sees its processes where this process does not; absent: none does.
+    pub beside: Option<Beside>,
     /// Threads of it that carry traffic.
     pub workers: u32,
     /// CPUs that it is held to; absent: any of its node.
     pub cpus: Option<Vec<usize>>,
+}
+
+impl Proxy {
+    /// Whether the cost of it is read at the edges of a trial's window, here or by an agent. If
+    /// not, only meters of others know it.
+    pub fn is_seen(&self) -> bool {
+        !self.pids.is_empty() || self.beside.is_some()
+    }
 }

@@ -124,7 +124,7 @@ pub use flow::{
     FlowError, FlowHeader, FlowKey, FlowKind, FlowLedger, Token, WorkloadCode,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, MAX_ORDER, encode};
-pub use message::{FromAgent, Hello, PROTOCOL, Prepare, Role, ToAgent};
+pub use message::{FromAgent, Hello, PROTOCOL, Prepare, Role, ToAgent, neighbour_reading};
 pub use session::{
     AgentSession, AgentState, Build, ConductorSession, ConductorState, Heed, SessionError,
 };

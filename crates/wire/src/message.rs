@@ -13,8 +13,13 @@ use crate::flow::FlowKey;
 /// agent that does not know them would silently do something else than was asked. So older ones are
 /// refused. 3: `looks_on`, for the same reason. 4: `permit`, without which an agent of a run does
 /// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and `replaces`,
-/// and the messages `Revisit` and `AllSent`.
-pub const PROTOCOL: u32 = 5;
+/// and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would not look at.
+pub const PROTOCOL: u32 = 6;
+
+/// The reading of a neighbour of this name, see [`Prepare::neighbours`].
+pub fn neighbour_reading(name: &str) -> String {
+    format!("neighbour {name}")
+}
 
 /// What each end says of itself, first thing after the TLS handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +80,11 @@ pub struct Prepare {
     /// where none of its processes can be seen.
     #[serde(default)]
     pub looks_on: bool,
+    /// Containers of the agent's own pod to look at, which share its PID namespace: their ids by
+    /// names. What the processes of each spend together stands among the agent's readings as
+    /// [`neighbour_reading`] says. At most 8, ids of at least 12 letters and digits.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub neighbours: BTreeMap<String, String>,
     /// What the run's plan lets its agents do, for those that were started with its conductor's
     /// public key; others do not look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

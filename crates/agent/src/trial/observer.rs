@@ -1,5 +1,7 @@
 //! The observer of an end: meters of itself and of its machine beside the traffic.
 
+mod neighbours;
+
 use std::collections::BTreeSet;
 
 use hopbench_load::SocketSet;
@@ -7,6 +9,9 @@ use hopbench_meter::{MeterSet, MeteredProcess, ProgramMeter};
 use hopbench_model::{Fault, Nanos, Reading, Tick};
 use hopbench_sys::usage::Usage;
 use hopbench_sys::{clock, usage};
+use hopbench_wire::Prepare;
+
+use neighbours::Neighbours;
 
 /// All meters of one end.
 pub(crate) struct Observer {
@@ -15,6 +20,8 @@ pub(crate) struct Observer {
     program: Option<ProgramMeter>,
     /// Why what the program spent is not known any more.
     program_lost: Option<String>,
+    /// Containers of the same pod.
+    neighbours: Neighbours,
     /// What the end itself had spent at the last reading, ns.
     spent: Nanos,
 }
@@ -29,7 +36,7 @@ const PROGRAM: &str = "program";
 const MOST_PROCESSES: usize = 64;
 
 /// Looks for the processes of a server program, where there is one and the session `may`.
-pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
+fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
     if !may && !pids.is_empty() {
         return Err(Fault::environment(
             "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
@@ -58,12 +65,24 @@ pub(crate) fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fau
 }
 
 impl Observer {
+    /// Looks for all that an order names, if the session `may`, and opens the meters.
+    pub(crate) fn of(prepare: &Prepare, may: bool) -> Result<Self, Fault> {
+        let program = watch(&prepare.watch, may)?;
+        Ok(Self::new(program, Neighbours::find(&prepare.neighbours, may)?))
+    }
+
+    /// Another visit begins: a neighbour may have other processes now.
+    pub(crate) fn look_again(&mut self) {
+        self.neighbours.look_again();
+    }
+
     /// Opens the meters.
-    pub(crate) fn new(program: Option<ProgramMeter>) -> Self {
+    fn new(program: Option<ProgramMeter>, neighbours: Neighbours) -> Self {
         Self {
             meters: MeterSet::open_all(&MeteredProcess::itself(), clock::now),
             program,
             program_lost: None,
+            neighbours,
             spent: 0,
         }
     }
@@ -77,6 +96,7 @@ impl Observer {
             Some(Err(error)) => self.program_lost = Some(error.to_string()),
             None => {}
         }
+        self.neighbours.read(&mut edge.readings);
         edge.tcp = Some(sockets.tcp_totals()).filter(|t| t.connections > 0);
         edge.readings.extend(self.meters.read());
         // JSON has no word for what is not finite.
@@ -110,7 +130,8 @@ impl Observer {
     /// program that ended.
     pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&str, &str)> {
         let meters = self.meters.unavailable().iter().map(|(name, why)| (*name, why.as_str()));
-        meters.chain(self.program_lost.as_deref().map(|why| (PROGRAM, why)))
+        let program = self.program_lost.as_deref().map(|why| (PROGRAM, why));
+        meters.chain(program).chain(self.neighbours.unavailable())
     }
 }
 
@@ -120,7 +141,8 @@ mod tests {
 
     #[test]
     fn what_the_meters_take_is_not_the_cost_of_the_end() {
-        let (mut observer, sockets) = (Observer::new(None), SocketSet::default());
+        let (mut observer, sockets) =
+            (Observer::new(None, Neighbours::default()), SocketSet::default());
         let mut edge = || {
             let mut tick = Tick::default();
             observer.read(&sockets, &mut tick);

@@ -118,6 +118,7 @@ pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
         all_connections: 0,
         watch: Vec::new(),
         looks_on: false,
+        neighbours: std::collections::BTreeMap::new(),
         permit: None,
         shows_credential: true,
         stays: false,

@@ -160,6 +160,7 @@ impl TestTrial {
             all_connections: clients * self.job.connections,
             watch: if role == Role::Server { self.watch.clone() } else { Vec::new() },
             looks_on: false,
+            neighbours: std::collections::BTreeMap::new(),
             permit: None,
             shows_credential: true,
             stays: false,

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use hopbench_model::{Plan, TestbedSpec};
+use hopbench_model::{Plan, TestbedSpec, Via};
 use hopbench_run::new_run;
 use hopbench_run::results::{Folder, open};
 use serde_json::Value;
@@ -103,6 +103,22 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
             page.contains(" mesh envoy: our own, image "),
             plan.paths.iter().any(|path| path.is_proxied())
         );
+        let by_agents = " metered sidecars: by the agents beside them, from /proc ";
+        assert_eq!(
+            page.contains(by_agents),
+            plan.paths.iter().any(|path| !path.mesh.is_none()),
+            "{page}"
+        );
+        let needs_others = plan.paths.iter().any(|path| {
+            let asks = path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report);
+            let is_in_sandbox = path.from.runtime.is_some() || path.to.runtime.is_some();
+            matches!(path.via, Via::Gateway(_)) || asks || is_in_sandbox
+        });
+        assert_eq!(
+            page.contains("each such trial waits for their readings, some 8 to 16 s"),
+            needs_others || plan.points.iter().any(|point| !point.server.is_agent()),
+            "{page}"
+        );
     }
 }
 
@@ -151,6 +167,7 @@ lab:
         "mesh istio, revision canary",
         "gateway 203.0.113.7:80; pods app=gateway of namespace ingress",
         "prometheus Service monitoring/prometheus, port 9090",
+        "metered sidecars: by the agents beside them, from /proc at the window's edges",
         "policy a NetworkPolicy lets only the run's pods reach each other",
         "ingress bridge@a -> bridge@b via gateway, mesh server istio, the gateway",
     ] {

@@ -139,3 +139,90 @@ fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
     assert!(text.contains("istio-proxy: hopbench.test/envoy:1, at most 2 cpu"), "{text}");
     assert!(text.contains("NET_ADMIN for istio-init"), "{text}");
 }
+
+/// What the proxies of a record cost, by their names.
+fn costs(record: &Record) -> BTreeMap<&str, &BTreeMap<String, f64>> {
+    record.cost.proxies.iter().map(|proxy| (proxy.name.as_str(), &proxy.figures)).collect()
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn what_sidecars_cost_is_read_by_the_agents_beside_them() {
+    let test = "sidecars-cost";
+    let rest = "rounds: 3\ntime: 50ms\npaths: {both: pod@a -> pod@b mesh both}\n\
+                workloads: {http: {http: {connections: 2}}}\n";
+    for mesh in [ENVOY, "{provider: istio}"] {
+        let Some(ground) = ground(test) else { return };
+        if !ground.has_envoy(test) {
+            return;
+        }
+        let records = ground.measured(test, &format!("{ANY_THREE}, mesh: {mesh}"), rest);
+        assert_eq!(records.len(), 3);
+        for record in &records {
+            assert_sound(record);
+            let costs = costs(record);
+            assert_eq!(costs.len(), 2, "{costs:?}");
+            for (name, figures) in costs {
+                assert!(figures["cores"] > 0.01 && figures["cpu_s"] > 0.0, "{name}: {figures:?}");
+                assert!(figures["rss_bytes"] > 1e6, "{name}: {figures:?}");
+                // By no meter of others, whose windows are longer.
+                assert!(!figures.contains_key("metered_window_s"), "{name}: {figures:?}");
+                assert_eq!(record.settings.get(&format!("proxy_{name}")), None);
+            }
+            assert!(record.metrics["proxy_rss_bytes"] > 2e6, "{:?}", record.metrics);
+            assert!(record.metrics["proxy_cores"] > 0.02, "{:?}", record.metrics);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn agents_and_the_clusters_meters_agree_on_sidecars() {
+    let rest = "time: 60s\npaths: {both: pod@a -> pod@b mesh both}\n\
+                workloads: {http: {http: {connections: 2, rate: 500}}}\n";
+    let test = "sidecars-metered";
+    let Some(ground) = ground(test) else { return };
+    if !ground.has_envoy(test) {
+        return;
+    }
+    let testbed = format!("{ANY_THREE}, mesh: {ENVOY}");
+    let records = ground.measured(test, &testbed, &format!("rounds: 1\n{rest}"));
+    let record = &records[0];
+    assert_sound(record);
+    let costs = costs(record);
+    let is_whole = |start: f64, length: f64| start.abs() < 6.0 && length > 48.0 && length < 72.0;
+    let mut compared = BTreeSet::new();
+    for metered in &record.cost.metered {
+        if metered.what != "proxy" || !is_whole(metered.starts_at_s, metered.window_s) {
+            continue;
+        }
+        // Of the same load, in a window of the meter's own.
+        let (own, theirs) = (costs[metered.who.as_str()]["cpu_s"], metered.figures["cpu_s"]);
+        assert!((own - theirs).abs() <= 0.15 * own.max(theirs), "{own} s, {metered:?}");
+        compared.insert(metered.who.as_str());
+    }
+    assert_eq!(compared, BOTH.iter().copied().collect(), "{:#?}", record.cost.metered);
+}
+
+/// The pods say so, as where a policy of the cluster forbids it.
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn sidecars_that_share_nothing_are_metered_by_the_cluster() {
+    let test = "sidecars-apart";
+    let Some(ground) = ground(test) else { return };
+    if !ground.has_envoy(test) {
+        return;
+    }
+    let apart = "patch: {spec: {shareProcessNamespace: false}}";
+    let testbed = format!("{ANY_THREE}, mesh: {ENVOY}, {apart}");
+    let rest = "rounds: 1\ntime: 12s\npaths: {both: pod@a -> pod@b mesh both}\n\
+                workloads: {http: {http: {connections: 2, rate: 500}}}\n";
+    let records = ground.measured(test, &testbed, rest);
+    assert_sound(&records[0]);
+    for (name, figures) in costs(&records[0]) {
+        assert!(figures["cores"] > 0.0 && figures["metered_window_s"] > 0.0, "{name}: {figures:?}");
+        assert!(figures["memory_bytes"] > 1e6, "{name}: {figures:?}");
+    }
+    // Tables read this one, whoever metered it.
+    assert!(records[0].metrics["proxy_rss_bytes"] > 2e6, "{:?}", records[0].metrics);
+}

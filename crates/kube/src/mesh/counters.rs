@@ -9,7 +9,7 @@ use hopbench_testbed::placement::{Endpoints, Met, PodId};
 use hopbench_testbed::{Counters, Gauges, Proxy, Route, of_proxy};
 use tokio::time::sleep;
 
-use super::processes::on_route;
+use super::processes::{beside, on_route};
 use super::{admin, injected, services};
 use crate::api::access::Access;
 use crate::provision::built::Built;
@@ -40,6 +40,7 @@ pub(crate) fn proxies(
     )));
     built.mesh.set_warm(open.into_iter().flatten().collect());
     let proxy = |met: Met| Proxy {
+        beside: beside(built, &met),
         workers: met.workers,
         name: met.name,
         node: met.pod.place.node,

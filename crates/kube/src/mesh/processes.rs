@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use hopbench_testbed::placement::{MeshRole, Met, PodId};
-use hopbench_testbed::{MeteredKind, Route};
+use hopbench_testbed::{Beside, MeteredKind, Route};
 
 use super::injected;
 use crate::objects::containers::GATEWAY;
 use crate::observe::meters::target::{Container, MeterTarget};
 use crate::provision::built::Built;
+use crate::provision::pod_status;
 
 /// The processes of the mesh on a route.
 pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
@@ -18,14 +19,30 @@ pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
     built.placement.met(ends, &servers, route.bypasses_proxies())
 }
 
+/// The name of the container that one is in.
+fn container(built: &Built, met: &Met) -> &'static str {
+    match met.role {
+        MeshRole::Sidecar => injected::container(built.spec.mesh.provider),
+        MeshRole::Gateway => GATEWAY,
+        MeshRole::Policy | MeshRole::Telemetry => met.role.word(),
+    }
+}
+
+/// The agent that sees its processes, as its pod stands: there is one in the pod, and the pod's
+/// containers share a PID namespace of the node's kernel.
+pub(super) fn beside(built: &Built, met: &Met) -> Option<Beside> {
+    let pod = built.pods.get(&met.pod)?;
+    let sees = built.agents.contains_key(&met.pod)
+        && pod_status::shares_processes(pod)
+        && !built.is_sandbox(&met.pod);
+    let id = pod_status::container_id(pod, container(built, met)).filter(|_| sees)?;
+    Some(Beside { agent: met.pod.agent(), container: id.to_owned() })
+}
+
 /// Their containers, for meters and watches.
 pub(crate) fn targets(built: &Built, route: &Route) -> Vec<MeterTarget> {
     let target = |met: Met| {
-        let container = match met.role {
-            MeshRole::Sidecar => injected::container(built.spec.mesh.provider),
-            MeshRole::Gateway => GATEWAY,
-            MeshRole::Policy | MeshRole::Telemetry => met.role.word(),
-        };
+        let container = container(built, &met);
         let (namespace, pod) = (built.run.namespace.clone(), built.names.get(&met.pod)?.clone());
         Some(MeterTarget {
             who: met.name,

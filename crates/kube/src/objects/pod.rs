@@ -12,7 +12,7 @@ use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
 use crate::objects::secret::{self, CREDENTIALS, FOLDER};
 use crate::objects::security::unprivileged;
 use crate::objects::sidecar::Sidecar;
-use crate::plan::attachment::Attachment;
+use crate::plan::attachment::{Attachment, SHARED};
 
 /// The memory limit of an agent, which protects its node; a scenario's patch may say another.
 /// Strangers are bounded by the agent itself. 10 000 connections of `rr` took 22 MB at the client
@@ -96,6 +96,10 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     if attachment.host_network {
         spec["hostNetwork"] = true.into();
         spec["dnsPolicy"] = "Default".into();
+    }
+    // The agent reads what the proxy spends.
+    if recipe.has_agent && sidecar.has_proxy() && attachment.shares_processes() {
+        spec[SHARED] = true.into();
     }
     if let Some(class) = &attachment.runtime_class {
         spec["runtimeClassName"] = class.as_str().into();

@@ -16,3 +16,11 @@ pub(crate) struct Sidecar {
     /// Ports on which the agent is to listen beside its own, and what comes there.
     pub(crate) also: BTreeMap<u16, Protocol>,
 }
+
+impl Sidecar {
+    /// Whether there is a proxy: in a container of ours, or in one that a mesh adds for what the
+    /// pod says.
+    pub(crate) fn has_proxy(&self) -> bool {
+        !self.containers.is_empty() || !self.labels.is_empty() || !self.annotations.is_empty()
+    }
+}

@@ -1,12 +1,16 @@
 //! The attachment of the pods of a place: their network and their RuntimeClass.
 
 use hopbench_model::{ClusterSpec, Place, PodNetwork};
+use serde_json::Value;
 
 /// The RuntimeClass of a runtime that scenarios call otherwise, where they do not say it.
 const USUAL: [(&str, &str); 1] = [("runsc", "gvisor")];
 
 /// Network kinds that are the cluster's own pod network, unless the scenario says otherwise.
 const OWN: [&str; 2] = ["pod", "bridge"];
+
+/// The field of a pod's `spec` by which its containers share a PID namespace.
+pub(crate) const SHARED: &str = "shareProcessNamespace";
 
 /// The attachment of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -79,6 +83,22 @@ impl Attachment {
         };
         Ok(Self { host_network: false, runtime_class, network })
     }
+
+    /// Whether the containers of a pod can share a PID namespace that its agent sees as the node
+    /// does. In a kernel of the pod's own, CPU time is not that of the node.
+    pub(crate) fn shares_processes(&self) -> bool {
+        !self.runtime_class.as_deref().is_some_and(has_own_kernel)
+    }
+}
+
+/// Whether the agents of a place see the processes of the sidecars beside them, as far as the
+/// scenario tells.
+pub fn sees_sidecars(spec: &ClusterSpec, place: &Place) -> bool {
+    Attachment::of(spec, place).ok().is_none_or(|attachment| {
+        let patches = [spec.patch.as_ref(), attachment.network.patch.as_ref()];
+        let refuses = |patch: &Value| patch["spec"][SHARED] == Value::Bool(false);
+        attachment.shares_processes() && !patches.into_iter().flatten().any(refuses)
+    })
 }
 
 /// The RuntimeClass of a runtime.
@@ -120,6 +140,22 @@ mod tests {
         assert!(
             has_own_kernel("kata-qemu") && has_own_kernel("gvisor") && !has_own_kernel("overlay")
         );
+    }
+
+    #[test]
+    fn agents_see_sidecars_unless_a_sandbox_or_a_patch_keeps_them_from_it() {
+        let mut spec = spec();
+        let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
+        spec.networks.insert("overlay".into(), overlay);
+        let sees = |spec: &ClusterSpec| {
+            ["pod@a", "overlay@a", "pod+runsc@a", "eni@a"]
+                .map(|text| sees_sidecars(spec, &place(text)))
+        };
+        assert_eq!(sees(&spec), [true, true, false, false]);
+        spec.patch = Some(serde_json::json!({"spec": {"shareProcessNamespace": true}}));
+        assert_eq!(sees(&spec), [true, true, false, false]);
+        spec.patch = Some(serde_json::json!({"spec": {"shareProcessNamespace": false}}));
+        assert_eq!(sees(&spec), [false; 4]);
     }
 
     #[test]

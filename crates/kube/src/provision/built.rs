@@ -118,13 +118,18 @@ impl Built {
             .find(|service| service.path == path && service.program.as_ref() == program)
     }
 
-    /// The way to a pod's agent.
-    pub(crate) fn way(&self, id: &PodId) -> AgentRoute {
+    /// Whether a pod has a kernel of its own.
+    pub(crate) fn is_sandbox(&self, id: &PodId) -> bool {
         let class = self
             .attachments
             .get(&id.place)
             .and_then(|attachment| attachment.runtime_class.as_deref());
-        if class.is_some_and(|class| self.discovery.is_sandbox(class)) {
+        class.is_some_and(|class| self.discovery.is_sandbox(class))
+    }
+
+    /// The way to a pod's agent.
+    pub(crate) fn way(&self, id: &PodId) -> AgentRoute {
+        if self.is_sandbox(id) {
             AgentRoute::Relay { container: AGENT }
         } else {
             AgentRoute::Forward

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use serde_json::Value;
 
 /// The annotation in which Multus says which addresses a pod has on its other interfaces.
@@ -32,11 +32,28 @@ pub(crate) fn addresses(pod: &Pod) -> Vec<IpAddr> {
 /// When one of its containers was started that runs, in whole seconds of its node's clock since
 /// 1970 UTC.
 pub(crate) fn started(pod: &Pod, container: &str) -> Option<Duration> {
-    let status = pod.status.as_ref()?;
-    let mut all = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
-    let running = all.find(|status| status.name == container)?.state.as_ref()?.running.as_ref()?;
+    let running = status_of(pod, container)?.state.as_ref()?.running.as_ref()?;
     let seconds = running.started_at.as_ref()?.0.as_second();
     u64::try_from(seconds).ok().map(Duration::from_secs)
+}
+
+/// The id of one of its containers that runs, without the name of its runtime.
+pub(crate) fn container_id<'a>(pod: &'a Pod, container: &str) -> Option<&'a str> {
+    let status = status_of(pod, container)?;
+    status.state.as_ref()?.running.as_ref()?;
+    status.container_id.as_deref()?.split_once("://").map(|(_, id)| id)
+}
+
+/// Sidecars may be among the init containers.
+fn status_of<'a>(pod: &'a Pod, container: &str) -> Option<&'a ContainerStatus> {
+    let status = pod.status.as_ref()?;
+    let mut all = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
+    all.find(|status| status.name == container)
+}
+
+/// Whether its containers share a PID namespace.
+pub(crate) fn shares_processes(pod: &Pod) -> bool {
+    pod.spec.as_ref().is_some_and(|spec| spec.share_process_namespace == Some(true))
 }
 
 /// The node that it is on.
@@ -84,6 +101,24 @@ mod tests {
         assert_eq!(text(Some("net2")), None);
         assert_eq!(addresses(&pod).len(), 2);
         assert_eq!(address(&Pod::default(), Some("net1")), None);
+    }
+
+    #[test]
+    fn only_a_container_that_runs_has_an_id() {
+        let status = |name: &str, state: Value| json!({"name": name, "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state, "containerID": format!("containerd://{name}1")});
+        let running = json!({"running": {"startedAt": "1970-01-02T00:00:07Z"}});
+        let pod: Pod = serde_json::from_value(json!({
+            "metadata": {},
+            "spec": {"containers": [], "shareProcessNamespace": true},
+            "status": {
+                "initContainerStatuses": [status("proxy", running.clone())],
+                "containerStatuses": [status("agent", running), status("old", json!({"terminated": {"exitCode": 0}}))],
+            },
+        }))
+        .unwrap();
+        let ids = ["agent", "proxy", "old", "none"].map(|name| container_id(&pod, name));
+        assert_eq!(ids, [Some("agent1"), Some("proxy1"), None, None]);
+        assert!(shares_processes(&pod) && !shares_processes(&Pod::default()));
     }
 
     #[test]

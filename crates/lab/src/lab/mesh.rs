@@ -99,6 +99,7 @@ impl Mesh {
                 node: node.clone(),
                 named: met.named,
                 pids: self.proxies.pid(&name).into_iter().collect(),
+                beside: None,
                 workers: met.workers,
                 cpus: built.node(node).and_then(|node| node.cpus.clone()),
             }

@@ -381,7 +381,8 @@ fn proxy(name: &str, node: &str, cores: f64) -> (Proxy, Edges) {
         values.map(|(name, value)| (name.to_owned(), value)).into()
     };
     let (name, node) = (name.to_owned(), node.to_owned());
-    let proxy = Proxy { name, node, named: true, pids: vec![1], workers: 2, cpus: None };
+    let proxy =
+        Proxy { name, node, named: true, pids: vec![1], beside: None, workers: 2, cpus: None };
     (proxy, Edges { start: reading(7.0), end: reading(7.0 + 2.0 * cores), seconds: 2.0 })
 }
 

@@ -20,7 +20,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// Whose cost nobody but others can say, on one route.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Unseen {
-    /// A proxy without processes here, a server program without them, an agent in a sandbox.
+    /// A proxy whose processes nobody sees, a server program without them, an agent in a sandbox.
     pub(super) all: BTreeSet<(MeteredKind, String)>,
 }
 
@@ -28,7 +28,7 @@ impl Unseen {
     /// Of a route; the server is a program if `program` says so, and of the agents these are in
     /// sandboxes.
     pub(super) fn of(route: &Route, program: bool, sandboxed: &[AgentId]) -> Self {
-        let proxies = route.proxies.iter().filter(|proxy| proxy.pids.is_empty());
+        let proxies = route.proxies.iter().filter(|proxy| !proxy.is_seen());
         let mut all: BTreeSet<_> =
             proxies.map(|proxy| (MeteredKind::Proxy, proxy.name.clone())).collect();
         if program && route.programs.is_empty() {

@@ -160,7 +160,8 @@ impl CellTrial<'_> {
         let hellos: Vec<Hello> =
             ends_of(&route, &mut ends).map(|(_, agent)| agent.hello.clone()).collect();
         let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
-        let watch = Watch { programs, proxies: &route.proxies };
+        let agents: Vec<AgentId> = route.clients.iter().chain(&route.servers).cloned().collect();
+        let watch = Watch { programs, proxies: &route.proxies, agents: &agents };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
         let conducted = conduct(&mut ends, &sent, target, &watch, &mut asking);
         let gauges = asking

@@ -1,7 +1,7 @@
 //! The participants of a trial: agents at its ends, watched processes, and the caller's watcher.
 
 use hopbench_model::{SignedPermit, Tick};
-use hopbench_testbed::Proxy;
+use hopbench_testbed::{AgentId, Proxy};
 use hopbench_wire::Role;
 
 use super::agent_connection::AgentConnection;
@@ -28,8 +28,11 @@ pub struct Watch<'a> {
     /// Those of the server program, as far as they can be seen: the servers' agents look at them.
     /// `None`: the agents answer themselves.
     pub programs: Option<&'a [u32]>,
-    /// The proxies on the path and those that stand idle beside it: they are looked at from here.
+    /// The proxies on the path and those that stand idle beside it: they are looked at from here,
+    /// or by the agent beside them.
     pub proxies: &'a [Proxy],
+    /// The agents at the ends, the clients first; without them none looks at proxies.
+    pub agents: &'a [AgentId],
 }
 
 /// An observer of a trial while it runs.

@@ -128,7 +128,7 @@ mod tests {
     /// What comes of this process, read so late at the edges of a window of 1 s.
     fn read(late_ms: [Nanos; 2]) -> Result<f64, String> {
         let (name, node, pids) = ("gateway".to_owned(), "c".to_owned(), vec![std::process::id()]);
-        let proxy = Proxy { name, node, named: true, pids, workers: 1, cpus: None };
+        let proxy = Proxy { name, node, named: true, pids, beside: None, workers: 1, cpus: None };
         let mut proxies = Proxies::watch(&[proxy]).unwrap();
         for late in late_ms {
             proxies.read(clock::now() - late * 1_000_000);
@@ -144,7 +144,7 @@ mod tests {
             let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
             let (name, node, pids) =
                 ("client-sidecar".to_owned(), "a".to_owned(), vec![child.id()]);
-            let proxy = Proxy { name, node, named, pids, workers: 1, cpus: None };
+            let proxy = Proxy { name, node, named, pids, beside: None, workers: 1, cpus: None };
             let mut proxies = Proxies::watch(std::slice::from_ref(&proxy)).unwrap();
             child.kill().unwrap();
             child.wait().unwrap();

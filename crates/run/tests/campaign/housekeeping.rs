@@ -61,7 +61,7 @@ impl Housekeeping {
 
 fn sidecar() -> Proxy {
     let (name, node) = ("server-sidecar".to_owned(), "s".to_owned());
-    Proxy { name, node, named: true, pids: Vec::new(), workers: 1, cpus: None }
+    Proxy { name, node, named: true, pids: Vec::new(), beside: None, workers: 1, cpus: None }
 }
 
 fn measured(bed: &mut Far, runtime: Option<&str>, window_ms: u64, rounds: u32) -> Vec<Record> {

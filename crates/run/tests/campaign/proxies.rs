@@ -21,7 +21,7 @@ impl Player {
 
     pub(crate) fn plays(&self, name: &str, node: &str, named: bool) -> Proxy {
         let (name, node, pids) = (name.to_owned(), node.to_owned(), vec![self.0.id()]);
-        Proxy { name, node, named, pids, workers: 1, cpus: None }
+        Proxy { name, node, named, pids, beside: None, workers: 1, cpus: None }
     }
 }
 
@@ -258,6 +258,7 @@ fn proxies_that_cannot_be_seen_cost_nobody_knows_what() {
         node: "c".to_owned(),
         named: true,
         pids: Vec::new(),
+        beside: None,
         workers: 2,
         cpus: None,
     };

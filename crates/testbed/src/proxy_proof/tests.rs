@@ -19,7 +19,8 @@ fn end(counts: &[(Counter, u64)]) -> EndReport {
 }
 
 fn proxy(name: &str, named: bool) -> Proxy {
-    Proxy { name: name.into(), node: "a".into(), named, pids: vec![], workers: 1, cpus: None }
+    let (name, node) = (name.into(), "a".into());
+    Proxy { name, node, named, pids: vec![], beside: None, workers: 1, cpus: None }
 }
 
 /// The hops whose proof fails, when these proxies of a path counted this.

@@ -31,6 +31,7 @@ fn prepare() -> ToAgent {
         all_connections: 0,
         watch: Vec::new(),
         looks_on: false,
+        neighbours: BTreeMap::new(),
         permit: None,
         shows_credential: false,
         stays: true,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopbench_kube::sees_sidecars;
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{
     ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan,
@@ -94,6 +95,7 @@ fn cluster(
             rows.push(("prometheus", format!("Service {namespace}/{name}, port {port}")));
         }
     }
+    rows.extend(metering(spec, plan).map(|text| ("metered", text)));
     if let Some(patch) = &spec.patch {
         rows.push(("patch", format!("of every pod: {patch}")));
     }
@@ -104,6 +106,46 @@ fn cluster(
         ));
     }
     rows
+}
+
+/// Who reads the CPU and memory of what is no agent, and what waiting for that costs; `None`: there
+/// is nothing but agents.
+fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
+    let (mut read, mut awaited) = (false, BTreeSet::new());
+    for path in &plan.paths {
+        let ends = [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)];
+        for (_, place) in ends.into_iter().filter(|(has_sidecar, _)| *has_sidecar) {
+            if sees_sidecars(spec, place) {
+                read = true;
+            } else {
+                awaited.insert("sidecars that agents do not see");
+            }
+        }
+        if matches!(path.via, Via::Gateway(_)) && spec.gateway.is_none() {
+            awaited.insert("gateways");
+        }
+        if path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report) {
+            awaited.insert("policy services");
+        }
+        if [&path.from, &path.to].iter().any(|place| place.runtime.is_some()) {
+            awaited.insert("sandboxes");
+        }
+    }
+    if plan.points.iter().any(|point| !point.server.is_agent()) {
+        awaited.insert("server programs");
+    }
+    let by_agents = "sidecars: by the agents beside them, from /proc at the window's edges";
+    let by_others = (!awaited.is_empty()).then(|| {
+        let prometheus = if spec.prometheus.is_some() { ", Prometheus" } else { "" };
+        format!(
+            "{}: by kubelets, cAdvisor{prometheus}; each such trial waits for their readings, \
+             some 8 to 16 s with the usual interval, 40 s at most",
+            Vec::from_iter(awaited).join(", ")
+        )
+    });
+    let parts: Vec<String> =
+        read.then(|| by_agents.to_owned()).into_iter().chain(by_others).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// `a is worker-1`, `b with pool=fast in zone z2`, `c any`; where the place is known,

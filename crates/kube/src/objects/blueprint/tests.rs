@@ -344,6 +344,8 @@ fn a_sidecar_comes_with_all_its_parts() {
         ("/metadata/labels/mesh", json!("on")),
         ("/spec/containers/-", json!({"name": "sidecar", "image": "envoy"})),
         ("/spec/initContainers", json!([{"name": "before", "image": "init"}])),
+        // The agent reads what the sidecar spends.
+        ("/spec/shareProcessNamespace", json!(true)),
         ("/spec/volumes/-", json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})),
     ];
     expected.extend([pod("bridge-a", "n1", &changes), pod("bridge-b", "n2", &changes)]);

@@ -17,6 +17,7 @@ fn lab() -> (Route, Record) {
         node: "b".to_owned(),
         named: true,
         pids: vec![1],
+        beside: None,
         workers,
         cpus,
     };

@@ -1,0 +1,206 @@
+//! The neighbours of an agent: containers of its own pod, such as a sidecar's, that share its PID
+//! namespace. They are read like a server program.
+
+use std::collections::BTreeMap;
+
+use hopbench_meter::{ProgramMeter, container};
+use hopbench_model::{Fault, Reading};
+use hopbench_wire::neighbour_reading;
+
+/// Containers of one pod.
+const MOST: usize = 8;
+/// Processes of one container: each takes two open files.
+const MOST_PROCESSES: usize = 64;
+/// A shorter id could be a part of many names.
+const SHORTEST_ID: usize = 12;
+
+/// What the neighbours spend, each by the name of its reading.
+#[derive(Debug, Default)]
+pub(crate) struct Neighbours(Vec<Neighbour>);
+
+#[derive(Debug)]
+struct Neighbour {
+    reading: String,
+    container: String,
+    /// `Err`: why it is not known, or not any more.
+    watched: Result<ProgramMeter, String>,
+}
+
+impl Neighbours {
+    /// Looks for the processes of these containers, if the session `may`: ids by names. One that
+    /// cannot be seen does not keep the trial from running: others meter it, too. A process that
+    /// begins later is not counted.
+    ///
+    /// # Errors
+    /// An order that may not be, or that names what no container has.
+    pub(crate) fn find(containers: &BTreeMap<String, String>, may: bool) -> Result<Self, Fault> {
+        if !may && !containers.is_empty() {
+            return Err(Fault::environment(
+                "this agent only serves and looks at no containers; `hopbench serve --both-ends` does",
+            ));
+        }
+        if containers.len() > MOST {
+            return Err(Fault::input(format!(
+                "the order names {} containers to look at, expected at most {MOST}",
+                containers.len()
+            )));
+        }
+        let is_id = |id: &str| {
+            id.len() >= SHORTEST_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        };
+        if let Some((name, id)) = containers.iter().find(|(_, id)| !is_id(id)) {
+            return Err(Fault::input(format!(
+                "the order names container `{id}` for {name}, expected an id of at least \
+                 {SHORTEST_ID} letters and digits"
+            )));
+        }
+        let one = |(name, id): (&String, &String)| Neighbour {
+            reading: neighbour_reading(name),
+            container: id.clone(),
+            watched: watch(id),
+        };
+        Ok(Self(containers.iter().map(one).collect()))
+    }
+
+    /// Looks for their processes once more.
+    pub(crate) fn look_again(&mut self) {
+        for neighbour in &mut self.0 {
+            neighbour.watched = watch(&neighbour.container);
+        }
+    }
+
+    /// Reads all of them, at an edge of the window.
+    pub(crate) fn read(&mut self, readings: &mut BTreeMap<String, Reading>) {
+        for neighbour in &mut self.0 {
+            match neighbour.watched.as_mut().map(ProgramMeter::read) {
+                Ok(Ok(reading)) => drop(readings.insert(neighbour.reading.clone(), reading)),
+                Ok(Err(error)) => neighbour.watched = Err(error.to_string()),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Those of which nothing is known, with the reason.
+    pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|neighbour| {
+            Some((neighbour.reading.as_str(), neighbour.watched.as_ref().err()?.as_str()))
+        })
+    }
+}
+
+fn watch(id: &str) -> Result<ProgramMeter, String> {
+    let pids =
+        container::processes(id).map_err(|error| format!("/proc cannot be listed: {error}"))?;
+    if pids.is_empty() {
+        return Err("the agent beside it does not see its processes".to_owned());
+    }
+    if pids.len() > MOST_PROCESSES {
+        return Err(format!("it has {} processes, at most {MOST_PROCESSES} are read", pids.len()));
+    }
+    ProgramMeter::open(&pids).map_err(|absent| absent.why)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::process::{Child, Command, Stdio};
+    use std::{env, fs};
+
+    use hopbench_sys::clock;
+
+    use super::*;
+
+    /// A process in a cgroup of its own, as a container has it.
+    struct Contained {
+        child: Child,
+        group: PathBuf,
+    }
+
+    impl Contained {
+        /// `None`: this machine lets nobody make a cgroup.
+        fn start(id: &str) -> Option<Self> {
+            let roots = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+            let is_root = |root: &&&str| Path::new(root).join("cgroup.procs").exists();
+            let group = Path::new(roots.iter().find(is_root)?).join(id);
+            fs::create_dir(&group).ok()?;
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
+            let child = shell.spawn().unwrap();
+            fs::write(group.join("cgroup.procs"), child.id().to_string()).unwrap();
+            Some(Self { child, group })
+        }
+
+        fn end(&mut self) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    impl Drop for Contained {
+        fn drop(&mut self) {
+            self.end();
+            let _ = fs::remove_dir(&self.group);
+        }
+    }
+
+    #[test]
+    fn a_neighbour_is_found_by_its_cgroup_and_read_until_it_ends() {
+        let id = format!("hopbench{}neighbour", std::process::id());
+        let Some(mut contained) = Contained::start(&id) else {
+            let is_required = env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|said| said == "1");
+            assert!(!is_required, "HOPBENCH_REQUIRE_NETNS=1, and no cgroup can be made");
+            return;
+        };
+        let mut found = Neighbours::find(&order(&id), true).unwrap();
+        let mut read = || {
+            let mut readings = BTreeMap::new();
+            found.read(&mut readings);
+            readings.remove("neighbour server-sidecar")
+        };
+        let before = read().unwrap();
+        clock::sleep_until(clock::now() + 200_000_000);
+        let after = read().unwrap();
+        let spent = after["cpu_s_total"] - before["cpu_s_total"];
+        // It would take all of a CPU, and others want some of it.
+        assert!(spent > 0.005 && spent < 1.0, "{spent} s");
+        assert!(after["processes"] == 1.0 && after["rss_bytes"] > 100e3, "{after:?}");
+        contained.end();
+        assert_eq!(read(), None);
+        let why = |found: &Neighbours| {
+            found.unavailable().map(|(_, why)| why.to_owned()).collect::<Vec<_>>().join("; ")
+        };
+        assert_ne!(why(&found), "");
+        found.look_again();
+        assert_eq!(why(&found), "the agent beside it does not see its processes");
+    }
+
+    fn order(id: &str) -> BTreeMap<String, String> {
+        [("server-sidecar".to_owned(), id.to_owned())].into()
+    }
+
+    #[test]
+    fn orders_that_name_no_container_are_refused() {
+        for id in ["", "0123456789a", "../../0123456789ab", "0123456789ab/", "0123456789a "] {
+            let fault = Neighbours::find(&order(id), true).unwrap_err();
+            assert!(fault.text.contains(&format!("`{id}`")), "{fault:?}");
+        }
+        let many = (0..=MOST).map(|n| (n.to_string(), "0123456789ab".to_owned())).collect();
+        assert!(Neighbours::find(&many, true).unwrap_err().text.contains("at most 8"));
+        let fault = Neighbours::find(&order("0123456789ab"), false).unwrap_err();
+        assert!(fault.text.contains("only serves"), "{fault:?}");
+        assert!(Neighbours::find(&BTreeMap::new(), false).is_ok());
+    }
+
+    #[test]
+    fn a_container_that_is_not_there_is_told_and_is_no_fault() {
+        let mut found = Neighbours::find(&order("0123456789abcdefnowhere"), true).unwrap();
+        let mut readings = BTreeMap::new();
+        found.read(&mut readings);
+        assert!(readings.is_empty(), "{readings:?}");
+        let told: Vec<_> = found.unavailable().collect();
+        assert_eq!(
+            told,
+            [("neighbour server-sidecar", "the agent beside it does not see its processes")]
+        );
+    }
+}

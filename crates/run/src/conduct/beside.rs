@@ -1,0 +1,156 @@
+//! The proxies that the agents beside them look at: who is asked, and what the answers come to.
+
+use std::collections::BTreeMap;
+
+use hopbench_model::{EndReport, SECOND};
+use hopbench_testbed::{Beside, Proxy};
+use hopbench_wire::{Role, neighbour_reading};
+
+use super::ends::Watch;
+use super::follow::Ending;
+use super::proxies::Edges;
+
+/// What end `end` is to look at: ids of containers by the proxies' names. An agent at several ends
+/// is asked once.
+pub(super) fn neighbours(watch: &Watch<'_>, end: usize) -> BTreeMap<String, String> {
+    let seen = |proxy: &Proxy| {
+        let beside = seen_by_agent(proxy)?;
+        (place(watch, beside) == Some(end)).then(|| (proxy.name.clone(), beside.container.clone()))
+    };
+    watch.proxies.iter().filter_map(seen).collect()
+}
+
+/// Takes the readings of such proxies out of the ends' reports, whose costs they are not, and puts
+/// them into the places of their proxies.
+pub(super) fn take(
+    watch: &Watch<'_>,
+    endings: &mut [(Role, Ending)],
+    proxies: &mut [Result<Edges, String>],
+) {
+    for (proxy, edges) in watch.proxies.iter().zip(proxies) {
+        let Some(beside) = seen_by_agent(proxy) else { continue };
+        let ending = place(watch, beside).and_then(|end| endings.get_mut(end));
+        let report = ending.and_then(|(_, ending)| ending.report.as_mut());
+        *edges = report
+            .ok_or_else(|| "the agent beside it reported nothing".to_owned())
+            .and_then(|report| edges_in(report, &proxy.name));
+    }
+}
+
+/// By whom a proxy is seen that is not seen from here.
+fn seen_by_agent(proxy: &Proxy) -> Option<&Beside> {
+    proxy.beside.as_ref().filter(|_| proxy.pids.is_empty())
+}
+
+/// The end at which its agent is, the first of several.
+fn place(watch: &Watch<'_>, beside: &Beside) -> Option<usize> {
+    watch.agents.iter().position(|agent| *agent == beside.agent)
+}
+
+fn edges_in(report: &mut EndReport, name: &str) -> Result<Edges, String> {
+    let reading = neighbour_reading(name);
+    let edges = [&mut report.start, &mut report.end].map(|edge| edge.readings.remove(&reading));
+    let why = report.settings.remove(&format!("meter_{reading}"));
+    let seconds = report.end.t_ns.saturating_sub(report.start.t_ns) as f64 / SECOND as f64;
+    match (why, edges) {
+        (Some(why), _) => Err(why.strip_prefix("unavailable: ").unwrap_or(&why).to_owned()),
+        (None, [Some(start), Some(end)]) if seconds > 0.0 => Ok(Edges { start, end, seconds }),
+        (None, _) => Err("the trial ended before the window began".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{Reading, Tick};
+    use hopbench_testbed::AgentId;
+
+    use super::*;
+
+    fn id(name: &str) -> AgentId {
+        AgentId(name.to_owned())
+    }
+
+    fn proxy(name: &str, agent: &str) -> Proxy {
+        let beside = Beside { agent: id(agent), container: format!("{name}0123456789ab") };
+        let (name, node) = (name.to_owned(), "n".to_owned());
+        let (named, pids, beside) = (true, Vec::new(), Some(beside));
+        Proxy { name, node, named, pids, beside, workers: 1, cpus: None }
+    }
+
+    fn report(readings: &[(&str, f64, f64)]) -> EndReport {
+        let tick = |t_ns: i64, pick: fn(&(&str, f64, f64)) -> f64| Tick {
+            t_ns,
+            readings: readings
+                .iter()
+                .map(|one| {
+                    let spent = Reading::from([("cpu_s_total".to_owned(), pick(one))]);
+                    (one.0.to_owned(), spent)
+                })
+                .collect(),
+            ..Tick::default()
+        };
+        EndReport {
+            start: tick(0, |one| one.1),
+            end: tick(50_000_000, |one| one.2),
+            ..EndReport::default()
+        }
+    }
+
+    fn ending(report: Option<EndReport>) -> Ending {
+        Ending { report, fault: None, lost: false }
+    }
+
+    #[test]
+    fn each_agent_is_asked_once_for_its_own_neighbours() {
+        let proxies = [proxy("client-sidecar", "a"), proxy("server-sidecar", "b")];
+        // One agent is client and server.
+        let agents = ["a", "b", "a"].map(id);
+        let watch = Watch { programs: None, proxies: &proxies, agents: &agents };
+        let asked = |end| neighbours(&watch, end).into_keys().collect::<Vec<_>>();
+        assert_eq!([asked(0), asked(1)], [["client-sidecar"], ["server-sidecar"]]);
+        assert_eq!([asked(2), asked(3)], [[""; 0], [""; 0]]);
+        assert_eq!(neighbours(&watch, 1)["server-sidecar"], "server-sidecar0123456789ab");
+        // What is seen from here is no business of an agent.
+        let mut here = proxies.clone();
+        here[0].pids = vec![1];
+        let watch = Watch { proxies: &here, ..watch };
+        assert!(neighbours(&watch, 0).is_empty());
+    }
+
+    #[test]
+    fn readings_go_from_the_reports_to_the_proxies() {
+        let proxies = [
+            proxy("client-sidecar", "a"),
+            proxy("server-sidecar", "b"),
+            proxy("server-sidecar#2", "c"),
+            proxy("gateway", "nobody"),
+        ];
+        let agents = ["a", "b", "c"].map(id);
+        let watch = Watch { programs: None, proxies: &proxies, agents: &agents };
+        let first = report(&[("neighbour client-sidecar", 7.0, 7.025), ("self", 1.0, 2.0)]);
+        let mut second = report(&[("self", 1.0, 2.0)]);
+        let (setting, why) = ("meter_neighbour server-sidecar", "unavailable: process 9 has ended");
+        second.settings.insert(setting.to_owned(), why.to_owned());
+        let mut endings = [
+            (Role::Client, ending(Some(first))),
+            (Role::Server, ending(Some(second))),
+            (Role::Server, ending(None)),
+        ];
+        let mut seen = vec![Err("not from here".to_owned()); 4];
+        take(&watch, &mut endings, &mut seen);
+        let edges = seen[0].as_ref().unwrap();
+        let cores = (edges.end["cpu_s_total"] - edges.start["cpu_s_total"]) / edges.seconds;
+        assert!((cores - 0.5).abs() < 1e-6 && (edges.seconds - 0.05).abs() < 1e-9, "{edges:?}");
+        assert_eq!(seen[1].as_ref().unwrap_err(), "process 9 has ended");
+        for unknown in &seen[2..] {
+            assert_eq!(unknown.as_ref().unwrap_err(), "the agent beside it reported nothing");
+        }
+        for (_, ending) in &endings[..2] {
+            let report = ending.report.as_ref().unwrap();
+            for edge in [&report.start, &report.end] {
+                assert_eq!(edge.readings.keys().collect::<Vec<_>>(), ["self"]);
+            }
+            assert!(report.settings.is_empty(), "{:?}", report.settings);
+        }
+    }
+}
