@@ -92,13 +92,12 @@ impl Attachment {
 }
 
 /// Whether the agents of a place see the processes of the sidecars beside them, as far as the
-/// scenario tells.
-pub fn sees_sidecars(spec: &ClusterSpec, place: &Place) -> bool {
-    Attachment::of(spec, place).ok().is_none_or(|attachment| {
-        let patches = [spec.patch.as_ref(), attachment.network.patch.as_ref()];
-        let refuses = |patch: &Value| patch["spec"][SHARED] == Value::Bool(false);
-        attachment.shares_processes() && !patches.into_iter().flatten().any(refuses)
-    })
+/// scenario tells. `None`: the cluster cannot have the place.
+pub fn sees_sidecars(spec: &ClusterSpec, place: &Place) -> Option<bool> {
+    let attachment = Attachment::of(spec, place).ok()?;
+    let patches = [spec.patch.as_ref(), attachment.network.patch.as_ref()];
+    let refuses = |patch: &Value| patch["spec"][SHARED] == Value::Bool(false);
+    Some(attachment.shares_processes() && !patches.into_iter().flatten().any(refuses))
 }
 
 /// The RuntimeClass of a runtime.
@@ -151,11 +150,12 @@ mod tests {
             ["pod@a", "overlay@a", "pod+runsc@a", "eni@a"]
                 .map(|text| sees_sidecars(spec, &place(text)))
         };
-        assert_eq!(sees(&spec), [true, true, false, false]);
+        let unless_sandboxed = [Some(true), Some(true), Some(false), None];
+        assert_eq!(sees(&spec), unless_sandboxed);
         spec.patch = Some(serde_json::json!({"spec": {"shareProcessNamespace": true}}));
-        assert_eq!(sees(&spec), [true, true, false, false]);
+        assert_eq!(sees(&spec), unless_sandboxed);
         spec.patch = Some(serde_json::json!({"spec": {"shareProcessNamespace": false}}));
-        assert_eq!(sees(&spec), [false; 4]);
+        assert_eq!(sees(&spec), [Some(false), Some(false), Some(false), None]);
     }
 
     #[test]

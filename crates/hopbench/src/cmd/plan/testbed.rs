@@ -115,10 +115,10 @@ fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
     for path in &plan.paths {
         let ends = [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)];
         for (_, place) in ends.into_iter().filter(|(has_sidecar, _)| *has_sidecar) {
-            if sees_sidecars(spec, place) {
-                read = true;
-            } else {
-                awaited.insert("sidecars that agents do not see");
+            match sees_sidecars(spec, place) {
+                Some(true) => read = true,
+                Some(false) => drop(awaited.insert("sidecars that agents do not see")),
+                None => {}
             }
         }
         if matches!(path.via, Via::Gateway(_)) && spec.gateway.is_none() {
