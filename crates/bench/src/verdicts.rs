@@ -72,7 +72,7 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
     let runner = Runner::new(hopbench)?;
     let _busy = if options.busy { Some(busy(&runner)?) } else { None };
     let mut report = VerdictResults {
-        measured: measured_when_and_where(options),
+        measured: measured_when_and_where(),
         busy: options.busy,
         scale: options.scale,
         effects: effects().map(|effect| (effect, None)).collect(),
@@ -107,10 +107,9 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
     Ok(table::markdown(&report, &kept))
 }
 
-/// `2026-11-25, 20 runs, AMD EPYC, 2 CPUs, 23.5 GiB, Linux 6.18.44`.
-fn measured_when_and_where(options: &VerdictOptions) -> String {
-    let today = OffsetDateTime::now_utc().date();
-    format!("{today}, {} runs, {}", options.runs, Machine::this())
+/// `2026-11-25, AMD EPYC, 2 CPUs, 23.5 GiB, Linux 6.18.44`.
+fn measured_when_and_where() -> String {
+    format!("{}, {}", OffsetDateTime::now_utc().date(), Machine::this())
 }
 
 /// A process that keeps the first CPU busy; it ends when this is dropped.

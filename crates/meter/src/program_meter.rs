@@ -12,6 +12,9 @@ use crate::{MeteredProcess, OpenMeter, Unavailable};
 pub struct ProgramMeter(Vec<(u32, OpenMeter)>);
 
 impl ProgramMeter {
+    /// Processes of one program that should be read, at most: each takes two open files.
+    pub const MOST_PROCESSES: usize = 64;
+
     /// Opens the processes with these ids in the PID namespace of the mounted `/proc`.
     ///
     /// # Errors

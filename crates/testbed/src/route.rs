@@ -36,6 +36,11 @@ pub struct Route {
 }
 
 impl Route {
+    /// The agents of all ends: the clients, then the servers.
+    pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
+        self.clients.iter().chain(&self.servers)
+    }
+
     /// Whether the traffic passes by all proxies of the path.
     pub fn bypasses_proxies(&self) -> bool {
         self.proxies.iter().all(|proxy| !proxy.named)

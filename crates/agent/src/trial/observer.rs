@@ -32,9 +32,6 @@ const SELF: &str = "self";
 /// processes.
 const PROGRAM: &str = "program";
 
-/// Processes of one server program: each takes two open files.
-const MOST_PROCESSES: usize = 64;
-
 /// Looks for the processes of a server program, where there is one and the session `may`.
 fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
     if !may && !pids.is_empty() {
@@ -42,9 +39,10 @@ fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
             "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
         ));
     }
-    if pids.len() > MOST_PROCESSES {
+    let most = ProgramMeter::MOST_PROCESSES;
+    if pids.len() > most {
         return Err(Fault::input(format!(
-            "the order names {} processes of a server program, expected at most {MOST_PROCESSES}; let it have fewer \
+            "the order names {} processes of a server program, expected at most {most}; let it have fewer \
              workers",
             pids.len()
         )));

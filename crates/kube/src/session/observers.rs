@@ -165,7 +165,7 @@ fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<MeterTarget> {
 }
 
 fn agents(route: &Route) -> impl Iterator<Item = &AgentId> {
-    let all: BTreeSet<&AgentId> = route.clients.iter().chain(&route.servers).collect();
+    let all: BTreeSet<&AgentId> = route.agents().collect();
     all.into_iter()
 }
 

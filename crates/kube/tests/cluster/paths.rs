@@ -51,7 +51,7 @@ fn every_path_has_its_route_and_its_agents_answer() {
         let route = cluster.route(path, point).unwrap();
         assert_eq!(route.servers.len(), path.backends as usize, "{name}");
         let mut machines = BTreeMap::new();
-        for agent in route.clients.iter().chain(&route.servers) {
+        for agent in route.agents() {
             let hello = hello(&mut cluster, agent).unwrap();
             machines.insert(agent.clone(), hello.machine);
         }

@@ -118,7 +118,7 @@ pub(crate) fn watched(
     let before = lab.counters(&route).map_err(|e| e.to_string())?;
     let (clients, servers) = traffic(lab, &route)?;
     let after = lab.counters(&route).map_err(|e| e.to_string())?;
-    let ids: Vec<&AgentId> = route.clients.iter().chain(&route.servers).collect();
+    let ids: Vec<&AgentId> = route.agents().collect();
     let machines = ids
         .into_iter()
         .map(|id| {

@@ -160,7 +160,7 @@ impl CellTrial<'_> {
         let hellos: Vec<Hello> =
             ends_of(&route, &mut ends).map(|(_, agent)| agent.hello.clone()).collect();
         let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
-        let agents: Vec<AgentId> = route.clients.iter().chain(&route.servers).cloned().collect();
+        let agents: Vec<AgentId> = route.agents().cloned().collect();
         let watch = Watch { programs, proxies: &route.proxies, agents: &agents };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
         let conducted = conduct(&mut ends, &sent, target, &watch, &mut asking);
@@ -285,7 +285,7 @@ impl CellTrial<'_> {
         if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));
         }
-        let agents = route.clients.iter().chain(&route.servers);
+        let agents = route.agents();
         let machines: BTreeMap<_, _> = agents
             .zip(hellos)
             .map(|(agent, hello)| (agent.clone(), hello.machine.clone()))
@@ -352,7 +352,7 @@ fn ends_of<'a>(
     route: &'a Route,
     ends: &'a mut Ends,
 ) -> impl Iterator<Item = (&'a AgentId, &'a mut AgentConnection)> {
-    let agents = route.clients.iter().chain(&route.servers);
+    let agents = route.agents();
     agents.zip(ends.clients.iter_mut().chain(&mut ends.servers))
 }
 

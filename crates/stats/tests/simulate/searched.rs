@@ -142,6 +142,39 @@ fn the_queue_of_the_test_is_erlangs() {
     assert!((found / 8.0 - 1.0).abs() < 0.03, "{found} at {rho}");
 }
 
+/// How far searches of a known load came from it.
+#[derive(Default)]
+struct Errors {
+    searches: usize,
+    near: usize,
+    worst: f64,
+    trials: usize,
+}
+
+impl Errors {
+    /// Adds a search that found a load where `truth` is right, and is near within the share `within`.
+    fn add(&mut self, found: f64, truth: f64, within: f64, search: &impl Search) {
+        let error = (found / truth - 1.0).abs();
+        self.searches += 1;
+        self.near += usize::from(error <= within);
+        self.worst = self.worst.max(error);
+        self.trials += search.trace().len();
+    }
+
+    /// Tells them, and fails where fewer than this share of the searches was near.
+    fn tell(&self, what: &str, least: f64) {
+        let Self { searches, near, worst, trials } = *self;
+        let share = |count: usize| count as f64 / searches as f64;
+        tell(&format!(
+            "| {what} | {:.1} | {:.1} | {:.1} |",
+            100.0 * share(near),
+            100.0 * worst,
+            share(trials)
+        ));
+        assert!(share(near) >= least, "{what}: {near} of {searches}");
+    }
+}
+
 /// The requests of a trial at a rate a second with a limit in ns.
 type Trial = (&'static str, fn(f64, f64) -> f64);
 
@@ -164,9 +197,8 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
     {
         for services in [4.0, 8.0, 12.0] {
             let (limit_ns, truth) = (services * 1e5, 10_000.0 * theory(services, 0.99));
-            let (mut near, mut worst, mut trials) = (0, 0.0f64, 0);
-            let runs = 100;
-            for seed in 0..runs {
+            let mut errors = Errors::default();
+            for seed in 0..100 {
                 let mut random = Random::new(seed);
                 let mut search = Highest::slo(limit_ns, 500.0, 64_000.0, 0.02, repeats);
                 // An overloaded queue grows through the window: its percentile is large, and
@@ -175,18 +207,9 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
                     let requests = requests(rate, limit_ns) as usize;
                     1e5 * queue(rate / 10_000.0, requests, &mut random)
                 });
-                let error = (found.unwrap() / truth - 1.0).abs();
-                near += usize::from(error <= 0.05);
-                worst = worst.max(error);
-                trials += search.trace().len();
+                errors.add(found.unwrap(), truth, 0.05, &search);
             }
-            tell(&format!(
-                "| slo | {name} | {repeats} | {truth:.0} | {:.1} | {:.1} | {:.1} |",
-                100.0 * near as f64 / runs as f64,
-                100.0 * worst,
-                trials as f64 / runs as f64
-            ));
-            assert!(near * 100 >= 95 * runs as usize, "{name}, {services}: {near} of {runs}");
+            errors.tell(&format!("slo | {name} | {repeats} | {truth:.0}"), 0.95);
         }
     }
 }
@@ -301,9 +324,8 @@ fn a_shaped_links_rate_is_found_within_2_percent() {
     // something to neighbours.
     tell("| lossless | rounds | within 2 %, % | worst, % | trials |");
     for rounds in [1, 3] {
-        let (mut near, mut worst, mut trials) = (0, 0.0f64, 0);
-        let runs = 200;
-        for seed in 0..runs {
+        let mut errors = Errors::default();
+        for seed in 0..200 {
             let mut random = Random::new(seed);
             let link = 2e8 + 7e8 * random.unit();
             let mut search = Highest::lossless(0.001, 1e7, 1e9, 0.005, rounds);
@@ -315,17 +337,8 @@ fn a_shaped_links_rate_is_found_within_2_percent() {
                     lost + 0.0002 * random.unit()
                 }
             });
-            let error = (found.unwrap() / link - 1.0).abs();
-            near += usize::from(error <= 0.02);
-            worst = worst.max(error);
-            trials += search.trace().len();
+            errors.add(found.unwrap(), link, 0.02, &search);
         }
-        tell(&format!(
-            "| lossless | {rounds} | {:.1} | {:.1} | {:.1} |",
-            100.0 * near as f64 / runs as f64,
-            100.0 * worst,
-            trials as f64 / runs as f64
-        ));
-        assert!(near * 100 >= 97 * runs as usize, "{rounds} rounds: {near} of {runs}");
+        errors.tell(&format!("lossless | {rounds}"), 0.97);
     }
 }

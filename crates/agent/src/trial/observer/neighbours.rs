@@ -9,8 +9,6 @@ use hopbench_wire::neighbour_reading;
 
 /// Containers of one pod.
 const MOST: usize = 8;
-/// Processes of one container: each takes two open files.
-const MOST_PROCESSES: usize = 64;
 /// A shorter id could be a part of many names.
 const SHORTEST_ID: usize = 12;
 
@@ -94,8 +92,9 @@ fn watch(id: &str) -> Result<ProgramMeter, String> {
     if pids.is_empty() {
         return Err("the agent beside it does not see its processes".to_owned());
     }
-    if pids.len() > MOST_PROCESSES {
-        return Err(format!("it has {} processes, at most {MOST_PROCESSES} are read", pids.len()));
+    let most = ProgramMeter::MOST_PROCESSES;
+    if pids.len() > most {
+        return Err(format!("it has {} processes, at most {most} are read", pids.len()));
     }
     ProgramMeter::open(&pids).map_err(|absent| absent.why)
 }

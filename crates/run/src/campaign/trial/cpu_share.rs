@@ -111,7 +111,7 @@ impl Known<'_> {
     fn cpus_of(&self, record: &Record, node: &str) -> Result<f64, String> {
         let seen = self.machine(record, node).map(|cost| cost.per_cpu_busy.len() as f64);
         let told = || {
-            let agents = self.route.clients.iter().chain(&self.route.servers).zip(self.hellos);
+            let agents = self.route.agents().zip(self.hellos);
             let mut counts = agents.filter(|(agent, _)| self.node_of(agent) == node);
             counts.find_map(|(_, hello)| hello.machine.get("cpu_count")?.parse().ok())
         };
