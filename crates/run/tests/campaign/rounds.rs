@@ -80,11 +80,16 @@ fn a_budget_is_of_all_sessions_and_more_time_makes_more_rounds() {
     assert_eq!(folder.run().plan.budget_ns, Some(spent_ns + 2 * SECOND));
     drop(folder);
     resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
-    let rounds = contents(dir.path()).0.plan.rounds;
-    assert!(rounds > 1, "half of a round fits into 2 s");
-    made(rounds, 2 * rounds as usize);
-    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
-    made(rounds, 2 * rounds as usize);
+    // A slow round makes the next look too long, so time that is left may do for one more later.
+    let mut rounds = 1;
+    for _ in 0..3 {
+        let file = contents(dir.path()).0;
+        assert!(file.plan.rounds >= rounds.max(2), "half of a round fits into 2 s");
+        assert!(file.spent_ns <= spent_ns + 2 * SECOND + SECOND / 2, "{}", file.spent_ns);
+        rounds = file.plan.rounds;
+        made(rounds, 2 * rounds as usize);
+        resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    }
 }
 
 #[test]
