@@ -1,10 +1,12 @@
 //! Comparisons: whether two figures differ, by how much, and how surely.
 
+mod aligned;
 mod bh;
 mod evidence;
 mod judge;
 mod ranks;
 mod resample;
+mod round_pair;
 mod settled;
 mod shift;
 
@@ -14,5 +16,6 @@ pub use judge::{
     Comparison, FEWEST_TO_JUDGE, Judgement, Question, SAME, judge, noise_floor, sure_floor,
 };
 pub use resample::{Permuted, permuted};
+pub use round_pair::RoundPair;
 pub use settled::{FIRST_LOOK, is_settled};
 pub use shift::{Shift, ShiftQuestion, judge_shift};

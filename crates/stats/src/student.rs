@@ -4,6 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_2_PI, PI};
 
+/// With so many degrees of freedom the distribution is the normal one, a little wider.
+pub(crate) const NORMAL: usize = 1000;
+
 /// The share of a t variable with these degrees of freedom that lies beyond `t` on either side: the
 /// two-sided p-value.
 ///

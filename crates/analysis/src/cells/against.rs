@@ -2,7 +2,9 @@
 
 use hopbench_model::number::counted;
 use hopbench_model::{MeshMode, Path, Via};
-use hopbench_stats::{Evidence, NoRatio, Question, Stop, noise_floor, paired, sure_floor};
+use hopbench_stats::{
+    Evidence, NoRatio, Question, RoundPair, Stop, noise_floor, paired, sure_floor,
+};
 
 use super::cell::Cell;
 use super::{nodes, outliers};
@@ -181,9 +183,9 @@ pub(crate) fn evidence(
         // That nothing was lost is what one hopes for, and no missing ratio.
         Err(NoRatio::Pair(_)) if figure.better == Better::Neither => (None, apart),
         Err(NoRatio::Pair(pair)) => {
-            let (value, base) = pairs.values[pair];
+            let RoundPair { value, baseline, .. } = pairs.values[pair];
             let what =
-                if value > 0.0 { format!("the baseline is {base}") } else { value.to_string() };
+                if value > 0.0 { format!("the baseline is {baseline}") } else { value.to_string() };
             (None, format!("no ratio: {what} in round {}", pairs.rounds[pair]))
         }
         Err(NoRatio::NoPairs) => (None, apart),

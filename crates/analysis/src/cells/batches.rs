@@ -242,6 +242,10 @@ mod tests {
         // Two rounds are a batch: 1 and 2, 5 and 8.
         assert_eq!(known(&here), [(2, 2), (8, 8)]);
         assert_eq!(known(&both), [(2, 2), (8, 8)]);
+        // A round has all three figures, each of its own samples.
+        let pairs = here.pairs(&both, p99());
+        assert!(pairs.values.len() == 2 && pairs.rounds == [2, 8]);
+        assert!(pairs.values.iter().all(|pair| pair.twin == Some(pair.baseline)), "{pairs:?}");
         // Rounds that have enough stay by themselves.
         let base = cell(&[2000; 4]);
         let (here, both) =

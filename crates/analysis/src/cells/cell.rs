@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{ProxyCost, Record, proxy_role};
+use hopbench_stats::RoundPair;
 
 use super::samples::Samples;
 use super::warnings::is_of_the_machine;
@@ -51,6 +52,8 @@ pub(crate) struct Round {
     pub(crate) saturated_per_s: Option<f64>,
     /// In the order of the kind's figures; not a number where absent.
     pub(crate) figures: Box<[f64]>,
+    /// Those of the twin in the same round; absent where it has none that count.
+    pub(crate) twin: Option<Box<[f64]>>,
     /// Units of work a second; not a number where there is no such unit.
     pub(crate) work_per_s: f64,
     /// The cost of the proxies in the path's pods, those of one kind together.
@@ -117,8 +120,8 @@ impl Spent {
 pub(crate) struct Pairs {
     /// Rounds that have both, measured in one session.
     pub(crate) rounds: Vec<u32>,
-    /// (here, baseline) of each of these rounds.
-    pub(crate) values: Vec<(f64, f64)>,
+    /// Here and the baseline, in each of these rounds.
+    pub(crate) values: Vec<RoundPair>,
     /// Rounds that have both, but measured in different sessions: what changed in between would
     /// look like a difference.
     pub(crate) apart: usize,
@@ -148,6 +151,7 @@ impl Cell {
             late: record.is_generator_limited(),
             saturated_per_s: record.saturated_per_s(),
             figures,
+            twin: None,
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
             proxies: Spent::all(&record.cost.proxies),
             nodes: Node::all(&record.cost),
@@ -255,19 +259,15 @@ impl Cell {
         }
     }
 
-    /// The cell of a baseline that was measured twice: each figure of a round is the geometric mean
-    /// of both, which scatters less than one of them. It stays as it is where the twin has none, or
-    /// measured it in another session or while the testbed changed.
+    /// The cell of a baseline that was measured twice: its rounds have the figures of the twin, too.
+    /// They do not where the twin has none, or measured it in another session or while the testbed
+    /// changed.
     pub(crate) fn with_twin(&self, twin: &Self) -> Self {
         let mut out = self.clone();
         for round in &mut out.rounds {
             let same = |other: &&Round| other.session == round.session && !other.disturbed;
-            let Some(other) = twin.of_round(round.round).filter(same) else { continue };
-            for (one, other) in round.figures.iter_mut().zip(&other.figures) {
-                if *one > 0.0 && *other > 0.0 {
-                    *one = (*one * other).sqrt();
-                }
-            }
+            let other = twin.of_round(round.round).filter(same);
+            round.twin = other.map(|other| other.figures.clone());
         }
         out
     }
@@ -286,7 +286,9 @@ impl Cell {
 
     /// The values of a figure here and in the baseline's cell, of the rounds that have both.
     pub(crate) fn pairs(&self, baseline: &Self, figure: usize) -> Pairs {
-        self.pairs_of(baseline, |round| round.figures[figure], |round| round.figures[figure])
+        let value = |round: &Round| round.figures[figure];
+        let twin = |round: &Round| round.twin.as_ref().map(|figures| figures[figure]);
+        self.paired(baseline, value, |round| (round.figures[figure], twin(round)))
     }
 
     /// Values of rounds here and of another cell, of the rounds that have both.
@@ -296,20 +298,32 @@ impl Cell {
         value: impl Fn(&Round) -> f64,
         other_value: impl Fn(&Round) -> f64,
     ) -> Pairs {
+        self.paired(other, value, |round| (other_value(round), None))
+    }
+
+    /// `other_value`: the other cell's, and its twin's.
+    fn paired(
+        &self,
+        other: &Self,
+        value: impl Fn(&Round) -> f64,
+        other_value: impl Fn(&Round) -> (f64, Option<f64>),
+    ) -> Pairs {
         let mut out = Pairs::default();
         for here in &self.rounds {
             let Some(there) = other.of_round(here.round) else {
                 continue;
             };
-            let pair = (value(here), other_value(there));
-            if !pair.0.is_finite() || !pair.1.is_finite() {
+            let (value, (baseline, twin)) = (value(here), other_value(there));
+            if !value.is_finite() || !baseline.is_finite() {
                 continue;
             }
+            // A twin without the figure says nothing against the baseline's.
+            let twin = twin.filter(|twin| twin.is_finite() && *twin > 0.0);
             if here.disturbed || there.disturbed {
                 out.disturbed += 1;
             } else if here.session == there.session {
                 out.rounds.push(here.round);
-                out.values.push(pair);
+                out.values.push(RoundPair { value, baseline, twin });
             } else {
                 out.apart += 1;
             }

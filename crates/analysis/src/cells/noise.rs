@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{Plan, Record, RunFile, TrialOutcome};
 use hopbench_stats::{
-    Evidence, FEWEST_TO_JUDGE, Judgement, Question, noise_floor, paired, round_effects, summary,
-    trend,
+    Evidence, FEWEST_TO_JUDGE, Judgement, Question, RoundPair, noise_floor, paired, round_effects,
+    summary, trend,
 };
 use serde::Serialize;
 
@@ -182,13 +182,13 @@ fn is_told(figure: &Figure) -> bool {
 struct Measured<'a> {
     workload: &'a str,
     figure: &'a Figure,
-    /// (second, first) of each round.
-    pairs: Vec<(f64, f64)>,
+    /// Of each round: the second path against the first.
+    pairs: Vec<RoundPair>,
     evidence: Evidence,
 }
 
 impl<'a> Measured<'a> {
-    fn of(workload: &'a str, figure: &'a Figure, pairs: Vec<(f64, f64)>) -> Option<Self> {
+    fn of(workload: &'a str, figure: &'a Figure, pairs: Vec<RoundPair>) -> Option<Self> {
         let evidence = paired(&pairs).ok()?;
         Some(Self { workload, figure, pairs, evidence })
     }
@@ -201,7 +201,8 @@ impl<'a> Measured<'a> {
 
     /// `rounds_ns`: how long this workload's trials on both paths took, if known.
     fn noise(&self, differs: bool, rounds_ns: Option<f64>) -> Option<NoiseFigure> {
-        let (seconds, firsts): (Vec<f64>, Vec<f64>) = self.pairs.iter().copied().unzip();
+        let (seconds, firsts): (Vec<f64>, Vec<f64>) =
+            self.pairs.iter().map(|pair| (pair.value, pair.baseline)).unzip();
         let variation = [&seconds, &firsts].map(|values| variation(values));
         // With fewer nothing is called.
         let could_have_seen =
@@ -209,7 +210,7 @@ impl<'a> Measured<'a> {
         // How long it took to see that much of this workload.
         let known = could_have_seen.zip(rounds_ns);
         let middle: Vec<f64> =
-            self.pairs.iter().map(|(second, first)| (second * first).sqrt()).collect();
+            self.pairs.iter().map(|pair| (pair.value * pair.baseline).sqrt()).collect();
         let moved = trend(&middle);
         let interval = self.evidence.interval;
         Some(NoiseFigure {

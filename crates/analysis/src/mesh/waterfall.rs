@@ -153,7 +153,7 @@ fn step(
         let here = |round: &Round| quantity.of(round, path.member);
         let there = |round: &Round| quantity.of(round, against.member);
         let pairs = path.cell.pairs_of(against.cell, here, there).values;
-        let spread = Spread::around_zero(pairs.iter().map(|(here, there)| here - there))?;
+        let spread = Spread::around_zero(pairs.iter().map(|pair| pair.value - pair.baseline))?;
         Some(Added { name: quantity.name, label: quantity.label, spread })
     };
     WaterfallStep {

@@ -1,6 +1,8 @@
 //! The evidence on two figures: their ratio, its tests, and the interval of each test.
 
-use super::ranks::{self, Ranks};
+use super::aligned::Aligned;
+use super::ranks::{self, RankTest, Ranks};
+use super::round_pair::RoundPair;
 use crate::interval::{CONFIDENCE, Interval, NoRatio};
 use crate::rounds::standard_error;
 use crate::student;
@@ -15,8 +17,9 @@ const POWER: f64 = 0.8;
 /// Which test a p-value and its interval are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
-    /// The test of ranks: for rounds that were paired the signed-rank test, for others the rank-sum
-    /// test and Welch's t test, of which the more cautious counts.
+    /// The test of ranks: for rounds that were paired the signed-rank test, or that of aligned ranks
+    /// where the baseline was measured twice. For others it is the rank-sum test and Welch's t test,
+    /// of which the more cautious counts.
     Ranks,
     /// Student's t test of the logarithms, or Welch's: there are too few rounds for ranks to say
     /// enough.
@@ -39,15 +42,18 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq)]
 enum Logs {
     Paired(Vec<f64>),
+    Aligned(Aligned),
     Apart(Vec<f64>, Vec<f64>),
 }
 
-/// Two figures that were measured in the same rounds; `pairs` holds (value, baseline) of each. The
-/// ratio is taken round by round, so that what changed between rounds hits both alike.
+/// Two figures that were measured in the same rounds. The ratio is taken round by round, so that what
+/// changed between rounds hits both alike.
 ///
 /// From 8 rounds on (more where there are many comparisons) the test is the signed-rank test of the
 /// logarithms, the ratio is their Hodges-Lehmann estimate, and the interval is the one that belongs
-/// to the test. With fewer it is Student's ("Student", "The Probable Error of a Mean", Biometrika
+/// to the test. Where rounds measured the baseline twice, the test is that of aligned ranks, with
+/// its own estimate and interval: a path less a mean of two is symmetric only where noise is. With
+/// fewer rounds it is Student's ("Student", "The Probable Error of a Mean", Biometrika
 /// 6(1), 1908): the mean of the logarithms. It takes them as about normal; where tails are heavy
 /// its interval holds more than it says (B. Efron, "Student's t-Test under Symmetry Conditions",
 /// Journal of the American Statistical Association 64, 1969).
@@ -56,15 +62,22 @@ enum Logs {
 /// [`NoRatio`] without pairs, or when a value or a baseline is not finite or not above 0. A ratio
 /// to nothing is none, and to leave out the rounds that have none would show the others as if they
 /// were all.
-pub fn paired(pairs: &[(f64, f64)]) -> Result<Evidence, NoRatio> {
-    let usable = |value: f64| value.is_finite() && value > 0.0;
-    if let Some(pair) =
-        pairs.iter().position(|(value, baseline)| !usable(*value) || !usable(*baseline))
-    {
+pub fn paired<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRatio> {
+    let pairs: Vec<RoundPair> = pairs.iter().map(|pair| (*pair).into()).collect();
+    if let Some(pair) = pairs.iter().position(|pair| !pair.is_usable()) {
         return Err(NoRatio::Pair(pair));
     }
-    let logs: Vec<f64> = pairs.iter().map(|(value, baseline)| value.ln() - baseline.ln()).collect();
-    Evidence::of(logs.len(), Logs::Paired(logs)).ok_or(NoRatio::NoPairs)
+    let one = |RoundPair { value, baseline, twin }: &RoundPair| {
+        let half = twin.map(|twin| (baseline.ln() - twin.ln()) / 2.0);
+        (value.ln() - baseline.ln() + half.unwrap_or_default(), half)
+    };
+    let rounds: Vec<(f64, Option<f64>)> = pairs.iter().map(one).collect();
+    let logs = if rounds.iter().any(|(_, half)| half.is_some()) {
+        Logs::Aligned(Aligned::of(&rounds))
+    } else {
+        Logs::Paired(rounds.into_iter().map(|(difference, _)| difference).collect())
+    };
+    Evidence::of(pairs.len(), logs).ok_or(NoRatio::NoPairs)
 }
 
 /// Two figures that were measured apart: `values` and `baseline` hold their rounds, as many as
@@ -108,7 +121,7 @@ impl Evidence {
     pub(super) fn test(&self, comparisons: usize) -> Test {
         let needed = (1.0 - CONFIDENCE) / comparisons.max(1) as f64 / ROOM;
         let smallest_p = match &self.logs {
-            Logs::Paired(logs) => ranks::smallest_signed_p(logs.len()),
+            Logs::Paired(_) | Logs::Aligned(_) => ranks::smallest_signed_p(self.rounds),
             Logs::Apart(a, b) => ranks::smallest_sum_p(a.len(), b.len()),
         };
         if smallest_p <= needed { Test::Ranks } else { Test::Student }
@@ -118,6 +131,7 @@ impl Evidence {
     pub(super) fn ratio_by(&self, test: Test) -> Option<f64> {
         let log = match (&self.logs, test) {
             (Logs::Paired(logs), Test::Student) => mean(logs),
+            (Logs::Aligned(aligned), Test::Student) => mean(aligned.differences()),
             _ => self.ranks().median(),
         };
         log.map(f64::exp)
@@ -128,7 +142,7 @@ impl Evidence {
         let student = self.student()?.p();
         Some(match (&self.logs, test) {
             (_, Test::Student) => student,
-            (Logs::Paired(_), Test::Ranks) => self.ranks().p(),
+            (Logs::Paired(_) | Logs::Aligned(_), Test::Ranks) => self.ranks().p(),
             (Logs::Apart(..), Test::Ranks) => self.ranks().p().max(student),
         })
     }
@@ -138,8 +152,8 @@ impl Evidence {
     pub(super) fn within(&self, test: Test, outside: f64) -> Option<Interval> {
         let student = self.student()?.interval(outside);
         let inner = match (&self.logs, test) {
-            (Logs::Paired(_), Test::Student) => student?,
-            (Logs::Paired(_), Test::Ranks) => self.ranks().interval(outside)?,
+            (Logs::Paired(_) | Logs::Aligned(_), Test::Student) => student?,
+            (Logs::Paired(_) | Logs::Aligned(_), Test::Ranks) => self.ranks().interval(outside)?,
             // It holds the ratio that it is shown with.
             (Logs::Apart(..), Test::Student) => {
                 let middle = self.ranks().median()?;
@@ -166,16 +180,18 @@ impl Evidence {
         seen.is_finite().then_some(seen)
     }
 
-    fn ranks(&self) -> Ranks {
+    fn ranks(&self) -> Box<dyn RankTest> {
         match &self.logs {
-            Logs::Paired(logs) => Ranks::signed(logs),
-            Logs::Apart(a, b) => Ranks::between(a, b),
+            Logs::Paired(logs) => Box::new(Ranks::signed(logs)),
+            Logs::Aligned(aligned) => Box::new(aligned.clone()),
+            Logs::Apart(a, b) => Box::new(Ranks::between(a, b)),
         }
     }
 
     fn student(&self) -> Option<Student> {
         match &self.logs {
             Logs::Paired(logs) => Student::of(logs),
+            Logs::Aligned(aligned) => Student::of(aligned.differences()),
             Logs::Apart(a, b) => Student::welch(a, b),
         }
     }

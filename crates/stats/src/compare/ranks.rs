@@ -25,9 +25,6 @@ use crate::summary::median;
 /// Up to this number of values in the larger of two sets their statistic's distribution is counted
 /// out. Beyond it the counts leave the range of f64, and the normal limit is as good.
 const COUNTED_UP_TO: usize = 100;
-/// With so many degrees of freedom Student's distribution is the normal one, a little wider.
-const NORMAL: usize = 1000;
-
 thread_local! {
     /// The tails of the signed-rank statistic by the number of differences: a report asks for the
     /// same one hundreds of times.
@@ -42,6 +39,19 @@ pub(super) struct Ranks {
     /// The probability that at most k are below, for k = 0, 1 ...; where it ends it is above a
     /// half.
     tail: Rc<[f64]>,
+}
+
+/// A test of ranks of logarithms.
+pub(super) trait RankTest {
+    /// The estimate of the difference; `None` where there are no values.
+    fn median(&self) -> Option<f64>;
+
+    /// The two-sided p-value of a difference from 0.
+    fn p(&self) -> f64;
+
+    /// The interval that leaves out what the test rejects at the level `outside`; `None`: with so
+    /// few values it rejects nothing.
+    fn interval(&self, outside: f64) -> Option<Interval>;
 }
 
 impl Ranks {
@@ -64,23 +74,22 @@ impl Ranks {
         sorted.sort_unstable_by(f64::total_cmp);
         Self { sorted, tail }
     }
+}
 
-    /// The middle one, or the mean of the two in the middle; `None` where there are none.
-    pub(super) fn median(&self) -> Option<f64> {
+impl RankTest for Ranks {
+    /// The middle one, or the mean of the two in the middle.
+    fn median(&self) -> Option<f64> {
         median(&self.sorted)
     }
 
-    /// The two-sided p-value of a difference from 0.
-    pub(super) fn p(&self) -> f64 {
+    fn p(&self) -> f64 {
         let not_above = self.sorted.partition_point(|value| *value <= 0.0);
         let not_below = self.sorted.len() - self.sorted.partition_point(|value| *value < 0.0);
         let share = self.tail.get(not_above.min(not_below)).copied().unwrap_or(1.0);
         (2.0 * share).min(1.0)
     }
 
-    /// The interval that leaves out what the test rejects at the level `outside`; `None`: with so
-    /// few values it rejects nothing.
-    pub(super) fn interval(&self, outside: f64) -> Option<Interval> {
+    fn interval(&self, outside: f64) -> Option<Interval> {
         let depth = self.tail.partition_point(|share| 2.0 * share <= outside).checked_sub(1)?;
         let (low, high) = (self.sorted.get(depth)?, self.sorted.iter().nth_back(depth)?);
         (low <= high).then_some(Interval { low: *low, high: *high })
@@ -128,7 +137,7 @@ fn sum_tail(n: usize, m: usize) -> Rc<[f64]> {
     let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
     let below = |count: usize| {
         let steps = (n * m / 2.0 - 0.5 - count as f64) / deviation;
-        let beyond = student::beyond(steps, NORMAL) / 2.0;
+        let beyond = student::beyond(steps, student::NORMAL) / 2.0;
         if steps > 0.0 { beyond } else { 1.0 - beyond }
     };
     // What lies further out than this no level asks for, and each probability takes a while.

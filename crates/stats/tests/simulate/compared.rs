@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hopbench_stats::{
-    Evidence, Judgement, Question, Random, judge, paired, pooled_percentile, unpaired,
+    Evidence, Judgement, Question, Random, RoundPair, judge, paired, pooled_percentile, unpaired,
 };
 
 use super::noise::{Noise, heavy, normal};
@@ -327,4 +327,63 @@ fn ten_thousand_records_are_compared_in_seconds() {
     ));
     assert!(said <= 5 && pooled.interval.is_some());
     assert!(compared.as_secs() < 30, "{compared:?}");
+}
+
+/// A path whose baseline is measured twice in each round, with noise of one trial that is the same
+/// for all three.
+fn with_twin(
+    rounds: usize,
+    factor: f64,
+    noise: fn(&mut Random) -> f64,
+    random: &mut Random,
+) -> Vec<RoundPair> {
+    let mut one = |level: f64| level * noise(random).exp();
+    let pair =
+        |_| RoundPair { value: one(100.0 * factor), baseline: one(100.0), twin: Some(one(100.0)) };
+    (0..rounds).map(pair).collect()
+}
+
+/// Most trials are a little fast, a few far slower.
+fn skewed(random: &mut Random) -> f64 {
+    -0.1 * random.unit().ln()
+}
+
+#[test]
+fn a_baseline_that_is_measured_twice_is_told_apart_as_rarely() {
+    tell("| against baseline and twin | 8 | 18 | 60 | 200 rounds |");
+    type Scatter = fn(&mut Random) -> f64;
+    let noises: [(&str, Scatter); 4] = [
+        ("normal", |random| 0.05 * normal(random)),
+        ("heavy tails", |random| 0.05 * heavy(random)),
+        ("skewed", skewed),
+        ("one in ten far slower", |random| {
+            0.02 * normal(random) + if random.unit() < 0.1 { 0.3 } else { 0.0 }
+        }),
+    ];
+    let called = |pairs: &[RoundPair]| called(judge(&[plain(paired(pairs).unwrap())])[0].judgement);
+    for (name, noise) in noises {
+        let mut random = Random::new(41);
+        let mut lines = ["A/A called", "by their mean", "5 % found", "by their mean"]
+            .map(|what| format!("| {name}, {what}, % |"));
+        for (rounds, cells) in [(8, 1000), (18, 1000), (60, 1000), (200, 400)] {
+            let mut found = [0; 4];
+            for _ in 0..cells {
+                for (at, factor) in [1.0, 1.05].into_iter().enumerate() {
+                    let pairs = with_twin(rounds, factor, noise, &mut random);
+                    found[2 * at] += u32::from(called(&pairs));
+                    let means: Vec<RoundPair> =
+                        pairs.iter().map(|pair| (pair.value, pair.reference()).into()).collect();
+                    found[2 * at + 1] += u32::from(called(&means));
+                }
+            }
+            for (line, found) in lines.iter_mut().zip(found) {
+                *line += &format!(" {:.1} |", 100.0 * f64::from(found) / f64::from(cells));
+            }
+            let share = f64::from(found[0]) / f64::from(cells);
+            // 400 comparisons know 5 % to 1.1 %.
+            assert!((0.02..=0.075).contains(&share), "{name}, {rounds} rounds: {share}");
+            assert!(found[2] + 20 >= found[3], "{name}, {rounds} rounds: {found:?} are found");
+        }
+        lines.iter().for_each(|line| tell(line));
+    }
 }

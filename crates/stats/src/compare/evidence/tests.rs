@@ -16,7 +16,7 @@ fn ratios_are_taken_round_by_round() {
 
 #[test]
 fn a_missing_ratio_says_which_round_has_none() {
-    assert_eq!(paired(&[]), Err(NoRatio::NoPairs));
+    assert_eq!(paired::<RoundPair>(&[]), Err(NoRatio::NoPairs));
     assert_eq!(paired(&[(1.0, 1.0), (2.0, 0.0)]), Err(NoRatio::Pair(1)));
     assert_eq!(paired(&[(-1.0, 1.0)]), Err(NoRatio::Pair(0)));
     assert_eq!(unpaired(&[1.0], &[]), Err(NoRatio::NoPairs));
