@@ -36,10 +36,10 @@ pub enum Judgement {
     Higher,
     /// The figure is lower.
     Lower,
-    /// They differ by no more than is of interest: the whole interval lies within this share of the
-    /// baseline.
+    /// They differ by no more than is of interest: in the whole interval neither is above the other
+    /// by more than this share.
     Same {
-        /// The larger end, as a share.
+        /// By how much one of them is above the other at most, as a share.
         within: f64,
     },
     /// The interval holds no difference and one that is of interest, both.
@@ -204,10 +204,10 @@ impl Question {
         } else {
             f64::INFINITY
         };
-        let (lowest, highest) = ((-self.same()).ln_1p(), self.same().ln_1p());
-        let same = shrinking.needed(below, at - lowest - slack, BOTH_ENDS).max(shrinking.needed(
+        let bound = self.same().ln_1p() - slack;
+        let same = shrinking.needed(below, bound + at, BOTH_ENDS).max(shrinking.needed(
             above,
-            highest - at - slack,
+            bound - at,
             BOTH_ENDS,
         ));
         let needed = differ.min(same) - shrinking.rounds as f64;
@@ -215,9 +215,10 @@ impl Question {
     }
 }
 
-/// The share by which an interval's further end differs from 1.
+/// The share by which one of two figures is above the other, at the interval's further end. It does
+/// not depend on which of them is the baseline.
 pub(super) fn within(interval: Interval) -> f64 {
-    (interval.high - 1.0).max(1.0 - interval.low)
+    interval.high.max(interval.low.recip()) - 1.0
 }
 
 /// How the halves of an interval shrink with the number of rounds.
@@ -345,8 +346,8 @@ mod tests {
     fn a_narrow_interval_around_1_is_sameness_and_a_wide_one_is_nothing() {
         let same = single(plain(about(1.0, 10)));
         let interval = same.interval.unwrap();
-        let within = (interval.high - 1.0).max(1.0 - interval.low);
-        assert!(within < 0.02 && same.judgement == Judgement::Same { within }, "{same:?}");
+        let share = within(interval);
+        assert!(share < 0.02 && same.judgement == Judgement::Same { within: share }, "{same:?}");
         let open = single(plain(wide(1.0, 10)));
         let Judgement::NotDecided { more_rounds: Some(more) } = open.judgement else {
             panic!("{open:?}")
@@ -357,6 +358,13 @@ mod tests {
             single(plain(wide(1.0, (10 + more) / 6))).judgement,
             Judgement::NotDecided { .. }
         ));
+        // Whichever is the baseline, they are the same within as much.
+        assert_eq!(
+            [(0.96, 1.0), (1.0, 1.0 / 0.96)]
+                .map(|(low, high)| { within(Interval { low, high }) <= SAME }),
+            [true; 2]
+        );
+        assert!(within(Interval { low: 0.951, high: 1.0 }) > SAME, "1 / 0.951 is 1.0515");
         // What is of interest decides what is the same.
         let least = |minimum_effect| Question { minimum_effect, ..plain(about(1.0, 10)) };
         assert!(matches!(single(least(0.02)).judgement, Judgement::Same { .. }));

@@ -21,7 +21,7 @@ fn called(judgement: Judgement) -> bool {
 fn pairs(noise: Noise, rounds: usize, factor: f64, random: &mut Random) -> Vec<(f64, f64)> {
     let shared = noise.effects(rounds, random);
     // What persists is the machine, which both share.
-    let own = if noise == Noise::Persistent { Noise::Window } else { noise };
+    let own = if matches!(noise, Noise::Persistent(_)) { Noise::Window } else { noise };
     let (a, b) = (own.cell(rounds, random), own.cell(rounds, random));
     let one = |((a, b), shared): ((f64, f64), f64)| (factor * a * shared.exp(), b * shared.exp());
     a.into_iter().zip(b).zip(shared).map(one).collect()
@@ -46,7 +46,7 @@ fn the_same_thing_twice_is_told_apart_in_at_most_5_percent() {
         Noise::HeavyRounds,
         Noise::SlowRounds,
         Noise::SkewedRounds,
-        Noise::Persistent,
+        Noise::Persistent(0.3),
     ] {
         let mut random = Random::new(23);
         let (mut line, mut sum) = (format!("| {noise:?} |"), 0.0);

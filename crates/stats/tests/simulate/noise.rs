@@ -20,9 +20,9 @@ pub(crate) enum Noise {
     SlowRounds,
     /// Rounds are skewed: most are a little fast, a few far slower (exponential, 5 %).
     SkewedRounds,
-    /// Rounds resemble the round before (autocorrelation 0.3): what no interval of few rounds can
+    /// Rounds resemble the round before, by this autocorrelation: what no interval of few rounds can
     /// know.
-    Persistent,
+    Persistent(f64),
 }
 
 pub(crate) const INDEPENDENT: [Noise; 5] =
@@ -64,8 +64,8 @@ impl Noise {
             Self::HeavyRounds => 0.03 * heavy(random),
             Self::SlowRounds => 0.2 * f64::from(random.unit() < 0.1),
             Self::SkewedRounds => -0.05 * random.unit().ln(),
-            Self::Persistent => {
-                last = 0.3 * last + 0.91f64.sqrt() * normal(random);
+            Self::Persistent(with) => {
+                last = with * last + (1.0 - with * with).sqrt() * normal(random);
                 0.03 * last
             }
         };

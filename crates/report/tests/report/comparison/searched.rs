@@ -251,7 +251,7 @@ fn too_few_searches_the_minimum_effect_and_the_generator_withhold() {
         (Outcome::TooFewRounds, "too few searches (3 needed)".to_owned())
     );
     let asked = Asked { minimum_effect: Some(0.2), ..Asked::default() };
-    assert_eq!(text(&lower(), &asked), (Outcome::Same, "same within 13 %".to_owned()));
+    assert_eq!(text(&lower(), &asked), (Outcome::Same, "same within 15 %".to_owned()));
     let mut late = lower();
     late.records.iter_mut().for_each(|record| record.limited_by = "generator".to_owned());
     assert_eq!(

@@ -107,7 +107,7 @@ fn the_noise_floor_of_either_run_withholds() {
 fn small_differences_are_of_no_interest_if_one_says_so() {
     let (a, b) = (made(20, 1, |_| 1.0), made(20, 2, |_| 0.95));
     let asked = Asked { minimum_effect: Some(0.1), ..Asked::default() };
-    assert_eq!(row(&compared(&a, &b, &asked), "host", RATE).text, "same within 6.9 %");
+    assert_eq!(row(&compared(&a, &b, &asked), "host", RATE).text, "same within 7.4 %");
     assert_eq!(row(&compared(&a, &b, &Asked::default()), "host", RATE).outcome, Outcome::Worse);
     // What the plans say counts where nothing is asked: the larger one.
     let (mut a, mut b) = (a, b);
