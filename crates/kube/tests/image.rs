@@ -7,7 +7,7 @@ mod containerd;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-use hopbench_kube::image::{WrittenImage, default_tag, write, write_program};
+use hopbench_kube::image::{Image, Reference, default_tag};
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use tar::{Archive, EntryType};
@@ -38,10 +38,32 @@ fn program() -> Vec<u8> {
     std::fs::read("/proc/self/exe").unwrap()
 }
 
-fn image(tag: &str) -> (WrittenImage, Vec<u8>) {
+/// The same program, as if it were for another machine.
+fn other_program() -> Vec<u8> {
+    const ARM64: u16 = 183;
+    const AMD64: u16 = 62;
+    let mut bytes = program();
+    let other = if cfg!(target_arch = "aarch64") { AMD64 } else { ARM64 };
+    // Where the header of an ELF file has the machine.
+    bytes[18..20].copy_from_slice(&other.to_le_bytes());
+    bytes
+}
+
+fn named(tag: &str) -> Reference {
+    Reference::parse("--tag", tag).unwrap()
+}
+
+fn archive(image: &Image, tag: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let written = write_program(program(), tag, &mut bytes).unwrap();
-    (written, bytes)
+    let length = image.write(&mut bytes, &named(tag)).unwrap();
+    assert_eq!(length, bytes.len() as u64);
+    bytes
+}
+
+fn image(tag: &str) -> (Image, Vec<u8>) {
+    let image = Image::of(vec![program()]).unwrap();
+    let bytes = archive(&image, tag);
+    (image, bytes)
 }
 
 fn json(files: &Contents, path: &str) -> Value {
@@ -61,10 +83,9 @@ fn the_same_program_gives_the_same_bytes() {
     let (first, one) = image("hopbench:x");
     let (second, other) = image("hopbench:x");
     assert!(one == other, "two archives of one program differ");
-    assert_eq!(first, second);
-    assert_eq!(first.bytes, one.len() as u64);
+    assert_eq!(first.digest(), second.digest());
     let (renamed, another) = image("hopbench:y");
-    assert_eq!(renamed.digest, first.digest, "the name is no part of the image");
+    assert_eq!(renamed.digest(), first.digest(), "the name is no part of the image");
     assert!(another != one, "but of the archive");
 }
 
@@ -96,10 +117,10 @@ fn both_ways_into_the_archive_lead_to_the_same_image() {
     let index = json(&files, "index.json");
     let described = &index["manifests"][0];
     assert_eq!(index["manifests"].as_array().unwrap().len(), 1);
-    assert_eq!(described["digest"].as_str(), Some(written.digest.as_str()));
+    assert_eq!(described["digest"].as_str(), Some(written.digest().as_str()));
     assert_eq!(described["annotations"]["io.containerd.image.name"], "docker.io/tools/hopbench:x");
     assert_eq!(described["annotations"]["org.opencontainers.image.ref.name"], "x");
-    assert_eq!(described["platform"]["architecture"].as_str(), Some(written.architecture));
+    assert_eq!(described["platform"]["architecture"].as_str(), Some(written.architectures()[0]));
     let manifest: Value = serde_json::from_slice(followed(&files, described)).unwrap();
     let config: Value = serde_json::from_slice(followed(&files, &manifest["config"])).unwrap();
     followed(&files, &manifest["layers"][0]);
@@ -131,16 +152,41 @@ fn the_layer_has_the_program_and_little_else() {
 }
 
 #[test]
+fn programs_for_two_machines_are_one_image() {
+    let image = Image::of(vec![program(), other_program()]).unwrap();
+    let mut both = image.architectures();
+    both.sort_unstable();
+    assert_eq!(both, ["amd64", "arm64"]);
+    let files = contents(&archive(&image, "hopbench:x"));
+    let described = &json(&files, "index.json")["manifests"][0];
+    assert_eq!(described["digest"].as_str(), Some(image.digest().as_str()));
+    let of_all: Value = serde_json::from_slice(followed(&files, described)).unwrap();
+    for (described, machine) in
+        of_all["manifests"].as_array().unwrap().iter().zip(image.architectures())
+    {
+        assert_eq!(
+            described["platform"],
+            serde_json::json!({"architecture": machine, "os": "linux"})
+        );
+        let manifest: Value = serde_json::from_slice(followed(&files, described)).unwrap();
+        let config: Value = serde_json::from_slice(followed(&files, &manifest["config"])).unwrap();
+        assert_eq!(config["architecture"].as_str(), Some(machine));
+        followed(&files, &manifest["layers"][0]);
+    }
+    let twice = Image::of(vec![program(), program()]).unwrap_err();
+    assert!(twice.text.starts_with("two programs for "), "{twice}");
+    assert!(Image::of(Vec::new()).is_err());
+}
+
+#[test]
 fn a_file_is_there_as_a_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("hopbench.tar");
-    let written = write(&output, &default_tag()).unwrap();
-    assert_eq!(written.bytes, std::fs::metadata(&output).unwrap().len());
-    let other = folder.path().join("other.tar");
-    assert!(write(&other, "No Name").unwrap_err().text.contains("--tag"));
-    assert!(
-        write(&folder.path().join("none/x.tar"), "x").unwrap_err().text.contains("cannot create")
-    );
+    let image = Image::of_running(&[] as &[&str]).unwrap();
+    let length = image.save(&output, &named(&default_tag())).unwrap();
+    assert_eq!(length, std::fs::metadata(&output).unwrap().len());
+    let lost = image.save(&folder.path().join("none/x.tar"), &named("x")).unwrap_err();
+    assert!(lost.text.contains("cannot create"), "{lost}");
     let left: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left, [output]);
@@ -160,7 +206,8 @@ fn containerd_imports_it() {
         return;
     };
     let archive = containerd.folder().join("hopbench.tar");
-    let written = write(&archive, "hopbench:x").unwrap();
+    let image = Image::of(vec![program(), other_program()]).unwrap();
+    image.save(&archive, &named("hopbench:x")).unwrap();
     containerd.ctr(&["images", "import", "--snapshotter", "native", archive.to_str().unwrap()]);
     let listed = containerd.ctr(&["images", "ls"]);
     let line = listed
@@ -168,7 +215,8 @@ fn containerd_imports_it() {
         .find(|line| line.starts_with("docker.io/library/hopbench:x "))
         .expect(&listed);
     assert!(
-        line.contains(&written.digest) && line.contains(&format!("linux/{}", written.architecture)),
+        line.contains(&image.digest())
+            && image.architectures().iter().all(|one| line.contains(&format!("linux/{one}"))),
         "{line}"
     );
     let checked = containerd.ctr(&["images", "check", "--snapshotter", "native"]);

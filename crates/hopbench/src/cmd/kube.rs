@@ -14,7 +14,7 @@ use super::subcommand::Subcommand;
 pub(super) struct Kube;
 
 /// What it does, in the order of the help.
-const ACTIONS: &[&dyn Subcommand] = &[&image::Image, &manifests::Manifests, &clean::Clean];
+const ACTIONS: &[&dyn Subcommand] = &[&image::ImageCommand, &manifests::Manifests, &clean::Clean];
 
 impl Subcommand for Kube {
     fn command(&self) -> Command {

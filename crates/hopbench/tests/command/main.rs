@@ -5,6 +5,7 @@ mod bad_input;
 mod escapes;
 mod exit_codes;
 mod flags;
+mod image;
 #[path = "../lab/lab.rs"]
 mod lab;
 #[path = "../made_up/folder.rs"]
@@ -12,6 +13,7 @@ mod made_up;
 mod plan;
 #[path = "../../../scenario/tests/scenario/shipped/promised.rs"]
 mod promised;
+mod registry;
 mod report;
 mod secrets;
 mod testbeds;

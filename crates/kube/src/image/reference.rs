@@ -10,11 +10,11 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Reads `text`; without a tag it is `latest`.
+    /// Reads what `option` says; without a tag it is `latest`.
     ///
     /// # Errors
     /// No name of an image.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(option: &str, text: &str) -> Result<Self, Fault> {
         // A colon before the last slash is a port's.
         let last = text.rfind('/').map_or(0, |slash| slash + 1);
         let (name, tag) = match text[last..].find(':') {
@@ -25,7 +25,7 @@ impl Reference {
             return Ok(Self { name: name.to_owned(), tag: tag.to_owned() });
         }
         let expected = "a name and a tag like `hopbench:dev` or `registry.example:5000/tools/hopbench:dev`, in lower case";
-        Err(Fault::from_problems(&[Problem::new("--tag", text, expected)]))
+        Err(Fault::from_problems(&[Problem::new(option, text, expected)]))
     }
 
     /// As it was given, with its tag.
@@ -96,7 +96,7 @@ mod tests {
             ("localhost/hopbench", "localhost/hopbench:latest", "localhost/hopbench:latest"),
             ("r.example:5000/a/b__c:V-1", "r.example:5000/a/b__c:V-1", "r.example:5000/a/b__c:V-1"),
         ] {
-            let reference = Reference::parse(text).unwrap();
+            let reference = Reference::parse("--tag", text).unwrap();
             assert_eq!(
                 (reference.short().as_str(), reference.full().as_str()),
                 (short, full),
@@ -113,7 +113,7 @@ mod tests {
             "r.example:x/a",
         ];
         for text in texts {
-            let fault = Reference::parse(text).unwrap_err();
+            let fault = Reference::parse("--tag", text).unwrap_err();
             assert!(fault.text.starts_with("--tag: found"), "{text}: {fault}");
         }
     }

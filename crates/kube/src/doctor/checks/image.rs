@@ -13,7 +13,8 @@ const MOST_IMAGES: usize = 50;
 
 fn judge(inventory: &Inventory) -> Finding {
     let image = &inventory.spec.image;
-    let full = Reference::parse(image).map_or_else(|_| image.clone(), |reference| reference.full());
+    let full = Reference::parse("image", image)
+        .map_or_else(|_| image.clone(), |reference| reference.full());
     let mut without = Vec::new();
     let mut unknown = Vec::new();
     for (node, images) in
