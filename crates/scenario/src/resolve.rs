@@ -18,6 +18,7 @@ use crate::document::{share, yaml};
 use crate::paths::mesh::Mesh;
 use crate::paths::place::Words;
 use crate::paths::{listed, matrix, variants};
+use crate::testbed::reach::ClusterOverrides;
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
@@ -51,8 +52,8 @@ pub struct Overrides {
     pub new_seed: u64,
     /// `--testbed`; without it, the scenario's first, and a lab where it says none.
     pub testbed: Option<TestbedChoice>,
-    /// `--context`: the context of the kubeconfig, for clusters only.
-    pub context: Option<String>,
+    /// How to reach the cluster, for clusters only.
+    pub cluster: ClusterOverrides,
 }
 
 /// Which testbed a scenario runs on.
@@ -253,11 +254,11 @@ fn refuse_idle(paths: &[(At, Path)], used: &BTreeSet<usize>, problems: &mut Prob
 /// All that is wrong with it.
 pub fn read_testbed(
     choice: &TestbedChoice,
-    context: Option<&str>,
+    cluster: &ClusterOverrides,
 ) -> Result<TestbedSpec, Vec<ScenarioProblem>> {
     let mut problems = Problems::new("");
-    let context = context.map(str::to_owned);
-    let overrides = Overrides { testbed: Some(choice.clone()), context, ..Overrides::default() };
+    let (testbed, cluster) = (Some(choice.clone()), cluster.clone());
+    let overrides = Overrides { testbed, cluster, ..Overrides::default() };
     let testbed = chosen(Blocks::default(), &overrides, &mut problems);
     let nodes = testbed
         .nodes()
@@ -291,9 +292,7 @@ fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbe
             own.choose(None, Some(blocks.unwrap_or_default()), problems)
         }
     };
-    if let Some(context) = &overrides.context {
-        testbed.set_context(context, problems);
-    }
+    testbed.reached(&overrides.cluster, problems);
     testbed
 }
 

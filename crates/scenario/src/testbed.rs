@@ -13,6 +13,7 @@ mod kubernetes;
 mod lab;
 mod names;
 mod nodes;
+pub(crate) mod reach;
 
 use std::collections::BTreeSet;
 
@@ -29,6 +30,7 @@ use self::lab::Lab;
 pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS};
 pub(crate) use self::names::{ENDPOINT, LABEL, endpoint, is_label};
 pub(crate) use self::nodes::Nodes;
+use self::reach::ClusterOverrides;
 use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::Problems;
@@ -143,18 +145,21 @@ impl Blocks {
 }
 
 impl Testbed {
-    /// Takes the context that the command line says.
-    pub(crate) fn set_context(&mut self, context: &str, problems: &mut Problems) {
-        match &mut self.chosen {
-            Chosen::Kubernetes(cluster) => cluster.set_context(context),
-            Chosen::Lab(_) | Chosen::Hosts(_) => {
-                problems.add(
-                    At::default(),
-                    "--context",
-                    quoted(context),
-                    "the testbed kubernetes, which has contexts",
-                );
+    /// Takes what the command line says of the cluster.
+    pub(crate) fn reached(&mut self, over: &ClusterOverrides, problems: &mut Problems) {
+        let is_cluster = if let Chosen::Kubernetes(cluster) = &mut self.chosen {
+            cluster.reached(over);
+            true
+        } else {
+            false
+        };
+        for (flag, found, expected) in over.said() {
+            if !is_cluster {
+                problems.add(At::default(), flag, quoted(found), expected);
             }
+        }
+        if let Some(name) = over.namespace.as_ref().filter(|name| !is_label(name)) {
+            problems.add(At::default(), "--namespace", quoted(name), LABEL);
         }
     }
 

@@ -75,7 +75,7 @@ fn lab() -> Result<ExitCode, Fault> {
 }
 
 fn cluster(spec: &ClusterSpec) -> Result<(), Fault> {
-    let access = Access::open(spec.context.as_deref());
+    let access = Access::of(spec);
     let lines = access.as_ref().map_or_else(unreachable, |access| examine(access, spec));
     let rows = lines.iter().map(|(name, needed_for, finding)| Row {
         name,

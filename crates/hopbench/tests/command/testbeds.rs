@@ -330,7 +330,7 @@ fn what_a_cluster_needs_before_a_run() {
     assert!(archive.windows(named.len()).any(|part| part == named), "nothing in it is called so");
     assert!(archive.len() as u64 > fs::metadata(binary()).expect("the program").len() / 4);
 
-    let rights = ran(&["kube", "manifests", "--name", "bench", "--namespace", "tools"]);
+    let rights = ran(&["kube", "manifests", "--name", "bench", "--account-namespace", "tools"]);
     assert_eq!((rights.code, rights.stderr.as_str()), (Some(0), ""), "{}", rights.story());
     for part in [
         "kind: ClusterRole\n",

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
-use hopbench_model::Fault;
+use hopbench_model::{ClusterSpec, Fault};
 use hopbench_model::printable::line;
 use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
@@ -49,6 +49,14 @@ impl Access {
     /// No kubeconfig, or one that cannot be used: what is wrong with it (input, environment).
     pub fn open(context: Option<&str>) -> Result<Self, Fault> {
         Self::open_file(None, context)
+    }
+
+    /// The cluster that a plan names.
+    ///
+    /// # Errors
+    /// As [`Access::open`].
+    pub fn of(spec: &ClusterSpec) -> Result<Self, Fault> {
+        Self::open_file(spec.kubeconfig.as_deref().map(Path::new), spec.context.as_deref())
     }
 
     /// The same with this kubeconfig instead of the usual one.

@@ -9,13 +9,14 @@ use kube::api::PostParams;
 use tokio::time::{Instant, sleep};
 
 use crate::api::client::Api;
+use crate::api::labels::RUN;
 
 /// The pause before another attempt.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Makes an object. What passes by itself is tried again until `until`. Examples are an API server
 /// that is away or busy, a namespace whose service account the cluster has not made yet. An object
-/// that is there already was made by an attempt whose answer got lost.
+/// of the same run that is there already was made by an attempt whose answer got lost.
 pub(crate) async fn create<K>(api: &Api<K>, object: &K, until: Instant) -> kube::Result<K>
 where
     K: ResourceExt + Serialize + DeserializeOwned,
@@ -24,7 +25,20 @@ where
     loop {
         match api.create(&PostParams::default(), object).await {
             Err(kube::Error::Api(status)) if status.is_already_exists() && !first => {
-                return api.get(&object.name_any()).await;
+                let found = api.get(&object.name_any()).await?;
+                if found.labels().get(RUN) == object.labels().get(RUN) {
+                    return Ok(found);
+                }
+                return Err(kube::Error::Api(status));
+            }
+            // What the run before it left in a namespace that both were given is on its way out.
+            Err(kube::Error::Api(status))
+                if status.is_already_exists()
+                    && !object.owner_references().is_empty()
+                    && Instant::now() + AGAIN < until =>
+            {
+                sleep(AGAIN).await;
+                continue;
             }
             Err(error) if passes(&error) && Instant::now() + AGAIN < until => {}
             answer => return answer,

@@ -42,6 +42,8 @@ pub(crate) struct RunIdentity {
     /// Its name: ten letters and digits.
     pub(crate) name: String,
     pub(crate) namespace: String,
+    /// Whether the namespace was there before, with objects of others.
+    pub(crate) is_guest: bool,
     /// The number that the API server gave to the object that owns all others; empty: not made yet.
     pub(crate) owner: String,
 }

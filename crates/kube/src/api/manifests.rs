@@ -5,15 +5,18 @@ use std::fmt::Write;
 use hopbench_model::Problem;
 
 use crate::api::names;
-use crate::api::rights::{RIGHTS, Right};
+use crate::api::rights::{Right, all};
 
 /// The account that is to have the rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     /// Name of the ServiceAccount, and of the role.
     pub name: String,
-    /// The namespace that the ServiceAccount is in; it is made, too.
+    /// The namespace that the ServiceAccount is in.
     pub namespace: String,
+    /// The rights hold in that namespace only, for runs that are given it (`--namespace`). It
+    /// exists already. Otherwise it is made, and the rights hold in the whole cluster.
+    pub only_there: bool,
     /// Leave out what only some features need: the changes in the cluster go unseen then, and the
     /// cluster's own meters.
     pub least: bool,
@@ -21,7 +24,12 @@ pub struct Account {
 
 impl Default for Account {
     fn default() -> Self {
-        Self { name: "hopbench".to_owned(), namespace: "hopbench".to_owned(), least: false }
+        Self {
+            name: "hopbench".to_owned(),
+            namespace: "hopbench".to_owned(),
+            only_there: false,
+            least: false,
+        }
     }
 }
 
@@ -36,30 +44,43 @@ impl Account {
     }
 }
 
-/// A namespace with a ServiceAccount, and the role that it is bound to.
+/// A ServiceAccount, and the role that it is bound to.
 ///
-/// The role holds in all namespaces: each run has one of its own, and its name is not known before.
+/// A `ClusterRole` holds in all namespaces: each run has one of its own, and its name is not known
+/// before. A `Role` is enough for runs in one that is there.
 pub fn manifests(account: &Account) -> String {
-    let Account { name, namespace, least } = account;
-    let mut yaml = format!(
-        "# What hopbench does in a cluster, and nothing more. Every run has a namespace of its own, which is removed with it.\n\
-         apiVersion: v1\n\
-         kind: Namespace\n\
-         metadata: {{name: {namespace}}}\n\
-         ---\n\
-         apiVersion: v1\n\
+    let Account { name, namespace, only_there, least } = account;
+    let kind = if *only_there { "Role" } else { "ClusterRole" };
+    let place = if *only_there { format!(", namespace: {namespace}") } else { String::new() };
+    let mut yaml = if *only_there {
+        format!(
+            "# What hopbench does in the namespace {namespace}, and nothing more: for runs with `--namespace {namespace}`.\n\
+             # Nodes cannot be listed with it: scenarios name them.\n"
+        )
+    } else {
+        format!(
+            "# What hopbench does in a cluster, and nothing more. Every run has a namespace of its own, which is removed with it.\n\
+             apiVersion: v1\n\
+             kind: Namespace\n\
+             metadata: {{name: {namespace}}}\n\
+             ---\n"
+        )
+    };
+    // A string takes whatever is written to it.
+    let _ = write!(
+        yaml,
+        "apiVersion: v1\n\
          kind: ServiceAccount\n\
          metadata: {{name: {name}, namespace: {namespace}}}\n\
          ---\n\
          apiVersion: rbac.authorization.k8s.io/v1\n\
-         kind: ClusterRole\n\
-         metadata: {{name: {name}}}\n\
+         kind: {kind}\n\
+         metadata: {{name: {name}{place}}}\n\
          rules:\n"
     );
     let mut only_for = "";
-    for right in RIGHTS.iter().filter(|right| right.only_for.is_empty() || !least) {
+    for right in all(*only_there).filter(|right| right.only_for.is_empty() || !least) {
         if right.only_for != only_for && !right.only_for.is_empty() {
-            // A string takes whatever is written to it.
             let _ = writeln!(yaml, "# only {}", purpose(right));
         }
         only_for = right.only_for;
@@ -74,9 +95,9 @@ pub fn manifests(account: &Account) -> String {
         yaml,
         "---\n\
          apiVersion: rbac.authorization.k8s.io/v1\n\
-         kind: ClusterRoleBinding\n\
-         metadata: {{name: {name}}}\n\
-         roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {name}}}\n\
+         kind: {kind}Binding\n\
+         metadata: {{name: {name}{place}}}\n\
+         roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: {kind}, name: {name}}}\n\
          subjects:\n\
          - {{kind: ServiceAccount, name: {name}, namespace: {namespace}}}\n"
     );
@@ -96,10 +117,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
-    use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
+    use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
     use serde::de::DeserializeOwned;
 
     use super::*;
+    use crate::api::rights::RIGHTS;
 
     fn read<K: DeserializeOwned>(yaml: &str, number: usize) -> K {
         serde_saphyr::from_str(yaml.split("---\n").nth(number).unwrap()).unwrap()
@@ -145,9 +167,35 @@ mod tests {
     }
 
     #[test]
+    fn a_role_in_one_namespace_has_nothing_of_the_cluster() {
+        let account = Account { namespace: "team".into(), only_there: true, ..Account::default() };
+        let yaml = manifests(&account);
+        assert!(!yaml.contains("kind: Namespace") && !yaml.contains("Cluster"), "{yaml}");
+        let (role, binding): (Role, RoleBinding) = (read(&yaml, 1), read(&yaml, 2));
+        let places = [&role.metadata, &binding.metadata].map(|meta| meta.namespace.as_deref());
+        assert_eq!(places, [Some("team"); 2]);
+        assert_eq!(
+            (binding.role_ref.kind, binding.role_ref.name),
+            ("Role".into(), "hopbench".into())
+        );
+        let granted = |resource: &str| {
+            let rules = role.rules.iter().flatten();
+            let of =
+                rules.filter(|rule| rule.resources.as_ref().is_some_and(|all| all[0] == resource));
+            of.flat_map(|rule| rule.verbs.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(granted("configmaps"), ["create", "get", "patch", "delete"]);
+        assert!(granted("pods").contains(&"deletecollection".to_owned()));
+        let cluster =
+            ["nodes", "nodes/proxy", "namespaces", "runtimeclasses", "customresourcedefinitions"];
+        assert!(cluster.iter().all(|resource| granted(resource).is_empty()), "{yaml}");
+    }
+
+    #[test]
     fn names_that_kubernetes_does_not_take_are_refused() {
         let problems = |name: &str, namespace: &str| {
-            let account = Account { name: name.into(), namespace: namespace.into(), least: false };
+            let account =
+                Account { name: name.into(), namespace: namespace.into(), ..Account::default() };
             account.problems().into_iter().map(|problem| problem.at).collect::<Vec<_>>()
         };
         assert_eq!(problems("bench-1", "1-tools"), [""; 0]);
@@ -159,7 +207,8 @@ mod tests {
 
     #[test]
     fn the_account_is_bound_to_the_role() {
-        let account = Account { name: "bench".into(), namespace: "tools".into(), least: false };
+        let account =
+            Account { name: "bench".into(), namespace: "tools".into(), ..Account::default() };
         let yaml = manifests(&account);
         assert_eq!(read::<Namespace>(&yaml, 0).metadata.name.as_deref(), Some("tools"));
         let made: ServiceAccount = read(&yaml, 1);

@@ -85,18 +85,31 @@ const WORDS: &str = "the last lines of agents that ended, in `agents.log`";
 const METERS: &str = "what the kubelets and cAdvisor meter";
 const DOCTOR: &str = "`hopbench doctor`";
 
-/// Those of the rights `asked` for that are missing, with what cannot be done.
+/// The rights that only runs in a given namespace need: elsewhere the namespace goes with them.
+const GIVEN: &[Right] = &[right("", "configmaps", &["delete"], true)];
+
+/// The rights in their order. With a namespace that is `given`, those in it, and no others: a
+/// `Role` can grant them.
+pub(crate) fn all(given: bool) -> impl Iterator<Item = &'static Right> {
+    let more = if given { GIVEN } else { &[] };
+    RIGHTS.iter().chain(more).filter(move |right| right.namespaced || !given)
+}
+
+/// Those of the rights `asked` for that are missing, with what cannot be done: in the given
+/// namespace, or in all.
 pub(crate) fn lacking(
     access: &Access,
+    namespace: Option<&str>,
     asked: impl Fn(&Right) -> bool,
 ) -> Result<Vec<(&'static Right, &'static str)>, Fault> {
     let reviews: Api<SelfSubjectAccessReview> = Api::all(access.client.clone());
-    let all = RIGHTS.iter().filter(|right| asked(right));
+    let all = all(namespace.is_some()).filter(|right| asked(right));
     let questions = all.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb))).map(
         |(right, verb)| {
             let reviews = reviews.clone();
             async move {
-                let answer = reviews.create(&PostParams::default(), &review(right, verb)).await?;
+                let answer =
+                    reviews.create(&PostParams::default(), &review(right, verb, namespace)).await?;
                 let is_allowed = answer.status.is_some_and(|status| status.allowed);
                 Ok(if is_allowed { None } else { Some((right, verb)) })
             }
@@ -108,7 +121,7 @@ pub(crate) fn lacking(
     answers.map(|answers: Vec<Option<_>>| answers.into_iter().flatten().collect())
 }
 
-fn review(right: &Right, verb: &str) -> SelfSubjectAccessReview {
+fn review(right: &Right, verb: &str, namespace: Option<&str>) -> SelfSubjectAccessReview {
     let (resource, subresource) =
         right.resource.split_once('/').map_or((right.resource, None), |(r, s)| (r, Some(s)));
     let attributes = ResourceAttributes {
@@ -116,8 +129,8 @@ fn review(right: &Right, verb: &str) -> SelfSubjectAccessReview {
         resource: Some(resource.to_owned()),
         subresource: subresource.map(str::to_owned),
         verb: Some(verb.to_owned()),
-        // Every run has a namespace of its own, so the right has to hold in all.
-        namespace: Some(String::new()),
+        // A run has a namespace of its own where none is given, so the right has to hold in all.
+        namespace: Some(namespace.unwrap_or_default().to_owned()),
         ..ResourceAttributes::default()
     };
     SelfSubjectAccessReview {

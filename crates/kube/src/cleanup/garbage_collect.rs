@@ -37,6 +37,8 @@ pub struct CleanupScope {
     pub run: Option<String>,
     /// Runs that gave no sign for at least so long. Zero takes those that run, too.
     pub silent_for: Duration,
+    /// Only in this namespace, which was given to runs; absent: the namespaces that runs made.
+    pub namespace: Option<String>,
     /// Only say what would be removed.
     pub dry_run: bool,
 }
@@ -44,7 +46,7 @@ pub struct CleanupScope {
 impl Default for CleanupScope {
     /// All dead runs.
     fn default() -> Self {
-        Self { run: None, silent_for: DEAD_AFTER, dry_run: false }
+        Self { run: None, silent_for: DEAD_AFTER, namespace: None, dry_run: false }
     }
 }
 
@@ -55,6 +57,8 @@ pub struct FoundRun {
     pub run: String,
     /// Its namespace.
     pub namespace: String,
+    /// Whether the namespace was given to the run: then it stays, and only the run's objects go.
+    pub is_guest: bool,
     /// For how long it gave no sign.
     pub silent_for: Duration,
     /// The outcome.
@@ -79,6 +83,9 @@ impl fmt::Display for FoundRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let silent = long_time(self.silent_for.as_secs());
         write!(f, "namespace {}: ", self.namespace)?;
+        if self.is_guest {
+            write!(f, "objects of run {} ", self.run)?;
+        }
         match &self.outcome {
             CleanupOutcome::Removed => write!(f, "removed (no sign of its run for {silent})"),
             CleanupOutcome::WouldBeRemoved => {
@@ -101,6 +108,10 @@ impl fmt::Display for FoundRun {
 /// The API server does not say what there is. What cannot be removed is a [`CleanupOutcome`].
 pub fn clean(access: &Access, sweep: &CleanupScope) -> Result<Vec<FoundRun>, Fault> {
     let meant = access.ask("the namespaces of runs", found(&access.client, sweep))?;
+    if let (Some(run), Some(namespace), true) = (&sweep.run, &sweep.namespace, meant.is_empty()) {
+        let text = format!("--run: found no objects of run `{run}` in namespace `{namespace}`");
+        return Err(Fault::input(text));
+    }
     if let (Some(run), true) = (&sweep.run, meant.is_empty()) {
         let all = access
             .ask("the namespaces of runs", found(&access.client, &CleanupScope::default()))?;
@@ -118,15 +129,69 @@ pub fn clean(access: &Access, sweep: &CleanupScope) -> Result<Vec<FoundRun>, Fau
     }
     let done = iter(meant).map(|mut swept| async {
         if swept.outcome == CleanupOutcome::WouldBeRemoved && !sweep.dry_run {
-            swept.outcome =
-                match teardown::namespace(&access.client, &swept.run, &swept.namespace).await {
-                    Ok(()) => CleanupOutcome::Removed,
-                    Err(why) => CleanupOutcome::Failed(why),
-                };
+            swept.outcome = match remove(&access.client, &swept).await {
+                Ok(()) => CleanupOutcome::Removed,
+                Err(why) => CleanupOutcome::Failed(why),
+            };
         }
         swept
     });
     Ok(access.runtime.block_on(done.buffered(AT_ONCE).collect()))
+}
+
+async fn remove(client: &Client, found: &FoundRun) -> Result<(), String> {
+    if found.is_guest {
+        teardown::objects(client, &found.run, &found.namespace).await
+    } else {
+        teardown::namespace(client, &found.run, &found.namespace).await
+    }
+}
+
+/// Makes room for a run in a namespace that was given: what a dead run left there is removed first.
+///
+/// # Errors
+/// A run that lives is there, or an object of others has the name of the owner.
+pub(crate) fn vacate(access: &Access, namespace: &str) -> Result<(), Fault> {
+    let all = CleanupScope { namespace: Some(namespace.to_owned()), ..CleanupScope::default() };
+    for found in clean(access, &all)? {
+        match &found.outcome {
+            CleanupOutcome::Alive => {
+                return Err(Fault::environment(format!(
+                    "namespace {namespace} has run {}, which gave a sign {} ago: wait until it is done, or `hopbench \
+                     kube clean --namespace {namespace} --run {}`",
+                    found.run,
+                    long_time(found.silent_for.as_secs()),
+                    found.run
+                )));
+            }
+            CleanupOutcome::Failed(why) => return Err(Fault::environment(why.clone())),
+            CleanupOutcome::Removed | CleanupOutcome::WouldBeRemoved => {}
+        }
+    }
+    Ok(())
+}
+
+/// The run in a namespace that was given to it; a run has it for itself while it lasts.
+async fn guest(
+    client: &Client,
+    namespace: &str,
+    sweep: &CleanupScope,
+) -> kube::Result<Vec<FoundRun>> {
+    let owners: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let Some(owner) = owners.get_opt(OWNER).await? else { return Ok(Vec::new()) };
+    let labels = owner.labels();
+    let (key, value) = labels::MANAGED_BY;
+    let is_ours = labels.get(key).is_some_and(|found| found == value);
+    let Some(run) = labels.get(RUN).filter(|_| is_ours).cloned() else { return Ok(Vec::new()) };
+    if sweep.run.as_deref().is_some_and(|wanted| names::run_of(wanted) != run) {
+        return Ok(Vec::new());
+    }
+    let created = owner.creation_timestamp().map(|created| created.0);
+    let silent_for = silence(heartbeat::now(client).await?, created, heartbeat::sign(&owner));
+    let is_meant = sweep.run.is_some() || silent_for >= sweep.silent_for;
+    let outcome = if is_meant { CleanupOutcome::WouldBeRemoved } else { CleanupOutcome::Alive };
+    let namespace = namespace.to_owned();
+    Ok(vec![FoundRun { run, namespace, is_guest: true, silent_for, outcome }])
 }
 
 /// Begins to remove what dead runs left, in the background; a sentence for each. Never waits for
@@ -149,6 +214,9 @@ pub(crate) async fn leftovers(runtime: &Handle, client: &Client) -> Vec<String> 
 
 /// The runs that there are, with what is to be done about them.
 async fn found(client: &Client, sweep: &CleanupScope) -> kube::Result<Vec<FoundRun>> {
+    if let Some(namespace) = &sweep.namespace {
+        return guest(client, namespace, sweep).await;
+    }
     let selector = match &sweep.run {
         Some(run) => format!("{},{}", labels::of_all(), labels::of_run(names::run_of(run))),
         None => format!("{},{RUN}", labels::of_all()),
@@ -169,7 +237,7 @@ async fn found(client: &Client, sweep: &CleanupScope) -> kube::Result<Vec<FoundR
             silence(now, namespace.creation_timestamp().map(|created| created.0), sign);
         let is_meant = sweep.run.is_some() || silent_for >= sweep.silent_for;
         let outcome = if is_meant { CleanupOutcome::WouldBeRemoved } else { CleanupOutcome::Alive };
-        found.push(FoundRun { run, namespace: name, silent_for, outcome });
+        found.push(FoundRun { run, namespace: name, is_guest: false, silent_for, outcome });
     }
     Ok(found)
 }
@@ -206,6 +274,7 @@ mod tests {
             let swept = FoundRun {
                 run: "x".into(),
                 namespace: "hopbench-x".into(),
+                is_guest: false,
                 silent_for: Duration::from_secs(seconds),
                 outcome,
             };

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{Namespace, Pod};
-use kube::Client;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
 use kube::api::{DeleteParams, ListParams};
+use kube::{Client, ResourceExt};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::api::access::explain;
 use crate::api::client::Api;
 use crate::api::create::passes;
-use crate::api::labels;
+use crate::api::labels::{self, OWNER, RUN};
 
 /// Time limit for the removal.
 const MOST: Duration = Duration::from_secs(30);
@@ -34,6 +34,66 @@ pub(crate) async fn namespace(client: &Client, run: &str, namespace: &str) -> Re
         Ok(Err(why)) => Err(format!("{why}; {by_hand}")),
         Err(_) => Err(format!(
             "the API server does not say whether namespace {namespace} is gone; {by_hand}"
+        )),
+    }
+}
+
+/// Deletes the objects of a run in a namespace that was given, and waits until its pods are gone.
+/// The cluster's garbage collector takes all that the run's owner owns.
+pub(crate) async fn objects(client: &Client, run: &str, namespace: &str) -> Result<(), String> {
+    let by_hand = format!(
+        "`hopbench kube clean --namespace {namespace} --run {run}` removes what is left of the run"
+    );
+    let (until, lost) = (Instant::now() + MOST, Instant::now() + LOST);
+    let gone = async {
+        let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
+        let owners: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+        let ours = ListParams::default().labels(&labels::of_run(run));
+        let mut seconds = 1;
+        loop {
+            let how = DeleteParams::default().grace_period(seconds);
+            match pods.delete_collection(&how, &ours).await {
+                Err(error) if !passes(&error) => {
+                    return Err(format!("cannot delete the run's pods: {}", explain(&error)));
+                }
+                _ => {}
+            }
+            let left = pods.list(ours.clone()).await;
+            if left.is_ok_and(|left| left.is_empty()) {
+                break;
+            }
+            if Instant::now() >= until {
+                return Err(format!("pods of the run are still there after {MOST:?}"));
+            }
+            seconds = u32::from(Instant::now() < lost);
+            sleep(LOOK * 5).await;
+        }
+        // The owner goes last: by it, what is left of a run is found.
+        loop {
+            let found = owners.get_opt(OWNER).await;
+            let is_ours =
+                |owner: &ConfigMap| owner.labels().get(RUN).is_some_and(|label| label == run);
+            let ended = match found {
+                Ok(Some(owner)) if is_ours(&owner) => {
+                    owners.delete(OWNER, &DeleteParams::background()).await
+                }
+                Ok(_) => return Ok(()),
+                Err(error) => Err(error),
+            };
+            match ended {
+                Ok(()) => return Ok(()),
+                Err(kube::Error::Api(status)) if status.is_not_found() => return Ok(()),
+                Err(error) if passes(&error) && Instant::now() < until => sleep(LOOK).await,
+                Err(error) => {
+                    return Err(format!("cannot delete ConfigMap {OWNER}: {}", explain(&error)));
+                }
+            }
+        }
+    };
+    match timeout_at(until + ANSWER, gone).await {
+        Ok(gone) => gone.map_err(|why| format!("namespace {namespace}: {why}; {by_hand}")),
+        Err(_) => Err(format!(
+            "the API server does not say whether run {run} is gone from {namespace}; {by_hand}"
         )),
     }
 }

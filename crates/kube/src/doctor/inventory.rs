@@ -23,6 +23,7 @@ use crate::cleanup::heartbeat;
 use crate::objects::typed::typed;
 use crate::observe::meters;
 use crate::observe::meters::target::MeterTarget;
+use crate::plan::discovery;
 use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::nodes::NodeFacts;
 
@@ -71,9 +72,13 @@ impl Inventory {
     pub(crate) fn of(access: &Access, spec: &ClusterSpec) -> Result<Self, Fault> {
         let client = &access.client;
         let version = access.ask("the cluster's version", client.apiserver_version())?.git_version;
-        let listed: Api<Node> = Api::all(client.clone());
-        let listed = access.ask("the cluster's nodes", listed.list(ListParams::default()))?;
-        let nodes: Vec<NodeFacts> = listed.iter().map(|node| NodeFacts::of(node, &[])).collect();
+        let given = spec.namespace.as_deref();
+        let listed = discovery::nodes(access, spec)?;
+        let nodes: Vec<NodeFacts> = match &listed {
+            Some(nodes) => nodes.iter().map(|node| NodeFacts::of(node, &[])).collect(),
+            None => discovery::named(spec),
+        };
+        let listed = listed.unwrap_or_default();
         let first = nodes
             .iter()
             .find(|node| node.closed.is_none())
@@ -90,7 +95,7 @@ impl Inventory {
             let readings =
                 meters::read(client, spec.prometheus.as_ref(), &[target], &Arc::default()).await;
             let (kube_proxy, privileged) =
-                join(KubeProxy::of(client, &first), privileged(client)).await;
+                join(KubeProxy::of(client, &first), privileged(client, given)).await;
             Ok((readings, kube_proxy, privileged))
         };
         let (readings, kube_proxy, privileged) = access.ask("the cluster", asked)?;
@@ -112,9 +117,16 @@ impl Inventory {
             definitions: list::<Named<CustomResourceDefinition>, _>(access, |definition| {
                 definition.name_any()
             }),
-            lacking: rights::lacking(access, |_| true).map_err(said),
-            runs: clean(access, &CleanupScope { dry_run: true, ..CleanupScope::default() })
-                .map_err(said),
+            lacking: rights::lacking(access, given, |_| true).map_err(said),
+            runs: clean(
+                access,
+                &CleanupScope {
+                    dry_run: true,
+                    namespace: spec.namespace.clone(),
+                    ..CleanupScope::default()
+                },
+            )
+            .map_err(said),
             privileged,
             kube_proxy,
             readings: readings.metered,
@@ -163,7 +175,10 @@ fn images(node: &Node) -> Vec<String> {
 }
 
 /// Whether a namespace may have any pods, without making one.
-async fn privileged(client: &Client) -> Answered<()> {
+async fn privileged(client: &Client, given: Option<&str>) -> Answered<()> {
+    if let Some(name) = given {
+        return Err(format!("runs make none, and namespace {name} has the level that it has"));
+    }
     let namespace = json!({
         "apiVersion": "v1",
         "kind": "Namespace",

@@ -20,6 +20,9 @@ pub(crate) struct Discovery {
     /// `v1.34.4`.
     pub(crate) version: String,
     pub(crate) nodes: Vec<NodeFacts>,
+    /// Whether the nodes are those that the cluster listed. Otherwise this user may not list them,
+    /// and they are those that the scenario names, of which nothing else is known.
+    pub(crate) has_nodes: bool,
     /// RuntimeClasses with their handlers; absent: this user may not list them.
     pub(crate) runtime_classes: Option<BTreeMap<String, String>>,
 }
@@ -28,14 +31,17 @@ impl Discovery {
     /// Asks the API server.
     pub(crate) fn of(access: &Access, spec: &ClusterSpec) -> Result<Self, Fault> {
         let version = access.ask("the cluster's version", access.client.apiserver_version())?;
-        let nodes: Api<Node> = Api::all(access.client.clone());
-        let nodes = access.ask("the cluster's nodes", nodes.list(ListParams::default()))?;
         let classes: Api<RuntimeClass> = Api::all(access.client.clone());
         let classes = access.ask("the RuntimeClasses", classes.list(ListParams::default()));
+        let listed = nodes(access, spec)?;
         let tolerations = tolerations(spec);
         Ok(Self {
             version: version.git_version,
-            nodes: nodes.iter().map(|node| NodeFacts::of(node, &tolerations)).collect(),
+            nodes: match &listed {
+                Some(nodes) => nodes.iter().map(|node| NodeFacts::of(node, &tolerations)).collect(),
+                None => named(spec),
+            },
+            has_nodes: listed.is_some(),
             runtime_classes: classes.ok().map(|all| {
                 all.into_iter().map(|class| (class.name_any(), class.handler)).collect()
             }),
@@ -50,6 +56,26 @@ impl Discovery {
         let handler = self.runtime_classes.as_ref().and_then(|all| all.get(class));
         has_own_kernel(class) || handler.is_some_and(|handler| has_own_kernel(handler))
     }
+}
+
+/// The cluster's nodes; `None`: a namespace was given, and this user may not list nodes.
+pub(crate) fn nodes(access: &Access, spec: &ClusterSpec) -> Result<Option<Vec<Node>>, Fault> {
+    let nodes: Api<Node> = Api::all(access.client.clone());
+    let asked = async {
+        match nodes.list(ListParams::default()).await {
+            Err(kube::Error::Api(status)) if status.is_forbidden() && spec.namespace.is_some() => {
+                Ok(None)
+            }
+            listed => listed.map(Some),
+        }
+    };
+    access.ask("the cluster's nodes", asked)
+}
+
+/// The nodes that the scenario names.
+pub(crate) fn named(spec: &ClusterSpec) -> Vec<NodeFacts> {
+    let names = spec.nodes.iter().filter_map(|node| node.node.clone());
+    names.map(|name| NodeFacts { name, ..NodeFacts::default() }).collect()
 }
 
 /// The tolerations of a run's pods, which stand in the scenario's patch.

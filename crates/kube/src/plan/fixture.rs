@@ -40,6 +40,8 @@ pub(crate) fn spec() -> ClusterSpec {
     };
     ClusterSpec {
         context: None,
+        kubeconfig: None,
+        namespace: None,
         image: "hopbench:0.1.0".into(),
         pull_policy: "Never".into(),
         nodes: ["a", "b", "c"].map(node).into(),

@@ -18,13 +18,24 @@ use crate::objects::service::ServiceEntry;
 /// Time limit for all of them.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Makes a run's namespace, and the object that owns all others; the number that it got.
+/// Makes a run's namespace, where none was given, and the object that owns all others; the number
+/// that it got.
 pub(crate) async fn frame(
     client: &Client,
-    namespace: &Namespace,
+    namespace: Option<&Namespace>,
     owner: &ConfigMap,
 ) -> kube::Result<String> {
     let until = Instant::now() + PATIENCE;
+    if let Some(namespace) = namespace {
+        own(client, namespace, until).await?;
+    }
+    let name = owner.namespace().unwrap_or_default();
+    let owners: Api<ConfigMap> = Api::namespaced(client.clone(), &name);
+    let owner = create(&owners, owner, until).await?;
+    Ok(owner.metadata.uid.unwrap_or_default())
+}
+
+async fn own(client: &Client, namespace: &Namespace, until: Instant) -> kube::Result<()> {
     let name = namespace.name_any();
     let namespaces: Api<Namespace> = Api::all(client.clone());
     match create(&namespaces, namespace, until).await {
@@ -34,12 +45,10 @@ pub(crate) async fn frame(
             if found.labels().get(RUN) != namespace.labels().get(RUN) {
                 return Err(kube::Error::Api(status));
             }
+            Ok(())
         }
-        made => drop(made?),
+        made => made.map(drop),
     }
-    let owners: Api<ConfigMap> = Api::namespaced(client.clone(), &name);
-    let owner = create(&owners, owner, until).await?;
-    Ok(owner.metadata.uid.unwrap_or_default())
 }
 
 /// Makes what the pods need. The entries of its Services, by their names.

@@ -123,7 +123,7 @@ impl Cluster {
     /// The connection to the cluster, made when it is first needed.
     pub(super) fn access(&mut self) -> Result<&Access, Fault> {
         if self.access.is_none() {
-            self.access = Some(Access::open(self.spec.context.as_deref())?);
+            self.access = Some(Access::of(&self.spec)?);
         }
         self.access.as_ref().ok_or_else(|| Fault::environment("no connection to the cluster"))
     }
@@ -141,6 +141,9 @@ impl Cluster {
         let spec = self.spec.clone();
         let discovery = Discovery::of(self.access()?, &spec)?;
         let placement = placement(plan);
+        if !discovery.has_nodes {
+            named(&spec, &placement)?;
+        }
         let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
         self.nodes =
             assigned.nodes.iter().map(|(name, node)| (name.clone(), node.name.clone())).collect();
@@ -159,6 +162,23 @@ impl Cluster {
         ends.ok_or_else(|| {
             Fault::input(format!("path `{path}` is not part of this cluster's plan"))
         })
+    }
+}
+
+/// Refuses nodes that would have to be chosen: this user does not see which there are.
+fn named(spec: &ClusterSpec, placement: &Placement) -> Result<(), Fault> {
+    let used = placement.nodes();
+    let mut nameless = spec.nodes.iter().filter(|node| {
+        let is_chosen = node.node.is_none() || !node.labels.is_empty() || node.zone.is_some();
+        is_chosen && used.contains(node.name.as_str())
+    });
+    match nameless.next() {
+        None => Ok(()),
+        Some(node) => Err(Fault::input(format!(
+            "testbed.kubernetes.nodes.{0}: found nothing but a choice, and this user may not list nodes; expected the \
+             node's name and no more, as in `nodes: {{{0}: {{name: worker-1}}}}`, or the right to list nodes",
+            node.name
+        ))),
     }
 }
 

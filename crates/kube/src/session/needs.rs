@@ -113,6 +113,7 @@ fn patched(
     let run = RunIdentity {
         name: "check".to_owned(),
         namespace: "check".to_owned(),
+        is_guest: false,
         owner: String::new(),
     };
     let sidecars = mesh::sidecars(spec, placement);
@@ -258,6 +259,7 @@ mod tests {
         Discovery {
             version: String::new(),
             nodes: nodes.iter().map(node).collect(),
+            has_nodes: true,
             runtime_classes: Some(classes),
         }
     }

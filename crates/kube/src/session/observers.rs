@@ -12,6 +12,7 @@ use kube::api::ListParams;
 
 use crate::api::access::Access;
 use crate::api::client::Api;
+use crate::api::labels;
 use crate::mesh;
 use crate::objects::containers::{AGENT, PROGRAM};
 use crate::observe::meters;
@@ -26,7 +27,11 @@ const SETTLE: Duration = Duration::from_secs(5);
 
 /// Begins to watch what stands, and the pods of a gateway that others made.
 pub(crate) fn watch(access: &Access, built: &Built) -> Watch {
-    let mut scopes = vec![Scope { namespace: built.run.namespace.clone(), labels: None }];
+    let mut scopes = vec![Scope {
+        namespace: built.run.namespace.clone(),
+        // Pods of others in a namespace that was given are no part of the run.
+        labels: built.run.is_guest.then(|| labels::of_run(&built.run.name)),
+    }];
     scopes.extend(gateway(&built.spec));
     let nodes = built.nodes.values().map(|node| node.name.clone()).collect();
     let watch = Watch::start(access.runtime.handle(), &access.client, &scopes, &nodes);

@@ -38,8 +38,9 @@ impl Cluster {
         let progress = self.progress.clone();
         let conductor = Conductor::new().map_err(Fault::environment)?;
         let name = self.named.clone().map_or_else(names::run, Ok)?;
-        let mut run =
-            RunIdentity { namespace: names::namespace(&name), name, owner: String::new() };
+        let is_guest = spec.namespace.is_some();
+        let namespace = spec.namespace.clone().unwrap_or_else(|| names::namespace(&name));
+        let mut run = RunIdentity { namespace, name, is_guest, owner: String::new() };
         let host_port = names::host_port(&run.name);
         let sidecars = mesh::sidecars(&spec, &placement);
         let (nodes, sidecars) = (&assigned.nodes, &sidecars);
@@ -48,7 +49,11 @@ impl Cluster {
         let (level, beyond) =
             blueprint::level(&blueprint::pods(&ground, &run)?, mesh::beyond(&spec, &placement));
         for (pod, what) in &beyond {
-            self.note(&format!("{pod} needs {}: the run's namespace is {level}", what.join(", ")));
+            let is = if is_guest { "has to be" } else { "is" };
+            self.note(&format!(
+                "{pod} needs {}: the run's namespace {is} {level}",
+                what.join(", ")
+            ));
         }
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let (namespace, owner) = blueprint::frame(&run, level, &plan.name, host.trim())?;
@@ -61,6 +66,19 @@ impl Cluster {
             run.namespace
         ));
         progress.say(&format!("nodes: {}", places.join(", ")));
+        if is_guest {
+            let access = self.access()?;
+            garbage_collect::vacate(access, &run.namespace)?;
+            self.note(&format!(
+                "namespace {} was given: it stays, and nothing is made outside of it",
+                run.namespace
+            ));
+        }
+        if !discovery.has_nodes {
+            self.note(
+                "this user may not list nodes: what is known of nodes, their changes and their meters are left out",
+            );
+        }
         // From here on there may be something to be taken away.
         self.run = Some(run.clone());
         self.settled = Some(until);
@@ -70,11 +88,17 @@ impl Cluster {
             .as_ref()
             .ok_or_else(|| Fault::environment("no connection to the cluster"))?;
         let client = access.client.clone();
-        let made = objects::frame(&client, &namespace, &owner);
-        run.owner = access.ask(&format!("making namespace {}", run.namespace), made)?;
+        let made = objects::frame(&client, Some(&namespace).filter(|_| !is_guest), &owner);
+        let making = if is_guest { "making objects in namespace" } else { "making namespace" };
+        run.owner = access.ask(&format!("{making} {}", run.namespace), made)?;
         let heartbeat = Heartbeat::start(access.runtime.handle(), &client, &run.namespace);
-        let dead =
-            access.runtime.block_on(garbage_collect::leftovers(access.runtime.handle(), &client));
+        let leftovers = async {
+            if is_guest {
+                return Vec::new();
+            }
+            garbage_collect::leftovers(access.runtime.handle(), &client).await
+        };
+        let dead = access.runtime.block_on(leftovers);
         let node = assigned.nodes.values().next().map(|node| node.name.clone()).unwrap_or_default();
         let asked = client.clone();
         let kube_proxy =

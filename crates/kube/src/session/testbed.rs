@@ -37,9 +37,10 @@ impl Testbed for Cluster {
             }
         };
         let mut needs = needs::missing(&self.spec, &placement, &discovery, &assigned);
+        let given = self.spec.namespace.clone();
         let asked =
             |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
-        match self.access().and_then(|access| rights::lacking(access, asked)) {
+        match self.access().and_then(|access| rights::lacking(access, given.as_deref(), asked)) {
             Ok(lacking) => {
                 needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking));
             }
@@ -228,9 +229,16 @@ impl Testbed for Cluster {
         self.built = None;
         let Some(run) = self.run.take() else { return };
         let Some(access) = &self.access else { return };
-        self.progress.say(&format!("removing namespace {}", run.namespace));
-        let cleared =
-            access.runtime.block_on(teardown::namespace(&access.client, &run.name, &run.namespace));
+        let what = if run.is_guest { "the run's objects in namespace" } else { "namespace" };
+        self.progress.say(&format!("removing {what} {}", run.namespace));
+        let cleared = access.runtime.block_on(async {
+            let (client, space) = (&access.client, &run.namespace);
+            if run.is_guest {
+                teardown::objects(client, &run.name, space).await
+            } else {
+                teardown::namespace(client, &run.name, space).await
+            }
+        });
         if let Err(why) = cleared {
             self.note(&why);
         }

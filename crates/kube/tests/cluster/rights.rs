@@ -1,6 +1,7 @@
 //! A whole run with the rights that `hopbench kube manifests` prints, and no others.
 
 mod asked;
+mod given;
 
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
@@ -101,7 +102,7 @@ fn read<K: DeserializeOwned>(yaml: &str) -> K {
 }
 
 fn account(name: &str, least: bool) -> Account {
-    Account { name: name.to_owned(), namespace: name.to_owned(), least }
+    Account { name: name.to_owned(), namespace: name.to_owned(), only_there: false, least }
 }
 
 #[test]

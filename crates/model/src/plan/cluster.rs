@@ -14,6 +14,13 @@ pub struct ClusterSpec {
     /// The context of the kubeconfig; absent: its current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// The file of the kubeconfig; absent: as for kubectl.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubeconfig: Option<String>,
+    /// The namespace in which runs make their objects. It exists already, and stays. Absent: each
+    /// run makes one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// The image of the agents' pods.
     pub image: String,
     /// `Always`, `IfNotPresent` or `Never`.

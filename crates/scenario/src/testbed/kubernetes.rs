@@ -23,6 +23,7 @@ pub(crate) use self::prometheus::PROMETHEUS_KEYS;
 pub(crate) use self::servers::SERVER_KEYS;
 use super::lab::Lab;
 use super::names;
+use super::reach::ClusterOverrides;
 use crate::document::fields::Fields;
 use crate::document::node::{Kind, Node};
 use crate::document::problem::Problems;
@@ -59,6 +60,8 @@ impl Default for Cluster {
         Self {
             spec: ClusterSpec {
                 context: None,
+                kubeconfig: None,
+                namespace: None,
                 image: IMAGE.to_owned(),
                 pull_policy: PULL_POLICIES[0].to_owned(),
                 nodes: Vec::new(),
@@ -134,9 +137,17 @@ impl Cluster {
         out
     }
 
-    /// Takes the context that the command line says.
-    pub(super) fn set_context(&mut self, context: &str) {
-        self.spec.context = Some(context.to_owned());
+    /// Takes what the command line says of the cluster.
+    pub(super) fn reached(&mut self, over: &ClusterOverrides) {
+        for (own, said) in [
+            (&mut self.spec.context, &over.context),
+            (&mut self.spec.kubeconfig, &over.kubeconfig),
+            (&mut self.spec.namespace, &over.namespace),
+        ] {
+            if said.is_some() {
+                own.clone_from(said);
+            }
+        }
     }
 
     /// Names of the nodes that the scenario says something of.

@@ -9,10 +9,14 @@ use hopbench_model::{
     ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, PodNetwork, PrometheusSpec,
     SECOND, ServerImage, TestbedSpec, Via,
 };
-use hopbench_scenario::{Overrides, SHIPPED, read_testbed};
+use hopbench_scenario::{ClusterOverrides, Overrides, SHIPPED, read_testbed};
 use serde_json::json;
 
 use crate::common::{CLUSTER, lines, on, plan, resolved, testbed, testbed_file, try_with};
+
+fn prod() -> ClusterOverrides {
+    ClusterOverrides { context: Some("prod".to_owned()), ..ClusterOverrides::default() }
+}
 
 fn cluster(spec: &TestbedSpec) -> &ClusterSpec {
     match spec {
@@ -201,21 +205,29 @@ fn of_several_testbeds_one_is_chosen() {
 fn a_testbed_can_be_read_alone() {
     let file = |text: &str| testbed_file(text).testbed.expect("a file");
     let named = |name: &str| testbed(name).testbed.expect("a name");
-    let alone =
-        read_testbed(&file("kubernetes: {image: x, nodes: {b: , a: {zone: z1}}}"), Some("prod"))
-            .expect("a testbed");
+    let alone = read_testbed(&file("kubernetes: {image: x, nodes: {b: , a: {zone: z1}}}"), &prod())
+        .expect("a testbed");
     let spec = cluster(&alone);
     assert_eq!((spec.image.as_str(), spec.context.as_deref()), ("x", Some("prod")));
     assert_eq!(spec.nodes, [node("b"), in_zone("a", "z1")]);
     assert!(
-        cluster(&read_testbed(&named("kubernetes"), None).expect("a testbed")).nodes.is_empty()
+        cluster(
+            &read_testbed(&named("kubernetes"), &ClusterOverrides::default()).expect("a testbed")
+        )
+        .nodes
+        .is_empty()
     );
-    assert_eq!(read_testbed(&named("lab"), None).expect("a testbed").name(), "lab");
-    let said =
-        lines(&read_testbed(&file("kubernetes: {imag: x}"), None).expect_err("a misspelt key"));
+    assert_eq!(
+        read_testbed(&named("lab"), &ClusterOverrides::default()).expect("a testbed").name(),
+        "lab"
+    );
+    let said = lines(
+        &read_testbed(&file("kubernetes: {imag: x}"), &ClusterOverrides::default())
+            .expect_err("a misspelt key"),
+    );
     assert!(said.starts_with("bed.yaml:1:14: kubernetes.imag: found `imag`"), "{said}");
     assert!(
-        lines(&read_testbed(&named("lab"), Some("prod")).expect_err("no context"))
+        lines(&read_testbed(&named("lab"), &prod()).expect_err("no context"))
             .starts_with("--context: ")
     );
 }
@@ -242,7 +254,7 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
 fn a_context_is_for_clusters() {
     let context = |testbed: &str, overrides: Overrides| {
         let text = on(&format!("testbed: {testbed}\npaths: {{p: host@a -> host@b}}"));
-        try_with(&text, &Overrides { context: Some("prod".to_owned()), ..overrides })
+        try_with(&text, &Overrides { cluster: prod(), ..overrides })
     };
     let of = |resolved: Result<hopbench_scenario::Resolved, _>| {
         let resolved: Result<_, Vec<hopbench_scenario::ScenarioProblem>> = resolved;

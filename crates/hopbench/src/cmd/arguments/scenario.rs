@@ -104,7 +104,7 @@ pub(in crate::cmd) fn secrets_of(
     }
     match sends_elsewhere(&run.plan, &resolved.plan, testbed) {
         Some(what)
-            if !resolved.secrets.is_empty() || testbed.has_testbed() || testbed.has_context() =>
+            if !resolved.secrets.is_empty() || testbed.has_testbed() || testbed.has_cluster() =>
         {
             Err(Fault::input(format!(
                 "--resume: found {what} in the folder, expected what `{name}` says (with the same --testbed): the values \
@@ -122,8 +122,10 @@ fn sends_elsewhere(folder: &Plan, own: &Plan, asked: &TestbedArguments) -> Optio
         // No packet of a lab leaves it.
         (TestbedSpec::Lab(_), TestbedSpec::Lab(_)) if !asked.has_testbed() => true,
         // Whichever context, it is one of this user's.
-        (TestbedSpec::Kubernetes(folder), TestbedSpec::Kubernetes(own)) if !asked.has_context() => {
-            **folder == ClusterSpec { context: folder.context.clone(), ..(**own).clone() }
+        (TestbedSpec::Kubernetes(folder), TestbedSpec::Kubernetes(own)) if !asked.has_cluster() => {
+            let (context, kubeconfig) = (folder.context.clone(), folder.kubeconfig.clone());
+            let namespace = folder.namespace.clone();
+            **folder == ClusterSpec { context, kubeconfig, namespace, ..(**own).clone() }
         }
         (folder, own) => folder == own,
     };

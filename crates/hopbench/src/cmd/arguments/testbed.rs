@@ -1,8 +1,10 @@
-//! `--testbed` and `--context`: where a scenario runs.
+//! `--testbed`, `--context`, `--kubeconfig` and `--namespace`: where a scenario runs.
 
 use clap::{Args, Command};
 use hopbench_model::{Fault, TestbedSpec};
-use hopbench_scenario::{Overrides, ScenarioProblem, TestbedChoice, read_testbed};
+use hopbench_scenario::{
+    ClusterOverrides, Overrides, ScenarioProblem, TestbedChoice, read_testbed,
+};
 
 use super::text_file;
 use crate::testbeds::TESTBEDS;
@@ -18,12 +20,19 @@ pub(in crate::cmd) struct TestbedArguments {
     /// kubeconfig is that of kubectl: KUBECONFIG says which
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
+    /// File of the kubeconfig, in place of the usual one; for the testbed kubernetes
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<String>,
+    /// Namespace that exists, for all objects of the run; for the testbed kubernetes. Without it a
+    /// run makes one of its own
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
 }
 
 impl TestbedArguments {
     /// `--testbed lab`.
     pub(in crate::cmd) fn lab() -> Self {
-        Self { testbed: Some("lab".to_owned()), context: None }
+        Self { testbed: Some("lab".to_owned()), ..Self::default() }
     }
 
     /// The flags for a command that takes no scenario.
@@ -33,17 +42,21 @@ impl TestbedArguments {
                 arg.help("lab or kubernetes, or a YAML file with what would be under `testbed:` [default: lab]")
             })
             .mut_arg("context", |arg| arg.help("Context of the kubeconfig [default: its current one]"))
+            .mut_arg("kubeconfig", |arg| arg.help("File of the kubeconfig [default: as for kubectl]"))
+            .mut_arg("namespace", |arg| {
+                arg.help("Namespace that exists, for all objects of runs [default: one of each run's own]")
+            })
     }
 
     /// Adds what was asked for.
     pub(in crate::cmd) fn over(&self, overrides: Overrides) -> Result<Overrides, Fault> {
-        Ok(Overrides { testbed: self.choice()?, context: self.context.clone(), ..overrides })
+        Ok(Overrides { testbed: self.choice()?, cluster: self.cluster(), ..overrides })
     }
 
     /// The testbed that was asked for without a scenario; a lab where none was.
     pub(in crate::cmd) fn spec(&self) -> Result<TestbedSpec, Fault> {
         let choice = self.choice()?.unwrap_or_else(|| TestbedChoice::Named("lab".to_owned()));
-        read_testbed(&choice, self.context.as_deref()).map_err(|problems| told(&problems))
+        read_testbed(&choice, &self.cluster()).map_err(|problems| told(&problems))
     }
 
     /// Whether the command line names a testbed.
@@ -51,14 +64,27 @@ impl TestbedArguments {
         self.testbed.is_some()
     }
 
-    /// Whether the command line names a context.
-    pub(in crate::cmd) fn has_context(&self) -> bool {
-        self.context.is_some()
+    /// Whether the command line says how to reach the cluster.
+    pub(in crate::cmd) fn has_cluster(&self) -> bool {
+        self.cluster() != ClusterOverrides::default()
     }
 
-    /// Refuses both: a folder that is resumed has its testbed.
+    fn cluster(&self) -> ClusterOverrides {
+        ClusterOverrides {
+            context: self.context.clone(),
+            kubeconfig: self.kubeconfig.clone(),
+            namespace: self.namespace.clone(),
+        }
+    }
+
+    /// Refuses them all: a folder that is resumed has its testbed.
     pub(in crate::cmd) fn unasked(&self) -> Result<(), Fault> {
-        let flags = [("--testbed", &self.testbed), ("--context", &self.context)];
+        let flags = [
+            ("--testbed", &self.testbed),
+            ("--context", &self.context),
+            ("--kubeconfig", &self.kubeconfig),
+            ("--namespace", &self.namespace),
+        ];
         match flags.into_iter().find_map(|(flag, value)| Some((flag, value.as_ref()?))) {
             None => Ok(()),
             Some((flag, found)) => Err(Fault::input(format!(

@@ -1,5 +1,6 @@
 //! `hopbench kube clean`: what runs left behind that could not clean up after themselves.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -31,6 +32,12 @@ struct Flags {
     /// Context of the kubeconfig [default: its current one]
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
+    /// File of the kubeconfig [default: as for kubectl]
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// Only what runs left in this namespace, which was given to them and stays
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
 }
 
 impl Subcommand for Clean {
@@ -41,15 +48,15 @@ impl Subcommand for Clean {
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
-        let Flags { run, all, silent, dry_run, context } =
+        let Flags { run, all, silent, dry_run, context, kubeconfig, namespace } =
             Flags::from_arg_matches(matches).map_err(Fault::input)?;
         let silent_for = match silent {
             _ if all => Duration::ZERO,
             Some(silent) => Duration::from_nanos(silent.0),
             None => DEAD_AFTER,
         };
-        let access = Access::open(context.as_deref())?;
-        let swept = clean(&access, &CleanupScope { run, silent_for, dry_run })?;
+        let access = Access::open_file(kubeconfig.as_deref(), context.as_deref())?;
+        let swept = clean(&access, &CleanupScope { run, silent_for, namespace, dry_run })?;
         if swept.is_empty() {
             // For people: programs read no line.
             tell(format_args!("no run left anything in the cluster {}", access.server));

@@ -14,9 +14,13 @@ struct Flags {
     /// Name of the ServiceAccount, and of its role
     #[arg(long, value_name = "NAME", default_value_t = Account::default().name)]
     name: String,
-    /// Namespace of the ServiceAccount
-    #[arg(long, value_name = "NAME", default_value_t = Account::default().namespace)]
-    namespace: String,
+    /// Namespace that exists, in which the rights hold, and nowhere else: for runs with this
+    /// `--namespace`. Without it they hold in the whole cluster
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+    /// Namespace of the ServiceAccount with rights in the whole cluster; it is made, too
+    #[arg(long, value_name = "NAME", default_value_t = Account::default().namespace, conflicts_with = "namespace")]
+    account_namespace: String,
     /// Without the rights that only some features need: changes in the cluster go unseen then, and
     /// the cluster's own meters
     #[arg(long)]
@@ -28,13 +32,17 @@ impl Subcommand for Manifests {
         Flags::augment_args(Command::new("manifests"))
             .about("Prints the objects that give a ServiceAccount the rights that runs use, and no more")
             .long_about(None)
-            .after_help("hopbench kube manifests | kubectl apply -f -")
+            .after_help(
+                "hopbench kube manifests | kubectl apply -f -\nhopbench kube manifests --namespace team | kubectl apply -f -",
+            )
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
-        let Flags { name, namespace, least } =
+        let Flags { name, namespace, account_namespace, least } =
             Flags::from_arg_matches(matches).map_err(Fault::input)?;
-        let account = Account { name, namespace, least };
+        let only_there = namespace.is_some();
+        let namespace = namespace.unwrap_or(account_namespace);
+        let account = Account { name, namespace, only_there, least };
         let problems = account.problems();
         if !problems.is_empty() {
             return Err(Fault::from_problems(&problems));

@@ -51,9 +51,17 @@ fn cluster(
     plan: &Plan,
     places: &BTreeMap<String, String>,
 ) -> Vec<(&'static str, String)> {
+    let kubeconfig = match &spec.kubeconfig {
+        Some(file) => format!("the kubeconfig {file}"),
+        None => "the kubeconfig".to_owned(),
+    };
     let context = match &spec.context {
-        Some(context) => format!("context {context} of the kubeconfig"),
-        None => "the current context of the kubeconfig".to_owned(),
+        Some(context) => format!("context {context} of {kubeconfig}"),
+        None => format!("the current context of {kubeconfig}"),
+    };
+    let namespace = match &spec.namespace {
+        Some(name) => format!("{name}, which exists and stays"),
+        None => "one of the run's own".to_owned(),
     };
     let nodes: Vec<String> =
         spec.nodes.iter().map(|wanted| node(wanted, places.get(&wanted.name))).collect();
@@ -63,6 +71,7 @@ fn cluster(
     let mut rows = vec![
         ("testbed", format!("kubernetes: {context}")),
         ("nodes", nodes.join("; ")),
+        ("namespace", namespace),
         ("image", format!("{} (pull policy {})", spec.image, spec.pull_policy)),
         ("networks", networks.join("; ")),
     ];

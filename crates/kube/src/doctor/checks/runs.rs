@@ -51,6 +51,7 @@ mod tests {
         let run = |name: &str, outcome| FoundRun {
             run: name.into(),
             namespace: format!("hopbench-{name}"),
+            is_guest: false,
             silent_for: Duration::ZERO,
             outcome,
         };

@@ -64,7 +64,12 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
         host_port: AGENT_PORT,
     };
     let name = "0123456789".to_owned();
-    let mut run = RunIdentity { namespace: format!("hopbench-{name}"), name, owner: String::new() };
+    let mut run = RunIdentity {
+        namespace: format!("hopbench-{name}"),
+        name,
+        is_guest: false,
+        owner: String::new(),
+    };
     let (level, _) = blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
     let (namespace, mut owner) = blueprint::frame(&run, level, "test", "conductor").unwrap();
     owner.data.as_mut().unwrap().insert("version".into(), "VERSION".into());
@@ -430,7 +435,12 @@ fn the_namespace_allows_what_its_pods_need_and_no_more() {
         let (nodes, sidecars) = (nodes(), BTreeMap::new());
         let (placement, nodes, sidecars) = (&placement, &nodes, &sidecars);
         let ground = Ground { spec: &spec, placement, nodes, sidecars, host_port: AGENT_PORT };
-        let run = RunIdentity { name: "r".into(), namespace: "n".into(), owner: String::new() };
+        let run = RunIdentity {
+            name: "r".into(),
+            namespace: "n".into(),
+            is_guest: false,
+            owner: String::new(),
+        };
         let (level, beyond) =
             blueprint::level(&blueprint::pods(&ground, &run).unwrap(), BTreeMap::new());
         assert_eq!(level == Level::Privileged, !beyond.is_empty());
