@@ -6,8 +6,9 @@ use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
-use hopbench_model::{ClusterSpec, Fault};
 use hopbench_model::printable::line;
+use hopbench_model::{ClusterSpec, Fault};
+use http::Uri;
 use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
@@ -30,6 +31,8 @@ pub struct Access {
     pub client: Client,
     /// The URL of the API server.
     pub server: String,
+    /// The proxy on the way there, without credentials; absent: there is none.
+    pub proxy: Option<String>,
     /// The runtime of all asynchronous work.
     pub runtime: Runtime,
 }
@@ -75,13 +78,14 @@ impl Access {
         let mut config = runtime.block_on(config(kubeconfig, context))?;
         config.connect_timeout = Some(CONNECT);
         let server = config.cluster_url.to_string();
+        let proxy = config.proxy_url.as_ref().map(named);
         let client = {
             let _inside = runtime.enter();
             Client::try_from(config).map_err(|e| {
                 Fault::environment(format!("cannot reach {server}: {}", explain(&e)))
             })?
         };
-        Ok(Self { client, server, runtime })
+        Ok(Self { client, server, proxy, runtime })
     }
 
     /// Waits for an answer of the API server, though not for ever.
@@ -109,7 +113,7 @@ impl Access {
 
     /// A fault that says what was asked of the API server, and what to do where that is known.
     pub(crate) fn refused(&self, what: &str, error: &kube::Error) -> Fault {
-        Fault::environment(format!("{what}: {}{}", explain(error), advice(error, &self.server)))
+        Fault::environment(format!("{what}: {}{}", explain(error), advice(error, self)))
     }
 }
 
@@ -155,6 +159,12 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
         KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
     let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
     config.map_err(|e| Fault::environment(format!("the kubeconfig cannot be used: {e}")))
+}
+
+/// A proxy without the credentials that its URL may have.
+fn named(url: &Uri) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{}{port}", url.scheme_str().unwrap_or("http"), url.host().unwrap_or_default())
 }
 
 fn is_absent(error: &KubeconfigError) -> bool {
@@ -219,7 +229,7 @@ fn of_credentials(error: &kube::Error) -> Option<String> {
 }
 
 /// A remedy for an error; empty: none is known.
-fn advice(error: &kube::Error, server: &str) -> String {
+fn advice(error: &kube::Error, access: &Access) -> String {
     match error {
         kube::Error::Api(status) if status.code == 401 => {
             "; the API server does not know who this is: renew the kubeconfig's credentials"
@@ -230,8 +240,16 @@ fn advice(error: &kube::Error, server: &str) -> String {
         }
         kube::Error::Api(_) => String::new(),
         kube::Error::Service(_) | kube::Error::HyperError(_) => {
+            let server = &access.server;
+            let way = match &access.proxy {
+                Some(proxy) => format!(
+                    " by the proxy {proxy} (of `proxy-url` in the kubeconfig, HTTPS_PROXY; NO_PROXY leaves \
+                     it out)"
+                ),
+                None => String::new(),
+            };
             format!(
-                "; is {server} the right cluster, and does `kubectl version` reach it from here?"
+                "; is {server} the right cluster, and does `kubectl version` reach it from here{way}?"
             )
         }
         _ => String::new(),
@@ -240,7 +258,63 @@ fn advice(error: &kube::Error, server: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
     use super::*;
+
+    /// A kubeconfig for a server that nobody has, behind this proxy.
+    fn behind(proxy: &str) -> Access {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kubeconfig");
+        let config = format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+             clusters: [{{name: c, cluster: {{server: \"https://cluster.invalid:6443\", proxy-url: \"{proxy}\"}}}}]\n\
+             users: [{{name: u, user: {{token: t}}}}]\n"
+        );
+        std::fs::write(&file, config).unwrap();
+        Access::open_file(Some(&file), None).unwrap()
+    }
+
+    /// Asks by this proxy, once; what the proxy was told first.
+    fn told(access: &Access) -> String {
+        access.ask("the version", access.client.apiserver_version()).unwrap_err().text
+    }
+
+    #[test]
+    fn an_http_proxy_is_asked_for_the_server_and_named_when_it_refuses() {
+        let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = proxy.local_addr().unwrap();
+        let refuses = thread::spawn(move || {
+            let (mut client, _) = proxy.accept().unwrap();
+            let mut asked = String::new();
+            BufReader::new(client.try_clone().unwrap()).read_line(&mut asked).unwrap();
+            client.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n").unwrap();
+            asked
+        });
+        let said = told(&behind(&format!("http://someone:hush@{at}")));
+        assert_eq!(refuses.join().unwrap(), "CONNECT cluster.invalid:6443 HTTP/1.1\r\n");
+        assert!(said.contains(&format!("by the proxy http://{at}")), "{said}");
+        assert!(!said.contains("hush"), "{said}");
+    }
+
+    #[test]
+    fn a_socks_proxy_is_greeted_and_named_when_it_refuses() {
+        let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = proxy.local_addr().unwrap();
+        let refuses = thread::spawn(move || {
+            let (mut client, _) = proxy.accept().unwrap();
+            let mut version = [0];
+            std::io::Read::read_exact(&mut client, &mut version).unwrap();
+            // No method of those that it offers.
+            client.write_all(&[5, 0xff]).unwrap();
+            version
+        });
+        let said = told(&behind(&format!("socks5://{at}")));
+        assert_eq!(refuses.join().unwrap(), [5]);
+        assert!(said.contains(&format!("by the proxy socks5://{at}")), "{said}");
+    }
 
     #[test]
     fn a_program_for_credentials_that_fails_is_told_without_its_secrets() {
