@@ -84,6 +84,9 @@ pub fn manifests(account: &Account) -> String {
             let _ = writeln!(yaml, "# only {}", purpose(right));
         }
         only_for = right.only_for;
+        for line in implied(right) {
+            let _ = writeln!(yaml, "# {line}");
+        }
         let verbs = right.verbs.join(", ");
         let _ = writeln!(
             yaml,
@@ -102,6 +105,22 @@ pub fn manifests(account: &Account) -> String {
          - {{kind: ServiceAccount, name: {name}, namespace: {namespace}}}\n"
     );
     yaml
+}
+
+/// What a right implies beyond its words, a line each; empty: nothing.
+fn implied(right: &Right) -> &'static [&'static str] {
+    let has = |verb: &str| right.verbs.contains(&verb);
+    match right.resource {
+        "pods" if has("create") => &[
+            "`create pods` implies more: a pod may run as any ServiceAccount of its namespace,",
+            "and mount all Secrets and ConfigMaps there. The namespace's Pod Security says what it may do to a node.",
+        ],
+        "secrets" if has("patch") => &[
+            "`patch secrets` implies more: it changes any Secret of a namespace, and the answer to a patch shows",
+            "the Secret.",
+        ],
+        _ => &[],
+    }
 }
 
 fn purpose(right: &Right) -> String {
@@ -189,6 +208,16 @@ mod tests {
         let cluster =
             ["nodes", "nodes/proxy", "namespaces", "runtimeclasses", "customresourcedefinitions"];
         assert!(cluster.iter().all(|resource| granted(resource).is_empty()), "{yaml}");
+    }
+
+    #[test]
+    fn what_rights_imply_stands_beside_them() {
+        for only_there in [false, true] {
+            let of = |least| manifests(&Account { only_there, least, ..Account::default() });
+            let (all, least) = (of(false), of(true));
+            assert!(all.contains("# `create pods` implies") && least.contains("# `create pods`"));
+            assert!(all.contains("# `patch secrets` implies") && !least.contains("patch secrets"));
+        }
     }
 
     #[test]
