@@ -22,6 +22,7 @@ use hopbench_model::Fault;
 use self::about::{completions, habits, list, schema, version};
 use self::serving::{agent, policy, relay, serve, telemetry};
 use self::subcommand::Subcommand;
+use crate::invocation;
 use crate::output::{print, usage};
 
 /// Every command that is not a workload, in the order of the help.
@@ -73,6 +74,7 @@ pub(crate) fn run() -> Result<ExitCode, Fault> {
 /// The whole command line.
 pub(crate) fn command() -> Command {
     Command::new("hopbench")
+        .bin_name(invocation::words())
         .version(version::SHORT)
         .long_version(version::long())
         .about("Measures what each hop of a network path costs")

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use hopbench_model::{Fault, FaultKind};
 
+use crate::invocation;
 use crate::output::tell;
 
 /// Says what went wrong, and turns it into the exit code.
@@ -13,7 +14,7 @@ pub(crate) fn code(result: Result<ExitCode, Fault>) -> ExitCode {
         Ok(code) => return code,
         Err(fault) => fault,
     };
-    fault.text.lines().for_each(tell);
+    invocation::typed(&fault.text).lines().for_each(tell);
     ExitCode::from(match fault.kind {
         FaultKind::Input => 2,
         FaultKind::Environment => 3,

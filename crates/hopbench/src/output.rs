@@ -12,6 +12,8 @@ use hopbench_model::{Fault, printable};
 use hopbench_report::campaign::Screen;
 use hopbench_sys::terminal;
 
+use crate::invocation;
+
 mod bar;
 
 pub(crate) use bar::Bar;
@@ -94,7 +96,7 @@ fn written(result: io::Result<()>) -> Result<(), Fault> {
 /// A line on standard error with our name before it. Further lines of others' words are indented,
 /// so that none of them is taken for a line of ours. Nobody may be there to read it.
 pub(crate) fn tell(text: impl Display) {
-    remark(format_args!("hopbench: {text}"));
+    remark(format_args!("{}: {text}", invocation::words()));
 }
 
 /// As [`tell`], without our name.
@@ -110,6 +112,16 @@ pub(crate) fn remark(text: impl Display) {
 /// and of what is wrong the arguments without characters that steer. The exit code.
 pub(crate) fn usage(error: &clap::Error) -> u8 {
     let plain = error.render().to_string();
+    let typed = invocation::typed(&plain);
+    if typed != plain {
+        let shown = printable::lines(&typed);
+        let _ = if error.use_stderr() {
+            stderr().write_all(shown.as_bytes())
+        } else {
+            stdout().write_all(shown.as_bytes())
+        };
+        return u8::try_from(error.exit_code()).unwrap_or(2);
+    }
     // Whoever reads on a terminal gets the parser's colours, unless an argument has some of its
     // own.
     if plain == printable::lines(&plain) {

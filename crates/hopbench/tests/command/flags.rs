@@ -1,10 +1,12 @@
 //! One name for one thing: flags, their hidden aliases, and the version.
 
+use std::process::Command;
+
 use hopbench_model::{RECORD_SCHEMA, RUN_SCHEMA};
 use hopbench_wire::PROTOCOL;
 
 use crate::lab::program;
-use crate::lab::program::run;
+use crate::lab::program::{binary, run};
 
 #[test]
 fn the_version_says_what_it_speaks() {
@@ -22,6 +24,23 @@ fn the_version_says_what_it_speaks() {
     );
     assert!(!of("commit").is_empty());
     assert_eq!(run(&mut program(&["-V"])).stdout.lines().count(), 1);
+}
+
+#[test]
+fn as_a_plugin_of_kubectl_it_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plugin = folder.path().join("kubectl-hopbench");
+    std::os::unix::fs::symlink(binary(), &plugin).expect("a link");
+    let called = |args: &[&str]| run(Command::new(&plugin).args(args));
+    let help = called(&["kube", "manifests", "--help"]);
+    assert_eq!(help.code, Some(0), "{}", help.story());
+    for part in ["Usage: kubectl hopbench kube manifests", "\nkubectl hopbench kube manifests | "] {
+        assert!(help.stdout.contains(part), "no {part}: {}", help.story());
+    }
+    let bad = called(&["kube", "manifests", "--name", "Bad_Name"]);
+    assert!(bad.stderr.starts_with("kubectl hopbench: "), "{}", bad.story());
+    let unknown = called(&["rum"]);
+    assert!(unknown.stderr.contains("kubectl hopbench"), "{}", unknown.story());
 }
 
 /// Everywhere the one name is in the help, and the other is not, and still means the same.
