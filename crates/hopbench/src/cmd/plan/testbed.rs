@@ -59,10 +59,6 @@ fn cluster(
         Some(context) => format!("context {context} of {kubeconfig}"),
         None => format!("the current context of {kubeconfig}"),
     };
-    let namespace = match &spec.namespace {
-        Some(name) => format!("{name}, which exists and stays"),
-        None => "one of the run's own".to_owned(),
-    };
     let nodes: Vec<String> =
         spec.nodes.iter().map(|wanted| node(wanted, places.get(&wanted.name))).collect();
     let mut networks = vec!["host".to_owned(), "pod".to_owned(), "bridge (as pod)".to_owned()];
@@ -71,10 +67,12 @@ fn cluster(
     let mut rows = vec![
         ("testbed", format!("kubernetes: {context}")),
         ("nodes", nodes.join("; ")),
-        ("namespace", namespace),
         ("image", format!("{} (pull policy {})", spec.image, spec.pull_policy)),
         ("networks", networks.join("; ")),
     ];
+    if let Some(name) = &spec.namespace {
+        rows.push(("namespace", format!("{name}, which exists and stays")));
+    }
     let runtimes: Vec<String> =
         spec.runtimes.iter().map(|(name, class)| format!("{name}: RuntimeClass {class}")).collect();
     if !runtimes.is_empty() {
