@@ -33,6 +33,7 @@ pub use api::access::{self, Access};
 pub use api::rights::{RIGHTS, Right};
 pub use api::{labels, manifests, names};
 pub use cleanup::garbage_collect as clean;
+pub use objects::cron;
 pub use observe::{meters, watch};
 pub use plan::attachment::sees_sidecars;
 pub use session::Cluster;

@@ -2,6 +2,7 @@
 
 pub(crate) mod blueprint;
 pub(crate) mod containers;
+pub mod cron;
 pub(crate) mod frame;
 pub(crate) mod network_policy;
 pub(crate) mod patch;

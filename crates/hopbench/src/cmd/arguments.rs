@@ -12,5 +12,5 @@ pub(super) mod token;
 pub(super) use self::common::{Common, absent};
 pub(super) use self::envoy::EnvoyArgument;
 pub(super) use self::format::FormatArgument;
-pub(super) use self::scenario::{ScenarioArguments, secrets_of};
+pub(super) use self::scenario::{ScenarioArguments, alone, secrets_of};
 pub(super) use self::testbed::{TestbedArguments, told};

@@ -340,6 +340,13 @@ fn what_a_cluster_needs_before_a_run() {
     ] {
         assert!(rights.stdout.contains(part), "no {part}: {}", rights.story());
     }
+    let cron = ran(&["kube", "manifests", "-n", "team", "--cron", "0 3 * * *", "quickstart"]);
+    assert_eq!(cron.code, Some(0), "{}", cron.story());
+    for part in ["kind: Role\n", "kind: CronJob\n", "schedule: \"0 3 * * *\"", "name: quickstart"] {
+        assert!(cron.stdout.contains(part), "no {part}: {}", cron.story());
+    }
+    let odd = ran(&["kube", "manifests", "--cron", "daily", "quickstart"]);
+    assert!(odd.code == Some(2) && odd.stderr.contains("five fields"), "{}", odd.story());
     let least = ran(&["kube", "manifests", "--least"]).stdout;
     assert!(least.contains("resources: [pods]") && !least.contains("networkpolicies"), "{least}");
 }

@@ -72,6 +72,16 @@ impl ScenarioArguments {
     }
 }
 
+/// A scenario that nothing is said of beside it: its text, and the plan of it.
+pub(in crate::cmd) fn alone(
+    name: &str,
+    testbed: &TestbedArguments,
+) -> Result<(String, Plan), Fault> {
+    let (text, asked) = (text(name)?, testbed.over(Overrides::default())?);
+    let read = read(name, &text, &vocabularies(), &asked).map_err(|problems| told(&problems))?;
+    Ok((text, read.plan))
+}
+
 /// The text of a file, or of a built-in scenario by its name.
 fn text(name: &str) -> Result<String, Fault> {
     match shipped(name) {

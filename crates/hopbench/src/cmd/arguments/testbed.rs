@@ -35,6 +35,11 @@ impl TestbedArguments {
         Self { testbed: Some("lab".to_owned()), ..Self::default() }
     }
 
+    /// `--testbed kubernetes`.
+    pub(in crate::cmd) fn kubernetes() -> Self {
+        Self { testbed: Some("kubernetes".to_owned()), ..Self::default() }
+    }
+
     /// The flags for a command that takes no scenario.
     pub(in crate::cmd) fn alone(command: Command) -> Command {
         Self::augment_args(command)

@@ -1,9 +1,11 @@
 //! `hopbench kube manifests`: who may do what runs do.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use hopbench_kube::cron::{Periodic, cron};
 use hopbench_kube::manifests::{Account, manifests};
-use hopbench_model::Fault;
+use hopbench_model::{Fault, TestbedSpec};
 
+use crate::cmd::arguments::{TestbedArguments, alone};
 use crate::cmd::subcommand::Subcommand;
 use crate::output::print;
 
@@ -25,6 +27,12 @@ struct Flags {
     /// the cluster's own meters
     #[arg(long)]
     least: bool,
+    /// Adds a CronJob that runs the SCENARIO at these times, with results on a volume
+    #[arg(long, value_name = "TIMES", requires = "scenario")]
+    cron: Option<String>,
+    /// YAML file, or the name of a built-in scenario
+    #[arg(value_name = "SCENARIO", requires = "cron")]
+    scenario: Option<String>,
 }
 
 impl Subcommand for Manifests {
@@ -33,12 +41,12 @@ impl Subcommand for Manifests {
             .about("Prints the objects that give a ServiceAccount the rights that runs use, and no more")
             .long_about(None)
             .after_help(
-                "hopbench kube manifests | kubectl apply -f -\nhopbench kube manifests --namespace team | kubectl apply -f -",
+                "hopbench kube manifests | kubectl apply -f -\nhopbench kube manifests --namespace team | kubectl apply -f -\nhopbench kube manifests --cron '0 3 * * *' mine.yaml | kubectl apply -f -",
             )
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
-        let Flags { name, namespace, account_namespace, least } =
+        let Flags { name, namespace, account_namespace, least, cron: times, scenario } =
             Flags::from_arg_matches(matches).map_err(Fault::input)?;
         let only_there = namespace.is_some();
         let namespace = namespace.unwrap_or(account_namespace);
@@ -47,6 +55,18 @@ impl Subcommand for Manifests {
         if !problems.is_empty() {
             return Err(Fault::from_problems(&problems));
         }
-        print(manifests(&account))
+        let (Some(times), Some(scenario)) = (times, scenario) else {
+            return print(manifests(&account));
+        };
+        let (text, plan) = alone(&scenario, &TestbedArguments::kubernetes())?;
+        let TestbedSpec::Kubernetes(cluster) = &plan.testbed else {
+            return Err(Fault::input("SCENARIO: expected one that runs on the testbed kubernetes"));
+        };
+        let periodic = Periodic { schedule: &times, scenario: &text, cluster };
+        let problems = periodic.problems();
+        if !problems.is_empty() {
+            return Err(Fault::from_problems(&problems));
+        }
+        print(manifests(&account) + &cron(&account, &periodic))
     }
 }

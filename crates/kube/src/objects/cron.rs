@@ -1,0 +1,170 @@
+//! A CronJob that runs a scenario with the rights of an account, and keeps the results on a volume.
+
+use std::fmt::Write;
+
+use hopbench_model::{ClusterSpec, Problem};
+
+use crate::api::manifests::Account;
+use crate::image::layout::{ENTRYPOINT, USER};
+
+/// A scenario, and when it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Periodic<'a> {
+    /// The times as cron writes them: `0 3 * * *`.
+    pub schedule: &'a str,
+    /// The text of the scenario.
+    pub scenario: &'a str,
+    /// The cluster as the scenario has it.
+    pub cluster: &'a ClusterSpec,
+}
+
+impl Periodic<'_> {
+    /// The problems that Kubernetes would have with it.
+    pub fn problems(&self) -> Vec<Problem> {
+        let known = |c: char| c.is_ascii_alphanumeric() || "*/,-?LW#".contains(c);
+        let fields: Vec<&str> = self.schedule.split(' ').collect();
+        let is_known = |field: &&str| !field.is_empty() && field.chars().all(known);
+        if fields.len() == 5 && fields.iter().all(is_known) {
+            return Vec::new();
+        }
+        let expected = "five fields as cron has them, with a space between: `0 3 * * *` is 3 o'clock every day";
+        vec![Problem::new("--cron", self.schedule, expected)]
+    }
+}
+
+/// The ConfigMap with the scenario, the claim for a volume, and the CronJob. The account is that of
+/// the other manifests.
+pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
+    let Account { name, namespace, only_there, .. } = account;
+    let Periodic { schedule, scenario, cluster } = periodic;
+    let image = quoted(&cluster.image);
+    let policy = &cluster.pull_policy;
+    let given = if *only_there { format!(", --namespace, {namespace}") } else { String::new() };
+    let mut yaml = format!(
+        "---\n\
+         apiVersion: v1\n\
+         kind: ConfigMap\n\
+         metadata: {{name: {name}-scenario, namespace: {namespace}}}\n\
+         data:\n\
+         \x20 scenario.yaml: {}\n\
+         ---\n\
+         # Every run leaves a folder of results here.\n\
+         apiVersion: v1\n\
+         kind: PersistentVolumeClaim\n\
+         metadata: {{name: {name}-results, namespace: {namespace}}}\n\
+         spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}\n\
+         ---\n",
+        block(scenario)
+    );
+    // A string takes whatever is written to it.
+    let _ = write!(
+        yaml,
+        "apiVersion: batch/v1\n\
+         kind: CronJob\n\
+         metadata: {{name: {name}, namespace: {namespace}}}\n\
+         spec:\n\
+         \x20 schedule: \"{schedule}\"\n\
+         \x20 # Two runs at once disturb each other.\n\
+         \x20 concurrencyPolicy: Forbid\n\
+         \x20 jobTemplate:\n\
+         \x20   spec:\n\
+         \x20     backoffLimit: 0\n\
+         \x20     template:\n\
+         \x20       spec:\n\
+         \x20         serviceAccountName: {name}\n\
+         \x20         restartPolicy: Never\n\
+         \x20         securityContext: {{runAsNonRoot: true, runAsUser: {USER}, runAsGroup: {USER}, fsGroup: {USER}, seccompProfile: {{type: RuntimeDefault}}}}\n\
+         \x20         containers:\n\
+         \x20         - name: hopbench\n\
+         \x20           image: {image}\n\
+         \x20           imagePullPolicy: {policy}\n\
+         \x20           command: [{ENTRYPOINT}, run, /scenario/scenario.yaml, --testbed, kubernetes{given}]\n\
+         \x20           workingDir: /results\n\
+         \x20           securityContext: {{allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {{drop: [ALL]}}}}\n\
+         \x20           volumeMounts:\n\
+         \x20           - {{name: scenario, mountPath: /scenario}}\n\
+         \x20           - {{name: results, mountPath: /results}}\n\
+         \x20           - {{name: tmp, mountPath: /tmp}}\n\
+         \x20         volumes:\n\
+         \x20         - {{name: scenario, configMap: {{name: {name}-scenario}}}}\n\
+         \x20         - {{name: results, persistentVolumeClaim: {{claimName: {name}-results}}}}\n\
+         \x20         - {{name: tmp, emptyDir: {{}}}}\n"
+    );
+    yaml
+}
+
+/// A text as a block of a key that is two columns in; one with control characters as a string.
+fn block(text: &str) -> String {
+    if text.trim().is_empty() || text.chars().any(|c| c.is_control() && c != '\n') {
+        return quoted(text);
+    }
+    let lines = text.trim_end().lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("\n    {line}"),
+    });
+    format!("|2{}", lines.collect::<String>())
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::batch::v1::CronJob;
+    use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim};
+
+    use super::*;
+    use crate::plan::fixture::spec;
+
+    fn periodic<'a>(
+        schedule: &'a str,
+        scenario: &'a str,
+        cluster: &'a ClusterSpec,
+    ) -> Periodic<'a> {
+        Periodic { schedule, scenario, cluster }
+    }
+
+    #[test]
+    fn the_job_runs_the_scenario_and_keeps_what_it_found() {
+        let spec = spec();
+        let text = "  name: x\n\n# a comment: |\n  paths: {\"a\": b}\n";
+        let account = Account { namespace: "team".into(), only_there: true, ..Account::default() };
+        let yaml = cron(&account, &periodic("0 3 * * *", text, &spec));
+        let parts: Vec<&str> = yaml.split("---\n").skip(1).collect();
+        let config: ConfigMap = serde_saphyr::from_str(parts[0]).unwrap();
+        assert_eq!(config.data.unwrap()["scenario.yaml"], text);
+        let claim: PersistentVolumeClaim = serde_saphyr::from_str(parts[1]).unwrap();
+        let job: CronJob = serde_saphyr::from_str(parts[2]).unwrap();
+        let job = job.spec.unwrap();
+        assert_eq!(job.schedule, "0 3 * * *");
+        let pod = job.job_template.spec.unwrap().template.spec.unwrap();
+        assert_eq!(pod.service_account_name.as_deref(), Some("hopbench"));
+        let command = pod.containers[0].command.as_ref().unwrap().join(" ");
+        let expected =
+            "/hopbench run /scenario/scenario.yaml --testbed kubernetes --namespace team";
+        assert_eq!(command, expected);
+        assert_eq!(pod.containers[0].image.as_ref(), Some(&spec.image));
+        let volumes = pod.volumes.unwrap();
+        let claimed = volumes.iter().find_map(|volume| volume.persistent_volume_claim.as_ref());
+        assert_eq!(Some(&claimed.unwrap().claim_name), claim.metadata.name.as_ref());
+    }
+
+    #[test]
+    fn a_scenario_with_control_characters_is_the_same_text() {
+        let (spec, text) = (spec(), "a: 1\r\nb: \"\t\"\r\n");
+        let yaml = cron(&Account::default(), &periodic("0 3 * * *", text, &spec));
+        let config: ConfigMap =
+            serde_saphyr::from_str(yaml.split("---\n").nth(1).unwrap()).unwrap();
+        assert_eq!(config.data.unwrap()["scenario.yaml"], text);
+        assert!(!yaml.contains("--namespace"));
+    }
+
+    #[test]
+    fn a_schedule_has_five_fields() {
+        let spec = spec();
+        let wrong = |schedule| periodic(schedule, "a: 1", &spec).problems().len();
+        assert_eq!((wrong("0 3 * * *"), wrong("*/5 0-6 1,2 * MON-FRI")), (0, 0));
+        assert_eq!((wrong("3 o'clock"), wrong("0 3 * *"), wrong("0 3 * * \"")), (1, 1, 1));
+    }
+}
