@@ -10,4 +10,5 @@ pub(crate) mod interrupt;
 pub mod labels;
 pub mod manifests;
 pub mod names;
+mod proxy;
 pub(crate) mod rights;

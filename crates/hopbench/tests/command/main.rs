@@ -13,6 +13,7 @@ mod made_up;
 mod plan;
 #[path = "../../../scenario/tests/scenario/shipped/promised.rs"]
 mod promised;
+mod proxies;
 mod registry;
 mod report;
 mod secrets;

@@ -14,6 +14,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::runtime::Runtime;
 
+use crate::api::proxy;
+
 /// Time limit for a connection to the API server.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Time limit for an answer of the API server.
@@ -157,8 +159,12 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
     }
     let options =
         KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
-    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
-    config.map_err(|e| Fault::environment(format!("the kubeconfig cannot be used: {e}")))
+    let made = Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
+    let mut made =
+        made.map_err(|e| Fault::environment(format!("the kubeconfig cannot be used: {e}")))?;
+    // The library asks whether `NO_PROXY` names the proxy, and not the server.
+    made.proxy_url = proxy::of(&kubeconfig, context, &made.cluster_url)?;
+    Ok(made)
 }
 
 /// A proxy without the credentials that its URL may have.
