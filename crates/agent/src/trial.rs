@@ -8,7 +8,6 @@ mod order;
 mod registration;
 mod report;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -446,7 +445,8 @@ impl ActiveTrial {
     /// Takes the tick of the window's end, unless the last interval would be a sliver, which says
     /// nothing.
     fn last_tick(&mut self, now: Nanos) -> Option<News> {
-        let last = Tick { readings: BTreeMap::new(), tcp: None, ..self.report.end.clone() };
+        let last =
+            Tick { t_ns: self.report.end.t_ns, counts: self.report.end.counts, ..Tick::default() };
         let before = self.report.ticks.last().map_or(0, |tick| tick.t_ns);
         if last.t_ns - before <= self.job.timing.interval_ns as i64 / 2 {
             return self.look();
@@ -476,8 +476,7 @@ impl ActiveTrial {
             t_ns: i64::try_from(i128::from(now) - i128::from(self.window.start()))
                 .unwrap_or(i64::MIN),
             counts: self.workers.as_ref().map(Workers::counts).unwrap_or_default(),
-            tcp: None,
-            readings: BTreeMap::new(),
+            ..Tick::default()
         }
     }
 
@@ -485,6 +484,8 @@ impl ActiveTrial {
     /// first.
     fn edge(&mut self, now: Nanos) -> Tick {
         let mut tick = self.tick(now);
+        let each = self.workers.as_ref().map(Workers::each).unwrap_or_default();
+        self.report.workers.at_edge(each);
         self.observer.read(&self.sockets, &mut tick);
         tick
     }

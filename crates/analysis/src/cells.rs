@@ -3,6 +3,7 @@
 pub(crate) mod against;
 pub(crate) mod batches;
 mod cell;
+pub(crate) mod components;
 mod distribution;
 mod evidence;
 pub(crate) mod nodes;

@@ -1,5 +1,6 @@
 //! Figures: which there are for each kind of workload, and how they are read from records.
 
+mod component;
 mod figure;
 mod kind;
 pub(crate) mod kinds;
@@ -8,6 +9,7 @@ mod node;
 mod recorded_job;
 mod usable;
 
+pub(crate) use self::component::Component;
 pub(crate) use self::figure::{End, Figure, Percentile, Source, Work, per_s};
 pub(crate) use self::kind::Kind;
 pub use self::kinds::main_latency;

@@ -45,10 +45,11 @@ pub use cells::outliers::OUTLIER_MARK;
 pub use figures::{RecordedJob, main_latency, spoken, unusable};
 pub use run_data::RunData;
 pub use summary::{
-    Added, Better, CONNECTING_ENDS, CellSummary, CurvePoint, CurveSummary, DistributionSummary,
-    EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit,
-    LineSummary, LoadComparison, NodeSummary, Outcome, PathSummary, PooledSummary, ProofSummary,
-    ProxyShare, RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
-    SkippedSummary, Spread, StopSummary, Summary, TraceStep, UNDECIDED_MARK, Undecided, Verdict,
-    WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
+    Added, Better, CONNECTING_ENDS, CellSummary, ComponentSummary, CurvePoint, CurveSummary,
+    DistributionSummary, EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary,
+    Finding, FoundFigure, Limit, LineSummary, LoadComparison, MeteredNodeSummary, NodeSummary,
+    Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
+    SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary, Summary,
+    TraceStep, UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
+    WorkloadSummary, undecided_text,
 };

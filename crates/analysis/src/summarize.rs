@@ -12,7 +12,7 @@ use hopbench_model::{RunFile, SECOND, point_label};
 use serde_json::Value;
 
 use crate::cells::against::{OpenEstimate, asked};
-use crate::cells::{Cell, Distribution, nodes};
+use crate::cells::{Cell, Distribution, components, nodes};
 use crate::figures::Better;
 use crate::mesh;
 use crate::run_data::{RunData, Workload};
@@ -282,6 +282,8 @@ fn cell(
         is_twin: data.twin == Some(path),
         figures,
         nodes: nodes::summary(kept),
+        components: components::summary(kept),
+        metered_nodes: components::metered_nodes(kept, &data.run.testbed),
         limited_by,
         explanation: kept.explanation.clone(),
         warnings: kept.warnings,

@@ -12,7 +12,10 @@ mod verdict;
 mod waterfall;
 mod workload;
 
-pub use self::cell::{CONNECTING_ENDS, CellSummary, Estimate, Limit, NodeSummary, RatioSummary};
+pub use self::cell::{
+    CONNECTING_ENDS, CellSummary, ComponentSummary, Estimate, Limit, MeteredNodeSummary,
+    NodeSummary, RatioSummary,
+};
 pub use self::curve::{CurvePoint, CurveSummary, LineSummary, Resource};
 pub(crate) use self::load::Bracket;
 pub use self::load::{

@@ -89,6 +89,24 @@ pub struct FlowReport {
     pub peer: String,
 }
 
+/// Totals of each worker of an end, in the order in which they started. Empty where there are no
+/// two, or where each flow has one of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkerCounts {
+    /// At the start of the window.
+    pub start: Vec<Counts>,
+    /// At its end.
+    pub end: Vec<Counts>,
+}
+
+impl WorkerCounts {
+    /// Takes the totals at an edge of the window: at its start, and then at its end.
+    pub fn at_edge(&mut self, each: Vec<Counts>) {
+        self.start = std::mem::replace(&mut self.end, each);
+    }
+}
+
 /// Everything one end saw of a trial.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -97,6 +115,9 @@ pub struct EndReport {
     pub start: Tick,
     /// The state at the end of the window.
     pub end: Tick,
+    /// Totals of each worker at the edges of the window.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub workers: WorkerCounts,
     /// Counts when the last flow was closed.
     pub drained: Counts,
     /// TCP totals when the last flow was closed.

@@ -7,9 +7,9 @@
 use serde_json::json;
 
 use crate::{
-    Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos, PLAN_SCHEMA,
-    Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule, SearchGoal,
-    SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
+    Affinity, Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos,
+    PLAN_SCHEMA, Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule,
+    SearchGoal, SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
 };
 
 /// A closed loop of one connection for 1 s, on one thread with epoll.
@@ -49,6 +49,7 @@ pub fn path(name: &str) -> Path {
         via: Via::Direct,
         clients: 1,
         backends: 1,
+        affinity: Affinity::None,
         mesh: MeshMode::None,
         variant: None,
     }

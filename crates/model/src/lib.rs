@@ -30,14 +30,15 @@ mod values;
 
 pub use access::{Bounds, Permit, SignedPermit, Source, makes_room};
 pub use end_report::{
-    CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick,
+    CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick, WorkerCounts,
 };
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
 pub use job::{Params, Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{
-    BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via, proxy_role,
+    Affinity, BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via,
+    proxy_role,
 };
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
@@ -49,8 +50,8 @@ pub use plan::{
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 pub use plan::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use record::{
-    Cost, Environment, Interval, Invariant, Latency, MeteredCost, NodeCost, Proof, ProxyCost,
-    RECORD_SCHEMA, RECORD_SCHEMAS, Record, SHORTEST_OF_MACHINE_S, TrialOutcome,
+    Cost, Environment, Interval, Invariant, Latency, Member, MeteredCost, NodeCost, Proof,
+    ProxyCost, RECORD_SCHEMA, RECORD_SCHEMAS, Record, SHORTEST_OF_MACHINE_S, TrialOutcome,
 };
 pub use record::{LineError, RecordLines, SharedParts, record_of_line};
 pub use record::{Warning, WarningKind};

@@ -2,6 +2,7 @@
 
 mod concise;
 mod line;
+mod member;
 mod saturated;
 mod warning;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 use crate::{SearchStep, WorkloadKind};
 
 pub use line::{LineError, RecordLines, SharedParts, record_of_line};
+pub use member::Member;
 pub use warning::{Warning, WarningKind};
 
 /// The version of [`Record`]; a field is never repurposed, this number grows instead.
@@ -228,6 +230,10 @@ pub struct Cost {
     /// The proxies on the path and those beside it, which stand idle.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxyCost>,
+    /// What each of several carried, of each role with more than one; at most 64 of a role, those
+    /// that carried most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Member>,
     /// The machines.
     pub nodes: Vec<NodeCost>,
     /// Whether all nodes are one machine, as in a lab: each has read the same CPUs then, a moment
@@ -255,7 +261,8 @@ pub struct MeteredCost {
     /// From the start of the trial's window to the start of this one, s: negative where this one
     /// began before.
     pub starts_at_s: f64,
-    /// Figures of it: `cpu_s`, `cores`, `memory_bytes`, `throttled_s`.
+    /// Figures of it: `cpu_s`, `cores`, `memory_bytes`, `throttled_s`. Of a node without an agent
+    /// also `load_cores`: cores under the trial's load, by the meter whose window fits best.
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,
 }

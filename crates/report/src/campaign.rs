@@ -19,13 +19,13 @@ mod topics;
 
 pub use hopbench_analysis::text::{broken_text, load_text, rate_text};
 pub use hopbench_analysis::{
-    Added, CellSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad, EqualLoadPath,
-    Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit, LineSummary,
-    LoadComparison, NOISE_SCHEMA, NodeSummary, Noise, NoiseDrift, NoiseFigure, NoiseMachine,
-    Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
-    RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary,
-    Summary, TraceStep, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
-    WorkloadSummary, main_latency,
+    Added, CellSummary, ComponentSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad,
+    EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit,
+    LineSummary, LoadComparison, MeteredNodeSummary, NOISE_SCHEMA, NodeSummary, Noise, NoiseDrift,
+    NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare,
+    RatioSummary, Resource, Run, RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
+    SkippedSummary, Spread, StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary,
+    WaterfallStep, WaterfallSummary, WorkloadSummary, main_latency,
 };
 
 pub use self::answer::{LiveScreen, Screen};

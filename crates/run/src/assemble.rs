@@ -2,7 +2,9 @@
 
 mod balance;
 mod cost;
+mod end;
 mod intervals;
+mod members;
 mod nic;
 mod processes;
 mod proxies;
@@ -24,7 +26,7 @@ use crate::conduct::TrialResult;
 use crate::limited::link_rate::LinkRate;
 use crate::limited::{Evidence, limited_by_agents};
 use crate::warnings::{READINGS_SKEW_SETTING, START_SKEW_SETTING, warnings};
-use cost::End;
+use end::End;
 use hopbench_control::resolve::Target;
 pub use proxies::ProxySaid;
 use proxies::{Connections, Work};
@@ -92,7 +94,7 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> Record {
     let mut proxies = proxies::spent(setting.proxies, &outcome.proxies, &work, connections);
     let (of_proxies, unavailable) =
         (std::mem::take(&mut proxies.metrics), std::mem::take(&mut proxies.unavailable));
-    let spent = cost::spent(&clients, &servers, proxies, outcome);
+    let spent = cost::spent(&clients, &servers, proxies, outcome, job);
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
         run_id: setting.run_id.to_owned(),

@@ -189,6 +189,25 @@ pub(crate) fn under_load(
     }))
 }
 
+/// The figure of a node that no agent sees: cores busy while the trial's load was on.
+const LOAD_CORES: &str = "load_cores";
+
+/// Puts the cores that nodes without an agent used under the trial's load beside what was metered
+/// of them, where a window says it.
+pub(crate) fn of_nodes(record: &mut Record, load: &LoadTimes) {
+    let cost = &mut record.cost;
+    let seen =
+        |who: &str| cost.nodes.iter().any(|node| node.name == who && !node.per_cpu_busy.is_empty());
+    let all = cost.metered.clone();
+    let is_node = |cost: &MeteredCost| cost.what == word(MeteredKind::Node) && !seen(&cost.who);
+    for cost in cost.metered.iter_mut().filter(|cost| is_node(cost)) {
+        if let Some(Ok(under)) = under_load(&all, MeteredKind::Node, &cost.who, load) {
+            let cores = under.figures.get("cores").copied();
+            cost.figures.extend(cores.map(|cores| (LOAD_CORES.to_owned(), cores)));
+        }
+    }
+}
+
 /// Containers that were held back by their CPU limits.
 pub(crate) fn throttled(costs: &[MeteredCost]) -> Vec<Warning> {
     let held = costs.iter().filter_map(|cost| {

@@ -13,7 +13,8 @@ use crate::flow::FlowKey;
 /// agent that does not know them would silently do something else than was asked. So older ones are
 /// refused. 3: `looks_on`, for the same reason. 4: `permit`, without which an agent of a run does
 /// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and `replaces`,
-/// and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would not look at.
+/// and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would not look at,
+/// and what servers and each worker took in, which older agents would leave out of their reports.
 pub const PROTOCOL: u32 = 6;
 
 /// The reading of a neighbour of this name, see [`Prepare::neighbours`].

@@ -1,5 +1,6 @@
 //! The trials of one cell, as far as their figures need them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hopbench_model::{ProxyCost, Record, proxy_role};
@@ -7,7 +8,7 @@ use hopbench_stats::RoundPair;
 
 use super::samples::Samples;
 use super::warnings::is_of_the_machine;
-use crate::figures::{Kind, Node, Percentile, is_mostly_late, mostly_saturated, per_s};
+use crate::figures::{Component, Kind, Node, Percentile, is_mostly_late, mostly_saturated, per_s};
 use crate::summary::Limit;
 
 /// More kinds of failures than this are counted together.
@@ -29,6 +30,10 @@ pub(crate) struct Cell {
     pub(crate) explanation: Vec<String>,
     /// Caveats over all trials.
     pub(crate) warnings: u32,
+    /// Names of the components whose cores its rounds have.
+    pub(crate) components: Vec<Cow<'static, str>>,
+    /// Names of the nodes that only meters of the cluster saw.
+    pub(crate) metered_nodes: Vec<Cow<'static, str>>,
     /// Failures by reason, over all trials.
     pub(crate) errors: BTreeMap<String, u64>,
     /// Whether the traffic went by the proxies of its path: they do not carry its protocol.
@@ -60,6 +65,10 @@ pub(crate) struct Round {
     pub(crate) proxies: Box<[Spent]>,
     /// The CPUs of its nodes.
     pub(crate) nodes: Box<[Node]>,
+    /// The cores of each component, as the cell names them; not a number where they are not known.
+    pub(crate) components: Box<[f64]>,
+    /// The same of the nodes that only meters of the cluster saw.
+    pub(crate) metered_nodes: Box<[f64]>,
     /// The latency of whose far end there is a figure; absent where its samples are not known.
     pub(crate) samples: Option<Samples>,
 }
@@ -129,6 +138,24 @@ pub(crate) struct Pairs {
     pub(crate) disturbed: usize,
 }
 
+/// The cores of components, each in the place of its name; a new name gets a new place.
+fn placed(names: &mut Vec<Cow<'static, str>>, all: Vec<Component>) -> Box<[f64]> {
+    if names.is_empty() {
+        names.reserve_exact(all.len());
+    }
+    let mut out = vec![f64::NAN; names.len()];
+    for Component { name, cores } in all {
+        match names.iter().position(|known| *known == name) {
+            Some(place) => out[place] = cores,
+            None => {
+                names.push(name);
+                out.push(cores);
+            }
+        }
+    }
+    out.into()
+}
+
 impl Cell {
     /// A cell without trials; `bypasses_proxy`: its traffic goes by the proxies of its path.
     pub(crate) fn new(bypasses_proxy: bool) -> Self {
@@ -155,6 +182,8 @@ impl Cell {
             work_per_s: kind.work().and_then(|work| per_s(record, work)).unwrap_or(f64::NAN),
             proxies: Spent::all(&record.cost.proxies),
             nodes: Node::all(&record.cost),
+            components: placed(&mut self.components, Component::all(&record.cost)),
+            metered_nodes: placed(&mut self.metered_nodes, Component::metered_nodes(&record.cost)),
             samples: kind
                 .latency(Percentile::P99)
                 .and(kind.distribution)

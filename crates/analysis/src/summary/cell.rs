@@ -1,5 +1,7 @@
 //! A cell of a run: its figures with intervals, and their comparison with the baseline.
 
+mod component;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -9,6 +11,8 @@ use super::spread::Spread;
 use super::stop::StopSummary;
 use super::verdict::Verdict;
 use crate::text::load_text::saturated;
+
+pub use component::{ComponentSummary, MeteredNodeSummary};
 
 /// Why the time of connecting is not compared.
 pub const CONNECTING_ENDS: &str = "connect times not compared: connecting ends at the first proxy";
@@ -45,6 +49,12 @@ pub struct CellSummary {
     /// figures `node_cores` ... have all of them together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeSummary>,
+    /// The cores of each component, in the order of the path's way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<ComponentSummary>,
+    /// The nodes of the path that no agent saw, as meters of the cluster did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metered_nodes: Vec<MeteredNodeSummary>,
     /// The limits of its trials with the number of trials, most first.
     pub limited_by: Vec<Limit>,
     /// What follows from the figures of the last trial that says so, in sentences.

@@ -1,6 +1,7 @@
 //! Measurements whose answers are known, by hand and in the lab: arithmetic, the kernel's counters or
 //! the target's own behaviour gives them.
 
+mod balance;
 mod by_hand;
 mod in_lab;
 #[path = "../lab/lab.rs"]

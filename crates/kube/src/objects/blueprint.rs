@@ -55,14 +55,7 @@ impl Blueprint {
         let of_path = |wanted: &PathService| {
             let program = wanted.program.as_ref().and_then(|name| ground.spec.servers.get(name));
             let port = program.map(|program| program.port);
-            typed(&service::service(
-                run,
-                &wanted.name,
-                &wanted.via,
-                port,
-                wanted.datagrams,
-                &wanted.sidecars,
-            ))
+            typed(&service::service(run, wanted, port))
         };
         let pods = typed_pods(ground, run)?;
         let policy = || -> Result<NetworkPolicy, Fault> {

@@ -3,30 +3,25 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use hopbench_model::Via;
+use hopbench_model::{Affinity, Via};
 use hopbench_testbed::placement::AGENT_PORT;
 use k8s_openapi::api::core::v1::{Service, ServicePort};
 use serde_json::{Value, json};
 
 use crate::api::labels::{RunIdentity, behind};
 use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
+use crate::plan::services::PathService;
 
 /// The Service of a path, for the agents or for the server program on `program_port`. Its pods are
-/// those with its label. `sidecars`: ports that the servers' sidecars take, by name.
-pub(crate) fn service(
-    run: &RunIdentity,
-    name: &str,
-    via: &Via,
-    program_port: Option<u16>,
-    datagrams: bool,
-    sidecars: &BTreeMap<&'static str, u16>,
-) -> Value {
+/// those with its label.
+pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Option<u16>) -> Value {
+    let PathService { name, via, datagrams, sidecars, affinity, .. } = wanted;
     let port = |name: &str, port: u16, protocol: &str| json!({"name": name, "port": port, "targetPort": name, "protocol": protocol});
     let mut ports = vec![match program_port {
         Some(program) => port(PROGRAM, program, "TCP"),
         None => port(AGENT, AGENT_PORT, "TCP"),
     }];
-    if datagrams && program_port.is_none() {
+    if *datagrams && program_port.is_none() {
         ports.push(port(DATAGRAMS, AGENT_PORT, "UDP"));
     }
     // Meshes take a port for what its name begins with, or for what `appProtocol` says.
@@ -39,11 +34,15 @@ pub(crate) fn service(
         Via::LoadBalancer => "LoadBalancer",
         _ => "ClusterIP",
     };
+    let mut spec = json!({"type": kind, "selector": {behind(name): ""}, "ports": ports});
+    if *affinity == Affinity::ClientIp {
+        spec["sessionAffinity"] = json!("ClientIP");
+    }
     json!({
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": run.metadata(name),
-        "spec": {"type": kind, "selector": {behind(name): ""}, "ports": ports},
+        "spec": spec,
     })
 }
 

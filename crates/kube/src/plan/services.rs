@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::Offer;
-use hopbench_model::Via;
+use hopbench_model::{Affinity, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, PodId};
 
 use crate::plan::names;
@@ -15,6 +15,7 @@ pub(crate) struct PathService {
     pub(crate) path: String,
     pub(crate) program: Option<String>,
     pub(crate) via: Via,
+    pub(crate) affinity: Affinity,
     pub(crate) datagrams: bool,
     pub(crate) backends: Vec<PodId>,
     /// The ports beside the server's own, by name. Each leads to the port of the same number, where
@@ -34,6 +35,7 @@ pub(crate) fn services(placement: &Placement) -> Vec<PathService> {
             path: path.clone(),
             program: program.map(str::to_owned),
             via: ends.path.via.clone(),
+            affinity: ends.path.affinity,
             datagrams: ends.datagrams,
             backends: backends.to_vec(),
             sidecars: sidecars(ends, program),

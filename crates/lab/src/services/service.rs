@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hopbench_mesh::{App, Offer};
-use hopbench_model::Via;
+use hopbench_model::{Affinity, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, PodId};
 
 use super::pod_ports::{PROGRAM_PORT, agent_port, entry};
@@ -28,6 +28,8 @@ pub(crate) struct Service {
     pub(crate) ports: Vec<Port>,
     /// Whether the backends see an address of the node that translated, instead of the client's.
     pub(crate) masquerades: bool,
+    /// What ties the connections of a client to a backend.
+    pub(crate) affinity: Affinity,
 }
 
 /// The addresses at which a Service is reached.
@@ -86,6 +88,7 @@ impl Service {
             front,
             ports: offers.iter().map(port).collect(),
             masquerades: masquerades(endpoints),
+            affinity: endpoints.path.affinity,
         })
     }
 

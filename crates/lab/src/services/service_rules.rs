@@ -10,6 +10,7 @@
 
 use std::net::Ipv4Addr;
 
+use hopbench_model::Affinity;
 use serde_json::{Value, json};
 
 use super::nft_json::{TABLE, add, chain, rule, transport};
@@ -101,19 +102,26 @@ fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
     list
 }
 
-/// The rule that leads from a port of a Service to one of its backends, chosen at random.
+/// The rule that leads from a port of a Service to one of its backends. It is chosen at random, or
+/// with affinity by the client's address, so that all its connections meet the same one.
 fn entry(service: &Service, port: u16, node: Ipv4Addr, targets: &[Value]) -> Value {
     let address = match service.front {
         Front::Address(address) => address,
         Front::Nodes => node,
     };
-    let chance = json!({"numgen": {"mode": "random", "mod": targets.len(), "offset": 0}});
+    let choice = match service.affinity {
+        Affinity::None => json!({"numgen": {"mode": "random", "mod": targets.len(), "offset": 0}}),
+        Affinity::ClientIp => {
+            let client = json!({"payload": {"protocol": "ip", "field": "saddr"}});
+            json!({"jhash": {"mod": targets.len(), "expr": client}})
+        }
+    };
     json!([
         {"match": {"op": "==", "left": {"payload": {"protocol": "ip", "field": "daddr"}}, "right": address.to_string()}},
         transports(),
         {"match": {"op": "==", "left": {"payload": {"protocol": "th", "field": "dport"}}, "right": port}},
         {"counter": service.counter()},
-        {"vmap": {"key": chance, "data": {"set": targets}}}
+        {"vmap": {"key": choice, "data": {"set": targets}}}
     ])
 }
 

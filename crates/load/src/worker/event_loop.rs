@@ -221,6 +221,7 @@ impl<F: Flow> EventLoop<F> {
                 }
             };
             self.live += 1;
+            self.recorder.count(Counter::Accepted, 1);
             self.opening += 1;
             self.slots[slot].state = SlotState::Opening;
             engine.adopt(slot, &socket)?;
@@ -429,6 +430,9 @@ impl<F: Flow> EventLoop<F> {
         entry.generation = entry.generation.wrapping_add(1);
         entry.watched = NEVER;
         self.live -= 1;
+        if self.setup.dial.is_none() {
+            self.recorder.count(Counter::Ended, 1);
+        }
         self.free.push(slot);
     }
 }

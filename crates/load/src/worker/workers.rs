@@ -1,5 +1,6 @@
 //! The worker threads of one end of a trial.
 
+mod each;
 mod visits;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -113,6 +114,8 @@ pub struct Workers {
     window: Arc<Window>,
     hand_over: Option<Arc<HandOver>>,
     sockets: Arc<SocketSet>,
+    /// Whether a worker has several flows.
+    shares_flows: bool,
     /// The option of each socket.
     receive_low_water: Option<usize>,
 }
@@ -152,6 +155,7 @@ impl Workers {
             window: Arc::clone(&context.window),
             hand_over,
             sockets: Arc::clone(&context.sockets),
+            shares_flows: context.job.engine != EngineKind::Threads,
             receive_low_water: setup.options.receive_low_water,
         }
     }

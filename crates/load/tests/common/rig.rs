@@ -328,6 +328,11 @@ impl Running {
         self.ends().for_each(End::stop);
     }
 
+    /// What each worker of the server counted so far.
+    pub(crate) fn server_workers(&self) -> Vec<Counts> {
+        self.server.as_ref().map_or_else(Vec::new, |(server, _)| server.end.workers.each())
+    }
+
     /// Workers of both ends that have not ended.
     pub(crate) fn workers(&self) -> usize {
         self.ends().map(|end| end.workers.running()).sum()

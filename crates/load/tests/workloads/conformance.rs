@@ -255,6 +255,31 @@ fn a_window_that_is_shut_early_ends_cleanly() {
 }
 
 #[test]
+fn a_server_says_what_each_worker_took_in() {
+    for engine in EngineKind::ALL {
+        let job = endless("rr", &["--size", "1"], *engine);
+        let running = Trial::of(&job).start();
+        running.open();
+        let took_in =
+            || running.server_workers().iter().map(|one| one.of(Counter::Accepted)).sum::<u64>();
+        if *engine == EngineKind::Threads {
+            assert!(running.server_workers().is_empty(), "each flow has a worker of its own");
+        } else {
+            until("all flows are taken in", || took_in() == 4);
+            let each = running.server_workers();
+            let each: Vec<u64> = each.iter().map(|one| one.of(Counter::Accepted)).collect();
+            assert_eq!(each, [2, 2], "{engine}");
+        }
+        clock::sleep_until(clock::now() + 50 * MS);
+        running.finish();
+        let outcome = running.end().clean();
+        let flows = [Counter::Accepted, Counter::Ended].map(|counter| outcome.server(counter));
+        assert_eq!(flows, [4, 4], "{engine}");
+        assert_eq!(outcome.client(Counter::Accepted), 0, "{engine}");
+    }
+}
+
+#[test]
 fn stopping_ends_workers_that_wait() {
     // In a receive, in a send, at rest; and while all of it works.
     const CASES: &[(&str, &[&str], bool)] = &[

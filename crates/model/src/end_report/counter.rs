@@ -35,6 +35,10 @@ counters! {
     Timeouts => "timeouts",
     /// Connections that were opened.
     Connects => "connects",
+    /// Flows that a server took in: connections, or flows of datagrams.
+    Accepted => "accepted",
+    /// Of these, flows that have ended.
+    Ended => "ended",
     /// Open loop: arrivals that came due while every connection was busy, and had to wait.
     Queued => "queued",
     /// Open loop: arrivals that were still unsent when the trial ended.

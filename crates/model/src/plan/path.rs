@@ -66,6 +66,22 @@ impl fmt::Display for Via {
     }
 }
 
+/// What ties the connections of one client to one server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Affinity {
+    /// Nothing: each connection goes to any server.
+    #[default]
+    None,
+    /// Its address: the Service sends all connections of one client to one server.
+    ClientIp,
+}
+
+impl Affinity {
+    /// The word of a scenario for an affinity.
+    pub const CLIENT_IP: &str = "client-ip";
+}
+
 /// From a place to a place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -83,6 +99,9 @@ pub struct Path {
     /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a
     /// gateway.
     pub backends: u32,
+    /// What ties the connections of a client to a server; only with a Service.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub affinity: Affinity,
     /// The ends with a sidecar that the traffic passes.
     #[serde(default, skip_serializing_if = "MeshMode::is_none")]
     pub mesh: MeshMode,
@@ -92,6 +111,16 @@ pub struct Path {
 }
 
 impl Path {
+    /// Whether a Service chooses among its servers, by the addresses of connections. Of a
+    /// ClusterIP the client's sidecar chooses instead, if there is one.
+    pub fn balances_by_address(&self) -> bool {
+        match self.via {
+            Via::ClusterIp => !self.mesh.has_client(),
+            Via::NodePort(_) | Via::LoadBalancer => true,
+            Via::Direct | Via::Gateway(_) | Via::Address(_) => false,
+        }
+    }
+
     /// Whether proxies take part.
     pub fn is_proxied(&self) -> bool {
         !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
@@ -134,6 +163,9 @@ impl Path {
     /// `gateway@c, mesh server, variant stats`. The variant `plain` is not named.
     pub fn way(&self) -> String {
         let mut way = self.via.to_string();
+        if self.affinity == Affinity::ClientIp {
+            way.push_str(&format!(", affinity {}", Affinity::CLIENT_IP));
+        }
         if !self.mesh.is_none() {
             way.push_str(&format!(", mesh {}", self.mesh));
         }

@@ -55,8 +55,10 @@ pub enum WarningKind {
     /// The testbed changed while the trial was on: a pod came, went or restarted, a node was under
     /// pressure.
     EnvironmentChanged,
-    /// The nodes of one role did not work equally hard.
-    UnbalancedNodes,
+    /// A member of a role carried far more than an equal share, or a node of a role worked far
+    /// harder than the others.
+    #[serde(alias = "unbalanced_nodes")]
+    Unbalanced,
     /// Two meters of the same thing disagree.
     MetersDisagree,
     /// The ends of a path began at different times, or read their meters at different times.

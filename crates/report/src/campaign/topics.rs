@@ -1,6 +1,7 @@
 //! The parts of a run's document, one file each.
 
 mod answer;
+mod components;
 mod evidence;
 mod head;
 mod nodes;

@@ -4,10 +4,16 @@ use std::borrow::Cow;
 
 use hopbench_model::printable;
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::PrettyFormatter;
 
-/// One value on several lines, with a line feed behind it.
+/// One value on several lines, with a line feed behind it. A level is one space: of a large run with
+/// more, half of the text would be spaces.
 pub(crate) fn pretty(value: &impl Serialize) -> String {
-    ended(serde_json::to_string_pretty(value))
+    let mut out = Vec::new();
+    let formatter = PrettyFormatter::with_indent(b" ");
+    let written = value.serialize(&mut Serializer::with_formatter(&mut out, formatter));
+    ended(written.map(|()| String::from_utf8(out).unwrap_or_default()))
 }
 
 /// One value on one line, with a line feed behind it.

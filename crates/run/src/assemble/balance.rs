@@ -1,13 +1,95 @@
-//! The balance of the nodes of one role: whether they worked equally hard.
+//! The balance of a role: whether its members carried equal shares, and its nodes worked equally
+//! hard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{NodeCost, ProxyCost, Warning, WarningKind, proxy_role};
+use hopbench_model::number::percentage;
+use hopbench_model::{Member, NodeCost, ProxyCost, Warning, WarningKind, proxy_role};
 
-/// The busiest node of a role works harder than the mean of them by more than this factor ...
+/// A member of a role carries more than its equal share by at least this factor, or a node works
+/// harder than the mean of its role by more than it ...
 const FACTOR: f64 = 1.5;
-/// ... and by more cores than this: below it what else runs on a machine makes the difference.
+/// ... and the node by more cores than this: below it what else runs on a machine makes the
+/// difference.
 const LEAST: f64 = 0.2;
+/// Shares that an equal random assignment of the connections gives more often than this are no
+/// finding.
+const BY_CHANCE: f64 = 0.001;
+
+/// A warning for each role one of whose members carried far more than an equal share of its
+/// requests, of its bytes or of its connections.
+pub(super) fn of_members(members: &[Member]) -> Vec<(&str, Warning)> {
+    let mut groups: Vec<(&str, &str)> = members.iter().map(Member::group).collect();
+    groups.dedup();
+    let told = |group: (&'_ str, &'_ str)| {
+        let all: Vec<&Member> = members.iter().filter(|one| one.group() == group).collect();
+        Some((all.first()?.role.as_str(), of_group(&all)?))
+    };
+    groups.into_iter().filter_map(told).collect()
+}
+
+/// What each of the members carried; `None` if one of them does not say.
+type Counted = fn(&Member) -> Option<u64>;
+
+fn of_group(members: &[&Member]) -> Option<Warning> {
+    let counts = |of: Counted| members.iter().map(|one| of(one)).collect::<Option<Vec<u64>>>();
+    let connections = counts(|one| one.connections)?;
+    let all_connections: u64 = connections.iter().sum();
+    let carried: [(&str, Counted); 3] = [
+        ("requests", |one| one.requests),
+        ("bytes of payload", |one| one.bytes),
+        ("connections", |one| one.connections),
+    ];
+    let (what, most, all) = carried.into_iter().find_map(|(what, of)| {
+        let each = counts(of)?;
+        let all: u64 = each.iter().sum();
+        let (most, count) = each.iter().enumerate().max_by_key(|(_, count)| **count)?;
+        let share = *count as f64 / all.max(1) as f64;
+        is_beyond_chance(share, all_connections, members.len()).then_some((what, most, all))
+    })?;
+    let (member, equal) = (members[most], percentage(1.0 / members.len() as f64));
+    let share = |of: u64, all: u64| percentage(of as f64 / all.max(1) as f64);
+    let own = carried.iter().find(|(known, _)| *known == what).and_then(|(_, of)| of(member))?;
+    let beside = if what == "connections" {
+        String::new()
+    } else {
+        format!(
+            ", and had {} % of {all_connections} connections",
+            share(connections[most], all_connections)
+        )
+    };
+    let role = match (member.of.as_str(), members.len()) {
+        ("", count) if member.warmup_included => format!("{count} proxies {}", member.role),
+        ("", count) => format!("{count} {}s", member.role),
+        (end, count) => format!("{count} workers of the {end}"),
+    };
+    let warmup = if member.warmup_included { ", warm-up included" } else { "" };
+    Some(Warning::new(
+        WarningKind::Unbalanced,
+        format!(
+            "{role}: {} on node {} carried {} % of {all} {what}{beside}{warmup}; an equal share is {equal} %",
+            member.name,
+            member.node,
+            share(own, all),
+        ),
+        "see what assigns connections: session affinity, long-lived connections, one weight for all; \
+         the others could have carried more",
+    ))
+}
+
+/// Whether a member of `members` has this share of the work, from 0 to 1, by more than chance: if
+/// each of the connections, all of which carry the same, went to any member with equal probability.
+/// The bound on the tail of the binomial distribution is that of H. Chernoff, 1952; the factor
+/// `members` is for having picked the largest of so many shares (Bonferroni).
+fn is_beyond_chance(share: f64, connections: u64, members: usize) -> bool {
+    let equal = 1.0 / members.max(1) as f64;
+    if members < 2 || share < FACTOR * equal {
+        return false;
+    }
+    let term = |is: f64, expected: f64| if is > 0.0 { is * (is / expected).ln() } else { 0.0 };
+    let divergence = term(share, equal) + term(1.0 - share, 1.0 - equal);
+    members as f64 * (-(connections as f64) * divergence).exp() <= BY_CHANCE
+}
 
 /// A warning where the ends of a role are on several nodes and one of these does most of the work.
 /// `cores` are what the role's processes used, by node; `nodes` the machines, none where the nodes
@@ -30,7 +112,7 @@ pub(super) fn uneven(
         .or_else(|| Some(("all work there took", Odd::of(&machines?)?)))?;
     let Odd { node, cores, others, mean } = odd;
     Some(Warning::new(
-        WarningKind::UnbalancedNodes,
+        WarningKind::Unbalanced,
         format!(
             "the {role} are on {} nodes, and {node} did most: {what} {cores:.2} cores, {mean:.2} on average ({others})",
             names.len()
@@ -40,7 +122,10 @@ pub(super) fn uneven(
 }
 
 /// The same of the proxies of each role that the path names.
-pub(super) fn of_proxies(proxies: &[ProxyCost], nodes: &[NodeCost]) -> Vec<Warning> {
+pub(super) fn of_proxies<'a>(
+    proxies: &'a [ProxyCost],
+    nodes: &[NodeCost],
+) -> Vec<(&'a str, Warning)> {
     let mut roles: BTreeMap<&str, Vec<(&str, Option<f64>)>> = BTreeMap::new();
     for proxy in proxies.iter().filter(|proxy| proxy.named) {
         let cores = proxy.figures.get("cores").copied();
@@ -48,7 +133,9 @@ pub(super) fn of_proxies(proxies: &[ProxyCost], nodes: &[NodeCost]) -> Vec<Warni
     }
     roles
         .iter()
-        .filter_map(|(role, cores)| uneven(&format!("proxies {role}"), cores, nodes))
+        .filter_map(|(role, cores)| {
+            Some((*role, uneven(&format!("proxies {role}"), cores, nodes)?))
+        })
         .collect()
 }
 
@@ -125,6 +212,57 @@ mod tests {
         assert!(detail(&[a(1.0), a(1.0), b(0.2)], &[]).is_some());
     }
 
+    /// What is taken for a finding is one in fewer than 1 of 1000 random assignments: here of 40
+    /// connections to three members, counted out.
+    #[test]
+    fn equal_random_assignments_are_hardly_ever_a_finding() {
+        const TIMES: u64 = 50_000;
+        let mut state = 1u64;
+        let mut findings = 0;
+        for _ in 0..TIMES {
+            let mut members = [0u64; 3];
+            for _ in 0..40 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                members[((state >> 33) % 3) as usize] += 1;
+            }
+            let most = members.into_iter().max().unwrap_or(0) as f64;
+            findings += u64::from(is_beyond_chance(most / 40.0, 40, 3));
+        }
+        assert!(findings <= TIMES / 1000, "{findings} of {TIMES}");
+    }
+
+    #[test]
+    fn few_connections_and_small_differences_are_no_finding() {
+        // All at one of three by chance: 3 x (1/3)^8 is 0.46 in a thousand, with 7 it is 1.4.
+        assert_eq!([8, 7].map(|connections| is_beyond_chance(1.0, connections, 3)), [true, false]);
+        assert!(!is_beyond_chance(0.49, 1_000_000, 3), "less than 1.5 times the equal share");
+        assert!(is_beyond_chance(0.51, 1000, 3));
+        assert!(!is_beyond_chance(1.0, 1000, 1) && !is_beyond_chance(0.0, 0, 2));
+    }
+
+    #[test]
+    fn proxies_say_that_their_counts_begin_with_the_warm_up() {
+        let gateway = |name: &str, requests| Member {
+            role: "gateway".to_owned(),
+            name: name.to_owned(),
+            node: "c".to_owned(),
+            connections: Some(requests / 10),
+            requests: Some(requests),
+            warmup_included: true,
+            ..Member::default()
+        };
+        let members = [gateway("gateway", 2520), gateway("gateway#2", 480)];
+        let told = of_members(&members);
+        assert_eq!(told[0].0, "gateway");
+        assert_eq!(
+            told[0].1.detail,
+            "2 proxies gateway: gateway on node c carried 84 % of 3000 requests, and had 84 % of \
+             300 connections, warm-up included; an equal share is 50 %"
+        );
+    }
+
     #[test]
     fn the_machines_tell_what_the_processes_do_not() {
         let unknown = [("a", None), ("b", None)];
@@ -151,10 +289,11 @@ mod tests {
         };
         let pair =
             |second| [proxy("gateway", "a", 3.0, true), proxy("gateway#2", "b", second, true)];
-        let told = of_proxies(&pair(0.1), &[]);
+        let apart = pair(0.1);
+        let told = of_proxies(&apart, &[]);
         assert!(
             told.len() == 1
-                && told[0].detail.starts_with("the proxies gateway are on 2 nodes, and a"),
+                && told[0].1.detail.starts_with("the proxies gateway are on 2 nodes, and a"),
             "{told:?}"
         );
         assert_eq!(of_proxies(&pair(2.5), &[]), []);

@@ -4,24 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_meter::delta;
 use hopbench_model::{
-    Cost, EndReport, Invariant, NodeCost, SECOND, SHORTEST_OF_MACHINE_S, Tick, Warning, WarningKind,
+    Cost, EndReport, Invariant, Job, NodeCost, SECOND, SHORTEST_OF_MACHINE_S, Tick, Warning,
+    WarningKind,
 };
 
-use super::{balance, nic, processes, proxies};
+use super::end::{End, seconds, watches};
+use super::{balance, members, nic, processes, proxies};
 use crate::conduct::TrialResult;
 use crate::limited::{Burden, CLIENT, SERVER};
-
-/// One end: the node it ran on, and what it saw.
-pub(super) struct End<'a> {
-    pub(super) node: &'a str,
-    pub(super) report: &'a EndReport,
-    /// CPUs that all its threads are held to; absent: any of its node.
-    pub(super) held: Option<BTreeSet<usize>>,
-    /// CPUs that its workers are put on, where the job names them.
-    pub(super) pinned: Option<BTreeSet<usize>>,
-    /// The agent's threads that do the work.
-    pub(super) threads: u32,
-}
 
 /// What all ends cost, with what must hold and what a reader should know.
 pub(super) struct Spent {
@@ -32,12 +22,13 @@ pub(super) struct Spent {
     pub(super) warnings: Vec<Warning>,
 }
 
-/// The costs of the two sides of a trial.
+/// The costs of the two sides of a trial. `job` is that of each client.
 pub(super) fn spent(
     clients: &[End<'_>],
     servers: &[End<'_>],
     proxies: proxies::Spent,
     outcome: &TrialResult,
+    job: &Job,
 ) -> Spent {
     // Every node is the same machine then, whatever it is called.
     let one_machine = outcome.one_machine;
@@ -61,17 +52,29 @@ pub(super) fn spent(
     let long = outcome.client.window_ns as f64 >= SHORTEST_OF_MACHINE_S * SECOND as f64;
     let raised = long.then(|| raise_to_processes(&mut nodes, &processes, one_machine)).flatten();
     let mut warnings: Vec<Warning> = raised.into_iter().collect();
-    for (role, ends, spent) in
-        [("clients", clients, &of_clients), ("servers", servers, &of_servers)]
-    {
-        let cores: Vec<_> = ends
-            .iter()
-            .zip(spent)
-            .map(|(end, spent)| (end.node, spent.get("cores").copied()))
-            .collect();
-        warnings.extend(balance::uneven(role, &cores, if one_machine { &[] } else { &nodes }));
+    let programs = outcome.server_unseen || servers.iter().any(|end| watches(end.report));
+    let sides = [
+        (CLIENT, clients, &of_clients, outcome.clients.len(), true),
+        (SERVER, servers, &of_servers, outcome.servers.len(), !programs),
+    ];
+    let mut members = Vec::new();
+    let machines: &[NodeCost] = if one_machine { &[] } else { &nodes };
+    let mut uneven = Vec::new();
+    for (role, ends, spent, all, works) in sides {
+        members.extend(members::of_side(job, &members::Side { role, ends, spent, all, works }));
+        let cores = ends.iter().zip(spent);
+        let cores: Vec<_> =
+            cores.map(|(end, spent)| (end.node, spent.get("cores").copied())).collect();
+        let warning = balance::uneven(&format!("{role}s"), &cores, machines);
+        uneven.extend(warning.map(|warning| (role, warning)));
     }
-    warnings.extend(balance::of_proxies(&proxies.costs, if one_machine { &[] } else { &nodes }));
+    members.extend(members::of_proxies(&proxies.costs));
+    uneven.extend(balance::of_proxies(&proxies.costs, machines));
+    let by_member = balance::of_members(&members);
+    // A role of whose members it is said is not told of again by its nodes.
+    uneven.retain(|(role, _)| !by_member.iter().any(|(told, _)| told == role));
+    warnings.extend(by_member.into_iter().chain(uneven).map(|(_, warning)| warning));
+    let members = members::shortened(members);
     let of_ends =
         burdens(CLIENT, clients, &of_clients).chain(burdens(SERVER, servers, &of_servers));
     let burdens = of_ends.chain(proxies.burdens).collect();
@@ -88,8 +91,15 @@ pub(super) fn spent(
     if one_machine {
         keep_once(&mut nodes);
     }
-    let cost =
-        Cost { client, server, proxies: proxies.costs, nodes, one_machine, metered: Vec::new() };
+    let cost = Cost {
+        client,
+        server,
+        proxies: proxies.costs,
+        members,
+        nodes,
+        one_machine,
+        metered: Vec::new(),
+    };
     Spent { burdens, cost, invariants, warnings }
 }
 
@@ -131,11 +141,6 @@ fn sum(processes: &[BTreeMap<String, f64>]) -> BTreeMap<String, f64> {
         *out.entry(name.clone()).or_insert(0.0) += value;
     }
     out
-}
-
-/// Whether an end looks at a server program instead of being the server.
-fn watches(end: &EndReport) -> bool {
-    end.end.readings.contains_key("program")
 }
 
 /// What an end's process spent over the window: the server program's processes where there is one,
@@ -203,11 +208,6 @@ fn keep_once(nodes: &mut [NodeCost]) {
             node.unknown.retain(|counter| !counter.starts_with(&format!("{meter} ")));
         }
     }
-}
-
-/// Time between the two readings, s.
-fn seconds(end: &EndReport) -> f64 {
-    end.end.t_ns.saturating_sub(end.start.t_ns).max(1) as f64 / SECOND as f64
 }
 
 /// A machine cannot be less busy than the processes on it. A kernel that samples its CPUs at ticks

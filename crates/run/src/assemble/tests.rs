@@ -1,5 +1,8 @@
 use hopbench_model::fixture::job;
-use hopbench_model::{CPUS_SETTING, Counter, Counts, LatencyKind, Nanos, Reading, Schedule, Tick};
+use hopbench_model::{
+    CPUS_SETTING, Counter, Counts, LatencyKind, Member, Nanos, Reading, Schedule, Tick,
+    WorkerCounts,
+};
 use hopbench_testbed::Proxy;
 use hopbench_wire::PROTOCOL;
 use serde_json::json;
@@ -517,4 +520,66 @@ fn the_conductor_and_all_meters_together_are_watched() {
     let expected =
         "2.5 % of a core during the trial: 0.5 % the conductor, 2.0 % the meters of 2 agents";
     assert!(told.as_ref().is_some_and(|told| told.contains(expected)), "{told:?}");
+}
+
+/// A server that took in so many connections before the window and answered so many requests in it,
+/// by worker.
+fn served(workers: &[(u64, u64)]) -> EndReport {
+    let counts = |connections, requests| {
+        let mut counts = Counts::default();
+        counts.set(Counter::Accepted, connections);
+        counts.set(Counter::Completed, requests);
+        counts
+    };
+    let all = |of: fn(&(u64, u64)) -> u64| workers.iter().map(of).sum::<u64>();
+    let mut end = agent(0.1);
+    for (tick, times) in [(&mut end.start, 0), (&mut end.end, 1)] {
+        tick.counts = counts(all(|one| one.0), times * all(|one| one.1));
+    }
+    if workers.len() > 1 {
+        let each = |times: u64| workers.iter().map(|one| counts(one.0, times * one.1)).collect();
+        end.workers = WorkerCounts { start: each(0), end: each(1) };
+    }
+    end
+}
+
+/// What the warnings of a trial with these servers say of balance, and its record.
+fn balance_of(servers: Vec<EndReport>) -> (Vec<String>, Record) {
+    let outcome = outcome(agent(0.1), vec![agent(0.1)], servers);
+    let record = recorded(&job("rr", json!({"size": "1B"})), (&[], &[]), &outcome);
+    let unbalanced = record.warnings.iter().filter(|w| w.kind == WarningKind::Unbalanced);
+    (unbalanced.map(|warning| warning.detail.clone()).collect(), record)
+}
+
+#[test]
+fn a_server_that_gets_most_of_the_requests_is_named_with_its_share() {
+    let (told, record) =
+        balance_of(vec![served(&[(2, 240)]), served(&[(25, 2520)]), served(&[(3, 240)])]);
+    assert_eq!(
+        told,
+        ["3 servers: server 2 on node server carried 84 % of 3000 requests, and had 83 % of 30 \
+            connections; an equal share is 33 %"]
+    );
+    let members = &record.cost.members;
+    assert_eq!(members.len(), 3, "one client is no role of several: {members:?}");
+    let of = |member: &Member| (member.name.clone(), member.connections, member.requests);
+    assert_eq!(of(&members[1]), ("server 2".to_owned(), Some(25), Some(2520)));
+    assert_eq!((members[1].cpu_s, members[1].bytes), (Some(0.1), None));
+    let (even, _) = balance_of(vec![served(&[(11, 900)]), served(&[(10, 1100)])]);
+    assert_eq!(even, [""; 0]);
+}
+
+#[test]
+fn a_worker_that_gets_all_connections_is_named() {
+    let (told, record) = balance_of(vec![served(&[(12, 400), (0, 0)])]);
+    assert_eq!(
+        told,
+        [
+            "2 workers of the server: worker 1 on node server carried 100 % of 400 requests, and had \
+            100 % of 12 connections; an equal share is 50 %"
+        ]
+    );
+    assert_eq!(record.cost.members[1].of, "server");
+    assert!(balance_of(vec![served(&[(6, 230), (6, 170)])]).0.is_empty());
+    assert!(balance_of(vec![served(&[(4, 400), (0, 0)])]).0.is_empty(), "by chance, 1 in 8");
 }

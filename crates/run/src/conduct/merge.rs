@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Counts, EndReport, FlowReport, LatencyKind, Nanos, TcpTotals, Tick};
+use hopbench_model::{
+    Counts, EndReport, FlowReport, LatencyKind, Nanos, TcpTotals, Tick, WorkerCounts,
+};
 use hopbench_stats::Histogram;
 
 /// The number of flows that the merged report describes one by one.
@@ -25,6 +27,7 @@ pub(crate) fn merge(reports: &[&EndReport], interval_ns: Nanos) -> Option<EndRep
     Some(EndReport {
         start: of(|r| &r.start),
         end: of(|r| &r.end),
+        workers: WorkerCounts::default(),
         drained,
         drained_tcp: tcp(reports.iter().filter_map(|r| r.drained_tcp)),
         ticks: ticks(reports, interval_ns),
@@ -53,7 +56,7 @@ pub(crate) fn tick(ticks: &[&Tick]) -> Tick {
         t_ns: i64::try_from(mean).unwrap_or(0),
         counts,
         tcp: tcp(ticks.iter().filter_map(|t| t.tcp)),
-        readings: BTreeMap::new(),
+        ..Tick::default()
     }
 }
 

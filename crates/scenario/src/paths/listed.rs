@@ -1,6 +1,6 @@
 //! `paths:`, each by its name.
 
-use hopbench_model::{MeshMode, Path, Via};
+use hopbench_model::{Affinity, MeshMode, Path, Via};
 
 use super::place::{MODES, VIA, Words};
 use super::sidecars;
@@ -9,7 +9,8 @@ use crate::document::node::{At, Kind, Node};
 use crate::document::problem::Problems;
 
 /// The keys of a path.
-pub(crate) const PATH_KEYS: &[&str] = &["from", "to", "via", "clients", "backends", "mesh"];
+pub(crate) const PATH_KEYS: &[&str] =
+    &["from", "to", "via", "clients", "backends", "affinity", "mesh"];
 /// The most clients, and the most backends, of one path.
 pub(crate) const MOST_ENDS: u32 = 1000;
 
@@ -69,6 +70,7 @@ fn short(
         via: via?,
         clients: 1,
         backends: 1,
+        affinity: Affinity::None,
         mesh: mesh?,
         variant: None,
     })
@@ -110,6 +112,11 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         fields.checked(name, "a whole number from 1 to 1000", possible, problems).unwrap_or(1)
     };
     let (clients, backends) = (ends("clients"), ends("backends"));
+    let is_affinity = |text: &String| text == Affinity::CLIENT_IP;
+    let affinity = match fields.checked("affinity", Affinity::CLIENT_IP, is_affinity, problems) {
+        Some(_) => Affinity::ClientIp,
+        None => Affinity::None,
+    };
     Some(Path {
         name: String::new(),
         from: from?,
@@ -117,6 +124,7 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         via: via?,
         clients,
         backends,
+        affinity,
         mesh: mesh?,
         variant: None,
     })
@@ -127,6 +135,10 @@ pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems:
     if path.backends > 1 && path.via == Via::Direct {
         let expected = "one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE";
         problems.add(at, key, format!("{} backends", path.backends), expected);
+    }
+    if path.affinity == Affinity::ClientIp && !path.balances_by_address() {
+        let expected = "via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only a Service knows clients by their addresses";
+        problems.add(at, &joined(key, "affinity"), "`client-ip`", expected);
     }
     let twice = words.vocabulary.network(&path.from.network).is_some_and(|kind| kind.both_ends);
     if path.from == path.to && !twice {

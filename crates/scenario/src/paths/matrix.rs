@@ -15,7 +15,7 @@
 //! where it is not direct, and the mode of the mesh. A `.` stands between them, as in
 //! `host-bridge.cross-node.cluster-ip.server`. `node-port@c` becomes `node-port-c`.
 
-use hopbench_model::{MeshMode, Path, Via};
+use hopbench_model::{Affinity, MeshMode, Path, Via};
 
 use super::listed::check;
 use super::place::{Attachment, MODES, VIA, Words};
@@ -92,6 +92,7 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                     via: via.clone(),
                     clients: 1,
                     backends: 1,
+                    affinity: Affinity::None,
                     mesh,
                     variant: None,
                 };

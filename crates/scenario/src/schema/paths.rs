@@ -1,6 +1,6 @@
 //! Paths, and the words that they consist of.
 
-use hopbench_model::MeshMode;
+use hopbench_model::{Affinity, MeshMode};
 use serde_json::{Map, Value, json};
 
 use super::grammar::Grammar;
@@ -68,6 +68,7 @@ fn long(prefix: &str, grammar: &Grammar, about: &str) -> Value {
             "from": place, "to": place, "via": reference(prefix, "via"),
             "clients": described(ends.clone(), "Clients, each a pod of its own"),
             "backends": described(ends, "Servers behind the Service or gateway"),
+            "affinity": {"const": Affinity::CLIENT_IP, "description": "The Service sends all connections of one client to one server"},
             "mesh": reference(prefix, "mode"),
         },
         "allOf": [

@@ -230,6 +230,8 @@ fn both_take_the_same_paths() {
         yes paths: {p: bridge@a -> bridge@b via gateway@c mesh server}
         yes paths: {p: {from: bridge@a, to: bridge@b, mesh: both, via: cluster-ip}}
         yes paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}
+        yes paths: {p: {from: bridge@a, to: bridge@b, via: cluster-ip, backends: 3, affinity: client-ip}}
+        no  paths: {p: {from: bridge@a, to: bridge@b, via: cluster-ip, affinity: cookie}}
         yes places: {kinds: bridge, via: [direct, gateway@c], mesh: [none, server]}
         yes places: {kinds: [bridge], mesh: both}
         yes places: [host, bridge+runsc]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use hopbench_control::conductor::RunKey;
 use hopbench_control::keys::KeyPair;
-use hopbench_model::{ClusterSpec, Plan, PodNetwork, ServerImage, Via};
+use hopbench_model::{Affinity, ClusterSpec, Plan, PodNetwork, ServerImage, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId};
 use serde_json::{Value, json};
 
@@ -92,10 +92,10 @@ fn runs() -> Vec<(&'static str, Vec<Value>)> {
     );
     let mut service = path("node-port", "pod@a", "pod+runsc@b", Via::NodePort("c".into()));
     service.backends = 2;
-    let services = plan(
-        vec![service, path("balanced", "pod@a", "pod@b", Via::LoadBalancer)],
-        vec![point("udp", "hopbench"), point("http", "nginx")],
-    );
+    let mut balanced = path("balanced", "pod@a", "pod@b", Via::LoadBalancer);
+    balanced.affinity = Affinity::ClientIp;
+    let services =
+        plan(vec![service, balanced], vec![point("udp", "hopbench"), point("http", "nginx")]);
     let mut with_programs = spec();
     let nginx = ServerImage {
         image: "nginx:1".into(),
@@ -248,12 +248,11 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         let port = |name: &str, number: u16, protocol: &str| json!({"name": name, "port": number, "targetPort": name, "protocol": protocol});
         let service = |name: &str, ports: Value| {
             let selector = json!({format!("service.hopbench.dev/{name}"): ""});
-            object(
-                "v1",
-                "Service",
-                name,
-                json!({"type": kind, "selector": selector, "ports": ports}),
-            )
+            let mut spec = json!({"type": kind, "selector": selector, "ports": ports});
+            if path.contains("balanced") {
+                spec["sessionAffinity"] = json!("ClientIP");
+            }
+            object("v1", "Service", name, spec)
         };
         expected.push(service(
             path,

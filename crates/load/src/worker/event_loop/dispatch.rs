@@ -93,6 +93,10 @@ impl<F: Flow> EventLoop<F> {
         there.for_each(|slot| slot.flow.visited(&mut self.recorder));
         (self.started, self.finished, self.arrivals) = (false, false, None);
         hand_over.put(self.recorder.start_over());
+        // Flows that stay are the next visit's, too.
+        if self.setup.dial.is_none() {
+            self.recorder.count(Counter::Accepted, self.live as u64);
+        }
     }
 
     /// When what is still under way is not waited for any longer.

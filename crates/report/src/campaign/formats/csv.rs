@@ -8,7 +8,8 @@
 //! - `path`, `from`, `to`, `via`, `workload`, `kind`;
 //! - one for every swept parameter of the run (`size`, `connections` ...), empty where the workload
 //!   does not have it;
-//! - `figure`: its name says the unit;
+//! - `figure`: its name says the unit. `client_cores`, `server_sidecar_cores` ... are those of the
+//!   components of the path, `node_idle_ratio:b` is of the node b;
 //! - `median`, `low`, `high`: with the 95 % interval, which is empty with one round, and for a
 //!   minimum or maximum;
 //! - `rounds`;
@@ -96,6 +97,16 @@ fn render(summary: &Summary) -> String {
         for cell in &workload.cells {
             let path = &summary.paths[cell.path_index];
             for figure in &cell.figures {
+                out.row(values(path, workload, cell, figure.into(), &parameters));
+            }
+            for component in &cell.components {
+                let name = format!("{}_cores", component.name.replace('-', "_"));
+                let figure = Valued { name: &name, spread: &component.cores, estimate: None };
+                out.row(values(path, workload, cell, figure, &parameters));
+            }
+            for (node, spread) in idle(cell) {
+                let name = format!("node_idle_ratio:{node}");
+                let figure = Valued { name: &name, spread, estimate: None };
                 out.row(values(path, workload, cell, figure, &parameters));
             }
         }
@@ -111,14 +122,35 @@ fn render(summary: &Summary) -> String {
     out.finish()
 }
 
+/// A figure of a row.
+struct Valued<'a> {
+    name: &'a str,
+    spread: &'a Spread,
+    /// What more is said of it, if it is one of the workload's.
+    estimate: Option<&'a Estimate>,
+}
+
+impl<'a> From<&'a Estimate> for Valued<'a> {
+    fn from(estimate: &'a Estimate) -> Self {
+        Self { name: estimate.name, spread: &estimate.spread, estimate: Some(estimate) }
+    }
+}
+
+/// The idle share of each node, where nodes are several machines.
+fn idle(cell: &CellSummary) -> impl Iterator<Item = (&str, &Spread)> {
+    let seen = cell.nodes.iter().map(|node| (node.name.as_str(), &node.idle_ratio));
+    let metered = cell.metered_nodes.iter().map(|node| (&*node.name, &node.idle_ratio));
+    seen.chain(metered)
+}
+
 fn values(
     path: &PathSummary,
     workload: &WorkloadSummary,
     cell: &CellSummary,
-    figure: &Estimate,
+    Valued { name, spread, estimate }: Valued<'_>,
     parameters: &BTreeSet<&str>,
 ) -> Vec<String> {
-    let ratio = figure.ratio.as_ref();
+    let ratio = estimate.and_then(|figure| figure.ratio.as_ref());
     let mut out: Vec<String> =
         [&path.name, &path.from, &path.to, &path.via, &workload.name, &workload.kind]
             .map(Clone::clone)
@@ -126,11 +158,11 @@ fn values(
     out.extend(
         parameters.iter().map(|name| cell.point.get(*name).map(point::text).unwrap_or_default()),
     );
-    out.push(figure.name.to_owned());
+    out.push(name.to_owned());
     let ends =
         |spread: &Spread| [number(Some(spread.median)), number(spread.low), number(spread.high)];
-    out.extend(ends(&figure.spread));
-    out.push(figure.spread.rounds.to_string());
+    out.extend(ends(spread));
+    out.push(spread.rounds.to_string());
     out.extend(
         ratio.and_then(|ratio| ratio.spread).map_or_else(Default::default, |spread| ends(&spread)),
     );
@@ -143,9 +175,10 @@ fn values(
     out.push(page_text::limits(cell));
     out.push(cell.warnings.to_string());
     let remark = table_model::full_remark(cell);
-    let floor = table_model::floor(cell, Some(figure))
+    let floor = table_model::floor(cell, estimate)
         .filter(|_| ratio.is_some_and(|ratio| ratio.noise_floor.is_some()));
-    let notes = [floor.unwrap_or_default(), figure.note.clone(), remark.clone()];
+    let note = estimate.map_or_else(String::new, |figure| figure.note.clone());
+    let notes = [floor.unwrap_or_default(), note, remark.clone()];
     // What the remark says of the whole cell is not said twice.
     let notes = notes
         .into_iter()
@@ -159,7 +192,8 @@ fn values(
     out.extend([ratio.and_then(|r| r.p), ratio.and_then(|r| r.q)].map(number));
     out.push(ratio.and_then(|r| r.test).unwrap_or_default().to_owned());
     out.push(number(ratio.and_then(|r| r.noise_floor)));
-    out.push(figure.outliers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
+    let outliers = estimate.map_or(&[][..], |figure| &figure.outliers);
+    out.push(outliers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
     out.extend(OF_SEARCHES.map(|_| String::new()));
     out.push(number(cell.saturated_per_s));
     out

@@ -2,7 +2,7 @@
 
 use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
 
-use super::{nodes, percentiles, proxies};
+use super::{components, nodes, percentiles, proxies};
 use crate::campaign::{page_text, plot, table_model};
 use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table, Tone};
 
@@ -29,6 +29,7 @@ fn one(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Block {
     }
     blocks.extend(percentiles::part(&own, workload));
     blocks.extend(proxies::blocks(&own, summary, workload));
+    blocks.extend(components::part(&own, workload));
     blocks.extend(nodes::part(&own, workload));
     Part::open(own, title, blocks).into()
 }

@@ -1,6 +1,6 @@
 //! Figures, comparisons and what is left out of them, with known answers.
 
-use hopbench_model::{NodeCost, RunStatus, Schedule, Via};
+use hopbench_model::{MeteredCost, NodeCost, ProxyCost, RunStatus, Schedule, Via};
 use hopbench_report::campaign::{Outcome, RunData, Spread, Summary, main_latency};
 use serde_json::json;
 
@@ -370,10 +370,15 @@ fn what_nodes_were_busy_with_stands_in_every_format() {
     assert!(of(&found, "server_nic_tx_packets_per_s").ratio.is_none(), "nothing to compare");
     let csv = render(&made, "csv");
     assert!(csv.contains(",client_nic_rx_bytes_per_s,125000000,"), "{csv}");
-    for format in ["table", "markdown", "html"] {
-        let page = render(&made, format);
-        assert!(!page.contains("node idle") && !page.contains("NIC"), "{format}: {page}");
-    }
+    // 125 MB/s are 1 Gbit/s.
+    let markdown = render(&made, "markdown");
+    let row = |table: &str, path: &str| -> String {
+        let (_, rest) = markdown.split_once(table).unwrap_or_else(|| panic!("{table}: {markdown}"));
+        let start = format!("| {path} |");
+        rest.lines().find(|line| line.starts_with(&start)).unwrap_or_default().to_owned()
+    };
+    assert_eq!(row("client in, Gbit/s", "other"), "| other | 1.000 | 80000 |", "{markdown}");
+    assert!(row("machine, % idle", "other").ends_with(" 25.0 |"), "{markdown}");
     for (format, text) in [
         ("table", "stolen cores"),
         ("markdown", "| node cores | softirq cores | stolen cores |"),
@@ -444,4 +449,46 @@ fn the_99th_percentile_is_of_a_thousand_samples() {
     let note =
         "p99 is read from batches of 10 rounds, so that of 1000 samples or more 10 lie beyond it";
     assert!(summary.run.notes.iter().any(|known| known == note), "{:?}", summary.run.notes);
+}
+
+/// Each component has a column of its own, and so has each node, also one that only a meter saw.
+#[test]
+fn components_and_nodes_without_an_agent_stand_in_every_format() {
+    let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
+    let proxy = |name: &str, cores: f64, named| ProxyCost {
+        name: name.to_owned(),
+        node: "b".to_owned(),
+        named,
+        figures: [("cores".to_owned(), cores)].into(),
+    };
+    for record in made.records.iter_mut().filter(|record| record.path == "other") {
+        record.cost.client = [("cores".to_owned(), 0.25)].into();
+        record.cost.server = [("cores".to_owned(), 1.5)].into();
+        record.cost.proxies = vec![
+            proxy("gateway", 0.5, true),
+            proxy("gateway#2", 0.75, true),
+            proxy("server-sidecar", 9.0, false),
+        ];
+        record.cost.metered = vec![MeteredCost {
+            who: "c".to_owned(),
+            what: "node".to_owned(),
+            source: "kubelet".to_owned(),
+            figures: [("load_cores".to_owned(), 1.0)].into(),
+            ..MeteredCost::default()
+        }];
+    }
+    made.run.testbed.insert("node c cpus".to_owned(), "4".to_owned());
+    let found = summary(&made);
+    let cell = &found.workloads[0].cells[1];
+    let cores: Vec<_> = cell.components.iter().map(|one| (&*one.name, one.cores.median)).collect();
+    assert_eq!(cores, [("client", 0.25), ("gateway", 1.25), ("server", 1.5)]);
+    assert_eq!(cell.metered_nodes[0].idle_ratio.median, 0.75);
+    let csv = render(&made, "csv");
+    assert!(csv.contains(",gateway_cores,1.25,1.25,1.25,2,"), "{csv}");
+    assert!(csv.contains(",node_idle_ratio:c,0.75,"), "{csv}");
+    for format in ["table", "markdown", "html"] {
+        let page = render(&made, format);
+        assert!(page.contains("1.250") && page.contains("75.0"), "{format}: {page}");
+    }
+    assert!(render(&made, "json").contains("\"components\": ["));
 }

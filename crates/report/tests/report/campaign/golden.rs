@@ -219,7 +219,7 @@ fn fold(block: &[String]) -> Vec<String> {
 fn json_is_folded_without_loss() {
     for made in [fixture::connections(), mesh::mesh(2), fixture::hostile()] {
         let pretty = render(&made, "json");
-        assert!(pretty.starts_with("{\n  \"schema\": \"hopbench.summary/1\",\n"), "{pretty}");
+        assert!(pretty.starts_with("{\n \"schema\": \"hopbench.summary/1\",\n"), "{pretty}");
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let folded = folded(&pretty);
         assert_eq!(words(&folded), words(&pretty));

@@ -82,6 +82,7 @@ impl Costs {
             load.window_s,
         ));
         record.cost.metered = metered;
+        metered::of_nodes(record, &load);
         let names = |agents: &[AgentId]| {
             agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>()
         };
