@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds what the tests need in Go, one after the other: gVisor, and for a cluster Kubernetes,
-# beside which the packages of the cluster are installed. Usage: build-go-parts.sh LOGS [quick];
+# Builds what the tests need in Go, one after the other: gVisor, and for a cluster Kubernetes and
+# Contour, beside which the packages of the cluster are installed. Usage: build-go-parts.sh LOGS [quick];
 # LOGS.PART.log and LOGS.PART.status tell of each. A part that fails leaves the others alone, and is
 # no failure here.
 set -uo pipefail
@@ -24,4 +24,5 @@ if [ "$(id -u)" -eq 0 ]; then
   # Which has containerd, and the tests use that without a cluster, too.
   attempt packages "$scripts/../tests/cluster/install.sh"
   attempt kubernetes "$scripts/go-part.sh" kubernetes
+  attempt contour "$scripts/go-part.sh" contour
 fi

@@ -115,7 +115,7 @@ step "parts in Go"
 wait "$go" || true
 cat "$work"/go.*.log
 without_go_parts "$work/go"
-for part in packages kubernetes; do
+for part in packages kubernetes contour; do
   [ "$(cat "$work/go.$part.status" 2>/dev/null || echo 0)" -eq 0 ] || why_no_cluster=$(tail -n 1 "$work/go.$part.log")
 done
 run_parts "$at_once" "$log.go" <"$work/waiting-for-go" || ended $?

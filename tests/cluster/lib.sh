@@ -10,6 +10,7 @@ export STATE
 export KUBECONFIG="$STATE/kubeconfig"
 # Where go-part.sh puts the programs of Kubernetes.
 kubernetes=$("$cluster/../../scripts/go-part.sh" --folder kubernetes)
+contour=$("$cluster/../../scripts/go-part.sh" --folder contour)
 # kubectl of this version before any other; Debian keeps servers in sbin.
 export PATH="$kubernetes:$PATH:/usr/sbin:/sbin"
 

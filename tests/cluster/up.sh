@@ -9,6 +9,7 @@ source "$cluster/certs.sh"
 source "$cluster/control-plane.sh"
 source "$cluster/pod-networks.sh"
 source "$cluster/node.sh"
+source "$cluster/gateway.sh"
 
 node_ready() {
   local status='{.status.conditions[?(@.type=="Ready")].status}'
@@ -41,6 +42,7 @@ add_rest() {
   kubectl apply -f "$cluster/objects.yaml" >/dev/null
   ! has_gvisor || kubectl apply -f "$cluster/gvisor.yaml" >/dev/null
   "$cluster/addons.sh"
+  has_gateway || start_gateway
   touch "$STATE/whole"
 }
 
@@ -58,6 +60,7 @@ if [ ! -e "$STATE" ] && [ -e /run/netns/hbc-fabric ]; then
 fi
 "$cluster/install.sh"
 "$cluster/../../scripts/go-part.sh" kubernetes >/dev/null || exit 1
+"$cluster/../../scripts/go-part.sh" contour >/dev/null || exit 1
 gvisor=1
 "$cluster/../../scripts/install-runsc.sh" shim || {
   say "going on without the RuntimeClass gvisor"

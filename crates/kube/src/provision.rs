@@ -3,6 +3,7 @@
 
 pub(crate) mod built;
 pub(crate) mod container_logs;
+pub(crate) mod gateway;
 pub(crate) mod launch;
 pub(crate) mod mesh_state;
 pub(crate) mod objects;

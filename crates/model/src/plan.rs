@@ -16,8 +16,8 @@ use serde_json::Value;
 use crate::{Job, Nanos};
 
 pub use cluster::{
-    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, PodNetwork, PrometheusSpec,
-    ServerImage,
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PodNetwork,
+    PrometheusSpec, ServerImage,
 };
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
 pub use path::{Affinity, Path, Place, Via};

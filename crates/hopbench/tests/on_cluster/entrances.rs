@@ -1,5 +1,5 @@
-//! Ways into a real cluster from outside, through the binary: a load balancer's address, and one
-//! that somebody names.
+//! Ways into a real cluster from outside, through the binary: a load balancer's address, one that
+//! somebody names, and a route at a Gateway.
 
 use hopbench_kube::{Access, labels};
 use hopbench_sys::clock;
@@ -12,6 +12,9 @@ use crate::ground::{ANY_THREE, assert_sound, ground};
 
 /// An address of the nodes' network that nobody has: kube-proxy knows it for a load balancer's.
 const BALANCER: &str = "10.199.0.50";
+/// The address of the cluster's Gateway, and of the node that its Envoy is on.
+const GATEWAY: &str = "10.199.0.200";
+const ENVOY: &str = "10.199.0.13";
 /// A node's address, and a port of all nodes.
 const OUTSIDE: (&str, u16) = ("10.199.0.13", 30777);
 
@@ -80,5 +83,31 @@ fn load_balancers_and_addresses_of_others_lead_to_the_servers() {
             record.proof.iter().any(|proof| proof.hop == "client" && led(&proof.evidence)),
             "{what}: {target}"
         );
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
+    let Some(ground) = ground("a route at a Gateway") else { return };
+    let testbed = format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}");
+    let rest = "rounds: 2\ntime: 1s\nbaseline: direct\npaths:\n  direct: pod@a -> pod@b\n  \
+         routed: pod@a -> pod@b via gateway\nworkloads: {ask: {http: {rate: 200, connections: 4}}}\n";
+    let records = ground.measured("routed", &testbed, rest);
+    assert_eq!(records.len(), 6, "the baseline twice");
+    records.iter().for_each(assert_sound);
+    let routed: Vec<_> = records.iter().filter(|record| record.path == "routed").collect();
+    assert_eq!(routed.len(), 2);
+    for record in routed {
+        let evidence = |hop: &str| -> Vec<&str> {
+            let of_hop = record.proof.iter().filter(|proof| proof.hop == hop);
+            of_hop.map(|proof| proof.evidence.as_str()).collect()
+        };
+        let [gateway] = evidence("gateway")[..] else { panic!("{:#?}", record.proof) };
+        assert!(gateway.starts_with(&format!("Gateway projectcontour/contour ({GATEWAY}:80)")));
+        assert!(gateway.ends_with("is Accepted"), "{gateway}");
+        assert!(evidence("client").iter().any(|said| said.ends_with(&format!("to {GATEWAY}:80"))));
+        // Its Envoy connects by itself, from the node that it is on.
+        assert!(evidence("peer").iter().all(|said| said.contains(ENVOY)), "{:?}", evidence("peer"));
     }
 }

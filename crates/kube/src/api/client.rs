@@ -62,6 +62,16 @@ impl<K: Resource<DynamicType = ()>> Api<K> {
     }
 }
 
+impl Api<Value> {
+    /// Objects of a kind that the cluster may not have: `resource` of a group and version, in a
+    /// namespace.
+    pub(crate) fn others(client: Client, version: &str, namespace: &str, resource: &str) -> Self {
+        let url = format!("/apis/{version}/namespaces/{namespace}/{resource}");
+        let namespace = Some(namespace.to_owned());
+        Self { client, namespace, request: Request::new(url), kind: PhantomData }
+    }
+}
+
 impl<K: DeserializeOwned> Api<K> {
     pub(crate) async fn get(&self, name: &str) -> kube::Result<K> {
         typed(ask(&self.client, self.request.get(name, &GetParams::default())).await?)

@@ -55,6 +55,8 @@ pub const RIGHTS: &[Right] = &[
         only_for: "`network-policy: true`",
         ..right("networking.k8s.io", "networkpolicies", &["create"], true)
     },
+    Right { only_for: GATEWAY, ..right(GATEWAY_GROUP, "gateways", &["get"], true) },
+    Right { only_for: GATEWAY, ..right(GATEWAY_GROUP, "httproutes", &["create", "get"], true) },
     Right { only_for: "sidecars of hopbench's own", ..right("", "secrets", &["patch"], true) },
     // Their ports are not in the pod's network, where a port-forward looks.
     Right {
@@ -80,6 +82,8 @@ pub const RIGHTS: &[Right] = &[
     },
 ];
 
+const GATEWAY: &str = "`gateway: {parent: ...}`";
+const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
 const CHANGES: &str = "to see what changes in the cluster during a trial";
 const WORDS: &str = "the last lines of agents that ended, in `agents.log`";
 const METERS: &str = "what the kubelets and cAdvisor meter";

@@ -62,7 +62,9 @@ impl Blueprint {
             let nodes: Vec<IpAddr> =
                 ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
             let leaves = |via: &Via| matches!(via, Via::LoadBalancer | Via::Address(_));
-            let open = ground.placement.paths.values().any(|ends| leaves(&ends.path.via));
+            let open = ground.placement.paths.values().any(|ends| {
+                leaves(&ends.path.via) || services::parent(ground.spec, ends).is_some()
+            });
             typed(&network_policy::network_policy(run, &nodes, open))
         };
         let names = names::pods(&ground.placement.pods);
@@ -71,7 +73,7 @@ impl Blueprint {
         };
         Ok(Self {
             secrets: agents.iter().map(secret).collect::<Result<_, _>>()?,
-            services: services::services(ground.placement)
+            services: services::services(ground.spec, ground.placement)
                 .iter()
                 .map(of_path)
                 .collect::<Result<_, _>>()?,
@@ -95,7 +97,7 @@ pub(crate) fn pods(
     run: &RunIdentity,
 ) -> Result<BTreeMap<PodId, Value>, Fault> {
     let Ground { spec, placement, nodes, sidecars, host_port } = ground;
-    let services = services::services(placement);
+    let services = services::services(spec, placement);
     let behind = services::behind(&services);
     let names = names::pods(&placement.pods);
     let attachments = attachments(spec, placement)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::Offer;
-use hopbench_model::{Affinity, Via};
+use hopbench_model::{Affinity, ClusterSpec, ParentGateway, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, PodId};
 
 use crate::plan::names;
@@ -23,12 +23,17 @@ pub(crate) struct PathService {
     pub(crate) sidecars: BTreeMap<&'static str, u16>,
 }
 
+/// The Gateway that a path's route is attached to.
+pub(crate) fn parent<'a>(spec: &'a ClusterSpec, ends: &Endpoints) -> Option<&'a ParentGateway> {
+    spec.gateway.as_ref().filter(|_| ends.enters_existing_gateway())?.parent.as_ref()
+}
+
 /// The Services of a plan.
-pub(crate) fn services(placement: &Placement) -> Vec<PathService> {
+pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathService> {
     let mut all = Vec::new();
     // Their names have numbers by the order of the paths' names, not by that of the plan.
-    for (number, ends) in placement.paths.values().filter(|ends| ends.service.is_some()).enumerate()
-    {
+    let has_one = |ends: &&Endpoints| ends.service.is_some() || parent(spec, ends).is_some();
+    for (number, ends) in placement.paths.values().filter(has_one).enumerate() {
         let path = &ends.path.name;
         all.extend(ends.by_program().enumerate().map(|(of, (program, backends))| PathService {
             name: names::service(number, path, program.map(|program| (of, program))),
@@ -69,8 +74,10 @@ pub(crate) fn behind(services: &[PathService]) -> BTreeMap<&PodId, BTreeSet<Stri
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::GatewaySpec;
+
     use super::*;
-    use crate::plan::fixture::{path, plan, point};
+    use crate::plan::fixture::{path, plan, point, spec};
     use crate::plan::placement::placement;
 
     #[test]
@@ -82,12 +89,32 @@ mod tests {
             vec![point("udp", "hopbench"), point("http", "nginx")],
         );
         let placement = placement(&plan);
-        let services = services(&placement);
+        let services = services(&spec(), &placement);
         let names: Vec<_> = services.iter().map(|service| service.name.as_str()).collect();
         assert_eq!(names, ["path0-node-port", "path0-node-port-nginx"]);
         assert!(services.iter().all(|service| service.backends.len() == 2 && service.datagrams));
         let behind = behind(&services);
         assert_eq!(behind.len(), 4);
         assert!(behind.values().all(|services| services.len() == 1));
+    }
+
+    #[test]
+    fn a_route_at_a_gateway_has_a_service_to_lead_to() {
+        let enters = path("in", "pod@a", "pod@b", Via::Gateway(String::new()));
+        let placement = placement(&plan(vec![enters], vec![point("http", "hopbench")]));
+        let mut spec = spec();
+        let gateway = |address: Option<String>, parent| GatewaySpec {
+            address,
+            parent,
+            namespace: None,
+            labels: BTreeMap::new(),
+        };
+        spec.gateway = Some(gateway(Some("203.0.113.7:80".into()), None));
+        assert!(services(&spec, &placement).is_empty());
+        let parent = ParentGateway { namespace: "infra".into(), name: "public".into() };
+        spec.gateway = Some(gateway(None, Some(parent)));
+        let services = services(&spec, &placement);
+        assert_eq!(services.len(), 1);
+        assert_eq!((services[0].name.as_str(), services[0].backends.len()), ("path0-in", 1));
     }
 }

@@ -7,6 +7,7 @@ use hopbench_model::{Proof, Via};
 use hopbench_testbed::Seen;
 
 use super::facts::ProofFacts;
+use crate::plan::services::parent;
 use crate::provision::pod_status;
 
 /// A peer that a server may have seen.
@@ -114,6 +115,11 @@ fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
         return *who == Who::Gateway;
     }
     match (&path.via, who) {
+        // A Gateway that routes by requests connects by itself. On the client's node it may have
+        // that node's address.
+        (_, Who::Client) if parent(&known.built.spec, known.ends).is_some() => {
+            path.from.network == "host"
+        }
         (_, Who::Client) => true,
         (_, Who::Other(_) | Who::Sidecar | Who::Gateway) => false,
         // Peers from outside of the testbed are not known here.

@@ -72,6 +72,9 @@ pub(crate) struct Built {
     pub(crate) clocks: Arc<Clocks>,
     pub(crate) api: Pods,
     pub(crate) mesh: MeshState,
+    /// The address and port of the Gateway that the run's route is attached to, or why there is
+    /// none.
+    pub(crate) gateway: Result<String, String>,
 }
 
 impl Built {

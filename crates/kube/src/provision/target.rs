@@ -66,7 +66,7 @@ pub(crate) fn of_family(addresses: &[IpAddr], service: Option<IpAddr>) -> Option
 }
 
 /// IPv6 addresses stand in brackets before a port.
-fn bracketed(host: &str) -> String {
+pub(crate) fn bracketed(host: &str) -> String {
     if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, Via};
+use hopbench_model::{
+    ClusterSpec, EngineKind, MeshProvider, ParentGateway, Path, Place, Point, Via,
+};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Placement, PodId};
 use hopbench_testbed::{Need, refusals};
 
@@ -13,12 +15,15 @@ use crate::objects::blueprint::{self, Ground};
 use crate::plan::assign::Assigned;
 use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
+use crate::plan::services;
 
 /// The resources that only some scenarios need a right to.
-pub(crate) const OPTIONAL: [&str; 3] = [NETWORK_POLICIES, EXEC, SECRETS];
+pub(crate) const OPTIONAL: [&str; 5] = [NETWORK_POLICIES, EXEC, SECRETS, GATEWAYS, HTTP_ROUTES];
 const NETWORK_POLICIES: &str = "networkpolicies";
 const EXEC: &str = "pods/exec";
 const SECRETS: &str = "secrets";
+const GATEWAYS: &str = "gateways";
+const HTTP_ROUTES: &str = "httproutes";
 
 /// Everything that is missing; empty when the plan can run.
 pub(crate) fn missing(
@@ -76,7 +81,7 @@ pub(crate) fn of_rights(
     let isolated = |right: &Right| spec.network_policy && right.resource == NETWORK_POLICIES;
     needs.extend(need(None, &isolated));
     for ends in placement.paths.values() {
-        for resource in [SECRETS, EXEC] {
+        for resource in [SECRETS, EXEC, GATEWAYS, HTTP_ROUTES] {
             let is_used = uses(spec, ends, discovery, resource);
             let of_path =
                 |right: &Right| is_used && !right.only_for.is_empty() && right.resource == resource;
@@ -84,6 +89,30 @@ pub(crate) fn of_rights(
         }
     }
     needs
+}
+
+/// Needs of the paths whose route is attached to a Gateway; `lacking` says why it cannot be.
+pub(crate) fn of_gateway(
+    spec: &ClusterSpec,
+    placement: &Placement,
+    lacking: impl FnOnce(&ParentGateway) -> Option<String>,
+) -> Vec<Need> {
+    let attached = placement.paths.values().filter(|ends| services::parent(spec, ends).is_some());
+    let attached: Vec<&Endpoints> = attached.collect();
+    let Some(parent) = attached.first().and_then(|ends| services::parent(spec, ends)) else {
+        return Vec::new();
+    };
+    let need = |what: &str, why: &str, remedy: &str| -> Vec<Need> {
+        let of = |ends: &&Endpoints| Need::new(Some(&ends.path), what, why.to_owned(), remedy);
+        attached.iter().map(of).collect()
+    };
+    if attached.iter().map(|ends| ends.by_program().count()).sum::<usize>() > 1 {
+        let why = "requests of several routes at one Gateway could not be told apart";
+        let remedy = "have one path `via: gateway` with one server program in a run";
+        return need(Need::IMPOSSIBLE, why, remedy);
+    }
+    let remedy = "name another under `gateway: {parent: NAMESPACE/NAME}`";
+    lacking(parent).map(|why| need("a Gateway", &why, remedy)).unwrap_or_default()
 }
 
 /// Whether a path needs the rights to this resource that only some paths need.
@@ -100,6 +129,7 @@ fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, resource: &
             ours && ends.path.is_proxied()
         }
         EXEC => ends.pods().any(has_own_kernel),
+        GATEWAYS | HTTP_ROUTES => services::parent(spec, ends).is_some(),
         _ => false,
     }
 }
@@ -228,6 +258,10 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
              {known})",
             server.program
         ));
+    }
+    let is_routed = spec.gateway.as_ref().is_some_and(|gateway| gateway.parent.is_some());
+    if is_routed && path.via == Via::Gateway(String::new()) && !point.job.kind().is_http() {
+        return Some("an HTTPRoute takes HTTP only".to_owned());
     }
     let in_gvisor = |place: &&Place| {
         let class = place.runtime.as_ref().map(|runtime| runtime_class(spec, runtime));

@@ -24,6 +24,7 @@ use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::names as object_names;
 use crate::plan::services;
 use crate::provision::built::Built;
+use crate::provision::gateway;
 use crate::provision::mesh_state::MeshState;
 use crate::provision::objects;
 use crate::provision::pods::Pods;
@@ -125,7 +126,7 @@ impl Cluster {
             beyond,
             names: object_names::pods(&placement.pods),
             templates: blueprint.pods,
-            services: services::services(&placement),
+            services: services::services(&spec, &placement),
             entries,
             endpoints: BTreeMap::new(),
             pods: BTreeMap::new(),
@@ -135,6 +136,7 @@ impl Cluster {
             clocks: Arc::default(),
             api,
             mesh: MeshState::new()?,
+            gateway: Err("no route is attached to its Gateway".to_owned()),
             run,
             host_port,
             conductor,
@@ -161,6 +163,10 @@ impl Cluster {
             built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
         told.iter().for_each(|line| write(&mut self.log, line));
         balance(access, &mut built, until, &interrupt, &progress)?;
+        let attached = gateway::attach(&client, &built, until);
+        if let Some(attached) = access.runtime.block_on(interrupt.unless("a Gateway", attached))? {
+            built.gateway = attached;
+        }
         built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
         if let Some(ours) = &ours {
             built.foreign = builds::foreign(access, &built, ours);

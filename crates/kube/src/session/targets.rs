@@ -47,7 +47,11 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
     let path = &ends.path;
     let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));
     if let (true, Some(gateway)) = (ends.enters_existing_gateway(), &built.spec.gateway) {
-        return target::resolve(&gateway.address).map(Some).map_err(|why| nowhere(&why));
+        let address = match &gateway.address {
+            Some(address) => address,
+            None => built.gateway.as_ref().map_err(|why| nowhere(why))?,
+        };
+        return target::resolve(address).map(Some).map_err(|why| nowhere(&why));
     }
     if !path.is_proxied() || point.job.bypasses_proxies() {
         return Ok(None);

@@ -15,8 +15,10 @@ use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
 use crate::observe::meters::reading::Readings;
+use crate::plan::services;
 use crate::proof::facts::ProofFacts;
 use crate::proof::prove;
+use crate::provision::gateway;
 
 impl Testbed for Cluster {
     fn name(&self) -> &'static str {
@@ -46,6 +48,10 @@ impl Testbed for Cluster {
             }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
+        needs.extend(needs::of_gateway(&self.spec, &placement, |parent| {
+            let access = self.access.as_ref()?;
+            gateway::lacking(access, parent)
+        }));
         needs
     }
 
@@ -191,7 +197,7 @@ impl Testbed for Cluster {
         after: &Counters,
         seen: &Seen<'_>,
     ) -> Vec<Proof> {
-        let (Ok(ends), Ok((_, built))) = (self.endpoints(&route.path), self.standing()) else {
+        let (Ok(ends), Ok((access, built))) = (self.endpoints(&route.path), self.standing()) else {
             let evidence = format!("path `{}` is not part of the cluster's plan", route.path);
             return vec![Proof { hop: "cluster".to_owned(), evidence, ok: false }];
         };
@@ -205,6 +211,9 @@ impl Testbed for Cluster {
         let service = built.service(&route.path, program);
         let mut proofs =
             prove(&ProofFacts { built, ends: &ends, servers: &servers, service }, seen);
+        if let (Some(parent), Some(service)) = (services::parent(&built.spec, &ends), service) {
+            proofs.push(gateway::prove(access, &built.run, parent, &service.name));
+        }
         proofs.extend(hopbench_testbed::proxy_proofs(
             &ends.path,
             &route.proxies,

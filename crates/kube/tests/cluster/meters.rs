@@ -244,7 +244,8 @@ fn the_pods_of_a_gateway_of_others_are_metered() {
     let Some(ground) = ground("the meters of a gateway") else { return };
     let mut spec = spec();
     spec.gateway = Some(GatewaySpec {
-        address: "10.199.0.11:80".into(),
+        address: Some("10.199.0.11:80".into()),
+        parent: None,
         namespace: Some("monitoring".into()),
         labels: BTreeMap::from([("app.kubernetes.io/name".into(), "prometheus".into())]),
     });

@@ -3,13 +3,16 @@
 mod asked;
 mod given;
 
+use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
 
 use hopbench_kube::doctor::{State, examine};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_kube::{Access, Cluster, RIGHTS};
-use hopbench_model::{MeshMode, PrometheusSpec, Variant, Via};
+use hopbench_model::{
+    GatewaySpec, MeshMode, ParentGateway, Plan, PrometheusSpec, TestbedSpec, Variant, Via, fixture,
+};
 use hopbench_testbed::Testbed;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Namespace, Pod, ServiceAccount};
@@ -21,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use self::asked::{Asked, noting};
-use crate::common::{Ground, cell, eventually, ground, hello, path, plan, spec};
+use crate::common::{Ground, cell, eventually, ground, hello, path, plan, point, spec};
 
 /// An account with the rights that were printed; it goes with this.
 struct Printed<'a> {
@@ -163,12 +166,15 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let namespace = cluster.namespace().unwrap().to_owned();
     cluster.down();
     ground.assert_gone(&namespace);
+    let (access, routed) = printed.noted(folder.path());
+    enter(&ground, access);
     let (access, examined) = printed.noted(folder.path());
     let lines = examine(&access, &spec);
     let rights = lines.iter().find(|(name, ..)| *name == "rights").unwrap();
     assert_eq!(rights.2.state, State::Works, "{rights:?}");
 
     let used: Asked = &*asked.lock().unwrap() | &*examined.lock().unwrap();
+    let used: Asked = &used | &*routed.lock().unwrap();
     let each = |right: &'static hopbench_kube::Right| {
         right
             .verbs
@@ -195,6 +201,29 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
         idle.iter().all(|right| known.contains(&right.as_str())),
         "printed, and not used: {idle:?}"
     );
+}
+
+/// Attaches a route to the Gateway of the test cluster, and removes it.
+fn enter(ground: &Ground, access: Access) {
+    let mut spec = spec();
+    spec.gateway = Some(GatewaySpec {
+        address: None,
+        parent: Some(ParentGateway { namespace: "projectcontour".into(), name: "contour".into() }),
+        namespace: None,
+        labels: BTreeMap::new(),
+    });
+    let paths = vec![path("in", "pod@a", "pod@b", Via::Gateway(String::new()))];
+    let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
+    let plan = Plan { testbed, ..fixture::plan(paths, vec![point("http")]) };
+    let mut cluster = Cluster::new(&spec, None).by(access);
+    let missing = cluster.missing(&plan);
+    assert!(missing.is_empty(), "{missing:?}");
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "in");
+    cluster.route(path, point).unwrap();
+    let namespace = cluster.namespace().unwrap().to_owned();
+    cluster.down();
+    ground.assert_gone(&namespace);
 }
 
 #[test]

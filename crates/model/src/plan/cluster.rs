@@ -171,12 +171,33 @@ impl MeshProvider {
     }
 }
 
-/// A gateway that is there already.
+/// A Gateway of the Gateway API.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParentGateway {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl std::fmt::Display for ParentGateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// A gateway that is there already: at an address, or the parent of the run's route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GatewaySpec {
-    /// Address and port that clients connect to: `203.0.113.7:80`.
-    pub address: String,
+    /// Address and port that clients connect to: `203.0.113.7:80`. Absent: the status of the
+    /// parent has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The Gateway that an HTTPRoute of the run is attached to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentGateway>,
     /// Its namespace; needed to count the CPU of its pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,

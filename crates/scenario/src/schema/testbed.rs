@@ -232,10 +232,15 @@ fn mesh() -> Value {
 fn gateway() -> Value {
     let known = mapping(GATEWAY_KEYS, |key| match key {
         "address" => (text(ENDPOINT), "Address and port that clients connect to"),
+        "parent" => (
+            text(&format!("^{LABEL}/{LABEL}$")),
+            "The Gateway (NAMESPACE/NAME) that an HTTPRoute of the run is attached to",
+        ),
         "namespace" => (text(LABEL), "The namespace of its pods, whose CPU counts"),
         _ => (labels(), "Labels of its pods"),
     });
-    let mut known = required(known, &["address"]);
+    let mut known = known;
+    known["oneOf"] = json!([{"required": ["address"]}, {"required": ["parent"]}]);
     known["dependentRequired"] = json!({"namespace": ["labels"], "labels": ["namespace"]});
     known
 }

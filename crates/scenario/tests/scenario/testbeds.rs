@@ -129,7 +129,8 @@ fn a_cluster_of_which_everything_is_said() {
         (MeshProvider::Istio, Some("canary"))
     );
     let gateway = GatewaySpec {
-        address: "gw.example:80".to_owned(),
+        address: Some("gw.example:80".to_owned()),
+        parent: None,
         namespace: Some("ingress".to_owned()),
         labels: texts(&[("app", "gateway")]),
     };

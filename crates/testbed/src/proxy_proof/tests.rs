@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Counter, EndReport, MeshMode, Path, Variant, fixture};
+use hopbench_model::{Counter, EndReport, MeshMode, Path, Variant, Via, fixture};
 
 use super::*;
 use crate::AgentId;
@@ -273,4 +273,24 @@ fn reports_come_and_none_is_made_up() {
         judge_of(5000, 1, 0, 0, 0) && !judge_of(5000, 0, 0, 0, 0),
         "so many requests leave a trace at once"
     );
+}
+
+#[test]
+fn a_gateway_that_was_there_before_has_no_counters_here() {
+    let report = end(&[(Counter::Connects, 4), (Counter::Completed, 100)]);
+    let clients = [(AgentId("a".into()), report)];
+    let (job, machines) = (job("http", 4), BTreeMap::new());
+    let seen =
+        Seen { job: &job, clients: &clients, servers: &[], machines: &machines, stood: false };
+    let of = |node: &str| {
+        let path = Path {
+            via: Via::Gateway(node.to_owned()),
+            variant: Some(Variant::plain()),
+            ..fixture::path("p")
+        };
+        proxy_proofs(&path, &[], &Counters::new(), &Counters::new(), &seen)
+    };
+    assert!(of("").is_empty(), "{:?}", of(""));
+    let [gateway] = &of("c")[..] else { panic!("{:?}", of("c")) };
+    assert!(gateway.hop == "gateway" && !gateway.ok, "{gateway:?}");
 }

@@ -93,7 +93,10 @@ fn cluster(
             Some(space) => format!("pods {} of namespace {space}", labels.join(", ")),
             None => "pods not known: their CPU is not counted".to_owned(),
         };
-        rows.push(("gateway", format!("{}; {pods}", gateway.address)));
+        let parent = gateway.parent.as_ref();
+        let parent = parent.map(|parent| format!("an HTTPRoute of the run at Gateway {parent}"));
+        let entrance = gateway.address.clone().or(parent).unwrap_or_default();
+        rows.push(("gateway", format!("{entrance}; {pods}")));
     }
     match &spec.prometheus {
         None => {}

@@ -45,7 +45,8 @@ fn given(provider: MeshProvider, paths: Vec<Path>) -> Given {
     let placement = placement(&planned(&spec, paths));
     let pods =
         sidecars(&spec, &placement).into_iter().map(|(pod, sidecar)| (pod.to_string(), sidecar));
-    let services = services(&placement).into_iter().map(|service| (service.name, service.sidecars));
+    let services =
+        services(&spec, &placement).into_iter().map(|service| (service.name, service.sidecars));
     (pods.collect(), services.collect())
 }
 

@@ -1,6 +1,6 @@
 //! `gateway:`, an ingress gateway that is there already.
 
-use hopbench_model::GatewaySpec;
+use hopbench_model::{GatewaySpec, ParentGateway};
 
 use super::texts::labels;
 use crate::document::fields::Fields;
@@ -9,19 +9,32 @@ use crate::document::problem::Problems;
 use crate::testbed::names::{ENDPOINT, LABEL, endpoint, is_label};
 
 /// The keys.
-pub(crate) const GATEWAY_KEYS: &[&str] = &["address", "namespace", "labels"];
+pub(crate) const GATEWAY_KEYS: &[&str] = &["address", "parent", "namespace", "labels"];
 
 const FORM: &str =
     "where it is, like {address: 203.0.113.7:80, namespace: ingress, labels: {app: gateway}}";
 
+const PARENT: &str = "a Gateway of the Gateway API, as NAMESPACE/NAME";
+
 /// Reads the block.
 pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<GatewaySpec> {
     let fields = Fields::read(node, path, GATEWAY_KEYS, FORM, problems)?;
-    if fields.get("address").is_none() {
-        problems.add(fields.at, path, "no `address`", ENDPOINT);
+    match (fields.get("address"), fields.get("parent")) {
+        (None, None) => {
+            let expected = format!("{ENDPOINT}; or `parent`, {PARENT}");
+            problems.add(fields.at, path, "no `address`", expected);
+        }
+        (Some(_), Some(node)) => {
+            let expected = "one of them: the address of a parent comes from its status";
+            problems.add(node.at, &fields.path_of("parent"), "`parent` beside `address`", expected);
+        }
+        _ => {}
     }
     let address =
         fields.checked("address", ENDPOINT, |text: &String| endpoint(text).is_some(), problems);
+    let parent: Option<String> =
+        fields.checked("parent", PARENT, |text: &String| parent_of(text).is_some(), problems);
+    let parent = parent.and_then(|text| parent_of(&text));
     let namespace = fields.checked("namespace", LABEL, |name: &String| is_label(name), problems);
     let of_pods = fields.get("labels");
     let labels =
@@ -35,5 +48,14 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<G
             problems.add(node.at, &fields.path_of(there), format!("`{there}` alone"), expected);
         }
     }
-    Some(GatewaySpec { address: address?, namespace, labels })
+    if address.is_none() && parent.is_none() {
+        return None;
+    }
+    Some(GatewaySpec { address, parent, namespace, labels })
+}
+
+fn parent_of(text: &str) -> Option<ParentGateway> {
+    let (namespace, name) = text.split_once('/')?;
+    let fits = is_label(namespace) && is_label(name);
+    fits.then(|| ParentGateway { namespace: namespace.to_owned(), name: name.to_owned() })
 }

@@ -1,0 +1,68 @@
+# A real Gateway of the Gateway API, projectcontour/contour: Contour beside the control plane, its Envoy on node n3, and
+# an address as a cloud gives one. Sourced, needs lib.sh and hosts.sh.
+# shellcheck shell=bash disable=SC2154
+
+# What clients connect to: kube-proxy knows it for a load balancer's.
+GATEWAY=$FABRIC.200
+
+# The same Envoy as that of the image.
+gateway_envoy() {
+  if [ -x "$CACHE/bin/envoy" ]; then echo "$CACHE/bin/envoy"; else command -v envoy; fi
+}
+
+has_gateway() { [ -e "$STATE/gateway" ]; }
+
+programmed() {
+  kubectl -n projectcontour wait gateway/contour --for=condition=Programmed --timeout=1s
+}
+
+start_gateway() {
+  local envoy examples folder node=n3 work=$STATE/cp
+  envoy=$(gateway_envoy) || {
+    say "going on without a Gateway: there is no Envoy"
+    return 0
+  }
+  folder=$(dirname "$contour")
+  # Where the module is, there are the kinds that it has.
+  examples=$(cd "$folder/module" && go list -mod=readonly -m -f '{{.Dir}}' github.com/projectcontour/contour)/examples
+  kubectl apply --server-side -f "$examples/contour/01-crds.yaml" -f "$examples/gateway/00-crds.yaml" >/dev/null
+  kubectl apply -f - >/dev/null <<YAML
+{apiVersion: v1, kind: Namespace, metadata: {name: projectcontour}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: envoy, namespace: projectcontour}
+spec: {type: LoadBalancer, ports: [{name: http, port: 80, targetPort: 8080}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: envoy-1, namespace: projectcontour, labels: {kubernetes.io/service-name: envoy}}
+addressType: IPv4
+ports: [{name: http, port: 8080}]
+endpoints: [{addresses: [$(address "$node")], conditions: {ready: true}, nodeName: $node}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: contour}
+spec: {controllerName: projectcontour.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: contour, namespace: projectcontour}
+spec:
+  gatewayClassName: contour
+  listeners: [{name: http, protocol: HTTP, port: 80, allowedRoutes: {namespaces: {from: All}}}]
+YAML
+  kubectl -n projectcontour patch service envoy --subresource=status --type=merge \
+    -p "{\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"$GATEWAY\"}]}}}" >/dev/null
+  echo '{gateway: {gatewayRef: {namespace: projectcontour, name: contour}}}' >"$work/contour.yaml"
+  daemon cp contour "$contour/contour" serve --kubeconfig="$KUBECONFIG" --config-path="$work/contour.yaml" \
+    --xds-address="$API_SERVER" --xds-port=8001 --insecure --disable-leader-election \
+    --envoy-service-namespace=projectcontour --envoy-service-name=envoy --http-port=18000
+  "$contour/contour" bootstrap "$work/envoy.json" --xds-address="$API_SERVER" --xds-port=8001 \
+    --xds-resource-version=v3 --admin-address="$STATE/$node/envoy-admin.sock" >/dev/null
+  daemon "$node" envoy "$envoy" -c "$work/envoy.json" --service-cluster projectcontour --service-node envoy-1 \
+    --concurrency 1 --log-level warn --disable-hot-restart
+  wait_for "the Gateway" 30 "$work/contour.log" programmed || exit 1
+  touch "$STATE/gateway"
+}
