@@ -4,7 +4,6 @@ pub(crate) mod blueprint;
 pub(crate) mod containers;
 pub mod cron;
 pub(crate) mod frame;
-pub(crate) mod http_route;
 pub(crate) mod network_policy;
 pub(crate) mod patch;
 pub(crate) mod pod;

@@ -131,6 +131,6 @@ fn a_proxy_or_a_kubeconfig_that_is_not_there_is_named() {
     let done = doctor(folder.path(), "    proxy-url: http://127.0.0.1:1\n", &[]);
     assert!(done.stdout.contains("api.invalid") && done.code == Some(3), "{}", done.story());
     let done = run(&mut program(&["kube", "clean", "--kubeconfig", "/no/such/file"]));
-    let said = "--kubeconfig: found `/no/such/file`, expected a file";
-    assert!(done.stderr.contains(said), "{}", done.story());
+    let said = "the kubeconfig cannot be used: failed to read kubeconfig from '\"/no/such/file\"'";
+    assert!(done.stderr.contains(said) && done.code == Some(3), "{}", done.story());
 }

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::labels::RunIdentity;
-use crate::objects::http_route::http_route;
+use crate::objects::service::http_route::http_route;
 use crate::plan::services::parent;
 use crate::provision::built::Built;
 use crate::provision::target::bracketed;
