@@ -5,11 +5,6 @@
 # What clients connect to: kube-proxy knows it for a load balancer's.
 GATEWAY=$FABRIC.200
 
-# The same Envoy as that of the image.
-gateway_envoy() {
-  if [ -x "$CACHE/bin/envoy" ]; then echo "$CACHE/bin/envoy"; else command -v envoy; fi
-}
-
 has_gateway() { [ -e "$STATE/gateway" ]; }
 
 programmed() {
@@ -17,11 +12,13 @@ programmed() {
 }
 
 start_gateway() {
-  local envoy examples folder node=n3 work=$STATE/cp
-  envoy=$(gateway_envoy) || {
+  local contour envoy examples folder node=n3 work=$STATE/cp
+  envoy=$(envoy_program)
+  [ -n "$envoy" ] || {
     say "going on without a Gateway: there is no Envoy"
     return 0
   }
+  contour=$("$cluster/../../scripts/go-part.sh" --folder contour)
   folder=$(dirname "$contour")
   # Where the module is, there are the kinds that it has.
   examples=$(cd "$folder/module" && go list -mod=readonly -m -f '{{.Dir}}' github.com/projectcontour/contour)/examples

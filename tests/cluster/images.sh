@@ -14,8 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$root/scripts/install-envoy.sh" || say "going on without the image envoy: no pod can have a sidecar"
-envoy=$CACHE/bin/envoy
-[ -x "$envoy" ] || envoy=$(command -v envoy || true)
+envoy=$(envoy_program)
 
 # --- what of Debian is needed, unpacked and not installed: no service starts, nothing of this machine changes
 packages=(nginx prometheus busybox-static iptables libip4tc2 libip6tc2 libxtables12 libmnl0 libnetfilter-conntrack3

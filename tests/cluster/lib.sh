@@ -10,7 +10,6 @@ export STATE
 export KUBECONFIG="$STATE/kubeconfig"
 # Where go-part.sh puts the programs of Kubernetes.
 kubernetes=$("$cluster/../../scripts/go-part.sh" --folder kubernetes)
-contour=$("$cluster/../../scripts/go-part.sh" --folder contour)
 # kubectl of this version before any other; Debian keeps servers in sbin.
 export PATH="$kubernetes:$PATH:/usr/sbin:/sbin"
 
@@ -39,6 +38,11 @@ first_macvlan() { echo "$FABRIC.$((64 * NUMBER[$1] + 1))"; }
 last_macvlan() { echo "$FABRIC.$((64 * NUMBER[$1] + 30))"; }
 # By which the node reaches those, and they it.
 macvlan_way() { echo "$FABRIC.$((30 + NUMBER[$1]))"; }
+
+# The Envoy of the image and of the Gateway; nothing where there is none.
+envoy_program() {
+  if [ -x "$CACHE/bin/envoy" ]; then echo "$CACHE/bin/envoy"; else command -v envoy || true; fi
+}
 
 say() { echo "cluster: $*" >&2; }
 

@@ -2,6 +2,7 @@
 
 mod problem;
 
+use std::error::Error;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,20 @@ pub struct Fault {
     pub kind: FaultKind,
     /// What happened, with the object it happened to and what to do about it.
     pub text: String,
+}
+
+/// The text of an error with its causes, each once: the outer one alone may say next to nothing.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        next = cause.source();
+    }
+    text
 }
 
 /// The sorts of failure, as the exit codes tell them apart.

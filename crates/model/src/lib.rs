@@ -33,7 +33,7 @@ pub use end_report::{
     CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick, WorkerCounts,
 };
 pub use end_report::{Counter, Counts, TcpTotals};
-pub use fault::{Fault, FaultKind, Problem};
+pub use fault::{Fault, FaultKind, Problem, with_causes};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
 pub use job::{Params, Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hopbench_model::printable::line;
-use hopbench_model::{ClusterSpec, Fault};
+use hopbench_model::{ClusterSpec, Fault, with_causes};
 use http::Uri;
 use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
@@ -46,28 +46,20 @@ impl std::fmt::Debug for Access {
 }
 
 impl Access {
-    /// The cluster of a context; `None`: of the kubeconfig's current one. The kubeconfig is
+    /// The cluster that a plan names.
+    ///
+    /// # Errors
+    /// As [`Access::open_file`].
+    pub fn of(spec: &ClusterSpec) -> Result<Self, Fault> {
+        Self::open_file(spec.kubeconfig.as_deref().map(Path::new), spec.context.as_deref())
+    }
+
+    /// The cluster of a context; `None`: of the kubeconfig's current one. Without a kubeconfig it is
     /// `$KUBECONFIG` (several files are merged) or `~/.kube/config`; in a pod that has none it is
     /// the pod's own cluster. Nothing is asked of the API server yet.
     ///
     /// # Errors
     /// No kubeconfig, or one that cannot be used: what is wrong with it (input, environment).
-    pub fn open(context: Option<&str>) -> Result<Self, Fault> {
-        Self::open_file(None, context)
-    }
-
-    /// The cluster that a plan names.
-    ///
-    /// # Errors
-    /// As [`Access::open`].
-    pub fn of(spec: &ClusterSpec) -> Result<Self, Fault> {
-        Self::open_file(spec.kubeconfig.as_deref().map(Path::new), spec.context.as_deref())
-    }
-
-    /// The same with this kubeconfig instead of the usual one.
-    ///
-    /// # Errors
-    /// As [`Access::open`].
     pub fn open_file(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Self, Fault> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
@@ -198,16 +190,7 @@ fn words_of(error: &kube::Error) -> String {
     if let Some(text) = of_credentials(error) {
         return text;
     }
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let more = cause.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        next = cause.source();
-    }
-    text
+    with_causes(error)
 }
 
 /// The text for a program that failed to give credentials. Its arguments, its environment and its
@@ -264,9 +247,9 @@ fn advice(error: &kube::Error, access: &Access) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader, Write};
-    use std::net::TcpListener;
-    use std::thread;
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
+    use std::thread::{self, JoinHandle};
 
     use super::*;
 
@@ -288,37 +271,40 @@ mod tests {
         access.ask("the version", access.client.apiserver_version()).unwrap_err().text
     }
 
-    #[test]
-    fn an_http_proxy_is_asked_for_the_server_and_named_when_it_refuses() {
+    /// A proxy that refuses its one client in this way, and what the client said to it first.
+    fn refusing<T: Send + 'static>(
+        refuse: impl FnOnce(TcpStream) -> T + Send + 'static,
+    ) -> (SocketAddr, JoinHandle<T>) {
         let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = proxy.local_addr().unwrap();
-        let refuses = thread::spawn(move || {
-            let (mut client, _) = proxy.accept().unwrap();
+        (at, thread::spawn(move || refuse(proxy.accept().unwrap().0)))
+    }
+
+    #[test]
+    fn an_http_proxy_is_asked_for_the_server_and_named_when_it_refuses() {
+        let (at, asked) = refusing(|mut client| {
             let mut asked = String::new();
             BufReader::new(client.try_clone().unwrap()).read_line(&mut asked).unwrap();
             client.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n").unwrap();
             asked
         });
         let said = told(&behind(&format!("http://someone:hush@{at}")));
-        assert_eq!(refuses.join().unwrap(), "CONNECT cluster.invalid:6443 HTTP/1.1\r\n");
+        assert_eq!(asked.join().unwrap(), "CONNECT cluster.invalid:6443 HTTP/1.1\r\n");
         assert!(said.contains(&format!("by the proxy http://{at}")), "{said}");
         assert!(!said.contains("hush"), "{said}");
     }
 
     #[test]
     fn a_socks_proxy_is_greeted_and_named_when_it_refuses() {
-        let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
-        let at = proxy.local_addr().unwrap();
-        let refuses = thread::spawn(move || {
-            let (mut client, _) = proxy.accept().unwrap();
+        let (at, greeted) = refusing(|mut client| {
             let mut version = [0];
-            std::io::Read::read_exact(&mut client, &mut version).unwrap();
+            client.read_exact(&mut version).unwrap();
             // No method of those that it offers.
             client.write_all(&[5, 0xff]).unwrap();
             version
         });
         let said = told(&behind(&format!("socks5://{at}")));
-        assert_eq!(refuses.join().unwrap(), [5]);
+        assert_eq!(greeted.join().unwrap(), [5]);
         assert!(said.contains(&format!("by the proxy socks5://{at}")), "{said}");
     }
 

@@ -50,6 +50,17 @@ impl Default for CleanupScope {
     }
 }
 
+impl CleanupScope {
+    /// What is to be done about a run that gave no sign for so long.
+    fn outcome(&self, silent_for: Duration) -> CleanupOutcome {
+        if self.run.is_some() || silent_for >= self.silent_for {
+            CleanupOutcome::WouldBeRemoved
+        } else {
+            CleanupOutcome::Alive
+        }
+    }
+}
+
 /// A run that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundRun {
@@ -129,7 +140,9 @@ pub fn clean(access: &Access, sweep: &CleanupScope) -> Result<Vec<FoundRun>, Fau
     }
     let done = iter(meant).map(|mut swept| async {
         if swept.outcome == CleanupOutcome::WouldBeRemoved && !sweep.dry_run {
-            swept.outcome = match remove(&access.client, &swept).await {
+            let FoundRun { run, namespace, is_guest, .. } = &swept;
+            let removed = teardown::run(&access.client, run, namespace, *is_guest).await;
+            swept.outcome = match removed {
                 Ok(()) => CleanupOutcome::Removed,
                 Err(why) => CleanupOutcome::Failed(why),
             };
@@ -137,14 +150,6 @@ pub fn clean(access: &Access, sweep: &CleanupScope) -> Result<Vec<FoundRun>, Fau
         swept
     });
     Ok(access.runtime.block_on(done.buffered(AT_ONCE).collect()))
-}
-
-async fn remove(client: &Client, found: &FoundRun) -> Result<(), String> {
-    if found.is_guest {
-        teardown::objects(client, &found.run, &found.namespace).await
-    } else {
-        teardown::namespace(client, &found.run, &found.namespace).await
-    }
 }
 
 /// Makes room for a run in a namespace that was given: what a dead run left there is removed first.
@@ -188,8 +193,7 @@ async fn guest(
     }
     let created = owner.creation_timestamp().map(|created| created.0);
     let silent_for = silence(heartbeat::now(client).await?, created, heartbeat::sign(&owner));
-    let is_meant = sweep.run.is_some() || silent_for >= sweep.silent_for;
-    let outcome = if is_meant { CleanupOutcome::WouldBeRemoved } else { CleanupOutcome::Alive };
+    let outcome = sweep.outcome(silent_for);
     let namespace = namespace.to_owned();
     Ok(vec![FoundRun { run, namespace, is_guest: true, silent_for, outcome }])
 }
@@ -205,8 +209,9 @@ pub(crate) async fn leftovers(runtime: &Handle, client: &Client) -> Vec<String> 
     dead.map(|swept| {
         let text = format!("removing namespace {}: its run is dead", swept.namespace);
         let client = client.clone();
-        runtime
-            .spawn(async move { teardown::namespace(&client, &swept.run, &swept.namespace).await });
+        runtime.spawn(async move {
+            teardown::run(&client, &swept.run, &swept.namespace, swept.is_guest).await
+        });
         text
     })
     .collect()
@@ -235,8 +240,7 @@ async fn found(client: &Client, sweep: &CleanupScope) -> kube::Result<Vec<FoundR
         let sign = owners.get_opt(OWNER).await?.and_then(|owner| heartbeat::sign(&owner));
         let silent_for =
             silence(now, namespace.creation_timestamp().map(|created| created.0), sign);
-        let is_meant = sweep.run.is_some() || silent_for >= sweep.silent_for;
-        let outcome = if is_meant { CleanupOutcome::WouldBeRemoved } else { CleanupOutcome::Alive };
+        let outcome = sweep.outcome(silent_for);
         found.push(FoundRun { run, namespace: name, is_guest: false, silent_for, outcome });
     }
     Ok(found)

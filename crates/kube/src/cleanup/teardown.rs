@@ -22,10 +22,24 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// Polling interval.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Removes what a run made: its namespace, or its objects in one that was given to it.
+pub(crate) async fn run(
+    client: &Client,
+    run: &str,
+    namespace: &str,
+    is_guest: bool,
+) -> Result<(), String> {
+    if is_guest {
+        objects(client, run, namespace).await
+    } else {
+        self::namespace(client, run, namespace).await
+    }
+}
+
 /// Deletes the namespace of a run with everything in it, and waits until it is gone. What is left
 /// on nodes that do not answer is taken out of the API server's books, so that nothing waits for
 /// them.
-pub(crate) async fn namespace(client: &Client, run: &str, namespace: &str) -> Result<(), String> {
+async fn namespace(client: &Client, run: &str, namespace: &str) -> Result<(), String> {
     let until = Instant::now() + MOST;
     let by_hand =
         format!("`hopbench kube clean` or `kubectl delete namespace {namespace}` removes it");
@@ -40,7 +54,7 @@ pub(crate) async fn namespace(client: &Client, run: &str, namespace: &str) -> Re
 
 /// Deletes the objects of a run in a namespace that was given, and waits until its pods are gone.
 /// The cluster's garbage collector takes all that the run's owner owns.
-pub(crate) async fn objects(client: &Client, run: &str, namespace: &str) -> Result<(), String> {
+async fn objects(client: &Client, run: &str, namespace: &str) -> Result<(), String> {
     let by_hand = format!(
         "`hopbench kube clean --namespace {namespace} --run {run}` removes what is left of the run"
     );

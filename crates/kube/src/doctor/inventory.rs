@@ -74,10 +74,7 @@ impl Inventory {
         let version = access.ask("the cluster's version", client.apiserver_version())?.git_version;
         let given = spec.namespace.as_deref();
         let listed = discovery::nodes(access, spec)?;
-        let nodes: Vec<NodeFacts> = match &listed {
-            Some(nodes) => nodes.iter().map(|node| NodeFacts::of(node, &[])).collect(),
-            None => discovery::named(spec),
-        };
+        let nodes = discovery::facts(listed.as_deref(), spec, &[]);
         let listed = listed.unwrap_or_default();
         let first = nodes
             .iter()

@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
-use hopbench_model::Fault;
+use hopbench_model::{Fault, with_causes};
 use http::HeaderValue;
 use oci_client::client::{Client, ClientConfig, ClientProtocol};
 use oci_client::errors::{OciDistributionError, OciErrorCode};
@@ -139,18 +139,4 @@ fn refused(target: &Target, error: &OciDistributionError) -> Fault {
     } else {
         format!("cannot push to {registry}: {}", with_causes(error))
     })
-}
-
-/// An error and what it comes from: the outer one alone says "error sending request".
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text.push_str(&format!(": {inner_text}"));
-        }
-        cause = inner.source();
-    }
-    text
 }

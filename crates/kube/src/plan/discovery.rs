@@ -37,10 +37,7 @@ impl Discovery {
         let tolerations = tolerations(spec);
         Ok(Self {
             version: version.git_version,
-            nodes: match &listed {
-                Some(nodes) => nodes.iter().map(|node| NodeFacts::of(node, &tolerations)).collect(),
-                None => named(spec),
-            },
+            nodes: facts(listed.as_deref(), spec, &tolerations),
             has_nodes: listed.is_some(),
             runtime_classes: classes.ok().map(|all| {
                 all.into_iter().map(|class| (class.name_any(), class.handler)).collect()
@@ -72,8 +69,16 @@ pub(crate) fn nodes(access: &Access, spec: &ClusterSpec) -> Result<Option<Vec<No
     access.ask("the cluster's nodes", asked)
 }
 
-/// The nodes that the scenario names.
-pub(crate) fn named(spec: &ClusterSpec) -> Vec<NodeFacts> {
+/// The facts of the nodes that were listed for pods with these tolerations; of those that the
+/// scenario names, where they could not be listed.
+pub(crate) fn facts(
+    listed: Option<&[Node]>,
+    spec: &ClusterSpec,
+    tolerations: &[Toleration],
+) -> Vec<NodeFacts> {
+    if let Some(nodes) = listed {
+        return nodes.iter().map(|node| NodeFacts::of(node, tolerations)).collect();
+    }
     let names = spec.nodes.iter().filter_map(|node| node.node.clone());
     names.map(|name| NodeFacts { name, ..NodeFacts::default() }).collect()
 }

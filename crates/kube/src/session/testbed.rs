@@ -240,14 +240,8 @@ impl Testbed for Cluster {
         let Some(access) = &self.access else { return };
         let what = if run.is_guest { "the run's objects in namespace" } else { "namespace" };
         self.progress.say(&format!("removing {what} {}", run.namespace));
-        let cleared = access.runtime.block_on(async {
-            let (client, space) = (&access.client, &run.namespace);
-            if run.is_guest {
-                teardown::objects(client, &run.name, space).await
-            } else {
-                teardown::namespace(client, &run.name, space).await
-            }
-        });
+        let removed = teardown::run(&access.client, &run.name, &run.namespace, run.is_guest);
+        let cleared = access.runtime.block_on(removed);
         if let Err(why) = cleared {
             self.note(&why);
         }

@@ -40,16 +40,15 @@ fn of_group(members: &[&Member]) -> Option<Warning> {
         ("bytes of payload", |one| one.bytes),
         ("connections", |one| one.connections),
     ];
-    let (what, most, all) = carried.into_iter().find_map(|(what, of)| {
+    let (what, most, own, all) = carried.into_iter().find_map(|(what, of)| {
         let each = counts(of)?;
         let all: u64 = each.iter().sum();
-        let (most, count) = each.iter().enumerate().max_by_key(|(_, count)| **count)?;
-        let share = *count as f64 / all.max(1) as f64;
-        is_beyond_chance(share, all_connections, members.len()).then_some((what, most, all))
+        let (most, own) = each.into_iter().enumerate().max_by_key(|(_, count)| *count)?;
+        let share = own as f64 / all.max(1) as f64;
+        is_beyond_chance(share, all_connections, members.len()).then_some((what, most, own, all))
     })?;
     let (member, equal) = (members[most], percentage(1.0 / members.len() as f64));
     let share = |of: u64, all: u64| percentage(of as f64 / all.max(1) as f64);
-    let own = carried.iter().find(|(known, _)| *known == what).and_then(|(_, of)| of(member))?;
     let beside = if what == "connections" {
         String::new()
     } else {

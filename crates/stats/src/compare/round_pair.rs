@@ -12,12 +12,6 @@ pub struct RoundPair {
 }
 
 impl RoundPair {
-    /// What the figure is compared with: the geometric mean of baseline and twin, or the baseline.
-    #[must_use]
-    pub fn reference(self) -> f64 {
-        self.twin.map_or(self.baseline, |twin| (self.baseline * twin).sqrt())
-    }
-
     /// Whether all of it has a logarithm.
     pub(super) fn is_usable(self) -> bool {
         let usable = |value: f64| value.is_finite() && value > 0.0;

@@ -371,8 +371,9 @@ fn a_baseline_that_is_measured_twice_is_told_apart_as_rarely() {
                 for (at, factor) in [1.0, 1.05].into_iter().enumerate() {
                     let pairs = with_twin(rounds, factor, noise, &mut random);
                     found[2 * at] += u32::from(called(&pairs));
+                    let mean = |pair: &RoundPair| (pair.baseline * pair.twin.unwrap()).sqrt();
                     let means: Vec<RoundPair> =
-                        pairs.iter().map(|pair| (pair.value, pair.reference()).into()).collect();
+                        pairs.iter().map(|pair| (pair.value, mean(pair)).into()).collect();
                     found[2 * at + 1] += u32::from(called(&means));
                 }
             }

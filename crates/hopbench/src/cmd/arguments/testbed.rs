@@ -84,13 +84,10 @@ impl TestbedArguments {
 
     /// Refuses them all: a folder that is resumed has its testbed.
     pub(in crate::cmd) fn unasked(&self) -> Result<(), Fault> {
-        let flags = [
-            ("--testbed", &self.testbed),
-            ("--context", &self.context),
-            ("--kubeconfig", &self.kubeconfig),
-            ("--namespace", &self.namespace),
-        ];
-        match flags.into_iter().find_map(|(flag, value)| Some((flag, value.as_ref()?))) {
+        let testbed = self.testbed.as_deref().map(|found| ("--testbed", found));
+        let cluster = self.cluster();
+        let of_cluster = cluster.said().map(|(flag, found, _)| (flag, found));
+        match testbed.into_iter().chain(of_cluster).next() {
             None => Ok(()),
             Some((flag, found)) => Err(Fault::input(format!(
                 "{flag}: found `{found}` with --resume, expected it only beside the SCENARIO: the folder has its testbed"
