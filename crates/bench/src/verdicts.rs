@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 
 use crate::bench::tools;
 use crate::cli::say;
-use crate::cli::verdicts::{BenchPart, VerdictOptions};
+use crate::cli::verdicts::VerdictOptions;
 use crate::lab::machine::{Machine, two_cpus};
 use crate::process::{Invocation, RunningProgram, interrupt};
 use crate::report::Section;
@@ -36,15 +36,12 @@ const MAKER: &str = "make bench-verdicts";
 fn length(options: &VerdictOptions) -> Duration {
     let effects = effects()
         .filter(|effect| options.has_effect(effect.part, effect.percent))
-        .map(|effect| effect.budget * options.runs + effect::PRACTICE * 9 * options.few());
-    let quickstart = match options.has(BenchPart::Quickstart) {
-        true => {
-            let each = quickstart::BUDGETS.into_iter();
-            each.map(|budget| budget * quickstart::runs(options, budget)).sum()
-        }
-        false => Duration::ZERO,
-    };
-    options.scaled(effects.sum::<Duration>() + quickstart)
+        .map(|effect| effect.budget * options.runs + effect::PRACTICE * 9 * options.practice());
+    let quickstart = quickstart::BUDGETS
+        .into_iter()
+        .filter(|budget| options.has_quickstart(*budget))
+        .map(|budget| budget * quickstart::runs(options, budget));
+    options.scaled(effects.chain(quickstart).sum())
 }
 
 /// Measures, and returns the table. Files are written after each row.
@@ -97,8 +94,8 @@ pub(crate) fn run(options: &VerdictOptions) -> Result<String> {
         }
     }
     for index in 0..report.quickstart.len() {
-        if options.has(BenchPart::Quickstart) {
-            let budget = report.quickstart[index].0;
+        let budget = report.quickstart[index].0;
+        if options.has_quickstart(budget) {
             say(&format!("quickstart, {} s", options.scaled(budget).as_secs_f64()));
             report.quickstart[index].1 = Some(Quickstart::of(&runner, options, budget)?);
             save(&report)?;

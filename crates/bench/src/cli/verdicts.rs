@@ -11,15 +11,21 @@ pub(crate) struct VerdictOptions {
     /// The binary of hopbench [default: the workspace's release build]
     #[arg(long, value_name = "PATH")]
     pub(crate) hopbench: Option<PathBuf>,
-    /// Runs of each effect; manual practice and the quickstart have a quarter of them
+    /// Runs of each effect; the long quickstart has a quarter of them
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) runs: u32,
+    /// Tests by hand of each effect, 60 s each [default: a quarter of the runs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) by_hand: Option<u32>,
     /// Only this part; may be given several times
     #[arg(long, value_name = "PART")]
     pub(crate) only: Vec<BenchPart>,
     /// Only effects of this size, %; may be given several times
     #[arg(long, value_name = "PERCENT")]
     pub(crate) percent: Vec<u32>,
+    /// Only the quickstart with this budget, s; may be given several times
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) budget: Vec<u64>,
     /// Beside a process that keeps the first CPU busy
     #[arg(long)]
     pub(crate) busy: bool,
@@ -58,6 +64,17 @@ impl VerdictOptions {
     /// Whether an effect of this size, %, of a part is measured.
     pub(crate) fn has_effect(&self, part: BenchPart, percent: u32) -> bool {
         self.has(part) && (self.percent.is_empty() || self.percent.contains(&percent))
+    }
+
+    /// Whether the quickstart with a budget is measured.
+    pub(crate) fn has_quickstart(&self, budget: Duration) -> bool {
+        self.has(BenchPart::Quickstart)
+            && (self.budget.is_empty() || self.budget.contains(&budget.as_secs()))
+    }
+
+    /// Tests by hand of each effect.
+    pub(crate) fn practice(&self) -> u32 {
+        self.by_hand.unwrap_or_else(|| self.few())
     }
 
     /// Runs of what takes long.

@@ -46,11 +46,11 @@ impl EffectRuns {
             say(&format!("  run {seed} of {}", options.runs));
         }
         let (length, mut practice) = (options.scaled(PRACTICE), Vec::new());
-        for seed in 1..=options.few() {
+        for seed in 1..=options.practice() {
             let keys = format!("rounds: 3\ntime: {}ms\nwarmup: 500ms", length.as_millis());
             let folder = runner.run_text(&effect.scenario(&keys, base_ns, seed), length * 9)?;
             practice.push(differs(&folder, effect.part)?);
-            say(&format!("  manual practice {seed} of {}", options.few()));
+            say(&format!("  manual practice {seed} of {}", options.practice()));
         }
         Ok(Self { runs, ratio: effect.ratio(), practice })
     }
@@ -90,9 +90,10 @@ impl EffectRuns {
         self.practice.iter().filter(|called| **called).count()
     }
 
-    /// Whether manual practice calls the difference in 9 of 10 tests.
-    pub(super) fn practice_decides(&self) -> bool {
-        self.practice_called() as f64 >= MOST * self.practice.len() as f64
+    /// Whether manual practice calls the difference in 9 of 10 tests; `None` without any.
+    pub(super) fn practice_decides(&self) -> Option<bool> {
+        (!self.practice.is_empty())
+            .then(|| self.practice_called() as f64 >= MOST * self.practice.len() as f64)
     }
 
     fn is_none(&self) -> bool {
@@ -159,7 +160,9 @@ mod tests {
         assert_eq!((all.time_s(), all.decided(), all.wrong()), (Some(5.0), 2, 0));
         let never = measured(1.1, &[early, &[(9.0, Called::Open)]]);
         assert_eq!((never.time_s(), never.decided()), (None, 1));
-        assert!(!never.practice_decides() && never.practice_called() == 1);
+        assert_eq!((never.practice_decides(), never.practice_called()), (Some(false), 1));
+        let untried = EffectRuns { practice: vec![], ..never };
+        assert_eq!(untried.practice_decides(), None);
     }
 
     #[test]

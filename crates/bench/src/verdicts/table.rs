@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use hopbench_stats::share_interval;
+use hopbench_stats::{share_interval, summary};
 
 use super::effect::{Effect, PRACTICE};
 use super::measured::EffectRuns;
@@ -117,27 +117,37 @@ fn effect_cells(report: &VerdictResults, effect: &Effect, measured: &EffectRuns)
     let runs = measured.runs.len();
     let time_s = measured.time_s();
     let time = time_s.map_or_else(|| "not reached".to_owned(), |at_s| format!("{at_s:.1} s"));
-    let against = match time_s {
-        Some(at_s) if effect.percent > 0 && measured.practice_decides() => {
-            format!("{:.3}", at_s / practice_s)
+    let against = match (time_s, measured.practice_decides()) {
+        (Some(at_s), Some(true)) if effect.percent > 0 => format!("{:.3}", at_s / practice_s),
+        (Some(_), Some(false)) if effect.percent > 0 => {
+            format!("not decided by hand in {practice_s:.0} s")
         }
-        Some(_) if effect.percent > 0 => format!("not decided by hand in {practice_s:.0} s"),
         _ => "-".to_owned(),
     };
+    let by_hand = match measured.practice.len() {
+        0 => "not tried".to_owned(),
+        tests => share(measured.practice_called(), tests),
+    };
     format!(
-        "{:.0} s | {} | {time} | {} | {} | {against}",
+        "{:.0} s | {} | {time} | {} | {by_hand} | {against}",
         effect.budget.as_secs_f64() * report.scale,
         share(measured.decided(), runs),
-        share(measured.wrong(), runs),
-        share(measured.practice_called(), measured.practice.len())
+        share(measured.wrong(), runs)
     )
 }
 
 fn quickstart_cells(quickstart: &Quickstart) -> String {
-    let each = quickstart.comparisons.iter();
-    let each: Vec<String> =
-        each.map(|(judged, decided)| format!("{decided} of {judged}")).collect();
-    format!("{} | {}", each.join(", "), share(quickstart.told, quickstart.comparisons.len()))
+    let runs = &quickstart.comparisons;
+    let told = share(quickstart.told, runs.len());
+    let all = runs.iter().map(|(judged, _)| *judged).max().unwrap_or(0);
+    let decided: Vec<f64> = runs.iter().map(|(_, decided)| *decided as f64).collect();
+    let [low, high] = [f64::min, f64::max].map(|of| decided.iter().copied().reduce(of));
+    match (low, summary::median(&decided), high) {
+        (Some(low), Some(median), Some(high)) if low < high => {
+            format!("{low} to {high} of {all}, median {median} | {told}")
+        }
+        _ => format!("{} of {all} | {told}", low.unwrap_or(0.0)),
+    }
 }
 
 /// `18 of 20 [70, 97] %`.
@@ -168,6 +178,9 @@ mod tests {
     fn shares_have_intervals_and_rows_that_were_not_run_say_so() {
         assert_eq!(share(18, 20), "18 of 20 [70, 97] %");
         assert_eq!(share(0, 0), "0 of 0");
+        let scattered =
+            Quickstart { comparisons: vec![(24, 14), (24, 22), (24, 18), (24, 19)], told: 3 };
+        assert_eq!(quickstart_cells(&scattered), "14 to 22 of 24, median 18.5 | 3 of 4 [30, 95] %");
         let text = markdown(&results(false, 0), "");
         assert!(text.contains("\n| rr p50 | 2 % | idle | not run | | | | | | |\n"), "{text}");
         assert!(text.contains("\n| rr p50 | 0 % | one busy | not run"), "{text}");
