@@ -11,6 +11,8 @@ mod usable;
 
 pub(crate) use self::component::Component;
 pub(crate) use self::figure::{End, Figure, Percentile, Source, Work, per_s};
+#[cfg(test)]
+pub(crate) use self::kind::Intent;
 pub(crate) use self::kind::Kind;
 pub use self::kinds::main_latency;
 pub(crate) use self::link::LinkFacts;

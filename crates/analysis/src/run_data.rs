@@ -65,8 +65,7 @@ impl RunData {
         for (index, point) in plan.points.iter().enumerate() {
             let known = workloads.iter().position(|workload| workload.name == point.workload);
             let known = known.unwrap_or_else(|| {
-                let open_loop = point.job.schedule.per_s().is_some();
-                let kind = kinds::of(&point.job.workload, open_loop);
+                let kind = kinds::of_job(&point.job);
                 workloads.push(Workload { name: point.workload.clone(), kind, points: Vec::new() });
                 workloads.len() - 1
             });

@@ -26,7 +26,7 @@ use hopbench_model::{
 pub(crate) use self::judge::What;
 pub(crate) use self::runs::{ENOUGH_RUNS, Runs};
 
-use self::trials::{SearchTrial, figures, of_search};
+use self::trials::{SearchTrial, of_search};
 use crate::figures::{Kind, Percentile, kinds};
 use crate::run_data::RunData;
 use crate::summary::{SearchSummary, SearchedPath, Spread, undecided_text};
@@ -73,7 +73,8 @@ fn one(
         .iter()
         .find(|record| record.search.as_ref().is_some_and(|step| step.parameter == parameter));
     let kind = first.and_then(|record| kinds::of_record(record)).unwrap_or_else(|| {
-        kinds::of(&point.job.workload, parameter == "rate" || point.job.schedule.per_s().is_some())
+        let has_rate = parameter == "rate" || point.job.schedule.per_s().is_some();
+        kinds::of(&point.job.workload, kinds::intent(has_rate, point.job.is_offered()))
     });
     let goal = &spec.goal;
     let unit = LoadUnit::of(parameter, &point.job);
@@ -111,19 +112,25 @@ fn one(
         figure: steps.filter_map(figure).next().unwrap_or_default(),
         limit: goal.limit(),
         datagram_bits: unit.datagram_bits,
-        shown: shown(kind),
+        shown: shown(kind, false),
+        detailed: shown(kind, true),
         no_equal_load: equal_load::missing(spec, &paths, &equal_load),
         equal_load,
         paths,
     }
 }
 
-/// The figures of a kind that tables of searches have room for.
-fn shown(kind: &Kind) -> Vec<&'static str> {
+/// The figures of a kind that tables of searches have room for. `in_detail`: with the mean of its
+/// latency and all that it has of the distribution.
+fn shown(kind: &Kind, in_detail: bool) -> Vec<&'static str> {
     let columns = || kind.figures.iter().filter(|figure| figure.is_column());
     let names = || columns().map(|figure| figure.name);
     let throughput = names().find(|name| name.ends_with("_per_s"));
-    let latency = kind.latency(Percentile::P99).map(|index| kind.figures[index].name);
+    let mean = kinds::mean(kind).filter(|_| in_detail).map(|figure| figure.name);
+    let far = kind.latency(Percentile::P99).map(|index| kind.figures[index].name);
+    let near = [Percentile::P50, Percentile::P90].map(|percentile| kind.latency(percentile));
+    let near = near.into_iter().flatten().map(|index| kind.figures[index].name);
+    let latency = mean.into_iter().chain(near.filter(|_| in_detail)).chain(far);
     let rest = names().filter(|name| {
         *name == "lost_ratio" || name.starts_with("cpu_per_") || *name == "proxy_cores"
     });
@@ -182,7 +189,8 @@ fn on_path(
         resolution: bracket::resolution(&spec.goal),
         text,
         value: Spread::of(there.iter().filter_map(|trial| trial.step.value)),
-        figures: figures(kind, &records, path.proxies_carry(&point.job)),
+        figures: trials::figures(kind, &records, path.proxies_carry(&point.job)),
+        components: trials::components(&records),
         comparison: None,
         value_comparison: None,
         undecided,

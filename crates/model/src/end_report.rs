@@ -20,6 +20,9 @@ pub const MAX_RATE_SETTING: &str = "max_rate_bits_per_s";
 /// read back from the kernel. Absent: it may use all of its machine's.
 pub const CPUS_SETTING: &str = "cpus_allowed";
 
+/// The setting that says the rate of the slowest link of the path, bits/s.
+pub const LINK_RATE_SETTING: &str = "link_bits_per_s";
+
 /// The kind of latency in a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -238,6 +238,11 @@ impl Job {
         self.schedule.per_s().is_some() || (has_rate && self.rate() != Some(Rate::Max))
     }
 
+    /// Whether its rate is meant to be more than the path carries: then what arrives is the result.
+    pub fn is_offered(&self) -> bool {
+        self.params["offered"].as_bool() == Some(true)
+    }
+
     /// Bytes of a message or datagram: one size, or several that are measured one by one; `None`
     /// for a workload without.
     pub fn sizes(&self) -> Option<Sweep<Bytes>> {

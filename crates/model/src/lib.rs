@@ -30,15 +30,16 @@ mod values;
 
 pub use access::{Bounds, Permit, SignedPermit, Source, makes_room};
 pub use end_report::{
-    CPUS_SETTING, EndReport, FlowReport, LatencyKind, MAX_RATE_SETTING, Reading, Tick, WorkerCounts,
+    CPUS_SETTING, EndReport, FlowReport, LINK_RATE_SETTING, LatencyKind, MAX_RATE_SETTING, Reading,
+    Tick, WorkerCounts,
 };
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem, with_causes};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
 pub use job::{Params, Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{
-    Affinity, BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Path, Place, Variant, Via,
-    proxy_role,
+    Affinity, BYPASSES_PROXY, FLAGS_HEADER, Gateways, HttpVersion, MeshMode, Path, Place, Variant,
+    Via, proxy_role,
 };
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_load::workload::{TrialReports, Workload};
 use hopbench_model::{
-    CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, Pattern, Proof,
-    RECORD_SCHEMA, Record, SECOND, Warning, WarningKind,
+    CPUS_SETTING, CpuSet, EndReport, EngineKind, Environment, FlowReport, Job, LINK_RATE_SETTING,
+    Pattern, Proof, RECORD_SCHEMA, Record, SECOND, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use hopbench_wire::Hello;
@@ -352,6 +352,12 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
     }
     if let Some(link) = setting.link {
         out.extend(link.settings());
+    }
+    if !out.contains_key(LINK_RATE_SETTING) && !outcome.one_machine {
+        let client = out.get("client_nic").map(|name| (name, &setting.client.machine));
+        let server = setting.server.map(|server| &server.machine);
+        let speed = nic::slower([client, out.get("server_nic").zip(server)]);
+        out.extend(speed.map(|speed| (LINK_RATE_SETTING.to_owned(), speed.to_string())));
     }
     if setting.proxies.iter().any(|said| said.proxy.named) {
         let what = "of the ends' own connections, which end at the nearest proxy: so do round trips, acknowledgements and \

@@ -159,10 +159,10 @@ mod tests {
     use hopbench_model::{Record, fixture};
 
     use super::*;
-    use crate::figures::{Kind, Percentile, kinds};
+    use crate::figures::{Intent, Kind, Percentile, kinds};
 
     fn kind() -> &'static Kind {
-        kinds::of("rr", false)
+        kinds::of("rr", Intent::Most)
     }
 
     fn p99() -> usize {

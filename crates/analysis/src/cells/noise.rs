@@ -112,8 +112,7 @@ impl Noise {
         for at in 0..plan.points.len() {
             let mut pair = [first, second].map(|path| cell(plan, at, path, &good));
             let point = &plan.points[at];
-            let open_loop = point.job.schedule.per_s().is_some();
-            let kind = kinds::of(&point.job.workload, open_loop);
+            let kind = kinds::of_job(&point.job);
             if let Some(far) = kind.latency(Percentile::P99) {
                 let [one, other] = &mut pair;
                 pool(&mut [one, other], far);
@@ -160,7 +159,7 @@ impl Noise {
 /// The trials of a cell.
 fn cell(plan: &Plan, point: usize, path: &str, good: &[&Record]) -> Cell {
     let at = &plan.points[point];
-    let kind = kinds::of(&at.job.workload, at.job.schedule.per_s().is_some());
+    let kind = kinds::of_job(&at.job);
     let mut out = Cell::default();
     let own =
         good.iter().filter(|r| r.path == path && r.workload == at.workload && r.point == at.point);

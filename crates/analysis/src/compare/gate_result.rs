@@ -26,7 +26,7 @@ pub(crate) fn all(
     let meant = |bound: &Bound| -> BTreeSet<(String, String)> {
         let of = |pair: &Pair<'_>| {
             let point = pair.a[0].point;
-            let kind = kinds::of(&point.job.workload, point.job.schedule.per_s().is_some());
+            let kind = kinds::of_job(&point.job);
             (point.workload.clone(), Measure::named(&bound.metric, kind).name)
         };
         cells.pairs.iter().map(of).collect()
@@ -41,8 +41,7 @@ pub(crate) fn all(
         let mut summary = BoundSummary::of(bound, minimum_effect, rows.iter().filter(hit));
         for gone in &cells.gone {
             let found = &gone.a[0];
-            let kind =
-                kinds::of(&found.point.job.workload, found.point.job.schedule.per_s().is_some());
+            let kind = kinds::of_job(&found.point.job);
             let metric = Measure::named(&bound.metric, kind).name;
             let index =
                 found.of.measures[found.at].iter().position(|measure| measure.name == metric);

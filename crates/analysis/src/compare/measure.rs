@@ -213,44 +213,45 @@ fn percentile(word: &str, kind: &Kind) -> Option<(Percentile, &'static str, Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::Intent::{self, Most, Rate};
     use crate::figures::kinds;
 
-    fn name(word: &str, workload: &str, open_loop: bool) -> (String, Better) {
-        let measure = Measure::named(word, kinds::of(workload, open_loop));
+    fn name(word: &str, workload: &str, intent: Intent) -> (String, Better) {
+        let measure = Measure::named(word, kinds::of(workload, intent));
         (measure.name, measure.better)
     }
 
     #[test]
     fn a_word_means_what_the_workload_has() {
-        for (word, workload, open_loop, expected) in [
-            ("throughput", "stream", false, "received_bits_per_s"),
-            ("throughput", "http", true, "requests_per_s"),
-            ("throughput", "udp", true, "received_packets_per_s"),
-            ("p99_response", "http", true, "response_p99_ns"),
-            ("response_p99", "http", true, "response_p99_ns"),
-            ("response_p99_ns", "http", true, "response_p99_ns"),
-            ("p99.9_response", "http", true, "response_p999_ns"),
-            ("p999_service", "rr", false, "service_p999_ns"),
-            ("p99_delay", "push", false, "delay_p99_ns"),
-            ("p99", "http", true, "response_p99_ns"),
-            ("p99", "http", false, "service_p99_ns"),
-            ("p50", "udp", true, "delay_p50_ns"),
-            ("p50_rtt", "ping", false, "rtt_p50_ns"),
-            ("p99", "ping", true, "rtt_p99_ns"),
-            ("p99_rtt", "rr", false, "p99_rtt"),
-            ("cpu_per_request", "rr", false, "cpu_per_request_ns"),
-            ("cpu_per_kib_ns", "stream", false, "cpu_per_kib_ns"),
-            ("lost_ratio", "udp", false, "lost_ratio"),
+        for (word, workload, intent, expected) in [
+            ("throughput", "stream", Most, "received_bits_per_s"),
+            ("throughput", "http", Rate, "requests_per_s"),
+            ("throughput", "udp", Rate, "received_packets_per_s"),
+            ("p99_response", "http", Rate, "response_p99_ns"),
+            ("response_p99", "http", Rate, "response_p99_ns"),
+            ("response_p99_ns", "http", Rate, "response_p99_ns"),
+            ("p99.9_response", "http", Rate, "response_p999_ns"),
+            ("p999_service", "rr", Most, "service_p999_ns"),
+            ("p99_delay", "push", Most, "delay_p99_ns"),
+            ("p99", "http", Rate, "response_p99_ns"),
+            ("p99", "http", Most, "service_p99_ns"),
+            ("p50", "udp", Rate, "delay_p50_ns"),
+            ("p50_rtt", "ping", Most, "rtt_p50_ns"),
+            ("p99", "ping", Rate, "rtt_p99_ns"),
+            ("p99_rtt", "rr", Most, "p99_rtt"),
+            ("cpu_per_request", "rr", Most, "cpu_per_request_ns"),
+            ("cpu_per_kib_ns", "stream", Most, "cpu_per_kib_ns"),
+            ("lost_ratio", "udp", Most, "lost_ratio"),
         ] {
-            assert_eq!(name(word, workload, open_loop).0, expected, "{word} of {workload}");
+            assert_eq!(name(word, workload, intent).0, expected, "{word} of {workload}");
         }
     }
 
     #[test]
     fn a_metric_of_work_is_better_higher() {
-        assert_eq!(name("acknowledged_bits_per_s", "stream", false).1, Better::Higher);
-        assert_eq!(name("retransmitted_segments_per_s", "stream", false).1, Better::Neither);
-        let lower = |word: &str| Measure::named(word, kinds::of("stream", false)).is_worse_higher();
+        assert_eq!(name("acknowledged_bits_per_s", "stream", Most).1, Better::Higher);
+        assert_eq!(name("retransmitted_segments_per_s", "stream", Most).1, Better::Neither);
+        let lower = |word: &str| Measure::named(word, kinds::of("stream", Most)).is_worse_higher();
         assert!(lower("retransmitted_bytes") && lower("retransmitted_ratio"));
         assert!(!lower("throughput") && !lower("link_share_ratio") && !lower("sent_bits_per_s"));
     }

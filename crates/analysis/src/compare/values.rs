@@ -62,7 +62,7 @@ impl Values {
     pub fn new(label: String, run: RunFile, bounds: &[Bound]) -> Self {
         let plan = &run.plan;
         let measures = plan.points.iter().map(|point| {
-            let kind = kinds::of(&point.job.workload, point.job.schedule.per_s().is_some());
+            let kind = kinds::of_job(&point.job);
             let mut all = Measure::of_kind(kind);
             for bound in bounds {
                 let asked = Measure::named(&bound.metric, kind);

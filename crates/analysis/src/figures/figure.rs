@@ -1,9 +1,9 @@
 //! A figure: what it is, and how it is read from a record.
 
-use hopbench_model::{Latency, ProxyCost, Record, SCHEDULE_KEPT};
+use hopbench_model::{LINK_RATE_SETTING, Latency, ProxyCost, Record, SCHEDULE_KEPT};
 use hopbench_stats::Stop;
 
-use super::link::{LINK_RATE, link};
+use super::link::link;
 use super::node::{self, Busy};
 use crate::summary::{Better, Spread};
 
@@ -49,6 +49,7 @@ pub(crate) enum Source {
 /// A point of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Percentile {
+    Mean,
     Min,
     P50,
     P90,
@@ -96,7 +97,7 @@ impl Figure {
             Source::LinkShare => {
                 // A link has its rate in each direction.
                 let received = directions(record, "received_bits_per_s").reduce(f64::max)?;
-                received / link(record, LINK_RATE).filter(|rate| *rate > 0)? as f64
+                received / link(record, LINK_RATE_SETTING).filter(|rate| *rate > 0)? as f64
             }
         };
         value.is_finite().then_some(value)
@@ -213,6 +214,7 @@ impl Work {
 impl Percentile {
     fn name(self) -> &'static str {
         match self {
+            Self::Mean => "mean",
             Self::Min => "min",
             Self::P50 => "p50",
             Self::P90 => "p90",
@@ -224,13 +226,14 @@ impl Percentile {
     /// `None` for a distribution without samples.
     fn of(self, latency: &Latency) -> Option<f64> {
         let ns = match self {
-            Self::Min => latency.min,
-            Self::P50 => latency.p50,
-            Self::P90 => latency.p90,
-            Self::P99 => latency.p99,
-            Self::Max => latency.max,
+            Self::Mean => latency.mean,
+            Self::Min => latency.min as f64,
+            Self::P50 => latency.p50 as f64,
+            Self::P90 => latency.p90 as f64,
+            Self::P99 => latency.p99 as f64,
+            Self::Max => latency.max as f64,
         };
-        (latency.count > 0).then_some(ns as f64)
+        (latency.count > 0).then_some(ns)
     }
 }
 

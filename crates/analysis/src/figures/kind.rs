@@ -2,13 +2,24 @@
 
 use super::figure::{End, Figure, Percentile, Source, Work};
 
+/// What the rate of a workload is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// Without a rate: as much as the path carries.
+    Most,
+    /// The path shall carry the rate.
+    Rate,
+    /// More is offered than the path carries.
+    Offered,
+}
+
 /// The figures that matter for a kind of workload.
 #[derive(Debug)]
 pub(crate) struct Kind {
     /// The workload's kind: `record.job.workload`.
     pub(crate) name: &'static str,
-    /// Whether this is for open-loop schedules; `None`: for any.
-    pub(crate) open_loop: Option<bool>,
+    /// The intent that this is for; `None`: for any.
+    pub(crate) intent: Option<Intent>,
     /// The figures in the order of the columns; the first is the one that verdicts are about.
     pub(crate) figures: &'static [Figure],
     /// The number of the first figures that are plotted against a swept parameter.

@@ -1,14 +1,15 @@
 //! The figures of each kind of workload: one line a kind.
 
-use hopbench_model::Record;
+use hopbench_model::{Job, Record};
 
 use super::figure::End::{All, Client, Proxies, Server};
-use super::figure::Percentile::{Max, Min, P50, P90, P99};
+use super::figure::Percentile::{Max, Mean, Min, P50, P90, P99};
 use super::figure::Source::{
     Asked, Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory, Retransmitted,
 };
 use super::figure::Work::{Each, KiB};
 use super::figure::{End, Figure, Source, Work};
+use super::kind::Intent::{self, Most, Offered, Rate};
 use super::kind::Kind;
 use super::node::Busy;
 use super::recorded_job::RecordedJob;
@@ -32,16 +33,17 @@ macro_rules! figures {
 const KINDS: &[Kind] = &[
     kind("stream", None, figures![RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
     kind("push", None, figures![DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
-    kind("rr", Some(false), figures![SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
-    kind("rr", Some(true), figures![RESPONSE_P50, RESPONSE_P99, ASKED_EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
+    kind("rr", Some(Most), figures![SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
+    kind("rr", Some(Rate), figures![RESPONSE_P50, RESPONSE_P99, ASKED_EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
     kind("crr", None, figures![CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY], 3, Some("connect_ns")),
-    kind("udp", Some(false), figures![PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    kind("udp", Some(Most), figures![PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
     // A rate that is asked for is delivered by every path that is good enough: what differs is the
     // delay.
-    kind("udp", Some(true), figures![DELAY_P50, DELAY_P99, ASKED_PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
+    kind("udp", Some(Rate), figures![DELAY_P50, DELAY_P99, ASKED_PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
+    kind("udp", Some(Offered), figures![PACKETS, LINK, LOST, JITTER, DELAY_P50, DELAY_P99, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
     kind("ping", None, figures![RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
-    kind("http", Some(false), figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
-    kind("http", Some(true), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
+    kind("http", Some(Most), figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
+    kind("http", Some(Rate), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
@@ -69,6 +71,8 @@ figure_consts! {
     RESENT = figure("retransmitted_ratio", "sent again", Neither, Retransmitted);
     DELAY_P50 = figure("delay_p50_ns", "delay p50", Lower, Latency("delay_ns", P50));
     DELAY_P99 = figure("delay_p99_ns", "delay p99", Lower, Latency("delay_ns", P99));
+    SERVICE_MEAN = figure("service_mean_ns", "service mean", Lower, Latency("service_ns", Mean));
+    RESPONSE_MEAN = figure("response_mean_ns", "response mean", Lower, Latency("response_ns", Mean));
     SERVICE_P50 = figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
     SERVICE_P90 = figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
     SERVICE_P99 = figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
@@ -129,12 +133,12 @@ figure_consts! {
 
 const fn kind(
     name: &'static str,
-    open_loop: Option<bool>,
+    intent: Option<Intent>,
     figures: &'static [Figure],
     plots: usize,
     distribution: Option<&'static str>,
 ) -> Kind {
-    Kind { name, open_loop, figures, plots, distribution }
+    Kind { name, intent, figures, plots, distribution }
 }
 
 /// The same figure where the schedule asks for it.
@@ -163,17 +167,41 @@ const fn figure(name: &'static str, label: &'static str, better: Better, source:
 }
 
 /// The figures of a workload of this kind.
-pub(crate) fn of(name: &str, open_loop: bool) -> &'static Kind {
-    let fits =
-        |kind: &&Kind| kind.name == name && kind.open_loop.is_none_or(|open| open == open_loop);
+pub(crate) fn of(name: &str, intent: Intent) -> &'static Kind {
+    let fits = |kind: &&Kind| kind.name == name && kind.intent.is_none_or(|own| own == intent);
     KINDS.iter().find(fits).unwrap_or(&OTHER)
+}
+
+/// The kind of a job of a plan.
+pub(crate) fn of_job(job: &Job) -> &'static Kind {
+    of(&job.workload, intent(job.schedule.per_s().is_some(), job.is_offered()))
 }
 
 /// The kind of a trial by its own job: a search sets the schedule.
 pub(crate) fn of_record(record: &Record) -> Option<&'static Kind> {
-    let open_loop =
-        RecordedJob(&record.job).schedule().is_some_and(|schedule| schedule.per_s().is_some());
-    Some(of(record.job.get("workload")?.as_str()?, open_loop))
+    let job = RecordedJob(&record.job);
+    let has_rate = job.schedule().is_some_and(|schedule| schedule.per_s().is_some());
+    let name = record.job.get("workload")?.as_str()?;
+    Some(of(name, intent(has_rate, job.is_offered())))
+}
+
+/// The mean of the latency that matters for a kind, which tables of searches have; `None` where it
+/// is not one of exchanges.
+pub(crate) fn mean(kind: &Kind) -> Option<&'static Figure> {
+    match kind.distribution? {
+        "service_ns" => Some(&SERVICE_MEAN),
+        "response_ns" => Some(&RESPONSE_MEAN),
+        _ => None,
+    }
+}
+
+/// What a rate is for.
+pub(crate) fn intent(has_rate: bool, is_offered: bool) -> Intent {
+    match (has_rate, is_offered) {
+        (false, _) => Most,
+        (true, false) => Rate,
+        (true, true) => Offered,
+    }
 }
 
 /// The median of the latency that reports show first for a trial's workload: what its column is
@@ -206,34 +234,35 @@ mod tests {
 
     #[test]
     fn the_schedule_chooses_the_latency() {
-        assert_eq!(of("http", true).figures[0].name, "response_p50_ns");
-        assert_eq!(of("http", false).figures[0].name, "requests_per_s");
-        assert_eq!(of("stream", true).figures[0].name, "received_bits_per_s");
-        assert_eq!(of("udp", false).figures[0].name, "received_packets_per_s");
-        assert_eq!(of("udp", true).figures[0].name, "delay_p50_ns");
-        assert_eq!(of("later", false).name, "");
+        assert_eq!(of("http", Rate).figures[0].name, "response_p50_ns");
+        assert_eq!(of("http", Most).figures[0].name, "requests_per_s");
+        assert_eq!(of("stream", Rate).figures[0].name, "received_bits_per_s");
+        assert_eq!(of("udp", Most).figures[0].name, "received_packets_per_s");
+        assert_eq!(of("udp", Rate).figures[0].name, "delay_p50_ns");
+        assert_eq!(of("udp", Offered).figures[0].name, "received_packets_per_s");
+        assert_eq!(of("later", Most).name, "");
     }
 
     #[test]
     fn what_a_run_looked_at_is_found_among_the_figures() {
-        let name = |kind: &str, open_loop: bool, recorded: &str| {
-            let kind = of(kind, open_loop);
+        let name = |kind: &str, intent: Intent, recorded: &str| {
+            let kind = of(kind, intent);
             kind.recorded_as(recorded).map(|index| kind.figures[index].name)
         };
-        for (kind, open_loop, counted) in [
-            ("rr", false, "requests_per_s"),
-            ("stream", false, "received_bits_per_s"),
-            ("crr", false, "connections_per_s"),
-            ("http", false, "proxy_cores"),
+        for (kind, intent, counted) in [
+            ("rr", Most, "requests_per_s"),
+            ("stream", Most, "received_bits_per_s"),
+            ("crr", Most, "connections_per_s"),
+            ("http", Most, "proxy_cores"),
         ] {
-            assert_eq!(name(kind, open_loop, counted), Some(counted));
+            assert_eq!(name(kind, intent, counted), Some(counted));
         }
-        assert_eq!(name("http", true, "response_ns p99"), Some("response_p99_ns"));
-        assert_eq!(name("rr", true, "response_ns p50"), Some("response_p50_ns"));
-        assert_eq!(name("push", false, "delay_ns p99"), Some("delay_p99_ns"));
-        assert_eq!(name("ping", true, "service_ns p50"), Some("rtt_p50_ns"));
-        assert_eq!(name("rr", false, "service_ns p999"), None, "no column has it");
-        assert_eq!(name("rr", false, "sent_bits_per_s"), None);
-        assert_eq!(name("rr", false, ""), None, "an old run does not say it");
+        assert_eq!(name("http", Rate, "response_ns p99"), Some("response_p99_ns"));
+        assert_eq!(name("rr", Rate, "response_ns p50"), Some("response_p50_ns"));
+        assert_eq!(name("push", Most, "delay_ns p99"), Some("delay_p99_ns"));
+        assert_eq!(name("ping", Rate, "service_ns p50"), Some("rtt_p50_ns"));
+        assert_eq!(name("rr", Most, "service_ns p999"), None, "no column has it");
+        assert_eq!(name("rr", Most, "sent_bits_per_s"), None);
+        assert_eq!(name("rr", Most, ""), None, "an old run does not say it");
     }
 }

@@ -1,9 +1,6 @@
 //! The link of a path, as the testbed describes it in the settings of a record.
 
-use hopbench_model::Record;
-
-/// The setting that says the rate of the slowest link of the path, bits/s.
-pub(crate) const LINK_RATE: &str = "link_bits_per_s";
+use hopbench_model::{LINK_RATE_SETTING, Record};
 
 /// The setting that says the largest packet that the ends send, bytes.
 const LINK_MTU: &str = "link_mtu_bytes";
@@ -29,7 +26,7 @@ pub(crate) struct LinkFacts {
 
 impl LinkFacts {
     pub(crate) fn add(&mut self, record: &Record) {
-        self.bits_per_s = link(record, LINK_RATE).or(self.bits_per_s);
+        self.bits_per_s = link(record, LINK_RATE_SETTING).or(self.bits_per_s);
         self.mtu_bytes = link(record, LINK_MTU).or(self.mtu_bytes);
         self.tunnel_bytes = link(record, TUNNEL).or(self.tunnel_bytes);
     }

@@ -33,6 +33,11 @@ impl<'a> RecordedJob<'a> {
         serde_json::from_value(self.0.get("schedule")?.clone()).ok()
     }
 
+    /// Whether its rate is more than the path carries.
+    pub(crate) fn is_offered(self) -> bool {
+        self.0.get("params").and_then(|params| params.get("offered")?.as_bool()) == Some(true)
+    }
+
     /// Length of the warm-up, ns.
     pub fn warmup_ns(self) -> Option<u64> {
         self.0.get("timing")?.get("warmup_ns")?.as_u64()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{Point, Record, SearchSpec, point_label};
 use serde_json::Value;
 
-use super::trials::{self, SearchTrial, figures};
+use super::trials::{self, SearchTrial};
 use crate::figures::{Kind, RecordedJob, mostly_saturated};
 use crate::run_data::RunData;
 use crate::summary::{EqualLoad, EqualLoadPath, SearchedPath};
@@ -70,7 +70,8 @@ pub(crate) fn all(
                     path: path.name.clone(),
                     trials: records.len(),
                     saturated_per_s: mostly_saturated(saturated),
-                    figures: figures(kind, &records, path.proxies_carry(&point.job)),
+                    figures: trials::figures(kind, &records, path.proxies_carry(&point.job)),
+                    components: trials::components(&records),
                 })
             };
             let setting = all.iter().find(at).map(|trial| {

@@ -26,7 +26,7 @@ pub(crate) fn of(record: &Record, spec: &SearchSpec) -> String {
         };
         out.push(why.to_owned());
     }
-    if let SearchGoal::Cpu { of: CpuOf::Node(_), ceiling, .. } = &spec.goal {
+    if let SearchGoal::Cpu { of: CpuOf::Node(_) | CpuOf::Nodes(_), ceiling, .. } = &spec.goal {
         out.extend(others(record).filter(|_| step.value.is_some_and(|value| value > *ceiling)));
     }
     out.join(", ")

@@ -1,9 +1,11 @@
 //! The trials of a search, as their records tell them.
 
+use std::borrow::Cow;
+
 use hopbench_model::{EQUAL_LOAD, Point, Record, SearchStep};
 
-use crate::figures::{Figure, Kind, RecordedJob, is_mostly_late, unusable};
-use crate::summary::{Bracket, FoundFigure};
+use crate::figures::{Component, Figure, Kind, RecordedJob, is_mostly_late, kinds, unusable};
+use crate::summary::{Bracket, ComponentSummary, FoundFigure, Spread};
 
 /// Loads that differ by less than this share are one: they were written and read as text.
 const SAME_LOAD: f64 = 1e-9;
@@ -134,7 +136,8 @@ pub(crate) fn of_equal_load<'a>(
     out
 }
 
-/// The figures of several trials, in the kind's order. `proxied`: proxies carry their traffic.
+/// The figures of several trials, in the kind's order, and the mean of its latency. `proxied`:
+/// proxies carry their traffic.
 pub(crate) fn figures(kind: &Kind, records: &[&Record], proxied: bool) -> Vec<FoundFigure> {
     let one = |figure: &Figure| {
         let values = records.iter().filter_map(|record| figure.of(record, proxied));
@@ -144,5 +147,18 @@ pub(crate) fn figures(kind: &Kind, records: &[&Record], proxied: bool) -> Vec<Fo
             spread: figure.over(values.collect(), None)?,
         })
     };
-    kind.figures.iter().filter_map(one).collect()
+    kind.figures.iter().chain(kinds::mean(kind)).filter_map(one).collect()
+}
+
+/// The cores of each component over several trials.
+pub(crate) fn components(records: &[&Record]) -> Vec<ComponentSummary> {
+    let mut all: Vec<(Cow<'static, str>, Vec<f64>)> = Vec::new();
+    for one in records.iter().flat_map(|record| Component::all(&record.cost)) {
+        match all.iter_mut().find(|(name, _)| *name == one.name) {
+            Some((_, values)) => values.push(one.cores),
+            None => all.push((one.name, vec![one.cores])),
+        }
+    }
+    let summary = |(name, values)| Some(ComponentSummary { name, cores: Spread::of(values)? });
+    all.into_iter().filter_map(summary).collect()
 }

@@ -3,6 +3,7 @@
 use hopbench_model::number::percentage;
 use serde::{Serialize, Serializer};
 
+use super::cell::ComponentSummary;
 use super::spread::Spread;
 use super::verdict::Outcome;
 use crate::text::load_text::load;
@@ -114,6 +115,9 @@ pub struct EqualLoadPath {
     pub saturated_per_s: Option<f64>,
     /// Their figures.
     pub figures: Vec<FoundFigure>,
+    /// The cores of each component of the path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<ComponentSummary>,
 }
 
 /// The bracket of a load: it lies between these two.

@@ -6,6 +6,7 @@ use hopbench_model::{SearchOutcome, point_label};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::cell::ComponentSummary;
 use super::load::{Bracket, EqualLoad, FoundFigure, LoadComparison, Undecided};
 use super::spread::Spread;
 use crate::text::LoadUnit;
@@ -37,6 +38,9 @@ pub struct SearchSummary {
     pub datagram_bits: Option<f64>,
     /// The figures that tables show beside the load, by name: throughput, a latency, CPU.
     pub shown: Vec<&'static str>,
+    /// Those of detailed tables: with the mean and the percentiles of the latency.
+    #[serde(skip)]
+    pub detailed: Vec<&'static str>,
     /// Its result on each path, in the scenario's order.
     pub paths: Vec<SearchedPath>,
     /// Every path at the loads that were found on each of them.
@@ -88,6 +92,9 @@ pub struct SearchedPath {
     /// The figures of the trials at this load; none where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FoundFigure>,
+    /// The cores of each component of the path at this load.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<ComponentSummary>,
     /// How the load compares with the baseline's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<LoadComparison>,

@@ -53,6 +53,10 @@ pub(super) struct Params {
     /// max, or over all connections datagrams a second like 50000pps, or payload like 100Mbit
     #[arg(long, value_name = "RATE", default_value = "1Mbit")]
     rate: Rate,
+    /// The rate is more than the path carries: the result is what arrives, and not its delay
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    offered: bool,
     /// Datagrams a send, cut by the kernel (UDP segmentation offload): another cost per datagram
     #[arg(long, value_name = "N", default_value = "1")]
     gso: u16,
@@ -145,6 +149,13 @@ impl TypedWorkload for Params {
         }
         if !(1..=MOST_SEGMENTS).contains(&self.gso) {
             out.push(Problem::new("--gso", self.gso, "1 to 64 datagrams a send"));
+        }
+        if self.offered && self.rate == Rate::Max {
+            out.push(Problem::new(
+                "--offered",
+                "it with --rate max",
+                "a rate; without one, what arrives is the result anyway",
+            ));
         }
         if self.rate.is_zero() {
             out.push(Problem::new(

@@ -15,51 +15,66 @@ pub(crate) struct Matrix {
     pub(crate) paths: Vec<Vec<usize>>,
 }
 
-/// The matrices that the paths make: groups that share nodes and way, with every combination of at
-/// least two kinds at each end. Empty unless every path belongs to one.
-pub(crate) fn matrices(summary: &Summary) -> Vec<Matrix> {
-    let mut out: Vec<Matrix> = Vec::new();
-    let mut members: Vec<Vec<usize>> = Vec::new();
-    // The baseline's twin has its place already.
-    for (index, path) in summary.paths.iter().enumerate().filter(|(_, path)| !path.is_twin) {
-        let title = title(path);
-        match out.iter().position(|matrix| matrix.title == title) {
-            Some(known) => members[known].push(index),
-            None => {
-                out.push(Matrix { title, from: Vec::new(), to: Vec::new(), paths: Vec::new() });
-                members.push(vec![index]);
+/// The paths of a run as matrices, and those that are in none.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    /// Groups that share nodes and way, with every combination of at least two kinds at each end.
+    pub(crate) matrices: Vec<Matrix>,
+    /// Indices of all other paths. The baseline's twin is among them only without matrices: it has
+    /// its place already.
+    pub(crate) others: Vec<usize>,
+}
+
+impl Layout {
+    /// The layout of a run.
+    pub(crate) fn of(summary: &Summary) -> Self {
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        let named = summary.paths.iter().enumerate().filter(|(_, path)| !path.is_twin);
+        for (index, path) in named {
+            let title = title(path);
+            match groups.iter_mut().find(|(known, _)| *known == title) {
+                Some((_, members)) => members.push(index),
+                None => groups.push((title, vec![index])),
+            }
+        }
+        let mut out = Self::default();
+        for (title, members) in groups {
+            match matrix(summary, title, &members) {
+                Some(matrix) => out.matrices.push(matrix),
+                None => out.others.extend(members),
+            }
+        }
+        if out.matrices.is_empty() {
+            out.others = (0..summary.paths.len()).collect();
+        }
+        out
+    }
+}
+
+/// The matrix that some paths make; `None` where a place of it is empty, or has two paths, of which
+/// one would be hidden.
+fn matrix(summary: &Summary, title: String, members: &[usize]) -> Option<Matrix> {
+    let mut matrix = Matrix { title, from: Vec::new(), to: Vec::new(), paths: Vec::new() };
+    for index in members {
+        let path = &summary.paths[*index];
+        for (kinds, place) in [(&mut matrix.from, &path.from), (&mut matrix.to, &path.to)] {
+            let kind = kind(place).to_owned();
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
             }
         }
     }
-    for (matrix, members) in out.iter_mut().zip(&members) {
-        for index in members {
-            let path = &summary.paths[*index];
-            for (kinds, place) in [(&mut matrix.from, &path.from), (&mut matrix.to, &path.to)] {
-                let kind = kind(place).to_owned();
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
-                }
-            }
-        }
-        let at = |from: &str, to: &str| {
-            let mut fits = members.iter().filter(|index| {
-                let path = &summary.paths[**index];
-                kind(&path.from) == from && kind(&path.to) == to
-            });
-            // A second path in one place of the matrix would be hidden.
-            fits.next().copied().filter(|_| fits.next().is_none())
-        };
-        let rows: Option<Vec<Vec<usize>>> = matrix
-            .from
-            .iter()
-            .map(|from| matrix.to.iter().map(|to| at(from, to)).collect())
-            .collect();
-        match rows.filter(|_| matrix.from.len() >= 2 && matrix.to.len() >= 2) {
-            Some(rows) => matrix.paths = rows,
-            None => return Vec::new(),
-        }
-    }
-    out
+    let at = |from: &str, to: &str| {
+        let mut fits = members.iter().filter(|index| {
+            let path = &summary.paths[**index];
+            kind(&path.from) == from && kind(&path.to) == to
+        });
+        fits.next().copied().filter(|_| fits.next().is_none())
+    };
+    let row = |from: &String| matrix.to.iter().map(|to| at(from, to)).collect();
+    let rows: Option<Vec<Vec<usize>>> = matrix.from.iter().map(row).collect();
+    let paths = rows.filter(|_| matrix.from.len() >= 2 && matrix.to.len() >= 2)?;
+    Some(Matrix { paths, ..matrix })
 }
 
 /// `bridge` of `bridge@a`.

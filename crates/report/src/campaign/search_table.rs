@@ -8,6 +8,7 @@ use hopbench_analysis::{
 };
 use hopbench_model::number::{UNKNOWN, by_name, ratio as ratio_text, time_ns};
 
+use super::table_model::component_names;
 use crate::document::{Cell, Column, Kind, Row, Table, Tone};
 
 /// What the mark of a path says whose search the generator may have ended.
@@ -90,7 +91,7 @@ pub(crate) fn found_table(search: &SearchSummary) -> Table {
             Values::figure(search, &figure(&search.figure), name, |path| path.value)
         }),
     );
-    for (index, name) in search.shown.iter().enumerate() {
+    for (index, name) in search.detailed.iter().enumerate() {
         let label = search.paths.iter().find_map(|path| Some(path.figure(name)?.label));
         let column = label.and_then(|label| {
             Values::figure(search, label, name, move |path| Some(path.figure(name)?.spread))
@@ -103,6 +104,7 @@ pub(crate) fn found_table(search: &SearchSummary) -> Table {
             }));
         }
     }
+    columns.extend(cores(search));
     columns.push(Values::new(Column::number("trials", ""), |path| path.trials.to_string().into()));
     columns
         .push(Values::new(Column::number("time", ""), |path| time_ns(path.trials_s * 1e9).into()));
@@ -123,6 +125,19 @@ pub(crate) fn found_table(search: &SearchSummary) -> Table {
             .chain(columns.into_iter().map(|values| values.column))
             .collect(),
     }
+}
+
+/// A column a component of the paths, with its cores.
+fn cores(search: &SearchSummary) -> impl Iterator<Item = Values<'_>> {
+    let names = component_names(search.paths.iter().flat_map(|path| &path.components));
+    names.into_iter().filter_map(|name| {
+        let of = move |path: &SearchedPath| {
+            Some(path.components.iter().find(|component| component.name == name)?.cores)
+        };
+        let mut values = Values::figure(search, name, "cores", of)?;
+        values.column.unit = "cores".to_owned();
+        Some(values)
+    })
 }
 
 /// How a comparison is to be taken.
@@ -240,7 +255,7 @@ pub(crate) fn equal_table(search: &SearchSummary, at: &EqualLoad) -> Table {
     let mut columns = vec![Column::name("path")];
     let mut rows: Vec<Row> =
         at.paths.iter().map(|path| Row::of([Cell::from(&path.path)])).collect();
-    for name in &search.shown {
+    for name in &search.detailed {
         let Some(label) = at.paths.iter().find_map(|path| Some(path.figure(name)?.label)) else {
             continue;
         };
@@ -250,6 +265,14 @@ pub(crate) fn equal_table(search: &SearchSummary, at: &EqualLoad) -> Table {
         for (row, path) in rows.iter_mut().zip(&at.paths) {
             let median = path.figure(name).map(|figure| by_name(name, figure.spread.median));
             row.cells.push(median.unwrap_or_else(|| UNKNOWN.to_owned()).into());
+        }
+    }
+    for name in component_names(at.paths.iter().flat_map(|path| &path.components)) {
+        columns.push(Column::number(name, "cores"));
+        for (row, path) in rows.iter_mut().zip(&at.paths) {
+            let found = path.components.iter().find(|component| component.name == name);
+            let cores = found.map(|found| format!("{:.3}", found.cores.median));
+            row.cells.push(cores.unwrap_or_default().into());
         }
     }
     if at.paths.iter().any(|path| path.saturated_per_s.is_some()) {
@@ -265,12 +288,13 @@ pub(crate) fn equal_table(search: &SearchSummary, at: &EqualLoad) -> Table {
 
 /// A name with the unit of the figure that is searched by, where no other column shows it.
 fn own_figure(search: &SearchSummary) -> Option<&'static str> {
-    let shown = search.shown.iter().any(|name| {
+    let is_latency = |name: &str| {
+        let base = name.strip_suffix("_ns").and_then(|name| name.rsplit_once('_'));
+        base.is_some_and(|(base, percentile)| search.figure == format!("{base}_ns {percentile}"))
+    };
+    let shown = search.detailed.iter().any(|name| {
         let metric = *name == search.figure || (search.figure == "loss" && *name == "lost_ratio");
-        metric
-            || name
-                .strip_suffix("_p99_ns")
-                .is_some_and(|base| search.figure == format!("{base}_ns p99"))
+        metric || is_latency(name)
     });
     (!search.figure.is_empty() && !shown).then(|| unit_name(&search.figure))
 }

@@ -2,8 +2,8 @@
 
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{
-    CONNECTING_ENDS, CellSummary, Estimate, FigureSummary, OUTLIER_MARK, Outcome, RatioSummary,
-    Spread, WorkloadSummary,
+    CONNECTING_ENDS, CellSummary, ComponentSummary, Estimate, FigureSummary, OUTLIER_MARK, Outcome,
+    RatioSummary, Spread, WorkloadSummary,
 };
 use hopbench_model::BYPASSES_PROXY;
 use hopbench_model::number::{counted, percentage, ratio as ratio_text};
@@ -111,6 +111,26 @@ pub(crate) fn verdict(workload: &WorkloadSummary, cell: &CellSummary) -> String 
     let verdict = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
     let said = verdict.map(|verdict| verdict.text.clone()).or_else(|| cell.saturated());
     floor(cell, figure).or(said).unwrap_or_default()
+}
+
+/// The names of components: the client first, the server last, the proxies in the order in which
+/// the paths have them.
+pub(crate) fn component_names<'a>(
+    components: impl Iterator<Item = &'a ComponentSummary>,
+) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for component in components {
+        if !names.contains(&&*component.name) {
+            names.push(&component.name);
+        }
+    }
+    let place = |name: &&str| match *name {
+        "client" => 0,
+        "server" => 2,
+        _ => 1,
+    };
+    names.sort_by_key(place);
+    names
 }
 
 /// What the heads of columns and rows call a point: its value alone where one parameter varies.

@@ -25,6 +25,15 @@ pub(super) fn name(end: &EndReport) -> Option<String> {
     busiest(&moved(end)).map(str::to_owned)
 }
 
+/// The rate of the slower of two NICs, by their names and the facts of their machines, bits/s.
+/// `None` where neither machine says one: of virtual interfaces none does.
+pub(super) fn slower(nics: [Option<(&String, &BTreeMap<String, String>)>; 2]) -> Option<u64> {
+    let speed = |(name, machine): (&String, &BTreeMap<String, String>)| {
+        machine.get(&format!("nic_{name}_speed_bits_per_s"))?.parse().ok()
+    };
+    nics.into_iter().flatten().filter_map(speed).min()
+}
+
 fn moved(end: &EndReport) -> Reading {
     let [start, end] = [&end.start, &end.end].map(|tick| tick.readings.get("netdev"));
     start.zip(end).map(|(start, end)| delta::window(start, end)).unwrap_or_default()
@@ -47,6 +56,21 @@ mod tests {
     use hopbench_model::Tick;
 
     use super::*;
+
+    #[test]
+    fn the_slower_nic_is_that_of_the_link() {
+        let names = ["eth0".to_owned(), "veth1".to_owned()];
+        let facts = |speed: &str| {
+            BTreeMap::from([("nic_eth0_speed_bits_per_s".to_owned(), speed.to_owned())])
+        };
+        let (fast, slow) = (facts("25000000000"), facts("10000000000"));
+        let of = |nics: [(&usize, &BTreeMap<String, String>); 2]| {
+            slower(nics.map(|(name, machine)| Some((&names[*name], machine))))
+        };
+        assert_eq!(of([(&0, &fast), (&0, &slow)]), Some(10_000_000_000));
+        assert_eq!(of([(&1, &fast), (&0, &fast)]), Some(25_000_000_000), "a pod's is not known");
+        assert_eq!(of([(&1, &fast), (&1, &slow)]), None);
+    }
 
     #[test]
     fn the_interface_that_moved_most_is_the_nic() {

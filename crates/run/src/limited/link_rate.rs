@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::Job;
+use hopbench_model::{Job, LINK_RATE_SETTING};
 
 /// Facts about the slowest link on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl LinkRate {
     pub(crate) fn settings(&self) -> BTreeMap<String, String> {
         let mtu = Some(self.mtu_bytes).filter(|bytes| *bytes > 0);
         let numbers = [
-            ("link_bits_per_s", self.bits_per_s),
+            (LINK_RATE_SETTING, self.bits_per_s),
             ("link_mtu_bytes", mtu.map(u64::from)),
             ("tunnel_bytes", mtu.map(|_| u64::from(self.tunnel_bytes))),
         ];

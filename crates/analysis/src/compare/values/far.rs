@@ -93,10 +93,10 @@ mod tests {
     use hopbench_model::{Record, fixture};
 
     use super::*;
-    use crate::figures::kinds;
+    use crate::figures::{Intent, kinds};
 
     fn p99() -> Measure {
-        Measure::named("p99", kinds::of("rr", false))
+        Measure::named("p99", kinds::of("rr", Intent::Most))
     }
 
     /// A cell whose round `n` saw `count` answers of n us.
@@ -168,7 +168,7 @@ mod tests {
         one.rounds.get_mut(&2).unwrap().samples = [None].into();
         assert_eq!(far(&[&one]), None);
         assert_eq!(
-            Far::of(&[&cell(&[10])], 0, &Measure::named("p50", kinds::of("rr", false))),
+            Far::of(&[&cell(&[10])], 0, &Measure::named("p50", kinds::of("rr", Intent::Most))),
             None
         );
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use hopbench_analysis::text::{Scale, interval_text};
 use hopbench_analysis::{CellSummary, Spread, WorkloadSummary};
 
+use crate::campaign::table_model;
 use crate::document::{Block, Cell, Column, Form, Kind, Part, Row, Table};
 
 const NIC_NOTE: &str = "Of the interface of each end that moved most, as the end itself sees it, with all headers: of \
@@ -45,7 +46,8 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
 
 /// A column a component, and one a node.
 fn cores(workload: &WorkloadSummary) -> Option<Table> {
-    let components = components(workload);
+    let of_cells = workload.cells.iter().flat_map(|cell| &cell.components);
+    let components = table_model::component_names(of_cells);
     let nodes: Vec<&str> = nodes(workload);
     // The idle share of one machine for all is no table.
     if components.is_empty() && nodes.iter().all(|name| *name == MACHINE) {
@@ -65,24 +67,6 @@ fn cores(workload: &WorkloadSummary) -> Option<Table> {
         cores.chain(idle).map(Option::unwrap_or_default).collect::<Vec<_>>()
     };
     Some(table(workload, "cores and idle nodes", of_components.chain(of_nodes), row))
-}
-
-/// The components of all cells: the client first, the server last, the proxies in the order in which
-/// the paths have them.
-fn components(workload: &WorkloadSummary) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for component in workload.cells.iter().flat_map(|cell| &cell.components) {
-        if !names.contains(&&*component.name) {
-            names.push(&component.name);
-        }
-    }
-    let place = |name: &&str| match *name {
-        "client" => 0,
-        "server" => 2,
-        _ => 1,
-    };
-    names.sort_by_key(place);
-    names
 }
 
 /// The nodes with an idle share; none where they are too many for columns.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use hopbench_analysis::{CellSummary, Outcome, PathSummary, Summary, WorkloadSummary};
+use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
 use hopbench_model::number::ratio as ratio_text;
 
-use crate::campaign::layout::{Matrix, matrices};
+use crate::campaign::layout::{Layout, Matrix};
 use crate::campaign::{page_text, table_model};
 use crate::document::{Block, Cell, Column, Kind, Part, Reach, Row, Table, Tone};
 
@@ -65,12 +65,11 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
         blocks.push(Block::note(format!("Factors are to {baseline}. {why}: nothing is coloured.")));
     }
     let views: Vec<View<'_>> = summary.workloads.iter().filter_map(View::of).collect();
-    let matrices = matrices(summary);
-    let maps = if matrices.is_empty() {
-        lists(summary, &views)
-    } else {
-        squares(summary, &views, &matrices)
-    };
+    let Layout { matrices, others } = Layout::of(summary);
+    let mut maps = squares(summary, &views, &matrices);
+    if !others.is_empty() {
+        maps.extend(lists(summary, &views, &others));
+    }
     blocks.extend(maps.into_iter().map(Block::Table));
     vec![Part::open("overview", "Overview", blocks).only(Reach::Page).into()]
 }
@@ -87,11 +86,12 @@ fn squares(summary: &Summary, views: &[View<'_>], matrices: &[Matrix]) -> Vec<Ta
 }
 
 /// Paths as rows, workloads and their points as columns.
-fn lists(summary: &Summary, views: &[View<'_>]) -> Vec<Table> {
+fn lists(summary: &Summary, views: &[View<'_>], paths: &[usize]) -> Vec<Table> {
     let views: Vec<&View<'_>> = views.iter().collect();
     let columns: usize = views.iter().map(|view| view.points.len()).sum();
     if columns <= MOST_COLUMNS {
-        return vec![list(summary, &views, "The main figure of every workload by path".to_owned())];
+        let caption = "The main figure of every workload by path".to_owned();
+        return vec![list(summary, &views, paths, caption)];
     }
     // Those without points of their own go together.
     let (single, swept): (Vec<_>, Vec<_>) =
@@ -99,16 +99,16 @@ fn lists(summary: &Summary, views: &[View<'_>]) -> Vec<Table> {
     let together = "The main figure of every workload without a sweep";
     let mut out: Vec<Table> = single
         .chunks(MOST_COLUMNS)
-        .map(|group| list(summary, group, together.to_owned()))
+        .map(|group| list(summary, group, paths, together.to_owned()))
         .collect();
     out.extend(swept.into_iter().map(|view| {
         let caption = format!("{}: {}", view.workload.name, view.column.label);
-        list(summary, &[view], caption)
+        list(summary, &[view], paths, caption)
     }));
     out
 }
 
-fn list(summary: &Summary, views: &[&View<'_>], caption: String) -> Table {
+fn list(summary: &Summary, views: &[&View<'_>], paths: &[usize], caption: String) -> Table {
     let mut columns = vec![Column::name("path")];
     let mut shown: Vec<(&View<'_>, &str)> = Vec::new();
     for view in views {
@@ -126,12 +126,13 @@ fn list(summary: &Summary, views: &[&View<'_>], caption: String) -> Table {
         }
         shown.extend(labels.into_iter().map(|label| (*view, label)));
     }
-    let row = |(index, path): (usize, &PathSummary)| {
+    let row = |index: &usize| {
+        let path = &summary.paths[*index];
         let name = Cell { small: page_text::way(path).into(), ..Cell::from(&path.name) };
-        let cells = shown.iter().map(|(view, label)| heat(summary, view, index, label));
+        let cells = shown.iter().map(|(view, label)| heat(summary, view, *index, label));
         Row::of([name].into_iter().chain(cells))
     };
-    let rows = summary.paths.iter().enumerate().map(row).collect();
+    let rows = paths.iter().map(row).collect();
     Table { caption, is_titled: true, kind: Kind::Map, columns, rows }
 }
 

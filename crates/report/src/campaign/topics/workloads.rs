@@ -1,18 +1,22 @@
 //! The workloads: of each the headline, plots and the table of its figures.
 
+mod matrix;
+
 use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
 
 use super::{components, nodes, percentiles, proxies};
+use crate::campaign::layout::{Layout, Matrix};
 use crate::campaign::{page_text, plot, table_model};
 use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table, Tone};
 
 /// A part a workload.
 pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
+    let Layout { matrices, .. } = Layout::of(summary);
     let all = summary.workloads.iter().enumerate();
-    all.map(|(number, workload)| one(summary, number, workload)).collect()
+    all.map(|(number, workload)| one(summary, number, workload, &matrices)).collect()
 }
 
-fn one(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Block {
+fn one(summary: &Summary, number: usize, workload: &WorkloadSummary, matrices: &[Matrix]) -> Block {
     let own = format!("workload-{number}");
     let title = Line::from(&workload.name).with(Tone::Quiet, format!(" ({})", workload.kind));
     let mut blocks = vec![Block::note(&workload.setting), Block::paragraph(&workload.headline)];
@@ -21,6 +25,7 @@ fn one(summary: &Summary, number: usize, workload: &WorkloadSummary) -> Block {
         blocks.push(Block::Chart(chart.into(), spoken));
     }
     if !workload.cells.is_empty() && !workload.figures.is_empty() {
+        blocks.extend(matrix::blocks(workload, matrices));
         let count = crate::number::counted(workload.cells.len() as u64, "cell", "cells");
         let mut tables = vec![figures(summary, workload).into()];
         tables.extend(page_text::marks(workload).map(Block::note));

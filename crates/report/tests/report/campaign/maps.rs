@@ -76,6 +76,34 @@ fn a_page_has_a_bounded_number_of_maps() {
     assert!(page.contains("The first 40 of 90 maps."));
 }
 
+#[test]
+fn a_path_beside_a_matrix_leaves_it_whole() {
+    let kinds = ["host", "bridge"];
+    let between = |from: &str, to: &str| {
+        fixture::path(&format!("{from}-{to}"), (from, "a"), (to, "b"), Via::Direct)
+    };
+    let mut paths: Vec<_> =
+        kinds.iter().flat_map(|from| kinds.map(|to| between(from, to))).collect();
+    paths.push(fixture::path("odd", ("host", "a"), ("overlay", "b"), Via::ClusterIp));
+    let job = fixture::job("stream", json!({}), Schedule::Closed, 1);
+    let run = fixture::run("beside", paths, vec![fixture::point("bulk", &[], job)], 3, None);
+    let costs = Costs { speed: 1.0, latency: 1.0, cpu: 1.0 };
+    let made = fixture::measured(run, |_| costs);
+    let page = body(&made);
+    let (_, overview) = page.split_once("<section id=\"overview\">").unwrap();
+    let (overview, _) = overview.split_once("</section>").unwrap();
+    let rows: Vec<&str> = overview
+        .split("<th scope=\"row\">")
+        .skip(1)
+        .map(|row| row.split(['<', ' ']).next().unwrap())
+        .collect();
+    assert_eq!(rows, ["host", "bridge", "odd"]);
+    let text = render(&made, "table");
+    let head = text.lines().find(|line| line.trim_start().starts_with("from "));
+    let head: Vec<&str> = head.expect("a matrix").split_whitespace().collect();
+    assert_eq!(head, ["from", "to", "host", "to", "bridge"]);
+}
+
 /// A stream workload over so many paths, with records of some of them.
 fn many(paths: usize, measured: usize) -> Made {
     let paths = (0..paths)
