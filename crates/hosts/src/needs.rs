@@ -15,7 +15,7 @@ pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
         |what: &str, why: String, remedy: &str| Some(Need::new(Some(path), what, why, remedy));
     let impossible = |why: String, remedy: &str| need(Need::IMPOSSIBLE, why, remedy);
     for place in [&path.from, &path.to] {
-        let Place { network, node, runtime } = place;
+        let Place { network, node, runtime, .. } = place;
         if network != HOST {
             let why = format!(
                 "`{place}` is the place of a pod, and on hosts there are the machines' own networks only"

@@ -22,7 +22,9 @@ use std::path::PathBuf;
 
 use hopbench_control::conductor::Conductor;
 use hopbench_model::units::Span;
-use hopbench_model::{Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, SignedPermit, Via};
+use hopbench_model::{
+    Bounds, CpuSet, Fault, LabSpec, Path, Place, Plan, Point, Proof, SignedPermit, Via,
+};
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
 
@@ -119,18 +121,19 @@ impl Lab {
     fn give_cpus(&self, built: &mut Built, plan: &Plan) -> Result<(), String> {
         let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
         let number = |name: &str| built.nodes.iter().position(|node| node.spec.name == name);
-        let ends: Vec<(usize, usize)> = plan
-            .paths
-            .iter()
-            .filter_map(|path| Some((number(&path.from.node)?, number(&path.to.node)?)))
-            .collect();
+        let pairs = |path: &Path| -> Vec<(usize, usize)> {
+            let numbers = |place: &Place| place.nodes().filter_map(number).collect::<Vec<_>>();
+            let (from, to) = (numbers(&path.from), numbers(&path.to));
+            from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))).collect()
+        };
+        let ends: Vec<(usize, usize)> = plan.paths.iter().flat_map(pairs).collect();
         let gateway =
             |path: &Path| if let Via::Gateway(node) = &path.via { number(node) } else { None };
         let with = |path: &Path, end: &str| Some((number(end)?, gateway(path)?));
         let between: Vec<(usize, usize)> = plan
             .paths
             .iter()
-            .flat_map(|path| [&path.from, &path.to].map(|end| with(path, &end.node)))
+            .flat_map(|path| path.from.nodes().chain(path.to.nodes()).map(|end| with(path, end)))
             .flatten()
             .collect();
         let shares = cpu_shares::deal_around(&allowed, built.nodes.len(), &ends, &between)?;
@@ -211,9 +214,14 @@ impl Lab {
     }
 
     fn describe(&self, endpoints: &Endpoints, packet_path: &PacketPath) -> (Option<u64>, u32, u32) {
-        let links = self.spec.nodes.iter().filter(|node| packet_path.nics.contains(&node.name));
+        let rate =
+            |name: &String| self.spec.nodes.iter().find(|node| node.name == *name)?.link_bits_per_s;
+        // Several nodes have their links together.
+        let together =
+            |nodes: &Vec<String>| nodes.iter().map(rate).reduce(|sum, next| Some(sum? + next?));
+        let links = packet_path.nics.iter().filter_map(together).flatten();
         let zone = self.spec.zone_link_bits_per_s.filter(|_| packet_path.crosses_zones);
-        let rate = links.filter_map(|node| node.link_bits_per_s).chain(zone).min();
+        let rate = links.chain(zone).min();
         let header = |network: &str| kind(network).map_or(0, |kind| kind.header_bytes());
         let most = header(&endpoints.path.from.network).max(header(&endpoints.path.to.network));
         let tunnel = if packet_path.is_tunnelled() { most } else { 0 };

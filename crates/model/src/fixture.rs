@@ -37,7 +37,12 @@ pub fn timing(window_ns: Nanos) -> Timing {
 
 /// A pod of this network, or the host, without a sandbox.
 pub fn place(network: &str, node: &str) -> Place {
-    Place { network: network.to_owned(), node: node.to_owned(), runtime: None }
+    Place {
+        network: network.to_owned(),
+        node: node.to_owned(),
+        more_nodes: Vec::new(),
+        runtime: None,
+    }
 }
 
 /// A path from `host@a` to `host@a` with one client and one server.
@@ -49,6 +54,7 @@ pub fn path(name: &str) -> Path {
         via: Via::Direct,
         clients: 1,
         backends: 1,
+        gateways: None,
         affinity: Affinity::None,
         mesh: MeshMode::None,
         variant: None,

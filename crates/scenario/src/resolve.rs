@@ -194,7 +194,7 @@ fn resolve(
             left_out.into_iter().chain(cells.iter().map(|cell| cell.path)).collect();
         refuse_idle(&paths, &used, problems);
     }
-    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(listed::nodes).collect();
+    let nodes: BTreeSet<&str> = named_paths.iter().flat_map(|path| path.nodes()).collect();
     let (testbed, idle) = testbed.with(&nodes);
     let plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
@@ -329,7 +329,7 @@ fn all_paths(
     let out = out.into_iter().map(|(at, path)| match path.via {
         // It is where it is; a node that the path names has no part in it.
         Via::Gateway(_) if words.has_gateway => {
-            (at, Path { via: Via::Gateway(String::new()), ..path })
+            (at, Path { via: Via::Gateway(String::new()), gateways: None, ..path })
         }
         _ => (at, path),
     });

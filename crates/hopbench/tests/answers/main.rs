@@ -10,3 +10,4 @@ mod limited_by;
 mod mesh;
 mod noise;
 mod searches;
+mod sets;

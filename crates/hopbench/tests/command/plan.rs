@@ -178,8 +178,8 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
     let page =
         ran(&["plan", "max-throughput"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "service bridge@a -> bridge@b via cluster-ip nft, nginx gateway.plain ",
-        "gateway.plain bridge@a -> bridge@b via gateway@c, mesh ",
+        "service bridge@a -> bridge@[b, c] x 8 via cluster-ip nft, nginx gateway.plain ",
+        "gateway.plain bridge@a -> bridge@[b, c] x 8 via envoy, nft, nginx gateway@[d, e] x 5, mesh ",
         "plain 1 mTLS, HTTP/1.1, 2 workers mixer 1 mTLS, HTTP/1.1, 2 workers, a policy check for each request, \
          a telemetry report for each request workload ",
         " variant mixer ",

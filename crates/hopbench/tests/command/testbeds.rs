@@ -182,7 +182,7 @@ lab:
         "--testbed",
         file,
         "--only",
-        "path=host-bridge+runsc.*",
+        "path=host-bridge+runsc.same-node",
     ]));
     assert!(sweep.contains(" RuntimeClass sandbox, ") && !sweep.contains(" mesh istio"), "{sweep}");
     fs::write(file, "kubernetes: {nodes: 3}\n").expect("a file");

@@ -75,6 +75,10 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
         &["gateway", "server-sidecar"],
     ));
     wanted.push(("to-host".into(), "pod@a -> host@b mesh client".into(), CLIENT));
+    let gateways = "{from: pod@a, to: pod@b, via: gateway@c, gateways: 2, mesh: server}";
+    wanted.push(("gw-2".into(), gateways.into(), &["gateway", "server-sidecar"]));
+    let set = "pod@a -> pod@[b, c] via cluster-ip mesh server";
+    wanted.push(("set".into(), set.into(), SERVER));
     let paths: String =
         wanted.iter().map(|(name, path, _)| format!("  {name}: {path}\n")).collect();
     let rest = format!(
@@ -83,6 +87,11 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
     let Some((records, _)) = measured("ways-and-modes", ENVOY, &rest) else { return };
     let wanted = wanted.iter().map(|(name, _, proxies)| (name.as_str(), *proxies)).collect();
     assert_all(&records, &wanted, 3);
+    for record in records.iter().filter(|record| record.path == "set") {
+        let servers = record.cost.members.iter().filter(|member| member.role == "server");
+        let nodes: BTreeSet<&str> = servers.map(|server| server.node.as_str()).collect();
+        assert_eq!(nodes, ["b", "c"].into(), "{}: {:#?}", record.workload, record.cost.members);
+    }
 }
 
 #[test]

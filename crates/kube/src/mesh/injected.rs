@@ -193,7 +193,7 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
         );
         return all;
     }
-    if ends.gateway.is_some() {
+    if !ends.gateways.is_empty() {
         add(
             format!("a gateway of hopbench's own is no part of {}", provider.name()),
             "name the mesh's gateway under `gateway:`, and say `via: gateway`",

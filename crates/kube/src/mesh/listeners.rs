@@ -11,28 +11,16 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::{Listener, ProxyRoute, TAKEN, TELEMETRY_PORT, Upstream};
+use hopbench_mesh::{Listener, ProxyRoute, TELEMETRY_PORT, Upstream};
 use hopbench_model::{MeshMode, Via};
-use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
+use hopbench_testbed::placement::{Ask, Endpoints, PodId};
 
-use crate::plan::services::port_name;
+use crate::plan::services::{port_name, taken_port};
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts};
 
 /// The address of a pod; `None`: not known yet.
 pub(crate) type Address<'a> = &'a dyn Fn(&PodId) -> Option<IpAddr>;
-
-/// The port at which a client's sidecar or a gateway takes what is asked on a path. Each has its
-/// own, since there is nothing but the port to tell them apart.
-pub(crate) fn taken(placement: &Placement, ends: &Endpoints, ask: &Ask) -> Option<u16> {
-    let taking = placement
-        .paths
-        .values()
-        .filter(|ends| ends.path.mesh.has_client() || ends.gateway.is_some());
-    let mut all = taking.flat_map(|ends| ends.asks.iter().map(move |ask| (&ends.path.name, ask)));
-    let number = all.position(|(path, asked)| *path == ends.path.name && asked == ask)?;
-    u16::try_from(number).ok()?.checked_add(TAKEN)
-}
 
 /// The listeners of a pod's sidecar or gateway; only what the plan needs.
 pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec<Listener> {
@@ -46,11 +34,11 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
                 let route = ends.inward(ask.offer, built.own_port(pod), telemetry(ends, address));
                 inbound.insert(route.port, route);
             }
-            let Some(port) = taken(placement, ends, ask) else { continue };
+            let Some(port) = taken_port(placement, ends, ask) else { continue };
             if mode.has_client() && ends.clients.contains(pod) {
                 outbound.insert(port, onward(built, ends, ask, port, address));
             }
-            if ends.gateway.as_ref() == Some(pod) {
+            if ends.gateways.contains(pod) {
                 gateway.insert(port, onward(built, ends, ask, port, address));
             }
         }
@@ -90,7 +78,7 @@ fn onward(
         protocol: ask.offer.protocol,
         from_proxy: false,
         to_proxy: ends.entered() == MeshMode::Both,
-        checked: ends.gateway.is_some(),
+        checked: !ends.gateways.is_empty(),
         telemetry: telemetry(ends, address),
         upstream: Upstream::Endpoints(endpoints(built, ends, ask, address)),
     }

@@ -17,18 +17,19 @@ use crate::plan::services::PathService;
 /// The Service of a path, for the agents or for the server program on `program_port`. Its pods are
 /// those with its label.
 pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Option<u16>) -> Value {
-    let PathService { name, via, datagrams, sidecars, affinity, .. } = wanted;
+    let PathService { name, via, datagrams, sidecars, affinity, is_of_gateways, .. } = wanted;
     let port = |name: &str, port: u16, protocol: &str| json!({"name": name, "port": port, "targetPort": name, "protocol": protocol});
-    let mut ports = vec![match program_port {
-        Some(program) => port(PROGRAM, program, "TCP"),
-        None => port(AGENT, AGENT_PORT, "TCP"),
-    }];
+    let mut ports = match program_port {
+        _ if *is_of_gateways => Vec::new(),
+        Some(program) => vec![port(PROGRAM, program, "TCP")],
+        None => vec![port(AGENT, AGENT_PORT, "TCP")],
+    };
     if *datagrams && program_port.is_none() {
         ports.push(port(DATAGRAMS, AGENT_PORT, "UDP"));
     }
     // Meshes take a port for what its name begins with, or for what `appProtocol` says.
     ports.extend(sidecars.iter().map(|(name, number)| {
-        let protocol = name.split_once('-').map_or(*name, |(protocol, _)| protocol);
+        let protocol = name.split_once('-').map_or(name.as_str(), |(protocol, _)| protocol);
         json!({"name": name, "port": number, "targetPort": number, "protocol": "TCP", "appProtocol": protocol})
     }));
     let kind = match via {

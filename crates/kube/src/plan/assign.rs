@@ -191,6 +191,7 @@ mod tests {
                 node: after('='),
                 labels: after('&').map(|size| ("size".to_owned(), size)).into_iter().collect(),
                 zone: after('%'),
+                link_bits_per_s: None,
             }
         };
         words.iter().map(one).collect()

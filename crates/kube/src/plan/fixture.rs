@@ -12,7 +12,8 @@ pub(crate) fn place(text: &str) -> Place {
     let (kind, node) = text.split_once('@').unwrap();
     let (network, runtime) =
         kind.split_once('+').map_or((kind, None), |(network, runtime)| (network, Some(runtime)));
-    Place { network: network.into(), node: node.into(), runtime: runtime.map(str::to_owned) }
+    let runtime = runtime.map(str::to_owned);
+    Place { network: network.into(), node: node.into(), more_nodes: Vec::new(), runtime }
 }
 
 pub(crate) fn path(name: &str, from: &str, to: &str, via: Via) -> Path {
@@ -37,6 +38,7 @@ pub(crate) fn spec() -> ClusterSpec {
         node: None,
         labels: BTreeMap::new(),
         zone: None,
+        link_bits_per_s: None,
     };
     ClusterSpec {
         context: None,

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_mesh::Offer;
+use hopbench_mesh::{Offer, TAKEN};
 use hopbench_model::{Affinity, ClusterSpec, ParentGateway, Via};
-use hopbench_testbed::placement::{Endpoints, Placement, PodId};
+use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
 use crate::plan::names;
 
@@ -17,10 +17,12 @@ pub(crate) struct PathService {
     pub(crate) via: Via,
     pub(crate) affinity: Affinity,
     pub(crate) datagrams: bool,
+    /// Whether it leads to the path's gateways, and not to its servers.
+    pub(crate) is_of_gateways: bool,
     pub(crate) backends: Vec<PodId>,
     /// The ports beside the server's own, by name. Each leads to the port of the same number, where
     /// the servers' sidecars take it.
-    pub(crate) sidecars: BTreeMap<&'static str, u16>,
+    pub(crate) sidecars: BTreeMap<String, u16>,
 }
 
 /// The Gateway that a path's route is attached to.
@@ -35,6 +37,20 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
     let has_one = |ends: &&Endpoints| ends.service.is_some() || parent(spec, ends).is_some();
     for (number, ends) in placement.paths.values().filter(has_one).enumerate() {
         let path = &ends.path.name;
+        if ends.path.gateways.is_some() {
+            all.push(PathService {
+                name: names::service(number, path, None),
+                path: path.clone(),
+                program: None,
+                via: ends.path.via.clone(),
+                affinity: ends.path.affinity,
+                datagrams: false,
+                is_of_gateways: true,
+                backends: ends.gateways.clone(),
+                sidecars: taken(placement, ends),
+            });
+            continue;
+        }
         all.extend(ends.by_program().enumerate().map(|(of, (program, backends))| PathService {
             name: names::service(number, path, program.map(|program| (of, program))),
             path: path.clone(),
@@ -42,6 +58,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
             via: ends.path.via.clone(),
             affinity: ends.path.affinity,
             datagrams: ends.datagrams,
+            is_of_gateways: false,
             backends: backends.to_vec(),
             sidecars: sidecars(ends, program),
         }));
@@ -49,11 +66,35 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
     all
 }
 
-fn sidecars(ends: &Endpoints, program: Option<&str>) -> BTreeMap<&'static str, u16> {
+/// The port at which a client's sidecar or a gateway takes what is asked on a path. Each has its
+/// own, since there is nothing but the port to tell them apart.
+pub(crate) fn taken_port(placement: &Placement, ends: &Endpoints, ask: &Ask) -> Option<u16> {
+    let taking = placement
+        .paths
+        .values()
+        .filter(|ends| ends.path.mesh.has_client() || !ends.gateways.is_empty());
+    let mut all = taking.flat_map(|ends| ends.asks.iter().map(move |ask| (&ends.path.name, ask)));
+    let number = all.position(|(path, asked)| *path == ends.path.name && asked == ask)?;
+    u16::try_from(number).ok()?.checked_add(TAKEN)
+}
+
+/// The ports of a path's gateways, by name. Two programs that are asked alike have a port each.
+fn taken(placement: &Placement, ends: &Endpoints) -> BTreeMap<String, u16> {
+    let mut all = BTreeMap::new();
+    for (number, ask) in ends.asks.iter().enumerate() {
+        let Some(port) = taken_port(placement, ends, ask) else { continue };
+        let name = port_name(ask.offer);
+        let name = if all.contains_key(name) { format!("{name}{number}") } else { name.to_owned() };
+        all.insert(name, port);
+    }
+    all
+}
+
+fn sidecars(ends: &Endpoints, program: Option<&str>) -> BTreeMap<String, u16> {
     let mode = ends.entered();
     let named = mode.has_server() || ends.intercepted && mode.has_client();
     let asks = ends.asks.iter().filter(|ask| named && ask.program.as_deref() == program);
-    asks.map(|ask| (port_name(ask.offer), ask.offer.exposed(mode))).collect()
+    asks.map(|ask| (port_name(ask.offer).to_owned(), ask.offer.exposed(mode))).collect()
 }
 
 /// The name of a Service's port for an offer, as Istio wants it: `tcp-agent`.

@@ -74,7 +74,7 @@ fn who(known: &ProofFacts<'_>, peer: IpAddr, proxied: bool) -> Who {
     if proxied && path.mesh.has_server() && (peer.is_loopback() || own_pods()) {
         return Who::Sidecar;
     }
-    if known.ends.gateway.as_ref().is_some_and(|id| own(id) == Some(true)) {
+    if known.ends.gateways.iter().any(|id| own(id) == Some(true)) {
         return Who::Gateway;
     }
     // From one's own pod to itself one is on the loopback.
@@ -92,13 +92,14 @@ fn who(known: &ProofFacts<'_>, peer: IpAddr, proxied: bool) -> Who {
         Via::NodePort(node) => Some(node),
         _ => None,
     };
-    for name in [&path.from.node, &path.to.node].into_iter().chain(entered) {
+    let ends = path.from.nodes().chain(path.to.nodes());
+    for name in ends.chain(entered.map(String::as_str)) {
         let Some(node) = built.nodes.get(name) else { continue };
         // A node has an address in the range of its pods, too: its end of their bridge or tunnel.
         if node.addresses.contains(&peer)
             || node.pod_ranges.iter().any(|range| is_within(peer, range))
         {
-            return Who::Node(name.clone());
+            return Who::Node(name.to_owned());
         }
     }
     Who::Unknown
@@ -111,7 +112,7 @@ fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
     if proxied && path.mesh.has_server() {
         return *who == Who::Sidecar;
     }
-    if proxied && known.ends.gateway.is_some() {
+    if proxied && !known.ends.gateways.is_empty() {
         return *who == Who::Gateway;
     }
     match (&path.via, who) {
@@ -127,8 +128,10 @@ fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
         // Between pods nothing has a reason to put another address in; at a node's own network many
         // have one.
         (Via::Direct, Who::Node(_)) => path.from.network == "host" || path.to.network == "host",
-        (Via::ClusterIp, Who::Node(node)) => *node == path.from.node,
-        (Via::NodePort(entered), Who::Node(node)) => node == entered || *node == path.from.node,
+        (Via::ClusterIp, Who::Node(node)) => path.from.nodes().any(|from| from == node),
+        (Via::NodePort(entered), Who::Node(node)) => {
+            node == entered || path.from.nodes().any(|from| from == node)
+        }
         // A tunnel's or bridge's own address of a node that has no range of its own.
         (_, Who::Unknown) => path.from.network == "host",
     }

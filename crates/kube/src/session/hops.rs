@@ -1,5 +1,7 @@
 //! The hops of a path, in words.
 
+use std::collections::BTreeSet;
+
 use hopbench_model::{Place, Via};
 use hopbench_testbed::placement::Endpoints;
 
@@ -12,10 +14,10 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
     let network = |place: &Place| match place.network.as_str() {
         "host" => "host network".to_owned(),
         kind => {
-            let attachment = built.attachments.get(place);
+            let attachment = place.each().find_map(|place| built.attachments.get(&place));
             let class = attachment.and_then(|attachment| attachment.network.runtime_class.as_ref());
             let class = class.map(|class| format!(" (RuntimeClass {class})")).unwrap_or_default();
-            format!("{kind} network of {}{class}", place.node)
+            format!("{kind} network of {}{class}", place.node_text())
         }
     };
     let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
@@ -30,15 +32,20 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
             hops.push("Service, chosen by the sidecar".to_owned());
         }
         // By whatever translates: kube-proxy, Cilium ...
-        Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node)),
+        Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node_text())),
         Via::NodePort(node) => hops.push(format!("node port of {node}")),
         Via::Gateway(node) if node.is_empty() => hops.push("gateway".to_owned()),
-        Via::Gateway(node) => hops.push(format!("gateway on {node}")),
+        Via::Gateway(_) => {
+            let nodes: BTreeSet<&str> = ends.gateways.iter().map(|pod| &*pod.place.node).collect();
+            let nodes = nodes.into_iter().collect::<Vec<_>>().join(", ");
+            hops.push(format!("gateway on {nodes}"));
+        }
         Via::LoadBalancer => hops.push("load balancer".to_owned()),
         Via::Address(address) => hops.push(format!("whatever is behind {address}")),
     }
-    if path.from.node != path.to.node {
-        hops.push(format!("network between {} and {}", path.from.node, path.to.node));
+    let (from, to) = (path.from.node_text(), path.to.node_text());
+    if from != to {
+        hops.push(format!("network between {from} and {to}"));
     }
     hops.push(network(&path.to));
     hops.extend(sidecar(&path.to, path.mesh.has_server()));

@@ -168,10 +168,6 @@ fn of_path(
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
-    let via = match &path.via {
-        Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node),
-        _ => None,
-    };
     let open = discovery.nodes.iter().filter(|node| node.closed.is_none()).count();
     let is_short = assigned.nodes.len() + assigned.without.len() > open;
     let remedy = if is_short {
@@ -179,7 +175,7 @@ fn of_path(
     } else {
         "say another under `nodes:`"
     };
-    for node in [&path.from.node, &path.to.node].into_iter().chain(via).collect::<BTreeSet<_>>() {
+    for node in path.nodes().collect::<BTreeSet<_>>() {
         if let Some(why) = assigned.without.get(node) {
             add(&format!("node {node}"), why.clone(), remedy);
         } else if !assigned.nodes.contains_key(node) {
@@ -192,8 +188,8 @@ fn of_path(
     }
     // Both ends may lack the same.
     let mut told = BTreeSet::new();
-    for place in [&path.from, &path.to].into_iter().collect::<BTreeSet<_>>() {
-        match Attachment::of(spec, place) {
+    for place in [&path.from, &path.to].into_iter().flat_map(Place::each).collect::<BTreeSet<_>>() {
+        match Attachment::of(spec, &place) {
             Err(why) if !told.insert(why.what.clone()) => {}
             Err(why) => add(&why.what, why.why, &why.remedy),
             Ok(attachment) => {
@@ -228,11 +224,11 @@ fn of_path(
     for program in ends.by_program().filter_map(|(program, pods)| Some((program?, pods.len()))) {
         let (name, pods) = program;
         if path.to.network == "host"
-            && pods > 1
+            && pods > path.to.nodes().count()
             && let Some(image) = spec.servers.get(name)
         {
-            let why =
-                format!("{pods} times {name}, all on port {} of node {}", image.port, path.to.node);
+            let node = path.to.node_text();
+            let why = format!("{pods} times {name}, all on port {} of node {node}", image.port);
             add(Need::IMPOSSIBLE, why, "take one server, or pods with a network of their own");
         }
     }

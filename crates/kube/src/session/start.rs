@@ -193,9 +193,8 @@ fn some_path(built: &Built, told: &[String], log: &mut Option<File>) -> Result<(
     if nobody {
         return Err(Fault::environment(format!("no path has all its pods:\n{}", told.join("\n"))));
     }
-    let somebody = |ends: &Endpoints| {
-        [&ends.path.from, &ends.path.to].iter().all(|p| !built.foreign.contains_key(&p.node))
-    };
+    let somebody =
+        |ends: &Endpoints| ends.ends().all(|pod| !built.foreign.contains_key(&pod.place.node));
     if !built.foreign.is_empty() && !built.placement.paths.values().any(somebody) {
         let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
         why.iter().for_each(|line| write(log, line));

@@ -8,6 +8,7 @@ use hopbench_model::{Fault, Point, Transport, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, program};
 
 use crate::mesh::listeners;
+use crate::plan::services::taken_port;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts, target};
 
@@ -57,12 +58,14 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
         return Ok(None);
     }
     let ask = Ask { program: program(&point.server), offer: Offer::of(&point.job, &point.server) };
-    let port = || {
-        listeners::taken(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"))
-    };
-    if let Some(gateway) = &ends.gateway {
-        let address =
-            built.address(gateway).ok_or_else(|| nowhere("its gateway has no address"))?;
+    let port =
+        || taken_port(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"));
+    if let Some(gateway) = ends.gateways.first() {
+        // Several have an address of their own.
+        let service = built.service(&path.name, None).filter(|_| path.gateways.is_some());
+        let entry = service.and_then(|service| built.entries.get(&service.name)?.address);
+        let alone = || built.address(gateway).filter(|_| path.gateways.is_none());
+        let address = entry.or_else(alone).ok_or_else(|| nowhere("its gateway has no address"))?;
         return Ok(Some(SocketAddr::new(address, port()?)));
     }
     if path.mesh.has_client() && !ends.intercepted {

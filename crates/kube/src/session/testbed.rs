@@ -109,7 +109,7 @@ impl Testbed for Cluster {
             // They are in other machines' /proc.
             programs: Vec::new(),
             proxies: mesh::proxies(access, built, &ends, &servers, bypassed),
-            link_bits_per_s: None,
+            link_bits_per_s: self.spec.link_bits_per_s(path),
             mtu_bytes: 0,
             tunnel_bytes: 0,
         };

@@ -115,24 +115,19 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
-    let via = match &path.via {
-        Via::NodePort(node) | Via::Gateway(node) => Some(node),
-        Via::Direct | Via::ClusterIp => None,
-        Via::LoadBalancer | Via::Address(_) => {
-            let why = format!(
-                "`via {}`: a lab has neither load balancers nor anything outside of it",
-                path.via
-            );
-            add(
-                Need::IMPOSSIBLE,
-                why,
-                "run this path on a cluster (`--testbed kubernetes`), or leave it out",
-            );
-            None
-        }
-    };
-    for node in [&path.from.node, &path.to.node].into_iter().chain(via) {
-        if !spec.nodes.iter().any(|known| known.name == *node) {
+    if matches!(path.via, Via::LoadBalancer | Via::Address(_)) {
+        let why = format!(
+            "`via {}`: a lab has neither load balancers nor anything outside of it",
+            path.via
+        );
+        add(
+            Need::IMPOSSIBLE,
+            why,
+            "run this path on a cluster (`--testbed kubernetes`), or leave it out",
+        );
+    }
+    for node in path.nodes() {
+        if !spec.nodes.iter().any(|known| known.name == node) {
             add(
                 &format!("node {node}"),
                 "the lab has no such node".to_owned(),
@@ -179,7 +174,7 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
             );
         }
     }
-    let has_service = matches!(path.via, Via::ClusterIp | Via::NodePort(_));
+    let has_service = path.has_service();
     if (has_service || !path.mesh.is_none()) && tools::find("nft").is_none() {
         let what = if has_service { "Services are" } else { "what brings traffic to sidecars is" };
         add(

@@ -31,8 +31,9 @@ pub(crate) fn target(
         (Via::NodePort(node), Some(number)) => built
             .node(node)
             .map(|node| (addresses::node(node.number), service::port(endpoints, number, offer))),
-        (Via::Gateway(_), _) => {
-            endpoints.gateway.as_ref().and_then(|pod| Some((of_pod(pod)?, offer.gateway())))
+        (Via::Gateway(_), Some(number)) => Some((addresses::service(number), offer.gateway())),
+        (Via::Gateway(_), None) => {
+            endpoints.gateways.first().and_then(|pod| Some((of_pod(pod)?, offer.gateway())))
         }
         _ => endpoints.servers.first().and_then(|pod| {
             let proxied = path.is_proxied() && !bypassed;

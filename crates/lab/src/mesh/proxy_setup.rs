@@ -52,7 +52,7 @@ pub(crate) fn setups(
             MeshRole::Sidecar => listeners::listeners(&process.pod, placement, address),
             MeshRole::Gateway => {
                 let mut all = placement.paths.values();
-                let entered = all.find(|ends| ends.gateway.as_ref() == Some(&process.pod));
+                let entered = all.find(|ends| ends.gateways.contains(&process.pod));
                 entered.map(|ends| listeners::gateway(ends, address)).unwrap_or_default()
             }
         };

@@ -131,15 +131,16 @@ pub(crate) fn peers(
         _ if endpoints.path.mesh.has_server() && !bypassed => {
             peers.insert(Ipv4Addr::LOCALHOST);
         }
-        Via::Gateway(_) => peers.extend(endpoints.gateway.as_ref().and_then(address)),
+        Via::Gateway(_) => peers.extend(endpoints.gateways.iter().filter_map(address)),
         // What comes in at a node and stays there does not pass the chain that masquerades.
         Via::NodePort(node)
-            if !(endpoints.path.to.network == "host" && endpoints.path.to.node == *node) =>
+            if !(endpoints.path.to.network == "host"
+                && endpoints.path.to.nodes().any(|to| to == node)) =>
         {
             peers.extend(of_node(node));
         }
         _ if from_node || (masquerades && endpoints.path.via == Via::ClusterIp && !by_sidecar) => {
-            peers.extend(of_node(&endpoints.path.from.node));
+            peers.extend(endpoints.path.from.nodes().flat_map(of_node));
         }
         _ => peers.extend(endpoints.clients.iter().filter_map(address)),
     }

@@ -1,4 +1,5 @@
-//! A Service of one path: its address or node ports, and its backends.
+//! A Service of one path: its address or node ports, and its backends, which are servers or
+//! gateways.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -45,7 +46,7 @@ pub(crate) enum Front {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Port {
     pub(crate) port: u16,
-    /// The backends, in the order of the path's servers.
+    /// The backends, in the order of the path's servers, or of its gateways.
     pub(crate) backends: Vec<Backend>,
 }
 
@@ -66,19 +67,23 @@ impl Service {
     ) -> Option<Self> {
         let number = endpoints.service?;
         let front = match endpoints.path.via {
-            Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => return None,
-            Via::ClusterIp => Front::Address(addresses::service(number)),
+            Via::Direct | Via::LoadBalancer | Via::Address(_) => return None,
+            Via::ClusterIp | Via::Gateway(_) => Front::Address(addresses::service(number)),
             Via::NodePort(_) => Front::Nodes,
         };
         let offers: &[Offer] = if endpoints.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
         let port = |offer: &Offer| {
             let backend = |pod: &PodId| {
-                let tcp = SocketAddrV4::new(address(pod)?, entry(*offer, pod, endpoints.path.mesh));
+                let entered = match endpoints.gateways.is_empty() {
+                    true => entry(*offer, pod, endpoints.path.mesh),
+                    false => offer.gateway(),
+                };
+                let tcp = SocketAddrV4::new(address(pod)?, entered);
                 Some(Backend { tcp, udp_port: agent_port(pod) })
             };
             Port {
                 port: port(endpoints, number, *offer),
-                backends: endpoints.servers.iter().filter_map(backend).collect(),
+                backends: backends(endpoints).iter().filter_map(backend).collect(),
             }
         };
         Some(Self {
@@ -111,6 +116,7 @@ pub(crate) fn port(endpoints: &Endpoints, number: usize, offer: Offer) -> u16 {
             addresses::node_ports(number)[0]
         }
         (Via::NodePort(_), _) => addresses::node_ports(number)[offer.position()],
+        (Via::Gateway(_), _) => offer.gateway(),
         // The sidecars intercept by port: the one that stands for the mode.
         _ if endpoints.path.is_proxied() => offer.exposed(endpoints.path.mesh),
         (_, App::Agent) => AGENT_PORT,
@@ -118,11 +124,17 @@ pub(crate) fn port(endpoints: &Endpoints, number: usize, offer: Offer) -> u16 {
     }
 }
 
+/// The pods that the Service of a path leads to: its gateways, or without any its servers.
+fn backends(endpoints: &Endpoints) -> &[PodId] {
+    if endpoints.gateways.is_empty() { &endpoints.servers } else { &endpoints.gateways }
+}
+
 /// The node that translates for a path; none without a Service.
 pub(crate) fn translator(endpoints: &Endpoints) -> Option<&str> {
     match &endpoints.path.via {
-        Via::Direct | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => None,
-        Via::ClusterIp => Some(&endpoints.path.from.node),
+        Via::Gateway(_) if endpoints.service.is_none() => None,
+        Via::Direct | Via::LoadBalancer | Via::Address(_) => None,
+        Via::ClusterIp | Via::Gateway(_) => Some(&endpoints.path.from.node),
         Via::NodePort(node) => Some(node),
     }
 }
@@ -132,10 +144,13 @@ pub(crate) fn translator(endpoints: &Endpoints) -> Option<&str> {
 /// bridge. Answers would go straight over it.
 fn masquerades(endpoints: &Endpoints) -> bool {
     let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
-    let (from, to) = (reach(&endpoints.path.from.network), reach(&endpoints.path.to.network));
-    let shared = endpoints.path.from.node == endpoints.path.to.node
-        && from.segment().is_some()
-        && from == to;
+    let backends = backends(endpoints);
+    let network =
+        |pods: &[PodId]| pods.first().map_or(Reach::Node, |pod| reach(&pod.place.network));
+    let (from, to) = (network(&endpoints.clients), network(backends));
+    let is_on_both =
+        |client: &PodId| backends.iter().any(|backend| backend.place.node == client.place.node);
+    let shared = endpoints.clients.iter().any(is_on_both) && from.segment().is_some() && from == to;
     matches!(endpoints.path.via, Via::NodePort(_)) || from == Reach::Node || shared
 }
 

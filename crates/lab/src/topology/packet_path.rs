@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{LabSpec, Via};
+use hopbench_model::{LabSpec, Place, Via};
 use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::fabric::zones;
@@ -105,21 +105,69 @@ pub(crate) struct PacketPath {
     pub(crate) still: Vec<(Link, Side)>,
     /// The links between the proxies and the services that they ask. They need not stay still.
     pub(crate) called: BTreeSet<(Link, Side)>,
-    /// Nodes whose NIC all of the traffic crosses, or as fast a NIC beside it.
-    pub(crate) nics: BTreeSet<String>,
+    /// Of each end of a leg the nodes whose NICs together the traffic crosses, or as fast NICs
+    /// beside them.
+    pub(crate) nics: BTreeSet<Vec<String>>,
     /// Whether it crosses zones.
     pub(crate) crosses_zones: bool,
 }
 
 /// One end of a leg.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct LegEnd<'a> {
-    node: &'a str,
+    /// Its nodes, over which the traffic is spread.
+    nodes: Vec<&'a str>,
     reach: Reach,
-    pods: &'a [PodId],
+    /// What people call it.
+    label: String,
+    pods: Vec<&'a PodId>,
 }
 
-impl LegEnd<'_> {
+impl<'a> LegEnd<'a> {
+    /// An end at some pods, which all have a network of one kind.
+    fn of(place: &'a Place, pods: Vec<&'a PodId>) -> Self {
+        let reach = kind(&place.network).map_or(Reach::Node, |kind| kind.reach());
+        Self { nodes: place.nodes().collect(), reach, label: place.to_string(), pods }
+    }
+
+    /// The gateways of a path, which all have a network of one kind.
+    fn of_gateways(pods: &'a [PodId]) -> Option<Self> {
+        let place = &pods.first()?.place;
+        let mut nodes: Vec<&str> = Vec::new();
+        for pod in pods {
+            if !nodes.contains(&&*pod.place.node) {
+                nodes.push(&pod.place.node);
+            }
+        }
+        let end = Self::of(place, pods.iter().collect());
+        let more_nodes = nodes[1..].iter().map(|node| (*node).to_owned()).collect();
+        let label = Place { more_nodes, ..place.clone() }.to_string();
+        Some(Self { nodes, label, ..end })
+    }
+
+    /// A node that only forwards.
+    fn of_node(node: &'a str) -> Self {
+        let label = format!("node {node}");
+        Self { nodes: vec![node], reach: Reach::Node, label, pods: Vec::new() }
+    }
+
+    /// The number of the zone of its nodes; `None` where they have several.
+    fn zone(&self, spec: &LabSpec) -> Option<usize> {
+        let of =
+            |name: &str| spec.nodes.iter().find(|node| node.name == name).map(|node| &node.zone);
+        let zone = of(self.nodes.first()?)?;
+        let is_one = self.nodes.iter().all(|node| of(node) == Some(zone));
+        zones(spec).iter().position(|known| known == zone).filter(|_| is_one)
+    }
+
+    /// The only node, or all in words.
+    fn node_text(&self) -> String {
+        match self.nodes.as_slice() {
+            [node] => (*node).to_owned(),
+            nodes => format!("[{}]", nodes.join(", ")),
+        }
+    }
+
     /// The interfaces of the pods; none where the end is a node's own stack.
     fn interfaces(&self) -> Vec<Link> {
         if self.reach == Reach::Node {
@@ -127,16 +175,15 @@ impl LegEnd<'_> {
         }
         self.pods
             .iter()
-            .map(|pod| Link { owner: Owner::Pod(pod.clone()), name: "eth0".to_owned() })
+            .map(|pod| Link { owner: Owner::Pod((*pod).clone()), name: "eth0".to_owned() })
             .collect()
     }
+}
 
-    fn label(&self) -> String {
-        match self.pods {
-            [] => format!("node {}", self.node),
-            [pod, ..] => pod.place.to_string(),
-        }
-    }
+/// The links of this name of some nodes.
+fn links_of(nodes: &[&str], name: &str) -> Vec<Link> {
+    let link = |node: &&str| Link { owner: Owner::Node((*node).to_owned()), name: name.to_owned() };
+    nodes.iter().map(link).collect()
 }
 
 /// The way in which the packets of a leg leave a node, in one direction.
@@ -152,8 +199,8 @@ enum Egress {
     Tunnel(&'static str),
 }
 
-fn egress(from: LegEnd<'_>, to: LegEnd<'_>) -> Egress {
-    let same_node = from.node == to.node;
+fn egress(from: &LegEnd<'_>, to: &LegEnd<'_>) -> Egress {
+    let same_node = from.nodes == to.nodes;
     match to.reach.tunnel() {
         _ if same_node && from.reach.is_routed() && to.reach.is_routed() => Egress::Inside,
         _ if same_node && from.reach == Reach::SharedNic && to.reach == Reach::SharedNic => {
@@ -170,44 +217,41 @@ pub(crate) fn tunnels() -> BTreeSet<&'static str> {
 }
 
 /// The reason why packets cannot get from one end to the other, if there is one.
-fn severed(from: LegEnd<'_>, to: LegEnd<'_>) -> Option<String> {
-    let apart = |shared: LegEnd<'_>, other: LegEnd<'_>| {
-        shared.reach == Reach::SharedNic && other.reach.is_routed() && shared.node == other.node
+fn severed(from: &LegEnd<'_>, to: &LegEnd<'_>) -> Option<String> {
+    let is_shared = from.nodes.iter().any(|node| to.nodes.contains(node));
+    // The traffic of some pods would stay on their node, and that of others would leave it.
+    if is_shared && (from.nodes.len() > 1 || to.nodes.len() > 1) {
+        return Some(format!(
+            "a lab knows the way of traffic between sets of nodes that have no node in common: found {} and {}",
+            from.label, to.label
+        ));
+    }
+    let apart = |shared: &LegEnd<'_>, other: &LegEnd<'_>| {
+        shared.reach == Reach::SharedNic && other.reach.is_routed() && is_shared
     };
     if !apart(from, to) && !apart(to, from) {
         return None;
     }
     Some(format!(
         "the kernel keeps a NIC's macvlan interfaces apart from the node that has the NIC: {} and {} cannot talk",
-        from.label(),
-        to.label()
+        from.label, to.label
     ))
 }
 
 /// The legs of a path. A node port of the clients' own node is no leg: it is translated where they
 /// are.
 fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(LegEnd<'a>, LegEnd<'a>)> {
-    let reach = |network: &str| kind(network).map_or(Reach::Node, |kind| kind.reach());
-    let from = LegEnd {
-        node: &endpoints.path.from.node,
-        reach: reach(&endpoints.path.from.network),
-        pods: &endpoints.clients,
-    };
-    let to = LegEnd {
-        node: &endpoints.path.to.node,
-        reach: reach(&endpoints.path.to.network),
-        pods: &endpoints.servers,
-    };
+    let from = LegEnd::of(&endpoints.path.from, endpoints.clients.iter().collect());
+    let to = LegEnd::of(&endpoints.path.to, endpoints.servers.iter().collect());
     match &endpoints.path.via {
         Via::Gateway(node) => {
-            let pods = endpoints.gateway.as_slice();
-            let network = pods.first().map_or("host", |pod| pod.place.network.as_str());
-            let between = LegEnd { node, reach: reach(network), pods };
-            vec![(from, between), (between, to)]
+            let between =
+                LegEnd::of_gateways(&endpoints.gateways).unwrap_or_else(|| LegEnd::of_node(node));
+            vec![(from, between.clone()), (between, to)]
         }
-        Via::NodePort(node) if !(from.reach == Reach::Node && from.node == node) => {
-            let between = LegEnd { node, reach: Reach::Node, pods: &[] };
-            vec![(from, between), (between, to)]
+        Via::NodePort(node) if !(from.reach == Reach::Node && from.nodes == [node]) => {
+            let between = LegEnd::of_node(node);
+            vec![(from, between.clone()), (between, to)]
         }
         _ => vec![(from, to)],
     }
@@ -217,21 +261,28 @@ fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(LegEnd<'a>, LegEnd<'a>)> {
 /// be where its clients are.
 pub(crate) fn impossible(endpoints: &Endpoints) -> Option<String> {
     let legs = legs(endpoints);
-    let client = legs.first().map(|(from, _)| *from)?;
-    if endpoints.path.via == Via::ClusterIp && client.reach.is_on_fabric() {
+    let (client, _) = legs.first()?;
+    let translates = endpoints.path.via == Via::ClusterIp || endpoints.path.gateways.is_some();
+    if translates && endpoints.path.from.is_set() {
         return Some(format!(
-            "{} is past its node's netfilter, which is where the address of a Service is translated; use node-port",
-            client.label()
+            "{}: a lab translates the address of a Service on one node; use node-port, or one node",
+            client.label
         ));
     }
-    legs.into_iter().chain(calls(endpoints)).find_map(|(from, to)| severed(from, to))
+    if translates && client.reach.is_on_fabric() {
+        return Some(format!(
+            "{} is past its node's netfilter, which is where the address of a Service is translated; use node-port",
+            client.label
+        ));
+    }
+    let mut legs = legs.iter().cloned().chain(calls(endpoints));
+    legs.find_map(|(from, to)| severed(&from, &to))
 }
 
 /// From the proxies of a path to the services that they ask.
 fn calls(endpoints: &Endpoints) -> impl Iterator<Item = (LegEnd<'_>, LegEnd<'_>)> {
     fn end(pod: &PodId) -> LegEnd<'_> {
-        let reach = kind(&pod.place.network).map_or(Reach::Node, |kind| kind.reach());
-        LegEnd { node: &pod.place.node, reach, pods: std::slice::from_ref(pod) }
+        LegEnd::of(&pod.place, vec![pod])
     }
     endpoints
         .policy
@@ -246,20 +297,19 @@ impl PacketPath {
         let legs = legs(endpoints);
         let first_is_whole = legs.len() == 1;
         for (from, to) in &legs {
-            let out = egress(*from, *to);
+            let out = egress(from, to);
             // A node that begins a leg takes the address of the device it sends through: answers
             // come back to that.
-            let back = if from.reach == Reach::Node { out } else { egress(*to, *from) };
-            path.describe(*from, *to, out);
-            path.stages_of(*from, *to, out, Way::Out, spec);
-            path.stages_of(*to, *from, back, Way::Back, spec);
+            let back = if from.reach == Reach::Node { out } else { egress(to, from) };
+            path.describe(from, to, out);
+            path.stages_of(from, to, out, Way::Out, spec);
+            path.stages_of(to, from, back, Way::Back, spec);
             if first_is_whole
                 && out == Egress::Inside
                 && from.reach == Reach::Node
                 && to.reach == Reach::Node
             {
-                let lo =
-                    vec![Link { owner: Owner::Node(from.node.to_owned()), name: "lo".to_owned() }];
+                let lo = links_of(&from.nodes, "lo");
                 path.stages.push(Stage { way: Way::Out, side: Side::Sends, links: lo.clone() });
                 path.stages.push(Stage { way: Way::Back, side: Side::Receives, links: lo });
             }
@@ -267,46 +317,55 @@ impl PacketPath {
                 && (first_is_whole || to.pods.is_empty())
             {
                 path.hops.push(Hop::Translation(node.clone()));
-            } else if let Via::Gateway(node) = &endpoints.path.via
-                && to.pods == endpoints.gateway.as_slice()
+            } else if let Via::Gateway(_) = &endpoints.path.via
+                && to.pods.iter().copied().eq(&endpoints.gateways)
             {
-                path.hops.push(Hop::Other(format!("gateway on {node}")));
+                path.hops.push(Hop::Other(format!("gateway on {}", to.node_text())));
+                if endpoints.service.is_some() {
+                    path.translate_at(from);
+                }
             } else if endpoints.path.via == Via::ClusterIp {
-                // Behind the interface of the client's pod, if it has one.
-                let at = if matches!(path.hops.first(), None | Some(Hop::Nic(_))) { 0 } else { 1 };
-                path.hops.insert(at, Hop::Translation(from.node.to_owned()));
+                path.translate_at(from);
             }
         }
         path.find_still(&legs);
         let mut talk = Self::default();
         for (from, to) in calls(endpoints) {
-            talk.stages_of(from, to, egress(from, to), Way::Out, spec);
-            talk.stages_of(to, from, egress(to, from), Way::Back, spec);
+            talk.stages_of(&from, &to, egress(&from, &to), Way::Out, spec);
+            talk.stages_of(&to, &from, egress(&to, &from), Way::Back, spec);
         }
         let links = |stage: Stage| stage.links.into_iter().map(move |link| (link, stage.side));
         path.called = talk.stages.into_iter().flat_map(links).collect();
         path
     }
 
-    fn describe(&mut self, from: LegEnd<'_>, to: LegEnd<'_>, out: Egress) {
-        let interface = |end: LegEnd<'_>| match end.reach {
+    /// The address of a Service is translated on the node of the clients.
+    fn translate_at(&mut self, clients: &LegEnd<'_>) {
+        // Behind the interface of the client's pod, if it has one.
+        let at = if matches!(self.hops.first(), None | Some(Hop::Nic(_))) { 0 } else { 1 };
+        self.hops.insert(at, Hop::Translation(clients.node_text()));
+    }
+
+    fn describe(&mut self, from: &LegEnd<'_>, to: &LegEnd<'_>, out: Egress) {
+        let interface = |end: &LegEnd<'_>| match end.reach {
             Reach::Node => None,
-            Reach::Routed { .. } => Some(Hop::Other(format!("veth of {}", end.label()))),
-            Reach::SharedNic => Some(Hop::Other(format!("macvlan of {}", end.label()))),
-            Reach::OwnNic => Some(Hop::Other(format!("nic of {}", end.label()))),
+            Reach::Routed { .. } => Some(Hop::Other(format!("veth of {}", end.label))),
+            Reach::SharedNic => Some(Hop::Other(format!("macvlan of {}", end.label))),
+            Reach::OwnNic => Some(Hop::Other(format!("nic of {}", end.label))),
         };
-        let segment = |end: LegEnd<'_>| {
-            end.reach.segment().map(|bridge| Hop::Other(format!("bridge {bridge} on {}", end.node)))
+        let segment = |end: &LegEnd<'_>| {
+            let on = |bridge| Hop::Other(format!("bridge {bridge} on {}", end.node_text()));
+            end.reach.segment().map(on)
         };
         self.hops.extend(interface(from));
         self.hops.extend(segment(from));
-        let nic = |end: LegEnd<'_>| match end.reach {
+        let nic = |end: &LegEnd<'_>| match end.reach {
             Reach::OwnNic => None,
-            _ => Some(Hop::Nic(end.node.to_owned())),
+            _ => Some(Hop::Nic(end.node_text())),
         };
         match out {
             Egress::Inside if from.reach == Reach::Node && to.reach == Reach::Node => {
-                self.hops.push(Hop::Other(format!("stack of {}", from.node)));
+                self.hops.push(Hop::Other(format!("stack of {}", from.node_text())));
             }
             Egress::Inside | Egress::OnNic => {}
             Egress::Fabric => {
@@ -315,11 +374,11 @@ impl PacketPath {
                 self.hops.extend(nic(to));
             }
             Egress::Tunnel(tunnel) => {
-                self.hops.push(Hop::Other(format!("{tunnel} of {}", from.node)));
+                self.hops.push(Hop::Other(format!("{tunnel} of {}", from.node_text())));
                 self.hops.extend(nic(from));
                 self.hops.push(Hop::Other("fabric".to_owned()));
                 self.hops.extend(nic(to));
-                self.hops.push(Hop::Other(format!("{tunnel} of {}", to.node)));
+                self.hops.push(Hop::Other(format!("{tunnel} of {}", to.node_text())));
             }
         }
         let shared = out == Egress::Inside && from.reach.segment() == to.reach.segment();
@@ -329,8 +388,8 @@ impl PacketPath {
 
     fn stages_of(
         &mut self,
-        from: LegEnd<'_>,
-        to: LegEnd<'_>,
+        from: &LegEnd<'_>,
+        to: &LegEnd<'_>,
         egress: Egress,
         way: Way,
         spec: &LabSpec,
@@ -340,22 +399,15 @@ impl PacketPath {
                 self.stages.push(Stage { way, side, links });
             }
         };
-        let of_node = |node: &str, name: &str| {
-            vec![Link { owner: Owner::Node(node.to_owned()), name: name.to_owned() }]
-        };
         stage(Side::Sends, from.interfaces());
         if let Egress::Tunnel(tunnel) = egress {
-            stage(Side::Sends, of_node(from.node, tunnel));
+            stage(Side::Sends, links_of(&from.nodes, tunnel));
         }
         if matches!(egress, Egress::Fabric | Egress::Tunnel(_)) {
             if from.reach != Reach::OwnNic {
-                stage(Side::Sends, of_node(from.node, "eth0"));
+                stage(Side::Sends, links_of(&from.nodes, "eth0"));
             }
-            let zone = |end: LegEnd<'_>| {
-                let name = &spec.nodes.iter().find(|node| node.name == end.node)?.zone;
-                zones(spec).iter().position(|zone| zone == name)
-            };
-            if let (Some(here), Some(there)) = (zone(from), zone(to))
+            if let (Some(here), Some(there)) = (from.zone(spec), to.zone(spec))
                 && here != there
             {
                 let link =
@@ -365,20 +417,25 @@ impl PacketPath {
                 self.crosses_zones = true;
             }
             if to.reach != Reach::OwnNic {
-                stage(Side::Receives, of_node(to.node, "eth0"));
+                stage(Side::Receives, links_of(&to.nodes, "eth0"));
             }
-            self.nics.extend([from.node.to_owned(), to.node.to_owned()]);
+            let names =
+                |end: &LegEnd<'_>| end.nodes.iter().map(|node| (*node).to_owned()).collect();
+            self.nics.extend([names(from), names(to)]);
         }
         if let Egress::Tunnel(tunnel) = egress {
-            stage(Side::Receives, of_node(to.node, tunnel));
+            stage(Side::Receives, links_of(&to.nodes, tunnel));
         }
         stage(Side::Receives, to.interfaces());
     }
 
     /// NICs and tunnels of the nodes that take part: those that no stage names must stay still.
     fn find_still(&mut self, legs: &[(LegEnd<'_>, LegEnd<'_>)]) {
-        let nodes: BTreeSet<&str> =
-            legs.iter().flat_map(|(from, to)| [from.node, to.node]).collect();
+        let nodes: BTreeSet<&str> = legs
+            .iter()
+            .flat_map(|(from, to)| from.nodes.iter().chain(&to.nodes))
+            .copied()
+            .collect();
         for node in nodes {
             for name in tunnels().into_iter().chain(["eth0"]) {
                 let link = Link { owner: Owner::Node(node.to_owned()), name: name.to_owned() };

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hopbench_lab::{KINDS, Lab};
-use hopbench_model::{MeshMode, Path, ServerSpec, Variant, Via};
+use hopbench_model::{Gateways, MeshMode, Path, ServerSpec, Variant, Via};
 use hopbench_testbed::{Need, Proxy, Route, Testbed, proxy_growth};
 
 use crate::inside::{skip, skip_unless, this_test};
@@ -65,7 +65,11 @@ fn every_mode_carries_both_protocols_every_way_and_proves_it() {
             }
         }
         for mode in [MeshMode::None, MeshMode::Server] {
-            paths.push(meshed("bridge@a", "bridge@b", Via::Gateway("c".to_owned()), mode, &plain));
+            let gateway =
+                meshed("bridge@a", "bridge@b", Via::Gateway("c".to_owned()), mode, &plain);
+            let gateways = Some(Gateways { count: 3, more_nodes: Vec::new() });
+            let name = format!("{}-x3", gateway.name);
+            paths.extend([Path { name, gateways, ..gateway.clone() }, gateway]);
         }
         for path in paths.iter_mut().filter(|path| path.via != Via::Direct) {
             (path.clients, path.backends) = (2, 2);
@@ -83,8 +87,9 @@ fn every_mode_carries_both_protocols_every_way_and_proves_it() {
                         let named = trial.route.proxies.iter().filter(|proxy| proxy.named).count();
                         let clients = if path.mesh.has_client() { path.clients } else { 0 };
                         let servers = if path.mesh.has_server() { path.backends } else { 0 };
-                        let gateway = u32::from(matches!(path.via, Via::Gateway(_)));
-                        assert_eq!(named as u32, clients + servers + gateway, "{}", path.name);
+                        let one = u32::from(matches!(path.via, Via::Gateway(_)));
+                        let gateways = path.gateways.as_ref().map_or(one, |all| all.count);
+                        assert_eq!(named as u32, clients + servers + gateways, "{}", path.name);
                     }
                     Ok((doubts, trial)) => {
                         failures.push(format!(

@@ -21,10 +21,12 @@ pub(crate) fn spec() -> LabSpec {
     }
 }
 
-/// `bridge@a`.
+/// `bridge@a`, `bridge@[a, b]`.
 pub(crate) fn place(text: &str) -> Place {
-    let (network, node) = text.split_once('@').expect("a place");
-    fixture::place(network, node)
+    let (network, nodes) = text.split_once('@').expect("a place");
+    let mut nodes = nodes.trim_matches(['[', ']']).split(", ").map(str::to_owned);
+    let first = nodes.next().expect("a node");
+    Place { more_nodes: nodes.collect(), ..fixture::place(network, &first) }
 }
 
 /// A path with one client and one server.

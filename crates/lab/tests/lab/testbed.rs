@@ -251,6 +251,9 @@ fn a_service_reaches_all_its_backends() {
             path("host@a", "bridge@b", node_port("c")),
             path("bridge@a", "bridge@a", Via::ClusterIp),
             path("host@a", "host@b", Via::ClusterIp),
+            path("bridge@a", "overlay@[b, c]", Via::ClusterIp),
+            path("host@a", "host@[b, c]", Via::ClusterIp),
+            path("bridge@[a, b]", "eni@c", node_port("c")),
         ];
         for path in &mut paths {
             (path.clients, path.backends) = (3, 5);

@@ -1,10 +1,11 @@
 //! A Kubernetes cluster as a testbed: how the words of a scenario map to what the cluster has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::path::Path;
 use crate::Nanos;
 
 /// A Kubernetes cluster, resolved but for what only the cluster knows.
@@ -54,6 +55,16 @@ pub struct ClusterSpec {
     pub start_timeout_ns: Nanos,
 }
 
+impl ClusterSpec {
+    /// The rate of the slowest link that the scenario says of the nodes of a path, bits/s. `None`
+    /// where it says none, and where one node has the whole path.
+    pub fn link_bits_per_s(&self, path: &Path) -> Option<u64> {
+        let on_path: BTreeSet<&str> = path.nodes().collect();
+        let of_path = self.nodes.iter().filter(|node| on_path.contains(node.name.as_str()));
+        of_path.filter_map(|node| node.link_bits_per_s).min().filter(|_| on_path.len() > 1)
+    }
+}
+
 /// A node of the scenario: any node of the cluster that fits and that no other name has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +82,9 @@ pub struct ClusterNode {
     /// zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
+    /// Rate of its link, each direction, bits/s, as the scenario says; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bits_per_s: Option<u64>,
 }
 
 /// How pods get a kind of network.

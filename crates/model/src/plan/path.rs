@@ -7,26 +7,59 @@ use serde::{Deserialize, Serialize};
 use super::mesh::{HttpVersion, MeshMode, Variant};
 use crate::Job;
 
-/// Where an endpoint lives.
+/// Where an endpoint lives: on one node, or its pods on several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
     /// The network kind, as the testbed names it: `host`, `bridge`, `overlay` ...
     pub network: String,
-    /// The node's name.
+    /// The node's name; of several the first.
     pub node: String,
+    /// The other nodes, over which its pods are spread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_nodes: Vec<String>,
     /// The sandboxed runtime around the pod (`runsc`); absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
 }
 
-/// `bridge@a`, with a runtime `bridge+runsc@a`.
+impl Place {
+    /// Its nodes.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> + Clone {
+        std::iter::once(self.node.as_str()).chain(self.more_nodes.iter().map(String::as_str))
+    }
+
+    /// Whether it is on several nodes.
+    pub fn is_set(&self) -> bool {
+        !self.more_nodes.is_empty()
+    }
+
+    /// The same place on each of its nodes.
+    pub fn each(&self) -> impl Iterator<Item = Self> + '_ {
+        self.nodes().map(|node| Self {
+            network: self.network.clone(),
+            node: node.to_owned(),
+            more_nodes: Vec::new(),
+            runtime: self.runtime.clone(),
+        })
+    }
+
+    /// Its nodes in words: `b`, `[b, c]`.
+    pub fn node_text(&self) -> String {
+        match self.is_set() {
+            false => self.node.clone(),
+            true => format!("[{}]", self.nodes().collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+/// `bridge@a`, with a runtime `bridge+runsc@a`, on several nodes `bridge@[a, b]`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { network, node, runtime } = self;
-        match runtime {
-            Some(runtime) => write!(f, "{network}+{runtime}@{node}"),
-            None => write!(f, "{network}@{node}"),
+        let (network, nodes) = (&self.network, self.node_text());
+        match &self.runtime {
+            Some(runtime) => write!(f, "{network}+{runtime}@{nodes}"),
+            None => write!(f, "{network}@{nodes}"),
         }
     }
 }
@@ -66,6 +99,17 @@ impl fmt::Display for Via {
     }
 }
 
+/// Several gateways of a path, behind an address of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gateways {
+    /// How many there are.
+    pub count: u32,
+    /// The nodes beside the one that `via` names, over which they are spread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_nodes: Vec<String>,
+}
+
 /// What ties the connections of one client to one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -99,6 +143,9 @@ pub struct Path {
     /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a
     /// gateway.
     pub backends: u32,
+    /// The gateways of `via: gateway@NODE`, each a pod of its own; absent: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateways: Option<Gateways>,
     /// What ties the connections of a client to a server; only with a Service.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub affinity: Affinity,
@@ -111,6 +158,24 @@ pub struct Path {
 }
 
 impl Path {
+    /// The nodes of its ends, and the one that it is entered at.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> + Clone {
+        let between = match &self.via {
+            Via::NodePort(node) | Via::Gateway(node) => Some(node.as_str()),
+            Via::Direct | Via::ClusterIp | Via::LoadBalancer | Via::Address(_) => None,
+        };
+        let between = between.filter(|node| !node.is_empty());
+        let more = self.gateways.iter().flat_map(|gateways| &gateways.more_nodes);
+        let between = between.into_iter().chain(more.map(String::as_str));
+        self.from.nodes().chain(self.to.nodes()).chain(between)
+    }
+
+    /// Whether an address of its own leads to several of its servers or gateways.
+    pub fn has_service(&self) -> bool {
+        self.gateways.is_some()
+            || matches!(self.via, Via::ClusterIp | Via::NodePort(_) | Via::LoadBalancer)
+    }
+
     /// Whether a Service chooses among its servers, by the addresses of connections. Of a
     /// ClusterIP the client's sidecar chooses instead, if there is one.
     pub fn balances_by_address(&self) -> bool {
@@ -162,7 +227,18 @@ impl Path {
     /// What stands between its ends, in words: `direct`, `direct, mesh both`,
     /// `gateway@c, mesh server, variant stats`. The variant `plain` is not named.
     pub fn way(&self) -> String {
-        let mut way = self.via.to_string();
+        let mut way = match (&self.via, &self.gateways) {
+            (Via::Gateway(node), Some(gateways)) => {
+                let mut nodes = vec![node.as_str()];
+                nodes.extend(gateways.more_nodes.iter().map(String::as_str));
+                let nodes = match nodes.as_slice() {
+                    [node] => (*node).to_owned(),
+                    nodes => format!("[{}]", nodes.join(", ")),
+                };
+                format!("gateway@{nodes} x {}", gateways.count)
+            }
+            (via, _) => via.to_string(),
+        };
         if self.affinity == Affinity::ClientIp {
             way.push_str(&format!(", affinity {}", Affinity::CLIENT_IP));
         }

@@ -181,6 +181,8 @@ pub struct RateRange {
 pub enum CpuOf {
     /// All CPUs of a node of the scenario.
     Node(String),
+    /// All CPUs of the busiest of these nodes.
+    Nodes(Vec<String>),
     /// A proxy of the path by its name (`server-sidecar`), as a share of its worker threads.
     Proxy(String),
     /// The client's processes, as a share of their threads.
@@ -194,6 +196,7 @@ impl fmt::Display for CpuOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Node(name) => write!(f, "node {name}"),
+            Self::Nodes(names) => write!(f, "the busiest of nodes {}", names.join(", ")),
             Self::Proxy(name) => write!(f, "proxy {name}"),
             Self::Client => f.write_str("the client"),
             Self::Server => f.write_str("the server"),

@@ -1,6 +1,6 @@
 //! `paths:`, each by its name.
 
-use hopbench_model::{Affinity, MeshMode, Path, Via};
+use hopbench_model::{Affinity, Gateways, MeshMode, Path, Place, Via};
 
 use super::place::{MODES, VIA, Words};
 use super::sidecars;
@@ -10,7 +10,7 @@ use crate::document::problem::Problems;
 
 /// The keys of a path.
 pub(crate) const PATH_KEYS: &[&str] =
-    &["from", "to", "via", "clients", "backends", "affinity", "mesh"];
+    &["from", "to", "via", "clients", "backends", "gateways", "affinity", "mesh"];
 /// The most clients, and the most backends, of one path.
 pub(crate) const MOST_ENDS: u32 = 1000;
 
@@ -61,19 +61,26 @@ fn short(
     let (to, via) = rest.split_once(" via ").map_or((rest, None), |(to, via)| (to, Some(via)));
     let from = words.place(from.trim(), at, path, problems);
     let to = words.place(to.trim(), at, path, problems);
-    let via = via.map_or(Some(Via::Direct), |via| words.via(via, at, path, problems));
+    let via = via.map_or(Some((Via::Direct, None)), |via| words.via(via, at, path, problems));
     let mesh = mesh.map_or(Some(MeshMode::None), |mesh| words.mode(mesh, at, path, problems));
+    let (from, to, (via, gateways)) = (from?, to?, via?);
     Some(Path {
         name: String::new(),
-        from: from?,
-        to: to?,
-        via: via?,
-        clients: 1,
-        backends: 1,
+        clients: pods(&from),
+        backends: pods(&to),
+        from,
+        to,
+        via,
+        gateways,
         affinity: Affinity::None,
         mesh: mesh?,
         variant: None,
     })
+}
+
+/// The pods of a place of which nothing else is said: one on each node.
+fn pods(place: &Place) -> u32 {
+    place.nodes().count() as u32
 }
 
 fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> Option<Path> {
@@ -101,17 +108,23 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
     let at = |name| fields.get(name).map_or(fields.at, |node| node.at);
     let via = match fields.parsed::<String>("via", VIA, problems) {
         Some(text) => words.via(&text, at("via"), &fields.path_of("via"), problems),
-        None => Some(Via::Direct),
+        None => Some((Via::Direct, None)),
     };
     let mesh = match fields.parsed::<String>("mesh", MODES, problems) {
         Some(text) => words.mode(&text, at("mesh"), &fields.path_of("mesh"), problems),
         None => Some(MeshMode::None),
     };
-    let mut ends = |name| {
-        let possible = |n: &u32| (1..=MOST_ENDS).contains(n);
-        fields.checked(name, "a whole number from 1 to 1000", possible, problems).unwrap_or(1)
+    let mut ends = |name, place: &Option<Place>| {
+        let least = place.as_ref().map_or(1, pods);
+        let possible = |n: &u32| (least..=MOST_ENDS).contains(n);
+        let expected = match place.as_ref().filter(|place| place.is_set()) {
+            None => "a whole number from 1 to 1000".to_owned(),
+            Some(set) => format!("a whole number from {least}, one on each node of {set}, to 1000"),
+        };
+        fields.checked(name, &expected, possible, problems).unwrap_or(least)
     };
-    let (clients, backends) = (ends("clients"), ends("backends"));
+    let (clients, backends) = (ends("clients", &from), ends("backends", &to));
+    let gateways = gateways(&fields, via.as_ref(), problems);
     let is_affinity = |text: &String| text == Affinity::CLIENT_IP;
     let affinity = match fields.checked("affinity", Affinity::CLIENT_IP, is_affinity, problems) {
         Some(_) => Affinity::ClientIp,
@@ -121,13 +134,35 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         name: String::new(),
         from: from?,
         to: to?,
-        via: via?,
+        via: via?.0,
         clients,
         backends,
+        gateways,
         affinity,
         mesh: mesh?,
         variant: None,
     })
+}
+
+/// The gateways of a path: as many as `gateways` says, and one on each node at least.
+fn gateways(
+    fields: &Fields<'_>,
+    via: Option<&(Via, Option<Gateways>)>,
+    problems: &mut Problems,
+) -> Option<Gateways> {
+    let (via, several) = via?;
+    let least = several.as_ref().map_or(1, |several| several.count);
+    let expected = match via {
+        Via::Gateway(node) if !node.is_empty() => {
+            format!("a whole number from {least} to {MOST_ENDS}")
+        }
+        _ => "via: gateway@NODE with it: other paths have no gateways of their own".to_owned(),
+    };
+    let is_own = matches!(via, Via::Gateway(node) if !node.is_empty());
+    let possible = |n: &u32| is_own && (least..=MOST_ENDS).contains(n);
+    let count = fields.checked("gateways", &expected, possible, problems).unwrap_or(least);
+    let more_nodes = several.as_ref().map_or(Vec::new(), |several| several.more_nodes.clone());
+    (count > 1).then_some(Gateways { count, more_nodes })
 }
 
 /// What no single key of a path is to blame for.
@@ -141,22 +176,12 @@ pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems:
         problems.add(at, &joined(key, "affinity"), "`client-ip`", expected);
     }
     let twice = words.vocabulary.network(&path.from.network).is_some_and(|kind| kind.both_ends);
-    if path.from == path.to && !twice {
+    let shared = path.from.each().find(|from| path.to.each().any(|to| to == *from));
+    if let Some(shared) = shared.filter(|_| !twice) {
         let expected = format!(
             "two places; one node cannot hold both ends of a path of kind {}",
             path.from.network
         );
-        problems.add(at, key, format!("`{}` at both ends", path.from), expected);
+        problems.add(at, key, format!("`{shared}` at both ends"), expected);
     }
-}
-
-/// The nodes of a path.
-pub(crate) fn nodes(path: &Path) -> Vec<&str> {
-    let mut out = vec![path.from.node.as_str(), path.to.node.as_str()];
-    if let Via::NodePort(node) | Via::Gateway(node) = &path.via
-        && !node.is_empty()
-    {
-        out.push(node);
-    }
-    out
 }

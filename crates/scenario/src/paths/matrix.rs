@@ -15,7 +15,7 @@
 //! where it is not direct, and the mode of the mesh. A `.` stands between them, as in
 //! `host-bridge.cross-node.cluster-ip.server`. `node-port@c` becomes `node-port-c`.
 
-use hopbench_model::{Affinity, MeshMode, Path, Via};
+use hopbench_model::{Affinity, Gateways, MeshMode, Path, Via};
 
 use super::listed::check;
 use super::place::{Attachment, MODES, VIA, Words};
@@ -45,7 +45,7 @@ struct Matrix {
     from: Vec<Attachment>,
     to: Vec<Attachment>,
     pairs: Vec<Pair>,
-    via: Vec<Via>,
+    via: Vec<(Via, Option<Gateways>)>,
     mesh: Vec<MeshMode>,
     /// Where the modes stand.
     mesh_at: At,
@@ -61,7 +61,7 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                 from: kinds.clone(),
                 to: kinds,
                 pairs: vec![pair],
-                via: vec![Via::Direct],
+                via: vec![(Via::Direct, None)],
                 mesh: vec![MeshMode::None],
                 mesh_at: node.at,
             })
@@ -82,7 +82,7 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
     let ways = pairs.iter().flat_map(|pair| {
         via.iter().flat_map(move |via| mesh.iter().map(move |mesh| (pair, via, *mesh)))
     });
-    for (pair, via, mesh) in ways {
+    for (pair, (via, gateways), mesh) in ways {
         for from in from {
             for to in to {
                 let path = Path {
@@ -92,6 +92,7 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                     via: via.clone(),
                     clients: 1,
                     backends: 1,
+                    gateways: gateways.clone(),
                     affinity: Affinity::None,
                     mesh,
                     variant: None,
@@ -151,7 +152,7 @@ fn long(node: &Node, words: &Words<'_>, problems: &mut Problems) -> Option<Matri
             let texts = scalars(node, "places.via", VIA, problems);
             all(texts.unwrap_or_default(), |(at, text)| words.via(text, at, "places.via", problems))
         }
-        None => Some(vec![Via::Direct]),
+        None => Some(vec![(Via::Direct, None)]),
     };
     let mesh_at = fields.get("mesh").map_or(fields.at, |node| node.at);
     let mesh = match fields.get("mesh") {

@@ -1,6 +1,6 @@
 //! The words of paths: `bridge@a`, `bridge+runsc@a`, `node-port@b`, `both`.
 
-use hopbench_model::{MeshMode, Place, Via};
+use hopbench_model::{Gateways, MeshMode, Place, Via};
 
 use crate::document::node::{At, quoted};
 use crate::document::problem::Problems;
@@ -33,7 +33,7 @@ pub const VIAS: &[(&str, &str)] = &[
     ("node-port@NODE", "a port of this node, which need not have a server"),
     (
         "gateway@NODE",
-        "an Envoy in a pod of this node; on a cluster with `gateway:`, the one that is there",
+        "an Envoy in a pod of this node, or of several as gateway@[NODE, NODE]; on a cluster with `gateway:`, the one that is there",
     ),
     ("gateway", "the gateway that a cluster's `gateway:` says"),
     ("load-balancer", "the address that a load balancer has for a Service; on clusters"),
@@ -49,6 +49,7 @@ impl Attachment {
             network: self.network.clone(),
             runtime: self.runtime.clone(),
             node: node.to_owned(),
+            more_nodes: Vec::new(),
         }
     }
 
@@ -98,7 +99,7 @@ impl Words<'_> {
         Some(Attachment { network: network.to_owned(), runtime: runtime.map(str::to_owned) })
     }
 
-    /// `bridge@a`.
+    /// `bridge@a`, `bridge@[a, b]`.
     pub(crate) fn place(
         &self,
         text: &str,
@@ -106,7 +107,7 @@ impl Words<'_> {
         path: &str,
         problems: &mut Problems,
     ) -> Option<Place> {
-        let Some((attachment, node)) = text.split_once('@') else {
+        let Some((attachment, nodes)) = text.split_once('@') else {
             problems.add(
                 at,
                 path,
@@ -116,33 +117,61 @@ impl Words<'_> {
             return None;
         };
         let attachment = self.attachment(attachment, at, path, problems);
-        let node = self.node(node, at, path, problems)?;
-        Some(attachment?.on(node))
+        let (first, more_nodes) = self.nodes(nodes, at, path, problems)?;
+        Some(Place { more_nodes, ..attachment?.on(&first) })
     }
 
-    /// `direct`, `cluster-ip`, `node-port@b`, `gateway@b`, `load-balancer` or
-    /// `address@203.0.113.7:80`; `gateway` alone where there is one.
+    /// `a`, or `[a, b]`: the first node and the others.
+    fn nodes(
+        &self,
+        text: &str,
+        at: At,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<(String, Vec<String>)> {
+        let text = text.trim();
+        let set = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let mut all: Vec<String> = Vec::new();
+        for node in set.unwrap_or(text).split(',') {
+            let node = self.node(node, at, path, problems)?.to_owned();
+            if all.contains(&node) {
+                problems.add(at, path, format!("{} twice", quoted(&node)), "each node once");
+                return None;
+            }
+            all.push(node);
+        }
+        let (first, others) = all.split_first()?;
+        Some((first.clone(), others.to_vec()))
+    }
+
+    /// `direct`, `cluster-ip`, `node-port@b`, `gateway@b`, `gateway@[b, c]`, `load-balancer` or
+    /// `address@203.0.113.7:80`; `gateway` alone where there is one. Of gateways on several nodes
+    /// there is one on each.
     pub(crate) fn via(
         &self,
         text: &str,
         at: At,
         path: &str,
         problems: &mut Problems,
-    ) -> Option<Via> {
+    ) -> Option<(Via, Option<Gateways>)> {
+        let alone = |via| Some((via, None));
         match text.trim() {
-            "direct" => Some(Via::Direct),
-            "cluster-ip" => Some(Via::ClusterIp),
-            "load-balancer" => Some(Via::LoadBalancer),
-            "gateway" if self.has_gateway => Some(Via::Gateway(String::new())),
+            "direct" => alone(Via::Direct),
+            "cluster-ip" => alone(Via::ClusterIp),
+            "load-balancer" => alone(Via::LoadBalancer),
+            "gateway" if self.has_gateway => alone(Via::Gateway(String::new())),
             text => match text.split_once('@') {
                 Some(("node-port", node)) => {
-                    Some(Via::NodePort(self.node(node, at, path, problems)?.to_owned()))
+                    alone(Via::NodePort(self.node(node, at, path, problems)?.to_owned()))
                 }
-                Some(("gateway", node)) => {
-                    Some(Via::Gateway(self.node(node, at, path, problems)?.to_owned()))
+                Some(("gateway", nodes)) => {
+                    let (first, more_nodes) = self.nodes(nodes, at, path, problems)?;
+                    let count = 1 + more_nodes.len() as u32;
+                    let several = (count > 1).then_some(Gateways { count, more_nodes });
+                    Some((Via::Gateway(first), several))
                 }
                 Some(("address", address)) if endpoint(address).is_some() => {
-                    Some(Via::Address(address.to_owned()))
+                    alone(Via::Address(address.to_owned()))
                 }
                 Some(("address", address)) => {
                     problems.add(at, path, quoted(address), ENDPOINT);

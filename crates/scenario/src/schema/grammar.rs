@@ -13,7 +13,7 @@ const NEVER: &str = "(?!)";
 pub(super) struct Grammar {
     /// `bridge` or `bridge+runsc`.
     pub(super) kind: String,
-    /// `bridge@a`.
+    /// `bridge@a`, `bridge@[a, b]`.
     pub(super) place: String,
     /// A place whose pod can have a sidecar.
     pub(super) pod: String,
@@ -27,13 +27,14 @@ impl Grammar {
     /// That of a testbed; `node` is what the name of a node looks like.
     pub(super) fn of(vocabulary: &Vocabulary, node: &str) -> Self {
         let names = Names::of(vocabulary);
+        let nodes = format!(r"({node}|\[ *{node} *(, *{node} *)*\])");
         let (kind, pod) = (names.kind(), names.with_sidecar(vocabulary.sidecars_in_runtimes));
         Self {
-            place: format!("{kind}@{node}"),
-            pod: pod.map_or_else(|| NEVER.to_owned(), |pod| format!("{pod}@{node}")),
+            place: format!("{kind}@{nodes}"),
+            pod: pod.map_or_else(|| NEVER.to_owned(), |pod| format!("{pod}@{nodes}")),
             // A gateway without a node is one of a cluster.
-            via: via(node, |form| form != "gateway" || vocabulary.any_runtime),
-            via_of_sidecars: via(node, |form| !form.starts_with("gateway")),
+            via: via(node, &nodes, |form| form != "gateway" || vocabulary.any_runtime),
+            via_of_sidecars: via(node, &nodes, |form| !form.starts_with("gateway")),
             kind,
         }
     }
@@ -56,10 +57,14 @@ impl Grammar {
 }
 
 /// The forms of `via` that are kept, with what their capitals stand for.
-fn via(node: &str, kept: impl Fn(&str) -> bool) -> String {
+fn via(node: &str, nodes: &str, kept: impl Fn(&str) -> bool) -> String {
     let forms = VIAS.iter().map(|(form, _)| *form).filter(|form| kept(form));
-    let forms: Vec<_> =
-        forms.map(|form| form.replace("NODE", node).replace("HOST:PORT", ENDPOINT)).collect();
+    let spelled = |form: &str| {
+        // Gateways can be on several nodes.
+        let node = if form.starts_with("gateway") { nodes } else { node };
+        form.replace("NODE", node).replace("HOST:PORT", ENDPOINT)
+    };
+    let forms: Vec<_> = forms.map(spelled).collect();
     format!("({})", forms.join("|"))
 }
 

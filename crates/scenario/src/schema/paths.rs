@@ -67,7 +67,8 @@ fn long(prefix: &str, grammar: &Grammar, about: &str) -> Value {
         "properties": {
             "from": place, "to": place, "via": reference(prefix, "via"),
             "clients": described(ends.clone(), "Clients, each a pod of its own"),
-            "backends": described(ends, "Servers behind the Service or gateway"),
+            "backends": described(ends.clone(), "Servers behind the Service or gateway"),
+            "gateways": described(ends, "Gateways, each a pod of its own"),
             "affinity": {"const": Affinity::CLIENT_IP, "description": "The Service sends all connections of one client to one server"},
             "mesh": reference(prefix, "mode"),
         },

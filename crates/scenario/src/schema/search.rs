@@ -102,8 +102,8 @@ fn key_of(goal: &str, key: &str) -> Value {
             "How near is near enough; 2% where it is not said, for loss 1%",
         ),
         (_, "of") => described(
-            json!({"type": "string", "pattern": "^ *(client|server|node +\\S+|proxy +\\S+) *$"}),
-            "Whose CPU: client, server, node NAME, proxy NAME",
+            json!({"type": "string", "pattern": "^ *(client|server|node +\\S+|nodes *\\[[^\\]]+\\]|proxy +\\S+) *$"}),
+            "Whose CPU: client, server, node NAME, nodes [NAME, NAME], proxy NAME",
         ),
         (_, "ceiling") => {
             described(share(0.05, 1.0), "The most of all its CPUs that may be busy, like 60%")

@@ -71,7 +71,6 @@ fn by_name(name: &str, entry: &Value) -> Value {
 }
 
 fn lab() -> Value {
-    let link = || json!({"type": "string", "pattern": BIT_RATE});
     let node = || {
         optional(mapping(NODE_KEYS, |key| match key {
             "zone" => (text(NODE), "Nodes of one zone share a bridge"),
@@ -155,6 +154,10 @@ fn kubernetes() -> Value {
     }))
 }
 
+fn link() -> Value {
+    json!({"type": "string", "pattern": BIT_RATE})
+}
+
 fn labels() -> Value {
     json!({"type": "object", "minProperties": 1, "propertyNames": {"pattern": LABEL_KEY},
            "additionalProperties": {"type": ["string", "number", "boolean"], "pattern": LABEL_VALUE}})
@@ -164,6 +167,7 @@ fn constraint() -> Value {
     optional(mapping(CONSTRAINT_KEYS, |key| match key {
         "name" => (text(&domain()), "The name of the cluster's node"),
         "labels" => (labels(), "Labels that it must have"),
+        "link" => (link(), "Rate of its link, for its share in reports"),
         _ => (
             json!({"type": ["string", "number"], "pattern": LABEL_VALUE, "minLength": 1}),
             "The same word, the same zone; the zone's name or any other word",

@@ -151,7 +151,8 @@ fn lab_node(name: &str, link_bits_per_s: Option<u64>) -> LabNode {
     LabNode { name, zone, link_bits_per_s, server_work_ns: None }
 }
 
-fn link(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> Option<u64> {
+/// The rate of a link.
+pub(super) fn link(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> Option<u64> {
     let possible = |rate: &BitRate| (1_000..=1_000_000_000_000).contains(&rate.0);
     fields.checked(name, RATE, possible, problems).map(|rate: BitRate| rate.0)
 }

@@ -142,11 +142,23 @@ fn paths() {
         paths: {p: {from: host@a}}
             x.yaml:2:12: paths.p: found no `to`, expected both ends: from and to, like bridge@a
         paths: {p: {from: host@a, to: host@b, form: 1}}
-            x.yaml:2:39: paths.p.form: found `form`, expected one of from, to, via, clients, backends, affinity, mesh; did you mean `from`?
+            x.yaml:2:39: paths.p.form: found `form`, expected one of from, to, via, clients, backends, gateways, affinity, mesh; did you mean `from`?
         paths: {p: {from: host@a, to: host@b, clients: 0}}
             x.yaml:2:48: paths.p.clients: found `0`, expected a whole number from 1 to 1000
         paths: {p: {from: host@a, to: host@b, backends: 2}}
             x.yaml:2:12: paths.p: found 2 backends, expected one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE
+        paths: {p: {from: host@a, to: 'host@[b, b]', via: cluster-ip}}
+            x.yaml:2:31: paths.p.to: found `b` twice, expected each node once
+        paths: {p: {from: host@a, to: 'host@[b, c]', via: cluster-ip, backends: 1}}
+            x.yaml:2:73: paths.p.backends: found `1`, expected a whole number from 2, one on each node of host@[b, c], to 1000
+        paths: {p: {from: vlan@a, to: 'vlan@[b, a]', via: cluster-ip}}
+            x.yaml:2:12: paths.p: found `vlan@a` at both ends, expected two places; one node cannot hold both ends of a path of kind vlan
+        paths: {p: {from: bridge@a, to: bridge@b, via: gateway@c, gateways: 0}}
+            x.yaml:2:69: paths.p.gateways: found `0`, expected a whole number from 1 to 1000
+        paths: {p: {from: bridge@a, to: bridge@b, via: 'gateway@[c, d]', gateways: 1}}
+            x.yaml:2:76: paths.p.gateways: found `1`, expected a whole number from 2 to 1000
+        paths: {p: {from: host@a, to: host@b, gateways: 2}}
+            x.yaml:2:49: paths.p.gateways: found `2`, expected via: gateway@NODE with it: other paths have no gateways of their own
         paths: {p: {from: host@a, to: host@b, affinity: client-ip}}
             x.yaml:2:12: paths.p.affinity: found `client-ip`, expected via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only a Service knows clients by their addresses
         paths: {p: {from: host@a, to: host@b, via: cluster-ip, affinity: cookie}}

@@ -150,6 +150,8 @@ fn the_highest_rate_for_a_cpu() {
     assert_eq!(of("client"), (CpuOf::Client, 0.6));
     assert_eq!(of("server"), (CpuOf::Server, 0.6));
     assert_eq!(of("node b"), (CpuOf::Node("b".to_owned()), 0.6));
+    let both = CpuOf::Nodes(vec!["a".to_owned(), "b".to_owned()]);
+    assert_eq!(of("'nodes [a, b]'"), (both, 0.6));
     assert_eq!(
         spec("{udp: {size: 100}, search: {cpu: {of: node b, ceiling: 0.5, rates: 8kbit..8Mbit}}}")
             .goal,
@@ -302,13 +304,13 @@ fn searches_that_make_no_sense() {
             x.yaml:4:22: workloads.w.rr.schedule: found `schedule` beside a search for `slo`, expected rate or poisson
         # CPU.
         {rr: , search: {cpu: {ceiling: 60%, rates: 1..9}}}
-            x.yaml:4:27: workloads.w.search.cpu: found no `of`, expected client, server, node NAME or proxy NAME, like proxy server-sidecar
+            x.yaml:4:27: workloads.w.search.cpu: found no `of`, expected client, server, node NAME, nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar
         {rr: , search: {cpu: {of: client, rates: 1..9}}}
             x.yaml:4:27: workloads.w.search.cpu: found no `ceiling`, expected a share of the CPU like 60% or 0.6, 5% to 100%
         {rr: , search: {cpu: {of: client, ceiling: 60, rates: 1..9}}}
             x.yaml:4:49: workloads.w.search.cpu.ceiling: found `60`, expected a share of the CPU like 60% or 0.6, 5% to 100%
         {rr: , search: {cpu: {of: b, ceiling: 60%, rates: 1..9}}}
-            x.yaml:4:32: workloads.w.search.cpu.of: found `b`, expected client, server, node NAME or proxy NAME, like proxy server-sidecar
+            x.yaml:4:32: workloads.w.search.cpu.of: found `b`, expected client, server, node NAME, nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar
         {rr: , search: {cpu: {of: proxy gateway, ceiling: 60%, rates: 1..9}}}
             x.yaml:4:32: workloads.w.search.cpu.of: found `proxy gateway`, expected a path with a proxy: none of the workload's has any
         # Loss.

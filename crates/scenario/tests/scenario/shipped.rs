@@ -8,7 +8,9 @@ use std::path::Path;
 
 use self::promised::promised;
 use crate::common::{plan, vocabularies};
-use hopbench_model::{MeshMode, Plan, SECOND, Schedule, SearchGoal, TestbedSpec, Variant, Via};
+use hopbench_model::{
+    CpuOf, MeshMode, Plan, RateRange, SECOND, Schedule, SearchGoal, TestbedSpec, Variant, Via,
+};
 use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
 
 fn resolved(name: &str) -> Plan {
@@ -184,12 +186,13 @@ fn message_size_sweep() {
         names(&plan)[..3],
         ["host-host.same-node", "host-bridge.same-node", "host-bridge+runsc.same-node"]
     );
-    assert_eq!(names(&plan)[11], "host-bridge+runsc.cross-node.cluster-ip");
-    assert_eq!(plan.paths.len(), 13);
+    assert_eq!(names(&plan)[14], "host-bridge+runsc.cross-node.cluster-ip");
+    assert_eq!(names(&plan)[17], "host-bridge+runsc.cross-node.node-port-b");
+    assert_eq!(plan.paths.len(), 19);
     for workload in ["latency", "bandwidth"] {
         assert_eq!(values(&plan, workload, "size"), ["1B", "64B", "4KiB", "256KiB"]);
     }
-    assert_eq!(plan.cells.len(), 104);
+    assert_eq!(plan.cells.len(), 152);
 }
 
 #[test]
@@ -275,10 +278,10 @@ fn cni_matrix() {
 #[test]
 fn max_throughput() {
     let plan = resolved("max-throughput");
-    let [point] = plan.points.as_slice() else { panic!("one search: {:?}", plan.points) };
+    let [point, ceiling] = plan.points.as_slice() else { panic!("{:?}", plan.points) };
     let search = point.search.as_ref().expect("a search");
     let knee = SearchGoal::Knee {
-        connections: vec![8, 16, 32, 64, 128, 256],
+        connections: vec![8, 16, 32, 64, 128, 256, 300],
         threads: vec![1, 2, 4, 8, 16],
         least_growth: 0.05,
     };
@@ -297,7 +300,14 @@ fn max_throughput() {
         .map(|p| p.variant.as_ref().map(|v| (v.policy_check, v.policy_report)))
         .collect();
     assert_eq!(policy, [None, Some((false, false)), Some((true, true))]);
-    assert!(plan.paths[1..].iter().all(|p| p.way().starts_with("gateway@c, mesh server")));
+    let way = "gateway@[d, e] x 5, mesh server";
+    assert!(plan.paths[1..].iter().all(|path| path.way().starts_with(way)));
+    assert!(plan.paths.iter().all(|path| path.to.nodes().eq(["b", "c"]) && path.backends == 8));
+    assert_eq!(ceiling.job.connections, 300);
+    let ceiling = &ceiling.search.as_ref().expect("a search").goal;
+    let of = CpuOf::Nodes(vec!["b".to_owned(), "c".to_owned()]);
+    let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
+    assert_eq!(*ceiling, SearchGoal::Cpu { of, ceiling: 0.6, rates });
     assert!(
         plan.points
             .iter()

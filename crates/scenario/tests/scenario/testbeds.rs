@@ -33,7 +33,8 @@ fn hosts(spec: &TestbedSpec) -> &HostsSpec {
 }
 
 fn node(name: &str) -> ClusterNode {
-    ClusterNode { name: name.to_owned(), node: None, labels: BTreeMap::new(), zone: None }
+    let (name, labels) = (name.to_owned(), BTreeMap::new());
+    ClusterNode { name, node: None, labels, zone: None, link_bits_per_s: None }
 }
 
 fn in_zone(name: &str, zone: &str) -> ClusterNode {
@@ -311,16 +312,66 @@ fn a_cluster_in_place_of_a_lab_has_its_nodes_and_zones() {
 #[test]
 fn what_a_cluster_says_of_a_node_counts_more_than_the_lab() {
     let lab = "nodes: {a: {zone: one}, b: {zone: one}, c: {zone: two}}";
-    let says = "nodes: {a: {name: w1}, b: {zone: z9}, c: {labels: {x: y}}, other: }";
+    let says = "nodes: {a: {name: w1, link: 25Gbit}, b: {zone: z9}, c: {labels: {x: y}}, other: }";
     let text = on(&format!(
         "testbed: {{lab: {{{lab}}}, kubernetes: {{{says}}}}}\npaths: {{p: pod@c -> pod@b via node-port@a, q: pod@a -> pod@d}}"
     ));
     // `d` is none of the lab's: on a cluster it is any other.
     let resolved = resolved(&text, &testbed("kubernetes"));
-    let a = ClusterNode { node: Some("w1".to_owned()), ..node("a") };
+    let a = ClusterNode {
+        node: Some("w1".to_owned()),
+        link_bits_per_s: Some(25_000_000_000),
+        ..node("a")
+    };
     let c = ClusterNode { labels: texts(&[("x", "y")]), ..in_zone("c", "two") };
     assert_eq!(cluster(&resolved.plan.testbed).nodes, [a, in_zone("b", "z9"), c, node("d")]);
     assert_eq!(resolved.notes, ["node other of the testbed: no path names it"]);
+}
+
+#[test]
+fn the_slowest_link_that_is_said_is_that_of_a_path() {
+    let plan = plan(&on(
+        "testbed: {kubernetes: {nodes: {a: {link: 25Gbit}, b: {link: 10Gbit}, c: {link: 1Gbit}}}}\n\
+         paths: {both: pod@a -> pod@b, one: pod@d -> pod@a, same: pod@b -> pod@b,\
+         third: pod@a -> pod@b via node-port@c, unsaid: pod@d -> pod@e}",
+    ));
+    let said = plan.paths.iter().map(|path| {
+        let gbit = cluster(&plan.testbed).link_bits_per_s(path).map(|rate| rate / 1_000_000_000);
+        (path.name.as_str(), gbit)
+    });
+    assert_eq!(
+        said.collect::<Vec<_>>(),
+        [
+            ("both", Some(10)),
+            ("one", Some(25)),
+            ("same", None),
+            ("third", Some(1)),
+            ("unsaid", None)
+        ]
+    );
+}
+
+#[test]
+fn each_node_of_a_set_has_a_pod() {
+    let plan = plan(&on("paths:\n  spread: bridge@a -> bridge@[b, c] via cluster-ip\n  \
+         many: {from: 'bridge@[a, b]', to: bridge@c, clients: 5}\n  \
+         gates: bridge@a -> bridge@[b, c] via gateway@[d, e]\n  \
+         five: {from: bridge@a, to: bridge@b, via: gateway@d, gateways: 5}"));
+    let said = plan.paths.iter().map(|path| {
+        let ends = format!("{} -> {} {}", path.from, path.to, path.way());
+        (ends, path.clients, path.backends)
+    });
+    let expected = [
+        ("bridge@a -> bridge@[b, c] cluster-ip", 1, 2),
+        ("bridge@[a, b] -> bridge@c direct", 5, 1),
+        ("bridge@a -> bridge@[b, c] gateway@[d, e] x 2", 1, 2),
+        ("bridge@a -> bridge@b gateway@d x 5", 1, 1),
+    ];
+    assert_eq!(
+        said.collect::<Vec<_>>(),
+        expected.map(|(ends, clients, backends)| (ends.to_owned(), clients, backends))
+    );
+    assert_eq!(plan.testbed.nodes(), ["a", "b", "c", "d", "e"]);
 }
 
 #[test]
@@ -420,12 +471,7 @@ fn every_shipped_scenario_has_the_same_cells_on_a_cluster() {
             )
         };
         assert_eq!(rest(&on_cluster), rest(&lab), "{}", scenario.name);
-        let mut named: Vec<&str> =
-            lab.paths.iter().flat_map(|path| [&*path.from.node, &*path.to.node]).collect();
-        named.extend(lab.paths.iter().filter_map(|path| match &path.via {
-            Via::NodePort(node) | Via::Gateway(node) => Some(node.as_str()),
-            _ => None,
-        }));
+        let mut named: Vec<&str> = lab.paths.iter().flat_map(hopbench_model::Path::nodes).collect();
         named.sort_unstable();
         named.dedup();
         let mut nodes = on_cluster.testbed.nodes();

@@ -19,8 +19,8 @@ pub struct Endpoints {
     pub servers: Vec<PodId>,
     /// The number of the path's Service, in the plan's order; absent: it has none.
     pub service: Option<usize>,
-    /// The pod of its gateway, if that is one of the testbed's own.
-    pub gateway: Option<PodId>,
+    /// The pods of its gateways, if those are the testbed's own.
+    pub gateways: Vec<PodId>,
     /// The pod with the services that its proxies ask.
     pub policy: Option<PodId>,
     /// The requests that its servers get through proxies.
@@ -73,29 +73,33 @@ impl Endpoints {
         // Service belong to its path alone.
         let alone =
             if has_service(&path.via) { Group::Path(path.name.clone()) } else { shared.clone() };
+        // Those of a set of nodes go around.
         let pods =
             |place: &Place, group: &Group, program: &Option<String>, first: u32, count: u32| {
                 let group = if place.network == "host" { &Group::Shared } else { group };
-                let pod = |index| PodId {
-                    place: place.clone(),
+                let pod = |(index, place)| PodId {
+                    place,
                     group: group.clone(),
                     program: program.clone(),
                     index,
                 };
-                (first..first.saturating_add(count)).map(pod).collect::<Vec<_>>()
+                let places: Vec<Place> = place.each().collect();
+                let indices = first..first.saturating_add(count);
+                indices.zip(places.into_iter().cycle()).map(pod).collect::<Vec<_>>()
             };
         let connects = rules.connects && path.mesh.has_client();
         let of_clients = if connects { Group::Client(later.clone()) } else { shared };
         let clients = pods(&path.from, &of_clients, &None, 0, path.clients);
         let servers = demand.programs.iter().flat_map(|program| {
-            let same = clients.first() == pods(&path.to, &alone, program, 0, 1).first();
-            pods(&path.to, &alone, program, if same { path.clients } else { 0 }, path.backends)
-        });
-        let gateway = match &path.via {
-            Via::Gateway(node) if !node.is_empty() => {
-                Some(helper(path, node, Group::Gateway(path.name.clone())))
+            let first = pods(&path.to, &alone, program, 0, path.backends);
+            match first.iter().any(|pod| clients.contains(pod)) {
+                true => pods(&path.to, &alone, program, path.clients, path.backends),
+                false => first,
             }
-            _ => None,
+        });
+        let gateways = match &path.via {
+            Via::Gateway(node) if !node.is_empty() => gateways(path, node),
+            _ => Vec::new(),
         };
         let beside_clients = path.to.network == "host" && !rules.policy_on_servers_node;
         let beside = if beside_clients { &path.from.node } else { &path.to.node };
@@ -108,7 +112,7 @@ impl Endpoints {
             servers: servers.collect(),
             clients,
             service: demand.service,
-            gateway,
+            gateways,
             policy,
             asks: demand.asks,
             datagrams: demand.datagrams,
@@ -143,7 +147,7 @@ impl Endpoints {
 
     /// The pods that serve its mesh and have no agent.
     pub fn helpers(&self) -> impl Iterator<Item = &PodId> {
-        self.gateway.iter().chain(&self.policy)
+        self.gateways.iter().chain(&self.policy)
     }
 
     /// The pods whose sidecars take its traffic.
@@ -155,9 +159,7 @@ impl Endpoints {
 
     /// The places of the ends that have sidecars.
     pub fn sidecar_places(&self) -> BTreeSet<&Place> {
-        let Path { mesh, from, to, .. } = &self.path;
-        let ends = [(mesh.has_client(), from), (mesh.has_server(), to)];
-        ends.into_iter().filter(|(has_sidecar, _)| *has_sidecar).map(|(_, place)| place).collect()
+        self.sidecars().map(|pod| &pod.place).collect()
     }
 
     /// The proxies that speak with the services. Sidecars of clients report, and do not ask.
@@ -166,15 +168,15 @@ impl Endpoints {
         let clients =
             if self.path.mesh.has_client() && reports { self.clients.as_slice() } else { &[] };
         let servers = if self.path.mesh.has_server() { self.servers.as_slice() } else { &[] };
-        clients.iter().chain(&self.gateway).chain(servers)
+        clients.iter().chain(&self.gateways).chain(servers)
     }
 
     /// The mode for which its servers are entered: the connections of a gateway of the testbed's
     /// own come from a proxy.
     pub fn entered(&self) -> MeshMode {
-        match self.gateway {
-            Some(_) if self.path.mesh.has_server() => MeshMode::Both,
-            _ => self.path.mesh,
+        match self.path.mesh {
+            mode if mode.has_server() && !self.gateways.is_empty() => MeshMode::Both,
+            mode => mode,
         }
     }
 
@@ -190,8 +192,8 @@ impl Endpoints {
     }
 }
 
-/// Whether the servers of a path are behind a Service.
-pub(super) fn has_service(via: &Via) -> bool {
+/// Whether a Service leads to the servers of a path.
+fn has_service(via: &Via) -> bool {
     matches!(via, Via::ClusterIp | Via::NodePort(_) | Via::LoadBalancer)
 }
 
@@ -202,10 +204,23 @@ fn asks_services(path: &Path) -> bool {
     asks && path.is_proxied()
 }
 
+/// The pods of the gateways of a path, which go around their nodes.
+fn gateways(path: &Path, node: &str) -> Vec<PodId> {
+    let more = path.gateways.iter().flat_map(|gateways| &gateways.more_nodes);
+    let nodes: Vec<&str> = std::iter::once(node).chain(more.map(String::as_str)).collect();
+    let count = path.gateways.as_ref().map_or(1, |gateways| gateways.count);
+    let pod = |(index, node): (u32, &str)| PodId {
+        index,
+        ..helper(path, node, Group::Gateway(path.name.clone()))
+    };
+    (0..count).zip(nodes.iter().copied().cycle()).map(pod).collect()
+}
+
 /// A pod on this node that serves the mesh of a path. Its network is that of the servers, or that
 /// of the clients if the servers have no pods.
 fn helper(path: &Path, node: &str, group: Group) -> PodId {
     let mut networks = [&path.to, &path.from].into_iter().map(|place| place.network.as_str());
     let network = networks.find(|network| *network != "host").unwrap_or("pod").to_owned();
-    PodId::first(Place { network, node: node.to_owned(), runtime: None }, group)
+    let place = Place { network, node: node.to_owned(), more_nodes: Vec::new(), runtime: None };
+    PodId::first(place, group)
 }

@@ -99,15 +99,19 @@ impl Placement {
             pod: pod.clone(),
             variant: variant.clone(),
         };
-        let of_paths = |pod: fn(&Endpoints) -> Option<&PodId>| {
-            self.paths.values().filter_map(move |endpoints| {
-                Some((pod(endpoints)?, endpoints.path.variant.as_ref()?))
+        let of_paths = |pods: fn(&Endpoints) -> &[PodId]| {
+            let varied = self
+                .paths
+                .values()
+                .filter_map(|endpoints| Some((endpoints, endpoints.path.variant.as_ref()?)));
+            varied.flat_map(move |(endpoints, variant)| {
+                pods(endpoints).iter().map(move |pod| (pod, variant))
             })
         };
         let mut processes = Vec::new();
         // Paths of one variant and place share them.
         let policies: BTreeMap<&PodId, &Variant> =
-            of_paths(|endpoints| endpoints.policy.as_ref()).collect();
+            of_paths(|endpoints| endpoints.policy.as_slice()).collect();
         for (pod, variant) in policies {
             if variant.policy_check {
                 processes.push(process(MeshRole::Policy, pod, variant));
@@ -119,7 +123,7 @@ impl Placement {
         processes.extend(
             self.sidecars.iter().map(|(pod, variant)| process(MeshRole::Sidecar, pod, variant)),
         );
-        let gateways = of_paths(|endpoints| endpoints.gateway.as_ref());
+        let gateways = of_paths(|endpoints| &endpoints.gateways);
         processes.extend(gateways.map(|(pod, variant)| process(MeshRole::Gateway, pod, variant)));
         processes
     }
@@ -135,7 +139,7 @@ impl Placement {
     /// proxies ask. `servers` are the pods that answer. `bypassed`: the traffic passes by all of
     /// them.
     pub fn met(&self, endpoints: &Endpoints, servers: &[PodId], bypassed: bool) -> Vec<Met> {
-        let Endpoints { path, clients, gateway, policy, .. } = endpoints;
+        let Endpoints { path, clients, gateways, policy, .. } = endpoints;
         let (mode, variant) = (path.mesh, path.variant.as_ref());
         let met =
             |name: String, role: MeshRole, pod: &PodId, variant: Option<&Variant>, named: bool| {
@@ -147,31 +151,34 @@ impl Placement {
                     workers: role.workers(variant),
                 }
             };
+        // The first of several has no number.
+        let name = |end: &str, number: usize| {
+            if number == 1 { end.to_owned() } else { format!("{end}#{number}") }
+        };
         let sidecars = |end: &str, pods: &[PodId], named: bool| -> Vec<Met> {
             let pods = (1..)
                 .zip(pods)
                 .filter_map(|(number, pod)| Some((number, pod, self.sidecars.get(pod)?)));
-            let name = |number: usize| {
-                if number == 1 { end.to_owned() } else { format!("{end}#{number}") }
-            };
             pods.map(|(number, pod, variant)| {
-                met(name(number), MeshRole::Sidecar, pod, Some(variant), named)
+                met(name(end, number), MeshRole::Sidecar, pod, Some(variant), named)
             })
             .collect()
         };
-        let (gateway, policy) = (gateway.as_ref(), policy.as_ref());
-        let one = |role: MeshRole, pod: Option<&PodId>, named: bool| {
-            Some(met(role.word().to_owned(), role, pod?, variant, named))
+        let all_of = |role: MeshRole, pods: &[PodId], named: bool| -> Vec<Met> {
+            let pods = (1..).zip(pods);
+            pods.map(|(number, pod)| met(name(role.word(), number), role, pod, variant, named))
+                .collect()
         };
+        let (has_gateway, policy) = (!gateways.is_empty(), policy.as_slice());
         let mut all = sidecars("client-sidecar", clients, mode.has_client());
-        all.extend(one(MeshRole::Gateway, gateway, true));
+        all.extend(all_of(MeshRole::Gateway, gateways, true));
         all.extend(sidecars("server-sidecar", servers, mode.has_server()));
         if variant.is_some_and(|variant| variant.policy_check) {
             // Clients' sidecars do not ask.
-            all.extend(one(MeshRole::Policy, policy, mode.has_server() || gateway.is_some()));
+            all.extend(all_of(MeshRole::Policy, policy, mode.has_server() || has_gateway));
         }
         if variant.is_some_and(|variant| variant.policy_report) {
-            all.extend(one(MeshRole::Telemetry, policy, true));
+            all.extend(all_of(MeshRole::Telemetry, policy, true));
         }
         all
     }

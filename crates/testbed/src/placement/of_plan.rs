@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::{App, Offer};
-use hopbench_model::{Path, Plan, Point, Transport, Variant, Via};
+use hopbench_model::{Path, Plan, Point, Transport, Variant};
 
-use super::endpoints::{Ask, Demand, Endpoints, has_service};
+use super::endpoints::{Ask, Demand, Endpoints};
 use super::pod::PodId;
 use super::rules::Rules;
 
@@ -38,7 +38,7 @@ impl Placement {
         let mut placement = Self::default();
         let mut services = 0..;
         for (at, path) in used {
-            let service = if has_service(&path.via) { services.next() } else { None };
+            let service = if path.has_service() { services.next() } else { None };
             let endpoints =
                 Endpoints::new(path, rules, Demand { service, first, ..demand(plan, at, rules) });
             placement.pods.extend(endpoints.pods().cloned());
@@ -75,11 +75,8 @@ impl Placement {
 
     /// The nodes of the scenario that take part, by name.
     pub fn nodes(&self) -> BTreeSet<&str> {
-        let entered = self.paths.values().filter_map(|endpoints| match &endpoints.path.via {
-            Via::NodePort(node) | Via::Gateway(node) if !node.is_empty() => Some(node.as_str()),
-            _ => None,
-        });
-        self.pods.iter().map(|pod| pod.place.node.as_str()).chain(entered).collect()
+        let of_paths = self.paths.values().flat_map(|endpoints| endpoints.path.nodes());
+        self.pods.iter().map(|pod| pod.place.node.as_str()).chain(of_paths).collect()
     }
 
     /// The variants of the sidecars, as facts for readers of the results.
@@ -126,7 +123,7 @@ fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Place, ServerSpec, fixture};
+    use hopbench_model::{MeshMode, Place, ServerSpec, Via, fixture};
 
     use super::*;
 

@@ -44,7 +44,7 @@ impl Placement {
         };
         let mut paths = self.paths.values();
         let asking =
-            paths.find(|endpoints| endpoints.gateway.as_ref() == Some(pod) || serves(endpoints))?;
+            paths.find(|endpoints| endpoints.gateways.contains(pod) || serves(endpoints))?;
         let variant = asking.path.variant.as_ref()?;
         asking.policy.as_ref().filter(|_| variant.policy_check)
     }
@@ -81,7 +81,7 @@ mod tests {
         let name = |pod: Option<&PodId>| pod.map(PodId::to_string).unwrap_or_default();
         let of = |path: &str| {
             let endpoints = &placement.paths[path];
-            let gateway = endpoints.gateway.as_ref().and_then(|pod| placement.policy_of(pod));
+            let gateway = endpoints.gateways.first().and_then(|pod| placement.policy_of(pod));
             (
                 name(endpoints.telemetry()),
                 name(placement.policy_of(&endpoints.servers[0])),

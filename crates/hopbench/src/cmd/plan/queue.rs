@@ -2,7 +2,7 @@
 
 use hopbench_lab::netlink::queue_ns;
 use hopbench_model::units::BitRate;
-use hopbench_model::{LabNode, LabSpec, Nanos, Path, Plan, SearchGoal, TestbedSpec};
+use hopbench_model::{LabNode, LabSpec, Nanos, Path, Place, Plan, SearchGoal, TestbedSpec};
 use hopbench_report::number::{brief_time_ns, percent_as_written};
 
 use super::words::{listed, short};
@@ -65,5 +65,10 @@ fn slowest(lab: &LabSpec, path: &Path) -> Option<u64> {
         return None;
     }
     let between = lab.zone_link_bits_per_s.filter(|_| from.zone != to.zone);
-    [from.link_bits_per_s, to.link_bits_per_s, between].into_iter().flatten().min()
+    // The traffic is spread over the nodes of a set, which have links of their own.
+    let together = |place: &Place| {
+        let rates = place.nodes().map(|name| node(name)?.link_bits_per_s);
+        rates.reduce(|sum, next| Some(sum? + next?)).flatten()
+    };
+    [together(&path.from), together(&path.to), between].into_iter().flatten().min()
 }

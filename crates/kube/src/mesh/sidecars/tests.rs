@@ -38,7 +38,7 @@ fn modes() -> Vec<Path> {
 }
 
 /// The parts of each pod, and the ports of each Service, by name.
-type Given = (BTreeMap<String, Sidecar>, BTreeMap<String, BTreeMap<&'static str, u16>>);
+type Given = (BTreeMap<String, Sidecar>, BTreeMap<String, BTreeMap<String, u16>>);
 
 fn given(provider: MeshProvider, paths: Vec<Path>) -> Given {
     let spec = of_provider(provider);
@@ -55,7 +55,8 @@ fn assert_given(given: &Given, pods: &[(&str, Sidecar)]) {
         assert_eq!(given.0.get(*pod), Some(expected), "{pod}");
     }
     assert_eq!(given.0.len(), pods.len(), "{:?}", given.0.keys());
-    let ports = BTreeMap::from([("http-agent", 17_012), ("tcp-agent", 17_002)]);
+    let ports = [("http-agent", 17_012), ("tcp-agent", 17_002)];
+    let ports = ports.map(|(name, port)| (name.to_owned(), port)).into();
     assert_eq!(given.1, BTreeMap::from([("path0-svc".to_owned(), ports)]));
 }
 

@@ -1,6 +1,6 @@
 //! The share of CPUs that a trial used, for searches that hold it down.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{CPUS_SETTING, CpuOf, CpuSet, EndReport, Job, NodeCost, Record, proxy_role};
 use hopbench_testbed::{AgentId, MeteredKind, Route};
@@ -47,6 +47,13 @@ impl Known<'_> {
         };
         match of {
             CpuOf::Node(node) => self.of_node(record, node),
+            CpuOf::Nodes(nodes) => {
+                let mut most: f64 = 0.0;
+                for node in nodes {
+                    most = most.max(self.of_node(record, node)?);
+                }
+                Ok(most)
+            }
             CpuOf::Proxy(name) => self.of_proxy(record, name),
             CpuOf::Client => {
                 let cores = of_side("client", record.cost.client.get("cores"))?;
@@ -153,13 +160,20 @@ impl Known<'_> {
     /// Cores that processes of the trial used on a node.
     fn processes_on(&self, record: &Record, node: &str) -> f64 {
         let sides = [
-            (&self.route.clients, &record.cost.client),
-            (&self.route.servers, &record.cost.server),
+            ("client", &self.route.clients, &record.cost.client),
+            ("server", &self.route.servers, &record.cost.server),
         ];
-        let here = sides
-            .into_iter()
-            .filter(|(agents, _)| agents.first().is_some_and(|agent| self.node_of(agent) == node));
-        let ends: f64 = here.filter_map(|(_, cost)| cost.get("cores")).sum();
+        let here = |(role, agents, cost): (&str, &Vec<AgentId>, &BTreeMap<String, f64>)| {
+            let is_here = |agent: &AgentId| self.node_of(agent) == node;
+            if !agents.is_empty() && agents.iter().all(is_here) {
+                return cost.get("cores").copied();
+            }
+            // Of a set of nodes, each member says where it is.
+            let members = record.cost.members.iter();
+            let here = members.filter(|member| member.role == role && member.node == node);
+            Some(here.filter_map(|member| member.cpu_s).sum::<f64>() / record.window_s)
+        };
+        let ends: f64 = sides.into_iter().filter_map(here).sum();
         let proxies = record.cost.proxies.iter().filter(|proxy| proxy.node == node);
         ends + proxies.filter_map(|proxy| proxy.figures.get("cores")).sum::<f64>()
     }

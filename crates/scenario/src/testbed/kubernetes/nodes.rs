@@ -6,11 +6,11 @@ use super::texts::labels;
 use crate::document::fields::{Fields, joined, twice};
 use crate::document::node::{Kind, Node, quoted};
 use crate::document::problem::Problems;
-use crate::testbed::lab::is_node_name;
+use crate::testbed::lab::{is_node_name, link};
 use crate::testbed::names::{DOMAIN, is_domain, is_label_value};
 
 /// What can be asked of a node.
-pub(crate) const CONSTRAINT_KEYS: &[&str] = &["name", "labels", "zone"];
+pub(crate) const CONSTRAINT_KEYS: &[&str] = &["name", "labels", "zone", "link"];
 
 const NODES: &str = "what nodes of the cluster are to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any";
 const NODE: &str =
@@ -20,7 +20,8 @@ const NODE: &str =
 /// one of the cluster's.
 pub(super) fn any(name: &str) -> ClusterNode {
     let node = (!is_node_name(name)).then(|| name.to_owned());
-    ClusterNode { name: name.to_owned(), node, labels: Default::default(), zone: None }
+    let name = name.to_owned();
+    ClusterNode { name, node, labels: Default::default(), zone: None, link_bits_per_s: None }
 }
 
 /// Reads the mapping, in its order.
@@ -75,6 +76,7 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Vec<Clus
                 word,
                 problems,
             );
+            made.link_bits_per_s = link(&fields, "link", problems);
         }
         out.push(made);
     }

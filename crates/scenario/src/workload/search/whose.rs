@@ -7,10 +7,10 @@ use hopbench_model::{CpuOf, Path, Via, proxy_role};
 use crate::document::fields::Fields;
 use crate::document::node::At;
 use crate::document::problem::Problems;
-use crate::paths::listed::nodes;
 
 /// What `of` takes.
-pub(crate) const WHOSE: &str = "client, server, node NAME or proxy NAME, like proxy server-sidecar";
+pub(crate) const WHOSE: &str =
+    "client, server, node NAME, nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar";
 
 /// Reads `of`, which must be there.
 pub(crate) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<CpuOf> {
@@ -18,7 +18,11 @@ pub(crate) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<CpuOf
         problems.add(fields.at, &fields.path, "no `of`", WHOSE);
         return None;
     };
-    let words: Vec<&str> = node.text().unwrap_or_default().split_whitespace().collect();
+    let text = node.text().unwrap_or_default().trim();
+    if let Some(names) = text.strip_prefix("nodes").and_then(listed) {
+        return Some(CpuOf::Nodes(names));
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
     match words.as_slice() {
         ["client"] => Some(CpuOf::Client),
         ["server"] => Some(CpuOf::Server),
@@ -31,10 +35,18 @@ pub(crate) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<CpuOf
     }
 }
 
+/// The names of `[c, d]`; `None` for anything else.
+fn listed(text: &str) -> Option<Vec<String>> {
+    let names = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+    let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
+    names.iter().all(|name| !name.is_empty()).then_some(names)
+}
+
 /// In words: `node b`.
 pub(crate) fn named(of: &CpuOf) -> String {
     match of {
         CpuOf::Node(name) => format!("node {name}"),
+        CpuOf::Nodes(names) => format!("nodes [{}]", names.join(", ")),
         CpuOf::Proxy(name) => format!("proxy {name}"),
         CpuOf::Client => "client".to_owned(),
         CpuOf::Server => "server".to_owned(),
@@ -44,7 +56,8 @@ pub(crate) fn named(of: &CpuOf) -> String {
 /// Whether the traffic of a path meets it.
 pub(crate) fn has(path: &Path, of: &CpuOf) -> bool {
     match of {
-        CpuOf::Node(name) => nodes(path).contains(&name.as_str()),
+        CpuOf::Node(name) => path.nodes().any(|node| node == name),
+        CpuOf::Nodes(names) => names.iter().all(|name| path.nodes().any(|node| node == name)),
         CpuOf::Proxy(name) => {
             let number: u32 =
                 match name.strip_prefix(proxy_role(name)).and_then(|rest| rest.strip_prefix('#')) {
@@ -71,12 +84,16 @@ pub(crate) fn unknown<'p>(
     let mut known = BTreeSet::new();
     for path in paths {
         match of {
-            CpuOf::Node(_) => known.extend(nodes(path).into_iter().map(str::to_owned)),
+            CpuOf::Node(_) | CpuOf::Nodes(_) => known.extend(path.nodes().map(str::to_owned)),
             _ => known.extend(proxies(path).into_iter().map(|(role, _)| role.to_owned())),
         }
     }
     let (what, name) = match of {
         CpuOf::Node(name) => ("node", name.as_str()),
+        CpuOf::Nodes(names) => {
+            let strange = names.iter().find(|name| !known.contains(*name));
+            ("node", strange.or_else(|| names.first()).map_or("", String::as_str))
+        }
         CpuOf::Proxy(name) => ("proxy", name.as_str()),
         CpuOf::Client | CpuOf::Server => return,
     };
@@ -100,7 +117,7 @@ fn proxies(path: &Path) -> Vec<(&'static str, u32)> {
     let variant = path.variant.as_ref();
     let all = [
         ("client-sidecar", path.mesh.has_client(), path.clients),
-        ("gateway", gateway, 1),
+        ("gateway", gateway, path.gateways.as_ref().map_or(1, |several| several.count)),
         ("server-sidecar", path.mesh.has_server(), path.backends),
         ("policy", asks && variant.is_some_and(|variant| variant.policy_check), 1),
         ("telemetry", variant.is_some_and(|variant| variant.policy_report), 1),

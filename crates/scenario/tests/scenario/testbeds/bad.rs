@@ -29,7 +29,7 @@ fn clusters() {
         nodes: {a: worker-1}
             x.yaml:4:16: testbed.kubernetes.nodes.a: found `worker-1`, expected what the node is to be, like {name: worker-1}, {labels: {pool: fast}} or {zone: z2}
         nodes: {a: {nam: worker-1}}
-            x.yaml:4:17: testbed.kubernetes.nodes.a.nam: found `nam`, expected one of name, labels, zone; did you mean `name`?
+            x.yaml:4:17: testbed.kubernetes.nodes.a.nam: found `nam`, expected one of name, labels, zone, link; did you mean `name`?
         nodes: {a: {name: w1}, b: {name: w1}}
             x.yaml:4:38: testbed.kubernetes.nodes.b.name: found `w1`, which `a` is, expected another node of the cluster for each name
         nodes: {a: {labels: {}}}
