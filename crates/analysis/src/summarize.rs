@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::cells::against::{OpenEstimate, asked};
 use crate::cells::{Cell, Distribution, components, nodes};
-use crate::figures::Better;
+use crate::figures::{Better, Figure};
 use crate::mesh;
 use crate::run_data::{RunData, Workload};
 use crate::search;
@@ -234,7 +234,8 @@ fn workload(data: &RunData, workload: &Workload, open: &mut Open) -> WorkloadSum
         traits: plan.points[workload.points[0]].job.kind(),
         setting: facts::setting(data, workload),
         parameters: plan.points[workload.points[0]].point.keys().cloned().collect(),
-        figures: figures(workload, &cells),
+        figures: figures(workload, &cells, Figure::is_column),
+        bytes: figures(workload, &cells, Figure::is_of_bytes),
         headline: String::new(),
         reference: String::new(),
         findings: Vec::new(),
@@ -243,9 +244,13 @@ fn workload(data: &RunData, workload: &Workload, open: &mut Open) -> WorkloadSum
     }
 }
 
-/// The columns that at least one cell has.
-fn figures(workload: &Workload, cells: &[CellSummary]) -> Vec<FigureSummary> {
-    let columns = workload.kind.figures.iter().enumerate().filter(|(_, figure)| figure.is_column());
+/// The figures of a table that at least one cell has.
+fn figures(
+    workload: &Workload,
+    cells: &[CellSummary],
+    is_column: fn(&Figure) -> bool,
+) -> Vec<FigureSummary> {
+    let columns = workload.kind.figures.iter().enumerate().filter(|(_, figure)| is_column(figure));
     let used =
         columns.filter(|(_, figure)| cells.iter().any(|cell| cell.figure(figure.name).is_some()));
     used.map(|(index, figure)| FigureSummary {

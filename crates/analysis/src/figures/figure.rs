@@ -5,6 +5,7 @@ use hopbench_stats::Stop;
 
 use super::link::link;
 use super::node::{self, Busy};
+use super::recorded_job::RecordedJob;
 use crate::summary::{Better, Spread};
 
 /// One figure of a trial.
@@ -42,6 +43,9 @@ pub(crate) enum Source {
     NodesIdle,
     /// What the NIC of an end moved, by its name among the costs of the end.
     Nic(End, &'static str),
+    /// What an end counted of the bytes that it sent or received, by the name of the metric; of the
+    /// proxies, what is under way in them.
+    Bytes(End, &'static str),
     /// Received bits, of the direction that has more, as a share of the slowest link of the path.
     LinkShare,
 }
@@ -94,6 +98,7 @@ impl Figure {
             Source::NodesIdle => node::idle(&record.cost)?,
             Source::Nic(End::Client, name) => *record.cost.client.get(name)?,
             Source::Nic(_, name) => *record.cost.server.get(name)?,
+            Source::Bytes(end, name) => counted(record, end, name)?,
             Source::LinkShare => {
                 // A link has its rate in each direction.
                 let received = directions(record, "received_bits_per_s").reduce(f64::max)?;
@@ -162,11 +167,11 @@ impl Figure {
 
     /// Whether it is compared with the baseline's. The smallest or largest value of a trial depends
     /// on how many there were, and one more trial can exceed it by any amount. What a node or a NIC
-    /// did was for everybody.
+    /// did was for everybody. Where bytes were is the explanation of a figure.
     pub(crate) fn is_compared(&self) -> bool {
         let is_extreme =
             matches!(self.source, Source::Latency(_, Percentile::Min | Percentile::Max));
-        !is_extreme && !self.is_of_nodes() && !matches!(self.source, Source::Nic(..))
+        !is_extreme && !self.is_of_nodes() && !self.is_beside()
     }
 
     /// Whether the kernel counts it in ticks, as all CPU time of nodes.
@@ -174,10 +179,19 @@ impl Figure {
         matches!(self.source, Source::Nodes(_) | Source::NodesIdle)
     }
 
-    /// Whether tables have a column for it. The others stand in CSV and JSON only: tables are wide
-    /// enough without them.
+    /// Whether the table of figures has a column for it, which is wide enough without the others.
     pub(crate) fn is_column(&self) -> bool {
-        !matches!(self.source, Source::NodesIdle | Source::Nic(..))
+        self.source != Source::NodesIdle && !self.is_beside()
+    }
+
+    /// Whether it is what an end counted of the bytes.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        matches!(self.source, Source::Bytes(..))
+    }
+
+    /// Whether it stands in a table of its own, beside that of figures.
+    fn is_beside(&self) -> bool {
+        self.is_of_bytes() || matches!(self.source, Source::Nic(..))
     }
 
     /// The figure of a cell from its values in the rounds that have it; `None` where none has.
@@ -244,6 +258,19 @@ fn directions<'a>(record: &'a Record, name: &str) -> impl Iterator<Item = f64> +
     // Beside those of both directions, the plain one is their sum.
     let one = metric("").filter(|_| both == [None, None]);
     both.into_iter().chain([one]).flatten()
+}
+
+/// What an end counted of the direction in which it sends, or receives if the metric says so.
+fn counted(record: &Record, end: End, name: &str) -> Option<f64> {
+    if end == End::Proxies {
+        return directions(record, name).reduce(|a, b| a + b);
+    }
+    let to_server = (end == End::Client) != name.starts_with("receive");
+    let prefix = if to_server { "to_server_" } else { "from_server_" };
+    let only = RecordedJob(&record.job).direction()?;
+    let plain = (only == prefix).then_some(name);
+    let of_both = format!("{prefix}{name}");
+    plain.into_iter().chain([&*of_both]).find_map(|name| record.metrics.get(name)).copied()
 }
 
 /// Units of work a second; `None` when there were none.

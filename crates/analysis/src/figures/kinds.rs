@@ -5,7 +5,8 @@ use hopbench_model::{Job, Record};
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Mean, Min, P50, P90, P99};
 use super::figure::Source::{
-    Asked, Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory, Retransmitted,
+    Asked, Bytes, Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory,
+    Retransmitted,
 };
 use super::figure::Work::{Each, KiB};
 use super::figure::{End, Figure, Source, Work};
@@ -29,10 +30,22 @@ macro_rules! figures {
     };
 }
 
+/// The same with what both ends counted of the bytes.
+macro_rules! bulk {
+    ($($own:ident),+) => {
+        figures![
+            $($own,)+
+            CLIENT_SENT, CLIENT_ACKED, SERVER_RECEIVED, SERVER_SENT, SERVER_ACKED, CLIENT_RECEIVED,
+            CLIENT_RESENT, CLIENT_QUEUE, SERVER_UNREAD, SERVER_RESENT, SERVER_QUEUE, CLIENT_UNREAD,
+            IN_PROXIES
+        ]
+    };
+}
+
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    kind("stream", None, figures![RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
-    kind("push", None, figures![DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
+    kind("stream", None, bulk![RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
+    kind("push", None, bulk![DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
     kind("rr", Some(Most), figures![SERVICE_P50, SERVICE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
     kind("rr", Some(Rate), figures![RESPONSE_P50, RESPONSE_P99, ASKED_EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
     kind("crr", None, figures![CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY], 3, Some("connect_ns")),
@@ -129,6 +142,19 @@ figure_consts! {
     SERVER_RX_PACKETS = nic("server_nic_rx_packets_per_s", "server NIC received packets", Server);
     SERVER_TX_BYTES = nic("server_nic_tx_bytes_per_s", "server NIC sent bytes", Server);
     SERVER_TX_PACKETS = nic("server_nic_tx_packets_per_s", "server NIC sent packets", Server);
+    CLIENT_SENT = bytes("client_sent_bits_per_s", "client sent", Client);
+    CLIENT_ACKED = bytes("client_acknowledged_bits_per_s", "client acknowledged", Client);
+    CLIENT_RESENT = bytes("client_retransmitted_bytes", "client sent again", Client);
+    CLIENT_QUEUE = bytes("client_queued_bytes", "client queue", Client);
+    CLIENT_RECEIVED = bytes("client_received_bits_per_s", "client received", Client);
+    CLIENT_UNREAD = bytes("client_receive_queue_bytes", "client unread", Client);
+    SERVER_SENT = bytes("server_sent_bits_per_s", "server sent", Server);
+    SERVER_ACKED = bytes("server_acknowledged_bits_per_s", "server acknowledged", Server);
+    SERVER_RESENT = bytes("server_retransmitted_bytes", "server sent again", Server);
+    SERVER_QUEUE = bytes("server_queued_bytes", "server queue", Server);
+    SERVER_RECEIVED = bytes("server_received_bits_per_s", "server received", Server);
+    SERVER_UNREAD = bytes("server_receive_queue_bytes", "server unread", Server);
+    IN_PROXIES = figure("in_proxies_bytes", "in proxies", Neither, Bytes(Proxies, "in_proxies_bytes"));
 }
 
 const fn kind(
@@ -160,6 +186,11 @@ const fn cpu(name: &'static str, label: &'static str, end: End, work: Work) -> F
 /// What the NIC of an end moved. Behind `client_` or `server_` is its name among the end's costs.
 const fn nic(name: &'static str, label: &'static str, end: End) -> Figure {
     figure(name, label, Neither, Nic(end, name.split_at("client_".len()).1))
+}
+
+/// What an end counted of the bytes. Behind `client_` or `server_` is the name of the metric.
+const fn bytes(name: &'static str, label: &'static str, end: End) -> Figure {
+    figure(name, label, Neither, Bytes(end, name.split_at("client_".len()).1))
 }
 
 const fn figure(name: &'static str, label: &'static str, better: Better, source: Source) -> Figure {

@@ -53,6 +53,18 @@ impl<'a> RecordedJob<'a> {
         serde_json::from_value(self.0.get(which)?.clone()).ok()
     }
 
+    /// Whose bytes a bulk workload counts, as the names of metrics of both directions begin:
+    /// `to_server_`, `from_server_`, `both_`; `None` for other workloads.
+    pub(crate) fn direction(self) -> Option<&'static str> {
+        let said = || self.0.get("params")?.get("direction")?.as_str();
+        match (self.0.get("workload")?.as_str()?, said()) {
+            ("stream", Some("both")) => Some("both_"),
+            ("stream", Some("from-server")) | ("push", _) => Some("from_server_"),
+            ("stream", _) => Some("to_server_"),
+            _ => None,
+        }
+    }
+
     /// The workload's parameters that say something, as `name value`.
     pub fn params(self) -> Vec<String> {
         let Some(Value::Object(params)) = self.0.get("params") else {
@@ -111,6 +123,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_direction_of_bulk_is_known() {
+        let direction = |job: Value| RecordedJob(&job).direction();
+        let stream = |word: &str| json!({"workload": "stream", "params": {"direction": word}});
+        assert_eq!(direction(stream("to-server")), Some("to_server_"));
+        assert_eq!(direction(stream("from-server")), Some("from_server_"));
+        assert_eq!(direction(stream("both")), Some("both_"));
+        assert_eq!(direction(json!({"workload": "stream"})), Some("to_server_"), "as by default");
+        assert_eq!(direction(json!({"workload": "push"})), Some("from_server_"));
+        assert_eq!(direction(json!({"workload": "rr"})), None);
+    }
 
     #[test]
     fn parameters_read_like_flags() {

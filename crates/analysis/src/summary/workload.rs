@@ -22,6 +22,9 @@ pub struct WorkloadSummary {
     pub parameters: Vec<String>,
     /// The figures, in the order of columns.
     pub figures: Vec<FigureSummary>,
+    /// What both ends counted of the bytes of bulk traffic.
+    #[serde(skip)]
+    pub bytes: Vec<FigureSummary>,
     /// The result in a sentence.
     pub headline: String,
     /// The baseline's figure in words, or the range of the figures where there is no baseline.

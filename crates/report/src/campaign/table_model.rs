@@ -49,6 +49,11 @@ impl Column {
 
 /// The columns of a workload.
 pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
+    columns_of(workload, &workload.figures)
+}
+
+/// Columns of these figures of a workload.
+pub(crate) fn columns_of(workload: &WorkloadSummary, figures: &[FigureSummary]) -> Vec<Column> {
     let column = |figure: &FigureSummary| {
         let values = workload
             .cells
@@ -57,7 +62,7 @@ pub(crate) fn columns(workload: &WorkloadSummary) -> Vec<Column> {
             .map(|f| f.spread.median);
         Column { name: figure.name, label: figure.label, scale: Scale::of(figure.name, values) }
     };
-    workload.figures.iter().map(column).collect()
+    figures.iter().map(column).collect()
 }
 
 /// A ratio with its interval: `0.620 [0.580, 0.660]`.

@@ -7,6 +7,7 @@
 )]
 
 mod answer;
+mod bytes;
 mod comparisons;
 mod curves;
 mod equal;

@@ -56,6 +56,9 @@ pub(crate) fn of(mut run: RunFile, salt: u32, speed: impl Fn(&str) -> f64) -> Ma
                 .metrics
                 .entry("received_bits_per_s".to_owned())
                 .and_modify(|value| *value = rate);
+            if record.workload == "bulk" {
+                record.metrics.insert("sent_bits_per_s".to_owned(), rate * 1.001);
+            }
             record.metrics.entry("retransmitted_bytes".to_owned()).and_modify(|bytes| *bytes = 0.0);
             if let Some(latency) = record.latency.get_mut("service_ns") {
                 let at = |ns: f64, about: f64| (ns / speed * about) as u64;

@@ -1,5 +1,6 @@
 //! The account of every byte of a direction: written, sent, received, queued.
 
+use hopbench_model::number::{bytes, percent};
 use hopbench_model::{Counter, Counts, EndReport, TcpTotals};
 
 use crate::workload::Figures;
@@ -61,37 +62,43 @@ pub(super) fn account(
     } else {
         format!("{}: ", prefix.trim_end_matches('_').replace('_', " "))
     };
-    let what = if difference >= 0 {
-        format!("{difference} bytes more were written than received")
-    } else {
-        format!(
-            "{} bytes more were received than written, as the receiver was read later",
-            -difference
-        )
+    let what = match difference {
+        0.. => format!("{} were written and not received", bytes(difference as f64)),
+        _ => format!(
+            "{} more were received than written, as the receiver was read later",
+            bytes(-difference as f64)
+        ),
     };
-    let queues = format!(
-        "{} not sent, {in_flight} sent and not acknowledged, {} received and not read",
-        tx.not_sent_bytes, rx.receive_queue_bytes
-    );
-    let again = figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes);
+    let queues = [
+        (tx.not_sent_bytes, "not sent"),
+        (in_flight, "sent and not acknowledged"),
+        (rx.receive_queue_bytes, "received and not read"),
+    ];
+    let queues = queues.map(|(size, what)| format!("{} {what}", bytes(size as f64))).join(", ");
+    let again = bytes(figures::tcp(sender).map_or(0, |t| t.retransmitted_bytes) as f64);
     let rest = difference - queued;
-    let note = if proxied {
+    let (rest, again) = if proxied {
         // Less than nothing: more moved between the two readings than they held.
-        metric(out, "in_proxies_bytes", rest.max(0) as f64);
-        format!(
-            "{direction}at the end of the window {what}; the ends' own queues held {queues}; {} were in the buffers and \
-             sockets of the proxies between them, give or take what moved between the readings, which are a moment apart; \
-             {again} bytes were sent again on the sender's own connection, which ends at the first proxy: what was sent \
-             again behind that is not known here",
-            rest.max(0)
+        let held = rest.max(0) as f64;
+        metric(out, "in_proxies_bytes", held);
+        (
+            format!(
+                "{} in the buffers and sockets of the proxies between them, give or take what moved between the readings",
+                bytes(held)
+            ),
+            format!(
+                "{again} were sent again on the sender's own connection, which ends at the first proxy: what was sent \
+                 again behind that is not known here"
+            ),
         )
     } else {
-        format!(
-            "{direction}at the end of the window {what}; the queues held {queues}; the readings are a moment apart, in \
-             which {} bytes moved; {again} bytes were sent again, which no figure above counts twice",
-            rest.abs()
+        (
+            format!("{} moved between the two readings", bytes(rest.abs() as f64)),
+            format!("{again} were sent again, which no rate counts twice"),
         )
     };
+    let rates = rates(sender, receiver);
+    let note = format!("{direction}{rates}when it ended, {what}: {queues}, {rest}; {again}");
     out.explanation.push(note);
     let (all_sent, all_received) = (
         total(&sender.drained, Counter::SentBytes),
@@ -108,6 +115,17 @@ pub(super) fn account(
             || format!("{all_sent} bytes sent, {all_received} received"),
         );
     }
+}
+
+/// By how much the rates of the two ends differ, with what follows it.
+fn rates(sender: &EndReport, receiver: &EndReport) -> String {
+    let sent = figures::per_s(sender, Counter::SentBytes);
+    let more = sent / figures::per_s(receiver, Counter::ReceivedBytes) - 1.0;
+    let than = if more < 0.0 { "less" } else { "more" };
+    if !more.is_finite() {
+        return "nothing was received in the window; ".to_owned();
+    }
+    format!("in the window the sender counted {} {than} than the receiver; ", percent(more.abs()))
 }
 
 #[cfg(test)]
@@ -151,12 +169,12 @@ mod tests {
             "6000 less 300 and 50 of the ends' own"
         );
         assert!(
-            out.explanation[0].contains("5650 were in the buffers and sockets of the proxies"),
+            out.explanation[0].contains("5.65 kB in the buffers and sockets of the proxies"),
             "{}",
             out.explanation[0]
         );
         assert!(
-            out.explanation[0].contains("7 bytes were sent again on the sender's own connection"),
+            out.explanation[0].contains("7 B were sent again on the sender's own connection"),
             "{}",
             out.explanation[0]
         );
@@ -167,10 +185,11 @@ mod tests {
     fn without_proxies_the_rest_moved_between_the_readings() {
         let out = accounted(9_600, false);
         assert!(!out.metrics.contains_key("in_proxies_bytes"));
-        assert!(
-            out.explanation[0].contains("in which 50 bytes moved; 7 bytes were sent again"),
-            "{}",
-            out.explanation[0]
+        assert_eq!(
+            out.explanation[0],
+            "in the window the sender counted 4.17 % more than the receiver; when it ended, 400 B were written and \
+             not received: 100 B not sent, 200 B sent and not acknowledged, 50 B received and not read, 50 B moved \
+             between the two readings; 7 B were sent again, which no rate counts twice"
         );
     }
 }

@@ -7,6 +7,7 @@ use hopbench_analysis::{
     CellSummary, FailureSummary, PathSummary, SkippedSummary, Summary, WarningSummary,
 };
 
+use super::workloads::bytes;
 use crate::campaign::page_text;
 use crate::document::{Block, Column, Form, Kind, Line, Part, Reach, Row, Table, Tone, grouped};
 use crate::number::{bit_rate, counted};
@@ -83,11 +84,13 @@ fn limits(summary: &Summary) -> Vec<Block> {
     vec![Part::new(Form::Closed, "limits", title, vec![table.into()]).into()]
 }
 
-/// What the trials of each cell say of their figures. A sentence of several cells stands once.
+/// What the trials of each cell say of their figures, unless it stands beside a table of bytes. A
+/// sentence of several cells stands once.
 fn explanations(summary: &Summary) -> Vec<Line> {
     let cells = summary
         .workloads
         .iter()
+        .filter(|workload| !bytes::is_known(workload))
         .flat_map(|workload| workload.cells.iter().map(move |cell| (workload, cell)));
     let all = cells.flat_map(|(workload, cell)| {
         let name = [&*workload.name, &cell.point_label, "on", &cell.path];

@@ -1,5 +1,6 @@
 //! The workloads: of each the headline, plots and the table of its figures.
 
+pub(super) mod bytes;
 mod matrix;
 
 use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
@@ -32,6 +33,7 @@ fn one(summary: &Summary, number: usize, workload: &WorkloadSummary, matrices: &
         let title = format!("Figures of {count}");
         blocks.push(Part::new(Form::Tables, format!("{own}-cells"), title, tables).into());
     }
+    blocks.extend(bytes::part(&own, workload));
     blocks.extend(percentiles::part(&own, workload));
     blocks.extend(proxies::blocks(&own, summary, workload));
     blocks.extend(components::part(&own, workload));

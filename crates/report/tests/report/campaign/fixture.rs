@@ -157,7 +157,6 @@ pub(crate) fn record(
     match job.workload.as_str() {
         "stream" => {
             let rate = (9.4e9 * speed).min(9.41e9);
-            metric(&mut record, "sent_bits_per_s", rate * 1.001);
             metric(&mut record, "received_bits_per_s", rate);
             metric(
                 &mut record,
