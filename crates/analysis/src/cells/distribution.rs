@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_stats::{Histogram, pooled_percentile};
+use hopbench_stats::{CONFIDENCE, Histogram, pooled_percentile, rounds_interval};
 
+use super::batches::fewest_samples;
 use crate::summary::PooledSummary;
 
 /// More paths than this are not told apart in one picture.
@@ -17,7 +18,9 @@ const STEPS_A_NINE: u32 = 8;
 const MOST_NINES: u32 = 10;
 /// Resamples behind the interval of a percentile.
 const RESAMPLES: usize = 500;
-/// The percentiles of all rounds together.
+/// The mean among them.
+const MEAN: &str = "mean";
+/// The percentiles of all rounds together, each as far as enough samples lie beyond it.
 const POOLED: [(&str, f64); 4] = [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p999", 99.9)];
 
 /// The distributions of chosen cells by round: rounds of a cell measure one thing, and merged they
@@ -31,7 +34,7 @@ pub(crate) struct Distributions(BTreeMap<(usize, usize), BTreeMap<u32, String>>)
 pub(crate) struct Distribution {
     /// Nines and ns, as far as there are samples, and at its end the largest.
     pub(crate) curve: Vec<(f64, u64)>,
-    /// Percentiles of all rounds together; empty with one round.
+    /// The mean and the percentiles of all rounds together; empty with one round.
     pub(crate) pooled: Vec<PooledSummary>,
 }
 
@@ -64,7 +67,7 @@ impl Distributions {
         let mut all = Histogram::new();
         of_rounds.iter().flatten().for_each(|one| all.merge(one));
         (!all.is_empty())
-            .then(|| Distribution { curve: curve(&all), pooled: pooled(&of_rounds, seed) })
+            .then(|| Distribution { curve: curve(&all), pooled: pooled(&of_rounds, &all, seed) })
     }
 }
 
@@ -81,7 +84,10 @@ fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
         .collect()
 }
 
-fn pooled(rounds: &[Vec<Histogram>], seed: u64) -> Vec<PooledSummary> {
+fn pooled(rounds: &[Vec<Histogram>], all: &Histogram, seed: u64) -> Vec<PooledSummary> {
+    if rounds.len() < 2 {
+        return Vec::new();
+    }
     let one = |(name, percentile): &(&'static str, f64)| {
         let found = pooled_percentile(rounds, *percentile, RESAMPLES, seed)?;
         let interval = found.interval?;
@@ -93,7 +99,23 @@ fn pooled(rounds: &[Vec<Histogram>], seed: u64) -> Vec<PooledSummary> {
             rounds: found.rounds,
         })
     };
-    if rounds.len() < 2 { Vec::new() } else { POOLED.iter().filter_map(one).collect() }
+    let known = POOLED.iter().filter(|(_, percentile)| all.count() >= fewest_samples(*percentile));
+    mean(rounds, all).into_iter().chain(known.filter_map(one)).collect()
+}
+
+/// The mean of all samples. Its interval is that of the means of the rounds.
+fn mean(rounds: &[Vec<Histogram>], all: &Histogram) -> Option<PooledSummary> {
+    let means: Vec<f64> = rounds.iter().flatten().map(Histogram::mean).collect();
+    let interval = rounds_interval(&means, CONFIDENCE)?;
+    let mean = all.mean();
+    Some(PooledSummary {
+        percentile: MEAN,
+        value_ns: mean.round() as u64,
+        // Rounds with many samples have more weight in the mean of all.
+        low_ns: interval.low.min(mean),
+        high_ns: interval.high.max(mean),
+        rounds: rounds.len(),
+    })
 }
 
 #[cfg(test)]
@@ -139,9 +161,13 @@ mod tests {
         let found = kept.over((0, 0), &[1, 2, 3, 4, 5], 1).unwrap().pooled;
         assert_eq!(
             found.iter().map(|one| one.percentile).collect::<Vec<_>>(),
-            ["p50", "p90", "p99", "p999"]
+            ["mean", "p50", "p90", "p99"],
+            "of 2500 samples 2.5 lie beyond the 99.9th percentile"
         );
-        let p50 = &found[0];
+        let [mean, p50, ..] = &found[..] else { panic!("{found:?}") };
+        // The samples are 1010 ... 1549.
+        assert!((1275..=1285).contains(&mean.value_ns) && mean.rounds == 5, "{mean:?}");
+        assert!(mean.low_ns > 1255.0 && mean.high_ns < 1305.0, "{mean:?}");
         // The samples are 1010 ... 1549; half of them are at or below 1279.
         assert!((1275..=1284).contains(&p50.value_ns) && p50.rounds == 5, "{p50:?}");
         assert!(p50.low_ns < p50.value_ns as f64 && (p50.value_ns as f64) < p50.high_ns, "{p50:?}");
@@ -149,6 +175,10 @@ mod tests {
             p50.low_ns > 1240.0 && p50.high_ns < 1320.0,
             "rounds differ by 10 ns each: {p50:?}"
         );
+        (6..=20).for_each(|number| kept.add((0, 0), number, &round(1000)));
+        let rounds: Vec<u32> = (1..=20).collect();
+        let all = kept.over((0, 0), &rounds, 1).unwrap().pooled;
+        assert_eq!(all.last().map(|one| one.percentile), Some("p999"), "10 of 10000 do");
         let again = kept.over((0, 0), &[1, 2, 3, 4, 5], 1).unwrap().pooled;
         assert_eq!(found, again, "the same seed, the same interval");
     }

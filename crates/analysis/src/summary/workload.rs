@@ -82,16 +82,16 @@ pub struct DistributionSummary {
     /// The last is the largest of all n samples; it stands in the middle of what the last one takes
     /// up, at log10(2 n) nines.
     pub curve: Vec<(f64, u64)>,
-    /// Percentiles of all rounds together; empty with one round. A cell's own figure is the median
-    /// of its rounds'.
+    /// The mean and percentiles of all rounds together; empty with one round. Of a percentile, 10
+    /// samples or more lie beyond it. A cell's own figure is the median of its rounds'.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pooled: Vec<PooledSummary>,
 }
 
-/// A percentile of the samples of all rounds of a cell.
+/// The mean or a percentile of the samples of all rounds of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PooledSummary {
-    /// Its name: `p50`, `p90`, `p99`, `p999`.
+    /// Its name: `mean`, `p50`, `p90`, `p99`, `p999`.
     pub percentile: &'static str,
     /// Its value, ns.
     pub value_ns: u64,
@@ -114,6 +114,11 @@ impl WorkloadSummary {
             }
         }
         out
+    }
+
+    /// Whether its columns call its latency a round trip.
+    pub fn is_of_round_trips(&self) -> bool {
+        self.figures.iter().any(|figure| figure.label.contains("RTT"))
     }
 
     /// The figure that verdicts are about; `None` when no trial left a figure.

@@ -10,7 +10,7 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
     let is_twin = |name: &str| summary.paths.iter().any(|path| path.is_twin && path.name == name);
     for distribution in workload.distributions.iter().filter(|one| !is_twin(&one.path)) {
         // As its columns call it.
-        let is_rtt = workload.figures.iter().any(|figure| figure.name.starts_with("rtt_"));
+        let is_rtt = workload.is_of_round_trips();
         let latency = if is_rtt { "RTT" } else { distribution.latency.trim_end_matches("_ns") };
         let at = if distribution.point.is_empty() {
             String::new()
