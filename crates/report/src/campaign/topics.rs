@@ -10,6 +10,7 @@ mod percentiles;
 mod proxies;
 mod reading;
 mod searches;
+mod sizes;
 mod workloads;
 
 use hopbench_analysis::Summary;
@@ -24,6 +25,7 @@ const TOPICS: &[Topic] = &[
     answer::blocks,
     reading::blocks,
     overview::blocks,
+    sizes::blocks,
     workloads::blocks,
     searches::blocks,
     evidence::blocks,

@@ -81,7 +81,7 @@ fn table(out: &mut String, table: &Table) {
         out.push_str(&format!("\n{}:\n", safe(&table.caption)));
     }
     let head = |column: &Column| {
-        let texts = [column.label.as_str(), column.unit.as_str()];
+        let texts = [&*column.group, &*column.label, &*column.unit];
         safe(&texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "))
     };
     let align =

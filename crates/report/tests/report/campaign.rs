@@ -26,6 +26,7 @@ mod saturated;
 pub(crate) mod searched;
 mod searches;
 mod size;
+mod sizes;
 pub(crate) mod sure;
 mod told;
 mod wide;

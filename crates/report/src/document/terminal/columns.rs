@@ -1,6 +1,8 @@
 //! The columns of a table in the width of a terminal. Those that do not fit come in a further
 //! block, behind the names of the rows.
 
+use std::ops::Range;
+
 use crate::document::table::{Align, Cell, Column, Table};
 use crate::text::wrap::{GAP, blocks, columns, cut, plain};
 
@@ -26,14 +28,16 @@ struct Printed<'a> {
     width: usize,
 }
 
-/// Gives the table line by line, an empty line before each block.
+/// Gives the table line by line, an empty line before each block. Columns that have a head in common
+/// stay together, below it.
 pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
     let mut names: Vec<Printed<'_>> =
         (0..table.columns.len()).map(|at| Printed::of(table, at)).collect();
     let count = table.columns.iter().take_while(|column| column.align == Align::Name).count();
-    let rest = names.split_off(count);
-    let widest = rest.iter().map(|column| column.width).max().unwrap_or(0);
-    let taken = |names: &[Printed<'_>]| names.iter().map(|name| GAP + name.width).sum::<usize>();
+    let mut rest = names.split_off(count);
+    let groups = groups(&mut rest);
+    let widths: Vec<usize> = groups.iter().map(|group| taken(&rest[group.clone()]) - GAP).collect();
+    let widest = widths.iter().copied().max().unwrap_or(0);
     for longest in (SHORTEST_NAME..LONGEST_NAME).rev() {
         if taken(&names) + GAP + widest > width {
             names
@@ -41,10 +45,18 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
                 .for_each(|name| (name.longest, name.width) = (longest, name.width.min(longest)));
         }
     }
-    for block in blocks(rest.iter().map(|column| column.width), taken(&names), width) {
+    for block in blocks(widths.iter().copied(), taken(&names), width) {
         give("");
+        let heads = groups[block.clone()].iter().zip(widths[block.clone()].iter().copied());
+        let heads: String = heads
+            .map(|(group, width)| format!("{:GAP$}{:>width$}", "", rest[group.start].group()))
+            .collect();
+        if !heads.trim().is_empty() {
+            give(format!("{:1$}{heads}", "", taken(&names)).trim_end());
+        }
+        let shown = groups[block.start].start..groups[block.end - 1].end;
         for row in 0..HEAD + table.rows.len() {
-            let texts = names.iter().chain(&rest[block.clone()]).map(|column| column.padded(row));
+            let texts = names.iter().chain(&rest[shown.clone()]).map(|column| column.padded(row));
             let line: String = texts.map(|text| format!("{:GAP$}{text}", "")).collect();
             // Of a head without units nothing is left.
             if !line.trim().is_empty() {
@@ -52,6 +64,32 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
             }
         }
     }
+}
+
+/// What columns take up, with the blanks before each.
+fn taken(columns: &[Printed<'_>]) -> usize {
+    columns.iter().map(|column| GAP + column.width).sum()
+}
+
+/// The columns that have a head in common, each other one by itself. The last of several is as wide
+/// as the head needs.
+fn groups(columns: &mut [Printed<'_>]) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for at in 0..columns.len() {
+        let group = &columns[at].column.group;
+        match out.last_mut() {
+            Some(last) if !group.is_empty() && columns[last.start].column.group == *group => {
+                last.end = at + 1;
+            }
+            _ => out.push(at..at + 1),
+        }
+    }
+    for group in &out {
+        let head = self::columns(&columns[group.start].group());
+        let missing = (head + GAP).saturating_sub(taken(&columns[group.clone()]));
+        columns[group.end - 1].width += missing;
+    }
+    out
 }
 
 impl<'a> Printed<'a> {
@@ -68,6 +106,11 @@ impl<'a> Printed<'a> {
         let width =
             (0..HEAD + table.rows.len()).map(|row| columns(&one.text(row))).max().unwrap_or(0);
         Self { width, ..one }
+    }
+
+    /// What it and its neighbours have in common.
+    fn group(&self) -> String {
+        cut(&self.column.group, LONGEST_NAME)
     }
 
     fn text(&self, row: usize) -> String {
