@@ -114,6 +114,7 @@ fn one(
         datagram_bits: unit.datagram_bits,
         shown: shown(kind, false),
         detailed: shown(kind, true),
+        rate_unit: None,
         no_equal_load: equal_load::missing(spec, &paths, &equal_load),
         equal_load,
         paths,

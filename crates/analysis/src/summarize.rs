@@ -239,6 +239,7 @@ fn workload(data: &RunData, workload: &Workload, open: &mut Open) -> WorkloadSum
         headline: String::new(),
         reference: String::new(),
         findings: Vec::new(),
+        rate_unit: None,
         distributions: distributions(data, workload),
         cells,
     }

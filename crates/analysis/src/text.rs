@@ -8,11 +8,13 @@ pub mod limit_text;
 pub(crate) mod listing;
 pub mod load_text;
 mod load_unit;
+mod rate_unit;
 mod run_text;
 pub mod scale;
 
 pub use self::clock::seconds_between;
 pub use self::load_text::broken_text;
 pub use self::load_unit::{LoadUnit, rate_text};
+pub use self::rate_unit::RateUnit;
 pub use self::run_text::{status, time};
 pub use self::scale::Scale;

@@ -17,7 +17,7 @@ mod search_table;
 mod table_model;
 mod topics;
 
-pub use hopbench_analysis::text::{broken_text, load_text, rate_text};
+pub use hopbench_analysis::text::{RateUnit, broken_text, load_text, rate_text};
 pub use hopbench_analysis::{
     Added, CellSummary, ComponentSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad,
     EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit,

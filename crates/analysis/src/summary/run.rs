@@ -12,6 +12,7 @@ use super::path::PathSummary;
 use super::search::SearchSummary;
 use super::waterfall::WaterfallSummary;
 use super::workload::WorkloadSummary;
+use crate::text::RateUnit;
 
 /// The version of [`Summary`]; a field is never repurposed, this number grows instead.
 pub const SUMMARY_SCHEMA: &str = "hopbench.summary/1";
@@ -54,6 +55,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Shows columns of throughput in this unit.
+    pub fn show_rates_in(&mut self, unit: RateUnit) {
+        self.workloads.iter_mut().for_each(|workload| workload.rate_unit = Some(unit));
+        self.searches.iter_mut().for_each(|search| search.rate_unit = Some(unit));
+    }
+
     /// The comparisons of main figures with the baseline: how many are decided, and how many there
     /// are.
     pub fn decided(&self) -> (usize, usize) {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::cell::ComponentSummary;
 use super::load::{Bracket, EqualLoad, FoundFigure, LoadComparison, Undecided};
 use super::spread::Spread;
-use crate::text::LoadUnit;
+use crate::text::{LoadUnit, RateUnit};
 
 /// A search over one parameter at a point of a workload, on every path.
 #[derive(Debug, Clone, Serialize)]
@@ -41,6 +41,9 @@ pub struct SearchSummary {
     /// Those of detailed tables: with the mean and the percentiles of the latency.
     #[serde(skip)]
     pub detailed: Vec<&'static str>,
+    /// The unit of its columns of throughput; absent: whichever reads best.
+    #[serde(skip)]
+    pub rate_unit: Option<RateUnit>,
     /// Its result on each path, in the scenario's order.
     pub paths: Vec<SearchedPath>,
     /// Every path at the loads that were found on each of them.

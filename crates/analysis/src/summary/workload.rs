@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::cell::{CellSummary, RatioSummary};
 use super::verdict::{Better, Outcome};
+use crate::text::RateUnit;
 
 /// A workload and its cells.
 #[derive(Debug, Clone, Serialize)]
@@ -33,6 +34,9 @@ pub struct WorkloadSummary {
     pub findings: Vec<Finding>,
     /// Its cells: points in the scenario's order, within one the paths in theirs.
     pub cells: Vec<CellSummary>,
+    /// The unit of its columns of throughput; absent: whichever reads best.
+    #[serde(skip)]
+    pub rate_unit: Option<RateUnit>,
     /// Distributions of the latency that matters, over all rounds, for the first and the last
     /// point.
     pub distributions: Vec<DistributionSummary>,

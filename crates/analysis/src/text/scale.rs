@@ -3,6 +3,7 @@
 use hopbench_model::number::{TIMES, UNKNOWN, by_name};
 
 use super::interval_text;
+use super::rate_unit::{RateUnit, decimals};
 
 /// Values of a column that differ by more than this get a unit each: in one unit the small ones
 /// would be zeros.
@@ -25,6 +26,24 @@ pub enum Scale {
 }
 
 impl Scale {
+    /// The scale of a column of throughput in this unit, if one was asked for; of any other as ever.
+    pub fn asked(
+        unit: Option<RateUnit>,
+        name: &'static str,
+        values: impl Iterator<Item = f64>,
+    ) -> Self {
+        let Some(unit) = unit.filter(|unit| unit.is_of(name)) else {
+            return Self::of(name, values);
+        };
+        let sizes: Vec<f64> = values.map(f64::abs).filter(|value| value.is_finite()).collect();
+        let high = sizes.iter().copied().fold(0.0, f64::max);
+        // Nobody chose the unit for the small values, which must not become zeros.
+        let low = sizes.into_iter().filter(|value| *value > 0.0).fold(high, f64::min);
+        let factor = unit.bits_per_s;
+        let decimals = usual_decimals(name, high / factor).max(decimals(low / factor));
+        Self::Unit { unit: unit.name.to_owned(), factor, decimals }
+    }
+
     /// The scale of a column.
     pub fn of(name: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let sizes: Vec<f64> =
@@ -44,11 +63,7 @@ impl Scale {
 
     fn unit(name: &str, high: f64) -> Self {
         let (unit, factor) = unit(name, high);
-        let before =
-            if high <= 0.0 { 1 } else { (high / factor).log10().floor().max(0.0) as usize + 1 };
-        // Of shares, the third digit says nothing.
-        let digits = if name.ends_with("_ratio") { 3usize } else { 4 };
-        Self::Unit { unit, factor, decimals: digits.saturating_sub(before) }
+        Self::Unit { unit, factor, decimals: usual_decimals(name, high / factor) }
     }
 
     /// The unit for the column's head; empty where each value has its own.
@@ -89,10 +104,26 @@ impl Scale {
         format!("{} {unit} [{}]", scale.text(value), ends.join(", "))
     }
 
+    /// One value with its unit: of throughput the one that was asked for, if there is one.
+    pub fn one_asked(unit: Option<RateUnit>, name: &str, value: f64) -> String {
+        match unit.filter(|unit| unit.is_of(name)) {
+            Some(unit) => unit.text(value),
+            None => Self::one(name, value),
+        }
+    }
+
     /// One value with its unit.
     pub fn one(name: &str, value: f64) -> String {
         by_name(name, value)
     }
+}
+
+/// Digits after the point for a column whose largest value is this.
+fn usual_decimals(name: &str, high: f64) -> usize {
+    let before = if high <= 0.0 { 1 } else { high.log10().floor().max(0.0) as usize + 1 };
+    // Of shares, the third digit says nothing.
+    let digits = if name.ends_with("_ratio") { 3usize } else { 4 };
+    digits.saturating_sub(before)
 }
 
 /// The unit in which a value of this size reads best, and what it is worth.
@@ -162,6 +193,22 @@ mod tests {
             (head.as_str(), texts),
             ("", vec!["1.130 Mbit/s".to_owned(), "42.10 Gbit/s".to_owned()])
         );
+    }
+
+    #[test]
+    fn throughput_has_the_unit_that_was_asked_for_and_nothing_else_has() {
+        let column = |name: &'static str, values: &[f64]| {
+            let scale = Scale::asked(RateUnit::named("MB/s"), name, values.iter().copied());
+            (scale.head().to_owned(), values.iter().map(|value| scale.text(*value)).collect())
+        };
+        let texts = |texts: [&str; 2]| texts.map(str::to_owned).to_vec();
+        let of_rates = column("received_bits_per_s", &[9.412e9, 8.7e8]);
+        assert_eq!(of_rates, ("MB/s".to_owned(), texts(["1176", "109"])));
+        let of_wide = column("received_bits_per_s", &[9.04e6, 27.8e9]);
+        assert_eq!(of_wide, ("MB/s".to_owned(), texts(["1.13", "3475.00"])));
+        assert_eq!(column("received_bits_per_s", &[0.0, 0.0]).1, texts(["0.000", "0.000"]));
+        let of_times = column("service_p50_ns", &[21_300.0, 987.0]);
+        assert_eq!(of_times, ("us".to_owned(), texts(["21.30", "0.99"])));
     }
 
     #[test]

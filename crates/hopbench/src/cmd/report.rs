@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use hopbench_model::Fault;
 use hopbench_report::campaign::{
-    Details, RunData, SUMMARY_FORMATS, Screen, Summary, summary_format,
+    Details, RateUnit, RunData, SUMMARY_FORMATS, Screen, Summary, summary_format,
 };
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
@@ -52,6 +52,13 @@ impl Subcommand for Report {
                     .conflicts_with_all(["format", "json"])
                     .help("The tables of one workload"),
             )
+            .arg(
+                Arg::new("units")
+                    .long("units")
+                    .value_name("UNIT")
+                    .value_parser(RateUnit::ALL.iter().map(|unit| unit.name).collect::<Vec<_>>())
+                    .help("The unit of throughput in tables [default: whichever reads best]"),
+            )
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -72,7 +79,9 @@ impl Subcommand for Report {
             campaign.add(&record?);
         }
         records.notes().iter().for_each(tell);
-        let summary = campaign.into_summary();
+        let mut summary = campaign.into_summary();
+        let unit = matches.get_one::<String>("units").and_then(|name| RateUnit::named(name));
+        unit.into_iter().for_each(|unit| summary.show_rates_in(unit));
         let text = match output.format {
             SCREEN => Some(answer(&summary, dir, output)),
             TABLE => Some(tables(&summary, workload, output)?),

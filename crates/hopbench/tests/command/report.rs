@@ -102,6 +102,35 @@ fn the_answer_comes_first() {
     }
 }
 
+/// The unit of throughput may be asked for. What programs read has its base units all the same.
+#[test]
+fn throughput_is_shown_in_the_unit_that_was_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let report = |more: &[&str]| run(program(&["report"]).arg(dir.path()).args(more));
+    let answer = report(&["--units", "MB/s"]);
+    let row = answer.stdout.lines().find(|line| line.starts_with("bridge"));
+    assert!(row.is_some_and(|row| row.ends_with("562 MB/s")), "{}", answer.story());
+    let details = report(&["--details", "--units", "MB/s"]).stdout;
+    assert!(
+        details.contains("562.5 [135.5, 2307.3]  0.500") && details.contains("MB/s"),
+        "{details}"
+    );
+    assert!(report(&["--units", "MiB/s", "-f", "markdown"]).stdout.contains("received, MiB/s"));
+    for format in ["csv", "json"] {
+        let plain = report(&["-f", format]).stdout;
+        assert_eq!(report(&["-f", format, "--units", "GB/s"]).stdout, plain, "{format}");
+    }
+    let unknown = report(&["--units", "mb"]);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(2), ""), "{}", unknown.story());
+    let known = "Mbit/s, Gbit/s, MB/s, GB/s, MiB/s";
+    assert!(
+        unknown.stderr.contains("'mb'") && unknown.stderr.contains(known),
+        "{}",
+        unknown.stderr
+    );
+}
+
 /// `-` is standard output, everywhere, and no file.
 #[test]
 fn a_dash_is_standard_output() {

@@ -6,7 +6,7 @@ use hopbench_analysis::{
     EqualLoad, LoadComparison, Outcome, SearchSummary, SearchedPath, Spread, TraceStep,
     UNDECIDED_MARK,
 };
-use hopbench_model::number::{UNKNOWN, by_name, ratio as ratio_text, time_ns};
+use hopbench_model::number::{UNKNOWN, ratio as ratio_text, time_ns};
 
 use super::table_model::component_names;
 use crate::document::{Cell, Column, Kind, Row, Table, Tone};
@@ -38,7 +38,7 @@ impl<'a> Values<'a> {
         if medians.is_empty() {
             return None;
         }
-        let scale = Scale::of(name, medians.into_iter());
+        let scale = Scale::asked(search.rate_unit, name, medians.into_iter());
         let column = Column::number(label, scale.head()).short();
         Some(Self::new(column, move |path| {
             let Some(Spread { median, low, high, .. }) = of(path) else {
@@ -181,7 +181,7 @@ fn bits(search: &SearchSummary) -> Option<Values<'_>> {
     if all.is_empty() {
         return None;
     }
-    let scale = Scale::of("found_bits_per_s", all.into_iter());
+    let scale = Scale::asked(search.rate_unit, "found_bits_per_s", all.into_iter());
     let column = Column::number("payload", scale.head());
     Some(Values::new(column, move |path| {
         let least = if path.found().is_none() { ">= " } else { "" };
@@ -263,7 +263,8 @@ pub(crate) fn equal_table(search: &SearchSummary, at: &EqualLoad) -> Table {
         // Beside the load that one of them just bears the latencies of others are of another size:
         // each has its own unit.
         for (row, path) in rows.iter_mut().zip(&at.paths) {
-            let median = path.figure(name).map(|figure| by_name(name, figure.spread.median));
+            let told = |value| Scale::one_asked(search.rate_unit, name, value);
+            let median = path.figure(name).map(|figure| told(figure.spread.median));
             row.cells.push(median.unwrap_or_else(|| UNKNOWN.to_owned()).into());
         }
     }

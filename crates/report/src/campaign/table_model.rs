@@ -60,7 +60,8 @@ pub(crate) fn columns_of(workload: &WorkloadSummary, figures: &[FigureSummary]) 
             .iter()
             .filter_map(|cell| cell.figure(figure.name))
             .map(|f| f.spread.median);
-        Column { name: figure.name, label: figure.label, scale: Scale::of(figure.name, values) }
+        let scale = Scale::asked(workload.rate_unit, figure.name, values);
+        Column { name: figure.name, label: figure.label, scale }
     };
     figures.iter().map(column).collect()
 }

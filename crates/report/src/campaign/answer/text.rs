@@ -1,5 +1,7 @@
 //! Figures and names in few columns.
 
+use hopbench_analysis::text::RateUnit;
+
 use crate::number::{by_name, full_percentage, si, significant};
 use crate::text::wrap::cut;
 
@@ -23,6 +25,14 @@ pub(super) fn short(name: &str, value: f64) -> String {
     };
     // What is no figure of a network may be longer.
     cut(&told, LONGEST)
+}
+
+/// The same in the unit that was asked for, if it is of throughput.
+pub(super) fn asked(unit: Option<RateUnit>, name: &str, value: f64) -> String {
+    match unit.filter(|unit| unit.is_of(name)) {
+        Some(unit) => cut(&unit.text(value), LONGEST),
+        None => short(name, value),
+    }
 }
 
 /// A ratio to the baseline as a difference: `+16 %`, `-8.2 %`, `x140`.

@@ -104,7 +104,9 @@ fn nics(workload: &WorkloadSummary) -> Option<Table> {
     }
     let scales: Vec<Scale> = used
         .iter()
-        .map(|(_, name, _, unit, of)| Scale::of(unit, medians(name).map(|value| value * of)))
+        .map(|(_, name, _, unit, of)| {
+            Scale::asked(workload.rate_unit, unit, medians(name).map(|value| value * of))
+        })
         .collect();
     let column = |((end, _, way, ..), scale): (&&(&str, &str, &str, &str, f64), &Scale)| {
         Column::number(format!("{end} {way}"), scale.head()).short()

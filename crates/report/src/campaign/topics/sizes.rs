@@ -99,7 +99,12 @@ fn table(summary: &Summary, workloads: &[&WorkloadSummary]) -> Table {
     let views: Vec<View<'_>> = workloads.iter().filter_map(|workload| View::of(workload)).collect();
     let is_shown =
         |path: &usize| !summary.paths[*path].is_twin && views.iter().any(|view| view.has(*path));
-    let paths: Vec<usize> = (0..summary.paths.len()).filter(is_shown).take(MOST_PATHS).collect();
+    let mut paths: Vec<usize> = (0..summary.paths.len()).filter(is_shown).collect();
+    let of = match paths.len() {
+        all if all > MOST_PATHS => format!(", the first {MOST_PATHS} of {all} paths"),
+        _ => String::new(),
+    };
+    paths.truncate(MOST_PATHS);
     let shown = || paths.iter().flat_map(|path| views.iter().map(move |view| (*path, view)));
     let heads = shown().map(|(path, view)| Column {
         group: summary.paths[path].name.clone(),
@@ -111,7 +116,7 @@ fn table(summary: &Summary, workloads: &[&WorkloadSummary]) -> Table {
     };
     let names: Vec<&str> = workloads.iter().map(|workload| workload.name.as_str()).collect();
     Table {
-        caption: format!("{} by {SIZE}", names.join(" and ")),
+        caption: format!("{} by {SIZE}{of}", names.join(" and ")),
         is_titled: true,
         kind: Kind::Figures,
         rows: workloads[0].points().into_iter().map(row).collect(),

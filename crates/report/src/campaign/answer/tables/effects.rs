@@ -7,7 +7,7 @@ use hopbench_analysis::{
     CellSummary, FailureSummary, FigureSummary, Outcome, Summary, WorkloadSummary,
 };
 
-use super::super::text::short;
+use super::super::text::asked;
 use super::cell::{Cell, Value};
 use super::table::{Column, Row, Table};
 
@@ -136,7 +136,8 @@ fn column(
             (None, Some(true)) => Value::Unproved,
             (None, Some(false)) => Value::Failed,
             (Some(estimate), _) if is_alone => {
-                Value::Figure(short(spot.figure.name, estimate.spread.median))
+                let unit = spot.workload.rate_unit;
+                Value::Figure(asked(unit, spot.figure.name, estimate.spread.median))
             }
             (Some(_), _) => ratio.map_or(Value::NotDecided, Value::of),
         };

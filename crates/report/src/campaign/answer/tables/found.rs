@@ -3,7 +3,7 @@
 use hopbench_analysis::{Better, LoadComparison, Outcome, SearchSummary, SearchedPath, Summary};
 use hopbench_model::SearchOutcome;
 
-use super::super::text::{effect, short};
+use super::super::text::{asked, effect};
 use super::cell::{Cell, Value};
 use super::table::{Column, Row, Table};
 use crate::number::plain;
@@ -65,7 +65,9 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
             cells.push(Cell::plain(value));
         }
         let figure = |(name, _): &(&'static str, &'static str)| match path.figure(name) {
-            Some(figure) => Cell::plain(Value::Figure(short(name, figure.spread.median))),
+            Some(figure) => {
+                Cell::plain(Value::Figure(asked(search.rate_unit, name, figure.spread.median)))
+            }
             None => Cell::plain(Value::Absent),
         };
         cells.extend(labels.iter().map(figure));

@@ -43,7 +43,7 @@ fn columns(workload: &WorkloadSummary) -> Vec<table_model::Column> {
     let rates = workload.cells.iter().flat_map(|cell| &cell.figures);
     let known = |name: &str| workload.bytes.iter().any(|figure| figure.name == name);
     let rates = rates.filter(|one| is_rate(one.name) && known(one.name));
-    let shared = Scale::of(RATE, rates.map(|one| one.spread.median));
+    let shared = Scale::asked(workload.rate_unit, RATE, rates.map(|one| one.spread.median));
     let mut columns = table_model::columns_of(workload, &workload.bytes);
     for column in columns.iter_mut().filter(|column| is_rate(column.name)) {
         column.scale = shared.clone();
