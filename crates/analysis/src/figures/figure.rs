@@ -267,7 +267,7 @@ fn counted(record: &Record, end: End, name: &str) -> Option<f64> {
     }
     let to_server = (end == End::Client) != name.starts_with("receive");
     let prefix = if to_server { "to_server_" } else { "from_server_" };
-    let only = RecordedJob(&record.job).direction()?;
+    let only = RecordedJob(&record.job).direction(record.kind().unit)?;
     let plain = (only == prefix).then_some(name);
     let of_both = format!("{prefix}{name}");
     plain.into_iter().chain([&*of_both]).find_map(|name| record.metrics.get(name)).copied()

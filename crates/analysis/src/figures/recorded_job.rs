@@ -1,6 +1,6 @@
 //! The job as a record carries it, read leniently: another version may have written it.
 
-use hopbench_model::{CpuSet, Schedule};
+use hopbench_model::{CpuSet, Schedule, Unit};
 use serde_json::Value;
 
 /// A job as a record carries it.
@@ -53,14 +53,15 @@ impl<'a> RecordedJob<'a> {
         serde_json::from_value(self.0.get(which)?.clone()).ok()
     }
 
-    /// Whose bytes a bulk workload counts, as the names of metrics of both directions begin:
-    /// `to_server_`, `from_server_`, `both_`; `None` for other workloads.
-    pub(crate) fn direction(self) -> Option<&'static str> {
+    /// The direction of bulk traffic whose throughput counts this, as the names of metrics of both
+    /// directions begin: `to_server_`, `from_server_`, `both_`; `None` for other traffic.
+    pub(crate) fn direction(self, unit: Unit) -> Option<&'static str> {
         let said = || self.0.get("params")?.get("direction")?.as_str();
-        match (self.0.get("workload")?.as_str()?, said()) {
-            ("stream", Some("both")) => Some("both_"),
-            ("stream", Some("from-server")) | ("push", _) => Some("from_server_"),
-            ("stream", _) => Some("to_server_"),
+        match (unit, said()) {
+            (Unit::Bits, Some("both")) => Some("both_"),
+            // Messages are pushed by the server.
+            (Unit::Bits, Some("from-server")) | (Unit::Messages, _) => Some("from_server_"),
+            (Unit::Bits, _) => Some("to_server_"),
             _ => None,
         }
     }
@@ -126,14 +127,14 @@ mod tests {
 
     #[test]
     fn the_direction_of_bulk_is_known() {
-        let direction = |job: Value| RecordedJob(&job).direction();
-        let stream = |word: &str| json!({"workload": "stream", "params": {"direction": word}});
-        assert_eq!(direction(stream("to-server")), Some("to_server_"));
-        assert_eq!(direction(stream("from-server")), Some("from_server_"));
-        assert_eq!(direction(stream("both")), Some("both_"));
-        assert_eq!(direction(json!({"workload": "stream"})), Some("to_server_"), "as by default");
-        assert_eq!(direction(json!({"workload": "push"})), Some("from_server_"));
-        assert_eq!(direction(json!({"workload": "rr"})), None);
+        let direction = |unit: Unit, job: Value| RecordedJob(&job).direction(unit);
+        let bits = |word: &str| direction(Unit::Bits, json!({"params": {"direction": word}}));
+        assert_eq!(bits("to-server"), Some("to_server_"));
+        assert_eq!(bits("from-server"), Some("from_server_"));
+        assert_eq!(bits("both"), Some("both_"));
+        assert_eq!(direction(Unit::Bits, json!({})), Some("to_server_"), "as by default");
+        assert_eq!(direction(Unit::Messages, json!({})), Some("from_server_"));
+        assert_eq!(direction(Unit::Requests, json!({})), None);
     }
 
     #[test]
