@@ -44,8 +44,6 @@ const MATRIX: &[Row] = &[(
         "host-ptp-cross-zone",
         "ptp-host-cross-zone",
         "ptp-ptp-cross-zone",
-        "eni-host-cross-zone",
-        "eni-ptp-cross-zone",
     ],
 )];
 
