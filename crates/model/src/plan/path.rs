@@ -46,10 +46,15 @@ impl Place {
 
     /// Its nodes in words: `b`, `[b, c]`.
     pub fn node_text(&self) -> String {
-        match self.is_set() {
-            false => self.node.clone(),
-            true => format!("[{}]", self.nodes().collect::<Vec<_>>().join(", ")),
-        }
+        nodes_text(self.nodes())
+    }
+}
+
+/// Nodes in words: `b`, `[b, c]`.
+fn nodes_text<'a>(nodes: impl Iterator<Item = &'a str>) -> String {
+    match nodes.collect::<Vec<_>>().as_slice() {
+        [node] => (*node).to_owned(),
+        nodes => format!("[{}]", nodes.join(", ")),
     }
 }
 
@@ -229,12 +234,8 @@ impl Path {
     pub fn way(&self) -> String {
         let mut way = match (&self.via, &self.gateways) {
             (Via::Gateway(node), Some(gateways)) => {
-                let mut nodes = vec![node.as_str()];
-                nodes.extend(gateways.more_nodes.iter().map(String::as_str));
-                let nodes = match nodes.as_slice() {
-                    [node] => (*node).to_owned(),
-                    nodes => format!("[{}]", nodes.join(", ")),
-                };
+                let more = gateways.more_nodes.iter().map(String::as_str);
+                let nodes = nodes_text(std::iter::once(node.as_str()).chain(more));
                 format!("gateway@{nodes} x {}", gateways.count)
             }
             (via, _) => via.to_string(),
