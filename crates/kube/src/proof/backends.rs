@@ -10,12 +10,12 @@ use hopbench_testbed::placement::PodId;
 use super::facts::ProofFacts;
 use crate::provision::pod_status;
 
-/// Whether the servers are behind their Service, and no other address is.
+/// Whether the servers, or the path's gateways, are behind their Service, and no other address is.
 pub(super) fn behind(known: &ProofFacts<'_>) -> Option<Proof> {
     let service = known.service?;
     let hop = "service".to_owned();
-    let wanted: BTreeSet<IpAddr> =
-        known.servers.iter().filter_map(|pod| own_address(known, pod)).collect();
+    let pods = if service.is_of_gateways { &service.backends } else { known.servers };
+    let wanted: BTreeSet<IpAddr> = pods.iter().filter_map(|pod| own_address(known, pod)).collect();
     let Some(found) = known.built.endpoints.get(&service.name) else {
         return Some(Proof {
             hop,
