@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use k8s_openapi::serde::Serialize;
 use k8s_openapi::serde::de::DeserializeOwned;
-use kube::ResourceExt;
 use kube::api::PostParams;
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::api::client::Api;
@@ -19,23 +19,23 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// of the same run that is there already was made by an attempt whose answer got lost.
 pub(crate) async fn create<K>(api: &Api<K>, object: &K, until: Instant) -> kube::Result<K>
 where
-    K: ResourceExt + Serialize + DeserializeOwned,
+    K: Serialize + DeserializeOwned,
 {
+    let metadata = metadata(object)?;
+    let is_owned = metadata["ownerReferences"].as_array().is_some_and(|all| !all.is_empty());
     let mut first = true;
     loop {
         match api.create(&PostParams::default(), object).await {
             Err(kube::Error::Api(status)) if status.is_already_exists() && !first => {
-                let found = api.get(&object.name_any()).await?;
-                if found.labels().get(RUN) == object.labels().get(RUN) {
+                let found = api.get(metadata["name"].as_str().unwrap_or_default()).await?;
+                if self::metadata(&found)?["labels"][RUN] == metadata["labels"][RUN] {
                     return Ok(found);
                 }
                 return Err(kube::Error::Api(status));
             }
             // What the run before it left in a namespace that both were given is on its way out.
             Err(kube::Error::Api(status))
-                if status.is_already_exists()
-                    && !object.owner_references().is_empty()
-                    && Instant::now() + AGAIN < until =>
+                if status.is_already_exists() && is_owned && Instant::now() + AGAIN < until =>
             {
                 sleep(AGAIN).await;
                 continue;
@@ -46,6 +46,12 @@ where
         first = false;
         sleep(AGAIN).await;
     }
+}
+
+/// The metadata of an object, whatever its type.
+fn metadata(object: &impl Serialize) -> kube::Result<Value> {
+    let mut object = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
+    Ok(object["metadata"].take())
 }
 
 /// Whether the same question may get another answer soon.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use hopbench_model::{ParentGateway, Proof};
 use kube::Client;
-use kube::api::PostParams;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
+use crate::api::create::create;
 use crate::api::labels::RunIdentity;
 use crate::objects::service::http_route::http_route;
 use crate::plan::services::parent;
@@ -47,7 +47,7 @@ async fn attached_to(
     let gateways = gateways(client, parent);
     let found = gateways.get(&parent.name).await.map_err(|e| refusal(parent, &e))?;
     let route = http_route(run, parent, listener(&found, parent)?.0, service, port);
-    let made = routes(client, run).create(&PostParams::default(), &route).await;
+    let made = create(&routes(client, run), &route, until).await;
     made.map_err(|e| format!("no HTTPRoute {service}: {}", explain(&e)))?;
     loop {
         match look(client, run, parent, service).await {
