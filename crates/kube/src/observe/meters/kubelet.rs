@@ -19,6 +19,8 @@ const NAMES: &[&str] = &[
     "container_memory_working_set_bytes",
     "node_cpu_usage_seconds_total",
     "node_memory_working_set_bytes",
+    "pod_cpu_usage_seconds_total",
+    "pod_memory_working_set_bytes",
 ];
 
 /// Readings of a node, and of containers on it.
@@ -43,13 +45,14 @@ pub(super) async fn read(
         .collect())
 }
 
-/// By container; absent: the node itself.
+/// By container, and by pod; absent: the node itself.
 fn readings(text: &str) -> Result<BTreeMap<Option<Container>, Reading>, String> {
     let mut memory = BTreeMap::new();
     let mut found = BTreeMap::new();
     for sample in samples(text, NAMES) {
         let sample = sample?;
-        let of = sample.name.starts_with("container_").then(|| Container {
+        // Of a whole pod no container is named.
+        let of = (!sample.name.starts_with("node_")).then(|| Container {
             namespace: sample.label("namespace").to_owned(),
             pod: sample.label("pod").to_owned(),
             name: sample.label("container").to_owned(),
@@ -83,6 +86,7 @@ container_start_time_seconds{container=\"burn\",namespace=\"try\",pod=\"burn\"} 
 node_cpu_usage_seconds_total 28787.058975777 1795276866273
 node_memory_working_set_bytes 3.125059584e+09 1795276866273
 pod_cpu_usage_seconds_total{namespace=\"try\",pod=\"burn\"} 1.063795737 1795276902524
+pod_memory_working_set_bytes{namespace=\"try\",pod=\"burn\"} 700416 1795276902524
 resource_scrape_error 0
 ";
 
@@ -96,8 +100,10 @@ resource_scrape_error 0
             memory_bytes: Some(bytes),
             throttled_s: None,
         };
+        let pod = Container { name: String::new(), ..burn.clone() };
+        assert_eq!(found[&Some(pod)], reading(1_795_276_902_524, 1.063_795_737, 700_416.0));
         assert_eq!(found[&Some(burn)], reading(1_795_276_902_168, 0.963_225_938, 466_944.0));
         assert_eq!(found[&None], reading(1_795_276_866_273, 28_787.058_975_777, 3_125_059_584.0));
-        assert_eq!(found.len(), 2);
+        assert_eq!(found.len(), 3);
     }
 }
