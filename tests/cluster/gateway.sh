@@ -1,5 +1,6 @@
 # A real Gateway of the Gateway API, projectcontour/contour: Contour beside the control plane, its Envoy on node n3, and
-# an address as a cloud gives one. Sourced, needs lib.sh and hosts.sh.
+# an address as a cloud gives one. And the GatewayClass contour-provisioned: for each Gateway of it, Contour's
+# provisioner makes a Contour and an Envoy in pods. Sourced, needs lib.sh and hosts.sh.
 # shellcheck shell=bash disable=SC2154
 
 # What clients connect to: kube-proxy knows it for a load balancer's.
@@ -10,6 +11,8 @@ has_gateway() { [ -e "$STATE/gateway" ]; }
 programmed() {
   kubectl -n projectcontour wait gateway/contour --for=condition=Programmed --timeout=1s
 }
+
+is_accepted() { kubectl wait gatewayclass/contour-provisioned --for=condition=Accepted --timeout=1s; }
 
 start_gateway() {
   local contour envoy examples folder node=n3 work=$STATE/cp
@@ -49,6 +52,20 @@ metadata: {name: contour, namespace: projectcontour}
 spec:
   gatewayClassName: contour
   listeners: [{name: http, protocol: HTTP, port: 80, allowedRoutes: {namespaces: {from: All}}}]
+---
+apiVersion: projectcontour.io/v1alpha1
+kind: ContourDeployment
+metadata: {name: provisioned, namespace: projectcontour}
+spec:
+  contour: {deployment: {replicas: 1}}
+  envoy: {workloadType: Deployment, deployment: {replicas: 1}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: contour-provisioned}
+spec:
+  controllerName: projectcontour.io/provisioner
+  parametersRef: {group: projectcontour.io, kind: ContourDeployment, namespace: projectcontour, name: provisioned}
 YAML
   kubectl -n projectcontour patch service envoy --subresource=status --type=merge \
     -p "{\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"$GATEWAY\"}]}}}" >/dev/null
@@ -60,6 +77,11 @@ YAML
     --xds-resource-version=v3 --admin-address="$STATE/$node/envoy-admin.sock" >/dev/null
   daemon "$node" envoy "$envoy" -c "$work/envoy.json" --service-cluster projectcontour --service-node envoy-1 \
     --concurrency 1 --log-level warn --disable-hot-restart
+  daemon cp provisioner "$contour/contour" gateway-provisioner --no-incluster --kubeconfig="$KUBECONFIG" \
+    --metrics-addr=0 --gateway-controller-name=projectcontour.io/provisioner \
+    --contour-image=hopbench.test/contour:1 --envoy-image=hopbench.test/envoy:1
+  daemon cp balancer "$cluster/balancer.sh"
+  wait_for "the GatewayClass contour-provisioned" 30 "$work/provisioner.log" is_accepted || exit 1
   wait_for "the Gateway" 30 "$work/contour.log" programmed || exit 1
   touch "$STATE/gateway"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the images that the test cluster runs as docker-archives into the cache: pause, busybox, init, envoy, nginx,
-# prometheus, webhook. What is there already and made from the same is left alone.
+# Writes the images that the test cluster runs as docker-archives into the cache: pause, busybox, init, envoy, contour,
+# nginx, prometheus, webhook. What is there already and made from the same is left alone.
 set -euo pipefail
 umask 022
 source "$(dirname "$0")/lib.sh"
@@ -79,6 +79,18 @@ if [ -n "$envoy" ] && ! made envoy "$key"; then
   into=$(new_root envoy)
   add "$into" "$envoy" /usr/bin/envoy
   archive envoy "$key" "$into" "$NONROOT" /usr/bin/envoy
+fi
+
+contour=$("$root/scripts/go-part.sh" --folder contour)/contour
+if [ -n "$envoy" ] && [ -x "$contour" ]; then
+  key=$(key "$cluster/images/contour.sh" <(stat -L -c '%s %Y' "$contour"))
+  if ! made contour "$key"; then
+    into=$(new_root contour)
+    add_busybox "$into"
+    install -D -m 0755 "$contour" "$into/usr/lib/contour"
+    install -D -m 0755 "$cluster/images/contour.sh" "$into/bin/contour"
+    archive contour "$key" "$into" "$NONROOT" /bin/contour
+  fi
 fi
 
 key=$(key "$cluster/images/nginx.conf")
