@@ -8,6 +8,7 @@ pub(crate) mod attachment;
 pub(crate) mod discovery;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub(crate) mod gateways;
 pub(crate) mod kube_proxy;
 pub(crate) mod names;
 pub(crate) mod nodes;

@@ -4,6 +4,7 @@
 pub(crate) mod built;
 pub(crate) mod container_logs;
 pub(crate) mod gateway;
+pub(crate) mod gateway_pods;
 pub(crate) mod launch;
 pub(crate) mod mesh_state;
 pub(crate) mod objects;

@@ -111,3 +111,19 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
         assert!(evidence("peer").iter().all(|said| said.contains(ENVOY)), "{:?}", evidence("peer"));
     }
 }
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_gateway_of_a_class_is_made_for_the_run() {
+    let Some(ground) = ground("a Gateway of a class") else { return };
+    let testbed = format!("{ANY_THREE}, gateway: {{class: contour-provisioned}}");
+    let rest = "rounds: 1\ntime: 5s\npaths: {made: pod@a -> pod@b via gateway}\n\
+         workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
+    let records = ground.measured("made", &testbed, rest);
+    let [record] = &records[..] else { panic!("{records:#?}") };
+    assert_sound(record);
+    let gateway = record.proof.iter().find(|proof| proof.hop == "gateway").unwrap();
+    assert!(gateway.evidence.contains("of class contour-provisioned is Programmed"));
+    let [cost] = &record.cost.proxies[..] else { panic!("{:?}", record.cost.proxies) };
+    assert!(cost.figures["cores"] > 0.0 && cost.figures["memory_bytes"] > 0.0, "{cost:?}");
+}

@@ -70,6 +70,12 @@ impl Api<Value> {
         let namespace = Some(namespace.to_owned());
         Self { client, namespace, request: Request::new(url), kind: PhantomData }
     }
+
+    /// The same of all namespaces, or of a kind that is in none.
+    pub(crate) fn everywhere(client: Client, version: &str, resource: &str) -> Self {
+        let request = Request::new(format!("/apis/{version}/{resource}"));
+        Self { client, namespace: None, request, kind: PhantomData }
+    }
 }
 
 impl<K: DeserializeOwned> Api<K> {

@@ -119,6 +119,10 @@ fn implied(right: &Right) -> &'static [&'static str] {
             "`patch secrets` implies more: it changes any Secret of a namespace, and the answer to a patch shows",
             "the Secret.",
         ],
+        "gateways" if has("create") => &[
+            "`create gateways` implies more: the controller of a GatewayClass makes pods and Services for each",
+            "Gateway, perhaps a load balancer that is reached from outside of the cluster.",
+        ],
         _ => &[],
     }
 }
@@ -205,8 +209,14 @@ mod tests {
         };
         assert_eq!(granted("configmaps"), ["create", "get", "patch", "delete"]);
         assert!(granted("pods").contains(&"deletecollection".to_owned()));
-        let cluster =
-            ["nodes", "nodes/proxy", "namespaces", "runtimeclasses", "customresourcedefinitions"];
+        let cluster = [
+            "nodes",
+            "nodes/proxy",
+            "namespaces",
+            "runtimeclasses",
+            "customresourcedefinitions",
+            "gatewayclasses",
+        ];
         assert!(cluster.iter().all(|resource| granted(resource).is_empty()), "{yaml}");
     }
 
@@ -217,6 +227,7 @@ mod tests {
             let (all, least) = (of(false), of(true));
             assert!(all.contains("# `create pods` implies") && least.contains("# `create pods`"));
             assert!(all.contains("# `patch secrets` implies") && !least.contains("patch secrets"));
+            assert!(all.contains("# `create gateways` implies") && !least.contains("gateways"));
         }
     }
 

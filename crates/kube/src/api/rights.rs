@@ -55,8 +55,10 @@ pub const RIGHTS: &[Right] = &[
         only_for: "`network-policy: true`",
         ..right("networking.k8s.io", "networkpolicies", &["create"], true)
     },
-    Right { only_for: GATEWAY, ..right(GATEWAY_GROUP, "gateways", &["get"], true) },
-    Right { only_for: GATEWAY, ..right(GATEWAY_GROUP, "httproutes", &["create", "get"], true) },
+    Right { only_for: ROUTE, ..right(GATEWAY_GROUP, "gateways", &["get"], true) },
+    Right { only_for: ROUTE, ..right(GATEWAY_GROUP, "httproutes", &["create", "get"], true) },
+    Right { only_for: CLASS, ..right(GATEWAY_GROUP, "gateways", &["create"], true) },
+    Right { only_for: CLASS, ..right(GATEWAY_GROUP, "gatewayclasses", &["list"], false) },
     Right { only_for: "sidecars of hopbench's own", ..right("", "secrets", &["patch"], true) },
     // Their ports are not in the pod's network, where a port-forward looks.
     Right {
@@ -82,7 +84,10 @@ pub const RIGHTS: &[Right] = &[
     },
 ];
 
-const GATEWAY: &str = "`gateway: {parent: ...}`";
+/// The feature for which a run makes routes.
+pub(crate) const ROUTE: &str = "`gateway: {parent: ...}` and `gateway: {class: ...}`";
+/// The feature for which a run makes Gateways.
+pub(crate) const CLASS: &str = "`gateway: {class: ...}`";
 const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
 const CHANGES: &str = "to see what changes in the cluster during a trial";
 const WORDS: &str = "the last lines of agents that ended, in `agents.log`";

@@ -118,14 +118,14 @@ async fn remove(client: &Client, run: &str, namespace: &str, until: Instant) -> 
     // The pods first: the namespace's controller would wait for each of them for longer than they
     // need.
     let ours = ListParams::default().labels(&labels::of_run(run));
-    let end = |seconds: u32| {
-        let (pods, ours) = (pods.clone(), ours.clone());
+    let end = |which: ListParams, seconds: u32| {
+        let pods = pods.clone();
         async move {
             let how = DeleteParams::default().grace_period(seconds);
-            let _ = timeout(ANSWER, pods.delete_collection(&how, &ours)).await;
+            let _ = timeout(ANSWER, pods.delete_collection(&how, &which)).await;
         }
     };
-    end(1).await;
+    end(ours, 1).await;
     let mut lost = Some(Instant::now() + LOST);
     loop {
         match namespaces.delete(namespace, &DeleteParams::background()).await {
@@ -139,6 +139,9 @@ async fn remove(client: &Client, run: &str, namespace: &str, until: Instant) -> 
             }
         }
     }
+    // Those that controllers made for a Gateway of the run: none is made any more, and some would
+    // take minutes to end.
+    end(ListParams::default(), 1).await;
     loop {
         let conditions = match namespaces.get_opt(namespace).await {
             Ok(None) => return Ok(()),
@@ -156,7 +159,7 @@ async fn remove(client: &Client, run: &str, namespace: &str, until: Instant) -> 
         if lost.is_some_and(|lost| Instant::now() >= lost) {
             lost = None;
             // Their kubelets end them when they are back: agents have nothing that could be lost.
-            end(0).await;
+            end(ListParams::default(), 0).await;
         }
         sleep(LOOK).await;
     }

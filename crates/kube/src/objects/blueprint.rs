@@ -17,6 +17,7 @@ use crate::objects::sidecar::Sidecar;
 use crate::objects::typed::typed;
 use crate::objects::{frame, network_policy, patch, pod, secret, service};
 use crate::plan::attachment::Attachment;
+use crate::plan::gateways;
 use crate::plan::names;
 use crate::plan::nodes::NodeFacts;
 use crate::plan::placement::agent_port;
@@ -63,7 +64,7 @@ impl Blueprint {
                 ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
             let leaves = |via: &Via| matches!(via, Via::LoadBalancer | Via::Address(_));
             let open = ground.placement.paths.values().any(|ends| {
-                leaves(&ends.path.via) || services::parent(ground.spec, ends).is_some()
+                leaves(&ends.path.via) || gateways::of_path(ground.spec, ends).is_some()
             });
             typed(&network_policy::network_policy(run, &nodes, open))
         };

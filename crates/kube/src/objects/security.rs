@@ -4,11 +4,13 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-/// A level of the Pod Security Standards. Nothing that this crate makes is between the two.
+/// A level of the Pod Security Standards. Pods that this crate makes have the first or the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// Any user may have it.
     Restricted,
+    /// Others may make pods in the namespace, without any way to its node.
+    Baseline,
     /// It takes more.
     Privileged,
 }
@@ -18,6 +20,7 @@ impl Level {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Restricted => "restricted",
+            Self::Baseline => "baseline",
             Self::Privileged => "privileged",
         }
     }

@@ -1,5 +1,6 @@
 //! A Service of a run: the object that is made, and what the API server makes of it.
 
+pub(crate) mod gateway;
 pub(crate) mod http_route;
 
 use std::collections::BTreeMap;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::{Offer, TAKEN};
-use hopbench_model::{Affinity, ClusterSpec, ParentGateway, Via};
+use hopbench_model::{Affinity, ClusterSpec, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
-use crate::plan::names;
+use crate::plan::{gateways, names};
 
 /// A Service that a plan needs: of one path, for the agents or for one server program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +25,12 @@ pub(crate) struct PathService {
     pub(crate) sidecars: BTreeMap<String, u16>,
 }
 
-/// The Gateway that a path's route is attached to.
-pub(crate) fn parent<'a>(spec: &'a ClusterSpec, ends: &Endpoints) -> Option<&'a ParentGateway> {
-    spec.gateway.as_ref().filter(|_| ends.enters_existing_gateway())?.parent.as_ref()
-}
-
 /// The Services of a plan.
 pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathService> {
     let mut all = Vec::new();
     // Their names have numbers by the order of the paths' names, not by that of the plan.
-    let has_one = |ends: &&Endpoints| ends.service.is_some() || parent(spec, ends).is_some();
+    let has_one =
+        |ends: &&Endpoints| ends.service.is_some() || gateways::of_path(spec, ends).is_some();
     for (number, ends) in placement.paths.values().filter(has_one).enumerate() {
         let path = &ends.path.name;
         if ends.path.gateways.is_some() {
@@ -115,7 +111,7 @@ pub(crate) fn behind(services: &[PathService]) -> BTreeMap<&PodId, BTreeSet<Stri
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::GatewaySpec;
+    use hopbench_model::{GatewaySpec, ParentGateway};
 
     use super::*;
     use crate::plan::fixture::{path, plan, point, spec};
@@ -147,6 +143,7 @@ mod tests {
         let gateway = |address: Option<String>, parent| GatewaySpec {
             address,
             parent,
+            class: None,
             namespace: None,
             labels: BTreeMap::new(),
         };
@@ -154,7 +151,10 @@ mod tests {
         assert!(services(&spec, &placement).is_empty());
         let parent = ParentGateway { namespace: "infra".into(), name: "public".into() };
         spec.gateway = Some(gateway(None, Some(parent)));
+        let of_parent = services(&spec, &placement);
+        spec.gateway = Some(GatewaySpec { class: Some("c".into()), ..gateway(None, None) });
         let services = services(&spec, &placement);
+        assert_eq!(services, of_parent);
         assert_eq!(services.len(), 1);
         assert_eq!((services[0].name.as_str(), services[0].backends.len()), ("path0-in", 1));
     }

@@ -7,7 +7,7 @@ use hopbench_model::{Proof, Via};
 use hopbench_testbed::Seen;
 
 use super::facts::ProofFacts;
-use crate::plan::services::parent;
+use crate::plan::gateways;
 use crate::provision::pod_status;
 
 /// A peer that a server may have seen.
@@ -74,7 +74,9 @@ fn who(known: &ProofFacts<'_>, peer: IpAddr, proxied: bool) -> Who {
     if proxied && path.mesh.has_server() && (peer.is_loopback() || own_pods()) {
         return Who::Sidecar;
     }
-    if known.ends.gateways.iter().any(|id| own(id) == Some(true)) {
+    let made = built.gateway_pods.get(&path.name);
+    let of_made = made.is_some_and(|all| all.iter().any(|pod| pod.addresses.contains(&peer)));
+    if of_made || known.ends.gateways.iter().any(|id| own(id) == Some(true)) {
         return Who::Gateway;
     }
     // From one's own pod to itself one is on the loopback.
@@ -118,10 +120,12 @@ fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
     match (&path.via, who) {
         // A Gateway that routes by requests connects by itself. On the client's node it may have
         // that node's address.
-        (_, Who::Client) if parent(&known.built.spec, known.ends).is_some() => {
+        (_, Who::Client) if gateways::of_path(&known.built.spec, known.ends).is_some() => {
             path.from.network == "host"
         }
         (_, Who::Client) => true,
+        // Its own one is known above: this is one that the run made of a class.
+        (Via::Gateway(_), Who::Gateway) => true,
         (_, Who::Other(_) | Who::Sidecar | Who::Gateway) => false,
         // Peers from outside of the testbed are not known here.
         (Via::LoadBalancer | Via::Address(_) | Via::Gateway(_), _) => true,

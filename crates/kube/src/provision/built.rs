@@ -23,6 +23,7 @@ use crate::plan::discovery::Discovery;
 use crate::plan::nodes::NodeFacts;
 use crate::plan::placement::agent_port;
 use crate::plan::services::PathService;
+use crate::provision::gateway_pods::GatewayPod;
 use crate::provision::mesh_state::MeshState;
 use crate::provision::pod_status;
 use crate::provision::pods::Pods;
@@ -72,9 +73,11 @@ pub(crate) struct Built {
     pub(crate) clocks: Arc<Clocks>,
     pub(crate) api: Pods,
     pub(crate) mesh: MeshState,
-    /// The address and port of the Gateway that the run's route is attached to, or why there is
-    /// none.
-    pub(crate) gateway: Result<String, String>,
+    /// The addresses and ports of the Gateways that routes are attached to, or why there are none:
+    /// by the names of the routes.
+    pub(crate) gateways: BTreeMap<String, Result<String, String>>,
+    /// The pods of Gateways that the run made, as last seen: by the names of paths.
+    pub(crate) gateway_pods: BTreeMap<String, Vec<GatewayPod>>,
 }
 
 impl Built {

@@ -1,172 +1,248 @@
-//! The Gateway that a run's route is attached to, and what it says of itself and of the route.
+//! The Gateways that a run's routes are attached to: those that the run makes, and the words of
+//! Gateways and routes about themselves.
 
+mod status;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use hopbench_model::{ParentGateway, Proof};
+use futures::future::join_all;
+use hopbench_model::{Fault, ParentGateway, Proof};
 use kube::Client;
+use kube::api::ListParams;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use self::status::{accepted, denied, entrance, listener};
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::create::create;
 use crate::api::labels::RunIdentity;
+use crate::objects::service::gateway::{VERSION, gateway};
 use crate::objects::service::http_route::http_route;
-use crate::plan::services::parent;
+use crate::plan::gateways::{self, RouteGateway};
 use crate::provision::built::Built;
+use crate::provision::gateway_pods::{self, GatewayPod};
 use crate::provision::target::bracketed;
 
-const VERSION: &str = "gateway.networking.k8s.io/v1";
-/// Time limit for a Gateway to take a route. After it the other paths are measured.
+/// Time limit for a Gateway to take a route, if it was there before the run. After it the other
+/// paths are measured.
 const ATTACH: Duration = Duration::from_secs(30);
+/// Time limit for the pods of a Gateway that works: some of them may never get ready.
+const READY: Duration = Duration::from_secs(30);
 /// Polling interval meanwhile.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Makes the run's route, and waits until its Gateway has taken it. The Gateway's address and port,
-/// or why there is none. `None`: no path needs one.
+/// Makes the Gateways and routes of a run, and waits until they work. By the names of the routes'
+/// Services: address and port of the Gateway, or why there is none.
 pub(crate) async fn attach(
     client: &Client,
     built: &Built,
     until: Instant,
-) -> Option<Result<String, String>> {
-    let attached = |path: &String| parent(&built.spec, built.placement.paths.get(path)?);
-    let (service, parent) =
-        built.services.iter().find_map(|service| Some((service, attached(&service.path)?)))?;
-    let port = built.entries.get(&service.name)?.port;
-    let until = until.min(Instant::now() + ATTACH);
-    Some(attached_to(client, &built.run, parent, (&service.name, port), until).await)
+) -> BTreeMap<String, Result<String, String>> {
+    let routed: Vec<(&str, u16, RouteGateway)> = built
+        .services
+        .iter()
+        .filter_map(|service| {
+            let ends = built.placement.paths.get(&service.path)?;
+            let gateway = gateways::of_path(&built.spec, ends)?;
+            Some((service.name.as_str(), built.entries.get(&service.name)?.port, gateway))
+        })
+        .collect();
+    let all: BTreeSet<&RouteGateway> = routed.iter().map(|(.., gateway)| gateway).collect();
+    let made = all
+        .into_iter()
+        .map(|gateway| async move { (gateway, make(client, &built.run, gateway, until).await) });
+    let made: BTreeMap<_, _> = join_all(made).await.into_iter().collect();
+    let attached = routed.iter().map(|(service, port, gateway)| {
+        let made = made.get(gateway).cloned().unwrap_or(Ok(()));
+        async move {
+            let attached = match made {
+                Ok(()) => attached_to(client, &built.run, gateway, (service, *port), until).await,
+                Err(why) => Err(why),
+            };
+            ((*service).to_owned(), attached)
+        }
+    });
+    join_all(attached).await.into_iter().collect()
+}
+
+/// Makes a Gateway, unless it is there before the run.
+async fn make(
+    client: &Client,
+    run: &RunIdentity,
+    wanted: &RouteGateway,
+    until: Instant,
+) -> Result<(), String> {
+    let RouteGateway::Made { name, class } = wanted else { return Ok(()) };
+    let place = wanted.place(&run.namespace);
+    let made = create(&gateways_in(client, &place), &gateway(run, name, class), until).await;
+    made.map(drop).map_err(|e| refusal(&place, &e))
 }
 
 async fn attached_to(
     client: &Client,
     run: &RunIdentity,
-    parent: &ParentGateway,
+    gateway: &RouteGateway,
     (service, port): (&str, u16),
     until: Instant,
 ) -> Result<String, String> {
-    let gateways = gateways(client, parent);
-    let found = gateways.get(&parent.name).await.map_err(|e| refusal(parent, &e))?;
-    let route = http_route(run, parent, listener(&found, parent)?.0, service, port);
-    let made = create(&routes(client, run), &route, until).await;
+    let place = gateway.place(&run.namespace);
+    let began = Instant::now();
+    let until = if gateway.is_made() { until } else { until.min(began + ATTACH) };
+    let found =
+        gateways_in(client, &place).get(&place.name).await.map_err(|e| refusal(&place, &e))?;
+    let route = http_route(run, &place, listener(&found, &place)?.0, service, port);
+    let made = create(&routes_of(client, run), &route, until).await;
     made.map_err(|e| format!("no HTTPRoute {service}: {}", explain(&e)))?;
-    loop {
-        match look(client, run, parent, service).await {
+    let at = loop {
+        match look(client, run, &place, service).await {
             Err(_) if Instant::now() + LOOK < until => sleep(LOOK).await,
-            answer => return answer,
+            Err(why) => return Err(format!("{why} (waited {} s)", began.elapsed().as_secs())),
+            Ok(at) => break at,
+        }
+    };
+    if gateway.is_made() {
+        let until = until.min(Instant::now() + READY);
+        while Instant::now() + LOOK < until && !are_ready(client, &place, &at).await {
+            sleep(LOOK).await;
         }
     }
+    Ok(at)
+}
+
+/// Whether all pods of a Gateway are ready, as far as they are known.
+async fn are_ready(client: &Client, place: &ParentGateway, at: &str) -> bool {
+    gateway_pods::behind(client, place, at)
+        .await
+        .is_ok_and(|all| all.iter().all(|pod| pod.is_ready))
 }
 
 /// Asks the Gateway and the route how they are now.
 async fn look(
     client: &Client,
     run: &RunIdentity,
-    parent: &ParentGateway,
+    place: &ParentGateway,
     route: &str,
 ) -> Result<String, String> {
     let gateway =
-        gateways(client, parent).get(&parent.name).await.map_err(|e| refusal(parent, &e))?;
-    let found = routes(client, run).get(route).await;
+        gateways_in(client, place).get(&place.name).await.map_err(|e| refusal(place, &e))?;
+    let found = routes_of(client, run).get(route).await;
     let found = found.map_err(|e| format!("no HTTPRoute {route}: {}", explain(&e)))?;
-    accepted(&found, parent)?;
-    entrance(&gateway, parent)
+    match (accepted(&found, place), entrance(&gateway, place)) {
+        (Ok(()), at) => at.map(|(address, port)| format!("{}:{port}", bracketed(address))),
+        (Err(route), Ok(_)) => Err(route),
+        // The route of a Gateway that does not work is rarely the reason.
+        (Err(route), Err(gateway)) => Err(format!("{gateway}; {route}")),
+    }
 }
 
 /// Why no route can be attached to a Gateway, as far as it can be known before.
-pub(crate) fn lacking(access: &Access, parent: &ParentGateway) -> Option<String> {
-    let gateways = gateways(&access.client, parent);
-    match access.ask("the Gateway", async { Ok(gateways.get(&parent.name).await) }) {
+pub(crate) fn lacking(access: &Access, gateway: &RouteGateway) -> Option<String> {
+    let place = match gateway {
+        RouteGateway::Given(place) => place,
+        RouteGateway::Made { class, .. } => return without_class(access, class),
+    };
+    let found = gateways_in(&access.client, place);
+    match access.ask("the Gateway", async { Ok(found.get(&place.name).await) }) {
         Err(fault) => Some(fault.text),
-        Ok(Err(error)) => Some(refusal(parent, &error)),
-        Ok(Ok(gateway)) => listener(&gateway, parent).err(),
+        Ok(Err(error)) => Some(refusal(place, &error)),
+        Ok(Ok(gateway)) => listener(&gateway, place).err(),
     }
+}
+
+/// Why no Gateway of a class can be made. If this user may not list the classes, that is not known
+/// before.
+fn without_class(access: &Access, class: &str) -> Option<String> {
+    let classes: Api<Value> = Api::everywhere(access.client.clone(), VERSION, "gatewayclasses");
+    let listed =
+        access.ask("GatewayClasses", async { Ok(classes.list(ListParams::default()).await) });
+    match listed {
+        Err(fault) => Some(fault.text),
+        Ok(Err(kube::Error::Api(status))) if status.is_forbidden() => None,
+        Ok(Err(error)) => Some(unknown(&error).unwrap_or_else(|| explain(&error))),
+        Ok(Ok(all)) => no_such_class(&all, class),
+    }
+}
+
+fn no_such_class(all: &[Value], class: &str) -> Option<String> {
+    let name = |class: &Value| class["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    if let Some(found) = all.iter().find(|one| name(one) == class) {
+        let who = format!("GatewayClass {class}");
+        return denied(&who, found, &found["status"]["conditions"], "Accepted");
+    }
+    let known: Vec<String> = all.iter().map(name).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Some(format!("there is no GatewayClass {class}; the cluster has {known}"))
+}
+
+/// The pods of the Gateway of a path that the run made, as they are now; empty: it has none, or
+/// they are not known. With `namespace` and `labels` of the scenario they are those.
+pub(crate) fn pods_of(
+    access: &Access,
+    built: &Built,
+    path: &str,
+    route: &str,
+) -> Result<Vec<GatewayPod>, Fault> {
+    let gateway = built.placement.paths.get(path).and_then(|e| gateways::of_path(&built.spec, e));
+    let Some(gateway) = gateway.filter(RouteGateway::is_made) else { return Ok(Vec::new()) };
+    let Some(Ok(at)) = built.gateways.get(route) else { return Ok(Vec::new()) };
+    let said = built.spec.gateway.as_ref().and_then(gateways::pods);
+    let place = gateway.place(&built.run.namespace);
+    access.ask("the Gateway's pods", async {
+        match said {
+            Some((namespace, labels)) => {
+                gateway_pods::labelled(&access.client, namespace, &labels).await
+            }
+            None => gateway_pods::behind(&access.client, &place, at).await,
+        }
+    })
 }
 
 /// Whether the Gateway works and has accepted the route.
 pub(crate) fn prove(
     access: &Access,
     run: &RunIdentity,
-    parent: &ParentGateway,
+    gateway: &RouteGateway,
     route: &str,
 ) -> Proof {
-    let asked = async { Ok(look(&access.client, run, parent, route).await) };
+    let place = gateway.place(&run.namespace);
+    let asked = async { Ok(look(&access.client, run, &place, route).await) };
     let found = access.ask("the Gateway", asked).map_err(|fault| fault.text).flatten();
     let ok = found.is_ok();
+    let class = match gateway {
+        RouteGateway::Made { class, .. } => format!(" of class {class}"),
+        RouteGateway::Given(_) => String::new(),
+    };
     let evidence = found.map_or_else(
         |why| why,
-        |at| format!("Gateway {parent} ({at}) is Programmed; HTTPRoute {route} is Accepted"),
+        |at| format!("Gateway {place} ({at}){class} is Programmed; HTTPRoute {route} is Accepted"),
     );
     Proof { hop: "gateway".to_owned(), evidence, ok }
 }
 
-fn gateways(client: &Client, parent: &ParentGateway) -> Api<Value> {
-    Api::others(client.clone(), VERSION, &parent.namespace, "gateways")
+fn gateways_in(client: &Client, place: &ParentGateway) -> Api<Value> {
+    Api::others(client.clone(), VERSION, &place.namespace, "gateways")
 }
 
-fn routes(client: &Client, run: &RunIdentity) -> Api<Value> {
+fn routes_of(client: &Client, run: &RunIdentity) -> Api<Value> {
     Api::others(client.clone(), VERSION, &run.namespace, "httproutes")
 }
 
-fn refusal(parent: &ParentGateway, error: &kube::Error) -> String {
+fn refusal(place: &ParentGateway, error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) if status.code == 404 && status.reason == "NotFound" => {
-            format!("there is no Gateway {parent}")
+            format!("there is no Gateway {place}")
         }
-        kube::Error::Api(status) if status.code == 404 => {
-            format!("the cluster does not know {VERSION}: the Gateway API is not installed")
-        }
-        _ => format!("Gateway {parent}: {}", explain(error)),
+        _ => unknown(error).unwrap_or_else(|| format!("Gateway {place}: {}", explain(error))),
     }
 }
 
-/// The first listener that takes HTTP for every host name: its name and port.
-fn listener<'a>(gateway: &'a Value, parent: &ParentGateway) -> Result<(&'a str, u64), String> {
-    let listeners = gateway["spec"]["listeners"].as_array();
-    let fits = |listener: &&Value| listener["protocol"] == "HTTP" && listener["hostname"].is_null();
-    listeners
-        .and_then(|all| all.iter().find(fits))
-        .and_then(|listener| Some((listener["name"].as_str()?, listener["port"].as_u64()?)))
-        .ok_or_else(|| format!("Gateway {parent} has no listener for HTTP without a host name"))
-}
-
-/// Address and port of a Gateway that works.
-fn entrance(gateway: &Value, parent: &ParentGateway) -> Result<String, String> {
-    let who = format!("Gateway {parent}");
-    condition(&who, gateway, &gateway["status"]["conditions"], "Programmed")?;
-    let (_, port) = listener(gateway, parent)?;
-    let address = gateway["status"]["addresses"][0]["value"].as_str();
-    let address = address.ok_or_else(|| format!("{who} has no address in its status"))?;
-    Ok(format!("{}:{port}", bracketed(address)))
-}
-
-/// Whether this parent has accepted the route, and knows its Service.
-fn accepted(route: &Value, parent: &ParentGateway) -> Result<(), String> {
-    let of_parent = |said: &&Value| {
-        let about = &said["parentRef"];
-        about["name"] == *parent.name && about["namespace"] == *parent.namespace
-    };
-    let said = route["status"]["parents"].as_array().and_then(|all| all.iter().find(of_parent));
-    let conditions = &said.unwrap_or(&Value::Null)["conditions"];
-    let who = format!("the HTTPRoute at Gateway {parent}");
-    condition(&who, route, conditions, "Accepted")?;
-    condition(&who, route, conditions, "ResolvedRefs")
-}
-
-/// Whether a condition holds for the object as it is now.
-fn condition(who: &str, object: &Value, all: &Value, kind: &str) -> Result<(), String> {
-    let found = all.as_array().and_then(|all| all.iter().find(|one| one["type"] == kind));
-    let Some(found) = found else {
-        return Err(format!("{who} is not {kind}: no controller has said so"));
-    };
-    let seen = found["observedGeneration"].as_i64();
-    if seen < object["metadata"]["generation"].as_i64() && seen.is_some() {
-        return Err(format!("{who} is not {kind}: its controller has not seen the last change"));
-    }
-    if found["status"] == "True" {
-        return Ok(());
-    }
-    let text = |key: &str| found[key].as_str().unwrap_or_default();
-    Err(format!("{who} is not {kind}: {} ({})", text("reason"), text("message")))
+/// What an error says of the whole Gateway API: that the cluster does not know it.
+fn unknown(error: &kube::Error) -> Option<String> {
+    let is_unknown = matches!(error, kube::Error::Api(status) if status.code == 404);
+    is_unknown
+        .then(|| format!("the cluster does not know {VERSION}: the Gateway API is not installed"))
 }
 
 #[cfg(test)]
@@ -175,71 +251,30 @@ mod tests {
 
     use super::*;
 
-    fn parent() -> ParentGateway {
-        ParentGateway { namespace: "infra".into(), name: "public".into() }
-    }
-
-    fn gateway() -> Value {
-        json!({
-            "metadata": {"generation": 2},
-            "spec": {"gatewayClassName": "c", "listeners": [
-                {"name": "tls", "port": 443, "protocol": "HTTPS"},
-                {"name": "web", "port": 80, "protocol": "HTTP"},
-            ]},
-            "status": {
-                "addresses": [{"type": "IPAddress", "value": "10.0.0.9"}],
-                "conditions": [{"type": "Programmed", "status": "True", "reason": "Programmed",
-                    "message": "", "observedGeneration": 2}],
-            },
-        })
-    }
-
-    #[test]
-    fn the_address_is_that_of_a_gateway_that_works() {
-        let parent = parent();
-        let told = |change: &dyn Fn(&mut Value)| {
-            let mut gateway = gateway();
-            change(&mut gateway);
-            entrance(&gateway, &parent)
-        };
-        assert_eq!(told(&|_| {}).unwrap(), "10.0.0.9:80");
-        let v6 = told(&|g| g["status"]["addresses"][0]["value"] = json!("fd00::9"));
-        assert_eq!(v6.unwrap(), "[fd00::9]:80");
-        let none = told(&|g| g["status"]["addresses"] = json!([]));
-        assert_eq!(none.unwrap_err(), "Gateway infra/public has no address in its status");
-        let stale = told(&|g| g["metadata"]["generation"] = json!(3));
-        assert!(stale.unwrap_err().contains("has not seen the last change"));
-        let named = told(&|g| g["spec"]["listeners"][1]["hostname"] = json!("a.example"));
-        assert!(named.unwrap_err().contains("no listener for HTTP"));
-    }
-
-    #[test]
-    fn a_route_is_accepted_by_its_own_parent() {
-        let parent = parent();
-        let route = |namespace: &str, status: &str| {
-            json!({"metadata": {"generation": 1}, "status": {"parents": [{
-                "parentRef": {"namespace": namespace, "name": "public", "sectionName": "web"},
-                "conditions": [
-                    {"type": "Accepted", "status": status, "reason": "NotAllowedByListeners",
-                        "message": "no listener allows it", "observedGeneration": 1},
-                    {"type": "ResolvedRefs", "status": "True", "observedGeneration": 1},
-                ],
-            }]}})
-        };
-        assert_eq!(accepted(&route("infra", "True"), &parent), Ok(()));
-        let told = accepted(&route("infra", "False"), &parent).unwrap_err();
-        assert!(told.ends_with("not Accepted: NotAllowedByListeners (no listener allows it)"));
-        let told = accepted(&route("other", "True"), &parent).unwrap_err();
-        assert!(told.ends_with("not Accepted: no controller has said so"), "{told}");
-    }
-
     #[test]
     fn an_api_that_is_not_there_is_told_from_a_gateway_that_is_not() {
+        let place = ParentGateway { namespace: "infra".into(), name: "public".into() };
         let told = |reason: &str| {
             let status = kube::core::Status::failure("nothing", reason).with_code(404);
-            refusal(&parent(), &kube::Error::Api(status.boxed()))
+            refusal(&place, &kube::Error::Api(status.boxed()))
         };
         assert_eq!(told("NotFound"), "there is no Gateway infra/public");
         assert!(told("Not an answer of the API server").contains("is not installed"));
+    }
+
+    #[test]
+    fn a_class_that_is_not_there_is_told_with_those_that_are() {
+        let class = |name: &str, status: &str| {
+            json!({"metadata": {"name": name, "generation": 1}, "status": {"conditions": [
+                {"type": "Accepted", "status": status, "reason": "Waiting", "message": "for a controller"},
+            ]}})
+        };
+        let all = [class("contour", "True"), class("idle", "Unknown")];
+        assert_eq!(no_such_class(&all, "contour"), None);
+        let idle = no_such_class(&all, "idle").unwrap();
+        assert_eq!(idle, "GatewayClass idle is not Accepted: Waiting (for a controller)");
+        let told = |all: &[Value]| no_such_class(all, "nginx").unwrap();
+        assert_eq!(told(&all), "there is no GatewayClass nginx; the cluster has contour, idle");
+        assert_eq!(told(&[]), "there is no GatewayClass nginx; the cluster has none");
     }
 }

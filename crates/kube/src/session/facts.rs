@@ -73,6 +73,10 @@ pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
             port.map(|port| port.to_string()).unwrap_or_default(),
         );
     }
+    for (route, gateway) in &built.gateways {
+        let (Ok(told) | Err(told)) = gateway;
+        put(format!("route {route} gateway"), told.clone());
+    }
     facts
 }
 

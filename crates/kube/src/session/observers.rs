@@ -19,7 +19,9 @@ use crate::observe::meters;
 use crate::observe::meters::reading::Readings;
 use crate::observe::meters::target::{Container, MeterTarget};
 use crate::observe::watch::{Concern, Scope, Watch};
+use crate::plan::gateways;
 use crate::provision::built::Built;
+use crate::provision::gateway_pods::{self, GatewayPod};
 use crate::provision::pod_status;
 
 /// Time limit for the watches to list what there is.
@@ -41,10 +43,8 @@ pub(crate) fn watch(access: &Access, built: &Built) -> Watch {
 
 /// The scope of the gateway that the scenario names.
 fn gateway(spec: &ClusterSpec) -> Option<Scope> {
-    let gateway = spec.gateway.as_ref()?;
-    let labels: Vec<String> =
-        gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    Some(Scope { namespace: gateway.namespace.clone()?, labels: Some(labels.join(",")) })
+    let (namespace, labels) = gateways::pods(spec.gateway.as_ref()?)?;
+    Some(Scope { namespace: namespace.to_owned(), labels: Some(labels) })
 }
 
 /// The objects that concern a route.
@@ -64,6 +64,7 @@ pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
         pods: ends
             .map(here)
             .chain(of_proxies.map(|c| (c.namespace.clone(), c.pod.clone())))
+            .chain(made(built, route).iter().map(|p| (p.namespace.clone(), p.name.clone())))
             .collect(),
         services: built
             .services
@@ -116,7 +117,8 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
         node,
         container: None,
     }));
-    targets.extend(gateways(access, built, route));
+    targets.extend(gateway_pods::targets(made(built, route)));
+    targets.extend(of_others(access, built, route));
     let prometheus = built.spec.prometheus.as_ref();
     let mut readings =
         access.runtime.block_on(meters::read(&access.client, prometheus, &targets, &built.clocks));
@@ -141,11 +143,19 @@ fn began(built: &Built, target: &MeterTarget) -> Option<Duration> {
     )
 }
 
+/// The pods of the Gateway that the run made for a route.
+fn made<'a>(built: &'a Built, route: &Route) -> &'a [GatewayPod] {
+    built.gateway_pods.get(&route.path).map(Vec::as_slice).unwrap_or_default()
+}
+
 /// The containers of the gateway that was there before, if the route enters by it: `gateway
 /// POD/CONTAINER`. Where its pods cannot be listed there are none.
-fn gateways(access: &Access, built: &Built, route: &Route) -> Vec<MeterTarget> {
-    let enters =
-        built.placement.paths.get(&route.path).is_some_and(Endpoints::enters_existing_gateway);
+fn of_others(access: &Access, built: &Built, route: &Route) -> Vec<MeterTarget> {
+    let enters_one = |ends: &Endpoints| {
+        let is_made = gateways::of_path(&built.spec, ends).is_some_and(|made| made.is_made());
+        ends.enters_existing_gateway() && !is_made
+    };
+    let enters = built.placement.paths.get(&route.path).is_some_and(enters_one);
     let scope = gateway(&built.spec)
         .filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
     let Some(Scope { namespace, labels: Some(labels) }) = scope else { return Vec::new() };

@@ -20,6 +20,8 @@ use crate::cleanup::garbage_collect;
 use crate::cleanup::heartbeat::Heartbeat;
 use crate::mesh;
 use crate::objects::blueprint::{self, Blueprint, Ground};
+use crate::objects::security::Level;
+use crate::plan::gateways;
 use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::names as object_names;
 use crate::plan::services;
@@ -54,6 +56,13 @@ impl Cluster {
             self.note(&format!(
                 "{pod} needs {}: the run's namespace {is} {level}",
                 what.join(", ")
+            ));
+        }
+        let makes_gateway = gateways::makes_one(&spec, &placement);
+        let level = if makes_gateway { level.max(Level::Baseline) } else { level };
+        if makes_gateway && !is_guest {
+            self.note(&format!(
+                "the controller of a GatewayClass makes pods for the run: its namespace is {level}"
             ));
         }
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -136,7 +145,8 @@ impl Cluster {
             clocks: Arc::default(),
             api,
             mesh: MeshState::new()?,
-            gateway: Err("no route is attached to its Gateway".to_owned()),
+            gateways: BTreeMap::new(),
+            gateway_pods: BTreeMap::new(),
             run,
             host_port,
             conductor,
@@ -163,10 +173,11 @@ impl Cluster {
             built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
         told.iter().for_each(|line| write(&mut self.log, line));
         balance(access, &mut built, until, &interrupt, &progress)?;
-        let attached = gateway::attach(&client, &built, until);
-        if let Some(attached) = access.runtime.block_on(interrupt.unless("a Gateway", attached))? {
-            built.gateway = attached;
+        if makes_gateway {
+            progress.say("waiting for the Gateway of the run and its route");
         }
+        let attached = gateway::attach(&client, &built, until);
+        built.gateways = access.runtime.block_on(interrupt.unless("a Gateway", attached))?;
         built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
         if let Some(ours) = &ours {
             built.foreign = builds::foreign(access, &built, ours);

@@ -50,7 +50,13 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
     if let (true, Some(gateway)) = (ends.enters_existing_gateway(), &built.spec.gateway) {
         let address = match &gateway.address {
             Some(address) => address,
-            None => built.gateway.as_ref().map_err(|why| nowhere(why))?,
+            None => {
+                let service = built.service(&path.name, program(&point.server).as_ref());
+                let entrance = service.and_then(|service| built.gateways.get(&service.name));
+                let entrance =
+                    entrance.ok_or_else(|| nowhere("no route of it is attached to a Gateway"))?;
+                entrance.as_ref().map_err(|why| nowhere(why))?
+            }
         };
         return target::resolve(address).map(Some).map_err(|why| nowhere(&why));
     }

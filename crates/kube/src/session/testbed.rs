@@ -7,7 +7,7 @@ use hopbench_testbed::placement::{PodId, program};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
 use tokio::time::Instant;
 
-use super::cluster::{Cluster, write};
+use super::cluster::{Cluster, standing_mut, write};
 use super::hops::hops;
 use super::{facts, needs, observers, targets};
 use crate::api::forward;
@@ -15,10 +15,10 @@ use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
 use crate::observe::meters::reading::Readings;
-use crate::plan::services;
+use crate::plan::gateways;
 use crate::proof::facts::ProofFacts;
 use crate::proof::prove;
-use crate::provision::gateway;
+use crate::provision::{gateway, gateway_pods};
 
 impl Testbed for Cluster {
     fn name(&self) -> &'static str {
@@ -48,9 +48,9 @@ impl Testbed for Cluster {
             }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
-        needs.extend(needs::of_gateway(&self.spec, &placement, |parent| {
+        needs.extend(needs::of_gateway(&self.spec, &placement, |wanted| {
             let access = self.access.as_ref()?;
-            gateway::lacking(access, parent)
+            gateway::lacking(access, wanted)
         }));
         needs
     }
@@ -96,8 +96,17 @@ impl Testbed for Cluster {
         self.ensure(&everybody.iter().chain(ends.helpers()).cloned().collect::<Vec<_>>())?;
         self.balance_again(&path.name)?;
         let bypassed = point.job.bypasses_proxies();
-        let (access, built) = self.standing()?;
+        let (access, built) = standing_mut(&self.access, &mut self.built)?;
         let target = targets::target_of(built, &ends, point)?;
+        let of_point = program(&point.server);
+        let service = built.service(&path.name, of_point.as_ref()).map(|one| one.name.clone());
+        if let Some(service) = service.filter(|_| ends.enters_existing_gateway()) {
+            let pods = gateway::pods_of(access, built, &path.name, &service)?;
+            built.gateway_pods.insert(path.name.clone(), pods);
+        }
+        let mut proxies = mesh::proxies(access, built, &ends, &servers, bypassed);
+        let of_gateway = built.gateway_pods.get(&path.name).map(Vec::as_slice).unwrap_or_default();
+        proxies.extend(gateway_pods::proxies(&built.nodes, of_gateway));
         let route = Route {
             path: path.name.clone(),
             clients: ends.clients.iter().map(PodId::agent).collect(),
@@ -108,7 +117,7 @@ impl Testbed for Cluster {
             hops: hops(built, &ends, bypassed),
             // They are in other machines' /proc.
             programs: Vec::new(),
-            proxies: mesh::proxies(access, built, &ends, &servers, bypassed),
+            proxies,
             link_bits_per_s: self.spec.link_bits_per_s(path),
             mtu_bytes: 0,
             tunnel_bytes: 0,
@@ -211,8 +220,8 @@ impl Testbed for Cluster {
         let service = built.service(&route.path, program);
         let mut proofs =
             prove(&ProofFacts { built, ends: &ends, servers: &servers, service }, seen);
-        if let (Some(parent), Some(service)) = (services::parent(&built.spec, &ends), service) {
-            proofs.push(gateway::prove(access, &built.run, parent, &service.name));
+        if let (Some(at), Some(service)) = (gateways::of_path(&built.spec, &ends), service) {
+            proofs.push(gateway::prove(access, &built.run, &at, &service.name));
         }
         proofs.extend(hopbench_testbed::proxy_proofs(
             &ends.path,

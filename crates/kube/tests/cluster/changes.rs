@@ -206,6 +206,7 @@ fn a_gateway_of_others_that_is_scaled_is_told_to_those_who_enter_by_it() {
     spec.gateway = Some(GatewaySpec {
         address: Some("10.199.0.11:80".into()),
         parent: None,
+        class: None,
         namespace: Some(GATEWAY.into()),
         labels: [("app".to_owned(), "gateway".to_owned())].into(),
     });

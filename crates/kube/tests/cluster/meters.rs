@@ -246,6 +246,7 @@ fn the_pods_of_a_gateway_of_others_are_metered() {
     spec.gateway = Some(GatewaySpec {
         address: Some("10.199.0.11:80".into()),
         parent: None,
+        class: None,
         namespace: Some("monitoring".into()),
         labels: BTreeMap::from([("app.kubernetes.io/name".into(), "prometheus".into())]),
     });

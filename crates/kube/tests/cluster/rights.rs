@@ -166,15 +166,19 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let namespace = cluster.namespace().unwrap().to_owned();
     cluster.down();
     ground.assert_gone(&namespace);
-    let (access, routed) = printed.noted(folder.path());
-    enter(&ground, access);
+    let mut routed = Asked::new();
+    for (gateway, proxies) in gateways() {
+        let (access, noted) = printed.noted(folder.path());
+        enter(&ground, access, gateway, proxies);
+        routed.extend(noted.lock().unwrap().iter().cloned());
+    }
     let (access, examined) = printed.noted(folder.path());
     let lines = examine(&access, &spec);
     let rights = lines.iter().find(|(name, ..)| *name == "rights").unwrap();
     assert_eq!(rights.2.state, State::Works, "{rights:?}");
 
     let used: Asked = &*asked.lock().unwrap() | &*examined.lock().unwrap();
-    let used: Asked = &used | &*routed.lock().unwrap();
+    let used: Asked = &used | &routed;
     let each = |right: &'static hopbench_kube::Right| {
         right
             .verbs
@@ -203,15 +207,24 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     );
 }
 
-/// Attaches a route to the Gateway of the test cluster, and removes it.
-fn enter(ground: &Ground, access: Access) {
-    let mut spec = spec();
-    spec.gateway = Some(GatewaySpec {
+/// The Gateway of the test cluster and one of a class, with the number of proxies that are known.
+fn gateways() -> [(GatewaySpec, usize); 2] {
+    let given = GatewaySpec {
         address: None,
         parent: Some(ParentGateway { namespace: "projectcontour".into(), name: "contour".into() }),
+        class: None,
         namespace: None,
         labels: BTreeMap::new(),
-    });
+    };
+    let class = Some("contour-provisioned".to_owned());
+    let made = GatewaySpec { parent: None, class, ..given.clone() };
+    [(given, 0), (made, 1)]
+}
+
+/// Attaches a route to a Gateway, and removes it.
+fn enter(ground: &Ground, access: Access, gateway: GatewaySpec, proxies: usize) {
+    let mut spec = spec();
+    spec.gateway = Some(gateway);
     let paths = vec![path("in", "pod@a", "pod@b", Via::Gateway(String::new()))];
     let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
     let plan = Plan { testbed, ..fixture::plan(paths, vec![point("http")]) };
@@ -220,7 +233,7 @@ fn enter(ground: &Ground, access: Access) {
     assert!(missing.is_empty(), "{missing:?}");
     cluster.up(&plan).unwrap();
     let (path, point) = cell(&plan, "in");
-    cluster.route(path, point).unwrap();
+    assert_eq!(cluster.route(path, point).unwrap().proxies.len(), proxies);
     let namespace = cluster.namespace().unwrap().to_owned();
     cluster.down();
     ground.assert_gone(&namespace);

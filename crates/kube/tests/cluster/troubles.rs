@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hopbench_kube::{Cluster, labels};
-use hopbench_model::{ClusterSpec, PodNetwork, Via};
+use hopbench_model::{
+    ClusterSpec, GatewaySpec, Plan, PodNetwork, SECOND, TestbedSpec, Via, fixture,
+};
 use hopbench_testbed::Testbed;
 use hopbench_wire::Hello;
 use k8s_openapi::api::core::v1::{Namespace, ResourceQuota, Service};
@@ -14,7 +16,7 @@ use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
-use crate::common::{Ground, cell, eventually, ground, hello, path, plan, spec};
+use crate::common::{Ground, cell, eventually, ground, hello, path, plan, point, spec};
 
 /// A network kind whose agents are patched so.
 fn patched(spec: &mut ClusterSpec, name: &str, agent: &Value) {
@@ -259,4 +261,43 @@ fn agents_of_another_build_measure_nothing() {
         );
         assert!(cluster.namespace().is_none(), "it is taken down");
     }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_gateway_that_nobody_brings_into_being_is_told_in_its_own_words() {
+    let Some(ground) = ground("a Gateway in trouble") else { return };
+    let of_class = |class: &str| {
+        let mut spec = spec();
+        spec.start_timeout_ns = 20 * SECOND;
+        spec.gateway = Some(GatewaySpec {
+            address: None,
+            parent: None,
+            class: Some(class.to_owned()),
+            namespace: None,
+            labels: BTreeMap::new(),
+        });
+        let fine = path("fine", "pod@a", "pod@b", Via::Direct);
+        let paths = vec![fine, path("in", "pod@a", "pod@b", Via::Gateway(String::new()))];
+        let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
+        let plan = Plan { testbed, ..fixture::plan(paths, vec![point("http")]) };
+        (ground.cluster(&spec), plan)
+    };
+    let (mut cluster, plan) = of_class("contuor");
+    let told = cluster.missing(&plan);
+    let [need] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(need.path.as_deref(), Some("in"));
+    assert_eq!(
+        need.why,
+        "there is no GatewayClass contuor; the cluster has contour, contour-provisioned"
+    );
+    // The Gateway of a class that is not there is made all the same when nobody looks before.
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "in");
+    let told = cluster.route(path, point).unwrap_err().text;
+    for words in ["path in: Gateway hopbench-", "is not Programmed: Pending (", "(waited "] {
+        assert!(told.contains(words), "{told}");
+    }
+    let (path, point) = cell(&plan, "fine");
+    cluster.route(path, point).unwrap();
 }

@@ -186,7 +186,7 @@ impl MeshProvider {
 }
 
 /// A Gateway of the Gateway API.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParentGateway {
     /// Its namespace.
@@ -201,17 +201,21 @@ impl std::fmt::Display for ParentGateway {
     }
 }
 
-/// A gateway that is there already: at an address, or the parent of the run's route.
+/// A gateway of the cluster: at an address, the parent of the run's routes, or one that the run
+/// makes of a class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GatewaySpec {
     /// Address and port that clients connect to: `203.0.113.7:80`. Absent: the status of the
-    /// parent has them.
+    /// Gateway has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// The Gateway that an HTTPRoute of the run is attached to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentGateway>,
+    /// The GatewayClass of the Gateway that the run makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     /// Its namespace; needed to count the CPU of its pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,

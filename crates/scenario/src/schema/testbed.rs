@@ -240,11 +240,12 @@ fn gateway() -> Value {
             text(&format!("^{LABEL}/{LABEL}$")),
             "The Gateway (NAMESPACE/NAME) that an HTTPRoute of the run is attached to",
         ),
+        "class" => (text(&domain()), "The GatewayClass of a Gateway that the run makes"),
         "namespace" => (text(LABEL), "The namespace of its pods, whose CPU counts"),
         _ => (labels(), "Labels of its pods"),
     });
     let mut known = known;
-    known["oneOf"] = json!([{"required": ["address"]}, {"required": ["parent"]}]);
+    known["oneOf"] = ["address", "parent", "class"].map(|key| json!({"required": [key]})).into();
     known["dependentRequired"] = json!({"namespace": ["labels"], "labels": ["namespace"]});
     known
 }

@@ -132,6 +132,7 @@ fn a_cluster_of_which_everything_is_said() {
     let gateway = GatewaySpec {
         address: Some("gw.example:80".to_owned()),
         parent: None,
+        class: None,
         namespace: Some("ingress".to_owned()),
         labels: texts(&[("app", "gateway")]),
     };

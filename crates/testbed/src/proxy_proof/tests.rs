@@ -282,15 +282,18 @@ fn a_gateway_that_was_there_before_has_no_counters_here() {
     let (job, machines) = (job("http", 4), BTreeMap::new());
     let seen =
         Seen { job: &job, clients: &clients, servers: &[], machines: &machines, stood: false };
-    let of = |node: &str| {
+    let of = |node: &str, proxies: &[Proxy]| {
         let path = Path {
             via: Via::Gateway(node.to_owned()),
             variant: Some(Variant::plain()),
             ..fixture::path("p")
         };
-        proxy_proofs(&path, &[], &Counters::new(), &Counters::new(), &seen)
+        proxy_proofs(&path, proxies, &Counters::new(), &Counters::new(), &seen)
     };
-    assert!(of("").is_empty(), "{:?}", of(""));
-    let [gateway] = &of("c")[..] else { panic!("{:?}", of("c")) };
-    assert!(gateway.hop == "gateway" && !gateway.ok, "{gateway:?}");
+    let two = [proxy("gateway", true), proxy("gateway#2", true)];
+    for proxies in [&[][..], &two] {
+        assert_eq!(of("", proxies), []);
+        let own = of("c", proxies);
+        assert!(own.iter().any(|proof| proof.hop.contains("gateway") && !proof.ok), "{own:?}");
+    }
 }

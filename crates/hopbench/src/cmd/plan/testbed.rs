@@ -89,13 +89,16 @@ fn cluster(
     if let Some(gateway) = &spec.gateway {
         let labels: Vec<String> =
             gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let pods = match &gateway.namespace {
-            Some(space) => format!("pods {} of namespace {space}", labels.join(", ")),
-            None => "pods not known: their CPU is not counted".to_owned(),
+        let pods = match (&gateway.namespace, &gateway.class) {
+            (Some(space), _) => format!("pods {} of namespace {space}", labels.join(", ")),
+            (None, Some(_)) => "pods by its address or its label".to_owned(),
+            (None, None) => "pods not known: their CPU is not counted".to_owned(),
         };
-        let parent = gateway.parent.as_ref();
-        let parent = parent.map(|parent| format!("an HTTPRoute of the run at Gateway {parent}"));
-        let entrance = gateway.address.clone().or(parent).unwrap_or_default();
+        let at = |gateway: String| format!("an HTTPRoute of the run at {gateway}");
+        let parent = gateway.parent.as_ref().map(|parent| at(format!("Gateway {parent}")));
+        let class = gateway.class.as_ref();
+        let made = class.map(|class| at(format!("a Gateway of class {class} that it makes")));
+        let entrance = gateway.address.clone().or(parent).or(made).unwrap_or_default();
         rows.push(("gateway", format!("{entrance}; {pods}")));
     }
     match &spec.prometheus {
@@ -131,7 +134,8 @@ fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
                 None => {}
             }
         }
-        if matches!(path.via, Via::Gateway(_)) && spec.gateway.is_none() {
+        let is_metered = spec.gateway.as_ref().is_none_or(|gateway| gateway.class.is_some());
+        if matches!(path.via, Via::Gateway(_)) && is_metered {
             awaited.insert("gateways");
         }
         if path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report) {

@@ -3,6 +3,7 @@
 use hopbench_model::ParentGateway;
 use serde_json::{Value, json};
 
+use super::gateway::VERSION;
 use crate::api::labels::RunIdentity;
 
 /// The route with the name of its Service, for all requests that `listener` of the Gateway takes.
@@ -14,7 +15,7 @@ pub(crate) fn http_route(
     port: u16,
 ) -> Value {
     json!({
-        "apiVersion": "gateway.networking.k8s.io/v1",
+        "apiVersion": VERSION,
         "kind": "HTTPRoute",
         "metadata": run.metadata(service),
         "spec": {

@@ -1,8 +1,10 @@
 //! A whole run with a `Role` in one namespace that was there before, and no other rights.
 
+use std::collections::BTreeMap;
+
 use hopbench_kube::clean::{CleanupOutcome, CleanupScope, clean};
 use hopbench_kube::manifests::{Account, manifests};
-use hopbench_model::Via;
+use hopbench_model::{GatewaySpec, Plan, TestbedSpec, Via, fixture};
 use hopbench_testbed::Testbed;
 use k8s_openapi::api::core::v1::{
     ConfigMap, Namespace, Node, Pod, Secret, Service, ServiceAccount,
@@ -13,7 +15,7 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 
 use super::{Printed, read};
-use crate::common::{cell, eventually, ground, hello, path, plan, spec};
+use crate::common::{cell, eventually, ground, hello, path, plan, point, spec};
 
 const TEAM: &str = "hopbench-test-team";
 
@@ -80,7 +82,28 @@ fn a_role_in_one_namespace_is_enough_and_what_others_have_there_stays() {
         assert_eq!(found[0].outcome, CleanupOutcome::Alive);
         cluster.down();
     }
+    let mut entered = spec.clone();
+    entered.gateway = Some(GatewaySpec {
+        address: None,
+        parent: None,
+        class: Some("contour-provisioned".to_owned()),
+        namespace: None,
+        labels: BTreeMap::new(),
+    });
+    let enters = path("in", "pod@a", "pod@b", Via::Gateway(String::new()));
+    let testbed = TestbedSpec::Kubernetes(Box::new(entered.clone()));
+    let through = Plan { testbed, ..fixture::plan(vec![enters], vec![point("http")]) };
+    let mut cluster = hopbench_kube::Cluster::new(&entered, None).by(printed.access(folder.path()));
+    assert!(cluster.missing(&through).is_empty());
+    cluster.up(&through).unwrap();
+    let (path, point) = cell(&through, "in");
+    assert_eq!(cluster.route(path, point).unwrap().proxies.len(), 1);
+    cluster.down();
     let pods: Api<Pod> = Api::namespaced(admin.clone(), TEAM);
+    let of_gateway = ListParams::default().labels("gateway.networking.k8s.io/gateway-name");
+    eventually("the Gateway's pods are gone", || {
+        ground.access.ask("pods", pods.list(&of_gateway)).unwrap().items.is_empty()
+    });
     let secrets: Api<Secret> = Api::namespaced(admin.clone(), TEAM);
     let services: Api<Service> = Api::namespaced(admin.clone(), TEAM);
     let ours = ListParams::default().labels(&hopbench_kube::labels::of_all());

@@ -1,4 +1,4 @@
-//! `gateway:`, an ingress gateway that is there already.
+//! `gateway:`, an ingress gateway of the cluster, or the class of one that the run makes.
 
 use hopbench_model::{GatewaySpec, ParentGateway};
 
@@ -6,35 +6,43 @@ use super::texts::labels;
 use crate::document::fields::Fields;
 use crate::document::node::Node;
 use crate::document::problem::Problems;
-use crate::testbed::names::{ENDPOINT, LABEL, endpoint, is_label};
+use crate::testbed::names::{DOMAIN, ENDPOINT, LABEL, endpoint, is_domain, is_label};
 
 /// The keys.
-pub(crate) const GATEWAY_KEYS: &[&str] = &["address", "parent", "namespace", "labels"];
+pub(crate) const GATEWAY_KEYS: &[&str] = &["address", "parent", "class", "namespace", "labels"];
 
 const FORM: &str =
     "where it is, like {address: 203.0.113.7:80, namespace: ingress, labels: {app: gateway}}";
 
 const PARENT: &str = "a Gateway of the Gateway API, as NAMESPACE/NAME";
+const CLASS: &str = "the GatewayClass of a Gateway that the run makes";
+/// The keys of which there is one.
+const WAYS: [&str; 3] = ["address", "parent", "class"];
 
 /// Reads the block.
 pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<GatewaySpec> {
     let fields = Fields::read(node, path, GATEWAY_KEYS, FORM, problems)?;
-    match (fields.get("address"), fields.get("parent")) {
-        (None, None) => {
-            let expected = format!("{ENDPOINT}; or `parent`, {PARENT}");
+    let ways: Vec<(&str, &Node)> =
+        WAYS.iter().filter_map(|key| Some((*key, fields.get(key)?))).collect();
+    match ways[..] {
+        [] => {
+            let expected = format!("{ENDPOINT}; or `parent`, {PARENT}; or `class`, {CLASS}");
             problems.add(fields.at, path, "no `address`", expected);
         }
-        (Some(_), Some(node)) => {
-            let expected = "one of them: the address of a parent comes from its status";
-            problems.add(node.at, &fields.path_of("parent"), "`parent` beside `address`", expected);
+        [(first, _), (second, node), ..] => {
+            let expected = "one of them: the address of a Gateway comes from its status";
+            let found = format!("`{second}` beside `{first}`");
+            problems.add(node.at, &fields.path_of(second), found, expected);
         }
-        _ => {}
+        [_] => {}
     }
     let address =
         fields.checked("address", ENDPOINT, |text: &String| endpoint(text).is_some(), problems);
     let parent: Option<String> =
         fields.checked("parent", PARENT, |text: &String| parent_of(text).is_some(), problems);
     let parent = parent.and_then(|text| parent_of(&text));
+    let is_class = |name: &String| is_domain(name);
+    let class = fields.checked("class", &format!("{CLASS}: {DOMAIN}"), is_class, problems);
     let namespace = fields.checked("namespace", LABEL, |name: &String| is_label(name), problems);
     let of_pods = fields.get("labels");
     let labels =
@@ -48,10 +56,10 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<G
             problems.add(node.at, &fields.path_of(there), format!("`{there}` alone"), expected);
         }
     }
-    if address.is_none() && parent.is_none() {
+    if address.is_none() && parent.is_none() && class.is_none() {
         return None;
     }
-    Some(GatewaySpec { address, parent, namespace, labels })
+    Some(GatewaySpec { address, parent, class, namespace, labels })
 }
 
 fn parent_of(text: &str) -> Option<ParentGateway> {

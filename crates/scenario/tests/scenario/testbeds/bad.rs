@@ -96,11 +96,15 @@ fn clusters() {
         gateway: 203.0.113.7:80
             x.yaml:4:14: testbed.kubernetes.gateway: found `203.0.113.7:80`, expected where it is, like {address: 203.0.113.7:80, namespace: ingress, labels: {app: gateway}}
         gateway: {}
-            x.yaml:4:14: testbed.kubernetes.gateway: found no `address`, expected an address with a port, like 203.0.113.7:80; or `parent`, a Gateway of the Gateway API, as NAMESPACE/NAME
+            x.yaml:4:14: testbed.kubernetes.gateway: found no `address`, expected an address with a port, like 203.0.113.7:80; or `parent`, a Gateway of the Gateway API, as NAMESPACE/NAME; or `class`, the GatewayClass of a Gateway that the run makes
         gateway: {parent: public}
             x.yaml:4:23: testbed.kubernetes.gateway.parent: found `public`, expected a Gateway of the Gateway API, as NAMESPACE/NAME
         gateway: {address: 203.0.113.7:80, parent: infra/public}
-            x.yaml:4:48: testbed.kubernetes.gateway.parent: found `parent` beside `address`, expected one of them: the address of a parent comes from its status
+            x.yaml:4:48: testbed.kubernetes.gateway.parent: found `parent` beside `address`, expected one of them: the address of a Gateway comes from its status
+        gateway: {class: contour, parent: infra/public}
+            x.yaml:4:22: testbed.kubernetes.gateway.class: found `class` beside `parent`, expected one of them: the address of a Gateway comes from its status
+        gateway: {class: Contour}
+            x.yaml:4:22: testbed.kubernetes.gateway.class: found `Contour`, expected the GatewayClass of a Gateway that the run makes: a name of lower-case letters, digits, - and . that starts with a letter or digit
         gateway: {address: 203.0.113.7}
             x.yaml:4:24: testbed.kubernetes.gateway.address: found `203.0.113.7`, expected an address with a port, like 203.0.113.7:80
         gateway: {address: 203.0.113.7:80, namespace: ingress}

@@ -1,0 +1,188 @@
+use std::collections::BTreeMap;
+
+use hopbench_model::{GatewaySpec, MeshMode, ParentGateway, PodNetwork, ServerImage, Variant};
+use serde_json::json;
+
+use super::*;
+use crate::api::rights::RIGHTS;
+use crate::plan::assign::assign;
+use crate::plan::fixture::{path, plan, point, spec};
+use crate::plan::nodes::NodeFacts;
+use crate::plan::placement::placement;
+
+fn discovery(nodes: &[&str]) -> Discovery {
+    let node = |name: &&str| NodeFacts { name: (*name).to_owned(), ..NodeFacts::default() };
+    let classes = BTreeMap::from([("gvisor".to_owned(), "runsc".to_owned())]);
+    Discovery {
+        version: String::new(),
+        nodes: nodes.iter().map(node).collect(),
+        has_nodes: true,
+        runtime_classes: Some(classes),
+    }
+}
+
+fn needs(spec: &ClusterSpec, paths: Vec<Path>, nodes: &[&str]) -> Vec<String> {
+    let placement = placement(&plan(paths, vec![point("rr", "hopbench"), point("http", "nginx")]));
+    let discovery = discovery(nodes);
+    let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
+    let told = missing(spec, &placement, &discovery, &assigned);
+    told.into_iter()
+        .map(|need| format!("{}: {}: {}", need.path.unwrap_or_default(), need.what, need.why))
+        .collect()
+}
+
+#[test]
+fn only_the_paths_concerned_are_told() {
+    let mut spec = spec();
+    let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
+    spec.networks.insert("overlay".into(), overlay);
+    let proxied = path("proxied", "pod@a", "pod@b", Via::Gateway("b".into()));
+    let told = needs(
+        &spec,
+        vec![
+            path("fine", "pod@a", "pod+runsc@b", Via::ClusterIp),
+            path("far", "pod@a", "pod@b", Via::NodePort("c".into())),
+            path("kind", "eni@a", "eni@b", Via::Direct),
+            path("class", "overlay@a", "pod+kata@b", Via::Direct),
+            proxied,
+        ],
+        &["n1", "n2"],
+    );
+    let starts = [
+        "class: RuntimeClass kata: pod+kata@b: the cluster has gvisor",
+        "class: RuntimeClass overlay: overlay@a: the cluster has gvisor",
+        "far: node c: found no node that pods may be put on beside those for a, b; the cluster has n1, n2",
+        "kind: network eni: eni@a: nothing says what `eni` is on the cluster",
+        "proxied: a variant: nothing says how the proxies are set up",
+    ];
+    let mut told = told;
+    told.sort();
+    assert_eq!(told.len(), starts.len(), "{told:#?}");
+    for (told, start) in told.iter().zip(starts) {
+        assert!(told.starts_with(start), "{told}\n{start}");
+    }
+}
+
+#[test]
+fn a_right_that_is_missing_stops_only_who_needs_it() {
+    let mut proxied = path("proxied", "pod@a", "pod@b", Via::Direct);
+    proxied.mesh = MeshMode::Both;
+    proxied.variant = Some(Variant::plain());
+    let paths = vec![
+        path("plain", "pod@a", "pod@b", Via::ClusterIp),
+        path("sandboxed", "pod@a", "pod+runsc@b", Via::Direct),
+        proxied,
+        path("given", "pod@a", "pod@b", Via::Gateway(String::new())),
+    ];
+    let placement = placement(&plan(paths, vec![point("rr", "hopbench")]));
+    let discovery = discovery(&["n1", "n2"]);
+    let told = |spec: &ClusterSpec, lacks: &dyn Fn(&Right) -> bool| -> Vec<String> {
+        let lacking = RIGHTS.iter().filter(|right| lacks(right));
+        let lacking = lacking.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
+        let needs = of_rights(spec, &placement, &discovery, &lacking.collect::<Vec<_>>());
+        needs
+            .into_iter()
+            .map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.why))
+            .collect()
+    };
+    let mut spec = spec();
+    let optional = |right: &Right| !right.only_for.is_empty();
+    let of_paths = [
+        "proxied: this user may not patch secrets (for sidecars of hopbench's own)",
+        "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata and the like)",
+    ];
+    assert_eq!(told(&spec, &optional), of_paths);
+    assert_eq!(told(&spec, &|_| false), [""; 0]);
+    let core = told(&spec, &|right| right.resource == "secrets");
+    assert_eq!(core, [": this user may not create secrets", of_paths[0]]);
+    let of_class = GatewaySpec { class: Some("c".into()), ..gateway() };
+    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..gateway() });
+    let routes = "get gateways (for `gateway: {parent: ...}` and `gateway: {class: ...}`)";
+    let gateways = |right: &Right| right.resource == "gateways";
+    assert_eq!(told(&spec, &gateways), [format!("given: this user may not {routes}")]);
+    spec.gateway = Some(of_class);
+    let both = routes.replacen("get gateways", "get gateways, create gateways", 1);
+    assert_eq!(told(&spec, &gateways), [format!("given: this user may not {both}")]);
+    spec.gateway = None;
+    spec.network_policy = true;
+    let whole = ": this user may not create networkpolicies (for `network-policy: true`)";
+    assert_eq!(told(&spec, &optional), [&[whole][..], &of_paths].concat());
+}
+
+#[test]
+fn fewer_nodes_are_advised_only_where_there_are_too_few() {
+    let mut spec = spec();
+    let remedies = |spec: &ClusterSpec, to: &str, nodes: &[&str]| -> Vec<String> {
+        let placement = placement(&plan(
+            vec![path("p", "pod@a", to, Via::Direct)],
+            vec![point("rr", "hopbench")],
+        ));
+        let discovery = discovery(nodes);
+        let assigned = assign(&spec.nodes, &placement.nodes(), &discovery.nodes);
+        missing(spec, &placement, &discovery, &assigned)
+            .into_iter()
+            .map(|need| need.remedy)
+            .collect()
+    };
+    assert_eq!(
+        remedies(&spec, "pod@b", &["n1"]),
+        ["use fewer nodes, or say others under `nodes:`"]
+    );
+    spec.nodes[1].node = Some("gone".to_owned());
+    assert_eq!(remedies(&spec, "pod@b", &["n1", "n2"]), ["say another under `nodes:`"]);
+}
+
+#[test]
+fn a_patch_that_fits_no_pod_is_told_before_anything_is_made() {
+    let mut spec = spec();
+    spec.patch =
+        Some(json!({"spec": {"containers": [{"name": "agent", "resource": {}, "imag": "x"}]}}));
+    let told = needs(&spec, vec![path("p", "pod@a", "pod@b", Via::Direct)], &["n1", "n2"]);
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].starts_with(": a patch that fits: a Pod has no field `spec.containers[0].imag`"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn cells_that_cannot_be_measured_say_why() {
+    let mut spec = spec();
+    let cell = |program: &str, workload: &str, via: Via, engine| {
+        let mut point = point(workload, program);
+        point.job.engine = engine;
+        (path("p", "pod@a", "pod+runsc@b", via), point)
+    };
+    let why = |spec: &ClusterSpec, (path, point): (Path, Point)| {
+        unsupported(spec, &path, &point).unwrap_or_default()
+    };
+    let epoll = EngineKind::Epoll;
+    assert_eq!(why(&spec, cell("hopbench", "rr", Via::ClusterIp, epoll)), "");
+    assert!(
+        why(&spec, cell("hopbench", "ping", Via::ClusterIp, epoll))
+            .starts_with("ICMP has no ports")
+    );
+    assert!(why(&spec, cell("nginx", "http", Via::Direct, epoll)).contains("give its image under"));
+    let image = "nginx:1".to_owned();
+    let nginx = ServerImage { image, port: 80, cpu_millis: None, args: vec![], request: None };
+    spec.servers.insert("nginx".into(), nginx);
+    assert_eq!(why(&spec, cell("nginx", "http", Via::Direct, epoll)), "");
+    assert_eq!(
+        why(&spec, cell("hopbench", "rr", Via::Direct, EngineKind::Uring)),
+        "gVisor has no io_uring"
+    );
+}
+
+fn gateway() -> GatewaySpec {
+    GatewaySpec {
+        address: None,
+        parent: None,
+        class: None,
+        namespace: None,
+        labels: BTreeMap::new(),
+    }
+}
+
+fn parent() -> ParentGateway {
+    ParentGateway { namespace: "infra".into(), name: "public".into() }
+}
