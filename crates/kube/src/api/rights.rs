@@ -78,6 +78,7 @@ pub const RIGHTS: &[Right] = &[
     Right { only_for: METERS, ..right("", "nodes/proxy", &["get"], false) },
     Right { only_for: DOCTOR, ..right("", "services", &["list"], true) },
     Right { only_for: DOCTOR, ..right("apps", "daemonsets", &["list"], true) },
+    Right { only_for: DOCTOR, ..right(GATEWAY_GROUP, "gateways", &["list"], true) },
     Right {
         only_for: DOCTOR,
         ..right("apiextensions.k8s.io", "customresourcedefinitions", &["list"], false)

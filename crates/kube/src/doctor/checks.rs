@@ -1,11 +1,10 @@
 //! The checks of a cluster, one file each.
 
 mod image;
-mod kube_proxy;
 mod mesh;
 mod meters;
+mod network;
 mod nodes;
-mod pod_network;
 mod pod_security;
 mod prometheus;
 mod rights;
@@ -22,8 +21,9 @@ pub(crate) const CHECKS: &[Check] = &[
     rights::CHECK,
     image::CHECK,
     pod_security::CHECK,
-    pod_network::CHECK,
-    kube_proxy::CHECK,
+    network::pod_network::CHECK,
+    network::kube_proxy::CHECK,
+    network::gateway_api::CHECK,
     runtime_classes::CHECK,
     mesh::CHECK,
     meters::CHECK,

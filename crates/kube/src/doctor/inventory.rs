@@ -13,13 +13,14 @@ use k8s_openapi::jiff::Timestamp;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::api::{ListParams, PartialObjectMeta as Named, PostParams};
 use kube::{Client, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::rights::{self, Right};
 use crate::cleanup::garbage_collect::{CleanupScope, FoundRun, clean};
 use crate::cleanup::heartbeat;
+use crate::objects::service::gateway::VERSION;
 use crate::objects::typed::typed;
 use crate::observe::meters;
 use crate::observe::meters::target::MeterTarget;
@@ -44,6 +45,9 @@ pub(crate) struct Inventory {
     pub(crate) deployments: Answered<Vec<(String, String)>>,
     pub(crate) services: Answered<Vec<ServiceFound>>,
     pub(crate) definitions: Answered<Vec<String>>,
+    /// GatewayClasses and Gateways, as they are.
+    pub(crate) gateway_classes: Answered<Vec<Value>>,
+    pub(crate) gateways: Answered<Vec<Value>>,
     /// Rights that are missing, with what is done.
     pub(crate) lacking: Answered<Vec<(&'static Right, &'static str)>>,
     /// The namespaces of runs.
@@ -114,6 +118,8 @@ impl Inventory {
             definitions: list::<Named<CustomResourceDefinition>, _>(access, |definition| {
                 definition.name_any()
             }),
+            gateway_classes: others(access, None, "gatewayclasses"),
+            gateways: others(access, given, "gateways"),
             lacking: rights::lacking(access, given, |_| true).map_err(said),
             runs: clean(
                 access,
@@ -166,6 +172,16 @@ where
     listed.map(|all| all.iter().map(read).collect()).map_err(|fault| fault.text)
 }
 
+/// Objects of the Gateway API, in a namespace or in all.
+fn others(access: &Access, namespace: Option<&str>, resource: &str) -> Answered<Vec<Value>> {
+    let client = access.client.clone();
+    let api = match namespace {
+        Some(namespace) => Api::others(client, VERSION, namespace, resource),
+        None => Api::everywhere(client, VERSION, resource),
+    };
+    access.ask(resource, api.list(ListParams::default())).map_err(|fault| fault.text)
+}
+
 fn images(node: &Node) -> Vec<String> {
     let images = node.status.as_ref().and_then(|status| status.images.as_ref());
     images.into_iter().flatten().flat_map(|image| image.names.iter().flatten()).cloned().collect()
@@ -215,6 +231,8 @@ impl Inventory {
             deployments: Ok(Vec::new()),
             services: Ok(Vec::new()),
             definitions: Ok(Vec::new()),
+            gateway_classes: Ok(Vec::new()),
+            gateways: Ok(Vec::new()),
             lacking: Ok(Vec::new()),
             runs: Ok(Vec::new()),
             privileged: Ok(()),

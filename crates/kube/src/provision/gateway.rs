@@ -1,7 +1,7 @@
 //! The Gateways that a run's routes are attached to: those that the run makes, and the words of
 //! Gateways and routes about themselves.
 
-mod status;
+pub(crate) mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

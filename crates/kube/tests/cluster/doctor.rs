@@ -49,6 +49,13 @@ fn the_cluster_is_told_as_it_is() {
     );
     // It runs as a process of the node, and tells its mode to nobody else.
     assert_eq!(of("kube-proxy").state, State::Limited);
+    let told = of("Gateway API").found;
+    for words in [
+        "contour-provisioned (projectcontour.io/provisioner)",
+        "projectcontour/contour of class contour at 10.199.0.200 port 80",
+    ] {
+        assert!(told.contains(words), "{told}");
+    }
     assert_eq!(of("Prometheus").found, "found monitoring/prometheus:9090");
 
     let (namespace, name) = ("monitoring".to_owned(), "prometheus".to_owned());

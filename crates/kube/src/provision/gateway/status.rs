@@ -16,8 +16,15 @@ pub(super) fn listener<'a>(
         .ok_or_else(|| format!("Gateway {place} has no listener for HTTP without a host name"))
 }
 
+/// Whether that listener takes routes of all namespaces.
+pub(crate) fn takes_routes_of_others(gateway: &Value, place: &ParentGateway) -> bool {
+    let Ok((name, _)) = listener(gateway, place) else { return false };
+    let mut all = gateway["spec"]["listeners"].as_array().into_iter().flatten();
+    all.any(|one| one["name"] == name && one["allowedRoutes"]["namespaces"]["from"] == "All")
+}
+
 /// Address and port of a Gateway that works. If it does not: all that it and its listener say.
-pub(super) fn entrance<'a>(
+pub(crate) fn entrance<'a>(
     gateway: &'a Value,
     place: &ParentGateway,
 ) -> Result<(&'a str, u64), String> {
@@ -66,7 +73,7 @@ pub(super) fn accepted(route: &Value, place: &ParentGateway) -> Result<(), Strin
 }
 
 /// What a condition says against an object as it is now; `None`: nothing.
-pub(super) fn denied(who: &str, object: &Value, all: &Value, kind: &str) -> Option<String> {
+pub(crate) fn denied(who: &str, object: &Value, all: &Value, kind: &str) -> Option<String> {
     let is_said = find(all, kind).is_some();
     condition(who, object, all, kind).err().filter(|_| is_said)
 }

@@ -5,7 +5,7 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
 
-pub(super) const CHECK: Check =
+pub(in crate::doctor::checks) const CHECK: Check =
     Check { name: "kube-proxy", needed_for: "what the report calls it", judge };
 
 fn judge(inventory: &Inventory) -> Finding {

@@ -7,7 +7,7 @@ use hopbench_testbed::Finding;
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
 
-pub(super) const CHECK: Check =
+pub(in crate::doctor::checks) const CHECK: Check =
     Check { name: "pod network", needed_for: "what the report calls it", judge };
 
 /// Starts of the names of workloads that make pod networks, with the networks' names.
