@@ -171,7 +171,7 @@ fn paths(data: &RunData) -> Vec<PathSummary> {
         name: path.name.clone(),
         from: path.from.to_string(),
         to: path.to.to_string(),
-        via: path.via.to_string(),
+        via: path.entrance(),
         mesh: path.mesh,
         variant: path.variant.as_ref().map(|variant| variant.name.clone()),
         proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),

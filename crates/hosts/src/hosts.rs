@@ -127,6 +127,7 @@ impl Testbed for Hosts {
             servers: vec![server],
             cpus: BTreeMap::new(),
             target,
+            host: None,
             hops,
             programs: Vec::new(),
             proxies: Vec::new(),

@@ -277,6 +277,7 @@ impl Testbed for Lab {
             nodes: everybody.clone().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
             cpus: everybody.filter_map(cpus).collect(),
             target,
+            host: None,
             hops,
             programs,
             proxies,

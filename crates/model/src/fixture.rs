@@ -52,6 +52,7 @@ pub fn path(name: &str) -> Path {
         from: place("host", "a"),
         to: place("host", "a"),
         via: Via::Direct,
+        gateway: None,
         clients: 1,
         backends: 1,
         gateways: None,

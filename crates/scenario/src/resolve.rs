@@ -132,7 +132,12 @@ fn resolve(
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
     let testbed = testbed(&fields, overrides, problems);
     let vocabulary = &testbed.vocabulary(vocabularies);
-    let words = Words { vocabulary, nodes: testbed.nodes(), has_gateway: testbed.has_gateway() };
+    let words = Words {
+        vocabulary,
+        nodes: testbed.nodes(),
+        has_gateway: testbed.has_gateway(),
+        gateways: testbed.gateways(),
+    };
     let paths = all_paths(&fields, &words, problems);
     // Who names a path that is not even tried is wrong, whatever else is.
     let tried = if paths.is_none() { tried(&fields) } else { None };
@@ -326,7 +331,11 @@ fn all_paths(
     }
     let out = variants::split(out, &mesh?, problems);
     variants::unique(&out, problems);
-    let out = out.into_iter().map(|(at, path)| match path.via {
+    let out = out.into_iter().map(|(at, path)| match &path.via {
+        Via::Gateway(name) if words.is_gateway(name) => {
+            let gateway = Some(name.clone());
+            (at, Path { via: Via::Gateway(String::new()), gateway, ..path })
+        }
         // It is where it is; a node that the path names has no part in it.
         Via::Gateway(_) if words.has_gateway => {
             (at, Path { via: Via::Gateway(String::new()), gateways: None, ..path })

@@ -204,6 +204,14 @@ impl Testbed {
         matches!(&self.chosen, Chosen::Kubernetes(cluster) if cluster.has_gateway())
     }
 
+    /// The names of further ones.
+    pub(crate) fn gateways(&self) -> Vec<String> {
+        match &self.chosen {
+            Chosen::Kubernetes(cluster) => cluster.gateways(),
+            _ => Vec::new(),
+        }
+    }
+
     /// With the nodes that the paths name, where the scenario lists none; and what of the scenario
     /// does not hold there.
     pub(crate) fn with(self, named: &BTreeSet<&str>) -> (TestbedSpec, Vec<String>) {

@@ -20,6 +20,8 @@ pub struct Route {
     pub cpus: BTreeMap<AgentId, Vec<usize>>,
     /// The address that the clients connect to.
     pub target: SocketAddr,
+    /// The host name of HTTP requests, by which a gateway knows where they go; absent: the target.
+    pub host: Option<String>,
     /// The hops of the traffic, in order: `veth`, `bridge a`, `dnat on a`, `vxlan` ...
     pub hops: Vec<String>,
     /// Processes of the server program, where it is not the agent; their CPU is the server's cost.

@@ -116,7 +116,7 @@ pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
             }
         }
         if members.len() > 1 {
-            let name = format!("{} → {}, {}", path.from, path.to, path.via);
+            let name = format!("{} → {}, {}", path.from, path.to, path.entrance());
             out.push(Family {
                 name,
                 variant: path.variant.as_ref().map(|variant| variant.name.clone()),
@@ -132,7 +132,7 @@ fn kin(one: &Path, other: &Path) -> bool {
     one.is_proxied()
         && other.is_proxied()
         && ends(one, other)
-        && one.via == other.via
+        && (&one.via, &one.gateway) == (&other.via, &other.gateway)
         && one.variant == other.variant
 }
 

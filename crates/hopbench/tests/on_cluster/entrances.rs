@@ -114,16 +114,46 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
 
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
-fn a_gateway_of_a_class_is_made_for_the_run() {
-    let Some(ground) = ground("a Gateway of a class") else { return };
-    let testbed = format!("{ANY_THREE}, gateway: {{class: contour-provisioned}}");
-    let rest = "rounds: 1\ntime: 5s\npaths: {made: pod@a -> pod@b via gateway}\n\
+fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
+    let Some(ground) = ground("Gateways of a class") else { return };
+    let testbed = format!(
+        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}}}"
+    );
+    let rest = "rounds: 1\ntime: 5s\nbaseline: direct\na-a: false\npaths:\n  direct: pod@a -> pod@b\n  \
+         given: pod@a -> pod@b via gateway@given\n  far: pod@c -> pod@b via gateway@given\n  \
+         made: pod@a -> pod@b via gateway@made\n\
          workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
     let records = ground.measured("made", &testbed, rest);
-    let [record] = &records[..] else { panic!("{records:#?}") };
-    assert_sound(record);
-    let gateway = record.proof.iter().find(|proof| proof.hop == "gateway").unwrap();
-    assert!(gateway.evidence.contains("of class contour-provisioned is Programmed"));
-    let [cost] = &record.cost.proxies[..] else { panic!("{:?}", record.cost.proxies) };
-    assert!(cost.figures["cores"] > 0.0 && cost.figures["memory_bytes"] > 0.0, "{cost:?}");
+    let mut paths: Vec<&str> = records.iter().map(|record| record.path.as_str()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["direct", "far", "given", "made"]);
+    for record in &records {
+        println!("{}: {:#?} {:?}", record.path, record.proof, record.cost.proxies);
+        assert_sound(record);
+        let evidence = |hop: &str| -> Vec<&str> {
+            let of_hop = record.proof.iter().filter(|proof| proof.hop == hop);
+            of_hop.map(|proof| proof.evidence.as_str()).collect()
+        };
+        match record.path.as_str() {
+            "direct" => assert!(evidence("gateway").is_empty()),
+            "made" => {
+                let [gateway] = evidence("gateway")[..] else { panic!("{:#?}", record.proof) };
+                for words in ["of class contour-provisioned is Programmed", "is Accepted"] {
+                    assert!(gateway.contains(words), "{gateway}");
+                }
+                assert!(evidence("peer").iter().all(|said| said.ends_with("the gateway")));
+                let [cost] = &record.cost.proxies[..] else { panic!("{:?}", record.cost.proxies) };
+                assert_eq!((cost.name.as_str(), cost.named), ("gateway", true));
+                for figure in ["cores", "memory_bytes"] {
+                    let told = record.settings.get("proxy_gateway");
+                    assert!(cost.figures.get(figure).is_some_and(|f| *f > 0.0), "{told:?}");
+                }
+            }
+            _ => {
+                let [gateway] = evidence("gateway")[..] else { panic!("{:#?}", record.proof) };
+                assert!(gateway.starts_with("Gateway projectcontour/contour ("), "{gateway}");
+                assert!(record.cost.proxies.is_empty(), "others may use it, too");
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     let mode = path.mesh;
     let mut needs = Vec::new();
     if ends.enters_existing_gateway() {
-        if spec.gateway.is_none() {
+        if spec.gateway_of(path).is_none() {
             let why = "nothing says where the gateway is".to_owned();
             needs.push(need(
                 "a gateway",

@@ -64,7 +64,7 @@ impl Blueprint {
                 ground.nodes.values().flat_map(|node| node.addresses.iter().copied()).collect();
             let leaves = |via: &Via| matches!(via, Via::LoadBalancer | Via::Address(_));
             let open = ground.placement.paths.values().any(|ends| {
-                leaves(&ends.path.via) || gateways::of_path(ground.spec, ends).is_some()
+                leaves(&ends.path.via) || gateways::of_path(ground.spec, &ends.path).is_some()
             });
             typed(&network_policy::network_policy(run, &nodes, open))
         };

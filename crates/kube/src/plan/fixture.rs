@@ -53,6 +53,7 @@ pub(crate) fn spec() -> ClusterSpec {
         patch: None,
         mesh: MeshSpec { provider: MeshProvider::Envoy, image: "envoy".into(), revision: None },
         gateway: None,
+        gateways: BTreeMap::new(),
         prometheus: None,
         network_policy: false,
         start_timeout_ns: 60_000_000_000,

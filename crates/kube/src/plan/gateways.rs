@@ -1,9 +1,9 @@
 //! The Gateways of the Gateway API that the routes of a run are attached to.
 
-use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway};
-use hopbench_testbed::placement::{Endpoints, Placement};
+use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway, Path};
+use hopbench_testbed::placement::Placement;
 
-/// The name of the Gateway that a run makes.
+/// The name of the Gateway that a run makes, if it is the only one.
 const NAME: &str = "gateway";
 
 /// A Gateway that routes of a run are attached to.
@@ -38,9 +38,13 @@ impl RouteGateway {
 }
 
 /// The Gateway that the routes of a path are attached to; `None`: the run makes no route for it.
-pub(crate) fn of_path(spec: &ClusterSpec, ends: &Endpoints) -> Option<RouteGateway> {
-    let gateway = spec.gateway.as_ref().filter(|_| ends.enters_existing_gateway())?;
-    let made = |class: &String| RouteGateway::Made { name: NAME.to_owned(), class: class.clone() };
+pub(crate) fn of_path(spec: &ClusterSpec, path: &Path) -> Option<RouteGateway> {
+    let gateway = spec.gateway_of(path)?;
+    let name = match &path.gateway {
+        Some(name) => format!("{NAME}-{name}"),
+        None => NAME.to_owned(),
+    };
+    let made = |class: &String| RouteGateway::Made { name, class: class.clone() };
     let given = gateway.parent.clone().map(RouteGateway::Given);
     given.or_else(|| gateway.class.as_ref().map(made))
 }
@@ -53,6 +57,6 @@ pub(crate) fn pods(gateway: &GatewaySpec) -> Option<(&str, String)> {
 
 /// Whether a run makes a Gateway, whose pods are then in its namespace.
 pub(crate) fn makes_one(spec: &ClusterSpec, placement: &Placement) -> bool {
-    let gateways = placement.paths.values().filter_map(|ends| of_path(spec, ends));
+    let gateways = placement.paths.values().filter_map(|ends| of_path(spec, &ends.path));
     gateways.into_iter().any(|gateway| gateway.is_made())
 }

@@ -30,7 +30,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
     let mut all = Vec::new();
     // Their names have numbers by the order of the paths' names, not by that of the plan.
     let has_one =
-        |ends: &&Endpoints| ends.service.is_some() || gateways::of_path(spec, ends).is_some();
+        |ends: &&Endpoints| ends.service.is_some() || gateways::of_path(spec, &ends.path).is_some();
     for (number, ends) in placement.paths.values().filter(has_one).enumerate() {
         let path = &ends.path.name;
         if ends.path.gateways.is_some() {

@@ -120,7 +120,7 @@ fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
     match (&path.via, who) {
         // A Gateway that routes by requests connects by itself. On the client's node it may have
         // that node's address.
-        (_, Who::Client) if gateways::of_path(&known.built.spec, known.ends).is_some() => {
+        (_, Who::Client) if gateways::of_path(&known.built.spec, path).is_some() => {
             path.from.network == "host"
         }
         (_, Who::Client) => true,

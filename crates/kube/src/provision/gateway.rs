@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::future::join_all;
-use hopbench_model::{Fault, ParentGateway, Proof};
+use hopbench_model::{Fault, ParentGateway, Path, Proof};
 use kube::Client;
 use kube::api::ListParams;
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub(crate) async fn attach(
         .iter()
         .filter_map(|service| {
             let ends = built.placement.paths.get(&service.path)?;
-            let gateway = gateways::of_path(&built.spec, ends)?;
+            let gateway = gateways::of_path(&built.spec, &ends.path)?;
             Some((service.name.as_str(), built.entries.get(&service.name)?.port, gateway))
         })
         .collect();
@@ -181,13 +181,13 @@ fn no_such_class(all: &[Value], class: &str) -> Option<String> {
 pub(crate) fn pods_of(
     access: &Access,
     built: &Built,
-    path: &str,
+    path: &Path,
     route: &str,
 ) -> Result<Vec<GatewayPod>, Fault> {
-    let gateway = built.placement.paths.get(path).and_then(|e| gateways::of_path(&built.spec, e));
+    let gateway = gateways::of_path(&built.spec, path);
     let Some(gateway) = gateway.filter(RouteGateway::is_made) else { return Ok(Vec::new()) };
     let Some(Ok(at)) = built.gateways.get(route) else { return Ok(Vec::new()) };
-    let said = built.spec.gateway.as_ref().and_then(gateways::pods);
+    let said = built.spec.gateway_of(path).and_then(gateways::pods);
     let place = gateway.place(&built.run.namespace);
     access.ask("the Gateway's pods", async {
         match said {

@@ -34,7 +34,10 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
         // By whatever translates: kube-proxy, Cilium ...
         Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node_text())),
         Via::NodePort(node) => hops.push(format!("node port of {node}")),
-        Via::Gateway(node) if node.is_empty() => hops.push("gateway".to_owned()),
+        Via::Gateway(node) if node.is_empty() => {
+            let name = path.gateway.iter().map(|name| format!(" {name}"));
+            hops.push(format!("gateway{}", name.collect::<String>()));
+        }
         Via::Gateway(_) => {
             let nodes: BTreeSet<&str> = ends.gateways.iter().map(|pod| &*pod.place.node).collect();
             let nodes = nodes.into_iter().collect::<Vec<_>>().join(", ");

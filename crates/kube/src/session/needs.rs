@@ -1,10 +1,11 @@
 //! The needs of a plan that the cluster does not meet, and the cells that cannot be measured.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{ClusterSpec, EngineKind, MeshProvider, Path, Place, Point, Via};
+use hopbench_model::{ClusterSpec, EngineKind, Job, MeshProvider, Path, Place, Point, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Placement, PodId};
 use hopbench_testbed::{Need, refusals};
+use serde_json::Value;
 
 use crate::api::labels::RunIdentity;
 use crate::api::rights::{self, Right};
@@ -88,31 +89,28 @@ pub(crate) fn of_rights(
     needs
 }
 
-/// Needs of the paths whose route is attached to a Gateway; `lacking` says why it cannot be.
+/// Needs of the paths whose routes are attached to Gateways; `lacking` says why they cannot be.
 pub(crate) fn of_gateway(
     spec: &ClusterSpec,
     placement: &Placement,
-    lacking: impl FnOnce(&RouteGateway) -> Option<String>,
+    mut lacking: impl FnMut(&RouteGateway) -> Option<String>,
 ) -> Vec<Need> {
-    let attached = placement.paths.values().filter(|ends| gateways::of_path(spec, ends).is_some());
-    let attached: Vec<&Endpoints> = attached.collect();
-    let Some(gateway) = attached.first().and_then(|ends| gateways::of_path(spec, ends)) else {
-        return Vec::new();
-    };
-    let need = |what: &str, why: &str, remedy: &str| -> Vec<Need> {
-        let of = |ends: &&Endpoints| Need::new(Some(&ends.path), what, why.to_owned(), remedy);
-        attached.iter().map(of).collect()
-    };
-    if attached.iter().map(|ends| ends.by_program().count()).sum::<usize>() > 1 {
-        let why = "requests of several routes at one Gateway could not be told apart";
-        let remedy = "have one path `via: gateway` with one server program in a run";
-        return need(Need::IMPOSSIBLE, why, remedy);
+    let mut attached: BTreeMap<RouteGateway, Vec<&Path>> = BTreeMap::new();
+    for Endpoints { path, .. } in placement.paths.values() {
+        if let Some(gateway) = gateways::of_path(spec, path) {
+            attached.entry(gateway).or_default().push(path);
+        }
     }
-    let remedy = match gateway {
-        RouteGateway::Given(_) => "name another under `gateway: {parent: NAMESPACE/NAME}`",
-        RouteGateway::Made { .. } => "name another under `gateway: {class: NAME}`",
+    let of_one = |(gateway, paths): (&RouteGateway, &Vec<&Path>)| -> Vec<Need> {
+        let Some(why) = lacking(gateway) else { return Vec::new() };
+        let remedy = match gateway {
+            RouteGateway::Given(_) => "name another with `parent: NAMESPACE/NAME`",
+            RouteGateway::Made { .. } => "name another with `class: NAME`",
+        };
+        let need = |path: &&Path| Need::new(Some(path), "a Gateway", why.clone(), remedy);
+        paths.iter().map(need).collect()
     };
-    lacking(&gateway).map(|why| need("a Gateway", &why, remedy)).unwrap_or_default()
+    attached.iter().flat_map(of_one).collect()
 }
 
 /// Whether a path needs this right, which only some paths need.
@@ -123,7 +121,7 @@ fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, right: &Rig
             .and_then(|attachment| attachment.runtime_class)
             .is_some_and(|class| discovery.is_sandbox(&class))
     };
-    let gateway = gateways::of_path(spec, ends);
+    let gateway = gateways::of_path(spec, &ends.path);
     match right.resource {
         _ if right.only_for.is_empty() => false,
         SECRETS => {
@@ -261,9 +259,14 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
             server.program
         ));
     }
-    let is_routed = spec.gateway.as_ref().is_some_and(|gateway| gateway.address.is_none());
-    if is_routed && path.via == Via::Gateway(String::new()) && !point.job.kind().is_http() {
-        return Some("an HTTPRoute takes HTTP only".to_owned());
+    if gateways::of_path(spec, path).is_some() {
+        if !point.job.kind().is_http() {
+            return Some("an HTTPRoute takes HTTP only".to_owned());
+        }
+        if sets_host(&point.job) {
+            let why = "by the Host of requests a Gateway tells the run's routes apart: the workload must not set it";
+            return Some(why.to_owned());
+        }
     }
     let in_gvisor = |place: &&Place| {
         let class = place.runtime.as_ref().map(|runtime| runtime_class(spec, runtime));
@@ -273,6 +276,13 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
         return Some("gVisor has no io_uring".to_owned());
     }
     None
+}
+
+/// Whether a workload says the host name of its requests itself.
+fn sets_host(job: &Job) -> bool {
+    let headers = job.params.get("headers").and_then(Value::as_array).into_iter().flatten();
+    let mut names = headers.filter_map(|header| header.as_str()?.split_once(':'));
+    names.any(|(name, _)| name.eq_ignore_ascii_case("host"))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hopbench_model::{ClusterSpec, Via};
-use hopbench_testbed::placement::Endpoints;
+use hopbench_model::{ClusterSpec, GatewaySpec, Via};
 use hopbench_testbed::{AgentId, MeteredKind, Route};
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::ResourceExt;
@@ -34,16 +33,21 @@ pub(crate) fn watch(access: &Access, built: &Built) -> Watch {
         // Pods of others in a namespace that was given are no part of the run.
         labels: built.run.is_guest.then(|| labels::of_run(&built.run.name)),
     }];
-    scopes.extend(gateway(&built.spec));
+    scopes.extend(given(&built.spec).filter_map(scope));
     let nodes = built.nodes.values().map(|node| node.name.clone()).collect();
     let watch = Watch::start(access.runtime.handle(), &access.client, &scopes, &nodes);
     watch.settle(SETTLE);
     watch
 }
 
-/// The scope of the gateway that the scenario names.
-fn gateway(spec: &ClusterSpec) -> Option<Scope> {
-    let (namespace, labels) = gateways::pods(spec.gateway.as_ref()?)?;
+/// The gateways that the scenario names.
+fn given(spec: &ClusterSpec) -> impl Iterator<Item = &GatewaySpec> {
+    spec.gateway.iter().chain(spec.gateways.values())
+}
+
+/// The scope of a gateway whose pods the scenario names.
+fn scope(gateway: &GatewaySpec) -> Option<Scope> {
+    let (namespace, labels) = gateways::pods(gateway)?;
     Some(Scope { namespace: namespace.to_owned(), labels: Some(labels) })
 }
 
@@ -57,9 +61,13 @@ pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
     let mut namespaces = BTreeSet::from([namespace.clone()]);
     // Gateways of others have no node of the scenario: what happens there concerns every path that
     // may enter by them.
-    let enters =
-        built.placement.paths.get(&route.path).is_some_and(|ends| may_enter(&ends.path.via));
-    namespaces.extend(gateway(&built.spec).filter(|_| enters).map(|scope| scope.namespace));
+    let path = built.placement.paths.get(&route.path).map(|ends| &ends.path);
+    let entered: Vec<&GatewaySpec> = match path.map(|path| (path, built.spec.gateway_of(path))) {
+        Some((_, Some(gateway))) => vec![gateway],
+        Some((path, None)) if may_enter(&path.via) => given(&built.spec).collect(),
+        _ => Vec::new(),
+    };
+    namespaces.extend(entered.into_iter().filter_map(scope).map(|scope| scope.namespace));
     Concern {
         pods: ends
             .map(here)
@@ -77,13 +85,9 @@ pub(crate) fn concern(built: &Built, route: &Route) -> Concern {
     }
 }
 
-/// Whether a path may enter by a gateway of others: it is not known what is behind an address.
+/// Whether a path may enter by any gateway of others: it is not known what is behind an address.
 fn may_enter(via: &Via) -> bool {
-    match via {
-        Via::Gateway(node) => node.is_empty(),
-        Via::Address(_) | Via::LoadBalancer => true,
-        Via::Direct | Via::ClusterIp | Via::NodePort(_) => false,
-    }
+    matches!(via, Via::Address(_) | Via::LoadBalancer)
 }
 
 /// The readings of a route's containers and nodes.
@@ -151,13 +155,12 @@ fn made<'a>(built: &'a Built, route: &Route) -> &'a [GatewayPod] {
 /// The containers of the gateway that was there before, if the route enters by it: `gateway
 /// POD/CONTAINER`. Where its pods cannot be listed there are none.
 fn of_others(access: &Access, built: &Built, route: &Route) -> Vec<MeterTarget> {
-    let enters_one = |ends: &Endpoints| {
-        let is_made = gateways::of_path(&built.spec, ends).is_some_and(|made| made.is_made());
-        ends.enters_existing_gateway() && !is_made
-    };
-    let enters = built.placement.paths.get(&route.path).is_some_and(enters_one);
-    let scope = gateway(&built.spec)
-        .filter(|scope| enters && scope.labels.as_ref().is_some_and(|l| !l.is_empty()));
+    let path = built.placement.paths.get(&route.path).map(|ends| &ends.path);
+    let entered = path.and_then(|path| built.spec.gateway_of(path));
+    let scope = entered
+        .filter(|gateway| gateway.class.is_none())
+        .and_then(scope)
+        .filter(|scope| scope.labels.as_ref().is_some_and(|labels| !labels.is_empty()));
     let Some(Scope { namespace, labels: Some(labels) }) = scope else { return Vec::new() };
     let api: Api<Pod> = Api::namespaced(access.client.clone(), &namespace);
     let found = access.ask("the gateway's pods", api.list(ListParams::default().labels(&labels)));

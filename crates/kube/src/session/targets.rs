@@ -47,7 +47,7 @@ pub(super) fn target_of(
 fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<SocketAddr>, Fault> {
     let path = &ends.path;
     let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));
-    if let (true, Some(gateway)) = (ends.enters_existing_gateway(), &built.spec.gateway) {
+    if let (true, Some(gateway)) = (ends.enters_existing_gateway(), built.spec.gateway_of(path)) {
         let address = match &gateway.address {
             Some(address) => address,
             None => {

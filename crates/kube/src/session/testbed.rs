@@ -14,6 +14,7 @@ use crate::api::forward;
 use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
+use crate::objects::service::http_route::host_name;
 use crate::observe::meters::reading::Readings;
 use crate::plan::gateways;
 use crate::proof::facts::ProofFacts;
@@ -100,10 +101,14 @@ impl Testbed for Cluster {
         let target = targets::target_of(built, &ends, point)?;
         let of_point = program(&point.server);
         let service = built.service(&path.name, of_point.as_ref()).map(|one| one.name.clone());
-        if let Some(service) = service.filter(|_| ends.enters_existing_gateway()) {
-            let pods = gateway::pods_of(access, built, &path.name, &service)?;
+        if let Some(service) = service.as_ref().filter(|_| ends.enters_existing_gateway()) {
+            let pods = gateway::pods_of(access, built, &ends.path, service)?;
             built.gateway_pods.insert(path.name.clone(), pods);
         }
+        let host = service
+            .as_ref()
+            .filter(|name| built.gateways.contains_key(*name))
+            .map(|name| host_name(&built.run, name));
         let mut proxies = mesh::proxies(access, built, &ends, &servers, bypassed);
         let of_gateway = built.gateway_pods.get(&path.name).map(Vec::as_slice).unwrap_or_default();
         proxies.extend(gateway_pods::proxies(&built.nodes, of_gateway));
@@ -114,6 +119,7 @@ impl Testbed for Cluster {
             nodes: everybody.iter().map(|pod| (pod.agent(), pod.place.node.clone())).collect(),
             cpus: BTreeMap::new(),
             target,
+            host,
             hops: hops(built, &ends, bypassed),
             // They are in other machines' /proc.
             programs: Vec::new(),
@@ -220,7 +226,7 @@ impl Testbed for Cluster {
         let service = built.service(&route.path, program);
         let mut proofs =
             prove(&ProofFacts { built, ends: &ends, servers: &servers, service }, seen);
-        if let (Some(at), Some(service)) = (gateways::of_path(&built.spec, &ends), service) {
+        if let (Some(at), Some(service)) = (gateways::of_path(&built.spec, &ends.path), service) {
             proofs.push(gateway::prove(access, &built.run, &at, &service.name));
         }
         proofs.extend(hopbench_testbed::proxy_proofs(

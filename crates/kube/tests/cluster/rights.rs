@@ -11,9 +11,10 @@ use hopbench_kube::doctor::{State, examine};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_kube::{Access, Cluster, RIGHTS};
 use hopbench_model::{
-    GatewaySpec, MeshMode, ParentGateway, Plan, PrometheusSpec, TestbedSpec, Variant, Via, fixture,
+    GatewaySpec, MeshMode, ParentGateway, Path, Plan, PrometheusSpec, TestbedSpec, Variant, Via,
+    fixture,
 };
-use hopbench_testbed::Testbed;
+use hopbench_testbed::{Route, Testbed};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Namespace, Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
@@ -166,19 +167,15 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     let namespace = cluster.namespace().unwrap().to_owned();
     cluster.down();
     ground.assert_gone(&namespace);
-    let mut routed = Asked::new();
-    for (gateway, proxies) in gateways() {
-        let (access, noted) = printed.noted(folder.path());
-        enter(&ground, access, gateway, proxies);
-        routed.extend(noted.lock().unwrap().iter().cloned());
-    }
+    let (access, routed) = printed.noted(folder.path());
+    enter(&ground, access);
     let (access, examined) = printed.noted(folder.path());
     let lines = examine(&access, &spec);
     let rights = lines.iter().find(|(name, ..)| *name == "rights").unwrap();
     assert_eq!(rights.2.state, State::Works, "{rights:?}");
 
     let used: Asked = &*asked.lock().unwrap() | &*examined.lock().unwrap();
-    let used: Asked = &used | &routed;
+    let used: Asked = &used | &*routed.lock().unwrap();
     let each = |right: &'static hopbench_kube::Right| {
         right
             .verbs
@@ -207,33 +204,40 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     );
 }
 
-/// The Gateway of the test cluster and one of a class, with the number of proxies that are known.
-fn gateways() -> [(GatewaySpec, usize); 2] {
+/// Attaches routes to the Gateway of the test cluster and to one of a class, and removes them.
+fn enter(ground: &Ground, access: Access) {
+    let mut spec = spec();
+    let parent = ParentGateway { namespace: "projectcontour".into(), name: "contour".into() };
     let given = GatewaySpec {
         address: None,
-        parent: Some(ParentGateway { namespace: "projectcontour".into(), name: "contour".into() }),
+        parent: Some(parent),
         class: None,
         namespace: None,
         labels: BTreeMap::new(),
     };
     let class = Some("contour-provisioned".to_owned());
-    let made = GatewaySpec { parent: None, class, ..given.clone() };
-    [(given, 0), (made, 1)]
-}
-
-/// Attaches a route to a Gateway, and removes it.
-fn enter(ground: &Ground, access: Access, gateway: GatewaySpec, proxies: usize) {
-    let mut spec = spec();
-    spec.gateway = Some(gateway);
-    let paths = vec![path("in", "pod@a", "pod@b", Via::Gateway(String::new()))];
+    spec.gateways =
+        BTreeMap::from([("made".to_owned(), GatewaySpec { parent: None, class, ..given.clone() })]);
+    spec.gateway = Some(given);
+    let enters = |name: &str| path(name, "pod@a", "pod@b", Via::Gateway(String::new()));
+    let made = Path { gateway: Some("made".to_owned()), ..enters("made") };
+    let paths = vec![enters("in"), made];
     let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
     let plan = Plan { testbed, ..fixture::plan(paths, vec![point("http")]) };
     let mut cluster = Cluster::new(&spec, None).by(access);
     let missing = cluster.missing(&plan);
     assert!(missing.is_empty(), "{missing:?}");
     cluster.up(&plan).unwrap();
-    let (path, point) = cell(&plan, "in");
-    assert_eq!(cluster.route(path, point).unwrap().proxies.len(), proxies);
+    let routes = ["in", "made"].map(|name| {
+        let (path, point) = cell(&plan, name);
+        cluster.route(path, point).unwrap()
+    });
+    assert_ne!(routes[0].target, routes[1].target);
+    assert_ne!(routes[0].host, routes[1].host);
+    let proxies = |route: &Route| -> Vec<String> {
+        route.proxies.iter().map(|proxy| proxy.name.clone()).collect()
+    };
+    assert_eq!(routes.each_ref().map(proxies), [vec![], vec!["gateway".to_owned()]]);
     let namespace = cluster.namespace().unwrap().to_owned();
     cluster.down();
     ground.assert_gone(&namespace);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::path::Path;
+use super::path::{Path, Via};
 use crate::Nanos;
 
 /// A Kubernetes cluster, resolved but for what only the cluster knows.
@@ -46,6 +46,9 @@ pub struct ClusterSpec {
     /// Where `via: gateway` enters, where it is not a gateway of our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewaySpec>,
+    /// Further gateways, by the names that paths enter them by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gateways: BTreeMap<String, GatewaySpec>,
     /// Prometheus, where the scenario names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prometheus: Option<PrometheusSpec>,
@@ -62,6 +65,15 @@ impl ClusterSpec {
         let on_path: BTreeSet<&str> = path.nodes().collect();
         let of_path = self.nodes.iter().filter(|node| on_path.contains(node.name.as_str()));
         of_path.filter_map(|node| node.link_bits_per_s).min().filter(|_| on_path.len() > 1)
+    }
+
+    /// The gateway of the cluster by which a path enters; `None`: it enters by none, or nothing
+    /// says where it is.
+    pub fn gateway_of(&self, path: &Path) -> Option<&GatewaySpec> {
+        let enters = path.via == Via::Gateway(String::new());
+        let named = path.gateway.as_ref();
+        let found = named.map_or(self.gateway.as_ref(), |name| self.gateways.get(name));
+        found.filter(|_| enters)
     }
 }
 

@@ -143,6 +143,10 @@ pub struct Path {
     pub to: Place,
     /// How the clients reach them.
     pub via: Via,
+    /// The name of the cluster's gateway that it enters by, of several; absent: the only one, or
+    /// one of the testbed's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
     /// Clients, each a pod of its own (on `host`, an agent of its own); at least 1.
     pub clients: u32,
     /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a
@@ -229,17 +233,22 @@ impl Path {
         all.into_iter().filter(|(is, ..)| *is).map(|(_, setting, why)| (setting, why)).collect()
     }
 
+    /// What its clients connect to, in words: `direct`, `gateway@c`, `gateway@[c, d] x 5`. A gateway
+    /// of the cluster has its name.
+    pub fn entrance(&self) -> String {
+        if let (Via::Gateway(node), Some(gateways)) = (&self.via, &self.gateways) {
+            let more = gateways.more_nodes.iter().map(String::as_str);
+            let nodes = nodes_text(std::iter::once(node.as_str()).chain(more));
+            return format!("gateway@{nodes} x {}", gateways.count);
+        }
+        let name = self.gateway.as_ref().map(|name| format!("@{name}")).unwrap_or_default();
+        format!("{}{name}", self.via)
+    }
+
     /// What stands between its ends, in words: `direct`, `direct, mesh both`,
     /// `gateway@c, mesh server, variant stats`. The variant `plain` is not named.
     pub fn way(&self) -> String {
-        let mut way = match (&self.via, &self.gateways) {
-            (Via::Gateway(node), Some(gateways)) => {
-                let more = gateways.more_nodes.iter().map(String::as_str);
-                let nodes = nodes_text(std::iter::once(node.as_str()).chain(more));
-                format!("gateway@{nodes} x {}", gateways.count)
-            }
-            (via, _) => via.to_string(),
-        };
+        let mut way = self.entrance();
         if self.affinity == Affinity::ClientIp {
             way.push_str(&format!(", affinity {}", Affinity::CLIENT_IP));
         }
@@ -308,5 +317,7 @@ mod tests {
             let path = Path { via, mesh, variant, ..fixture::path("") };
             assert_eq!(path.way(), way);
         }
+        let (via, gateway) = (Via::Gateway(String::new()), Some("public".to_owned()));
+        assert_eq!(Path { via, gateway, ..fixture::path("") }.way(), "gateway@public");
     }
 }

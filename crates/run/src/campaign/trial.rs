@@ -221,7 +221,8 @@ impl CellTrial<'_> {
         let mut target = route.target;
         match workload.kind().transport {
             Transport::Http => {
-                job.params["url"] = format!("http://{target}{}", self.point.server.request).into();
+                let host = route.host.clone().unwrap_or_else(|| target.to_string());
+                job.params["url"] = format!("http://{host}{}", self.point.server.request).into();
             }
             // ICMP has no ports.
             Transport::Icmp => target.set_port(0),

@@ -140,6 +140,7 @@ impl Testbed for Bed {
             servers,
             target: *self.elsewhere.get(&path.name).unwrap_or_else(|| &self.targets[&path.name]),
             cpus: BTreeMap::new(),
+            host: None,
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
             proxies: self.proxies.get(&path.name).cloned().unwrap_or_default(),

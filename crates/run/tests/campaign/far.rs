@@ -164,6 +164,7 @@ impl Testbed for Far {
             clients,
             servers,
             cpus: BTreeMap::new(),
+            host: None,
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
             proxies: self.proxies.clone(),

@@ -14,6 +14,8 @@ pub(crate) struct Words<'a> {
     pub(crate) nodes: Nodes<'a>,
     /// Whether there is a gateway that no path has to place.
     pub(crate) has_gateway: bool,
+    /// The names of further ones.
+    pub(crate) gateways: Vec<String>,
 }
 
 /// A network kind with or without a runtime, not on any node yet.
@@ -33,7 +35,7 @@ pub const VIAS: &[(&str, &str)] = &[
     ("node-port@NODE", "a port of this node, which need not have a server"),
     (
         "gateway@NODE",
-        "an Envoy in a pod of this node, or of several as gateway@[NODE, NODE]; on a cluster with `gateway:`, the one that is there",
+        "an Envoy in a pod of this node, or of several as gateway@[NODE, NODE]; on a cluster with `gateway:`, that one; or a name of its `gateways:`",
     ),
     ("gateway", "the gateway that a cluster's `gateway:` says"),
     ("load-balancer", "the address that a load balancer has for a Service; on clusters"),
@@ -164,6 +166,9 @@ impl Words<'_> {
                 Some(("node-port", node)) => {
                     alone(Via::NodePort(self.node(node, at, path, problems)?.to_owned()))
                 }
+                Some(("gateway", name)) if self.is_gateway(name.trim()) => {
+                    alone(Via::Gateway(name.trim().to_owned()))
+                }
                 Some(("gateway", nodes)) => {
                     let (first, more_nodes) = self.nodes(nodes, at, path, problems)?;
                     let count = 1 + more_nodes.len() as u32;
@@ -184,19 +189,21 @@ impl Words<'_> {
                         .unwrap_or("NODE");
                     let (node_port, gateway) =
                         (format!("node-port@{node}"), format!("gateway@{node}"));
-                    let known = [
-                        "direct",
-                        "cluster-ip",
-                        &node_port,
-                        &gateway,
-                        "load-balancer",
-                        "address@HOST:PORT",
-                    ];
+                    let named: Vec<String> =
+                        self.gateways.iter().map(|name| format!("gateway@{name}")).collect();
+                    let mut known = vec!["direct", "cluster-ip", &node_port, &gateway];
+                    known.extend(named.iter().map(String::as_str));
+                    known.extend(["load-balancer", "address@HOST:PORT"]);
                     problems.unknown(at, path, text, &known);
                     None
                 }
             },
         }
+    }
+
+    /// Whether a gateway of the cluster has this name.
+    pub(crate) fn is_gateway(&self, name: &str) -> bool {
+        self.gateways.iter().any(|known| known == name)
     }
 
     /// `none`, `server`, `client` or `both`.

@@ -142,6 +142,10 @@ fn kubernetes() -> Value {
         "gateway" => {
             (gateway(), "The gateway that `via: gateway` enters, in place of one of our own")
         }
+        "gateways" => (
+            by_name("[a-z0-9]([a-z0-9-]{0,28}[a-z0-9])?", &gateway()),
+            "Gateways by the names that `via: gateway@NAME` enters them by",
+        ),
         "prometheus" => (prometheus(), "Where Prometheus is, to meter containers by"),
         "network-policy" => (
             json!({"type": "boolean", "default": false}),

@@ -33,7 +33,7 @@ use crate::vocabulary::{Network, Server, Vocabulary};
 #[rustfmt::skip]
 pub(crate) const CLUSTER_KEYS: &[&str] = &[
     "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch", "mesh",
-    "gateway", "prometheus", "network-policy", "start-timeout",
+    "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
 ];
 /// The words of `pull-policy`; the first is the usual one.
 pub(crate) const PULL_POLICIES: &[&str] = &["IfNotPresent", "Always", "Never"];
@@ -77,6 +77,7 @@ impl Default for Cluster {
                     revision: None,
                 },
                 gateway: None,
+                gateways: BTreeMap::new(),
                 prometheus: None,
                 network_policy: false,
                 start_timeout_ns: START_TIMEOUT_NS,
@@ -124,6 +125,9 @@ impl Cluster {
             spec.mesh = mesh::read(node, &path, problems);
         }
         spec.gateway = of("gateway").and_then(|(node, path)| gateway::read(node, &path, problems));
+        if let Some((node, path)) = of("gateways") {
+            spec.gateways = gateway::several(node, &path, problems);
+        }
         spec.prometheus =
             of("prometheus").and_then(|(node, path)| prometheus::read(node, &path, problems));
         spec.network_policy = fields.switch("network-policy", problems).unwrap_or(false);
@@ -159,6 +163,11 @@ impl Cluster {
     /// Whether the scenario says where `via: gateway` enters.
     pub(super) fn has_gateway(&self) -> bool {
         self.spec.gateway.is_some()
+    }
+
+    /// The names of the gateways that paths choose among.
+    pub(super) fn gateways(&self) -> Vec<String> {
+        self.spec.gateways.keys().cloned().collect()
     }
 
     /// The words of clusters with those that this one has besides.

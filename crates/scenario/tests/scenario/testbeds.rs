@@ -6,8 +6,8 @@ mod bad;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, PodNetwork, PrometheusSpec,
-    SECOND, ServerImage, TestbedSpec, Via,
+    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, Plan, PodNetwork,
+    PrometheusSpec, SECOND, ServerImage, TestbedSpec, Via,
 };
 use hopbench_scenario::{ClusterOverrides, Overrides, SHIPPED, read_testbed};
 use serde_json::json;
@@ -241,7 +241,7 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
     assert_eq!(
         problems(&text, &testbed_file("kubernetes:\n  imag: x\n")),
         "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, nodes, networks, \
-         runtimes, servers, patch, mesh, gateway, prometheus, network-policy, start-timeout; did you mean `image`?\n\
+         runtimes, servers, patch, mesh, gateway, gateways, prometheus, network-policy, start-timeout; did you mean `image`?\n\
          x.yaml:4:9: rounds: found `0`, expected 1 to 1000"
     );
     let text = on("paths: {p: host@a -> host@b}");
@@ -411,6 +411,32 @@ fn a_gateway_that_is_there_needs_no_node() {
 }
 
 #[test]
+fn paths_choose_among_several_gateways() {
+    let gateways = "gateways: {public: {parent: infra/public}, own: {class: contour}}";
+    let text = |via: &str| {
+        on(&format!(
+            "testbed: {{kubernetes: {{{gateways}}}}}\n\
+             paths: {{p: pod@a -> pod@b via gateway@public, q: pod@a -> pod@b via {via}}}"
+        ))
+    };
+    let own = plan(&text("gateway@own"));
+    let of = |plan: &Plan, at: usize| {
+        let path = &plan.paths[at];
+        (path.via.clone(), path.gateway.clone())
+    };
+    let named = |name: &str| (Via::Gateway(String::new()), Some(name.to_owned()));
+    assert_eq!([of(&own, 0), of(&own, 1)], [named("public"), named("own")]);
+    assert_eq!(own.testbed.nodes(), ["a", "b"]);
+    let spec = cluster(&own.testbed);
+    let class = spec.gateway_of(&own.paths[1]).and_then(|gateway| gateway.class.as_deref());
+    assert_eq!(class, Some("contour"));
+    // Any other name is a node's, with a gateway of our own.
+    assert_eq!(of(&plan(&text("gateway@c")), 1), (Via::Gateway("c".to_owned()), None));
+    let told = problems(&text("gateway"), &Overrides::default());
+    assert!(told.contains("gateway@NODE, gateway@own, gateway@public, load-balancer"), "{told}");
+}
+
+#[test]
 fn sidecars_and_runtimes_go_together_on_a_cluster() {
     let text = on(
         "testbed: {lab: , kubernetes: }\npaths: {p: bridge+runsc@a -> bridge+runsc@b mesh both}",
@@ -450,7 +476,7 @@ fn every_shipped_scenario_has_the_same_cells_on_a_cluster() {
         let resolved = resolved(scenario.text, &testbed("kubernetes"));
         let on_cluster = resolved.plan;
         let spec = cluster(&on_cluster.testbed);
-        let rest = |plan: &hopbench_model::Plan| {
+        let rest = |plan: &Plan| {
             let mut plan = plan.clone();
             if plan.budget_ns.is_some() {
                 // Trials are longer where it takes longer to begin one.

@@ -70,6 +70,22 @@ fn a_gateway_is_added_to_the_direct_path_wherever_that_stands() {
 }
 
 #[test]
+fn each_gateway_of_a_cluster_has_a_family() {
+    let through = |name: &str| Path {
+        gateway: Some(name.to_owned()),
+        ..path(Via::Gateway(String::new()), MeshMode::None, "plain")
+    };
+    let direct = path(Via::Direct, MeshMode::None, "");
+    let found = families(&[direct, through("old"), through("new")], None);
+    let told: Vec<_> =
+        found.iter().map(|family| (family.name.as_str(), family.members[1].path)).collect();
+    assert_eq!(
+        told,
+        [("bridge@a → bridge@b, gateway@old", 1), ("bridge@a → bridge@b, gateway@new", 2),]
+    );
+}
+
+#[test]
 fn steps_are_between_what_was_measured() {
     use MeshMode::{Both, Client, None, Server};
     for (modes, steps, beside) in [

@@ -86,7 +86,9 @@ fn cluster(
     if plan.paths.iter().any(Path::is_proxied) {
         rows.push(("mesh", mesh(spec)));
     }
-    if let Some(gateway) = &spec.gateway {
+    let named = spec.gateways.iter().map(|(name, gateway)| (format!("{name}: "), gateway));
+    let only = spec.gateway.iter().map(|gateway| (String::new(), gateway));
+    for (name, gateway) in only.chain(named) {
         let labels: Vec<String> =
             gateway.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let pods = match (&gateway.namespace, &gateway.class) {
@@ -99,7 +101,7 @@ fn cluster(
         let class = gateway.class.as_ref();
         let made = class.map(|class| at(format!("a Gateway of class {class} that it makes")));
         let entrance = gateway.address.clone().or(parent).or(made).unwrap_or_default();
-        rows.push(("gateway", format!("{entrance}; {pods}")));
+        rows.push(("gateway", format!("{name}{entrance}; {pods}")));
     }
     match &spec.prometheus {
         None => {}
@@ -134,7 +136,7 @@ fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
                 None => {}
             }
         }
-        let is_metered = spec.gateway.as_ref().is_none_or(|gateway| gateway.class.is_some());
+        let is_metered = spec.gateway_of(path).is_none_or(|gateway| gateway.class.is_some());
         if matches!(path.via, Via::Gateway(_)) && is_metered {
             awaited.insert("gateways");
         }
@@ -282,7 +284,8 @@ fn of_cluster(spec: &ClusterSpec, path: &Path, programs: BTreeSet<&str>) -> BTre
         needs.insert(spec.mesh.provider.name().to_owned());
     }
     if let Via::Gateway(_) = path.via {
-        needs.insert(if spec.gateway.is_some() { "the gateway" } else { "envoy" }.to_owned());
+        let is_given = spec.gateway_of(path).is_some();
+        needs.insert(if is_given { "the gateway" } else { "envoy" }.to_owned());
     }
     if path.via == Via::LoadBalancer {
         needs.insert("a load balancer".to_owned());

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use hopbench_model::{GatewaySpec, MeshMode, ParentGateway, PodNetwork, ServerImage, Variant};
 use serde_json::json;
 
@@ -185,4 +183,49 @@ fn gateway() -> GatewaySpec {
 
 fn parent() -> ParentGateway {
     ParentGateway { namespace: "infra".into(), name: "public".into() }
+}
+
+/// A path into the gateway of this name; empty: the only one.
+fn into(name: &str, gateway: &str) -> Path {
+    let gateway = (!gateway.is_empty()).then(|| gateway.to_owned());
+    Path { gateway, ..path(name, "pod@a", "pod@b", Via::Gateway(String::new())) }
+}
+
+#[test]
+fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
+    let mut spec = spec();
+    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..gateway() });
+    let of_class = |class: &str| GatewaySpec { class: Some(class.into()), ..gateway() };
+    spec.gateways = BTreeMap::from([
+        ("same".to_owned(), GatewaySpec { parent: Some(parent()), ..gateway() }),
+        ("one".to_owned(), of_class("c")),
+        ("other".to_owned(), of_class("c")),
+        ("at".to_owned(), GatewaySpec { address: Some("203.0.113.7:80".into()), ..gateway() }),
+    ]);
+    let names = [("a", ""), ("b", "same"), ("c", "one"), ("d", "other"), ("e", "at"), ("f", "one")];
+    let paths = names.map(|(name, gateway)| into(name, gateway)).into();
+    let placement = placement(&plan(paths, vec![point("http", "hopbench")]));
+    let mut asked = Vec::new();
+    let needs = of_gateway(&spec, &placement, |gateway| {
+        let place = gateway.place("run").to_string();
+        asked.push(place.clone());
+        (place == "run/gateway-one").then(|| "there is no such class".to_owned())
+    });
+    assert_eq!(asked, ["infra/public", "run/gateway-one", "run/gateway-other"]);
+    let told: Vec<_> = needs.into_iter().map(|need| need.path.unwrap()).collect();
+    assert_eq!(told, ["c", "f"]);
+}
+
+#[test]
+fn a_route_takes_http_whose_host_it_names() {
+    let mut spec = spec();
+    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..gateway() });
+    let why = |headers: Value, workload: &str| {
+        let mut point = point(workload, "hopbench");
+        point.job.params = serde_json::from_value(json!({"headers": headers})).unwrap();
+        unsupported(&spec, &into("in", ""), &point).unwrap_or_default()
+    };
+    assert_eq!(why(json!(["X-Host: a"]), "http"), "");
+    assert!(why(json!(["HOST: a"]), "http").starts_with("by the Host of requests a Gateway tells"));
+    assert_eq!(why(json!([]), "rr"), "an HTTPRoute takes HTTP only");
 }

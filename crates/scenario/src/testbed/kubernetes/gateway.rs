@@ -1,10 +1,13 @@
 //! `gateway:`, an ingress gateway of the cluster, or the class of one that the run makes.
 
+use std::collections::BTreeMap;
+
 use hopbench_model::{GatewaySpec, ParentGateway};
 
+use super::networks::entries;
 use super::texts::labels;
-use crate::document::fields::Fields;
-use crate::document::node::Node;
+use crate::document::fields::{Fields, joined};
+use crate::document::node::{Node, quoted};
 use crate::document::problem::Problems;
 use crate::testbed::names::{DOMAIN, ENDPOINT, LABEL, endpoint, is_domain, is_label};
 
@@ -16,6 +19,10 @@ const FORM: &str =
 
 const PARENT: &str = "a Gateway of the Gateway API, as NAMESPACE/NAME";
 const CLASS: &str = "the GatewayClass of a Gateway that the run makes";
+const SEVERAL: &str = "gateways by name, like {public: {parent: infra/public}, new: {class: NAME}}";
+/// The longest name of one of several: controllers put words before and behind it.
+const LONGEST: usize = 30;
+const NAME: &str = "a name of at most 30 lower-case letters, digits and -";
 /// The keys of which there is one.
 const WAYS: [&str; 3] = ["address", "parent", "class"];
 
@@ -60,6 +67,23 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<G
         return None;
     }
     Some(GatewaySpec { address, parent, class, namespace, labels })
+}
+
+/// Reads `gateways:`, the same by names.
+pub(super) fn several(
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+) -> BTreeMap<String, GatewaySpec> {
+    let mut out = BTreeMap::new();
+    for (name, at, value) in entries(node, path, SEVERAL, problems).unwrap_or_default() {
+        let key_path = joined(path, name);
+        if name.len() > LONGEST {
+            problems.add(at, &key_path, quoted(name), NAME);
+        }
+        out.extend(read(value, &key_path, problems).map(|gateway| (name.to_owned(), gateway)));
+    }
+    out
 }
 
 fn parent_of(text: &str) -> Option<ParentGateway> {

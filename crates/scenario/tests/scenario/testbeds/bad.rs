@@ -7,7 +7,7 @@ use crate::common::on;
 fn clusters() {
     let rows = r#"
         nothing: 1
-            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, mesh, gateway, prometheus, network-policy, start-timeout
+            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, mesh, gateway, gateways, prometheus, network-policy, start-timeout
         context: ''
             x.yaml:4:14: testbed.kubernetes.context: found ``, expected a context of the kubeconfig
         context: [a]
@@ -105,6 +105,14 @@ fn clusters() {
             x.yaml:4:22: testbed.kubernetes.gateway.class: found `class` beside `parent`, expected one of them: the address of a Gateway comes from its status
         gateway: {class: Contour}
             x.yaml:4:22: testbed.kubernetes.gateway.class: found `Contour`, expected the GatewayClass of a Gateway that the run makes: a name of lower-case letters, digits, - and . that starts with a letter or digit
+        gateways: {}
+            x.yaml:4:15: testbed.kubernetes.gateways: found an empty mapping, expected gateways by name, like {public: {parent: infra/public}, new: {class: NAME}}
+        gateways: {Public: {parent: infra/public}}
+            x.yaml:4:16: testbed.kubernetes.gateways: found `Public`, expected a name of at most 63 lower-case letters, digits and -
+        gateways: {aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: {class: c}}
+            x.yaml:4:16: testbed.kubernetes.gateways.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: found `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, expected a name of at most 30 lower-case letters, digits and -
+        gateways: {public: {parent: public}}
+            x.yaml:4:33: testbed.kubernetes.gateways.public.parent: found `public`, expected a Gateway of the Gateway API, as NAMESPACE/NAME
         gateway: {address: 203.0.113.7}
             x.yaml:4:24: testbed.kubernetes.gateway.address: found `203.0.113.7`, expected an address with a port, like 203.0.113.7:80
         gateway: {address: 203.0.113.7:80, namespace: ingress}

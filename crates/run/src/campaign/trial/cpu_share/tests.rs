@@ -28,6 +28,7 @@ fn lab() -> (Route, Record) {
         nodes: vec![(agents[0].clone(), "a".to_owned()), (agents[1].clone(), "b".to_owned())],
         cpus: BTreeMap::from([(agents[0].clone(), vec![0, 1]), (agents[1].clone(), vec![2, 3])]),
         target: "127.0.0.1:1".parse().unwrap(),
+        host: None,
         hops: Vec::new(),
         programs: Vec::new(),
         proxies: vec![
