@@ -52,7 +52,7 @@ pub fn path(name: &str) -> Path {
         from: place("host", "a"),
         to: place("host", "a"),
         via: Via::Direct,
-        gateway: None,
+        gateway_name: None,
         clients: 1,
         backends: 1,
         gateways: None,

@@ -132,7 +132,7 @@ fn kin(one: &Path, other: &Path) -> bool {
     one.is_proxied()
         && other.is_proxied()
         && ends(one, other)
-        && (&one.via, &one.gateway) == (&other.via, &other.gateway)
+        && (&one.via, &one.gateway_name) == (&other.via, &other.gateway_name)
         && one.variant == other.variant
 }
 

@@ -27,6 +27,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("sys", 1, &[]),
     // In the place of a dependency of kube-client: the workspace's `[patch.crates-io]`.
     ("jsonpath", 1, &[]),
+    ("regex", 1, &[]),
     ("wire", 2, &["model"]),
     ("control", 2, &["wire", "model", "sys"]),
     ("mesh", 2, &["model"]),

@@ -40,7 +40,7 @@ impl RouteGateway {
 /// The Gateway that the routes of a path are attached to; `None`: the run makes no route for it.
 pub(crate) fn of_path(spec: &ClusterSpec, path: &Path) -> Option<RouteGateway> {
     let gateway = spec.gateway_of(path)?;
-    let name = match &path.gateway {
+    let name = match &path.gateway_name {
         Some(name) => format!("{NAME}-{name}"),
         None => NAME.to_owned(),
     };

@@ -35,7 +35,7 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
         Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node_text())),
         Via::NodePort(node) => hops.push(format!("node port of {node}")),
         Via::Gateway(node) if node.is_empty() => {
-            let name = path.gateway.iter().map(|name| format!(" {name}"));
+            let name = path.gateway_name.iter().map(|name| format!(" {name}"));
             hops.push(format!("gateway{}", name.collect::<String>()));
         }
         Via::Gateway(_) => {

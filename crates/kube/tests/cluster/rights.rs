@@ -220,7 +220,7 @@ fn enter(ground: &Ground, access: Access) {
         BTreeMap::from([("made".to_owned(), GatewaySpec { parent: None, class, ..given.clone() })]);
     spec.gateway = Some(given);
     let enters = |name: &str| path(name, "pod@a", "pod@b", Via::Gateway(String::new()));
-    let made = Path { gateway: Some("made".to_owned()), ..enters("made") };
+    let made = Path { gateway_name: Some("made".to_owned()), ..enters("made") };
     let paths = vec![enters("in"), made];
     let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
     let plan = Plan { testbed, ..fixture::plan(paths, vec![point("http")]) };

@@ -71,7 +71,7 @@ impl ClusterSpec {
     /// says where it is.
     pub fn gateway_of(&self, path: &Path) -> Option<&GatewaySpec> {
         let enters = path.via == Via::Gateway(String::new());
-        let named = path.gateway.as_ref();
+        let named = path.gateway_name.as_ref();
         let found = named.map_or(self.gateway.as_ref(), |name| self.gateways.get(name));
         found.filter(|_| enters)
     }

@@ -146,7 +146,7 @@ pub struct Path {
     /// The name of the cluster's gateway that it enters by, of several; absent: the only one, or
     /// one of the testbed's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gateway: Option<String>,
+    pub gateway_name: Option<String>,
     /// Clients, each a pod of its own (on `host`, an agent of its own); at least 1.
     pub clients: u32,
     /// Servers behind the Service, each a pod of its own; more than 1 only with a Service or a
@@ -241,7 +241,7 @@ impl Path {
             let nodes = nodes_text(std::iter::once(node.as_str()).chain(more));
             return format!("gateway@{nodes} x {}", gateways.count);
         }
-        let name = self.gateway.as_ref().map(|name| format!("@{name}")).unwrap_or_default();
+        let name = self.gateway_name.as_ref().map(|name| format!("@{name}")).unwrap_or_default();
         format!("{}{name}", self.via)
     }
 
@@ -317,7 +317,7 @@ mod tests {
             let path = Path { via, mesh, variant, ..fixture::path("") };
             assert_eq!(path.way(), way);
         }
-        let (via, gateway) = (Via::Gateway(String::new()), Some("public".to_owned()));
-        assert_eq!(Path { via, gateway, ..fixture::path("") }.way(), "gateway@public");
+        let (via, gateway_name) = (Via::Gateway(String::new()), Some("public".to_owned()));
+        assert_eq!(Path { via, gateway_name, ..fixture::path("") }.way(), "gateway@public");
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                     from: from.on(&pair.from),
                     to: to.on(&pair.to),
                     via: via.clone(),
-                    gateway: None,
+                    gateway_name: None,
                     clients: 1,
                     backends: 1,
                     gateways: gateways.clone(),

@@ -422,7 +422,7 @@ fn paths_choose_among_several_gateways() {
     let own = plan(&text("gateway@own"));
     let of = |plan: &Plan, at: usize| {
         let path = &plan.paths[at];
-        (path.via.clone(), path.gateway.clone())
+        (path.via.clone(), path.gateway_name.clone())
     };
     let named = |name: &str| (Via::Gateway(String::new()), Some(name.to_owned()));
     assert_eq!([of(&own, 0), of(&own, 1)], [named("public"), named("own")]);

@@ -72,7 +72,7 @@ fn a_gateway_is_added_to_the_direct_path_wherever_that_stands() {
 #[test]
 fn each_gateway_of_a_cluster_has_a_family() {
     let through = |name: &str| Path {
-        gateway: Some(name.to_owned()),
+        gateway_name: Some(name.to_owned()),
         ..path(Via::Gateway(String::new()), MeshMode::None, "plain")
     };
     let direct = path(Via::Direct, MeshMode::None, "");

@@ -187,8 +187,8 @@ fn parent() -> ParentGateway {
 
 /// A path into the gateway of this name; empty: the only one.
 fn into(name: &str, gateway: &str) -> Path {
-    let gateway = (!gateway.is_empty()).then(|| gateway.to_owned());
-    Path { gateway, ..path(name, "pod@a", "pod@b", Via::Gateway(String::new())) }
+    let gateway_name = (!gateway.is_empty()).then(|| gateway.to_owned());
+    Path { gateway_name, ..path(name, "pod@a", "pod@b", Via::Gateway(String::new())) }
 }
 
 #[test]
