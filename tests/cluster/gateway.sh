@@ -1,6 +1,7 @@
 # A real Gateway of the Gateway API, projectcontour/contour: Contour beside the control plane, its Envoy on node n3, and
-# an address as a cloud gives one. And the GatewayClass contour-provisioned: for each Gateway of it, Contour's
-# provisioner makes a Contour and an Envoy in pods. Sourced, needs lib.sh and hosts.sh.
+# an address as a cloud gives one. It takes Ingresses of the IngressClass contour, too. And the GatewayClass
+# contour-provisioned: for each Gateway of it, Contour's provisioner makes a Contour and an Envoy in pods. Sourced, needs
+# lib.sh and hosts.sh.
 # shellcheck shell=bash disable=SC2154
 
 # What clients connect to: kube-proxy knows it for a load balancer's.
@@ -52,6 +53,11 @@ metadata: {name: contour, namespace: projectcontour}
 spec:
   gatewayClassName: contour
   listeners: [{name: http, protocol: HTTP, port: 80, allowedRoutes: {namespaces: {from: All}}}]
+---
+apiVersion: networking.k8s.io/v1
+kind: IngressClass
+metadata: {name: contour}
+spec: {controller: projectcontour.io/ingress-controller}
 ---
 apiVersion: projectcontour.io/v1alpha1
 kind: ContourDeployment

@@ -117,16 +117,16 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
 fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
     let Some(ground) = ground("Gateways of a class") else { return };
     let testbed = format!(
-        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}}}"
+        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}, ruled: {{ingress: contour}}}}"
     );
     let rest = "rounds: 1\ntime: 5s\nbaseline: direct\na-a: false\npaths:\n  direct: pod@a -> pod@b\n  \
          given: pod@a -> pod@b via gateway@given\n  far: pod@c -> pod@b via gateway@given\n  \
-         made: pod@a -> pod@b via gateway@made\n\
+         made: pod@a -> pod@b via gateway@made\n  ruled: pod@a -> pod@b via gateway@ruled\n\
          workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
     let records = ground.measured("made", &testbed, rest);
     let mut paths: Vec<&str> = records.iter().map(|record| record.path.as_str()).collect();
     paths.sort_unstable();
-    assert_eq!(paths, ["direct", "far", "given", "made"]);
+    assert_eq!(paths, ["direct", "far", "given", "made", "ruled"]);
     for record in &records {
         println!("{}: {:#?} {:?}", record.path, record.proof, record.cost.proxies);
         assert_sound(record);
@@ -136,6 +136,12 @@ fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
         };
         match record.path.as_str() {
             "direct" => assert!(evidence("gateway").is_empty()),
+            "ruled" => {
+                let [gateway] = evidence("gateway")[..] else { panic!("{:#?}", record.proof) };
+                assert!(gateway.starts_with("Ingress "), "{gateway}");
+                assert!(gateway.ends_with(&format!("({GATEWAY}:80) of class contour is there")));
+                assert!(evidence("peer").iter().all(|said| said.contains(ENVOY)));
+            }
             "made" => {
                 let [gateway] = evidence("gateway")[..] else { panic!("{:#?}", record.proof) };
                 for words in ["of class contour-provisioned is Programmed", "is Accepted"] {

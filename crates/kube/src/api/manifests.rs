@@ -216,6 +216,7 @@ mod tests {
             "runtimeclasses",
             "customresourcedefinitions",
             "gatewayclasses",
+            "ingressclasses",
         ];
         assert!(cluster.iter().all(|resource| granted(resource).is_empty()), "{yaml}");
     }

@@ -59,6 +59,8 @@ pub const RIGHTS: &[Right] = &[
     Right { only_for: ROUTE, ..right(GATEWAY_GROUP, "httproutes", &["create", "get"], true) },
     Right { only_for: CLASS, ..right(GATEWAY_GROUP, "gateways", &["create"], true) },
     Right { only_for: CLASS, ..right(GATEWAY_GROUP, "gatewayclasses", &["list"], false) },
+    Right { only_for: INGRESS, ..right(INGRESS_GROUP, "ingresses", &["create", "get"], true) },
+    Right { only_for: INGRESS, ..right(INGRESS_GROUP, "ingressclasses", &["list"], false) },
     Right { only_for: "sidecars of hopbench's own", ..right("", "secrets", &["patch"], true) },
     // Their ports are not in the pod's network, where a port-forward looks.
     Right {
@@ -89,6 +91,9 @@ pub const RIGHTS: &[Right] = &[
 pub(crate) const ROUTE: &str = "`gateway: {parent: ...}` and `gateway: {class: ...}`";
 /// The feature for which a run makes Gateways.
 pub(crate) const CLASS: &str = "`gateway: {class: ...}`";
+/// The feature for which a run makes Ingresses.
+const INGRESS: &str = "`gateway: {ingress: ...}`";
+const INGRESS_GROUP: &str = "networking.k8s.io";
 const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
 const CHANGES: &str = "to see what changes in the cluster during a trial";
 const WORDS: &str = "the last lines of agents that ended, in `agents.log`";

@@ -2,6 +2,7 @@
 
 pub(crate) mod gateway;
 pub(crate) mod http_route;
+pub(crate) mod ingress;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -1,10 +1,43 @@
-//! The Gateways of the Gateway API that the routes of a run are attached to.
+//! How gateways of the cluster lead to a run's servers: routes at Gateways, and Ingresses.
 
 use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway, Path};
 use hopbench_testbed::placement::Placement;
 
 /// The name of the Gateway that a run makes, if it is the only one.
 const NAME: &str = "gateway";
+
+/// What a run makes so that a gateway of the cluster leads to its servers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Routing {
+    /// An HTTPRoute at a Gateway of the Gateway API.
+    Route(RouteGateway),
+    /// An Ingress.
+    Ingress(IngressGateway),
+}
+
+impl Routing {
+    /// Whether the run makes the gateway, too.
+    pub(crate) fn makes_gateway(&self) -> bool {
+        matches!(self, Self::Route(gateway) if gateway.is_made())
+    }
+
+    /// The kind of the object that the run makes.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Route(_) => "HTTPRoute",
+            Self::Ingress(_) => "Ingress",
+        }
+    }
+}
+
+/// The gateway of an Ingress.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct IngressGateway {
+    /// The IngressClass.
+    pub(crate) class: String,
+    /// Where it listens, as the scenario says; `None`: the Ingress's status says it.
+    pub(crate) address: Option<String>,
+}
 
 /// A Gateway that routes of a run are attached to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,16 +70,20 @@ impl RouteGateway {
     }
 }
 
-/// The Gateway that the routes of a path are attached to; `None`: the run makes no route for it.
-pub(crate) fn of_path(spec: &ClusterSpec, path: &Path) -> Option<RouteGateway> {
+/// What the run makes for a path that enters by a gateway; `None`: nothing.
+pub(crate) fn of_path(spec: &ClusterSpec, path: &Path) -> Option<Routing> {
     let gateway = spec.gateway_of(path)?;
+    if let Some(class) = &gateway.ingress {
+        let (class, address) = (class.clone(), gateway.address.clone());
+        return Some(Routing::Ingress(IngressGateway { class, address }));
+    }
     let name = match &path.gateway_name {
         Some(name) => format!("{NAME}-{name}"),
         None => NAME.to_owned(),
     };
     let made = |class: &String| RouteGateway::Made { name, class: class.clone() };
     let given = gateway.parent.clone().map(RouteGateway::Given);
-    given.or_else(|| gateway.class.as_ref().map(made))
+    given.or_else(|| gateway.class.as_ref().map(made)).map(Routing::Route)
 }
 
 /// The namespace and the labels of a gateway's pods, if the scenario says them.
@@ -57,6 +94,6 @@ pub(crate) fn pods(gateway: &GatewaySpec) -> Option<(&str, String)> {
 
 /// Whether a run makes a Gateway, whose pods are then in its namespace.
 pub(crate) fn makes_one(spec: &ClusterSpec, placement: &Placement) -> bool {
-    let gateways = placement.paths.values().filter_map(|ends| of_path(spec, &ends.path));
-    gateways.into_iter().any(|gateway| gateway.is_made())
+    let mut all = placement.paths.values().filter_map(|ends| of_path(spec, &ends.path));
+    all.any(|routing| routing.makes_gateway())
 }

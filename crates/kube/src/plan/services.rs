@@ -143,9 +143,7 @@ mod tests {
         let gateway = |address: Option<String>, parent| GatewaySpec {
             address,
             parent,
-            class: None,
-            namespace: None,
-            labels: BTreeMap::new(),
+            ..GatewaySpec::default()
         };
         spec.gateway = Some(gateway(Some("203.0.113.7:80".into()), None));
         assert!(services(&spec, &placement).is_empty());

@@ -1,6 +1,7 @@
-//! The Gateways that a run's routes are attached to: those that the run makes, and the words of
-//! Gateways and routes about themselves.
+//! The gateways that lead to a run's servers: what the run makes for them, and their words about
+//! themselves.
 
+mod ingress;
 pub(crate) mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ use crate::api::create::create;
 use crate::api::labels::RunIdentity;
 use crate::objects::service::gateway::{VERSION, gateway};
 use crate::objects::service::http_route::http_route;
-use crate::plan::gateways::{self, RouteGateway};
+use crate::plan::gateways::{self, RouteGateway, Routing};
 use crate::provision::built::Built;
 use crate::provision::gateway_pods::{self, GatewayPod};
 use crate::provision::target::bracketed;
@@ -33,36 +34,44 @@ const READY: Duration = Duration::from_secs(30);
 /// Polling interval meanwhile.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Makes the Gateways and routes of a run, and waits until they work. By the names of the routes'
-/// Services: address and port of the Gateway, or why there is none.
+/// Makes the Gateways, routes and Ingresses of a run, and waits until they work. By the names of
+/// their Services: address and port of the gateway, or why there is none.
 pub(crate) async fn attach(
     client: &Client,
     built: &Built,
     until: Instant,
 ) -> BTreeMap<String, Result<String, String>> {
-    let routed: Vec<(&str, u16, RouteGateway)> = built
+    let routed: Vec<(&str, u16, Routing)> = built
         .services
         .iter()
         .filter_map(|service| {
             let ends = built.placement.paths.get(&service.path)?;
-            let gateway = gateways::of_path(&built.spec, &ends.path)?;
-            Some((service.name.as_str(), built.entries.get(&service.name)?.port, gateway))
+            let routing = gateways::of_path(&built.spec, &ends.path)?;
+            Some((service.name.as_str(), built.entries.get(&service.name)?.port, routing))
         })
         .collect();
-    let all: BTreeSet<&RouteGateway> = routed.iter().map(|(.., gateway)| gateway).collect();
+    let all: BTreeSet<&RouteGateway> = routed
+        .iter()
+        .filter_map(|(.., routing)| match routing {
+            Routing::Route(gateway) => Some(gateway),
+            Routing::Ingress(_) => None,
+        })
+        .collect();
     let made = all
         .into_iter()
         .map(|gateway| async move { (gateway, make(client, &built.run, gateway, until).await) });
     let made: BTreeMap<_, _> = join_all(made).await.into_iter().collect();
-    let attached = routed.iter().map(|(service, port, gateway)| {
-        let made = made.get(gateway).cloned().unwrap_or(Ok(()));
-        async move {
-            let attached = match made {
-                Ok(()) => attached_to(client, &built.run, gateway, (service, *port), until).await,
-                Err(why) => Err(why),
-            };
-            ((*service).to_owned(), attached)
-        }
+    let (run, made) = (&built.run, &made);
+    let attached = routed.iter().map(|(service, port, routing)| async move {
+        let of = (*service, *port);
+        let attached = match routing {
+            Routing::Ingress(gateway) => ingress::attached(client, run, gateway, of, until).await,
+            Routing::Route(gateway) => match made.get(gateway) {
+                Some(Err(why)) => Err(why.clone()),
+                _ => attached_to(client, run, gateway, of, until).await,
+            },
+        };
+        ((*service).to_owned(), attached)
     });
     join_all(attached).await.into_iter().collect()
 }
@@ -137,11 +146,12 @@ async fn look(
     }
 }
 
-/// Why no route can be attached to a Gateway, as far as it can be known before.
-pub(crate) fn lacking(access: &Access, gateway: &RouteGateway) -> Option<String> {
-    let place = match gateway {
-        RouteGateway::Given(place) => place,
-        RouteGateway::Made { class, .. } => return without_class(access, class),
+/// Why nothing can lead from a gateway to the run, as far as it can be known before.
+pub(crate) fn lacking(access: &Access, routing: &Routing) -> Option<String> {
+    let place = match routing {
+        Routing::Route(RouteGateway::Given(place)) => place,
+        Routing::Route(RouteGateway::Made { class, .. }) => return without_class(access, class),
+        Routing::Ingress(gateway) => return ingress::lacking(access, &gateway.class),
     };
     let found = gateways_in(&access.client, place);
     match access.ask("the Gateway", async { Ok(found.get(&place.name).await) }) {
@@ -184,8 +194,8 @@ pub(crate) fn pods_of(
     path: &Path,
     route: &str,
 ) -> Result<Vec<GatewayPod>, Fault> {
-    let gateway = gateways::of_path(&built.spec, path);
-    let Some(gateway) = gateway.filter(RouteGateway::is_made) else { return Ok(Vec::new()) };
+    let routing = gateways::of_path(&built.spec, path).filter(Routing::makes_gateway);
+    let Some(Routing::Route(gateway)) = routing else { return Ok(Vec::new()) };
     let Some(Ok(at)) = built.gateways.get(route) else { return Ok(Vec::new()) };
     let said = built.spec.gateway_of(path).and_then(gateways::pods);
     let place = gateway.place(&built.run.namespace);
@@ -199,13 +209,12 @@ pub(crate) fn pods_of(
     })
 }
 
-/// Whether the Gateway works and has accepted the route.
-pub(crate) fn prove(
-    access: &Access,
-    run: &RunIdentity,
-    gateway: &RouteGateway,
-    route: &str,
-) -> Proof {
+/// Whether the gateway works and leads to the Service of this name.
+pub(crate) fn prove(access: &Access, run: &RunIdentity, routing: &Routing, route: &str) -> Proof {
+    let gateway = match routing {
+        Routing::Route(gateway) => gateway,
+        Routing::Ingress(gateway) => return ingress::prove(access, run, gateway, route),
+    };
     let place = gateway.place(&run.namespace);
     let asked = async { Ok(look(&access.client, run, &place, route).await) };
     let found = access.ask("the Gateway", asked).map_err(|fault| fault.text).flatten();

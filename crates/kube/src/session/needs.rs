@@ -14,15 +14,17 @@ use crate::objects::blueprint::{self, Ground};
 use crate::plan::assign::Assigned;
 use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
-use crate::plan::gateways::{self, RouteGateway};
+use crate::plan::gateways::{self, RouteGateway, Routing};
 
 /// The resources that only some scenarios need a right to.
-pub(crate) const OPTIONAL: [&str; 5] = [NETWORK_POLICIES, EXEC, SECRETS, GATEWAYS, HTTP_ROUTES];
+pub(crate) const OPTIONAL: [&str; 6] =
+    [NETWORK_POLICIES, EXEC, SECRETS, GATEWAYS, HTTP_ROUTES, INGRESSES];
 const NETWORK_POLICIES: &str = "networkpolicies";
 const EXEC: &str = "pods/exec";
 const SECRETS: &str = "secrets";
 const GATEWAYS: &str = "gateways";
 const HTTP_ROUTES: &str = "httproutes";
+const INGRESSES: &str = "ingresses";
 
 /// Everything that is missing; empty when the plan can run.
 pub(crate) fn missing(
@@ -80,7 +82,7 @@ pub(crate) fn of_rights(
     let isolated = |right: &Right| spec.network_policy && right.resource == NETWORK_POLICIES;
     needs.extend(need(None, &isolated));
     for ends in placement.paths.values() {
-        for resource in [SECRETS, EXEC, GATEWAYS, HTTP_ROUTES] {
+        for resource in [SECRETS, EXEC, GATEWAYS, HTTP_ROUTES, INGRESSES] {
             let of_path =
                 |right: &Right| right.resource == resource && uses(spec, ends, discovery, right);
             needs.extend(need(Some(&ends.path), &of_path));
@@ -89,25 +91,30 @@ pub(crate) fn of_rights(
     needs
 }
 
-/// Needs of the paths whose routes are attached to Gateways; `lacking` says why they cannot be.
+/// Needs of the paths that enter by gateways; `lacking` says why nothing can lead to the run there.
 pub(crate) fn of_gateway(
     spec: &ClusterSpec,
     placement: &Placement,
-    mut lacking: impl FnMut(&RouteGateway) -> Option<String>,
+    mut lacking: impl FnMut(&Routing) -> Option<String>,
 ) -> Vec<Need> {
-    let mut attached: BTreeMap<RouteGateway, Vec<&Path>> = BTreeMap::new();
+    let mut attached: BTreeMap<Routing, Vec<&Path>> = BTreeMap::new();
     for Endpoints { path, .. } in placement.paths.values() {
-        if let Some(gateway) = gateways::of_path(spec, path) {
-            attached.entry(gateway).or_default().push(path);
+        if let Some(routing) = gateways::of_path(spec, path) {
+            attached.entry(routing).or_default().push(path);
         }
     }
-    let of_one = |(gateway, paths): (&RouteGateway, &Vec<&Path>)| -> Vec<Need> {
-        let Some(why) = lacking(gateway) else { return Vec::new() };
-        let remedy = match gateway {
-            RouteGateway::Given(_) => "name another with `parent: NAMESPACE/NAME`",
-            RouteGateway::Made { .. } => "name another with `class: NAME`",
+    let of_one = |(routing, paths): (&Routing, &Vec<&Path>)| -> Vec<Need> {
+        let Some(why) = lacking(routing) else { return Vec::new() };
+        let (what, remedy) = match routing {
+            Routing::Route(RouteGateway::Given(_)) => {
+                ("a Gateway", "name another with `parent: NAMESPACE/NAME`")
+            }
+            Routing::Route(RouteGateway::Made { .. }) => {
+                ("a Gateway", "name another with `class: NAME`")
+            }
+            Routing::Ingress(_) => ("an IngressClass", "name another with `ingress: NAME`"),
         };
-        let need = |path: &&Path| Need::new(Some(path), "a Gateway", why.clone(), remedy);
+        let need = |path: &&Path| Need::new(Some(path), what, why.clone(), remedy);
         paths.iter().map(need).collect()
     };
     attached.iter().flat_map(of_one).collect()
@@ -121,7 +128,7 @@ fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, right: &Rig
             .and_then(|attachment| attachment.runtime_class)
             .is_some_and(|class| discovery.is_sandbox(&class))
     };
-    let gateway = gateways::of_path(spec, &ends.path);
+    let routing = gateways::of_path(spec, &ends.path);
     match right.resource {
         _ if right.only_for.is_empty() => false,
         SECRETS => {
@@ -130,10 +137,11 @@ fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, right: &Rig
         }
         EXEC => ends.pods().any(has_own_kernel),
         GATEWAYS | HTTP_ROUTES => match right.only_for {
-            rights::ROUTE => gateway.is_some(),
-            rights::CLASS => gateway.is_some_and(|gateway| gateway.is_made()),
+            rights::ROUTE => matches!(routing, Some(Routing::Route(_))),
+            rights::CLASS => routing.is_some_and(|routing| routing.makes_gateway()),
             _ => false,
         },
+        INGRESSES => matches!(routing, Some(Routing::Ingress(_))),
         _ => false,
     }
 }
@@ -259,12 +267,12 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
             server.program
         ));
     }
-    if gateways::of_path(spec, path).is_some() {
+    if let Some(routing) = gateways::of_path(spec, path) {
         if !point.job.kind().is_http() {
-            return Some("an HTTPRoute takes HTTP only".to_owned());
+            return Some(format!("an {} takes HTTP only", routing.kind()));
         }
         if sets_host(&point.job) {
-            let why = "by the Host of requests a Gateway tells the run's routes apart: the workload must not set it";
+            let why = "by the Host of requests a gateway tells the run's routes apart: the workload must not set it";
             return Some(why.to_owned());
         }
     }

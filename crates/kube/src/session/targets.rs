@@ -53,8 +53,8 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
             None => {
                 let service = built.service(&path.name, program(&point.server).as_ref());
                 let entrance = service.and_then(|service| built.gateways.get(&service.name));
-                let entrance =
-                    entrance.ok_or_else(|| nowhere("no route of it is attached to a Gateway"))?;
+                let entrance = entrance
+                    .ok_or_else(|| nowhere("nothing of the run leads to it from a gateway"))?;
                 entrance.as_ref().map_err(|why| nowhere(why))?
             }
         };

@@ -49,9 +49,9 @@ impl Testbed for Cluster {
             }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
-        needs.extend(needs::of_gateway(&self.spec, &placement, |wanted| {
+        needs.extend(needs::of_gateway(&self.spec, &placement, |routing| {
             let access = self.access.as_ref()?;
-            gateway::lacking(access, wanted)
+            gateway::lacking(access, routing)
         }));
         needs
     }

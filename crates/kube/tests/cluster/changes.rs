@@ -205,10 +205,9 @@ fn a_gateway_of_others_that_is_scaled_is_told_to_those_who_enter_by_it() {
     let mut spec = spec();
     spec.gateway = Some(GatewaySpec {
         address: Some("10.199.0.11:80".into()),
-        parent: None,
-        class: None,
         namespace: Some(GATEWAY.into()),
         labels: [("app".to_owned(), "gateway".to_owned())].into(),
+        ..GatewaySpec::default()
     });
     let ways = [("in", Via::Gateway(String::new())), ("past", Via::Direct)];
     let plan = plan(&spec, ways.map(|(name, via)| path(name, "pod@a", "pod@b", via)).into());

@@ -245,10 +245,9 @@ fn the_pods_of_a_gateway_of_others_are_metered() {
     let mut spec = spec();
     spec.gateway = Some(GatewaySpec {
         address: Some("10.199.0.11:80".into()),
-        parent: None,
-        class: None,
         namespace: Some("monitoring".into()),
         labels: BTreeMap::from([("app.kubernetes.io/name".into(), "prometheus".into())]),
+        ..GatewaySpec::default()
     });
     let ways = [("in", Via::Gateway(String::new())), ("past", Via::Direct)];
     let plan = plan(&spec, ways.map(|(name, via)| path(name, "pod@a", "pod@b", via)).into());

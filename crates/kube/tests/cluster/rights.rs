@@ -204,31 +204,29 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     );
 }
 
-/// Attaches routes to the Gateway of the test cluster and to one of a class, and removes them.
+/// Attaches routes to the Gateway of the test cluster and to one of a class, makes an Ingress, and
+/// removes them.
 fn enter(ground: &Ground, access: Access) {
     let mut spec = spec();
     let parent = ParentGateway { namespace: "projectcontour".into(), name: "contour".into() };
-    let given = GatewaySpec {
-        address: None,
-        parent: Some(parent),
-        class: None,
-        namespace: None,
-        labels: BTreeMap::new(),
-    };
+    let given = GatewaySpec { parent: Some(parent), ..GatewaySpec::default() };
     let class = Some("contour-provisioned".to_owned());
-    spec.gateways =
-        BTreeMap::from([("made".to_owned(), GatewaySpec { parent: None, class, ..given.clone() })]);
+    let ingress = Some("contour".to_owned());
+    spec.gateways = BTreeMap::from([
+        ("made".to_owned(), GatewaySpec { class, ..GatewaySpec::default() }),
+        ("ruled".to_owned(), GatewaySpec { ingress, ..GatewaySpec::default() }),
+    ]);
     spec.gateway = Some(given);
     let enters = |name: &str| path(name, "pod@a", "pod@b", Via::Gateway(String::new()));
-    let made = Path { gateway_name: Some("made".to_owned()), ..enters("made") };
-    let paths = vec![enters("in"), made];
+    let named = |name: &str| Path { gateway_name: Some(name.to_owned()), ..enters(name) };
+    let paths = vec![enters("in"), named("made"), named("ruled")];
     let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
     let plan = Plan { testbed, ..fixture::plan(paths, vec![point("http")]) };
     let mut cluster = Cluster::new(&spec, None).by(access);
     let missing = cluster.missing(&plan);
     assert!(missing.is_empty(), "{missing:?}");
     cluster.up(&plan).unwrap();
-    let routes = ["in", "made"].map(|name| {
+    let routes = ["in", "made", "ruled"].map(|name| {
         let (path, point) = cell(&plan, name);
         cluster.route(path, point).unwrap()
     });
@@ -237,7 +235,7 @@ fn enter(ground: &Ground, access: Access) {
     let proxies = |route: &Route| -> Vec<String> {
         route.proxies.iter().map(|proxy| proxy.name.clone()).collect()
     };
-    assert_eq!(routes.each_ref().map(proxies), [vec![], vec!["gateway".to_owned()]]);
+    assert_eq!(routes.each_ref().map(proxies), [vec![], vec!["gateway".to_owned()], vec![]]);
     let namespace = cluster.namespace().unwrap().to_owned();
     cluster.down();
     ground.assert_gone(&namespace);

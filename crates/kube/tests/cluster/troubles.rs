@@ -270,13 +270,8 @@ fn a_gateway_that_nobody_brings_into_being_is_told_in_its_own_words() {
     let of_class = |class: &str| {
         let mut spec = spec();
         spec.start_timeout_ns = 20 * SECOND;
-        spec.gateway = Some(GatewaySpec {
-            address: None,
-            parent: None,
-            class: Some(class.to_owned()),
-            namespace: None,
-            labels: BTreeMap::new(),
-        });
+        spec.gateway =
+            Some(GatewaySpec { class: Some(class.to_owned()), ..GatewaySpec::default() });
         let fine = path("fine", "pod@a", "pod@b", Via::Direct);
         let paths = vec![fine, path("in", "pod@a", "pod@b", Via::Gateway(String::new()))];
         let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));

@@ -213,13 +213,13 @@ impl std::fmt::Display for ParentGateway {
     }
 }
 
-/// A gateway of the cluster: at an address, the parent of the run's routes, or one that the run
-/// makes of a class.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A gateway of the cluster: at an address, the parent of the run's routes, one that the run makes
+/// of a class, or that of an IngressClass.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GatewaySpec {
     /// Address and port that clients connect to: `203.0.113.7:80`. Absent: the status of the
-    /// Gateway has them.
+    /// Gateway or the Ingress has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// The Gateway that an HTTPRoute of the run is attached to.
@@ -228,6 +228,9 @@ pub struct GatewaySpec {
     /// The GatewayClass of the Gateway that the run makes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
+    /// The IngressClass of the Ingress that the run makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ingress: Option<String>,
     /// Its namespace; needed to count the CPU of its pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,

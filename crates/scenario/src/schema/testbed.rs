@@ -245,11 +245,17 @@ fn gateway() -> Value {
             "The Gateway (NAMESPACE/NAME) that an HTTPRoute of the run is attached to",
         ),
         "class" => (text(&domain()), "The GatewayClass of a Gateway that the run makes"),
+        "ingress" => (text(&domain()), "The IngressClass of an Ingress that the run makes"),
         "namespace" => (text(LABEL), "The namespace of its pods, whose CPU counts"),
         _ => (labels(), "Labels of its pods"),
     });
     let mut known = known;
-    known["oneOf"] = ["address", "parent", "class"].map(|key| json!({"required": [key]})).into();
+    known["oneOf"] = json!([
+        {"required": ["parent"]},
+        {"required": ["class"]},
+        {"required": ["ingress"]},
+        {"required": ["address"], "not": {"required": ["ingress"]}},
+    ]);
     known["dependentRequired"] = json!({"namespace": ["labels"], "labels": ["namespace"]});
     known
 }

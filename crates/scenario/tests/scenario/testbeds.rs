@@ -131,10 +131,9 @@ fn a_cluster_of_which_everything_is_said() {
     );
     let gateway = GatewaySpec {
         address: Some("gw.example:80".to_owned()),
-        parent: None,
-        class: None,
         namespace: Some("ingress".to_owned()),
         labels: texts(&[("app", "gateway")]),
+        ..GatewaySpec::default()
     };
     assert_eq!(spec.gateway, Some(gateway));
     let (namespace, name) = ("monitoring".to_owned(), "prometheus".to_owned());

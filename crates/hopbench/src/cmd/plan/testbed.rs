@@ -100,7 +100,11 @@ fn cluster(
         let parent = gateway.parent.as_ref().map(|parent| at(format!("Gateway {parent}")));
         let class = gateway.class.as_ref();
         let made = class.map(|class| at(format!("a Gateway of class {class} that it makes")));
-        let entrance = gateway.address.clone().or(parent).or(made).unwrap_or_default();
+        let ingress = gateway.ingress.as_ref().map(|class| {
+            let at = gateway.address.iter().map(|address| format!(" at {address}"));
+            format!("an Ingress of the run, of class {class}{}", at.collect::<String>())
+        });
+        let entrance = ingress.or(gateway.address.clone()).or(parent).or(made).unwrap_or_default();
         rows.push(("gateway", format!("{name}{entrance}; {pods}")));
     }
     match &spec.prometheus {

@@ -93,14 +93,20 @@ fn a_right_that_is_missing_stops_only_who_needs_it() {
     assert_eq!(told(&spec, &|_| false), [""; 0]);
     let core = told(&spec, &|right| right.resource == "secrets");
     assert_eq!(core, [": this user may not create secrets", of_paths[0]]);
-    let of_class = GatewaySpec { class: Some("c".into()), ..gateway() };
-    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..gateway() });
+    let of_class = GatewaySpec { class: Some("c".into()), ..GatewaySpec::default() };
+    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..GatewaySpec::default() });
     let routes = "get gateways (for `gateway: {parent: ...}` and `gateway: {class: ...}`)";
     let gateways = |right: &Right| right.resource == "gateways";
     assert_eq!(told(&spec, &gateways), [format!("given: this user may not {routes}")]);
     spec.gateway = Some(of_class);
     let both = routes.replacen("get gateways", "get gateways, create gateways", 1);
     assert_eq!(told(&spec, &gateways), [format!("given: this user may not {both}")]);
+    let of_ingress = GatewaySpec { ingress: Some("c".into()), ..GatewaySpec::default() };
+    spec.gateway = Some(of_ingress);
+    assert_eq!(told(&spec, &gateways), [""; 0]);
+    let ingresses =
+        "given: this user may not create ingresses, get ingresses (for `gateway: {ingress: ...}`)";
+    assert_eq!(told(&spec, &|right| right.resource == "ingresses"), [ingresses]);
     spec.gateway = None;
     spec.network_policy = true;
     let whole = ": this user may not create networkpolicies (for `network-policy: true`)";
@@ -171,16 +177,6 @@ fn cells_that_cannot_be_measured_say_why() {
     );
 }
 
-fn gateway() -> GatewaySpec {
-    GatewaySpec {
-        address: None,
-        parent: None,
-        class: None,
-        namespace: None,
-        labels: BTreeMap::new(),
-    }
-}
-
 fn parent() -> ParentGateway {
     ParentGateway { namespace: "infra".into(), name: "public".into() }
 }
@@ -194,13 +190,17 @@ fn into(name: &str, gateway: &str) -> Path {
 #[test]
 fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
     let mut spec = spec();
-    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..gateway() });
-    let of_class = |class: &str| GatewaySpec { class: Some(class.into()), ..gateway() };
+    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..GatewaySpec::default() });
+    let of_class =
+        |class: &str| GatewaySpec { class: Some(class.into()), ..GatewaySpec::default() };
     spec.gateways = BTreeMap::from([
-        ("same".to_owned(), GatewaySpec { parent: Some(parent()), ..gateway() }),
+        ("same".to_owned(), GatewaySpec { parent: Some(parent()), ..GatewaySpec::default() }),
         ("one".to_owned(), of_class("c")),
         ("other".to_owned(), of_class("c")),
-        ("at".to_owned(), GatewaySpec { address: Some("203.0.113.7:80".into()), ..gateway() }),
+        (
+            "at".to_owned(),
+            GatewaySpec { address: Some("203.0.113.7:80".into()), ..GatewaySpec::default() },
+        ),
     ]);
     let names = [("a", ""), ("b", "same"), ("c", "one"), ("d", "other"), ("e", "at"), ("f", "one")];
     let paths = names.map(|(name, gateway)| into(name, gateway)).into();
@@ -219,7 +219,7 @@ fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
 #[test]
 fn a_route_takes_http_whose_host_it_names() {
     let mut spec = spec();
-    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..gateway() });
+    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..GatewaySpec::default() });
     let why = |headers: Value, workload: &str| {
         let mut point = point(workload, "hopbench");
         point.job.params = serde_json::from_value(json!({"headers": headers})).unwrap();

@@ -84,11 +84,8 @@ fn a_role_in_one_namespace_is_enough_and_what_others_have_there_stays() {
     }
     let mut entered = spec.clone();
     entered.gateway = Some(GatewaySpec {
-        address: None,
-        parent: None,
         class: Some("contour-provisioned".to_owned()),
-        namespace: None,
-        labels: BTreeMap::new(),
+        ..GatewaySpec::default()
     });
     let enters = path("in", "pod@a", "pod@b", Via::Gateway(String::new()));
     let testbed = TestbedSpec::Kubernetes(Box::new(entered.clone()));

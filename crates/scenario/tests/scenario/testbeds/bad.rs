@@ -96,7 +96,7 @@ fn clusters() {
         gateway: 203.0.113.7:80
             x.yaml:4:14: testbed.kubernetes.gateway: found `203.0.113.7:80`, expected where it is, like {address: 203.0.113.7:80, namespace: ingress, labels: {app: gateway}}
         gateway: {}
-            x.yaml:4:14: testbed.kubernetes.gateway: found no `address`, expected an address with a port, like 203.0.113.7:80; or `parent`, a Gateway of the Gateway API, as NAMESPACE/NAME; or `class`, the GatewayClass of a Gateway that the run makes
+            x.yaml:4:14: testbed.kubernetes.gateway: found no `address`, expected an address with a port, like 203.0.113.7:80; or `parent`, a Gateway of the Gateway API, as NAMESPACE/NAME; or `class`, the GatewayClass of a Gateway that the run makes; or `ingress`, the IngressClass of an Ingress that the run makes
         gateway: {parent: public}
             x.yaml:4:23: testbed.kubernetes.gateway.parent: found `public`, expected a Gateway of the Gateway API, as NAMESPACE/NAME
         gateway: {address: 203.0.113.7:80, parent: infra/public}

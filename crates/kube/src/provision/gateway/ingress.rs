@@ -1,0 +1,135 @@
+//! The Ingresses that a run makes, and what their status says.
+
+use hopbench_model::Proof;
+use kube::Client;
+use kube::api::ListParams;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::{ATTACH, LOOK};
+use crate::api::access::{Access, explain};
+use crate::api::client::Api;
+use crate::api::create::create;
+use crate::api::labels::RunIdentity;
+use crate::objects::service::http_route::host_name;
+use crate::objects::service::ingress::{VERSION, ingress};
+use crate::plan::gateways::IngressGateway;
+use crate::provision::target::bracketed;
+
+/// Makes the Ingress of a Service, and waits until it has an address: address and port, or why
+/// there is none.
+pub(super) async fn attached(
+    client: &Client,
+    run: &RunIdentity,
+    gateway: &IngressGateway,
+    (service, port): (&str, u16),
+    until: Instant,
+) -> Result<String, String> {
+    let wanted = ingress(run, &gateway.class, &host_name(run, service), service, port);
+    let made = create(&ingresses(client, run), &wanted, until).await;
+    made.map_err(|e| format!("no Ingress {service}: {}", explain(&e)))?;
+    let began = Instant::now();
+    let until = until.min(began + ATTACH);
+    loop {
+        match look(client, run, gateway, service).await {
+            Err(_) if Instant::now() + LOOK < until => sleep(LOOK).await,
+            Err(why) => return Err(format!("{why} (waited {} s)", began.elapsed().as_secs())),
+            Ok(at) => return Ok(at),
+        }
+    }
+}
+
+/// Where the Ingress of a Service is reached now.
+async fn look(
+    client: &Client,
+    run: &RunIdentity,
+    gateway: &IngressGateway,
+    service: &str,
+) -> Result<String, String> {
+    let found = ingresses(client, run).get(service).await;
+    let found = found.map_err(|e| format!("no Ingress {service}: {}", explain(&e)))?;
+    match &gateway.address {
+        Some(address) => Ok(address.clone()),
+        None => entrance(&found).ok_or_else(|| {
+            let class = &gateway.class;
+            format!("the Ingress {service} of class {class} has no address in its status")
+        }),
+    }
+}
+
+/// The first address in an Ingress's status. Its controllers take HTTP at port 80.
+fn entrance(ingress: &Value) -> Option<String> {
+    let first = &ingress["status"]["loadBalancer"]["ingress"][0];
+    let address = first["ip"].as_str().or_else(|| first["hostname"].as_str())?;
+    Some(format!("{}:80", bracketed(address)))
+}
+
+/// Why no Ingress of a class can be made. If this user may not list the classes, that is not known
+/// before.
+pub(super) fn lacking(access: &Access, class: &str) -> Option<String> {
+    let classes: Api<Value> = Api::everywhere(access.client.clone(), VERSION, "ingressclasses");
+    let asked = async { Ok(classes.list(ListParams::default()).await) };
+    match access.ask("IngressClasses", asked) {
+        Err(fault) => Some(fault.text),
+        Ok(Err(kube::Error::Api(status))) if status.is_forbidden() => None,
+        Ok(Err(error)) => Some(explain(&error)),
+        Ok(Ok(all)) => no_such_class(&all, class),
+    }
+}
+
+fn no_such_class(all: &[Value], class: &str) -> Option<String> {
+    let names = all.iter().filter_map(|one| one["metadata"]["name"].as_str());
+    let names: Vec<&str> = names.collect();
+    if names.contains(&class) {
+        return None;
+    }
+    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Some(format!("there is no IngressClass {class}; the cluster has {known}"))
+}
+
+/// Whether the Ingress is there and has an address. It has no conditions that could say more.
+pub(super) fn prove(
+    access: &Access,
+    run: &RunIdentity,
+    gateway: &IngressGateway,
+    service: &str,
+) -> Proof {
+    let asked = async { Ok(look(&access.client, run, gateway, service).await) };
+    let found = access.ask("the Ingress", asked).map_err(|fault| fault.text).flatten();
+    let ok = found.is_ok();
+    let class = &gateway.class;
+    let evidence = found
+        .map_or_else(|why| why, |at| format!("Ingress {service} ({at}) of class {class} is there"));
+    Proof { hop: "gateway".to_owned(), evidence, ok }
+}
+
+fn ingresses(client: &Client, run: &RunIdentity) -> Api<Value> {
+    Api::others(client.clone(), VERSION, &run.namespace, "ingresses")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_address_is_the_first_of_the_status() {
+        let told = |status: Value| entrance(&json!({"status": {"loadBalancer": status}}));
+        let both =
+            json!({"ingress": [{"ip": "10.0.0.9", "hostname": "a.example"}, {"ip": "10.0.0.8"}]});
+        assert_eq!(told(both).unwrap(), "10.0.0.9:80");
+        assert_eq!(told(json!({"ingress": [{"ip": "fd00::9"}]})).unwrap(), "[fd00::9]:80");
+        assert_eq!(told(json!({"ingress": [{"hostname": "a.example"}]})).unwrap(), "a.example:80");
+        assert_eq!(told(json!({})), None);
+    }
+
+    #[test]
+    fn a_class_that_is_not_there_is_told_with_those_that_are() {
+        let all = [json!({"metadata": {"name": "nginx"}})];
+        assert_eq!(no_such_class(&all, "nginx"), None);
+        let told = no_such_class(&all, "contour").unwrap();
+        assert_eq!(told, "there is no IngressClass contour; the cluster has nginx");
+        assert!(no_such_class(&[], "contour").unwrap().ends_with("the cluster has none"));
+    }
+}
