@@ -39,7 +39,7 @@ pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule,
 pub use job::{Params, Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{
     Affinity, BYPASSES_PROXY, FLAGS_HEADER, Gateways, HttpVersion, MeshMode, Path, Place, Variant,
-    Via, proxy_role,
+    Via, nodes_text, proxy_role,
 };
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};

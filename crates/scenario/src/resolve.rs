@@ -334,7 +334,7 @@ fn all_paths(
     let out = out.into_iter().map(|(at, path)| match &path.via {
         Via::Gateway(name) if words.is_gateway(name) => {
             let gateway_name = Some(name.clone());
-            (at, Path { via: Via::Gateway(String::new()), gateway_name, ..path })
+            (at, Path { via: Via::Gateway(String::new()), gateway_name, gateways: None, ..path })
         }
         // It is where it is; a node that the path names has no part in it.
         Via::Gateway(_) if words.has_gateway => {

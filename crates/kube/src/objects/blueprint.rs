@@ -66,7 +66,8 @@ impl Blueprint {
             let open = ground.placement.paths.values().any(|ends| {
                 leaves(&ends.path.via) || gateways::of_path(ground.spec, &ends.path).is_some()
             });
-            typed(&network_policy::network_policy(run, &nodes, open))
+            let entrances = gateways::entrances(ground.spec, ground.placement);
+            typed(&network_policy::network_policy(run, &nodes, open, &entrances))
         };
         let names = names::pods(&ground.placement.pods);
         let secret = |(id, keys): (&PodId, &KeyPair)| {

@@ -1,7 +1,11 @@
 //! How gateways of the cluster lead to a run's servers: routes at Gateways, and Ingresses.
 
+use std::collections::BTreeSet;
+
 use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway, Path};
 use hopbench_testbed::placement::Placement;
+
+use crate::api::labels::RunIdentity;
 
 /// The name of the Gateway that a run makes, if it is the only one.
 const NAME: &str = "gateway";
@@ -54,13 +58,15 @@ pub(crate) enum RouteGateway {
 }
 
 impl RouteGateway {
-    /// Its namespace and name, for a run in this namespace.
-    pub(crate) fn place(&self, namespace: &str) -> ParentGateway {
+    /// Its namespace and name for a run. In a namespace that is given, its name has that of the run:
+    /// there may be others, and what earlier runs left behind.
+    pub(crate) fn place(&self, run: &RunIdentity) -> ParentGateway {
         match self {
             Self::Given(place) => place.clone(),
-            Self::Made { name, .. } => {
-                ParentGateway { namespace: namespace.to_owned(), name: name.clone() }
-            }
+            Self::Made { name, .. } => ParentGateway {
+                namespace: run.namespace.clone(),
+                name: if run.is_guest { format!("{name}-{}", run.name) } else { name.clone() },
+            },
         }
     }
 
@@ -92,8 +98,40 @@ pub(crate) fn pods(gateway: &GatewaySpec) -> Option<(&str, String)> {
     Some((gateway.namespace.as_deref()?, labels.collect::<Vec<_>>().join(",")))
 }
 
+/// The namespaces besides the run's that gateways reach its servers from; `None`: any.
+pub(crate) fn entrances(spec: &ClusterSpec, placement: &Placement) -> BTreeSet<Option<String>> {
+    let of_one = |path: &Path| {
+        let said = spec.gateway_of(path)?.namespace.clone();
+        match of_path(spec, path)? {
+            Routing::Route(RouteGateway::Given(place)) => Some(said.or(Some(place.namespace))),
+            // Most classes have their pods beside the Gateway, in the run's namespace.
+            Routing::Route(RouteGateway::Made { .. }) => said.map(Some),
+            Routing::Ingress(_) => Some(said),
+        }
+    };
+    placement.paths.values().filter_map(|ends| of_one(&ends.path)).collect()
+}
+
 /// Whether a run makes a Gateway, whose pods are then in its namespace.
 pub(crate) fn makes_one(spec: &ClusterSpec, placement: &Placement) -> bool {
     let mut all = placement.paths.values().filter_map(|ends| of_path(spec, &ends.path));
     all.any(|routing| routing.makes_gateway())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_in_a_namespace_that_is_given_has_the_name_of_its_run() {
+        let run = |is_guest| RunIdentity {
+            name: "k2v9xq1bzr".into(),
+            namespace: "team".into(),
+            is_guest,
+            owner: "uid".into(),
+        };
+        let made = RouteGateway::Made { name: "gateway-new".into(), class: "c".into() };
+        assert_eq!(made.place(&run(false)).to_string(), "team/gateway-new");
+        assert_eq!(made.place(&run(true)).to_string(), "team/gateway-new-k2v9xq1bzr");
+    }
 }

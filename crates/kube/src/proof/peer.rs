@@ -127,6 +127,12 @@ fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
         // Its own one is known above: this is one that the run made of a class.
         (Via::Gateway(_), Who::Gateway) => true,
         (_, Who::Other(_) | Who::Sidecar | Who::Gateway) => false,
+        // If the pods of the Gateway are known, nobody else connects.
+        (Via::Gateway(_), who)
+            if known.built.gateway_pods.get(&path.name).is_some_and(|all| !all.is_empty()) =>
+        {
+            matches!(who, Who::Node(_))
+        }
         // Peers from outside of the testbed are not known here.
         (Via::LoadBalancer | Via::Address(_) | Via::Gateway(_), _) => true,
         // Between pods nothing has a reason to put another address in; at a node's own network many

@@ -3,6 +3,7 @@
 
 mod ingress;
 pub(crate) mod status;
+mod wait;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use self::status::{accepted, denied, entrance, listener};
+use self::wait::{ATTACH, LOOK, still, until_it_works};
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::create::create;
@@ -26,13 +28,8 @@ use crate::provision::built::Built;
 use crate::provision::gateway_pods::{self, GatewayPod};
 use crate::provision::target::bracketed;
 
-/// Time limit for a Gateway to take a route, if it was there before the run. After it the other
-/// paths are measured.
-const ATTACH: Duration = Duration::from_secs(30);
 /// Time limit for the pods of a Gateway that works: some of them may never get ready.
 const READY: Duration = Duration::from_secs(30);
-/// Polling interval meanwhile.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// Makes the Gateways, routes and Ingresses of a run, and waits until they work. By the names of
 /// their Services: address and port of the gateway, or why there is none.
@@ -83,9 +80,9 @@ async fn make(
     wanted: &RouteGateway,
     until: Instant,
 ) -> Result<(), String> {
-    let RouteGateway::Made { name, class } = wanted else { return Ok(()) };
-    let place = wanted.place(&run.namespace);
-    let made = create(&gateways_in(client, &place), &gateway(run, name, class), until).await;
+    let RouteGateway::Made { class, .. } = wanted else { return Ok(()) };
+    let place = wanted.place(run);
+    let made = create(&gateways_in(client, &place), &gateway(run, &place.name, class), until).await;
     made.map(drop).map_err(|e| refusal(&place, &e))
 }
 
@@ -96,21 +93,17 @@ async fn attached_to(
     (service, port): (&str, u16),
     until: Instant,
 ) -> Result<String, String> {
-    let place = gateway.place(&run.namespace);
+    let place = gateway.place(run);
     let began = Instant::now();
-    let until = if gateway.is_made() { until } else { until.min(began + ATTACH) };
+    // The pods may have taken most of the time.
+    let least = began + ATTACH;
+    let until = if gateway.is_made() { until.max(least) } else { least };
     let found =
         gateways_in(client, &place).get(&place.name).await.map_err(|e| refusal(&place, &e))?;
     let route = http_route(run, &place, listener(&found, &place)?.0, service, port);
     let made = create(&routes_of(client, run), &route, until).await;
     made.map_err(|e| format!("no HTTPRoute {service}: {}", explain(&e)))?;
-    let at = loop {
-        match look(client, run, &place, service).await {
-            Err(_) if Instant::now() + LOOK < until => sleep(LOOK).await,
-            Err(why) => return Err(format!("{why} (waited {} s)", began.elapsed().as_secs())),
-            Ok(at) => break at,
-        }
-    };
+    let at = until_it_works(began, until, || look(client, run, &place, service)).await?;
     if gateway.is_made() {
         let until = until.min(Instant::now() + READY);
         while Instant::now() + LOOK < until && !are_ready(client, &place, &at).await {
@@ -198,7 +191,7 @@ pub(crate) fn pods_of(
     let Some(Routing::Route(gateway)) = routing else { return Ok(Vec::new()) };
     let Some(Ok(at)) = built.gateways.get(route) else { return Ok(Vec::new()) };
     let said = built.spec.gateway_of(path).and_then(gateways::pods);
-    let place = gateway.place(&built.run.namespace);
+    let place = gateway.place(&built.run);
     access.ask("the Gateway's pods", async {
         match said {
             Some((namespace, labels)) => {
@@ -210,14 +203,22 @@ pub(crate) fn pods_of(
 }
 
 /// Whether the gateway works and leads to the Service of this name.
-pub(crate) fn prove(access: &Access, run: &RunIdentity, routing: &Routing, route: &str) -> Proof {
+/// `entered`: the address that the clients connected to.
+pub(crate) fn prove(
+    access: &Access,
+    run: &RunIdentity,
+    routing: &Routing,
+    route: &str,
+    entered: &str,
+) -> Proof {
     let gateway = match routing {
         Routing::Route(gateway) => gateway,
-        Routing::Ingress(gateway) => return ingress::prove(access, run, gateway, route),
+        Routing::Ingress(gateway) => return ingress::prove(access, run, gateway, route, entered),
     };
-    let place = gateway.place(&run.namespace);
+    let place = gateway.place(run);
     let asked = async { Ok(look(&access.client, run, &place, route).await) };
     let found = access.ask("the Gateway", asked).map_err(|fault| fault.text).flatten();
+    let found = found.and_then(|at| still(at, entered));
     let ok = found.is_ok();
     let class = match gateway {
         RouteGateway::Made { class, .. } => format!(" of class {class}"),

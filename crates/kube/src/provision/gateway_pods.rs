@@ -45,7 +45,7 @@ pub(crate) async fn behind(
     let found = pods.list(which).await?.into_iter();
     let fits = |pod: &Pod| {
         let is_named = named.is_empty() || named.contains(&pod.name_any());
-        is_named && pod.metadata.deletion_timestamp.is_none() && !pod_status::node(pod).is_empty()
+        is_named && is_there(pod)
     };
     Ok(found.filter(fits).map(|pod| of(&pod)).collect())
 }
@@ -58,7 +58,12 @@ pub(crate) async fn labelled(
 ) -> kube::Result<Vec<GatewayPod>> {
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
     let found = pods.list(ListParams::default().labels(labels)).await?;
-    Ok(found.iter().filter(|pod| !pod_status::node(pod).is_empty()).map(of).collect())
+    Ok(found.iter().filter(|pod| is_there(pod)).map(of).collect())
+}
+
+/// Whether a pod is on a node and stays there.
+fn is_there(pod: &Pod) -> bool {
+    pod.metadata.deletion_timestamp.is_none() && !pod_status::node(pod).is_empty()
 }
 
 fn of(pod: &Pod) -> GatewayPod {
@@ -75,18 +80,17 @@ fn of(pod: &Pod) -> GatewayPod {
 async fn endpoints(client: &Client, namespace: &str, at: &str) -> kube::Result<BTreeSet<String>> {
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), namespace);
     let services: Api<Service> = Api::namespaced(client.clone(), namespace);
-    let mut known: BTreeSet<(String, bool)> = BTreeSet::new();
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for slice in slices.list(ListParams::default()).await? {
         let Some(name) = slice.labels().get("kubernetes.io/service-name").cloned() else {
             continue;
         };
-        let seen = known.iter().find(|(known, _)| *known == name).map(|(_, has)| *has);
-        let has = match seen {
-            Some(has) => has,
+        let has = match known.get(&name) {
+            Some(has) => *has,
             None => services.get_opt(&name).await?.is_some_and(|service| has_address(&service, at)),
         };
-        known.insert((name, has));
+        known.insert(name, has);
         let pods = slice.endpoints.iter().filter(|_| has).filter_map(|one| one.target_ref.as_ref());
         let pods = pods.filter(|target| target.kind.as_deref() == Some("Pod"));
         names.extend(pods.filter_map(|target| target.name.clone()));

@@ -272,7 +272,7 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
             return Some(format!("an {} takes HTTP only", routing.kind()));
         }
         if sets_host(&point.job) {
-            let why = "by the Host of requests a gateway tells the run's routes apart: the workload must not set it";
+            let why = "found `Host` among its headers: leave it out, a gateway tells the run's routes apart by it";
             return Some(why.to_owned());
         }
     }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{LabSpec, Place, Via};
+use hopbench_model::{LabSpec, Place, Via, nodes_text};
 use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::fabric::zones;
@@ -160,12 +160,9 @@ impl<'a> LegEnd<'a> {
         zones(spec).iter().position(|known| known == zone).filter(|_| is_one)
     }
 
-    /// The only node, or all in words.
+    /// Its nodes in words: `b`, `[b, c]`.
     fn node_text(&self) -> String {
-        match self.nodes.as_slice() {
-            [node] => (*node).to_owned(),
-            nodes => format!("[{}]", nodes.join(", ")),
-        }
+        nodes_text(self.nodes.iter().copied())
     }
 
     /// The interfaces of the pods; none where the end is a node's own stack.

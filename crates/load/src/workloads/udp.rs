@@ -245,7 +245,8 @@ fn rates(out: &mut Figures, trial: &TrialReports<'_>, params: &Params) {
         out.metric("intended_per_s", intended as f64 / figures::seconds(client));
         out.metric("queued", (of(Counter::Queued) * params.segments()) as f64);
         out.metric("unsent", unsent as f64);
-        if unsent > 0 {
+        // A rate that is offered need not be kept.
+        if unsent > 0 && !trial.job.is_offered() {
             out.warnings.push(Warning::new(
                 WarningKind::Unsent,
                 format!("{unsent} datagrams were due and not sent before the end"),

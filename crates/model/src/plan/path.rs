@@ -51,7 +51,7 @@ impl Place {
 }
 
 /// Nodes in words: `b`, `[b, c]`.
-fn nodes_text<'a>(nodes: impl Iterator<Item = &'a str>) -> String {
+pub fn nodes_text<'a>(nodes: impl Iterator<Item = &'a str>) -> String {
     match nodes.collect::<Vec<_>>().as_slice() {
         [node] => (*node).to_owned(),
         nodes => format!("[{}]", nodes.join(", ")),

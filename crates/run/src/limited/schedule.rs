@@ -66,7 +66,13 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
 
 /// How late the generator was with 1 % of its sends although connections were free, ns, where that
 /// is more than [`LATE_NS`]. `link_full`: whether the path's slowest link was.
+///
+/// A rate that is offered need not be kept: what the client's node does for a datagram is a part of
+/// the path, and the result is what arrived.
 pub(crate) fn late_ns(job: &Job, record: &Record, link_full: bool) -> Option<Nanos> {
+    if job.is_offered() {
+        return None;
+    }
     let lateness = record.latency.get("lateness_ns")?;
     // Datagrams wait for no connection but for room in their socket. Without a sign that there was
     // none, the sender itself was busy when they came due: it cannot send faster, or works off what
@@ -159,6 +165,14 @@ mod tests {
         assert_eq!(held(&datagrams(300, 0.0), false), slow);
         assert_eq!(held(&datagrams(300, 0.5), false), slow, "once in a long while");
         assert_eq!(held(&datagrams(320, 10.0), false), slow, "2 % were late and no socket's fault");
+    }
+
+    #[test]
+    fn a_rate_that_is_offered_need_not_be_kept() {
+        let record = datagrams(300, 0.0);
+        let told = |params| late_ns(&fixture::job("udp", params), &record, false).is_some();
+        assert!(told(json!({"offered": false})));
+        assert!(!told(json!({"offered": true})));
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         fields.checked(name, &expected, possible, problems).unwrap_or(least)
     };
     let (clients, backends) = (ends("clients", &from), ends("backends", &to));
-    let gateways = gateways(&fields, via.as_ref(), problems);
+    let gateways = gateways(&fields, via.as_ref(), words, problems);
     let is_affinity = |text: &String| text == Affinity::CLIENT_IP;
     let affinity = match fields.checked("affinity", Affinity::CLIENT_IP, is_affinity, problems) {
         Some(_) => Affinity::ClientIp,
@@ -150,17 +150,17 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
 fn gateways(
     fields: &Fields<'_>,
     via: Option<&(Via, Option<Gateways>)>,
+    words: &Words<'_>,
     problems: &mut Problems,
 ) -> Option<Gateways> {
     let (via, several) = via?;
     let least = several.as_ref().map_or(1, |several| several.count);
-    let expected = match via {
-        Via::Gateway(node) if !node.is_empty() => {
-            format!("a whole number from {least} to {MOST_ENDS}")
-        }
-        _ => "via: gateway@NODE with it: other paths have no gateways of their own".to_owned(),
+    let is_own = matches!(via, Via::Gateway(at) if !at.is_empty() && !words.is_gateway(at));
+    let expected = if is_own {
+        format!("a whole number from {least} to {MOST_ENDS}")
+    } else {
+        "via: gateway@NODE with it: other paths have no gateways of their own".to_owned()
     };
-    let is_own = matches!(via, Via::Gateway(node) if !node.is_empty());
     let possible = |n: &u32| is_own && (least..=MOST_ENDS).contains(n);
     let count = fields.checked("gateways", &expected, possible, problems).unwrap_or(least);
     let more_nodes = several.as_ref().map_or(Vec::new(), |several| several.more_nodes.clone());

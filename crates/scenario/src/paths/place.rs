@@ -171,6 +171,13 @@ impl Words<'_> {
                 }
                 Some(("gateway", nodes)) => {
                     let (first, more_nodes) = self.nodes(nodes, at, path, problems)?;
+                    if let Some(named) =
+                        more_nodes.iter().chain([&first]).find(|one| self.is_gateway(one))
+                    {
+                        let expected = "nodes in a set: a gateway of the cluster stands alone";
+                        problems.add(at, path, format!("gateway {}", quoted(named)), expected);
+                        return None;
+                    }
                     let count = 1 + more_nodes.len() as u32;
                     let several = (count > 1).then_some(Gateways { count, more_nodes });
                     Some((Via::Gateway(first), several))

@@ -339,6 +339,10 @@ fn both_take_the_same_testbeds() {
         yes mesh: linkerd
         yes mesh: {provider: istio, revision: canary}
         yes gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}
+        yes gateway: {ingress: nginx}
+        yes gateway: {ingress: nginx, address: '203.0.113.7:80'}
+        no  gateway: {ingress: nginx, class: contour}
+        no  gateway: {address: 'x:80', parent: infra/public}
         yes prometheus: {url: 'https://x:9090/p'}
         yes prometheus: {service: 'monitoring/prometheus:9090'}
         no  own: 1

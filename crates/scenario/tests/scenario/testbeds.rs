@@ -415,7 +415,7 @@ fn paths_choose_among_several_gateways() {
     let text = |via: &str| {
         on(&format!(
             "testbed: {{kubernetes: {{{gateways}}}}}\n\
-             paths: {{p: pod@a -> pod@b via gateway@public, q: pod@a -> pod@b via {via}}}"
+             paths: {{p: pod@a -> pod@b via gateway@public, q: 'pod@a -> pod@b via {via}'}}"
         ))
     };
     let own = plan(&text("gateway@own"));
@@ -431,6 +431,14 @@ fn paths_choose_among_several_gateways() {
     assert_eq!(class, Some("contour"));
     // Any other name is a node's, with a gateway of our own.
     assert_eq!(of(&plan(&text("gateway@c")), 1), (Via::Gateway("c".to_owned()), None));
+    let told = problems(&text("gateway@[own, c]"), &Overrides::default());
+    assert!(told.contains("found gateway `own`, expected nodes in a set"), "{told}");
+    let several = text("direct").replace(
+        "q: 'pod@a -> pod@b via direct'",
+        "q: {from: pod@a, to: pod@b, via: gateway@own, gateways: 2}",
+    );
+    let told = problems(&several, &Overrides::default());
+    assert!(told.contains("expected via: gateway@NODE with it"), "{told}");
     let told = problems(&text("gateway"), &Overrides::default());
     assert!(told.contains("gateway@NODE, gateway@own, gateway@public, load-balancer"), "{told}");
 }

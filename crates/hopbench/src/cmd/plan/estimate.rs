@@ -94,14 +94,16 @@ fn trial_ns(point: &Point) -> Nanos {
 
 /// Rounds of a cell: where the time ends first, those that were begun before.
 fn rounds(plan: &Plan, round_ns: Nanos) -> Range {
+    if round_ns == 0 {
+        return Range::default();
+    }
     if let Some(budget_ns) = plan.budget_ns {
         // Half of the last one fits.
-        return Range::of(((budget_ns + round_ns / 2) / round_ns.max(1)).max(1));
+        return Range::of(((budget_ns + round_ns / 2) / round_ns).max(1));
     }
     let Some(stop) = &plan.stop else { return Range::of(plan.rounds.into()) };
     let least = u64::from(stop.min_rounds.min(plan.rounds));
-    let begun =
-        stop.budget_ns.map_or(u64::MAX, |budget_ns| budget_ns.div_ceil(round_ns.max(1)).max(1));
+    let begun = stop.budget_ns.map_or(u64::MAX, |budget_ns| budget_ns.div_ceil(round_ns).max(1));
     let most = u64::from(plan.rounds).min(begun);
     Range { least: least.min(most), most }
 }

@@ -104,7 +104,8 @@ fn cluster(
             let at = gateway.address.iter().map(|address| format!(" at {address}"));
             format!("an Ingress of the run, of class {class}{}", at.collect::<String>())
         });
-        let entrance = ingress.or(gateway.address.clone()).or(parent).or(made).unwrap_or_default();
+        let entrance =
+            ingress.or_else(|| gateway.address.clone()).or(parent).or(made).unwrap_or_default();
         rows.push(("gateway", format!("{name}{entrance}; {pods}")));
     }
     match &spec.prometheus {

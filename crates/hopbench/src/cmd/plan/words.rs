@@ -45,8 +45,11 @@ pub(super) fn extent(estimate: &Estimate) -> String {
         let most = counted(span.most, what);
         if span.least == span.most { most } else { format!("{} to {most}", span.least) }
     };
+    if cells + searches == 0 {
+        return "no cell".to_owned();
+    }
     let mut parts = Vec::new();
-    if cells > 0 || searches == 0 {
+    if cells > 0 {
         parts.push(format!(
             "{} in {} = {}",
             counted(cells, "cell"),
@@ -120,5 +123,17 @@ mod tests {
         );
         let few = "1 round in 1m, no more begin then: too few to say whether p99 is known to 5 %, which takes 3 to 500 rounds";
         assert_eq!(said(budget, 1, 1), few);
+    }
+
+    #[test]
+    fn a_plan_without_a_cell_has_no_rounds() {
+        assert_eq!(extent(&Estimate::default()), "no cell");
+        let cells = Estimate {
+            cells: 2,
+            rounds: Range { least: 3, most: 3 },
+            trials: Range { least: 6, most: 6 },
+            ..Estimate::default()
+        };
+        assert_eq!(extent(&cells), "2 cells in 3 rounds = 6 trials, about 0 s");
     }
 }

@@ -4,9 +4,9 @@ use hopbench_model::Proof;
 use kube::Client;
 use kube::api::ListParams;
 use serde_json::Value;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use super::{ATTACH, LOOK};
+use super::wait::{ATTACH, still, until_it_works};
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::create::create;
@@ -29,14 +29,8 @@ pub(super) async fn attached(
     let made = create(&ingresses(client, run), &wanted, until).await;
     made.map_err(|e| format!("no Ingress {service}: {}", explain(&e)))?;
     let began = Instant::now();
-    let until = until.min(began + ATTACH);
-    loop {
-        match look(client, run, gateway, service).await {
-            Err(_) if Instant::now() + LOOK < until => sleep(LOOK).await,
-            Err(why) => return Err(format!("{why} (waited {} s)", began.elapsed().as_secs())),
-            Ok(at) => return Ok(at),
-        }
-    }
+    // The pods may have taken most of the time.
+    until_it_works(began, began + ATTACH, || look(client, run, gateway, service)).await
 }
 
 /// Where the Ingress of a Service is reached now.
@@ -93,9 +87,11 @@ pub(super) fn prove(
     run: &RunIdentity,
     gateway: &IngressGateway,
     service: &str,
+    entered: &str,
 ) -> Proof {
     let asked = async { Ok(look(&access.client, run, gateway, service).await) };
     let found = access.ask("the Ingress", asked).map_err(|fault| fault.text).flatten();
+    let found = found.and_then(|at| still(at, entered));
     let ok = found.is_ok();
     let class = &gateway.class;
     let evidence = found

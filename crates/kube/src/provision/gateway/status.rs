@@ -9,7 +9,10 @@ pub(super) fn listener<'a>(
     place: &ParentGateway,
 ) -> Result<(&'a str, u64), String> {
     let listeners = gateway["spec"]["listeners"].as_array();
-    let fits = |listener: &&Value| listener["protocol"] == "HTTP" && listener["hostname"].is_null();
+    let fits = |listener: &&Value| {
+        let host = listener["hostname"].as_str().unwrap_or_default();
+        listener["protocol"] == "HTTP" && host.is_empty()
+    };
     listeners
         .and_then(|all| all.iter().find(fits))
         .and_then(|listener| Some((listener["name"].as_str()?, listener["port"].as_u64()?)))

@@ -206,8 +206,15 @@ fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
     let paths = names.map(|(name, gateway)| into(name, gateway)).into();
     let placement = placement(&plan(paths, vec![point("http", "hopbench")]));
     let mut asked = Vec::new();
-    let needs = of_gateway(&spec, &placement, |gateway| {
-        let place = gateway.place("run").to_string();
+    let run = RunIdentity {
+        name: "k2v9xq1bzr".into(),
+        namespace: "run".into(),
+        is_guest: false,
+        owner: "uid".into(),
+    };
+    let needs = of_gateway(&spec, &placement, |routing| {
+        let Routing::Route(gateway) = routing else { panic!("{routing:?}") };
+        let place = gateway.place(&run).to_string();
         asked.push(place.clone());
         (place == "run/gateway-one").then(|| "there is no such class".to_owned())
     });
@@ -226,6 +233,6 @@ fn a_route_takes_http_whose_host_it_names() {
         unsupported(&spec, &into("in", ""), &point).unwrap_or_default()
     };
     assert_eq!(why(json!(["X-Host: a"]), "http"), "");
-    assert!(why(json!(["HOST: a"]), "http").starts_with("by the Host of requests a Gateway tells"));
+    assert!(why(json!(["HOST: a"]), "http").starts_with("found `Host` among its headers"));
     assert_eq!(why(json!([]), "rr"), "an HTTPRoute takes HTTP only");
 }

@@ -1,7 +1,5 @@
 //! A whole run with a `Role` in one namespace that was there before, and no other rights.
 
-use std::collections::BTreeMap;
-
 use hopbench_kube::clean::{CleanupOutcome, CleanupScope, clean};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_model::{GatewaySpec, Plan, TestbedSpec, Via, fixture};
