@@ -190,10 +190,15 @@ pub(crate) fn hello(cluster: &mut Cluster, agent: &AgentId) -> Result<Hello, Fau
 }
 
 /// Waits until something is so, at most 30 s.
-pub(crate) fn eventually(what: &str, mut is: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, is: impl FnMut() -> bool) {
+    eventually_within(Duration::from_secs(30), what, is);
+}
+
+/// The same, with another limit.
+pub(crate) fn eventually_within(limit: Duration, what: &str, mut is: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is() {
-        assert!(began.elapsed() < Duration::from_secs(30), "{what}: not after 30 s");
+        assert!(began.elapsed() < limit, "{what}: not after {} s", limit.as_secs());
         std::thread::sleep(Duration::from_millis(100));
     }
 }

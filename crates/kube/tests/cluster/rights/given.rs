@@ -1,5 +1,7 @@
 //! A whole run with a `Role` in one namespace that was there before, and no other rights.
 
+use std::time::Duration;
+
 use hopbench_kube::clean::{CleanupOutcome, CleanupScope, clean};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_model::{GatewaySpec, Plan, TestbedSpec, Via, fixture};
@@ -13,7 +15,7 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 
 use super::{Printed, read};
-use crate::common::{cell, eventually, ground, hello, path, plan, point, spec};
+use crate::common::{cell, eventually, eventually_within, ground, hello, path, plan, point, spec};
 
 const TEAM: &str = "hopbench-test-team";
 
@@ -96,7 +98,8 @@ fn a_role_in_one_namespace_is_enough_and_what_others_have_there_stays() {
     cluster.down();
     let pods: Api<Pod> = Api::namespaced(admin.clone(), TEAM);
     let of_gateway = ListParams::default().labels("gateway.networking.k8s.io/gateway-name");
-    eventually("the Gateway's pods are gone", || {
+    // First the garbage collector removes the Gateway, after all that other tests left to it.
+    eventually_within(Duration::from_secs(120), "the Gateway's pods are gone", || {
         ground.access.ask("pods", pods.list(&of_gateway)).unwrap().items.is_empty()
     });
     let secrets: Api<Secret> = Api::namespaced(admin.clone(), TEAM);
