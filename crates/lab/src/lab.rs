@@ -38,7 +38,7 @@ use crate::services::pod_ports::agent_port;
 use crate::topology::kinds::kind;
 use crate::topology::packet_path::{Hop, PacketPath};
 use crate::topology::{addresses, cpu_shares};
-use built::Built;
+use built::{Built, families};
 use mesh::Mesh;
 use named::Named;
 use server_programs::Programs;
@@ -375,7 +375,7 @@ impl Testbed for Lab {
 
     fn facts(&self) -> BTreeMap<String, String> {
         let Some(built) = &self.built else { return BTreeMap::new() };
-        let mut facts = facts::facts(&self.spec, built, &self.steering);
+        let mut facts = facts::facts(&self.spec, built, families(&self.placement), &self.steering);
         facts.extend(self.read_back.clone());
         facts.extend(self.placement.facts());
         let helpers = self.placement.pods.iter().filter(|pod| !pod.has_agent());

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use hopbench_model::{Fault, LabSpec};
+use hopbench_model::{Family, Fault, LabSpec};
 use hopbench_testbed::placement::{Placement, PodId};
+use serde_json::Value;
 
 use crate::mesh::interception;
+use crate::network::families::of_family;
 use crate::network::netlink::Layout;
 use crate::network::refused;
 use crate::network::stack::Stack;
@@ -47,10 +49,11 @@ const TIME_WAIT: &str = "net.netfilter.nf_conntrack_tcp_timeout_time_wait";
 impl Built {
     /// Builds what a placement needs.
     pub(crate) fn build(spec: &LabSpec, placement: &Placement) -> Result<Self, Fault> {
+        let families = families(placement);
         let mut fabric = Fabric::build(spec).map_err(refused("cannot build the fabric"))?;
         let mut nodes = Vec::new();
         for (number, node) in spec.nodes.iter().enumerate() {
-            let built = Node::build(number, node, &mut fabric, spec.mtu);
+            let built = Node::build(number, node, &mut fabric, families, spec.mtu);
             nodes.push(built.map_err(refused(format!("cannot build node {}", node.name)))?);
         }
         for node in &mut nodes {
@@ -68,14 +71,19 @@ impl Built {
         let mut built =
             Self { fabric, nodes, pods: BTreeMap::new(), services: BTreeMap::new(), tunnels };
         for pod in &placement.pods {
-            built.attach(spec, pod)?;
+            built.attach(spec, families, pod)?;
         }
         built.serve(placement)?;
         built.intercept(placement)?;
         Ok(built)
     }
 
-    fn attach(&mut self, spec: &LabSpec, id: &PodId) -> Result<(), Fault> {
+    fn attach(
+        &mut self,
+        spec: &LabSpec,
+        families: &'static [Family],
+        id: &PodId,
+    ) -> Result<(), Fault> {
         let place = &id.place;
         let kind = kind(&place.network).ok_or_else(|| {
             Fault::input(format!("{place}: the lab has no network kind `{}`", place.network))
@@ -101,7 +109,7 @@ impl Built {
         let mut pod = Pod { address, stack: None, layout: None };
         if kind.reach() != Reach::Node {
             let what = || refused(format!("cannot attach pod {id}"));
-            let mut stack = Stack::create(&id.to_string()).map_err(what())?;
+            let mut stack = Stack::create(&id.to_string(), families).map_err(what())?;
             let mut site = Site {
                 fabric: &mut self.fabric,
                 node: &mut self.nodes[at],
@@ -114,7 +122,7 @@ impl Built {
             };
             kind.attach(&mut site).map_err(what())?;
             if place.runtime.is_some() {
-                pod.layout = Some(stack.netlink.layout("eth0").map_err(what())?);
+                pod.layout = Some(stack.layout("eth0").map_err(what())?);
             }
             pod.stack = Some(stack);
         }
@@ -138,11 +146,16 @@ impl Built {
         let failed = |node: &Node| {
             refused(format!("cannot put the rules of the Services on node {}", node.spec.name))
         };
-        let batches = |node: &Node| {
-            service_rules::batches(
-                services.iter().filter(|s| s.node == node.spec.name),
-                addresses::node(node.number),
-            )
+        let families: BTreeSet<Family> = services.iter().map(|service| service.family).collect();
+        let batches = |node: &Node| -> Vec<Value> {
+            let of_family = |family: &Family| {
+                let own = |service: &&Service| {
+                    service.node == node.spec.name && service.family == *family
+                };
+                let address = of_family(addresses::node(node.number), *family);
+                service_rules::batches(services.iter().filter(own), *family, address)
+            };
+            families.iter().flat_map(of_family).collect()
         };
         let batches: Vec<(&Node, Vec<_>)> =
             self.nodes.iter().map(|node| (node, batches(node))).collect();
@@ -217,5 +230,15 @@ impl Built {
                 .map(|node| &mut node.stack),
             Owner::Pod(id) => self.pod_stack(id),
         }
+    }
+}
+
+/// The families that the paths of a lab have. All its interfaces have addresses of IPv4.
+pub(crate) fn families(placement: &Placement) -> &'static [Family] {
+    let is_ipv6 = |family: Family| family == Family::Ipv6;
+    if placement.paths.values().any(|endpoints| is_ipv6(endpoints.path.family)) {
+        &Family::ALL
+    } else {
+        &[Family::Ipv4]
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn read(
     let name = service.node.as_str();
     let node =
         built.node(name).ok_or_else(|| Fault::input(format!("the lab has no node `{name}`")))?;
-    let hits = nft_program::counters(&node.stack)
+    let hits = nft_program::counters(&node.stack, service.family)
         .map_err(refused(format!("cannot read the Services' counters on {name}")))?;
     counters.extend(named(name, service, &hits));
     Ok(counters)

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{CpuSet, LabSpec};
+use hopbench_model::{CpuSet, Family, LabSpec};
 use hopbench_testbed::placement::PodId;
 
 use super::built::Built;
+use crate::network::families::of_family;
 use crate::processes::runtimes::{Runtime, runtime};
 use crate::processes::tools;
 use crate::services::service::Front;
@@ -15,6 +16,7 @@ use crate::topology::addresses;
 pub(crate) fn facts(
     spec: &LabSpec,
     built: &Built,
+    families: &[Family],
     steering: &Result<(), String>,
 ) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
@@ -30,7 +32,8 @@ pub(crate) fn facts(
         put(format!("node {name} cpus"), cpus);
     }
     for (id, pod) in built.pods.iter().filter(|(id, _)| !id.is_host()) {
-        put(format!("pod {id} address"), pod.address.to_string());
+        let all = families.iter().map(|family| of_family(pod.address, *family).to_string());
+        put(format!("pod {id} address"), all.collect::<Vec<_>>().join(", "));
     }
     let runtimes: BTreeSet<&str> =
         built.pods.keys().filter_map(|id| id.place.runtime.as_deref()).collect();

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{CpuSet, LabSpec, Path, Plan, Point, Via};
+use hopbench_model::{CpuSet, Family, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, Rules};
 use hopbench_testbed::{Need, refusals};
 
 use crate::doctor;
 use crate::mesh::proxies;
 use crate::network::namespace::Namespace;
+use crate::network::stack::kernel_has_ipv6;
 use crate::processes::runtimes::{RUNTIMES, runtime};
 use crate::processes::servers::{SERVERS, server};
 use crate::processes::tools;
@@ -187,6 +188,14 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
+    if path.family == Family::Ipv6 && !kernel_has_ipv6() {
+        let why = "this kernel has no IPv6 (no /proc/sys/net/ipv6)".to_owned();
+        add("IPv6", why, "start it without `ipv6.disable=1`, or leave `family` out");
+    }
+    if path.family == Family::Ipv6 && path.is_proxied() {
+        let why = "the proxies of a lab take connections of IPv4 only".to_owned();
+        add(Need::IMPOSSIBLE, why, "leave `family` or the proxies out");
+    }
     if let Some(why) = packet_path::impossible(endpoints) {
         add(Need::IMPOSSIBLE, why, "leave this path out");
     }

@@ -11,11 +11,11 @@
 use std::collections::BTreeSet;
 
 use hopbench_mesh::{INBOUND, MARK, OUTBOUND, exposed};
-use hopbench_model::Via;
+use hopbench_model::{Family, Via};
 use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::{Value, json};
 
-use crate::services::nft_json::{TABLE, add, chain, rule, transport};
+use crate::services::nft_json::{Table, transport};
 use crate::services::service;
 
 /// The rules of a pod with a sidecar.
@@ -27,7 +27,8 @@ pub(crate) fn rules(pod: &PodId, placement: &Placement) -> Value {
     let outbound: BTreeSet<u16> = outbound.into_iter().chain(node_ports(pod, placement)).collect();
     let nat = |hook: &str| json!({"type": "nat", "hook": hook, "prio": -100, "policy": "accept"});
     let foreign = json!({"match": {"op": "!=", "left": {"meta": {"key": "mark"}}, "right": MARK}});
-    let mut list = vec![json!({"add": {"table": {"family": "ip", "name": TABLE}}})];
+    let table = Table(Family::Ipv4);
+    let mut list = vec![table.make()];
     for (hook, name, ports, to, more) in [
         ("prerouting", "inbound", inbound, INBOUND, None),
         ("output", "outbound", outbound, OUTBOUND, Some(foreign)),
@@ -37,9 +38,9 @@ pub(crate) fn rules(pod: &PodId, placement: &Placement) -> Value {
             json!({"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"set": ports}}}),
         ];
         let done = [json!({"counter": name}), json!({"redirect": {"port": to}})];
-        list.push(add("counter", json!({"name": name})));
-        list.push(chain(hook, nat(hook)));
-        list.push(rule(hook, &taken.into_iter().chain(more).chain(done).collect()));
+        list.push(table.add("counter", json!({"name": name})));
+        list.push(table.chain(hook, nat(hook)));
+        list.push(table.rule(hook, &taken.into_iter().chain(more).chain(done).collect()));
     }
     json!({"nftables": list})
 }

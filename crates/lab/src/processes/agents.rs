@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -143,7 +144,7 @@ impl Agents {
     /// The command to start: the agent, or the runtime that it is in.
     fn command(&mut self, seat: Seat<'_>) -> io::Result<Command> {
         let namespace = &seat.stack.namespace;
-        let listen = format!("0.0.0.0:{}", seat.port);
+        let listen = SocketAddr::new(seat.stack.wildcard(), seat.port).to_string();
         let mut arguments =
             ["agent", "--control-fd", "0", "--listen", &listen].map(str::to_owned).to_vec();
         arguments.extend(self.run.iter().flat_map(|run| ["--run-key".to_owned(), run.to_string()]));

@@ -1,13 +1,14 @@
 //! Proofs from what agents say: their places, CPUs and kernels, and the peers that servers saw.
 
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_model::{CpuSet, Proof, Via};
 use hopbench_testbed::Seen;
 use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::facts::ProofFacts;
+use crate::network::families::of_family;
 use crate::services::service::Service;
 
 /// Whether the agents are where they were put.
@@ -121,7 +122,7 @@ pub(crate) fn peers(
     bypassed: bool,
     address: impl Fn(&PodId) -> Option<Ipv4Addr>,
     of_node: impl Fn(&str) -> Vec<Ipv4Addr>,
-) -> BTreeSet<Ipv4Addr> {
+) -> BTreeSet<IpAddr> {
     let from_node = endpoints.path.from.network == "host";
     let masquerades = service.is_some_and(|service| service.masquerades);
     let by_sidecar = endpoints.is_routed_by_sidecar() && !bypassed;
@@ -144,5 +145,5 @@ pub(crate) fn peers(
         }
         _ => peers.extend(endpoints.clients.iter().filter_map(address)),
     }
-    peers
+    peers.into_iter().map(|peer| of_family(peer, endpoints.path.family)).collect()
 }

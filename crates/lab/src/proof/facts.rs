@@ -2,7 +2,7 @@
 //! use.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use hopbench_model::CpuSet;
 use hopbench_testbed::Proxy;
@@ -28,7 +28,7 @@ pub(crate) struct ProofFacts<'a> {
     /// The kernel's release, as it is outside of sandboxes.
     pub(crate) kernel: String,
     /// Addresses that a server may see.
-    pub(crate) peers: BTreeSet<Ipv4Addr>,
+    pub(crate) peers: BTreeSet<IpAddr>,
     /// The proxies in the path's pods.
     pub(crate) proxies: &'a [Proxy],
 }

@@ -2,32 +2,53 @@
 
 use std::collections::BTreeMap;
 
+use hopbench_model::Family;
+
 use serde_json::{Value, json};
 
-/// The table that holds all rules of the lab on a node.
+/// The name of the tables that hold the rules of the lab on a node, one for each family.
 pub(crate) const TABLE: &str = "hopbench";
+
+/// The word for a family, which is also that for its protocol.
+pub(crate) fn word(family: Family) -> &'static str {
+    match family {
+        Family::Ipv4 => "ip",
+        Family::Ipv6 => "ip6",
+    }
+}
+
+/// The rules for the packets of one family.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Table(pub(crate) Family);
+
+impl Table {
+    /// The command that makes it.
+    pub(crate) fn make(self) -> Value {
+        json!({"add": {"table": {"family": word(self.0), "name": TABLE}}})
+    }
+
+    /// The command that adds an object to it.
+    pub(crate) fn add(self, object: &str, mut properties: Value) -> Value {
+        properties["family"] = word(self.0).into();
+        properties["table"] = TABLE.into();
+        json!({"add": {object: properties}})
+    }
+
+    /// The command that adds a chain.
+    pub(crate) fn chain(self, name: &str, mut properties: Value) -> Value {
+        properties["name"] = name.into();
+        self.add("chain", properties)
+    }
+
+    /// The command that appends a rule to a chain.
+    pub(crate) fn rule(self, chain: &str, expressions: &Value) -> Value {
+        self.add("rule", json!({"chain": chain, "expr": expressions}))
+    }
+}
 
 /// A match on TCP or UDP, by name.
 pub(crate) fn transport(protocol: &str) -> Value {
     json!({"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "right": protocol}})
-}
-
-/// The command that adds an object to the table.
-pub(crate) fn add(object: &str, mut properties: Value) -> Value {
-    properties["family"] = "ip".into();
-    properties["table"] = TABLE.into();
-    json!({"add": {object: properties}})
-}
-
-/// The command that adds a chain.
-pub(crate) fn chain(name: &str, mut properties: Value) -> Value {
-    properties["name"] = name.into();
-    add("chain", properties)
-}
-
-/// The command that appends a rule to a chain.
-pub(crate) fn rule(chain: &str, expressions: &Value) -> Value {
-    add("rule", json!({"chain": chain, "expr": expressions}))
 }
 
 /// Packets by counter, from what `nft -j list counters` printed; a connection is one packet here.

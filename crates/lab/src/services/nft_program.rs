@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::{Child, Output, Stdio};
 
+use hopbench_model::Family;
 use serde_json::Value;
 
-use super::nft_json::{TABLE, packets};
+use super::nft_json::{TABLE, packets, word};
 use crate::network::stack::Stack;
 use crate::processes::tools;
 
@@ -24,9 +25,10 @@ pub(crate) fn finish(child: Child) -> io::Result<()> {
     checked(child.wait_with_output()?).map(|_| ())
 }
 
-/// Connections by counter, as they stand now.
-pub(crate) fn counters(stack: &Stack) -> io::Result<BTreeMap<String, u64>> {
-    let child = start(stack, &["-j", "list", "counters", "table", "ip", TABLE], Stdio::null())?;
+/// Connections of a family by counter, as they stand now.
+pub(crate) fn counters(stack: &Stack, family: Family) -> io::Result<BTreeMap<String, u64>> {
+    let list = ["-j", "list", "counters", "table", word(family), TABLE];
+    let child = start(stack, &list, Stdio::null())?;
     let output = checked(child.wait_with_output()?)?;
     packets(&output.stdout).map_err(io::Error::other)
 }

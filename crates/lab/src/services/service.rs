@@ -1,13 +1,14 @@
 //! A Service of one path: its address or node ports, and its backends, which are servers or
 //! gateways.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_mesh::{App, Offer};
-use hopbench_model::{Affinity, Via};
+use hopbench_model::{Affinity, Family, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, PodId};
 
 use super::pod_ports::{PROGRAM_PORT, agent_port, entry};
+use crate::network::families::of_family;
 use crate::topology::addresses;
 use crate::topology::kind::Reach;
 use crate::topology::kinds::kind;
@@ -31,13 +32,15 @@ pub(crate) struct Service {
     pub(crate) masquerades: bool,
     /// What ties the connections of a client to a backend.
     pub(crate) affinity: Affinity,
+    /// The family of its addresses.
+    pub(crate) family: Family,
 }
 
 /// The addresses at which a Service is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Front {
     /// At an address of its own, translated on any node.
-    Address(Ipv4Addr),
+    Address(IpAddr),
     /// At the addresses of the nodes.
     Nodes,
 }
@@ -54,7 +57,7 @@ pub(crate) struct Port {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backend {
     /// The destination of connections.
-    pub(crate) tcp: SocketAddrV4,
+    pub(crate) tcp: SocketAddr,
     /// The port for datagrams, which proxies do not take: the agent's own.
     pub(crate) udp_port: u16,
 }
@@ -66,9 +69,12 @@ impl Service {
         address: impl Fn(&PodId) -> Option<Ipv4Addr>,
     ) -> Option<Self> {
         let number = endpoints.service?;
+        let family = endpoints.path.family;
         let front = match endpoints.path.via {
             Via::Direct | Via::LoadBalancer | Via::Address(_) => return None,
-            Via::ClusterIp | Via::Gateway(_) => Front::Address(addresses::service(number)),
+            Via::ClusterIp | Via::Gateway(_) => {
+                Front::Address(of_family(addresses::service(number), family))
+            }
             Via::NodePort(_) => Front::Nodes,
         };
         let offers: &[Offer] = if endpoints.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
@@ -78,7 +84,7 @@ impl Service {
                     true => entry(*offer, pod, endpoints.path.mesh),
                     false => offer.gateway(),
                 };
-                let tcp = SocketAddrV4::new(address(pod)?, entered);
+                let tcp = SocketAddr::new(of_family(address(pod)?, family), entered);
                 Some(Backend { tcp, udp_port: agent_port(pod) })
             };
             Port {
@@ -94,6 +100,7 @@ impl Service {
             ports: offers.iter().map(port).collect(),
             masquerades: masquerades(endpoints),
             affinity: endpoints.path.affinity,
+            family,
         })
     }
 

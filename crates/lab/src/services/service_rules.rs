@@ -8,12 +8,12 @@
 //! A chain for address translation sees the first packet of a connection only, so its counters
 //! count connections.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-use hopbench_model::Affinity;
+use hopbench_model::{Affinity, Family};
 use serde_json::{Value, json};
 
-use super::nft_json::{TABLE, add, chain, rule, transport};
+use super::nft_json::{Table, transport, word};
 use super::service::{Front, Service};
 
 /// The mark of connections whose source becomes a node's address.
@@ -22,13 +22,14 @@ const MASQUERADE: u32 = 0x4000;
 /// Chains of backends in one batch: the kernel limits the size of a batch without real root.
 const MOST_IN_BATCH: usize = 64;
 
-/// The rules of these Services for a node with this address, in batches to be set one after
-/// another.
+/// The rules of these Services of a family for a node with this address, in batches to be set one
+/// after another.
 pub(crate) fn batches<'a>(
     services: impl Iterator<Item = &'a Service>,
-    node: Ipv4Addr,
+    family: Family,
+    node: IpAddr,
 ) -> Vec<Value> {
-    let mut batches = vec![frame()];
+    let mut batches = vec![frame(Table(family))];
     let mut filled = 0;
     for service in services {
         let more: usize = service.ports.iter().map(|port| port.backends.len()).sum();
@@ -38,29 +39,32 @@ pub(crate) fn batches<'a>(
         }
         filled += more;
         if let Some(batch) = batches.last_mut() {
-            batch.extend(rules(service, node));
+            batch.extend(rules(Table(family), service, node));
         }
     }
     batches.into_iter().map(|list| json!({"nftables": list})).collect()
 }
 
 /// The table, and the chains that are there without any Service.
-fn frame() -> Vec<Value> {
+fn frame(table: Table) -> Vec<Value> {
     vec![
-        json!({"add": {"table": {"family": "ip", "name": TABLE}}}),
-        chain("services", json!({})),
-        chain(
+        table.make(),
+        table.chain("services", json!({})),
+        table.chain(
             "prerouting",
             json!({"type": "nat", "hook": "prerouting", "prio": -100, "policy": "accept"}),
         ),
-        chain("output", json!({"type": "nat", "hook": "output", "prio": -100, "policy": "accept"})),
-        chain(
+        table.chain(
+            "output",
+            json!({"type": "nat", "hook": "output", "prio": -100, "policy": "accept"}),
+        ),
+        table.chain(
             "postrouting",
             json!({"type": "nat", "hook": "postrouting", "prio": 100, "policy": "accept"}),
         ),
-        rule("prerouting", &json!([{"jump": {"target": "services"}}])),
-        rule("output", &json!([{"jump": {"target": "services"}}])),
-        rule(
+        table.rule("prerouting", &json!([{"jump": {"target": "services"}}])),
+        table.rule("output", &json!([{"jump": {"target": "services"}}])),
+        table.rule(
             "postrouting",
             &json!([
                 {"match": {"op": "==", "left": {"meta": {"key": "mark"}}, "right": MASQUERADE}},
@@ -72,14 +76,14 @@ fn frame() -> Vec<Value> {
 }
 
 /// The rules of one Service.
-fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
-    let mut list = vec![add("counter", json!({"name": service.counter()}))];
+fn rules(table: Table, service: &Service, node: IpAddr) -> Vec<Value> {
+    let mut list = vec![table.add("counter", json!({"name": service.counter()}))];
     for (at, port) in service.ports.iter().enumerate() {
         let mut targets = Vec::new();
         for (number, backend) in port.backends.iter().enumerate() {
             let name = service.backend_counter(at, number);
-            list.push(add("counter", json!({"name": name})));
-            list.push(chain(&name, json!({})));
+            list.push(table.add("counter", json!({"name": name})));
+            list.push(table.chain(&name, json!({})));
             let mut expressions = Vec::new();
             if service.masquerades {
                 expressions.push(
@@ -87,16 +91,16 @@ fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
                 );
             }
             expressions.push(json!({"counter": name}));
-            list.push(rule(&name, &Value::Array(expressions)));
+            list.push(table.rule(&name, &Value::Array(expressions)));
             // A translation with a port needs to know which protocol has it.
             for (protocol, port) in [("tcp", backend.tcp.port()), ("udp", backend.udp_port)] {
                 let to = json!({"dnat": {"addr": backend.tcp.ip().to_string(), "port": port}});
-                list.push(rule(&name, &json!([transport(protocol), to])));
+                list.push(table.rule(&name, &json!([transport(protocol), to])));
             }
             targets.push(json!([number, {"goto": {"target": name}}]));
         }
         if !targets.is_empty() {
-            list.push(rule("services", &entry(service, port.port, node, &targets)));
+            list.push(table.rule("services", &entry(service, port.port, node, &targets)));
         }
     }
     list
@@ -104,7 +108,7 @@ fn rules(service: &Service, node: Ipv4Addr) -> Vec<Value> {
 
 /// The rule that leads from a port of a Service to one of its backends. It is chosen at random, or
 /// with affinity by the client's address, so that all its connections meet the same one.
-fn entry(service: &Service, port: u16, node: Ipv4Addr, targets: &[Value]) -> Value {
+fn entry(service: &Service, port: u16, node: IpAddr, targets: &[Value]) -> Value {
     let address = match service.front {
         Front::Address(address) => address,
         Front::Nodes => node,
@@ -112,12 +116,12 @@ fn entry(service: &Service, port: u16, node: Ipv4Addr, targets: &[Value]) -> Val
     let choice = match service.affinity {
         Affinity::None => json!({"numgen": {"mode": "random", "mod": targets.len(), "offset": 0}}),
         Affinity::ClientIp => {
-            let client = json!({"payload": {"protocol": "ip", "field": "saddr"}});
+            let client = json!({"payload": {"protocol": word(service.family), "field": "saddr"}});
             json!({"jhash": {"mod": targets.len(), "expr": client}})
         }
     };
     json!([
-        {"match": {"op": "==", "left": {"payload": {"protocol": "ip", "field": "daddr"}}, "right": address.to_string()}},
+        {"match": {"op": "==", "left": {"payload": {"protocol": word(service.family), "field": "daddr"}}, "right": address.to_string()}},
         transports(),
         {"match": {"op": "==", "left": {"payload": {"protocol": "th", "field": "dport"}}, "right": port}},
         {"counter": service.counter()},

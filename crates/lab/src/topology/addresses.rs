@@ -5,6 +5,7 @@
 //!   10.128.0.0/9    pods behind their nodes: a /19 each node, of it a /22 each network kind
 //!   10.255.0.0/16   Services (kept free of nodes: the last eight of the 1024 blocks)
 //! ```
+//! Addresses of IPv6 have the same plan: see `network::families`.
 
 use std::net::Ipv4Addr;
 

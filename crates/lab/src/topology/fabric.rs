@@ -8,7 +8,7 @@
 
 use std::io;
 
-use hopbench_model::LabSpec;
+use hopbench_model::{Family, LabSpec};
 
 use crate::network::namespace::Namespace;
 use crate::network::stack::Stack;
@@ -35,7 +35,8 @@ pub(crate) fn zones(spec: &LabSpec) -> Vec<String> {
 impl Fabric {
     /// Bridges, and links between them; no node yet.
     pub(crate) fn build(spec: &LabSpec) -> io::Result<Self> {
-        let mut fabric = Self { stack: Stack::create("fabric")?, zones: zones(spec) };
+        let mut fabric =
+            Self { stack: Stack::create("fabric", &[Family::Ipv4])?, zones: zones(spec) };
         let count = fabric.zones.len();
         for zone in 0..count {
             fabric.bridge(&format!("z{zone}"), spec.mtu)?;
@@ -59,7 +60,7 @@ impl Fabric {
     /// Joins a zone to the core.
     fn join(&mut self, zone: usize, spec: &LabSpec) -> io::Result<()> {
         let (up, down, bridge) = (format!("up{zone}"), format!("down{zone}"), format!("z{zone}"));
-        let Stack { netlink, namespace } = &mut self.stack;
+        let Stack { netlink, namespace, .. } = &mut self.stack;
         netlink.add_veth(&up, &down, namespace)?;
         for (link, master) in [(&up, bridge.as_str()), (&down, "core")] {
             netlink.set_mtu(link, spec.mtu)?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::Ipv4Addr;
 
-use hopbench_model::LabNode;
+use hopbench_model::{Family, LabNode};
 
 use crate::network::stack::Stack;
 use crate::topology::addresses;
@@ -28,17 +28,18 @@ impl Node {
         number: usize,
         spec: &LabNode,
         fabric: &mut Fabric,
+        families: &'static [Family],
         mtu: u32,
     ) -> io::Result<Self> {
         let address = addresses::node(number);
         let mut node = Self {
             spec: spec.clone(),
             number,
-            stack: Stack::create(&spec.name)?,
+            stack: Stack::create(&spec.name, families)?,
             addresses: vec![Ipv4Addr::LOCALHOST, address],
             cpus: None,
         };
-        node.stack.namespace.set_sysctl("net.ipv4.ip_forward", "1")?;
+        node.stack.forward()?;
         fabric.plug(
             &spec.zone,
             &format!("n{number}"),
@@ -57,25 +58,23 @@ impl Node {
     fn nic(&mut self, mtu: u32) -> io::Result<()> {
         let netlink = &mut self.stack.netlink;
         netlink.set_mtu("eth0", mtu)?;
-        netlink.add_address("eth0", addresses::node(self.number), addresses::FABRIC.prefix)?;
         if let Some(bits_per_s) = self.spec.link_bits_per_s {
             netlink.shape("eth0", bits_per_s, mtu)?;
         }
         netlink.set_up("eth0")?;
+        let (own, prefix) = (addresses::node(self.number), addresses::FABRIC.prefix);
+        self.stack.add_address("eth0", own, prefix)?;
         // A local client's packet to a Service needs some route before its address is translated.
         let services = addresses::SERVICES;
-        netlink.add_route((services.base, services.prefix), None, Some("eth0"))
+        self.stack.add_route((services.base, services.prefix), None, Some("eth0"))
     }
 
     /// Routes to the pods behind the other nodes.
     pub(crate) fn route_to_others(&mut self, nodes: usize) -> io::Result<()> {
         for other in (0..nodes).filter(|other| *other != self.number) {
             let pods = addresses::behind(other);
-            self.stack.netlink.add_route(
-                (pods.base, pods.prefix),
-                Some(addresses::node(other)),
-                None,
-            )?;
+            let through = Some(addresses::node(other));
+            self.stack.add_route((pods.base, pods.prefix), through, None)?;
         }
         Ok(())
     }
@@ -87,7 +86,7 @@ impl Node {
         address: Ipv4Addr,
         prefix: u8,
     ) -> io::Result<()> {
-        self.stack.netlink.add_address(link, address, prefix)?;
+        self.stack.add_address(link, address, prefix)?;
         self.addresses.push(address);
         Ok(())
     }

@@ -117,7 +117,7 @@ fn vxlan_is_told_where_to_send() {
             netlink.add_vxlan("vx", 42, own, over, 8472).unwrap();
             netlink.add_fdb("vx", [0; 6], other).unwrap();
             netlink.set_mtu("vx", 1450).unwrap();
-            netlink.add_address("vx", inner, 24).unwrap();
+            netlink.add_address("vx", inner.into(), 24).unwrap();
             netlink.set_up("vx").unwrap();
         }
         let seen = link(&a, "vx");
@@ -177,9 +177,9 @@ fn addresses_routes_and_neighbours() {
         assert_eq!(address["broadcast"], "10.1.0.255");
 
         let far = Ipv4Addr::new(169, 254, 1, 1);
-        na.add_route((Ipv4Addr::new(10, 2, 0, 0), 16), Some(B), None).unwrap();
-        na.add_route((Ipv4Addr::new(10, 3, 0, 7), 32), None, Some("va")).unwrap();
-        na.add_route((Ipv4Addr::UNSPECIFIED, 0), Some(far), Some("va")).unwrap();
+        na.add_route((Ipv4Addr::new(10, 2, 0, 0).into(), 16), Some(B.into()), None).unwrap();
+        na.add_route((Ipv4Addr::new(10, 3, 0, 7).into(), 32), None, Some("va")).unwrap();
+        na.add_route((Ipv4Addr::UNSPECIFIED.into(), 0), Some(far.into()), Some("va")).unwrap();
         let routes = json(&a, "ip -d -j route");
         let route =
             |to: &str| routes.as_array().unwrap().iter().find(|r| r["dst"] == to).unwrap().clone();
@@ -198,7 +198,7 @@ fn addresses_routes_and_neighbours() {
             (&"169.254.1.1".into(), &serde_json::json!(["onlink"]))
         );
 
-        na.add_neighbour("va", far, [2, 0, 0, 0, 0, 1]).unwrap();
+        na.add_neighbour("va", far.into(), [2, 0, 0, 0, 0, 1]).unwrap();
         let neighbours = json(&a, "ip -d -j neigh");
         let one =
             neighbours.as_array().unwrap().iter().find(|n| n["dst"] == "169.254.1.1").unwrap();
@@ -266,8 +266,8 @@ fn errors_say_what_where_and_why() {
             "a link cannot be called \"a-name-of-sixteen\": 1 to 15 bytes are allowed"
         );
         let error = told(na.add_route(
-            (Ipv4Addr::new(10, 0, 0, 0), 8),
-            Some(Ipv4Addr::new(10, 7, 7, 7)),
+            (Ipv4Addr::new(10, 0, 0, 0).into(), 8),
+            Some(Ipv4Addr::new(10, 7, 7, 7).into()),
             None,
         ));
         // The kernel's own words follow its number.
@@ -339,7 +339,7 @@ fn building_is_quick() {
             netlink.set_master(&port, "br0").unwrap();
             netlink.set_up(&port).unwrap();
             let mut own = host.netlink().unwrap();
-            own.add_address("eth0", Ipv4Addr::new(10, 0, 0, n + 1), 24).unwrap();
+            own.add_address("eth0", Ipv4Addr::new(10, 0, 0, n + 1).into(), 24).unwrap();
             own.set_up("eth0").unwrap();
             hub.push((host, own));
         }
@@ -381,16 +381,16 @@ fn a_layout_that_was_taken_away_comes_back() {
         // A gateway that only a route reaches, as the pods of `ptp` have it, and one in the link's
         // subnet.
         let far = Ipv4Addr::new(169, 254, 1, 1);
-        na.add_route((far, 32), None, Some("va")).unwrap();
-        na.add_route((Ipv4Addr::UNSPECIFIED, 0), Some(far), Some("va")).unwrap();
-        na.add_route((Ipv4Addr::new(10, 200, 0, 0), 16), Some(B), None).unwrap();
+        na.add_route((far.into(), 32), None, Some("va")).unwrap();
+        na.add_route((Ipv4Addr::UNSPECIFIED.into(), 0), Some(far.into()), Some("va")).unwrap();
+        na.add_route((Ipv4Addr::new(10, 200, 0, 0).into(), 16), Some(B.into()), None).unwrap();
         let shown = || {
             let addresses = json(&a, "ip -j -4 address show dev va")[0]["addr_info"].clone();
             (addresses, json(&a, "ip -j -4 route show"))
         };
         let before = shown();
         assert_eq!(before.1.as_array().map(Vec::len), Some(4), "{before:?}");
-        let layout = na.layout("va").unwrap();
+        let layout = na.layout("va", false).unwrap();
         // What is there stays.
         na.restore(&layout).unwrap();
         assert_eq!(shown(), before);

@@ -27,7 +27,7 @@ pub(crate) fn joined() -> (Namespace, Netlink, Namespace, Netlink) {
     let (a, mut na, b, mut nb) = two();
     na.add_veth("va", "vb", &b).expect("a pair");
     for (netlink, link, address) in [(&mut na, "va", A), (&mut nb, "vb", B)] {
-        netlink.add_address(link, address, 24).expect("an address");
+        netlink.add_address(link, address.into(), 24).expect("an address");
         netlink.set_up(link).expect("a link");
     }
     (a, na, b, nb)

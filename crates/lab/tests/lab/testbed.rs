@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hopbench_lab::doctor::State;
 use hopbench_lab::{KINDS, Lab, Reach, kind};
-use hopbench_model::{Bounds, CpuSet, Path, Permit, ServerSpec, Via};
+use hopbench_model::{Bounds, CpuSet, Family, Path, Permit, ServerSpec, Via};
 use hopbench_testbed::{AgentId, Control, Testbed};
 
 use crate::plans::{self, agent, path, plan, point, spec};
@@ -60,60 +60,65 @@ fn can_be(from: &str, to: &str, same_node: bool, via: &Via, nodes: (&str, &str))
 
 #[test]
 fn every_kind_reaches_every_kind_and_proves_it() {
-    inside(|| {
-        let mut paths = Vec::new();
-        let mut possible = BTreeMap::new();
-        for from in KINDS.iter().map(|kind| kind.name()) {
-            for to in KINDS.iter().map(|kind| kind.name()) {
-                for node in ["a", "b"] {
-                    for via in [
-                        Via::Direct,
-                        Via::ClusterIp,
-                        node_port("a"),
-                        node_port("b"),
-                        node_port("c"),
-                    ] {
-                        let path = path(&format!("{from}@a"), &format!("{to}@{node}"), via.clone());
-                        possible.insert(
-                            path.name.clone(),
-                            can_be(from, to, node == "a", &via, ("a", node)),
-                        );
-                        paths.push(path);
-                    }
+    inside(|| reaches_and_proves(Family::Ipv4));
+}
+
+#[test]
+fn every_kind_reaches_every_kind_by_ipv6() {
+    inside(|| reaches_and_proves(Family::Ipv6));
+}
+
+fn reaches_and_proves(family: Family) {
+    let mut paths = Vec::new();
+    let mut possible = BTreeMap::new();
+    for from in KINDS.iter().map(|kind| kind.name()) {
+        for to in KINDS.iter().map(|kind| kind.name()) {
+            for node in ["a", "b"] {
+                for via in
+                    [Via::Direct, Via::ClusterIp, node_port("a"), node_port("b"), node_port("c")]
+                {
+                    let path = path(&format!("{from}@a"), &format!("{to}@{node}"), via.clone());
+                    possible.insert(
+                        path.name.clone(),
+                        can_be(from, to, node == "a", &via, ("a", node)),
+                    );
+                    paths.push(Path { family, ..path });
                 }
             }
         }
-        let spec = spec();
-        let mut lab = Lab::new(&spec, None);
-        let plan = plan(&spec, paths.clone(), vec![point("rr", agent())]);
-        let refused: BTreeSet<String> =
-            lab.missing(&plan).into_iter().filter_map(|need| need.path).collect();
-        for (path, possible) in &possible {
-            assert_eq!(refused.contains(path), !possible, "{path}");
-        }
-        lab.build(&plan).expect("a lab");
-        let mut failures = Vec::new();
-        let mut worked = 0;
-        let start = Instant::now();
-        for path in paths.iter().filter(|path| possible[&path.name]) {
-            match echo(&mut lab, path, 2) {
-                Err(error) => failures.push(format!("{}: {error}", path.name)),
-                Ok(trial) => {
-                    worked += 1;
-                    let doubts = trial.doubts(&lab);
-                    if !doubts.is_empty() {
-                        failures.push(format!("{}: {:?} {doubts:#?}", path.name, trial.route.hops));
-                    }
+    }
+    let spec = spec();
+    let mut lab = Lab::new(&spec, None);
+    let plan = plan(&spec, paths.clone(), vec![point("rr", agent())]);
+    let refused: BTreeSet<String> =
+        lab.missing(&plan).into_iter().filter_map(|need| need.path).collect();
+    for (path, possible) in &possible {
+        assert_eq!(refused.contains(path), !possible, "{path}");
+    }
+    lab.build(&plan).expect("a lab");
+    let mut failures = Vec::new();
+    let mut worked = 0;
+    let start = Instant::now();
+    for path in paths.iter().filter(|path| possible[&path.name]) {
+        let target = lab.route(path, &point("rr", agent())).expect("a route").target;
+        assert!(family.has(target.ip()), "{}: {target}", path.name);
+        match echo(&mut lab, path, 2) {
+            Err(error) => failures.push(format!("{}: {error}", path.name)),
+            Ok(trial) => {
+                worked += 1;
+                let doubts = trial.doubts(&lab);
+                if !doubts.is_empty() {
+                    failures.push(format!("{}: {:?} {doubts:#?}", path.name, trial.route.hops));
                 }
             }
         }
-        eprintln!(
-            "{worked} of {} paths worked, {:?} each",
-            paths.len(),
-            start.elapsed() / worked.max(1)
-        );
-        assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
-    });
+    }
+    eprintln!(
+        "{worked} of {} paths worked, {:?} each",
+        paths.len(),
+        start.elapsed() / worked.max(1)
+    );
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
@@ -258,6 +263,13 @@ fn a_service_reaches_all_its_backends() {
         for path in &mut paths {
             (path.clients, path.backends) = (3, 5);
         }
+        // Both families side by side.
+        let by_ipv6 = paths.clone().into_iter().map(|path| Path {
+            name: format!("{} by IPv6", path.name),
+            family: Family::Ipv6,
+            ..path
+        });
+        paths.extend(by_ipv6);
         let mut lab = built(&paths);
         for path in &paths {
             // Of 90 connections a backend gets none with a chance of 5 * 0.8^90: once in ten

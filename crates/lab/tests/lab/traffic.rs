@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
@@ -215,7 +215,7 @@ fn ask(target: SocketAddr, connections: u32, bytes: usize) -> Result<EndReport, 
 }
 
 fn serve(port: u16, ready: &Barrier, over: &AtomicBool, bytes: usize) -> EndReport {
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).expect("the port");
+    let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).expect("the port");
     listener.set_nonblocking(true).expect("a setting");
     ready.wait();
     let mut report = EndReport::default();
@@ -249,6 +249,12 @@ pub(crate) fn count(report: &mut EndReport, counter: Counter, more: u64) {
     report.drained.set(counter, before + more);
 }
 
+/// Any local address that can send to this one.
+fn any(target: SocketAddr) -> SocketAddr {
+    let any = if target.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    any.parse().expect("an address")
+}
+
 /// Datagrams through a path's target, one socket each; how many answers came, and from how many
 /// servers.
 pub(crate) fn datagrams(lab: &Lab, route: &Route, count: usize) -> (usize, usize) {
@@ -259,7 +265,7 @@ pub(crate) fn datagrams(lab: &Lab, route: &Route, count: usize) -> (usize, usize
         for (number, id) in route.servers.iter().enumerate() {
             let inside = namespace(lab, id);
             let serve = move || {
-                let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port(id))).expect("the port");
+                let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, port(id))).expect("the port");
                 socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a setting");
                 ready.wait();
                 let mut datagram = [0; 16];
@@ -276,7 +282,7 @@ pub(crate) fn datagrams(lab: &Lab, route: &Route, count: usize) -> (usize, usize
         let ask = || {
             (0..count)
                 .filter_map(|_| {
-                    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a socket");
+                    let socket = UdpSocket::bind(any(target)).expect("a socket");
                     socket.connect(target).expect("a target");
                     socket.set_read_timeout(Some(PATIENCE)).expect("a setting");
                     socket.send(b"hello").expect("a datagram");

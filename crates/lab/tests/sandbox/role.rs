@@ -52,7 +52,7 @@ fn build() -> ExitCode {
         netlink.add_veth(&port, "eth0", &host).expect("a pair");
         netlink.set_master(&port, "br0").expect("a port");
         let mut own = host.netlink().expect("a socket");
-        own.add_address("eth0", Ipv4Addr::new(10, 0, 0, n + 1), 24).expect("an address");
+        own.add_address("eth0", Ipv4Addr::new(10, 0, 0, n + 1).into(), 24).expect("an address");
         let child = host.command("sleep").expect("a command").arg("1000").spawn().expect("sleep");
         hosts.push((host, own, child));
     }

@@ -1,6 +1,7 @@
 //! Places and the paths between them.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +132,47 @@ impl Affinity {
     pub const CLIENT_IP: &str = "client-ip";
 }
 
+/// The version of IP that a path's traffic has at its ends.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// IPv4.
+    #[default]
+    Ipv4,
+    /// IPv6.
+    Ipv6,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Ipv4, Self::Ipv6];
+
+    /// Its word in a scenario.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+        }
+    }
+
+    /// Whether an address is of this family.
+    pub fn has(self, address: IpAddr) -> bool {
+        address.is_ipv6() == (self == Self::Ipv6)
+    }
+}
+
+/// `IPv4`, `IPv6`.
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ipv4 => "IPv4",
+            Self::Ipv6 => "IPv6",
+        })
+    }
+}
+
 /// From a place to a place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,6 +200,9 @@ pub struct Path {
     /// What ties the connections of a client to a server; only with a Service.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub affinity: Affinity,
+    /// The addresses that its clients connect to, and those of its Service.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub family: Family,
     /// The ends with a sidecar that the traffic passes.
     #[serde(default, skip_serializing_if = "MeshMode::is_none")]
     pub mesh: MeshMode,
@@ -251,6 +296,9 @@ impl Path {
         let mut way = self.entrance();
         if self.affinity == Affinity::ClientIp {
             way.push_str(&format!(", affinity {}", Affinity::CLIENT_IP));
+        }
+        if self.family == Family::Ipv6 {
+            way.push_str(&format!(", {}", self.family));
         }
         if !self.mesh.is_none() {
             way.push_str(&format!(", mesh {}", self.mesh));

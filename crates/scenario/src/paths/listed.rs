@@ -1,6 +1,6 @@
 //! `paths:`, each by its name.
 
-use hopbench_model::{Affinity, Gateways, MeshMode, Path, Place, Via};
+use hopbench_model::{Affinity, Family, Gateways, MeshMode, Path, Place, Via};
 
 use super::place::{MODES, VIA, Words};
 use super::sidecars;
@@ -10,7 +10,7 @@ use crate::document::problem::Problems;
 
 /// The keys of a path.
 pub(crate) const PATH_KEYS: &[&str] =
-    &["from", "to", "via", "clients", "backends", "gateways", "affinity", "mesh"];
+    &["from", "to", "via", "clients", "backends", "gateways", "affinity", "family", "mesh"];
 /// The most clients, and the most backends, of one path.
 pub(crate) const MOST_ENDS: u32 = 1000;
 
@@ -74,6 +74,7 @@ fn short(
         gateway_name: None,
         gateways,
         affinity: Affinity::None,
+        family: Family::Ipv4,
         mesh: mesh?,
         variant: None,
     })
@@ -131,6 +132,10 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         Some(_) => Affinity::ClientIp,
         None => Affinity::None,
     };
+    let words_of = |family: Family| family.word();
+    let is_family = |text: &String| Family::ALL.map(words_of).contains(&text.as_str());
+    let family = fields.checked("family", "ipv4 or ipv6", is_family, problems);
+    let family = family.and_then(|text| Family::ALL.into_iter().find(|one| one.word() == text));
     Some(Path {
         name: String::new(),
         from: from?,
@@ -141,6 +146,7 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         backends,
         gateways,
         affinity,
+        family: family.unwrap_or_default(),
         mesh: mesh?,
         variant: None,
     })

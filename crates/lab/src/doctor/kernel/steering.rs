@@ -15,7 +15,7 @@ fn run() -> Finding {
         let (here, there) = (Namespace::create("probe-a")?, Namespace::create("probe-b")?);
         let mut netlink = here.netlink()?;
         netlink.add_veth("v0", "v1", &there)?;
-        let stack = Stack { netlink, namespace: here };
+        let stack = Stack::of(here, netlink);
         receive_steering::steer(&stack, &hopbench_sys::cpu::allowed()?)
     };
     match tried() {

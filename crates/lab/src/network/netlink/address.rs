@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
 };
@@ -17,26 +17,27 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use super::socket::Netlink;
 
 impl Netlink {
-    /// Adds an IPv4 address to a link; with the link up, the addresses of its prefix are then
-    /// reached over it.
+    /// Adds an address to a link; with the link up, the addresses of its prefix are then reached
+    /// over it. Nobody is asked whether another station has it.
     ///
     /// # Errors
     /// A link that is not there, an address that it has already.
-    pub fn add_address(&mut self, link: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
+    pub fn add_address(&mut self, link: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
         let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
+        message.header.family = family(address);
         message.header.index = self.index(link)?;
         message.header.prefix_len = prefix;
-        let address_attribute = IpAddr::V4(address);
-        message.attributes = vec![
-            AddressAttribute::Local(address_attribute),
-            AddressAttribute::Address(address_attribute),
-        ];
-        if prefix < 31 {
-            let hosts = u32::MAX >> prefix;
-            message
-                .attributes
-                .push(AddressAttribute::Broadcast(Ipv4Addr::from(u32::from(address) | hosts)));
+        message.attributes =
+            vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        match address {
+            IpAddr::V4(address) if prefix < 31 => {
+                let hosts = u32::MAX >> prefix;
+                let broadcast = Ipv4Addr::from(u32::from(address) | hosts);
+                message.attributes.push(AddressAttribute::Broadcast(broadcast));
+            }
+            IpAddr::V4(_) => {}
+            // An address that is being checked cannot be used meanwhile.
+            IpAddr::V6(_) => message.header.flags = AddressHeaderFlags::Nodad,
         }
         let what = format!("add address {address}/{prefix} to link {link}");
         self.change(what, RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
@@ -51,13 +52,13 @@ impl Netlink {
     /// already.
     pub fn add_route(
         &mut self,
-        to: (Ipv4Addr, u8),
-        gateway: Option<Ipv4Addr>,
+        to: (IpAddr, u8),
+        gateway: Option<IpAddr>,
         link: Option<&str>,
     ) -> io::Result<()> {
         let (address, prefix) = to;
         let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
+        message.header.address_family = family(address);
         message.header.destination_prefix_length = prefix;
         message.header.table = RouteHeader::RT_TABLE_MAIN;
         message.header.protocol = RouteProtocol::Static;
@@ -66,11 +67,11 @@ impl Netlink {
             if gateway.is_some() { RouteScope::Universe } else { RouteScope::Link };
         let mut what = format!("add route to {address}/{prefix}");
         if prefix > 0 {
-            message.attributes.push(RouteAttribute::Destination(RouteAddress::Inet(address)));
+            message.attributes.push(RouteAttribute::Destination(route_address(address)));
         }
         if let Some(gateway) = gateway {
             what += &format!(" via {gateway}");
-            message.attributes.push(RouteAttribute::Gateway(RouteAddress::Inet(gateway)));
+            message.attributes.push(RouteAttribute::Gateway(route_address(gateway)));
         }
         if let Some(link) = link {
             what += &format!(" over link {link}");
@@ -82,17 +83,17 @@ impl Netlink {
         self.change(what, RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Says which station of the link has an IPv4 address; nobody is asked any more.
+    /// Says which station of the link has an address; nobody is asked any more.
     ///
     /// # Errors
     /// A link that is not there.
-    pub fn add_neighbour(&mut self, link: &str, address: Ipv4Addr, mac: [u8; 6]) -> io::Result<()> {
+    pub fn add_neighbour(&mut self, link: &str, address: IpAddr, mac: [u8; 6]) -> io::Result<()> {
         let mut message = NeighbourMessage::default();
-        message.header.family = AddressFamily::Inet;
+        message.header.family = family(address);
         message.header.ifindex = self.index(link)?;
         message.header.state = NeighbourState::Permanent;
         message.attributes = vec![
-            NeighbourAttribute::Destination(NeighbourAddress::Inet(address)),
+            NeighbourAttribute::Destination(neighbour_address(address)),
             NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
         ];
         let what = format!("add neighbour {address} to link {link}");
@@ -116,5 +117,23 @@ impl Netlink {
         ];
         let what = format!("send frames of link {link} to {to}");
         self.change(what, RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_APPEND)
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+}
+
+fn route_address(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(address) => RouteAddress::Inet(address),
+        IpAddr::V6(address) => RouteAddress::Inet6(address),
+    }
+}
+
+fn neighbour_address(address: IpAddr) -> NeighbourAddress {
+    match address {
+        IpAddr::V4(address) => NeighbourAddress::Inet(address),
+        IpAddr::V6(address) => NeighbourAddress::Inet6(address),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::path::Path;
 
 use super::server::ServerProgram;
@@ -31,7 +32,7 @@ impl ServerProgram for Nginx {
     fn configure(
         &self,
         folder: &Path,
-        port: u16,
+        listen: SocketAddr,
         sizes: &BTreeSet<u64>,
     ) -> io::Result<Vec<OsString>> {
         let files = folder.join("files/bytes");
@@ -43,7 +44,7 @@ impl ServerProgram for Nginx {
             file.flush()?;
         }
         let configuration = folder.join("nginx.conf");
-        fs::write(&configuration, text(folder, port))?;
+        fs::write(&configuration, text(folder, listen))?;
         Ok(vec![
             "-p".into(),
             folder.into(),
@@ -55,8 +56,9 @@ impl ServerProgram for Nginx {
     }
 }
 
-fn text(folder: &Path, port: u16) -> String {
+fn text(folder: &Path, listen: SocketAddr) -> String {
     let folder = folder.display();
+    let both = if listen.is_ipv6() { " ipv6only=off" } else { "" };
     // The mapped root of a rootless lab is the only user there is.
     format!(
         "daemon off;
@@ -79,7 +81,7 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     server {{
-        listen {port} backlog=4096;
+        listen {listen}{both} backlog=4096;
         root {folder}/files;
     }}
 }}

@@ -61,12 +61,13 @@ impl RunningServer {
         // A Ctrl-C at the terminal is for the conductor, which ends the trial first.
         command.process_group(0);
         let (server, port, sizes) = (task.server, task.port, task.sizes.clone());
+        let listen = SocketAddr::new(stack.wildcard(), port);
         let cpus = task.cpus.map(<[usize]>::to_vec);
         let (master, stderr) = Supervised::start(move || {
             let files: u64 = sizes.iter().sum();
             let folder =
                 private_folder(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
-            command.args(server.configure(&folder, port, &sizes)?);
+            command.args(server.configure(&folder, listen, &sizes)?);
             affinity::on(cpus.as_deref(), || command.spawn())
         })?;
         let log =

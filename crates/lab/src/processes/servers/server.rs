@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use hopbench_model::ServerSpec;
@@ -25,15 +26,15 @@ pub trait ServerProgram: fmt::Debug + Sync {
     fn version(&self) -> &'static str;
 
     /// Writes its files into `folder`, which is its own and goes with it, and returns its
-    /// arguments. With these, it stays in the foreground and answers `/bytes/N` on `port` for each
-    /// N of `sizes`, bytes.
+    /// arguments. With these, it stays in the foreground and answers `/bytes/N` at `listen` for each
+    /// N of `sizes`, bytes. The wildcard of IPv6 stands for both families.
     ///
     /// # Errors
     /// Files that cannot be written.
     fn configure(
         &self,
         folder: &Path,
-        port: u16,
+        listen: SocketAddr,
         sizes: &BTreeSet<u64>,
     ) -> io::Result<Vec<OsString>>;
 }

@@ -36,22 +36,21 @@ pub(super) fn on_bridge(
     let netlink = &mut site.node.stack.netlink;
     netlink.set_master(&port, bridge)?;
     netlink.set_up(&port)?;
-    let netlink = &mut site.pod.netlink;
-    netlink.add_address("eth0", site.address, subnet.prefix)?;
-    netlink.set_up("eth0")?;
-    netlink.add_route(DEFAULT, Some(subnet.gateway()), None)
+    site.pod.netlink.set_up("eth0")?;
+    site.pod.add_address("eth0", site.address, subnet.prefix)?;
+    site.pod.add_route(DEFAULT, Some(subnet.gateway()), None)
 }
 
 /// The pod's address and routes where its `eth0` is on the fabric: pods behind a node are reached
 /// through the node.
 pub(super) fn on_fabric(site: &mut Site<'_>) -> io::Result<()> {
-    let netlink = &mut site.pod.netlink;
-    netlink.set_mtu("eth0", site.mtu)?;
-    netlink.add_address("eth0", site.address, addresses::FABRIC.prefix)?;
-    netlink.set_up("eth0")?;
+    let pod = &mut *site.pod;
+    pod.netlink.set_mtu("eth0", site.mtu)?;
+    pod.netlink.set_up("eth0")?;
+    pod.add_address("eth0", site.address, addresses::FABRIC.prefix)?;
     for node in 0..site.nodes {
         let pods = addresses::behind(node);
-        netlink.add_route((pods.base, pods.prefix), Some(addresses::node(node)), None)?;
+        pod.add_route((pods.base, pods.prefix), Some(addresses::node(node)), None)?;
     }
     Ok(())
 }

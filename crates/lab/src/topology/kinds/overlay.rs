@@ -46,21 +46,21 @@ impl NetworkKind for Overlay {
             let netlink = &mut node.stack.netlink;
             netlink.add_vxlan(TUNNEL, NETWORK, addresses::node(node.number), "eth0", PORT)?;
             netlink.set_mtu(TUNNEL, inner)?;
+            netlink.set_up(TUNNEL)?;
             node.add_address(TUNNEL, pods.tunnel(), 32)?;
-            node.stack.netlink.set_up(TUNNEL)?;
         }
         let ends = nodes
             .iter_mut()
             .map(|node| Ok((node.number, node.stack.netlink.mac(TUNNEL)?)))
             .collect::<io::Result<Vec<_>>>()?;
         for node in nodes {
-            let netlink = &mut node.stack.netlink;
+            let stack = &mut node.stack;
             for (other, mac) in ends.iter().filter(|(other, _)| *other != node.number) {
                 let pods = subnets.behind(*other);
-                netlink.add_neighbour(TUNNEL, pods.tunnel(), *mac)?;
-                netlink.add_fdb(TUNNEL, *mac, addresses::node(*other))?;
-                netlink.add_route((pods.tunnel(), 32), None, Some(TUNNEL))?;
-                netlink.add_route((pods.base, pods.prefix), Some(pods.tunnel()), Some(TUNNEL))?;
+                stack.add_neighbour(TUNNEL, pods.tunnel(), *mac)?;
+                stack.netlink.add_fdb(TUNNEL, *mac, addresses::node(*other))?;
+                stack.add_route((pods.tunnel(), 32), None, Some(TUNNEL))?;
+                stack.add_route((pods.base, pods.prefix), Some(pods.tunnel()), Some(TUNNEL))?;
             }
         }
         Ok(())

@@ -35,13 +35,16 @@ impl NetworkKind for Ptp {
         let port = format!("p{}", site.number);
         let gateway = site.subnet.gateway();
         blocks::cable(site, &port, site.mtu)?;
-        let netlink = &mut site.node.stack.netlink;
-        netlink.set_up(&port)?;
-        netlink.add_route((site.address, 32), None, Some(&port))?;
-        let netlink = &mut site.pod.netlink;
-        netlink.add_address("eth0", site.address, 32)?;
-        netlink.set_up("eth0")?;
-        netlink.add_route((gateway, 32), None, Some("eth0"))?;
-        netlink.add_route(blocks::DEFAULT, Some(gateway), Some("eth0"))
+        let node = &mut site.node.stack;
+        node.netlink.set_up(&port)?;
+        node.add_route((site.address, 32), None, Some(&port))?;
+        let mac = node.netlink.mac(&port)?;
+        let pod = &mut *site.pod;
+        pod.netlink.set_up("eth0")?;
+        pod.add_address("eth0", site.address, 32)?;
+        pod.add_route((gateway, 32), None, Some("eth0"))?;
+        // With IPv6 a node does not answer for an address that another of its links has.
+        pod.add_neighbour("eth0", gateway, mac)?;
+        pod.add_route(blocks::DEFAULT, Some(gateway), Some("eth0"))
     }
 }
