@@ -1,6 +1,6 @@
 //! The description of a proxy: listeners, routes, variant and identity.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use hopbench_model::Variant;
 
@@ -72,8 +72,8 @@ impl std::fmt::Debug for ProxyIdentity {
 pub struct Listener {
     /// `inbound`, `outbound` or `gateway`; no other listener of the proxy has it.
     pub name: String,
-    /// The address at which it listens; unspecified: all.
-    pub address: Ipv4Addr,
+    /// The addresses at which it listens; an unspecified one stands for all of its family.
+    pub addresses: Vec<IpAddr>,
     /// The port. Where connections are not redirected, the ports of the routes count instead.
     pub port: u16,
     /// Whether connections come here by redirection, and routes look at where they were meant to
@@ -93,7 +93,7 @@ pub struct ProxyRoute {
     /// `policy`, and not beginning with `telemetry`.
     pub name: String,
     /// The address they were meant for; absent: any.
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
     /// The port they were meant for.
     pub port: u16,
     /// What they carry.

@@ -47,7 +47,14 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
         let port = *routes.keys().next()?;
         let (name, edge, routes) =
             (name.to_owned(), name == "gateway", routes.into_values().collect());
-        Some(Listener { name, address, port, redirected: false, edge, routes })
+        Some(Listener {
+            name,
+            addresses: vec![address.into()],
+            port,
+            redirected: false,
+            edge,
+            routes,
+        })
     };
     let all = [
         listener("inbound", Ipv4Addr::UNSPECIFIED, inbound),

@@ -192,8 +192,11 @@ impl Built {
             };
             started.push((
                 pod,
-                nft_program::begin(stack, &interception::rules(pod, placement))
-                    .map_err(failed(pod))?,
+                nft_program::begin(
+                    stack,
+                    &interception::rules(pod, placement, families(placement)),
+                )
+                .map_err(failed(pod))?,
             ));
             let _ = stack.namespace.set_sysctl(TIME_WAIT, "1");
         }

@@ -12,7 +12,7 @@ use hopbench_sys::clock;
 use hopbench_testbed::placement::{MeshProcess, MeshRole, Met, Placement, PodId};
 use hopbench_testbed::{Counters, Gauges, Proxy, of_proxy};
 
-use super::built::Built;
+use super::built::{Built, families};
 use crate::mesh::proxies::{MeshTask, Proxies};
 use crate::mesh::proxy_setup::{ProcessSetup, setups};
 
@@ -54,7 +54,7 @@ impl Mesh {
         }
         let address =
             |pod: &PodId| -> Option<Ipv4Addr> { built.pods.get(pod).map(|pod| pod.address) };
-        self.setups = setups(placement, &Authority::new()?, address)?;
+        self.setups = setups(placement, &Authority::new()?, families(placement), address)?;
         let _ = self.start(built, |_| true);
         Ok(())
     }

@@ -192,10 +192,6 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
         let why = "this kernel has no IPv6 (no /proc/sys/net/ipv6)".to_owned();
         add("IPv6", why, "start it without `ipv6.disable=1`, or leave `family` out");
     }
-    if path.family == Family::Ipv6 && path.is_proxied() {
-        let why = "the proxies of a lab take connections of IPv4 only".to_owned();
-        add(Need::IMPOSSIBLE, why, "leave `family` or the proxies out");
-    }
     if let Some(why) = packet_path::impossible(endpoints) {
         add(Need::IMPOSSIBLE, why, "leave this path out");
     }

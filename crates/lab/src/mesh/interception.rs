@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use crate::services::nft_json::{Table, transport};
 use crate::services::service;
 
-/// The rules of a pod with a sidecar.
-pub(crate) fn rules(pod: &PodId, placement: &Placement) -> Value {
+/// The rules of a pod with a sidecar, for traffic of these families.
+pub(crate) fn rules(pod: &PodId, placement: &Placement, families: &[Family]) -> Value {
     let inbound: BTreeSet<u16> =
         exposed().filter(|one| one.mode.has_server()).map(|one| one.port()).collect();
     let outbound: BTreeSet<u16> =
@@ -27,20 +27,25 @@ pub(crate) fn rules(pod: &PodId, placement: &Placement) -> Value {
     let outbound: BTreeSet<u16> = outbound.into_iter().chain(node_ports(pod, placement)).collect();
     let nat = |hook: &str| json!({"type": "nat", "hook": hook, "prio": -100, "policy": "accept"});
     let foreign = json!({"match": {"op": "!=", "left": {"meta": {"key": "mark"}}, "right": MARK}});
-    let table = Table(Family::Ipv4);
-    let mut list = vec![table.make()];
-    for (hook, name, ports, to, more) in [
+    let hooks = [
         ("prerouting", "inbound", inbound, INBOUND, None),
         ("output", "outbound", outbound, OUTBOUND, Some(foreign)),
-    ] {
-        let taken = [
-            transport("tcp"),
-            json!({"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"set": ports}}}),
-        ];
-        let done = [json!({"counter": name}), json!({"redirect": {"port": to}})];
-        list.push(table.add("counter", json!({"name": name})));
-        list.push(table.chain(hook, nat(hook)));
-        list.push(table.rule(hook, &taken.into_iter().chain(more).chain(done).collect()));
+    ];
+    let mut list = Vec::new();
+    for table in families.iter().map(|family| Table(*family)) {
+        list.push(table.make());
+        for (hook, name, ports, to, more) in &hooks {
+            let taken = [
+                transport("tcp"),
+                json!({"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"set": ports}}}),
+            ];
+            let done = [json!({"counter": name}), json!({"redirect": {"port": to}})];
+            list.push(table.add("counter", json!({"name": name})));
+            list.push(table.chain(hook, nat(hook)));
+            list.push(
+                table.rule(hook, &taken.into_iter().chain(more.clone()).chain(done).collect()),
+            );
+        }
     }
     json!({"nftables": list})
 }

@@ -1,20 +1,23 @@
 //! The listeners of sidecars and gateways: the ports that they take, and their upstreams.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, ProxyRoute, TELEMETRY_PORT, Upstream};
-use hopbench_model::{MeshMode, Via};
+use hopbench_model::{Family, MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
+use crate::network::families::of_family;
 use crate::services::pod_ports::{entry, own_port};
 use crate::services::service;
 use crate::topology::addresses;
 
-/// The listeners of a pod's sidecar, only those that the plan needs. `address` is that of a pod.
+/// The listeners of a pod's sidecar, only those that the plan needs. `address` is that of a pod;
+/// `families` are those of the lab.
 pub(crate) fn listeners(
     pod: &PodId,
     placement: &Placement,
+    families: &[Family],
     address: impl Fn(&PodId) -> Option<Ipv4Addr> + Copy,
 ) -> Vec<Listener> {
     let (mut inbound, mut outbound) = (BTreeMap::new(), BTreeMap::new());
@@ -36,14 +39,22 @@ pub(crate) fn listeners(
         if routes.is_empty() {
             return None;
         }
-        let (name, address) = (name.to_owned(), Ipv4Addr::UNSPECIFIED);
-        Some(Listener { name, address, port, redirected: true, edge: false, routes })
+        let name = name.to_owned();
+        let addresses = families.iter().map(|family| wildcard(*family)).collect();
+        Some(Listener { name, addresses, port, redirected: true, edge: false, routes })
     };
     let both = [
         listener("inbound", INBOUND, inbound.into_values().collect()),
         listener("outbound", OUTBOUND, outbound.into_values().collect()),
     ];
     both.into_iter().flatten().collect()
+}
+
+fn wildcard(family: Family) -> IpAddr {
+    match family {
+        Family::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+        Family::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+    }
 }
 
 /// The telemetry service that is told of the traffic of a path.
@@ -61,7 +72,10 @@ fn outward(
     address: impl Fn(&PodId) -> Option<Ipv4Addr>,
 ) -> ProxyRoute {
     let mode = endpoints.path.mesh;
-    let endpoint = |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
+    let family = endpoints.path.family;
+    let endpoint = |pod: &PodId| {
+        Some(SocketAddr::new(of_family(address(pod)?, family), entry(offer, pod, mode)))
+    };
     let route = ProxyRoute {
         name: format!("out-{}-{mode}", offer.word()),
         address: None,
@@ -78,7 +92,7 @@ fn outward(
         // translate.
         (Via::ClusterIp, Some(number)) => ProxyRoute {
             name: format!("out-{}-svc{number}", offer.word()),
-            address: Some(addresses::service(number)),
+            address: Some(of_family(addresses::service(number), family)),
             upstream: Upstream::Endpoints(endpoints.servers.iter().filter_map(endpoint).collect()),
             ..route
         },
@@ -102,10 +116,11 @@ pub(crate) fn gateway(
     endpoints: &Endpoints,
     address: impl Fn(&PodId) -> Option<Ipv4Addr>,
 ) -> Vec<Listener> {
-    let mode = endpoints.entered();
+    let (mode, family) = (endpoints.entered(), endpoints.path.family);
     let route = |offer: Offer| {
-        let endpoint =
-            |pod: &PodId| Some(SocketAddr::from((address(pod)?, entry(offer, pod, mode))));
+        let endpoint = |pod: &PodId| {
+            Some(SocketAddr::new(of_family(address(pod)?, family), entry(offer, pod, mode)))
+        };
         ProxyRoute {
             name: offer.word().to_owned(),
             address: None,
@@ -122,7 +137,7 @@ pub(crate) fn gateway(
     let first = routes.first().map(|route| route.port);
     let listener = first.map(|port| Listener {
         name: "gateway".to_owned(),
-        address: Ipv4Addr::UNSPECIFIED,
+        addresses: vec![wildcard(family)],
         port,
         redirected: false,
         edge: true,

@@ -6,7 +6,7 @@ use hopbench_control::authority::Authority;
 use hopbench_mesh::{
     AdminAddress, Listener, MARK, POLICY_PORT, ProxyIdentity, ProxySpec, SPIFFE, TELEMETRY_PORT,
 };
-use hopbench_model::Fault;
+use hopbench_model::{Family, Fault};
 use hopbench_testbed::placement::{MeshProcess, MeshRole, Placement, PodId};
 
 use super::listeners;
@@ -38,10 +38,11 @@ impl ProcessSetup {
 }
 
 /// The setups of all that a plan needs: first the services that are asked. `address` is that of a
-/// pod.
+/// pod; `families` are those of the lab.
 pub(crate) fn setups(
     placement: &Placement,
     authority: &Authority,
+    families: &[Family],
     address: impl Fn(&PodId) -> Option<Ipv4Addr> + Copy,
 ) -> Result<Vec<ProcessSetup>, Fault> {
     let setup = |process: MeshProcess| -> Result<ProcessSetup, Fault> {
@@ -49,7 +50,7 @@ pub(crate) fn setups(
             MeshRole::Policy | MeshRole::Telemetry => {
                 return Ok(ProcessSetup { process, proxy: None });
             }
-            MeshRole::Sidecar => listeners::listeners(&process.pod, placement, address),
+            MeshRole::Sidecar => listeners::listeners(&process.pod, placement, families, address),
             MeshRole::Gateway => {
                 let mut all = placement.paths.values();
                 let entered = all.find(|ends| ends.gateways.contains(&process.pod));

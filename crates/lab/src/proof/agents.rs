@@ -126,12 +126,12 @@ pub(crate) fn peers(
     let from_node = endpoints.path.from.network == "host";
     let masquerades = service.is_some_and(|service| service.masquerades);
     let by_sidecar = endpoints.is_routed_by_sidecar() && !bypassed;
+    // A sidecar speaks to whoever answers in its own pod.
+    if endpoints.path.mesh.has_server() && !bypassed {
+        return [Ipv4Addr::LOCALHOST.into()].into();
+    }
     let mut peers = BTreeSet::new();
     match &endpoints.path.via {
-        // A sidecar speaks to whoever answers in its own pod.
-        _ if endpoints.path.mesh.has_server() && !bypassed => {
-            peers.insert(Ipv4Addr::LOCALHOST);
-        }
         Via::Gateway(_) => peers.extend(endpoints.gateways.iter().filter_map(address)),
         // What comes in at a node and stays there does not pass the chain that masquerades.
         Via::NodePort(node)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hopbench_lab::{KINDS, Lab};
-use hopbench_model::{Gateways, MeshMode, Path, ServerSpec, Variant, Via};
+use hopbench_model::{Family, Gateways, MeshMode, Path, ServerSpec, Variant, Via};
 use hopbench_testbed::{Need, Proxy, Route, Testbed, proxy_growth};
 
 use crate::inside::{skip, skip_unless, this_test};
@@ -201,6 +201,12 @@ fn every_kind_of_network_takes_sidecars_and_gateways() {
         paths.push(meshed("bridge@a", "host@b", Via::ClusterIp, MeshMode::Client, &plain));
         paths.push(meshed("bridge@b", "bridge@a", NODE_PORT(), MeshMode::Both, &plain));
         paths.push(meshed("bridge@a", "bridge@a", Via::ClusterIp, MeshMode::Both, &plain));
+        let by_ipv6 = paths.clone().into_iter().map(|path| Path {
+            name: format!("{}-by-ipv6", path.name),
+            family: Family::Ipv6,
+            ..path
+        });
+        paths.extend(by_ipv6);
         let mut lab = built(&paths);
         let mut failures = Vec::new();
         for path in &paths {

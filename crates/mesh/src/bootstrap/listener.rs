@@ -1,6 +1,7 @@
 //! Listeners: ports, and the filter chain of each route.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
@@ -11,14 +12,16 @@ use crate::{Listener, Protocol, ProxyRoute, ProxySpec};
 /// One listener, with a filter chain for each route. There is no default chain: a connection that
 /// no route is for is closed before anything is read from it.
 pub(super) fn of(listener: &Listener, proxy: &ProxySpec) -> Value {
-    let ip = listener.address.to_string();
-    let mut ports = bound(listener).into_iter().map(|port| address(&ip, port));
+    let ports = bound(listener);
+    let at = |ip: &IpAddr| ports.iter().map(|port| address(&ip.to_string(), *port)).collect();
+    let bound: Vec<Value> = listener.addresses.iter().flat_map::<Vec<Value>, _>(at).collect();
+    let mut bound = bound.into_iter();
     let mut config = json!({
         "name": listener.name,
-        "address": ports.next(),
+        "address": bound.next(),
         "filter_chains": listener.routes.iter().map(|route| chain(route, listener, proxy)).collect::<Vec<_>>(),
     });
-    let others: Vec<Value> = ports.map(|address| json!({"address": address})).collect();
+    let others: Vec<Value> = bound.map(|address| json!({"address": address})).collect();
     if !others.is_empty() {
         config["additional_addresses"] = others.into();
     }
@@ -56,7 +59,8 @@ fn bound(listener: &Listener) -> BTreeSet<u16> {
 fn chain(route: &ProxyRoute, listener: &Listener, proxy: &ProxySpec) -> Value {
     let mut meant_for = json!({"destination_port": route.port});
     if let Some(address) = route.address {
-        meant_for["prefix_ranges"] = json!([{"address_prefix": address, "prefix_len": 32}]);
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        meant_for["prefix_ranges"] = json!([{"address_prefix": address, "prefix_len": bits}]);
     }
     let filters = match route.protocol {
         Protocol::Http => http::filters(route, listener, proxy),

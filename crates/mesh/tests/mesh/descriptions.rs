@@ -96,7 +96,7 @@ pub(crate) fn sidecar(variant: &Variant) -> ProxySpec {
     let inbound = exposed().filter(|one| one.mode.has_server()).map(|one| ProxyRoute {
         from_proxy: one.mode.has_client(),
         checked: true,
-        address: Some(POD),
+        address: Some(POD.into()),
         ..route(
             &named("in", one.port()),
             one.port(),
@@ -114,7 +114,7 @@ pub(crate) fn sidecar(variant: &Variant) -> ProxySpec {
     let listener = |name: &str, port, routes| Listener {
         name: name.to_owned(),
         port,
-        address: Ipv4Addr::UNSPECIFIED,
+        addresses: vec![Ipv4Addr::UNSPECIFIED.into()],
         redirected: true,
         edge: false,
         routes,
@@ -141,7 +141,7 @@ pub(crate) fn connected(variant: &Variant) -> ProxySpec {
         listener.redirected = false;
         listener.routes.iter_mut().for_each(|route| route.address = None);
         if listener.name == "outbound" {
-            listener.address = Ipv4Addr::LOCALHOST;
+            listener.addresses = vec![Ipv4Addr::LOCALHOST.into()];
         }
         for (route, number) in listener.routes.iter_mut().zip(0..) {
             let Upstream::Original(port) = route.upstream else { panic!("{route:?}") };
@@ -178,7 +178,7 @@ pub(crate) fn gateway(variant: &Variant) -> ProxySpec {
     let listener = Listener {
         name: "gateway".to_owned(),
         port: 8000,
-        address: Ipv4Addr::UNSPECIFIED,
+        addresses: vec![Ipv4Addr::UNSPECIFIED.into()],
         redirected: false,
         edge: true,
         routes,

@@ -55,7 +55,7 @@ fn intercept() {
 fn sidecar(variant: &Variant, way: &str) -> ProxySpec {
     let mut proxy = one_way(variant, way);
     for route in &mut proxy.listeners[0].routes {
-        route.address = route.address.map(|_| Ipv4Addr::LOCALHOST);
+        route.address = route.address.map(|_| Ipv4Addr::LOCALHOST.into());
     }
     ProxySpec { admin: AdminAddress::Pipe(format!("@{way}")), identity: Some(identity()), ..proxy }
 }
@@ -301,7 +301,7 @@ fn gateways_spread_limit_and_let_servers_speak_first() {
         let listener = Listener {
             name: "gateway".to_owned(),
             port: 8000,
-            address: Ipv4Addr::UNSPECIFIED,
+            addresses: vec![Ipv4Addr::UNSPECIFIED.into()],
             redirected: false,
             edge: true,
             routes,

@@ -63,7 +63,7 @@ fn proxy(from: u16, to: u16) -> ProxySpec {
             port: from,
             redirected: false,
             edge: true,
-            address: Ipv4Addr::UNSPECIFIED,
+            addresses: vec![Ipv4Addr::UNSPECIFIED.into()],
             routes: vec![route],
         }],
         mark: None,

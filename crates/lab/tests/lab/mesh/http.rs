@@ -2,7 +2,7 @@
 //! would give.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -87,7 +87,7 @@ fn answer(stream: &mut BufReader<TcpStream>) -> std::io::Result<(u16, u64)> {
 
 /// Answers on all connections until it is over: proxies keep theirs.
 fn server(port: u16, ready: &Barrier, over: &AtomicBool) -> EndReport {
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).expect("the port");
+    let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).expect("the port");
     listener.set_nonblocking(true).expect("a setting");
     ready.wait();
     let mut report = EndReport::default();
