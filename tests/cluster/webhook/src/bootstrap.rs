@@ -48,7 +48,7 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> ProxySpec {
     };
     let listener = |name: &str, port: u16, routes: Vec<ProxyRoute>| Listener {
         name: name.to_owned(),
-        address: Ipv4Addr::UNSPECIFIED,
+        addresses: vec![Ipv4Addr::UNSPECIFIED.into()],
         port,
         redirected: true,
         edge: false,
