@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use crate::{
-    Affinity, Cell, Cost, EngineKind, Environment, Family, Job, LabNode, LabSpec, MeshMode, Nanos,
+    Affinity, Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos,
     PLAN_SCHEMA, Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule,
     SearchGoal, SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
 };
@@ -57,7 +57,7 @@ pub fn path(name: &str) -> Path {
         backends: 1,
         gateways: None,
         affinity: Affinity::None,
-        family: Family::Ipv4,
+        family: None,
         mesh: MeshMode::None,
         variant: None,
     }

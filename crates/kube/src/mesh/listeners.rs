@@ -129,6 +129,7 @@ pub(crate) fn outside(built: &Built, ends: &Endpoints, ask: &Ask) -> Option<Sock
         }
         _ => None,
     };
-    let known = Whereabouts { server: None, entry: entry.as_ref(), node, datagrams: false };
+    let known =
+        Whereabouts { server: None, entry: entry.as_ref(), node, datagrams: false, family: None };
     target::target(&ends.path.name, &ends.path.via, &known).ok()
 }

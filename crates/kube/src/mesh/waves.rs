@@ -43,7 +43,7 @@ pub(crate) async fn pods(
     let mut waiting = wanted.clone();
     let mut made = CreatedPods::default();
     while !waiting.is_empty() {
-        let address = |id: &PodId| built.address_of(id, known.get(id)?);
+        let address = |id: &PodId| built.address_of(id, known.get(id)?, None);
         let describe = |id: &PodId| describe(built, id, &address);
         let all: BTreeMap<PodId, Option<Described>> =
             waiting.keys().map(|id| (id.clone(), describe(id))).collect();
@@ -131,7 +131,7 @@ async fn addresses(
             let pod = now.remove(name);
             let state = pod.as_ref().map(pod_diagnosis::state);
             match pod {
-                Some(pod) if built.address_of(id, &pod).is_some() => {
+                Some(pod) if built.address_of(id, &pod, None).is_some() => {
                     known.insert(id.clone(), pod);
                     continue;
                 }

@@ -19,7 +19,8 @@ use crate::plan::services::PathService;
 /// The Service of a path, for the agents or for the server program on `program_port`. Its pods are
 /// those with its label.
 pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Option<u16>) -> Value {
-    let PathService { name, via, datagrams, sidecars, affinity, is_of_gateways, .. } = wanted;
+    let PathService { name, via, datagrams, sidecars, affinity, family, is_of_gateways, .. } =
+        wanted;
     let port = |name: &str, port: u16, protocol: &str| json!({"name": name, "port": port, "targetPort": name, "protocol": protocol});
     let mut ports = match program_port {
         _ if *is_of_gateways => Vec::new(),
@@ -42,6 +43,10 @@ pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Opt
     let mut spec = json!({"type": kind, "selector": {behind(name): ""}, "ports": ports});
     if *affinity == Affinity::ClientIp {
         spec["sessionAffinity"] = json!("ClientIP");
+    }
+    if let Some(family) = family {
+        spec["ipFamilyPolicy"] = json!("SingleStack");
+        spec["ipFamilies"] = json!([family.to_string()]);
     }
     json!({
         "apiVersion": "v1",

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::{Offer, TAKEN};
-use hopbench_model::{Affinity, ClusterSpec, Via};
+use hopbench_model::{Affinity, ClusterSpec, Family, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
 use crate::plan::{gateways, names};
@@ -16,6 +16,8 @@ pub(crate) struct PathService {
     pub(crate) program: Option<String>,
     pub(crate) via: Via,
     pub(crate) affinity: Affinity,
+    /// The family of its addresses; absent: the cluster's first.
+    pub(crate) family: Option<Family>,
     pub(crate) datagrams: bool,
     /// Whether it leads to the path's gateways, and not to its servers.
     pub(crate) is_of_gateways: bool,
@@ -40,6 +42,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
                 program: None,
                 via: ends.path.via.clone(),
                 affinity: ends.path.affinity,
+                family: ends.path.family,
                 datagrams: false,
                 is_of_gateways: true,
                 backends: ends.gateways.clone(),
@@ -53,6 +56,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
             program: program.map(str::to_owned),
             via: ends.path.via.clone(),
             affinity: ends.path.affinity,
+            family: ends.path.family,
             datagrams: ends.datagrams,
             is_of_gateways: false,
             backends: backends.to_vec(),

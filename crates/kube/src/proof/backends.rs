@@ -42,7 +42,7 @@ pub(super) fn behind(known: &ProofFacts<'_>) -> Option<Proof> {
 
 /// Services know pods by the address that the cluster's own network gives them.
 fn own_address(known: &ProofFacts<'_>, pod: &PodId) -> Option<IpAddr> {
-    pod_status::address(known.built.pods.get(pod)?, None)
+    pod_status::address(known.built.pods.get(pod)?, None, known.ends.path.family)
 }
 
 /// The servers that got traffic. A balancer chooses at random: a server without traffic is

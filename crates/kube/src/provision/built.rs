@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::PublicKey;
 use hopbench_control::tls;
-use hopbench_model::{ClusterSpec, Fault, Place, Point};
+use hopbench_model::{ClusterSpec, Family, Fault, Place, Point};
 use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::Pod;
 use rustls::ClientConfig;
@@ -89,21 +89,27 @@ impl Built {
 
     /// The address to which the traffic for a pod goes.
     pub(crate) fn address(&self, id: &PodId) -> Option<IpAddr> {
-        self.address_of(id, self.pods.get(id)?)
+        self.address_of(id, self.pods.get(id)?, None)
     }
 
     /// The same for another view of the pod.
-    pub(crate) fn address_of(&self, id: &PodId, pod: &Pod) -> Option<IpAddr> {
+    pub(crate) fn address_of(
+        &self,
+        id: &PodId,
+        pod: &Pod,
+        family: Option<Family>,
+    ) -> Option<IpAddr> {
         let interface = self
             .attachments
             .get(&id.place)
             .and_then(|attachment| attachment.network.interface.as_deref());
-        pod_status::address(pod, interface)
+        pod_status::address(pod, interface, family)
     }
 
-    /// The address and port of the server in a pod.
-    pub(crate) fn listener(&self, id: &PodId) -> Option<SocketAddr> {
-        Some(SocketAddr::new(self.address(id)?, self.own_port(id)))
+    /// The address, of this family, and port of the server in a pod.
+    pub(crate) fn listener(&self, id: &PodId, family: Option<Family>) -> Option<SocketAddr> {
+        let address = self.address_of(id, self.pods.get(id)?, family)?;
+        Some(SocketAddr::new(address, self.own_port(id)))
     }
 
     /// The port of a pod's agent.

@@ -1,32 +1,46 @@
 //! The status of a pod that runs, as the API server gives it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
+use hopbench_model::Family;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use serde_json::Value;
 
 /// The annotation in which Multus says which addresses a pod has on its other interfaces.
 const NETWORKS: &str = "k8s.v1.cni.cncf.io/network-status";
 
-/// The address of a pod; `interface`: that of this interface of it.
-pub(crate) fn address(pod: &Pod, interface: Option<&str>) -> Option<IpAddr> {
-    match interface {
-        None => pod.status.as_ref()?.pod_ip.as_deref()?.parse().ok(),
+/// The address of a pod, the first of this family; `interface`: that of this interface of it.
+pub(crate) fn address(
+    pod: &Pod,
+    interface: Option<&str>,
+    family: Option<Family>,
+) -> Option<IpAddr> {
+    let mut all = match interface {
+        None => addresses(pod),
         Some(interface) => {
             let networks: Vec<Value> =
                 serde_json::from_str(pod.metadata.annotations.as_ref()?.get(NETWORKS)?).ok()?;
             let network = networks.iter().find(|network| network["interface"] == interface)?;
-            network["ips"].get(0)?.as_str()?.parse().ok()
+            let all = network["ips"].as_array()?.iter();
+            all.filter_map(|address| address.as_str()?.parse().ok()).collect()
         }
-    }
+    };
+    all.retain(|address| family.is_none_or(|family| family.has(*address)));
+    all.first().copied()
 }
 
-/// Its addresses, all of them.
+/// Its addresses, all of them, first that of the cluster's first family.
 pub(crate) fn addresses(pod: &Pod) -> Vec<IpAddr> {
-    let all = pod.status.iter().flat_map(|status| status.pod_ips.iter().flatten());
-    all.filter_map(|address| address.ip.parse().ok()).collect()
+    let Some(status) = &pod.status else { return Vec::new() };
+    let all = status.pod_ips.iter().flatten().map(|address| &address.ip);
+    let mut all: Vec<IpAddr> =
+        status.pod_ip.iter().chain(all).filter_map(|address| address.parse().ok()).collect();
+    // The first stands in both lists.
+    let mut seen = BTreeSet::new();
+    all.retain(|address| seen.insert(*address));
+    all
 }
 
 /// When one of its containers was started that runs, in whole seconds of its node's clock since
@@ -95,12 +109,15 @@ mod tests {
             "status": {"podIP": "10.244.1.5", "podIPs": [{"ip": "10.244.1.5"}, {"ip": "fd00::5"}]},
         }))
         .unwrap();
-        let text = |interface| address(&pod, interface).map(|address| address.to_string());
-        assert_eq!(text(None).as_deref(), Some("10.244.1.5"));
-        assert_eq!(text(Some("net1")).as_deref(), Some("192.168.7.9"));
-        assert_eq!(text(Some("net2")), None);
+        let text =
+            |interface, family| address(&pod, interface, family).map(|address| address.to_string());
+        assert_eq!(text(None, None).as_deref(), Some("10.244.1.5"));
+        assert_eq!(text(None, Some(Family::Ipv6)).as_deref(), Some("fd00::5"));
+        assert_eq!(text(Some("net1"), None).as_deref(), Some("192.168.7.9"));
+        assert_eq!(text(Some("net1"), Some(Family::Ipv6)).as_deref(), Some("fd00::9"));
+        assert_eq!(text(Some("net2"), None), None);
         assert_eq!(addresses(&pod).len(), 2);
-        assert_eq!(address(&Pod::default(), Some("net1")), None);
+        assert_eq!(address(&Pod::default(), Some("net1"), None), None);
     }
 
     #[test]

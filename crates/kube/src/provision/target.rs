@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-use hopbench_model::{Fault, Via};
+use hopbench_model::{Family, Fault, Via};
 
 use crate::objects::service::ServiceEntry;
 
@@ -17,26 +17,29 @@ pub(crate) struct Whereabouts<'a> {
     pub(crate) node: Option<IpAddr>,
     /// Whether the job sends datagrams.
     pub(crate) datagrams: bool,
+    /// The family that the path asks for.
+    pub(crate) family: Option<Family>,
 }
 
 /// The address that the clients of a path connect to.
 pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<SocketAddr, Fault> {
     let nowhere = |what: &str| Fault::environment(format!("path {path}: {what}"));
+    let none = |what: &str| {
+        let family = known.family.map(|family| format!("{family} ")).unwrap_or_default();
+        nowhere(&format!("{what} has no {family}address"))
+    };
     let entry = || known.entry.ok_or_else(|| nowhere("its Service was never made"));
     match via {
-        Via::Direct | Via::Gateway(_) => {
-            known.server.ok_or_else(|| nowhere("its server has no address"))
-        }
+        Via::Direct | Via::Gateway(_) => known.server.ok_or_else(|| none("its server")),
         Via::ClusterIp => {
             let entry = entry()?;
-            let address = entry.address.ok_or_else(|| nowhere("its Service has no address"))?;
+            let address = entry.address.ok_or_else(|| none("its Service"))?;
             Ok(SocketAddr::new(address, entry.port))
         }
         Via::NodePort(node) => {
             let entry = entry()?;
             let port = if known.datagrams { entry.datagrams_node_port } else { entry.node_port };
-            let address =
-                known.node.ok_or_else(|| nowhere(&format!("node {node} has no address")))?;
+            let address = known.node.ok_or_else(|| none(&format!("node {node}")))?;
             if port == 0 {
                 Err(nowhere("its Service has no node port"))
             } else {
@@ -96,6 +99,7 @@ mod tests {
             entry: Some(&entry),
             node: Some([10, 0, 0, 2].into()),
             datagrams,
+            family: None,
         };
         let at = |via: Via, datagrams| target("p", &via, &known(datagrams)).unwrap().to_string();
         assert_eq!(at(Via::Direct, false), "10.244.1.5:7475");
@@ -118,15 +122,17 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_told() {
-        let known = |entry| Whereabouts { server: None, entry, node: None, datagrams: false };
+        let family = Some(Family::Ipv6);
+        let known =
+            |entry| Whereabouts { server: None, entry, node: None, datagrams: false, family };
         let told = |via: Via, entry| target("p", &via, &known(entry)).unwrap_err().text;
-        assert_eq!(told(Via::Direct, None), "path p: its server has no address");
+        assert_eq!(told(Via::Direct, None), "path p: its server has no IPv6 address");
         assert_eq!(told(Via::ClusterIp, None), "path p: its Service was never made");
         let nothing = ServiceEntry::default();
         assert!(told(Via::LoadBalancer, Some(&nothing)).contains("MetalLB"));
         assert_eq!(
             told(Via::NodePort("b".into()), Some(&nothing)),
-            "path p: node b has no address"
+            "path p: node b has no IPv6 address"
         );
     }
 }

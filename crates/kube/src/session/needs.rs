@@ -198,6 +198,21 @@ fn of_path(
             );
         }
     }
+    if let Some(family) = path.family {
+        for (name, node) in path.nodes().filter_map(|name| Some((name, assigned.nodes.get(name)?)))
+        {
+            // Without the right to see nodes they are not known.
+            if !node.addresses.is_empty() && !node.addresses.iter().any(|one| family.has(*one)) {
+                let why = format!("node {name} ({}) has no {family} address", node.name);
+                add(&family.to_string(), why, "leave `family` out, or make the cluster dual-stack");
+            }
+        }
+        if path.is_proxied() {
+            let why =
+                format!("on a cluster proxies are reached at its first family, not by {family}");
+            add(Need::IMPOSSIBLE, why, "leave `family` or the proxies out");
+        }
+    }
     // Both ends may lack the same.
     let mut told = BTreeSet::new();
     for place in [&path.from, &path.to].into_iter().flat_map(Place::each).collect::<BTreeSet<_>>() {

@@ -35,10 +35,11 @@ pub(super) fn target_of(
         server: ends
             .servers_of(program(&point.server).as_deref())
             .first()
-            .and_then(|pod| built.listener(pod)),
+            .and_then(|pod| built.listener(pod, path.family)),
         entry,
         node: entered,
         datagrams: point.job.transport() == Transport::Udp,
+        family: path.family,
     };
     target(&path.name, &path.via, &known)
 }

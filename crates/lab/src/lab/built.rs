@@ -8,7 +8,7 @@ use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::Value;
 
 use crate::mesh::interception;
-use crate::network::families::of_family;
+use crate::network::families::{family_of, of_family};
 use crate::network::netlink::Layout;
 use crate::network::refused;
 use crate::network::stack::Stack;
@@ -238,8 +238,8 @@ impl Built {
 
 /// The families that the paths of a lab have. All its interfaces have addresses of IPv4.
 pub(crate) fn families(placement: &Placement) -> &'static [Family] {
-    let is_ipv6 = |family: Family| family == Family::Ipv6;
-    if placement.paths.values().any(|endpoints| is_ipv6(endpoints.path.family)) {
+    let mut paths = placement.paths.values();
+    if paths.any(|endpoints| family_of(&endpoints.path) == Family::Ipv6) {
         &Family::ALL
     } else {
         &[Family::Ipv4]

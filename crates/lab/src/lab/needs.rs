@@ -8,6 +8,7 @@ use hopbench_testbed::{Need, refusals};
 
 use crate::doctor;
 use crate::mesh::proxies;
+use crate::network::families::family_of;
 use crate::network::namespace::Namespace;
 use crate::network::stack::kernel_has_ipv6;
 use crate::processes::runtimes::{RUNTIMES, runtime};
@@ -188,7 +189,7 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
-    if path.family == Family::Ipv6 && !kernel_has_ipv6() {
+    if family_of(path) == Family::Ipv6 && !kernel_has_ipv6() {
         let why = "this kernel has no IPv6 (no /proc/sys/net/ipv6)".to_owned();
         add("IPv6", why, "start it without `ipv6.disable=1`, or leave `family` out");
     }

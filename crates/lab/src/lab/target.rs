@@ -7,7 +7,7 @@ use hopbench_model::{Fault, Job, ServerSpec, Via};
 use hopbench_testbed::placement::Endpoints;
 
 use super::built::Built;
-use crate::network::families::of_family;
+use crate::network::families::{family_of, of_family};
 use crate::services::pod_ports::own_port;
 use crate::services::service;
 use crate::topology::addresses;
@@ -44,5 +44,5 @@ pub(crate) fn target(
     };
     let (address, port) = target
         .ok_or_else(|| Fault::input(format!("path `{}` has nowhere to connect to", path.name)))?;
-    Ok(SocketAddr::new(of_family(address, path.family), port))
+    Ok(SocketAddr::new(of_family(address, family_of(path)), port))
 }

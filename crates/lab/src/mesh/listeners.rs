@@ -7,7 +7,7 @@ use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, ProxyRoute, TELEMETRY_PO
 use hopbench_model::{Family, MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
-use crate::network::families::of_family;
+use crate::network::families::{family_of, of_family};
 use crate::services::pod_ports::{entry, own_port};
 use crate::services::service;
 use crate::topology::addresses;
@@ -72,7 +72,7 @@ fn outward(
     address: impl Fn(&PodId) -> Option<Ipv4Addr>,
 ) -> ProxyRoute {
     let mode = endpoints.path.mesh;
-    let family = endpoints.path.family;
+    let family = family_of(&endpoints.path);
     let endpoint = |pod: &PodId| {
         Some(SocketAddr::new(of_family(address(pod)?, family), entry(offer, pod, mode)))
     };
@@ -116,7 +116,7 @@ pub(crate) fn gateway(
     endpoints: &Endpoints,
     address: impl Fn(&PodId) -> Option<Ipv4Addr>,
 ) -> Vec<Listener> {
-    let (mode, family) = (endpoints.entered(), endpoints.path.family);
+    let (mode, family) = (endpoints.entered(), family_of(&endpoints.path));
     let route = |offer: Offer| {
         let endpoint = |pod: &PodId| {
             Some(SocketAddr::new(of_family(address(pod)?, family), entry(offer, pod, mode)))

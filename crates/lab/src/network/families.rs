@@ -5,12 +5,17 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use hopbench_model::Family;
+use hopbench_model::{Family, Path};
 
 /// The first bits of all addresses of IPv6: unique local ones.
 const IPV6: Ipv6Addr = Ipv6Addr::new(0xfd68, 0x6f70, 0x6265, 0x6e63, 0, 0, 0, 0);
 /// The number of these bits.
 const IPV6_PREFIX: u8 = 96;
+
+/// The family of a path.
+pub(crate) fn family_of(path: &Path) -> Family {
+    path.family.unwrap_or_default()
+}
 
 /// The address of an interface in a family, by that of IPv4.
 pub(crate) fn of_family(address: Ipv4Addr, family: Family) -> IpAddr {

@@ -8,7 +8,7 @@ use hopbench_testbed::Seen;
 use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::facts::ProofFacts;
-use crate::network::families::of_family;
+use crate::network::families::{family_of, of_family};
 use crate::services::service::Service;
 
 /// Whether the agents are where they were put.
@@ -145,5 +145,5 @@ pub(crate) fn peers(
         }
         _ => peers.extend(endpoints.clients.iter().filter_map(address)),
     }
-    peers.into_iter().map(|peer| of_family(peer, endpoints.path.family)).collect()
+    peers.into_iter().map(|peer| of_family(peer, family_of(&endpoints.path))).collect()
 }

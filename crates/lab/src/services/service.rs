@@ -8,7 +8,7 @@ use hopbench_model::{Affinity, Family, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, PodId};
 
 use super::pod_ports::{PROGRAM_PORT, agent_port, entry};
-use crate::network::families::of_family;
+use crate::network::families::{family_of, of_family};
 use crate::topology::addresses;
 use crate::topology::kind::Reach;
 use crate::topology::kinds::kind;
@@ -69,7 +69,7 @@ impl Service {
         address: impl Fn(&PodId) -> Option<Ipv4Addr>,
     ) -> Option<Self> {
         let number = endpoints.service?;
-        let family = endpoints.path.family;
+        let family = family_of(&endpoints.path);
         let front = match endpoints.path.via {
             Via::Direct | Via::LoadBalancer | Via::Address(_) => return None,
             Via::ClusterIp | Via::Gateway(_) => {

@@ -203,7 +203,7 @@ fn every_kind_of_network_takes_sidecars_and_gateways() {
         paths.push(meshed("bridge@a", "bridge@a", Via::ClusterIp, MeshMode::Both, &plain));
         let by_ipv6 = paths.clone().into_iter().map(|path| Path {
             name: format!("{}-by-ipv6", path.name),
-            family: Family::Ipv6,
+            family: Some(Family::Ipv6),
             ..path
         });
         paths.extend(by_ipv6);

@@ -82,7 +82,7 @@ fn reaches_and_proves(family: Family) {
                         path.name.clone(),
                         can_be(from, to, node == "a", &via, ("a", node)),
                     );
-                    paths.push(Path { family, ..path });
+                    paths.push(Path { family: Some(family), ..path });
                 }
             }
         }
@@ -266,7 +266,7 @@ fn a_service_reaches_all_its_backends() {
         // Both families side by side.
         let by_ipv6 = paths.clone().into_iter().map(|path| Path {
             name: format!("{} by IPv6", path.name),
-            family: Family::Ipv6,
+            family: Some(Family::Ipv6),
             ..path
         });
         paths.extend(by_ipv6);

@@ -200,9 +200,9 @@ pub struct Path {
     /// What ties the connections of a client to a server; only with a Service.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub affinity: Affinity,
-    /// The addresses that its clients connect to, and those of its Service.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
-    pub family: Family,
+    /// The family of the addresses that its clients connect to; absent: the testbed's first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
     /// The ends with a sidecar that the traffic passes.
     #[serde(default, skip_serializing_if = "MeshMode::is_none")]
     pub mesh: MeshMode,
@@ -297,8 +297,8 @@ impl Path {
         if self.affinity == Affinity::ClientIp {
             way.push_str(&format!(", affinity {}", Affinity::CLIENT_IP));
         }
-        if self.family == Family::Ipv6 {
-            way.push_str(&format!(", {}", self.family));
+        if let Some(family) = self.family {
+            way.push_str(&format!(", {family}"));
         }
         if !self.mesh.is_none() {
             way.push_str(&format!(", mesh {}", self.mesh));

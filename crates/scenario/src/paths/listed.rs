@@ -74,7 +74,7 @@ fn short(
         gateway_name: None,
         gateways,
         affinity: Affinity::None,
-        family: Family::Ipv4,
+        family: None,
         mesh: mesh?,
         variant: None,
     })
@@ -132,8 +132,7 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         Some(_) => Affinity::ClientIp,
         None => Affinity::None,
     };
-    let words_of = |family: Family| family.word();
-    let is_family = |text: &String| Family::ALL.map(words_of).contains(&text.as_str());
+    let is_family = |text: &String| Family::ALL.iter().any(|one| one.word() == text);
     let family = fields.checked("family", "ipv4 or ipv6", is_family, problems);
     let family = family.and_then(|text| Family::ALL.into_iter().find(|one| one.word() == text));
     Some(Path {
@@ -146,7 +145,7 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         backends,
         gateways,
         affinity,
-        family: family.unwrap_or_default(),
+        family,
         mesh: mesh?,
         variant: None,
     })
@@ -182,6 +181,10 @@ pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems:
     if path.affinity == Affinity::ClientIp && !path.balances_by_address() {
         let expected = "via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only a Service knows clients by their addresses";
         problems.add(at, &joined(key, "affinity"), "`client-ip`", expected);
+    }
+    if let (Some(family), Via::Address(address)) = (path.family, &path.via) {
+        let expected = format!("no family with via: address@{address}: the address has one");
+        problems.add(at, &joined(key, "family"), format!("`{}`", family.word()), &expected);
     }
     let twice = words.vocabulary.network(&path.from.network).is_some_and(|kind| kind.both_ends);
     let shared = path.from.each().find(|from| path.to.each().any(|to| to == *from));

@@ -15,7 +15,7 @@
 //! where it is not direct, and the mode of the mesh. A `.` stands between them, as in
 //! `host-bridge.cross-node.cluster-ip.server`. `node-port@c` becomes `node-port-c`.
 
-use hopbench_model::{Affinity, Family, Gateways, MeshMode, Path, Via};
+use hopbench_model::{Affinity, Gateways, MeshMode, Path, Via};
 
 use super::listed::check;
 use super::place::{Attachment, MODES, VIA, Words};
@@ -95,7 +95,7 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                     backends: 1,
                     gateways: gateways.clone(),
                     affinity: Affinity::None,
-                    family: Family::Ipv4,
+                    family: None,
                     mesh,
                     variant: None,
                 };

@@ -142,7 +142,7 @@ fn paths() {
         paths: {p: {from: host@a}}
             x.yaml:2:12: paths.p: found no `to`, expected both ends: from and to, like bridge@a
         paths: {p: {from: host@a, to: host@b, form: 1}}
-            x.yaml:2:39: paths.p.form: found `form`, expected one of from, to, via, clients, backends, gateways, affinity, mesh; did you mean `from`?
+            x.yaml:2:39: paths.p.form: found `form`, expected one of from, to, via, clients, backends, gateways, affinity, family, mesh; did you mean `from`?
         paths: {p: {from: host@a, to: host@b, clients: 0}}
             x.yaml:2:48: paths.p.clients: found `0`, expected a whole number from 1 to 1000
         paths: {p: {from: host@a, to: host@b, backends: 2}}
@@ -163,6 +163,10 @@ fn paths() {
             x.yaml:2:12: paths.p.affinity: found `client-ip`, expected via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only a Service knows clients by their addresses
         paths: {p: {from: host@a, to: host@b, via: cluster-ip, affinity: cookie}}
             x.yaml:2:66: paths.p.affinity: found `cookie`, expected client-ip
+        paths: {p: {from: host@a, to: host@b, family: 6}}
+            x.yaml:2:47: paths.p.family: found `6`, expected ipv4 or ipv6
+        paths: {p: {from: host@a, to: host@b, via: 'address@203.0.113.7:80', family: ipv6}}
+            x.yaml:2:12: paths.p.family: found `ipv6`, expected no family with via: address@203.0.113.7:80: the address has one
         paths: {p: {from: [host@a], to: host@b}}
             x.yaml:2:19: paths.p.from: found a list, expected a place like bridge@a
         paths: {p: host@a -> host@b, p: host@b -> host@a}

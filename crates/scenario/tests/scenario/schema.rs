@@ -232,6 +232,8 @@ fn both_take_the_same_paths() {
         yes paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}
         yes paths: {p: {from: bridge@a, to: bridge@b, via: cluster-ip, backends: 3, affinity: client-ip}}
         no  paths: {p: {from: bridge@a, to: bridge@b, via: cluster-ip, affinity: cookie}}
+        yes paths: {p: {from: bridge@a, to: bridge@b, family: ipv6}, q: {from: bridge@a, to: bridge@b, family: ipv4}}
+        no  paths: {p: {from: bridge@a, to: bridge@b, family: ipv5}}
         yes places: {kinds: bridge, via: [direct, gateway@c], mesh: [none, server]}
         yes places: {kinds: [bridge], mesh: both}
         yes places: [host, bridge+runsc]

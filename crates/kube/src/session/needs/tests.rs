@@ -1,4 +1,6 @@
-use hopbench_model::{GatewaySpec, MeshMode, ParentGateway, PodNetwork, ServerImage, Variant};
+use hopbench_model::{
+    Family, GatewaySpec, MeshMode, ParentGateway, PodNetwork, ServerImage, Variant,
+};
 use serde_json::json;
 
 use super::*;
@@ -27,6 +29,29 @@ fn needs(spec: &ClusterSpec, paths: Vec<Path>, nodes: &[&str]) -> Vec<String> {
     told.into_iter()
         .map(|need| format!("{}: {}: {}", need.path.unwrap_or_default(), need.what, need.why))
         .collect()
+}
+
+#[test]
+fn a_family_needs_nodes_that_have_it() {
+    let by = |family, via: Via| Path { family, ..path("p", "pod@a", "pod@b", via) };
+    let told = |addresses: &[&str], path: Path| {
+        let placement = placement(&plan(vec![path], vec![point("rr", "hopbench")]));
+        let mut discovery = discovery(&["n1", "n2"]);
+        for node in &mut discovery.nodes {
+            node.addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        }
+        let assigned = assign(&spec().nodes, &placement.nodes(), &discovery.nodes);
+        let told = missing(&spec(), &placement, &discovery, &assigned);
+        told.into_iter().map(|need| need.why).collect::<Vec<_>>()
+    };
+    let ipv6 = Some(Family::Ipv6);
+    assert_eq!(
+        told(&["10.0.0.1"], by(ipv6, Via::ClusterIp)),
+        ["node a (n1) has no IPv6 address", "node b (n2) has no IPv6 address"]
+    );
+    assert!(told(&["10.0.0.1", "fd00::1"], by(ipv6, Via::ClusterIp)).is_empty());
+    assert!(told(&["10.0.0.1"], by(None, Via::ClusterIp)).is_empty());
+    assert!(told(&[], by(ipv6, Via::ClusterIp)).is_empty());
 }
 
 #[test]
