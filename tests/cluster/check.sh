@@ -73,6 +73,14 @@ for node in "${NODES[@]}"; do
   expect "NodePort at $node, entered from this machine" "$(curl -sm 5 "$(address "$node"):$port")" near
 done
 
+if has_ipv6; then
+  kubectl -n "$space" patch service near --patch '{"spec": {"ipFamilyPolicy": "RequireDualStack"}}' >/dev/null
+  ip6_of() { kubectl -n "$space" get pod "$1" -o jsonpath='{.status.podIPs[1].ip}'; }
+  expect "pod on n3 reaches pod on n1 by IPv6" "$(get far "[$(ip6_of near)]:8080")" near
+  expect "pod reaches ClusterIP by IPv6" "$(get far "[$(service '{.spec.clusterIPs[1]}')]")" near
+  expect "NodePort at n2 by IPv6" "$(get far "[$(address6 n2)]:$port")" near
+fi
+
 vxlan_packets() { on n3 cat /sys/class/net/vxlan0/statistics/rx_packets; }
 before=$(vxlan_packets)
 get far "$(ip_of near):8080" >/dev/null

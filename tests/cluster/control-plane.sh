@@ -6,7 +6,7 @@ start_api_server() {
   daemon cp kube-apiserver "$kubernetes/kube-apiserver" \
     --etcd-servers=http://127.0.0.1:2379 \
     --advertise-address="$API_SERVER" \
-    --service-cluster-ip-range="$SERVICES" \
+    --service-cluster-ip-range="$(both "$SERVICES" "$SERVICES6")" \
     --authorization-mode=Node,RBAC \
     --enable-admission-plugins=NodeRestriction \
     --allow-privileged=true \

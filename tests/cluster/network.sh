@@ -11,6 +11,7 @@ make_network() {
   # The hosts' default gateway. It forwards nothing, so that no packet leaves the cluster.
   ip -n hbc-fabric address add "$FABRIC.254/24" dev fabric
   ip -n hbc-fabric link set fabric up
+  ! has_ipv6 || ip -n hbc-fabric address add "$FABRIC6:254/64" dev fabric nodad
   for host in "${HOSTS[@]}"; do make_host_network "$host"; done
   for host in "${HOSTS[@]}"; do
     for other in "${NODES[@]}"; do
@@ -38,7 +39,17 @@ make_host_network() {
   ip -n "$space" address add "$(address "$1")/24" dev eth0
   ip -n "$space" link set eth0 up
   ip -n "$space" route add default via "$FABRIC.254"
+  ! has_ipv6 || make_host_ipv6 "$1"
   [ "$1" = cp ] || make_node_links "$1"
+}
+
+# Addresses are given, and nobody is asked whether somebody has them.
+make_host_ipv6() {
+  nsenter --net="/run/netns/hbc-$1" sysctl -qw net.ipv6.conf.all.disable_ipv6=0 \
+    net.ipv6.conf.default.disable_ipv6=0 net.ipv6.conf.all.forwarding=1 \
+    net.ipv6.conf.default.accept_ra=0 net.ipv6.conf.default.accept_dad=0
+  ip -n "hbc-$1" address add "$(address6 "$1")/64" dev eth0 nodad
+  ip -n "hbc-$1" route add default via "$FABRIC6:254"
 }
 
 make_node_links() {
@@ -79,6 +90,7 @@ make_eni() {
 reach_pods() {
   local space=hbc-$1 node=$2
   ip -n "$space" route add "$(routed_pods "$node")" via "$(address "$node")"
+  ! has_ipv6 || ip -n "$space" route add "$(routed_pods6 "$node")" via "$(address6 "$node")"
   ip -n "$space" route add "$(ptp_pods "$node")" via "$(address "$node")"
   if [ "$1" = cp ]; then
     ip -n "$space" route add "$(overlay_pods "$node")" via "$(address "$node")"

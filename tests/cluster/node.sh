@@ -23,7 +23,7 @@ start_kubelet() {
   echo "options attempts:1" >"$folder/resolv.conf"
   daemon "$1" kubelet "$kubernetes/kubelet" --config="$folder/kubelet.yaml" \
     --kubeconfig="$STATE/certs/$1.kubeconfig" --root-dir="$folder/kubelet" \
-    --hostname-override="$1" --node-ip="$(address "$1")" \
+    --hostname-override="$1" --node-ip="$(both "$(address "$1")" "$(address6 "$1")")" \
     --node-labels="topology.kubernetes.io/zone=${ZONE[$1]}" \
     --housekeeping-interval=1s
   daemon "$1" kube-proxy "$kubernetes/kube-proxy" --config="$folder/kube-proxy.yaml"
@@ -112,7 +112,7 @@ proxy_config() {
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
 mode: iptables
-clusterCIDR: $PODS
+clusterCIDR: $(both "$PODS" "$PODS6")
 hostnameOverride: $1
 clientConnection: {kubeconfig: $STATE/certs/proxy.kubeconfig}
 nodePortAddresses: [primary]

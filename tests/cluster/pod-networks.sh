@@ -15,7 +15,15 @@ write_pod_networks() {
 }
 
 # Of this node only: a bridge, whose other ports are the node's other pods.
-routed() { network routed "$(on_bridge cni0 1500)" "$(range "$(routed_pods "$1")")" "$(default_route)" portmap; }
+routed() {
+  local ranges routes
+  ranges=$(range "$(routed_pods "$1")") routes=$(default_route)
+  if has_ipv6; then
+    # A second set of ranges: an address of each.
+    ranges+="], [$(range "$(routed_pods6 "$1")")" routes+=', {"dst": "::/0"}'
+  fi
+  network routed "$(on_bridge cni0 1500)" "$ranges" "$routes" portmap
+}
 # The same with room for what the VXLAN adds to a packet.
 overlay() { network overlay "$(on_bridge cni1 1450)" "$(range "$(overlay_pods "$1")")" "$(default_route)" portmap; }
 # No bridge: the node has a veth and a route for each pod.
@@ -34,7 +42,7 @@ eni() {
   network eni '"type": "host-device", "device": "eni0"' "$range" "$(routes "$1" "$(address "$1")")"
 }
 
-network() { # NAME PLUGIN RANGE ROUTES [portmap]
+network() { # NAME PLUGIN RANGES ROUTES [portmap]
   local more=""
   [ -z "${5:-}" ] || more=', {"type": "portmap", "capabilities": {"portMappings": true}}'
   cat <<JSON

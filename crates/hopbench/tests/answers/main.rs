@@ -3,6 +3,7 @@
 
 mod balance;
 mod by_hand;
+mod families;
 mod in_lab;
 #[path = "../lab/lab.rs"]
 mod lab;

@@ -88,6 +88,27 @@ fn load_balancers_and_addresses_of_others_lead_to_the_servers() {
 
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn both_families_are_measured_side_by_side() {
+    let Some(ground) = ground("both families") else { return };
+    let rest = "rounds: 1\ntime: 500ms\npaths:\n  four: {from: pod@a, to: pod@b, family: ipv4}\n  \
+         six: {from: pod@a, to: pod@b, family: ipv6}\n  \
+         service: {from: pod@a, to: pod@b, via: cluster-ip, family: ipv6}\n  \
+         port: {from: host@a, to: pod@b, via: node-port@c, family: ipv6}\n\
+         workloads: {ask: {rr: {}}, bulk: {stream: {}}, dgram: {udp: {rate: 1Mbit}}}\n";
+    let records = ground.measured("families", ANY_THREE, rest);
+    assert_eq!(records.len(), 12);
+    for record in &records {
+        assert_sound(record);
+        let to = if record.path == "four" { "to 10.244." } else { "to [fd68:" };
+        let went = |said: &str| said.contains(to);
+        let client = record.proof.iter().filter(|proof| proof.hop == "client");
+        let said: Vec<&str> = client.map(|proof| proof.evidence.as_str()).collect();
+        assert!(said.iter().any(|said| went(said)), "{}: {said:?}", record.path);
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
     let Some(ground) = ground("a route at a Gateway") else { return };
     let testbed = format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}");

@@ -27,11 +27,13 @@ paths:
   ptp:        ptp+runsc@a -> ptp+runsc@b
   macvlan:    macvlan@a -> macvlan+runsc@b
   eni:        eni+runsc@a -> eni@b
+  six:        {from: bridge@a, to: bridge+runsc@b, family: ipv6}
+  six-ptp:    {from: ptp+runsc@a, to: ptp+runsc@b, family: ipv6}
 workloads:
   bulk:  {stream: {}}
   ask:   {rr: {size: 1KiB}}
   dgram: {udp: {size: 100B, rate: 1000pps}}
-  echo:  {ping: {every: 10ms}, paths: [server, client, one-node, ptp]}
+  echo:  {ping: {every: 10ms}, paths: [server, client, one-node, ptp, six]}
   page:  {http: {connections: 2, response: 1KiB}, paths: [server, client, cluster-ip]}
   ring:  {rr: {size: 1KiB, engine: uring}, paths: [plain, server]}
 ";
@@ -94,7 +96,7 @@ fn says_what_is_sandboxed(record: &Record) {
     let (client, server) = match record.path.as_str() {
         "plain" => (false, false),
         "client" | "eni" => (true, false),
-        "ptp" => (true, true),
+        "ptp" | "six-ptp" => (true, true),
         _ => (false, true),
     };
     let proofs: Vec<&str> =

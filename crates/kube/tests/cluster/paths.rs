@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hopbench_model::Via;
+use hopbench_model::{Family, Path, Via};
 use hopbench_testbed::{Seen, Testbed};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::Api;
@@ -26,6 +26,17 @@ fn every_path_has_its_route_and_its_agents_answer() {
         path("overlay", "overlay@a", "overlay@b", Via::Direct),
         several,
     ];
+    // Both families at the same places, in one run.
+    let by_ipv6 = |name: &str, from: &str, to: &str, via: Via| Path {
+        family: Some(Family::Ipv6),
+        ..path(name, from, to, via)
+    };
+    paths.extend([
+        by_ipv6("direct-6", "pod@a", "pod@b", Via::Direct),
+        by_ipv6("host-6", "host@a", "host@b", Via::Direct),
+        by_ipv6("cluster-ip-6", "pod@a", "pod@b", Via::ClusterIp),
+        by_ipv6("node-port-6", "host@a", "pod@b", Via::NodePort("c".into())),
+    ]);
     if ground.has_gvisor("every path on a cluster") {
         paths.push(path("gvisor", "pod+runsc@a", "pod+runsc@b", Via::Direct));
     }
@@ -79,6 +90,10 @@ fn every_path_has_its_route_and_its_agents_answer() {
     assert!(targets["host"].starts_with("10.199.0.12:2"), "{targets:?}");
     assert!(targets["node-port"].starts_with("10.199.0.13:3"), "{targets:?}");
     assert!(targets["cluster-ip"].starts_with("10.96."), "{targets:?}");
+    assert!(targets["direct-6"].starts_with("[fd68:244:2::"), "{targets:?}");
+    assert!(targets["host-6"].starts_with("[fd68:199::12]:2"), "{targets:?}");
+    assert!(targets["node-port-6"].starts_with("[fd68:199::13]:3"), "{targets:?}");
+    assert!(targets["cluster-ip-6"].starts_with("[fd68:96::"), "{targets:?}");
     let began = Instant::now();
     cluster.down();
     println!("down in {:?}", began.elapsed());
