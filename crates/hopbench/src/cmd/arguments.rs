@@ -8,9 +8,11 @@ mod scenario;
 mod testbed;
 mod text_file;
 pub(super) mod token;
+mod units;
 
 pub(super) use self::common::{Common, absent};
 pub(super) use self::envoy::EnvoyArgument;
 pub(super) use self::format::FormatArgument;
 pub(super) use self::scenario::{ScenarioArguments, alone, secrets_of};
 pub(super) use self::testbed::{TestbedArguments, told};
+pub(super) use self::units::{UnitsArgument, in_unit};

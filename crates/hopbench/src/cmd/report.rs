@@ -4,15 +4,16 @@ mod trials;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use hopbench_model::Fault;
 use hopbench_report::campaign::{
-    Details, RateUnit, RunData, SUMMARY_FORMATS, Screen, Summary, summary_format,
+    Details, RunData, SUMMARY_FORMATS, Screen, Summary, summary_format,
 };
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
 use super::arguments::output::{Output, arguments};
+use super::arguments::{UnitsArgument, in_unit};
 use super::subcommand::Subcommand;
 use crate::output::{screen, tell};
 
@@ -24,7 +25,7 @@ pub(super) struct Report;
 
 impl Subcommand for Report {
     fn command(&self) -> Command {
-        Command::new("report")
+        let command = Command::new("report")
             .about("Reports on a results folder")
             .arg(
                 Arg::new("dir")
@@ -51,14 +52,8 @@ impl Subcommand for Report {
                     .value_name("NAME")
                     .conflicts_with_all(["format", "json"])
                     .help("The tables of one workload"),
-            )
-            .arg(
-                Arg::new("units")
-                    .long("units")
-                    .value_name("UNIT")
-                    .value_parser(RateUnit::ALL.iter().map(|unit| unit.name).collect::<Vec<_>>())
-                    .help("The unit of throughput in tables [default: whichever reads best]"),
-            )
+            );
+        UnitsArgument::augment_args(command)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -79,9 +74,8 @@ impl Subcommand for Report {
             campaign.add(&record?);
         }
         records.notes().iter().for_each(tell);
-        let mut summary = campaign.into_summary();
-        let unit = matches.get_one::<String>("units").and_then(|name| RateUnit::named(name));
-        unit.into_iter().for_each(|unit| summary.show_rates_in(unit));
+        let units = UnitsArgument::from_arg_matches(matches).map_err(Fault::input)?;
+        let summary = in_unit(campaign.into_summary(), units.unit());
         let text = match output.format {
             SCREEN => Some(answer(&summary, dir, output)),
             TABLE => Some(tables(&summary, workload, output)?),

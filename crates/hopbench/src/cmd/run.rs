@@ -26,6 +26,7 @@ use self::events::Events;
 use self::flags::{Flags, Wanted};
 use self::known::Known;
 use self::progress::{Log, Progress};
+use super::arguments::in_unit;
 use super::subcommand::Subcommand;
 use crate::interrupt::Interrupt;
 use crate::output::{Bar, print, screen, tell};
@@ -110,7 +111,7 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     let dir = folder.path().to_owned();
     let log = Log::new(folder.trials_log()?);
     let campaign = Campaign::resume(folder, resumed, ours).with_secrets(secrets);
-    let known = Known::new(&dir);
+    let known = Known::new(&dir, flags.units.unit());
     let is_json = flags.format.is_json();
     let mut observer: Box<dyn Observer> = if is_json {
         Box::new(Events::new(interrupt).of_run(log, known))
@@ -119,7 +120,7 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     };
     let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);
-    let reported = || if flags.no_report { Ok(()) } else { report(&folder, is_json) };
+    let reported = || if flags.no_report { Ok(()) } else { report(&folder, flags) };
     match fault {
         None => reported().and_then(|()| verdict(&ended, &dir, is_cluster)),
         Some(fault)
@@ -156,20 +157,20 @@ fn same_testbed(is_cluster: bool) -> &'static str {
 }
 
 /// Writes the reports into the folder, and prints the answer.
-fn report(folder: &Folder, quiet: bool) -> Result<(), Fault> {
+fn report(folder: &Folder, flags: &Flags) -> Result<(), Fault> {
     let (run, mut records) = results::open(folder.path())?;
     let mut report = RunData::new(&run);
     for record in records.by_ref() {
         report.add(&record?);
     }
     records.notes().iter().for_each(tell);
-    let summary = report.into_summary();
+    let summary = in_unit(report.into_summary(), flags.units.unit());
     for (format, name) in LEFT {
         let known = summary_format(format)
             .ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
         folder.add(name, (known.render)(&summary).as_bytes())?;
     }
-    if quiet {
+    if flags.format.is_json() {
         return Ok(());
     }
     let named = folder.path().to_string_lossy();

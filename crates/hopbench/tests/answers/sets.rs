@@ -27,8 +27,9 @@ fn servers_on_two_nodes_have_the_links_of_both() {
         return;
     };
     let bench = Bench::new(User::Caller, SETS);
-    let done = bench.run(&[]);
+    let done = bench.run(&["--units", "MB/s"]);
     assert_eq!(done.code, Some(0), "{}", done.story());
+    assert!(done.stdout.contains("MB/s") && !done.stdout.contains("bit/s"), "{}", done.stdout);
     let results = bench.results();
     let of = |path: &str| results.records.iter().find(|r| r.path == path).expect("a record");
     for (path, nodes) in [("one", vec!["b"]), ("two", vec!["b", "c"])] {

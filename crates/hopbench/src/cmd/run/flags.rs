@@ -12,7 +12,7 @@ use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
 use crate::cmd::arguments::{
-    EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments, secrets_of,
+    EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments, UnitsArgument, secrets_of,
 };
 use crate::output::refuse_stdout;
 
@@ -47,6 +47,8 @@ pub(super) struct Flags {
     envoy: EnvoyArgument,
     #[command(flatten)]
     pub(super) format: FormatArgument,
+    #[command(flatten)]
+    pub(super) units: UnitsArgument,
     /// Tell every trial on standard error, too; `trials.log` in the folder has them in any case
     #[arg(short, long)]
     pub(super) verbose: bool,

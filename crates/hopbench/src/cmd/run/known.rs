@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use hopbench_model::RunFile;
-use hopbench_report::campaign::{RunData, Summary};
+use hopbench_report::campaign::{RateUnit, RunData, Summary};
 use hopbench_run::{Event, results};
+
+use crate::cmd::arguments::in_unit;
 
 /// The records of a run so far, those of earlier sessions among them.
 #[derive(Debug)]
@@ -13,12 +15,14 @@ pub(super) struct Known {
     dir: PathBuf,
     /// Absent before the run has started.
     data: Option<RunData>,
+    /// The unit of throughput that was asked for.
+    unit: Option<RateUnit>,
 }
 
 impl Known {
-    /// Of the run in this folder.
-    pub(super) fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), data: None }
+    /// Of the run in this folder, with throughput in this unit.
+    pub(super) fn new(dir: &Path, unit: Option<RateUnit>) -> Self {
+        Self { dir: dir.to_owned(), data: None, unit }
     }
 
     /// Takes what an event says of the figures.
@@ -51,6 +55,6 @@ impl Known {
         if let Some(run) = run {
             data.update(run);
         }
-        Some(data.clone().into_summary())
+        Some(in_unit(data.clone().into_summary(), self.unit))
     }
 }
