@@ -136,6 +136,7 @@ fn resolve(
         vocabulary,
         nodes: testbed.nodes(),
         has_gateway: testbed.has_gateway(),
+        has_objects: testbed.has_objects(),
         gateways: testbed.gateways(),
     };
     let paths = all_paths(&fields, &words, problems);
@@ -325,7 +326,7 @@ fn all_paths(
         );
     }
     variants::unique(&out, problems);
-    let mesh = Mesh::read(fields.get("mesh"), problems);
+    let mesh = Mesh::read(fields.get("mesh"), words.has_objects, problems);
     if problems.count() > before {
         return None;
     }

@@ -24,7 +24,7 @@ pub(crate) use self::hosts::{HOST_KEYS, HOSTS_KEYS};
 use self::kubernetes::Cluster;
 pub(crate) use self::kubernetes::{
     CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, IMAGE, MESH_KEYS, NETWORK_KEYS, PROMETHEUS_KEYS,
-    PULL_POLICIES, SERVER_KEYS,
+    PULL_POLICIES, SERVER_KEYS, annotations,
 };
 use self::lab::Lab;
 pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS};
@@ -202,6 +202,11 @@ impl Testbed {
     /// Whether there is a gateway that no path has to place.
     pub(crate) fn has_gateway(&self) -> bool {
         matches!(&self.chosen, Chosen::Kubernetes(cluster) if cluster.has_gateway())
+    }
+
+    /// Whether runs make further objects, of the scenario.
+    pub(crate) fn has_objects(&self) -> bool {
+        matches!(&self.chosen, Chosen::Kubernetes(cluster) if cluster.has_objects())
     }
 
     /// The names of further ones.

@@ -26,6 +26,14 @@ pub fn lacks_variant(path: &Path) -> Option<Need> {
     Some(Need::new(Some(path), "a variant", why, "name one under `variant:`"))
 }
 
+/// The need of a path whose proxies are hopbench's own, which read no annotations.
+pub fn annotates_in_vain(path: &Path) -> Option<Need> {
+    let variant = path.variant.as_ref().filter(|variant| !variant.annotations.is_empty())?;
+    let why = format!("variant {}: its annotations are for a mesh of the cluster", variant.name);
+    let remedy = "take `provider: istio` or `linkerd`, or leave the annotations out";
+    Some(Need::new(Some(path), Need::IMPOSSIBLE, why, remedy))
+}
+
 /// The need of a path whose clients would have sidecars in front of a gateway.
 pub fn has_sidecar_before_gateway(path: &Path) -> Option<Need> {
     if !matches!(path.via, Via::Gateway(_)) || !path.mesh.has_client() {

@@ -66,14 +66,14 @@ impl Api<Value> {
     /// Objects of a kind that the cluster may not have: `resource` of a group and version, in a
     /// namespace.
     pub(crate) fn others(client: Client, version: &str, namespace: &str, resource: &str) -> Self {
-        let url = format!("/apis/{version}/namespaces/{namespace}/{resource}");
+        let url = format!("{}/namespaces/{namespace}/{resource}", root(version));
         let namespace = Some(namespace.to_owned());
         Self { client, namespace, request: Request::new(url), kind: PhantomData }
     }
 
     /// The same of all namespaces, or of a kind that is in none.
     pub(crate) fn everywhere(client: Client, version: &str, resource: &str) -> Self {
-        let request = Request::new(format!("/apis/{version}/{resource}"));
+        let request = Request::new(format!("{}/{resource}", root(version)));
         Self { client, namespace: None, request, kind: PhantomData }
     }
 }
@@ -176,6 +176,17 @@ impl<K> Clone for Api<K> {
             (self.client.clone(), self.namespace.clone(), self.request.clone());
         Self { client, namespace, request, kind: PhantomData }
     }
+}
+
+/// The resources of a group and version, as the API server lists them.
+pub(crate) async fn resources(client: &Client, version: &str) -> kube::Result<Value> {
+    let request = HttpRequest::get(root(version)).body(Vec::new());
+    ask(client, request.map_err(Error::BuildRequest)).await
+}
+
+/// Where the API server has a group and version, or a version of the core.
+fn root(version: &str) -> String {
+    format!("/{}/{version}", if version.contains('/') { "apis" } else { "api" })
 }
 
 /// The text of an answer, of at most [`MOST_BYTES`].

@@ -10,6 +10,8 @@ pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "hopbench"
 pub const RUN: &str = "hopbench.dev/run";
 /// The label that says which pod it is, by its name.
 pub(crate) const POD: &str = "hopbench.dev/pod";
+/// The label that says which variant the pod's sidecar has, for selectors of a scenario's objects.
+pub(crate) const VARIANT: &str = "hopbench.dev/variant";
 /// The start of the labels of pods that are behind a Service: `service.hopbench.dev/NAME`.
 const SERVICE: &str = "service.hopbench.dev/";
 /// The object that owns all others of a run.
@@ -36,6 +38,14 @@ pub(crate) fn behind(service: &str) -> String {
     format!("{SERVICE}{service}")
 }
 
+/// A name as the value of a label, which has at most 63 letters, digits and `-_.`, with a letter or
+/// a digit at both ends. All else becomes a `-`.
+pub(crate) fn label(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '-' }).take(63).collect();
+    plain.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
 /// The run that makes objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunIdentity {
@@ -57,5 +67,18 @@ impl RunIdentity {
             metadata["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": OWNER, "uid": self.owner}]);
         }
         metadata
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label;
+
+    #[test]
+    fn any_name_can_be_a_label() {
+        assert_eq!(label("plain"), "plain");
+        assert_eq!(label("policy-check+concurrency=4"), "policy-check-concurrency-4");
+        assert_eq!(label(&"x+".repeat(40)), "x-".repeat(31) + "x");
+        assert_eq!(label("é"), "");
     }
 }

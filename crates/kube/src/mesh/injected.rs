@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::linkerd;
 use super::ports::{Ports, list};
+use crate::api::labels::{VARIANT, label};
 use crate::objects::containers::SIDECAR;
 use crate::objects::sidecar::Sidecar;
 use crate::provision::built::Built;
@@ -47,6 +48,10 @@ pub(crate) fn sidecars(
             None if ports.all.is_empty() => return None,
             None => Sidecar::default(),
         };
+        if let Some(variant) = placement.sidecars.get(pod) {
+            sidecar.labels.insert(VARIANT.to_owned(), label(&variant.name));
+            sidecar.annotations.extend(variant.annotations.clone());
+        }
         sidecar.also = ports.all;
         Some((pod.clone(), sidecar))
     };
@@ -55,11 +60,11 @@ pub(crate) fn sidecars(
 
 fn istio(spec: &ClusterSpec, ports: &Ports, concurrency: u32) -> Sidecar {
     let mut sidecar = Sidecar::default();
-    let mut label =
+    let mut says =
         |name: &str, value: &str| sidecar.labels.insert(name.to_owned(), value.to_owned());
-    label("sidecar.istio.io/inject", "true");
+    says("sidecar.istio.io/inject", "true");
     if let Some(revision) = &spec.mesh.revision {
-        label("istio.io/rev", revision);
+        says("istio.io/rev", revision);
     }
     let config = json!({
         "concurrency": concurrency,
@@ -216,6 +221,7 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
         let plain = hopbench_model::Variant {
             name: variant.name.clone(),
             concurrency: variant.concurrency,
+            annotations: variant.annotations.clone(),
             ..hopbench_model::Variant::plain()
         };
         if *variant != plain {
@@ -225,7 +231,7 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
                     variant.name,
                     provider.name()
                 ),
-                "set it up there, and leave `variant` out; its concurrency is taken over",
+                "set it up there; of a variant `concurrency` and `annotations` are taken over",
             );
         }
     }

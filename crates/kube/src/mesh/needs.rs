@@ -45,6 +45,9 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
             impossible.into_iter().map(|(why, remedy)| need(Need::IMPOSSIBLE, why, remedy)),
         );
     }
+    if spec.mesh.provider == MeshProvider::Envoy {
+        needs.extend(refusals::annotates_in_vain(path));
+    }
     needs.extend(refusals::has_sidecar_before_gateway(path));
     if path.via == Via::LoadBalancer && mode.has_client() {
         let why = format!(

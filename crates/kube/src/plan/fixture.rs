@@ -51,6 +51,7 @@ pub(crate) fn spec() -> ClusterSpec {
         runtimes: BTreeMap::new(),
         servers: BTreeMap::new(),
         patch: None,
+        objects: Vec::new(),
         mesh: MeshSpec { provider: MeshProvider::Envoy, image: "envoy".into(), revision: None },
         gateway: None,
         gateways: BTreeMap::new(),

@@ -1,5 +1,7 @@
 //! Creation of a run's objects, all but its pods.
 
+pub(crate) mod scenario;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use futures::future::try_join_all;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret, Service};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::{Client, ResourceExt};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::api::client::Api;
@@ -49,6 +52,18 @@ async fn own(client: &Client, namespace: &Namespace, until: Instant) -> kube::Re
         }
         made => made.map(drop),
     }
+}
+
+/// Makes the further objects of the scenario.
+///
+/// # Errors
+/// The first that cannot be made, with the reason.
+pub(crate) async fn of_scenario(
+    client: &Client,
+    run: &RunIdentity,
+    objects: &[Value],
+) -> Result<(), String> {
+    scenario::make(client, run, objects, Instant::now() + PATIENCE).await
 }
 
 /// Makes what the pods need. The entries of its Services, by their names.

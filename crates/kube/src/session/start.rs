@@ -124,6 +124,8 @@ impl Cluster {
             .map(pair)
             .collect::<Result<_, Fault>>()?;
         let blueprint = Blueprint::of(&ground, &run, &conductor.run_key(), &keys)?;
+        let others = async { Ok(objects::of_scenario(&client, &run, &spec.objects).await) };
+        access.ask("making the scenario's objects", others)?.map_err(Fault::environment)?;
         let entries =
             access.ask("making the run's objects", objects::objects(&client, &run, &blueprint))?;
         let api = Pods::new(&client, &run);

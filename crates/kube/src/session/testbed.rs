@@ -19,7 +19,7 @@ use crate::observe::meters::reading::Readings;
 use crate::plan::gateways;
 use crate::proof::facts::ProofFacts;
 use crate::proof::prove;
-use crate::provision::{gateway, gateway_pods};
+use crate::provision::{gateway, gateway_pods, objects};
 
 impl Testbed for Cluster {
     fn name(&self) -> &'static str {
@@ -49,6 +49,11 @@ impl Testbed for Cluster {
             }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
+        let lacking = |object| {
+            let why = objects::scenario::lacking(self.access.as_ref()?, object)?;
+            Some(Need::new(None, "an object", why, "mend it under `objects:`, or leave it out"))
+        };
+        needs.extend(self.spec.objects.iter().filter_map(lacking));
         needs.extend(needs::of_gateway(&self.spec, &placement, |routing| {
             let access = self.access.as_ref()?;
             gateway::lacking(access, routing)

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hopbench_model::{Family, Path, Via};
+use hopbench_model::{ClusterSpec, Family, Path, Via};
 use hopbench_testbed::{Seen, Testbed};
+use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::Api;
+use serde_json::{Value, json};
 
 use crate::common::{cell, ground, hello, path, plan, spec};
 
@@ -133,6 +135,53 @@ fn zones_hold_and_a_policy_keeps_nobody_of_the_run_out() {
         hello(&mut cluster, &route.servers[0]).unwrap();
     }
     cluster.down();
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn objects_of_a_scenario_are_there_before_its_pods_and_go_with_them() {
+    let Some(ground) = ground("objects of a scenario") else { return };
+    let mut spec = spec();
+    let limits = json!({"limits": [{"type": "Container", "default": {"cpu": "750m"}}]});
+    spec.objects = vec![
+        json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "own"}, "spec": limits}),
+        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+               "metadata": {"name": "own", "labels": {"own": "yes"}}}),
+    ];
+    let plan = plan(&spec, vec![path("direct", "pod@a", "pod@b", Via::Direct)]);
+    let mut cluster = ground.cluster(&spec);
+    assert_eq!(cluster.missing(&plan), []);
+    cluster.up(&plan).unwrap();
+    let namespace = cluster.namespace().unwrap().to_owned();
+    // Somebody in the API server gave it to the pod: it was there before.
+    let pod = ground.pod(&cluster, "pod@b").spec.unwrap();
+    let limits = pod.containers[0].resources.clone().unwrap().limits.unwrap();
+    assert_eq!(limits["cpu"].0, "750m");
+    let leases: Api<Lease> = Api::namespaced(ground.access.client.clone(), &namespace);
+    let labels =
+        ground.access.ask("the lease", leases.get("own")).unwrap().metadata.labels.unwrap();
+    assert_eq!((labels["own"].as_str(), labels.contains_key("hopbench.dev/run")), ("yes", true));
+    cluster.down();
+    ground.assert_gone(&namespace);
+
+    let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": "t"}});
+    let told = |objects: Vec<Value>| {
+        let spec = ClusterSpec { objects, ..spec.clone() };
+        let missing = ground.cluster(&spec).missing(&plan);
+        missing.into_iter().map(|need| need.why).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(vec![
+            object("telemetry.example.org/v1", "Telemetry"),
+            object("v1", "Telemetry"),
+            object("v1", "Node"),
+        ]),
+        [
+            "Telemetry t: the cluster does not know telemetry.example.org/v1",
+            "Telemetry t: the cluster has no Telemetry of v1",
+            "Node t: a Node is in no namespace, and a run makes objects in its own only",
+        ]
+    );
 }
 
 #[test]

@@ -209,6 +209,7 @@ fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
         .map(|(why, remedy)| Need::new(Some(path), "envoy", why, &remedy))
         .into_iter()
         .chain(refusals::lacks_variant(path))
+        .chain(refusals::annotates_in_vain(path))
         .collect();
     let mut impossible = |why: String, remedy: &str| {
         needs.push(Need::new(Some(path), Need::IMPOSSIBLE, why, remedy));

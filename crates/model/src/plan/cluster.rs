@@ -41,6 +41,9 @@ pub struct ClusterSpec {
     /// A strategic merge patch for the template of every pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<Value>,
+    /// Further objects of the scenario, which each run makes in its namespace before its pods.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<Value>,
     /// The mesh whose sidecars paths name.
     pub mesh: MeshSpec,
     /// Where `via: gateway` enters, where it is not a gateway of our own.

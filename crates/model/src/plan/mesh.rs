@@ -1,5 +1,6 @@
 //! The proxies of a path: mesh modes, and variants of their setup.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -118,6 +119,9 @@ pub struct Variant {
     pub max_connections: Option<u32>,
     /// What proxies speak with each other; with applications they speak HTTP/1.1.
     pub upstream: HttpVersion,
+    /// Annotations of the pods with its sidecars, for the mesh of a cluster.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
 }
 
 impl Variant {
@@ -139,6 +143,7 @@ impl Variant {
             concurrency: Self::CONCURRENCY,
             max_connections: None,
             upstream: HttpVersion::Http1,
+            annotations: BTreeMap::new(),
         }
     }
 
@@ -163,6 +168,9 @@ impl Variant {
         }
         if let Some(most) = self.max_connections {
             out.push_str(&format!(", at most {most} upstream connections"));
+        }
+        for (key, value) in &self.annotations {
+            out.push_str(&format!(", annotation {key}: {value}"));
         }
         out
     }
@@ -190,6 +198,7 @@ impl Variant {
                 .then(|| format!("concurrency={}", self.concurrency)),
         );
         ways.extend(self.max_connections.map(|most| format!("max-connections={most}")));
+        ways.extend((!self.annotations.is_empty()).then(|| "annotated".to_owned()));
         match ways.join("+") {
             name if name.is_empty() => plain.name,
             name if name.len() > Self::LONGEST_NAME => "custom".to_owned(),

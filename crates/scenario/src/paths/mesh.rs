@@ -18,12 +18,13 @@ use hopbench_model::{HttpVersion, Variant};
 use crate::document::fields::{Fields, joined, named};
 use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::Problems;
+use crate::testbed::annotations;
 
 /// The keys of a variant.
 #[rustfmt::skip]
 pub(crate) const VARIANT_KEYS: &[&str] = &[
     "mtls", "stats", "access-log", "policy-check", "policy-report", "concurrency",
-    "max-connections", "upstream",
+    "max-connections", "upstream", "annotations",
 ];
 /// The words of `upstream`.
 pub(crate) const UPSTREAMS: [(&str, HttpVersion); 2] =
@@ -47,8 +48,13 @@ pub(crate) struct Mesh {
 }
 
 impl Mesh {
-    /// Reads `mesh:`; without it, every proxy is plain. `None` if it could not be read.
-    pub(crate) fn read(node: Option<&Node>, problems: &mut Problems) -> Option<Self> {
+    /// Reads `mesh:`; without it, every proxy is plain. `None` if it could not be read. With
+    /// `has_objects`, what makes variants differ may stand in objects of the testbed.
+    pub(crate) fn read(
+        node: Option<&Node>,
+        has_objects: bool,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let Some(node) = node else {
             return Some(Self { at: None, variants: vec![Variant::plain()] });
         };
@@ -57,7 +63,7 @@ impl Mesh {
         let fields = Fields::read(node, "mesh", &known, FORM, problems)?;
         let base = settings(&fields, Variant::plain(), problems);
         let variants = match fields.get("variants") {
-            Some(node) => variants(node, &base, problems),
+            Some(node) => variants(node, &base, has_objects, problems),
             None => vec![Variant { name: base.name_of(), ..base }],
         };
         (problems.count() == before).then_some(Self { at: Some(node.at), variants })
@@ -70,8 +76,16 @@ pub(crate) fn known_names() -> Vec<String> {
 }
 
 /// The variants, which differ: of two that do the same nobody could tell why figures differ.
-fn variants(node: &Node, base: &Variant, problems: &mut Problems) -> Vec<Variant> {
+fn variants(
+    node: &Node,
+    base: &Variant,
+    has_objects: bool,
+    problems: &mut Problems,
+) -> Vec<Variant> {
     let all = each(node, base, problems);
+    if has_objects {
+        return all.into_iter().map(|(_, variant)| variant).collect();
+    }
     for (number, (at, variant)) in all.iter().enumerate() {
         let same = |other: &&(At, Variant)| {
             Variant { name: variant.name.clone(), ..other.1.clone() } == *variant
@@ -176,6 +190,7 @@ fn known_on(base: &Variant, known: Variant) -> Variant {
         concurrency: over(base.concurrency, known.concurrency, &plain.concurrency),
         max_connections: over(base.max_connections, known.max_connections, &plain.max_connections),
         upstream: over(base.upstream, known.upstream, &plain.upstream),
+        annotations: base.annotations.clone(),
     }
 }
 
@@ -194,6 +209,10 @@ fn settings(fields: &Fields<'_>, base: Variant, problems: &mut Problems) -> Vari
         |n| *n >= 1,
         problems,
     );
+    let annotations = fields
+        .get("annotations")
+        .map(|node| annotations(node, &fields.path_of("annotations"), problems))
+        .unwrap_or_default();
     Variant {
         name: base.name,
         mtls,
@@ -204,6 +223,7 @@ fn settings(fields: &Fields<'_>, base: Variant, problems: &mut Problems) -> Vari
         concurrency: workers.unwrap_or(base.concurrency),
         max_connections: most.or(base.max_connections),
         upstream: upstream(fields, problems).unwrap_or(base.upstream),
+        annotations: base.annotations.into_iter().chain(annotations).collect(),
     }
 }
 

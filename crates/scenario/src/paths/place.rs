@@ -14,6 +14,8 @@ pub(crate) struct Words<'a> {
     pub(crate) nodes: Nodes<'a>,
     /// Whether there is a gateway that no path has to place.
     pub(crate) has_gateway: bool,
+    /// Whether runs make further objects, which may tell variants apart.
+    pub(crate) has_objects: bool,
     /// The names of further ones.
     pub(crate) gateways: Vec<String>,
 }

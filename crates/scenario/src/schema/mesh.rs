@@ -3,7 +3,7 @@
 use hopbench_model::Variant;
 use serde_json::{Map, Value, json};
 
-use super::parts::{NAME, described};
+use super::parts::{NAME, annotations, described};
 use crate::paths::mesh::{UPSTREAMS, VARIANT_KEYS, WORKERS, known_names};
 
 /// `mesh:`.
@@ -69,6 +69,10 @@ fn settings() -> Map<String, Value> {
             "max-connections" => (
                 json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
                 "The most connections that a proxy opens to one upstream cluster; no limit without it",
+            ),
+            "annotations" => (
+                annotations(),
+                "Annotations of the pods with its sidecars, for the mesh of a cluster",
             ),
             _ => (
                 json!({"enum": UPSTREAMS.map(|(name, _)| name)}),

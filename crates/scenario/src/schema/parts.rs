@@ -17,6 +17,18 @@ pub(super) const DOUBLING: &str = "^ *[0-9]+ *[.][.] *[0-9]+ *$";
 /// A sweep as flags write it.
 pub(super) const SWEEP: &str = "^[^:,]+((,[^:,]+)+|:[^:,]+:[*+][^:,]+)$";
 
+/// A key of labels and annotations.
+pub(super) const LABEL_KEY: &str =
+    "^([a-z0-9][a-z0-9.-]*/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$";
+
+/// Annotations: their values are any text.
+pub(super) fn annotations() -> Value {
+    json!({
+        "type": "object", "minProperties": 1, "propertyNames": {"pattern": LABEL_KEY},
+        "additionalProperties": {"type": ["string", "number", "boolean"]},
+    })
+}
+
 /// A share from and to this, written with a per cent sign or without; of the first only its form is
 /// checked.
 pub(super) fn share(lowest: f64, highest: f64) -> Value {

@@ -3,7 +3,7 @@
 use hopbench_model::MeshProvider;
 use serde_json::{Map, Value, json};
 
-use super::parts::{BIT_RATE, NODE, QUANTITY, described};
+use super::parts::{BIT_RATE, LABEL_KEY, NODE, QUANTITY, annotations, described};
 use crate::testbed::{
     CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, HOST_KEYS, HOSTS_KEYS, IMAGE, LAB_KEYS, MESH_KEYS,
     MOST_NODES, MTU, NETWORK_KEYS, NODE_KEYS, PROMETHEUS_KEYS, PULL_POLICIES, SERVER_KEYS,
@@ -12,7 +12,6 @@ use crate::testbed::{
 /// A label of the DNS.
 pub(super) const LABEL: &str = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 const IMAGE_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_./:@-]*$";
-const LABEL_KEY: &str = "^([a-z0-9][a-z0-9.-]*/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$";
 const LABEL_VALUE: &str = "^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$";
 /// Name or address, and port.
 pub(super) const ENDPOINT: &str = r"(\[[0-9a-fA-F:.]+\]|[a-z0-9][a-z0-9.-]*):[0-9]+";
@@ -138,6 +137,10 @@ fn kubernetes() -> Value {
             (by_name(LABEL, &server()), "Programs that answer HTTP, in images of their own")
         }
         "patch" => (patch(), "A strategic merge patch for the template of every pod"),
+        "objects" => (
+            objects(),
+            "Further objects that each run makes in its namespace before its pods, and removes with it",
+        ),
         "mesh" => (mesh(), "Who puts sidecars beside the agents; hopbench itself without it"),
         "gateway" => {
             (gateway(), "The gateway that `via: gateway` enters, in place of one of our own")
@@ -156,6 +159,18 @@ fn kubernetes() -> Value {
             "How long pods may take to get ready",
         ),
     }))
+}
+
+/// Objects as in a manifest, without a namespace.
+fn objects() -> Value {
+    let text = || json!({"type": "string", "minLength": 1});
+    let metadata = json!({
+        "type": "object", "required": ["name"], "properties": {"name": text(), "namespace": false},
+    });
+    json!({"type": "array", "items": {
+        "type": "object", "required": ["apiVersion", "kind", "metadata"],
+        "properties": {"apiVersion": text(), "kind": text(), "metadata": metadata},
+    }})
 }
 
 fn link() -> Value {
@@ -180,14 +195,10 @@ fn constraint() -> Value {
 }
 
 fn network() -> Value {
-    let annotations = json!({
-        "type": "object", "minProperties": 1, "propertyNames": {"pattern": LABEL_KEY},
-        "additionalProperties": {"type": ["string", "number", "boolean"]},
-    });
     optional(mapping(NETWORK_KEYS, |key| match key {
         "runtime-class" => (text(&domain()), "A RuntimeClass whose pods have it"),
         "annotations" => {
-            (annotations.clone(), "Annotations of its pods, like k8s.v1.cni.cncf.io/networks")
+            (annotations(), "Annotations of its pods, like k8s.v1.cni.cncf.io/networks")
         }
         "labels" => (labels(), "Labels of its pods"),
         "interface" => (

@@ -4,6 +4,7 @@ mod gateway;
 mod mesh;
 mod networks;
 mod nodes;
+mod objects;
 mod patch;
 mod prometheus;
 mod servers;
@@ -21,6 +22,7 @@ pub(crate) use self::nodes::CONSTRAINT_KEYS;
 use self::patch::patch;
 pub(crate) use self::prometheus::PROMETHEUS_KEYS;
 pub(crate) use self::servers::SERVER_KEYS;
+pub(crate) use self::texts::annotations;
 use super::lab::Lab;
 use super::names;
 use super::reach::ClusterOverrides;
@@ -32,8 +34,8 @@ use crate::vocabulary::{Network, Server, Vocabulary};
 /// The keys of a cluster.
 #[rustfmt::skip]
 pub(crate) const CLUSTER_KEYS: &[&str] = &[
-    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch", "mesh",
-    "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
+    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch", "objects",
+    "mesh", "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
 ];
 /// The words of `pull-policy`; the first is the usual one.
 pub(crate) const PULL_POLICIES: &[&str] = &["IfNotPresent", "Always", "Never"];
@@ -71,6 +73,7 @@ impl Default for Cluster {
                     .into(),
                 servers: BTreeMap::new(),
                 patch: None,
+                objects: Vec::new(),
                 mesh: MeshSpec {
                     provider: Default::default(),
                     image: mesh::ENVOY.to_owned(),
@@ -121,6 +124,9 @@ impl Cluster {
             spec.servers = servers::read(node, &path, problems);
         }
         spec.patch = of("patch").and_then(|(node, path)| patch(node, &path, problems));
+        if let Some((node, path)) = of("objects") {
+            spec.objects = objects::read(node, &path, problems);
+        }
         if let Some((node, path)) = of("mesh") {
             spec.mesh = mesh::read(node, &path, problems);
         }
@@ -163,6 +169,11 @@ impl Cluster {
     /// Whether the scenario says where `via: gateway` enters.
     pub(super) fn has_gateway(&self) -> bool {
         self.spec.gateway.is_some()
+    }
+
+    /// Whether runs make further objects.
+    pub(super) fn has_objects(&self) -> bool {
+        !self.spec.objects.is_empty()
     }
 
     /// The names of the gateways that paths choose among.

@@ -322,6 +322,9 @@ fn both_take_the_same_testbeds() {
     let rows = r"
         yes testbed: {kubernetes: , lab: {nodes: 2}}\npaths: {p: pod@a -> eni@b}
         yes testbed: {kubernetes: {networks: {own: }}}\npaths: {p: own+x@a -> own@b via cluster-ip}
+        yes testbed: {kubernetes: {mesh: istio, objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: b}}]}}\npaths: {p: pod@a -> pod@b mesh both}\nmesh: {variants: {x: {annotations: {example.org/a: b}}, y: {}}}
+        no  testbed: {kubernetes: {objects: [{kind: ConfigMap, metadata: {name: c}}]}}\npaths: {p: pod@a -> pod@b}
+        no  testbed: {kubernetes: {objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: x}}]}}\npaths: {p: pod@a -> pod@b}
         yes testbed: {kubernetes: {gateway: {address: 'x:80'}}}\npaths: {p: pod@a -> pod@b via gateway mesh server}
         yes testbed: kubernetes\nplaces: {kinds: [pod, pod+x]}
         no  testbed: [lab]\npaths: {p: host@a -> host@b}

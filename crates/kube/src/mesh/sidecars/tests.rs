@@ -151,7 +151,11 @@ fn istio_is_told_which_ports_to_take() {
             ("proxy.istio.io/config", config),
         ];
         asking(
-            &[("istio.io/rev", "canary"), ("sidecar.istio.io/inject", "true")],
+            &[
+                ("hopbench.dev/variant", "plain"),
+                ("istio.io/rev", "canary"),
+                ("sidecar.istio.io/inject", "true"),
+            ],
             annotations,
             also,
         )
@@ -175,7 +179,7 @@ fn linkerd_is_told_which_ports_to_skip() {
             ("config.linkerd.io/proxy-cpu-limit", "2"),
             ("config.linkerd.io/proxy-await", "enabled"),
         ];
-        asking(&[], annotations, also)
+        asking(&[("hopbench.dev/variant", "plain")], annotations, also)
     };
     let expected = [
         ("pod@a", asking("7474", "7474,17000,17010", "17000,17001,17002", &[])),
@@ -183,6 +187,28 @@ fn linkerd_is_told_which_ports_to_skip() {
         ("pod@b/svc", asking("7474", "7474", "17002", &[17_002, 17_012])),
     ];
     assert_given(&given(MeshProvider::Linkerd, modes()), &expected);
+}
+
+#[test]
+fn a_variant_annotates_its_pods_and_labels_them() {
+    let annotations = [("sidecar.istio.io/logLevel".to_owned(), "off".to_owned())];
+    let quiet =
+        Variant { name: "quiet+x".into(), annotations: annotations.into(), ..Variant::plain() };
+    let path = meshed("p", Via::Direct, MeshMode::Server, quiet.clone());
+    let (pods, _) = given(MeshProvider::Istio, vec![path.clone()]);
+    let server = &pods["pod@b"];
+    assert_eq!(server.labels["hopbench.dev/variant"], "quiet-x");
+    assert_eq!(server.annotations["sidecar.istio.io/logLevel"], "off");
+    assert!(!pods.contains_key("pod@a"), "the client has no sidecar");
+    let told = |provider| {
+        let spec = of_provider(provider);
+        let placement = placement(&planned(&spec, vec![path.clone()]));
+        let mut all = placement.paths.values().flat_map(|ends| missing(&spec, ends));
+        all.next().map(|need| need.why)
+    };
+    assert_eq!(told(MeshProvider::Istio), None);
+    let why = "variant quiet+x: its annotations are for a mesh of the cluster";
+    assert_eq!(told(MeshProvider::Envoy).as_deref(), Some(why));
 }
 
 /// A client that connects to its own sidecar needs its servers' addresses at the start. So no two

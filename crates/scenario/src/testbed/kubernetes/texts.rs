@@ -16,7 +16,7 @@ pub(super) fn labels(node: &Node, path: &str, problems: &mut Problems) -> BTreeM
 }
 
 /// Annotations by key, at least one: their values are any text.
-pub(super) fn annotations(
+pub(crate) fn annotations(
     node: &Node,
     path: &str,
     problems: &mut Problems,

@@ -7,7 +7,7 @@ use crate::common::on;
 fn clusters() {
     let rows = r#"
         nothing: 1
-            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, mesh, gateway, gateways, prometheus, network-policy, start-timeout
+            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout
         context: ''
             x.yaml:4:14: testbed.kubernetes.context: found ``, expected a context of the kubeconfig
         context: [a]
@@ -83,6 +83,14 @@ fn clusters() {
             x.yaml:4:12: testbed.kubernetes.patch: found a list, expected a patch of the pods' template, like {spec: {priorityClassName: high}}
         patch: {spec: {securityContext: {mode: 0644}}}
             x.yaml:4:44: testbed.kubernetes.patch.spec.securityContext.mode: found `0644`, expected a decimal number without a leading zero, or a text in quotes
+        objects: {kind: Telemetry}
+            x.yaml:4:14: testbed.kubernetes.objects: found a mapping, expected a list of objects as in a manifest: apiVersion, kind and metadata with a name
+        objects: [{kind: Telemetry, metadata: {name: t}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found no `apiVersion`, expected a list of objects as in a manifest: apiVersion, kind and metadata with a name
+        objects: [{apiVersion: v1, kind: Secret, metadata: {name: t, namespace: x}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found `metadata.namespace`, expected no namespace: objects of a scenario are made in that of its run
+        objects: [{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: t}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found a RoleBinding, expected objects that give nobody rights
         mesh: istoi
             x.yaml:4:11: testbed.kubernetes.mesh: found `istoi`, expected one of envoy, istio, istio-ambient, linkerd, cilium; did you mean `istio`?
         mesh: {provider: [istio]}
