@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_stats::{CONFIDENCE, Histogram, pooled_percentile, rounds_interval};
+use hopbench_stats::{Histogram, pooled_mean, pooled_percentile};
 
 use super::batches::fewest_samples;
 use crate::summary::PooledSummary;
@@ -100,20 +100,19 @@ fn pooled(rounds: &[Vec<Histogram>], all: &Histogram, seed: u64) -> Vec<PooledSu
         })
     };
     let known = POOLED.iter().filter(|(_, percentile)| all.count() >= fewest_samples(*percentile));
-    mean(rounds, all).into_iter().chain(known.filter_map(one)).collect()
+    mean(rounds).into_iter().chain(known.filter_map(one)).collect()
 }
 
-/// The mean of all samples. Its interval is that of the means of the rounds.
-fn mean(rounds: &[Vec<Histogram>], all: &Histogram) -> Option<PooledSummary> {
-    let means: Vec<f64> = rounds.iter().flatten().map(Histogram::mean).collect();
-    let interval = rounds_interval(&means, CONFIDENCE)?;
-    let mean = all.mean();
+/// The mean of all samples.
+fn mean(rounds: &[Vec<Histogram>]) -> Option<PooledSummary> {
+    let each: Vec<(u64, f64)> =
+        rounds.iter().flatten().map(|round| (round.count(), round.mean())).collect();
+    let (mean, interval) = pooled_mean(&each)?;
     Some(PooledSummary {
         percentile: MEAN,
         value_ns: mean.round() as u64,
-        // Rounds with many samples have more weight in the mean of all.
-        low_ns: interval.low.min(mean),
-        high_ns: interval.high.max(mean),
+        low_ns: interval.low,
+        high_ns: interval.high,
         rounds: rounds.len(),
     })
 }
@@ -167,7 +166,9 @@ mod tests {
         let [mean, p50, ..] = &found[..] else { panic!("{found:?}") };
         // The samples are 1010 ... 1549.
         assert!((1275..=1285).contains(&mean.value_ns) && mean.rounds == 5, "{mean:?}");
-        assert!(mean.low_ns > 1255.0 && mean.high_ns < 1305.0, "{mean:?}");
+        // The means of the rounds are 10 ns apart: 1279.5, and 2.776 times 15.8 / sqrt(5).
+        assert!((1259.0..1261.0).contains(&mean.low_ns), "{mean:?}");
+        assert!((1298.5..1300.5).contains(&mean.high_ns), "{mean:?}");
         // The samples are 1010 ... 1549; half of them are at or below 1279.
         assert!((1275..=1284).contains(&p50.value_ns) && p50.rounds == 5, "{p50:?}");
         assert!(p50.low_ns < p50.value_ns as f64 && (p50.value_ns as f64) < p50.high_ns, "{p50:?}");
