@@ -1,8 +1,10 @@
 //! The gateways that lead to a run's servers: what the run makes for them, and their words about
 //! themselves.
 
+mod classes;
 mod ingress;
 pub(crate) mod status;
+mod unmet;
 mod wait;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +13,13 @@ use std::time::Duration;
 use futures::future::join_all;
 use hopbench_model::{Fault, ParentGateway, Path, Proof};
 use kube::Client;
-use kube::api::ListParams;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use self::classes::ClassKind;
 use self::status::{accepted, denied, entrance, listener};
+pub(crate) use self::unmet::Unmet;
+use self::unmet::{RIGHTS, refusal};
 use self::wait::{ATTACH, LOOK, still, until_it_works};
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
@@ -83,7 +87,7 @@ async fn make(
     let RouteGateway::Made { class, .. } = wanted else { return Ok(()) };
     let place = wanted.place(run);
     let made = create(&gateways_in(client, &place), &gateway(run, &place.name, class), until).await;
-    made.map(drop).map_err(|e| refusal(&place, &e))
+    made.map(drop).map_err(|e| refusal(&place, &e, VERSION).why)
 }
 
 async fn attached_to(
@@ -98,8 +102,10 @@ async fn attached_to(
     // The pods may have taken most of the time.
     let least = began + ATTACH;
     let until = if gateway.is_made() { until.max(least) } else { least };
-    let found =
-        gateways_in(client, &place).get(&place.name).await.map_err(|e| refusal(&place, &e))?;
+    let found = gateways_in(client, &place)
+        .get(&place.name)
+        .await
+        .map_err(|e| refusal(&place, &e, VERSION).why)?;
     let route = http_route(run, &place, listener(&found, &place)?.0, service, port);
     let made = create(&routes_of(client, run), &route, until).await;
     made.map_err(|e| format!("no HTTPRoute {service}: {}", explain(&e)))?;
@@ -127,8 +133,10 @@ async fn look(
     place: &ParentGateway,
     route: &str,
 ) -> Result<String, String> {
-    let gateway =
-        gateways_in(client, place).get(&place.name).await.map_err(|e| refusal(place, &e))?;
+    let gateway = gateways_in(client, place)
+        .get(&place.name)
+        .await
+        .map_err(|e| refusal(place, &e, VERSION).why)?;
     let found = routes_of(client, run).get(route).await;
     let found = found.map_err(|e| format!("no HTTPRoute {route}: {}", explain(&e)))?;
     match (accepted(&found, place), entrance(&gateway, place)) {
@@ -139,45 +147,31 @@ async fn look(
     }
 }
 
-/// Why nothing can lead from a gateway to the run, as far as it can be known before.
-pub(crate) fn lacking(access: &Access, routing: &Routing) -> Option<String> {
+/// What keeps a gateway from leading to the run, as far as it can be known before.
+pub(crate) fn lacking(access: &Access, routing: &Routing) -> Option<Unmet> {
     let place = match routing {
         Routing::Route(RouteGateway::Given(place)) => place,
-        Routing::Route(RouteGateway::Made { class, .. }) => return without_class(access, class),
-        Routing::Ingress(gateway) => return ingress::lacking(access, &gateway.class),
+        Routing::Route(RouteGateway::Made { class, .. }) => {
+            return GATEWAY_CLASS.lacking(access, class);
+        }
+        Routing::Ingress(gateway) => return ingress::INGRESS_CLASS.lacking(access, &gateway.class),
     };
     let found = gateways_in(&access.client, place);
     match access.ask("the Gateway", async { Ok(found.get(&place.name).await) }) {
-        Err(fault) => Some(fault.text),
-        Ok(Err(error)) => Some(refusal(place, &error)),
-        Ok(Ok(gateway)) => listener(&gateway, place).err(),
+        Err(fault) => Some(Unmet { why: fault.text, remedy: RIGHTS.to_owned() }),
+        Ok(Err(error)) => Some(refusal(place, &error, VERSION)),
+        Ok(Ok(gateway)) => listener(&gateway, place).err().map(Unmet::unfit),
     }
 }
 
-/// Why no Gateway of a class can be made. If this user may not list the classes, that is not known
-/// before.
-fn without_class(access: &Access, class: &str) -> Option<String> {
-    let classes: Api<Value> = Api::everywhere(access.client.clone(), VERSION, "gatewayclasses");
-    let listed =
-        access.ask("GatewayClasses", async { Ok(classes.list(ListParams::default()).await) });
-    match listed {
-        Err(fault) => Some(fault.text),
-        Ok(Err(kube::Error::Api(status))) if status.is_forbidden() => None,
-        Ok(Err(error)) => Some(unknown(&error).unwrap_or_else(|| explain(&error))),
-        Ok(Ok(all)) => no_such_class(&all, class),
-    }
-}
-
-fn no_such_class(all: &[Value], class: &str) -> Option<String> {
-    let name = |class: &Value| class["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    if let Some(found) = all.iter().find(|one| name(one) == class) {
-        let who = format!("GatewayClass {class}");
-        return denied(&who, found, &found["status"]["conditions"], "Accepted");
-    }
-    let known: Vec<String> = all.iter().map(name).collect();
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    Some(format!("there is no GatewayClass {class}; the cluster has {known}"))
-}
+/// The classes of Gateways.
+const GATEWAY_CLASS: ClassKind = ClassKind {
+    name: "GatewayClass",
+    version: VERSION,
+    resource: "gatewayclasses",
+    key: "class",
+    denied: |who, class| denied(who, class, &class["status"]["conditions"], "Accepted"),
+};
 
 /// The pods of the Gateway of a path that the run made, as they are now; empty: it has none, or
 /// they are not known. With `namespace` and `labels` of the scenario they are those.
@@ -237,54 +231,4 @@ fn gateways_in(client: &Client, place: &ParentGateway) -> Api<Value> {
 
 fn routes_of(client: &Client, run: &RunIdentity) -> Api<Value> {
     Api::others(client.clone(), VERSION, &run.namespace, "httproutes")
-}
-
-fn refusal(place: &ParentGateway, error: &kube::Error) -> String {
-    match error {
-        kube::Error::Api(status) if status.code == 404 && status.reason == "NotFound" => {
-            format!("there is no Gateway {place}")
-        }
-        _ => unknown(error).unwrap_or_else(|| format!("Gateway {place}: {}", explain(error))),
-    }
-}
-
-/// What an error says of the whole Gateway API: that the cluster does not know it.
-fn unknown(error: &kube::Error) -> Option<String> {
-    let is_unknown = matches!(error, kube::Error::Api(status) if status.code == 404);
-    is_unknown
-        .then(|| format!("the cluster does not know {VERSION}: the Gateway API is not installed"))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn an_api_that_is_not_there_is_told_from_a_gateway_that_is_not() {
-        let place = ParentGateway { namespace: "infra".into(), name: "public".into() };
-        let told = |reason: &str| {
-            let status = kube::core::Status::failure("nothing", reason).with_code(404);
-            refusal(&place, &kube::Error::Api(status.boxed()))
-        };
-        assert_eq!(told("NotFound"), "there is no Gateway infra/public");
-        assert!(told("Not an answer of the API server").contains("is not installed"));
-    }
-
-    #[test]
-    fn a_class_that_is_not_there_is_told_with_those_that_are() {
-        let class = |name: &str, status: &str| {
-            json!({"metadata": {"name": name, "generation": 1}, "status": {"conditions": [
-                {"type": "Accepted", "status": status, "reason": "Waiting", "message": "for a controller"},
-            ]}})
-        };
-        let all = [class("contour", "True"), class("idle", "Unknown")];
-        assert_eq!(no_such_class(&all, "contour"), None);
-        let idle = no_such_class(&all, "idle").unwrap();
-        assert_eq!(idle, "GatewayClass idle is not Accepted: Waiting (for a controller)");
-        let told = |all: &[Value]| no_such_class(all, "nginx").unwrap();
-        assert_eq!(told(&all), "there is no GatewayClass nginx; the cluster has contour, idle");
-        assert_eq!(told(&[]), "there is no GatewayClass nginx; the cluster has none");
-    }
 }

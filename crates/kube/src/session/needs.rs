@@ -14,7 +14,8 @@ use crate::objects::blueprint::{self, Ground};
 use crate::plan::assign::Assigned;
 use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
-use crate::plan::gateways::{self, RouteGateway, Routing};
+use crate::plan::gateways::{self, Routing};
+use crate::provision::gateway::Unmet;
 
 /// The resources that only some scenarios need a right to.
 pub(crate) const OPTIONAL: [&str; 6] =
@@ -95,7 +96,7 @@ pub(crate) fn of_rights(
 pub(crate) fn of_gateway(
     spec: &ClusterSpec,
     placement: &Placement,
-    mut lacking: impl FnMut(&Routing) -> Option<String>,
+    mut lacking: impl FnMut(&Routing) -> Option<Unmet>,
 ) -> Vec<Need> {
     let mut attached: BTreeMap<Routing, Vec<&Path>> = BTreeMap::new();
     for Endpoints { path, .. } in placement.paths.values() {
@@ -104,17 +105,12 @@ pub(crate) fn of_gateway(
         }
     }
     let of_one = |(routing, paths): (&Routing, &Vec<&Path>)| -> Vec<Need> {
-        let Some(why) = lacking(routing) else { return Vec::new() };
-        let (what, remedy) = match routing {
-            Routing::Route(RouteGateway::Given(_)) => {
-                ("a Gateway", "name another with `parent: NAMESPACE/NAME`")
-            }
-            Routing::Route(RouteGateway::Made { .. }) => {
-                ("a Gateway", "name another with `class: NAME`")
-            }
-            Routing::Ingress(_) => ("an IngressClass", "name another with `ingress: NAME`"),
+        let Some(Unmet { why, remedy }) = lacking(routing) else { return Vec::new() };
+        let what = match routing {
+            Routing::Route(_) => "a Gateway",
+            Routing::Ingress(_) => "an IngressClass",
         };
-        let need = |path: &&Path| Need::new(Some(path), what, why.clone(), remedy);
+        let need = |path: &&Path| Need::new(Some(path), what, why.clone(), &remedy);
         paths.iter().map(need).collect()
     };
     attached.iter().flat_map(of_one).collect()

@@ -2,10 +2,10 @@
 
 use hopbench_model::Proof;
 use kube::Client;
-use kube::api::ListParams;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::classes::ClassKind;
 use super::wait::{ATTACH, still, until_it_works};
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
@@ -58,28 +58,14 @@ fn entrance(ingress: &Value) -> Option<String> {
     Some(format!("{}:80", bracketed(address)))
 }
 
-/// Why no Ingress of a class can be made. If this user may not list the classes, that is not known
-/// before.
-pub(super) fn lacking(access: &Access, class: &str) -> Option<String> {
-    let classes: Api<Value> = Api::everywhere(access.client.clone(), VERSION, "ingressclasses");
-    let asked = async { Ok(classes.list(ListParams::default()).await) };
-    match access.ask("IngressClasses", asked) {
-        Err(fault) => Some(fault.text),
-        Ok(Err(kube::Error::Api(status))) if status.is_forbidden() => None,
-        Ok(Err(error)) => Some(explain(&error)),
-        Ok(Ok(all)) => no_such_class(&all, class),
-    }
-}
-
-fn no_such_class(all: &[Value], class: &str) -> Option<String> {
-    let names = all.iter().filter_map(|one| one["metadata"]["name"].as_str());
-    let names: Vec<&str> = names.collect();
-    if names.contains(&class) {
-        return None;
-    }
-    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    Some(format!("there is no IngressClass {class}; the cluster has {known}"))
-}
+/// The classes of Ingresses, which have no status.
+pub(super) const INGRESS_CLASS: ClassKind = ClassKind {
+    name: "IngressClass",
+    version: VERSION,
+    resource: "ingressclasses",
+    key: "ingress",
+    denied: |_, _| None,
+};
 
 /// Whether the Ingress is there and has an address. It has no conditions that could say more.
 pub(super) fn prove(
@@ -118,14 +104,5 @@ mod tests {
         assert_eq!(told(json!({"ingress": [{"ip": "fd00::9"}]})).unwrap(), "[fd00::9]:80");
         assert_eq!(told(json!({"ingress": [{"hostname": "a.example"}]})).unwrap(), "a.example:80");
         assert_eq!(told(json!({})), None);
-    }
-
-    #[test]
-    fn a_class_that_is_not_there_is_told_with_those_that_are() {
-        let all = [json!({"metadata": {"name": "nginx"}})];
-        assert_eq!(no_such_class(&all, "nginx"), None);
-        let told = no_such_class(&all, "contour").unwrap();
-        assert_eq!(told, "there is no IngressClass contour; the cluster has nginx");
-        assert!(no_such_class(&[], "contour").unwrap().ends_with("the cluster has none"));
     }
 }

@@ -19,11 +19,22 @@ pub(super) fn listener<'a>(
         .ok_or_else(|| format!("Gateway {place} has no listener for HTTP without a host name"))
 }
 
-/// Whether that listener takes routes of all namespaces.
-pub(crate) fn takes_routes_of_others(gateway: &Value, place: &ParentGateway) -> bool {
+/// Whether that listener takes routes of this namespace; `None`: of one that is still to be made.
+/// What a selector chooses is not known.
+pub(crate) fn takes_routes_of(
+    gateway: &Value,
+    place: &ParentGateway,
+    namespace: Option<&str>,
+) -> bool {
     let Ok((name, _)) = listener(gateway, place) else { return false };
     let mut all = gateway["spec"]["listeners"].as_array().into_iter().flatten();
-    all.any(|one| one["name"] == name && one["allowedRoutes"]["namespaces"]["from"] == "All")
+    let found = all.find(|one| one["name"] == name);
+    let from = found.and_then(|one| one["allowedRoutes"]["namespaces"]["from"].as_str());
+    match from.unwrap_or("Same") {
+        "All" => true,
+        "Same" => namespace == Some(place.namespace.as_str()),
+        _ => false,
+    }
 }
 
 /// Address and port of a Gateway that works. If it does not: all that it and its listener say.
@@ -65,14 +76,20 @@ pub(super) fn accepted(route: &Value, place: &ParentGateway) -> Result<(), Strin
         let about = &said["parentRef"];
         about["name"] == *place.name && about["namespace"] == *place.namespace
     };
-    let said = route["status"]["parents"].as_array().and_then(|all| all.iter().find(of_parent));
-    let conditions = &said.unwrap_or(&Value::Null)["conditions"];
     let who = format!("the HTTPRoute at Gateway {place}");
-    let unmet = ["Accepted", "ResolvedRefs"]
-        .iter()
-        .filter_map(|kind| condition(&who, route, conditions, kind).err());
-    let unmet: Vec<String> = unmet.collect();
-    if unmet.is_empty() { Ok(()) } else { Err(unmet.join("; ")) }
+    let unmet = |conditions: &Value| -> Vec<String> {
+        let kinds = ["Accepted", "ResolvedRefs"].iter();
+        kinds.filter_map(|kind| condition(&who, route, conditions, kind).err()).collect()
+    };
+    // Each controller that looks at the Gateway has an entry: one of them has to work.
+    let all = route["status"]["parents"].as_array().into_iter().flatten();
+    let all: Vec<Vec<String>> =
+        all.filter(of_parent).map(|said| unmet(&said["conditions"])).collect();
+    match all.first() {
+        None => Err(unmet(&Value::Null).join("; ")),
+        Some(_) if all.iter().any(Vec::is_empty) => Ok(()),
+        Some(first) => Err(first.join("; ")),
+    }
 }
 
 /// What a condition says against an object as it is now; `None`: nothing.
@@ -192,5 +209,9 @@ mod tests {
         assert!(told.ends_with("not Accepted: NotAllowedByListeners (no listener allows it)"));
         let told = accepted(&route("other", "True"), &place).unwrap_err();
         assert!(told.contains("not Accepted: no controller has said so; "), "{told}");
+        let mut both = route("infra", "False");
+        let works = route("infra", "True")["status"]["parents"][0].clone();
+        both["status"]["parents"].as_array_mut().unwrap().push(works);
+        assert_eq!(accepted(&both, &place), Ok(()));
     }
 }

@@ -241,9 +241,13 @@ fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
         let Routing::Route(gateway) = routing else { panic!("{routing:?}") };
         let place = gateway.place(&run).to_string();
         asked.push(place.clone());
-        (place == "run/gateway-one").then(|| "there is no such class".to_owned())
+        (place == "run/gateway-one").then(|| Unmet {
+            why: "there is no such class".to_owned(),
+            remedy: "another".to_owned(),
+        })
     });
     assert_eq!(asked, ["infra/public", "run/gateway-one", "run/gateway-other"]);
+    assert!(needs.iter().all(|need| need.remedy == "another"), "{needs:?}");
     let told: Vec<_> = needs.into_iter().map(|need| need.path.unwrap()).collect();
     assert_eq!(told, ["c", "f"]);
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
-use crate::provision::gateway::status::{denied, entrance, takes_routes_of_others};
+use crate::provision::gateway::status::{denied, entrance, takes_routes_of};
 
 pub(in crate::doctor::checks) const CHECK: Check =
     Check { name: "Gateway API", needed_for: "routes at Gateways, Gateways of a class", judge };
@@ -32,7 +32,8 @@ fn judge(inventory: &Inventory) -> Finding {
         }
     }
     let classes = inventory.gateway_classes.as_ref().map(|all| Told::of(all, class));
-    let gateways = inventory.gateways.as_ref().map(|all| Told::of(all, gateway));
+    let given = inventory.spec.namespace.as_deref();
+    let gateways = inventory.gateways.as_ref().map(|all| Told::of(all, |one| gateway(one, given)));
     let line = |what: &str, told: &Result<Told, &String>| match told {
         Ok(told) => format!("{what}: {}", told.words()),
         Err(why) => format!("{what} are not known: {why}"),
@@ -57,7 +58,7 @@ struct Told {
 }
 
 impl Told {
-    fn of(all: &[Value], tell: fn(&Value) -> Result<String, String>) -> Self {
+    fn of(all: &[Value], tell: impl Fn(&Value) -> Result<String, String>) -> Self {
         let told: Vec<_> = all.iter().map(tell).collect();
         let is_usable = told.iter().any(Result::is_ok);
         Self { each: told.into_iter().map(|(Ok(words) | Err(words))| words).collect(), is_usable }
@@ -77,13 +78,15 @@ fn class(class: &Value) -> Result<String, String> {
     }
 }
 
-/// A Gateway in words; `Err`: it cannot be the parent of a run's routes.
-fn gateway(gateway: &Value) -> Result<String, String> {
+/// A Gateway in words; `Err`: it cannot be the parent of the routes of a run, in the namespace
+/// that is `given` or in one of its own.
+fn gateway(gateway: &Value, given: Option<&str>) -> Result<String, String> {
     let of = |key: &str| text(&gateway["metadata"][key]).to_owned();
     let place = ParentGateway { namespace: of("namespace"), name: of("name") };
     let (address, port) = entrance(gateway, &place)?;
-    if !takes_routes_of_others(gateway, &place) {
-        return Err(format!("{place} takes no routes of all namespaces"));
+    if !takes_routes_of(gateway, &place, given) {
+        let from = given.map_or("all namespaces".to_owned(), |name| format!("namespace {name}"));
+        return Err(format!("{place} takes no routes of {from}"));
     }
     Ok(format!(
         "{place} of class {} at {address} port {port}",
@@ -163,6 +166,10 @@ mod tests {
         inventory.gateways = Ok(vec![gateway("Same")]);
         inventory.gateway_classes = Ok(vec![class("idle", "Unknown")]);
         assert_eq!(judge(&inventory).state, State::Limited);
+        inventory.spec.namespace = Some("infra".to_owned());
+        assert_eq!(judge(&inventory).state, State::Works);
+        inventory.spec.namespace = Some("team".to_owned());
+        assert!(judge(&inventory).found.contains("takes no routes of namespace team"));
         inventory.gateways = Err("forbidden".to_owned());
         let told = judge(&inventory);
         assert!(told.found.ends_with("Gateways are not known: forbidden"), "{told:?}");
