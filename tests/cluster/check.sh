@@ -76,6 +76,8 @@ done
 if has_ipv6; then
   kubectl -n "$space" patch service near --patch '{"spec": {"ipFamilyPolicy": "RequireDualStack"}}' >/dev/null
   ip6_of() { kubectl -n "$space" get pod "$1" -o jsonpath='{.status.podIPs[1].ip}'; }
+  reaches6() { get far "[$(service '{.spec.clusterIPs[1]}')]"; }
+  wait_for "Service by IPv6" 20 /dev/null reaches6 || true
   expect "pod on n3 reaches pod on n1 by IPv6" "$(get far "[$(ip6_of near)]:8080")" near
   expect "pod reaches ClusterIP by IPv6" "$(get far "[$(service '{.spec.clusterIPs[1]}')]")" near
   expect "NodePort at n2 by IPv6" "$(get far "[$(address6 n2)]:$port")" near

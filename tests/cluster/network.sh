@@ -11,7 +11,10 @@ make_network() {
   # The hosts' default gateway. It forwards nothing, so that no packet leaves the cluster.
   ip -n hbc-fabric address add "$FABRIC.254/24" dev fabric
   ip -n hbc-fabric link set fabric up
-  ! has_ipv6 || ip -n hbc-fabric address add "$FABRIC6:254/64" dev fabric nodad
+  if has_ipv6; then
+    nsenter --net=/run/netns/hbc-fabric sysctl -qw net.ipv6.conf.all.disable_ipv6=0
+    ip -n hbc-fabric address add "$FABRIC6:254/64" dev fabric nodad
+  fi
   for host in "${HOSTS[@]}"; do make_host_network "$host"; done
   for host in "${HOSTS[@]}"; do
     for other in "${NODES[@]}"; do

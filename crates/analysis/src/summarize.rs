@@ -172,6 +172,7 @@ fn paths(data: &RunData) -> Vec<PathSummary> {
         from: path.from.to_string(),
         to: path.to.to_string(),
         via: path.entrance(),
+        family: path.family,
         mesh: path.mesh,
         variant: path.variant.as_ref().map(|variant| variant.name.clone()),
         proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),

@@ -49,6 +49,10 @@ pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
             "take `via: {address: ...}` for an address that leads to the server already",
         );
     }
+    if let Some(family) = path.family {
+        let why = format!("`family` {family}: hosts are taken as they are, at the addresses given");
+        return impossible(why, "leave `family` out, and give the address of the family");
+    }
     if path.is_proxied() {
         let why = "nobody starts proxies on hosts".to_owned();
         return impossible(why, "leave the mesh out, or take the testbed lab or kubernetes");

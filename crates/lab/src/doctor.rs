@@ -29,6 +29,7 @@ use hopbench_model::Fault;
 
 pub use check::Check;
 pub use hopbench_testbed::{Finding, State};
+pub(crate) use programs::nft::translates_ipv6;
 
 /// Every check, in the order of the table.
 pub const CHECKS: &[Check] = &[

@@ -38,7 +38,7 @@ pub use fault::{Fault, FaultKind, Problem, with_causes};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
 pub use job::{Params, Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{
-    Affinity, BYPASSES_PROXY, FLAGS_HEADER, Family, Gateways, HttpVersion, MeshMode, Path, Place,
+    Affinity, BYPASSES_PROXY, FLAGS_HEADER, Gateways, HttpVersion, IpFamily, MeshMode, Path, Place,
     Variant, Via, nodes_text, proxy_role,
 };
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};

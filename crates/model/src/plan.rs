@@ -20,7 +20,7 @@ pub use cluster::{
     PrometheusSpec, ServerImage,
 };
 pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
-pub use path::{Affinity, Family, Gateways, Path, Place, Via, nodes_text};
+pub use path::{Affinity, Gateways, IpFamily, Path, Place, Via, nodes_text};
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};

@@ -116,7 +116,8 @@ pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
             }
         }
         if members.len() > 1 {
-            let name = format!("{} → {}, {}", path.from, path.to, path.entrance());
+            let by = path.family.map(|family| format!(", {family}")).unwrap_or_default();
+            let name = format!("{} → {}, {}{by}", path.from, path.to, path.entrance());
             out.push(Family {
                 name,
                 variant: path.variant.as_ref().map(|variant| variant.name.clone()),
@@ -147,7 +148,9 @@ fn is_base(base: &Path, path: &Path) -> bool {
 }
 
 fn ends(one: &Path, other: &Path) -> bool {
-    let of = |path: &Path| (path.from.clone(), path.to.clone(), path.clients, path.backends);
+    let of = |path: &Path| {
+        (path.from.clone(), path.to.clone(), path.clients, path.backends, path.family)
+    };
     of(one) == of(other)
 }
 

@@ -1,6 +1,6 @@
 //! A path of a run, with the evidence that traffic took it.
 
-use hopbench_model::MeshMode;
+use hopbench_model::{IpFamily, MeshMode};
 use serde::Serialize;
 
 /// A path, with what was seen of it.
@@ -14,6 +14,9 @@ pub struct PathSummary {
     pub to: String,
     /// The way between them: `direct`, `cluster-ip` ...
     pub via: String,
+    /// The family of IP that the scenario asks for; absent: the testbed's first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<IpFamily>,
     /// The ends with a sidecar that the traffic passes.
     pub mesh: MeshMode,
     /// The name of the variant of its proxies; absent: it has none.

@@ -6,6 +6,7 @@ use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Client;
 use kube::api::PostParams;
 
 use crate::api::access::Access;
@@ -123,10 +124,9 @@ pub(crate) fn lacking(
         |(right, verb)| {
             let reviews = reviews.clone();
             async move {
-                let answer =
-                    reviews.create(&PostParams::default(), &review(right, verb, namespace)).await?;
-                let is_allowed = answer.status.is_some_and(|status| status.allowed);
-                Ok(if is_allowed { None } else { Some((right, verb)) })
+                let asked = review(right.group, right.resource, verb, namespace);
+                let answer = reviews.create(&PostParams::default(), &asked).await?;
+                Ok(if is_allowed(&answer) { None } else { Some((right, verb)) })
             }
         },
     );
@@ -136,11 +136,33 @@ pub(crate) fn lacking(
     answers.map(|answers: Vec<Option<_>>| answers.into_iter().flatten().collect())
 }
 
-fn review(right: &Right, verb: &str, namespace: Option<&str>) -> SelfSubjectAccessReview {
+/// Whether this user may do something with a resource of any group, in the namespace that is given
+/// or in all.
+pub(crate) async fn may(
+    client: &Client,
+    (group, resource): (&str, &str),
+    verb: &str,
+    namespace: Option<&str>,
+) -> kube::Result<bool> {
+    let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
+    let asked = review(group, resource, verb, namespace);
+    Ok(is_allowed(&reviews.create(&PostParams::default(), &asked).await?))
+}
+
+fn is_allowed(answer: &SelfSubjectAccessReview) -> bool {
+    answer.status.as_ref().is_some_and(|status| status.allowed)
+}
+
+fn review(
+    group: &str,
+    resource: &str,
+    verb: &str,
+    namespace: Option<&str>,
+) -> SelfSubjectAccessReview {
     let (resource, subresource) =
-        right.resource.split_once('/').map_or((right.resource, None), |(r, s)| (r, Some(s)));
+        resource.split_once('/').map_or((resource, None), |(r, s)| (r, Some(s)));
     let attributes = ResourceAttributes {
-        group: Some(right.group.to_owned()),
+        group: Some(group.to_owned()),
         resource: Some(resource.to_owned()),
         subresource: subresource.map(str::to_owned),
         verb: Some(verb.to_owned()),

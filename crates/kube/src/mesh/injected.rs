@@ -34,6 +34,17 @@ const OWN: [&str; 8] = [
     "cluster_name=\"agent\"",
 ];
 
+/// The beginnings of the annotations by which sidecars take what their mode says, and can be read.
+const OURS: [&str; 7] = [
+    "traffic.sidecar.istio.io/include",
+    "proxy.istio.io/config",
+    "linkerd.io/inject",
+    "config.linkerd.io/skip-",
+    "config.linkerd.io/opaque-ports",
+    "config.linkerd.io/proxy-cpu-limit",
+    "config.linkerd.io/proxy-await",
+];
+
 /// The labels, annotations and ports of a plan's pods.
 pub(crate) fn sidecars(
     provider: MeshProvider,
@@ -60,11 +71,11 @@ pub(crate) fn sidecars(
 
 fn istio(spec: &ClusterSpec, ports: &Ports, concurrency: u32) -> Sidecar {
     let mut sidecar = Sidecar::default();
-    let mut says =
+    let mut set_label =
         |name: &str, value: &str| sidecar.labels.insert(name.to_owned(), value.to_owned());
-    says("sidecar.istio.io/inject", "true");
+    set_label("sidecar.istio.io/inject", "true");
     if let Some(revision) = &spec.mesh.revision {
-        says("istio.io/rev", revision);
+        set_label("istio.io/rev", revision);
     }
     let config = json!({
         "concurrency": concurrency,
@@ -218,6 +229,13 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
         add(why, "`mesh: server`, `via: direct` or `via: cluster-ip`");
     }
     if let Some(variant) = &path.variant {
+        let is_ours = |key: &&String| OURS.iter().any(|ours| key.starts_with(ours));
+        if let Some(key) = variant.annotations.keys().find(is_ours) {
+            add(
+                format!("variant {}: hopbench itself says {key}", variant.name),
+                "leave it out; for workers there is `concurrency`",
+            );
+        }
         let plain = hopbench_model::Variant {
             name: variant.name.clone(),
             concurrency: variant.concurrency,

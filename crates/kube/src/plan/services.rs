@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::{Offer, TAKEN};
-use hopbench_model::{Affinity, ClusterSpec, Family, Via};
+use hopbench_model::{Affinity, ClusterSpec, IpFamily, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
 use crate::plan::{gateways, names};
@@ -17,7 +17,7 @@ pub(crate) struct PathService {
     pub(crate) via: Via,
     pub(crate) affinity: Affinity,
     /// The family of its addresses; absent: the cluster's first.
-    pub(crate) family: Option<Family>,
+    pub(crate) family: Option<IpFamily>,
     pub(crate) datagrams: bool,
     /// Whether it leads to the path's gateways, and not to its servers.
     pub(crate) is_of_gateways: bool,

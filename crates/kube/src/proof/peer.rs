@@ -37,7 +37,8 @@ pub(super) fn peer(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
     if peers.is_empty() {
         return None;
     }
-    let proxied = known.ends.path.is_proxied() && !seen.job.bypasses_proxies();
+    let path = &known.ends.path;
+    let proxied = path.is_proxied() && !seen.job.bypasses_proxies();
     let mut by_who: BTreeMap<Who, Vec<String>> = BTreeMap::new();
     for peer in &peers {
         by_who.entry(who(known, *peer, proxied)).or_default().push(peer.to_string());
@@ -59,7 +60,10 @@ pub(super) fn peer(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
         }
     });
     let evidence = format!("the server saw {}", parts.collect::<Vec<_>>().join("; "));
-    let ok = by_who.keys().all(|who| is_allowed(known, who, proxied));
+    // Proxies connect by themselves, on a cluster by its first family.
+    let of_family = |peer: &IpAddr| proxied || path.family.is_none_or(|family| family.has(*peer));
+    let ok =
+        by_who.keys().all(|who| is_allowed(known, who, proxied)) && peers.iter().all(of_family);
     Some(Proof { hop: "peer".to_owned(), evidence, ok })
 }
 

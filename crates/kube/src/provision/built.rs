@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::PublicKey;
 use hopbench_control::tls;
-use hopbench_model::{ClusterSpec, Family, Fault, Place, Point};
+use hopbench_model::{ClusterSpec, Fault, IpFamily, Place, Point};
 use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::Pod;
 use rustls::ClientConfig;
@@ -97,7 +97,7 @@ impl Built {
         &self,
         id: &PodId,
         pod: &Pod,
-        family: Option<Family>,
+        family: Option<IpFamily>,
     ) -> Option<IpAddr> {
         let interface = self
             .attachments
@@ -107,7 +107,7 @@ impl Built {
     }
 
     /// The address, of this family, and port of the server in a pod.
-    pub(crate) fn listener(&self, id: &PodId, family: Option<Family>) -> Option<SocketAddr> {
+    pub(crate) fn listener(&self, id: &PodId, family: Option<IpFamily>) -> Option<SocketAddr> {
         let address = self.address_of(id, self.pods.get(id)?, family)?;
         Some(SocketAddr::new(address, self.own_port(id)))
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use hopbench_model::Family;
+use hopbench_model::IpFamily;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const NETWORKS: &str = "k8s.v1.cni.cncf.io/network-status";
 pub(crate) fn address(
     pod: &Pod,
     interface: Option<&str>,
-    family: Option<Family>,
+    family: Option<IpFamily>,
 ) -> Option<IpAddr> {
     let mut all = match interface {
         None => addresses(pod),
@@ -112,9 +112,9 @@ mod tests {
         let text =
             |interface, family| address(&pod, interface, family).map(|address| address.to_string());
         assert_eq!(text(None, None).as_deref(), Some("10.244.1.5"));
-        assert_eq!(text(None, Some(Family::Ipv6)).as_deref(), Some("fd00::5"));
+        assert_eq!(text(None, Some(IpFamily::Ipv6)).as_deref(), Some("fd00::5"));
         assert_eq!(text(Some("net1"), None).as_deref(), Some("192.168.7.9"));
-        assert_eq!(text(Some("net1"), Some(Family::Ipv6)).as_deref(), Some("fd00::9"));
+        assert_eq!(text(Some("net1"), Some(IpFamily::Ipv6)).as_deref(), Some("fd00::9"));
         assert_eq!(text(Some("net2"), None), None);
         assert_eq!(addresses(&pod).len(), 2);
         assert_eq!(address(&Pod::default(), Some("net1"), None), None);

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-use hopbench_model::{Family, Fault, Via};
+use hopbench_model::{Fault, IpFamily, Via};
 
 use crate::objects::service::ServiceEntry;
 
@@ -18,7 +18,7 @@ pub(crate) struct Whereabouts<'a> {
     /// Whether the job sends datagrams.
     pub(crate) datagrams: bool,
     /// The family that the path asks for.
-    pub(crate) family: Option<Family>,
+    pub(crate) family: Option<IpFamily>,
 }
 
 /// The address that the clients of a path connect to.
@@ -54,9 +54,10 @@ pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<S
                      (a cloud's, MetalLB ...)",
                 )
             })?;
-            resolve(&format!("{}:{}", bracketed(balancer), entry.port)).map_err(|e| nowhere(&e))
+            resolve(&format!("{}:{}", bracketed(balancer), entry.port), known.family)
+                .map_err(|e| nowhere(&e))
         }
-        Via::Address(address) => resolve(address).map_err(|e| nowhere(&e)),
+        Via::Address(address) => resolve(address, None).map_err(|e| nowhere(&e)),
     }
 }
 
@@ -73,10 +74,14 @@ pub(crate) fn bracketed(host: &str) -> String {
     if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
 
-/// The first address of `HOST:PORT`.
-pub(crate) fn resolve(address: &str) -> Result<SocketAddr, String> {
+/// The first address of `HOST:PORT`, of this family.
+pub(crate) fn resolve(address: &str, family: Option<IpFamily>) -> Result<SocketAddr, String> {
     let mut found = address.to_socket_addrs().map_err(|e| format!("cannot find {address}: {e}"))?;
-    found.next().ok_or_else(|| format!("{address} has no address"))
+    let fitting = found.find(|one| family.is_none_or(|family| family.has(one.ip())));
+    fitting.ok_or_else(|| {
+        let family = family.map(|family| format!("{family} ")).unwrap_or_default();
+        format!("{address} has no {family}address")
+    })
 }
 
 #[cfg(test)]
@@ -122,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_told() {
-        let family = Some(Family::Ipv6);
+        let family = Some(IpFamily::Ipv6);
         let known =
             |entry| Whereabouts { server: None, entry, node: None, datagrams: false, family };
         let told = |via: Via, entry| target("p", &via, &known(entry)).unwrap_err().text;

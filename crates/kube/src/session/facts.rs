@@ -50,8 +50,9 @@ pub(crate) fn facts(built: &Built, server: &str) -> BTreeMap<String, String> {
         }
     }
     for (id, pod) in &built.pods {
-        let address = built.address(id).map(|address| address.to_string()).unwrap_or_default();
-        put(format!("pod {id} address"), address);
+        let all = IpFamily::ALL.map(|family| built.address_of(id, pod, Some(family)));
+        let all: Vec<String> = all.iter().flatten().map(ToString::to_string).collect();
+        put(format!("pod {id} address"), all.join(", "));
         put(format!("pod {id} node"), pod_status::node(pod).to_owned());
     }
     mesh::facts(built).into_iter().for_each(|(name, value)| put(name, value));

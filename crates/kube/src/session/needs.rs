@@ -195,15 +195,18 @@ fn of_path(
         }
     }
     if let Some(family) = path.family {
-        for (name, node) in path.nodes().filter_map(|name| Some((name, assigned.nodes.get(name)?)))
-        {
+        let names: BTreeSet<&str> = path.nodes().collect();
+        let nodes = names.into_iter().filter_map(|name| Some((name, assigned.nodes.get(name)?)));
+        for (name, node) in nodes {
             // Without the right to see nodes they are not known.
             if !node.addresses.is_empty() && !node.addresses.iter().any(|one| family.has(*one)) {
                 let why = format!("node {name} ({}) has no {family} address", node.name);
                 add(&family.to_string(), why, "leave `family` out, or make the cluster dual-stack");
             }
         }
-        if path.is_proxied() {
+        let firsts = path.nodes().filter_map(|name| assigned.nodes.get(name)?.addresses.first());
+        let is_first = firsts.clone().count() > 0 && firsts.clone().all(|one| family.has(*one));
+        if path.is_proxied() && !is_first {
             let why =
                 format!("on a cluster proxies are reached at its first family, not by {family}");
             add(Need::IMPOSSIBLE, why, "leave `family` or the proxies out");

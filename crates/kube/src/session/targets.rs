@@ -59,7 +59,7 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
                 entrance.as_ref().map_err(|why| nowhere(why))?
             }
         };
-        return target::resolve(address).map(Some).map_err(|why| nowhere(&why));
+        return target::resolve(address, None).map(Some).map_err(|why| nowhere(&why));
     }
     if !path.is_proxied() || point.job.bypasses_proxies() {
         return Ok(None);

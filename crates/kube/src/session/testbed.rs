@@ -50,7 +50,8 @@ impl Testbed for Cluster {
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
         let lacking = |object| {
-            let why = objects::scenario::lacking(self.access.as_ref()?, object)?;
+            let access = self.access.as_ref()?;
+            let why = objects::scenario::lacking(access, given.as_deref(), object)?;
             Some(Need::new(None, "an object", why, "mend it under `objects:`, or leave it out"))
         };
         needs.extend(self.spec.objects.iter().filter_map(lacking));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hopbench_model::{ClusterSpec, Family, Path, Via};
+use hopbench_model::{ClusterSpec, IpFamily, Path, Via};
 use hopbench_testbed::{Seen, Testbed};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::networking::v1::NetworkPolicy;
@@ -30,7 +30,7 @@ fn every_path_has_its_route_and_its_agents_answer() {
     ];
     // Both families at the same places, in one run.
     let by_ipv6 = |name: &str, from: &str, to: &str, via: Via| Path {
-        family: Some(Family::Ipv6),
+        family: Some(IpFamily::Ipv6),
         ..path(name, from, to, via)
     };
     paths.extend([

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use hopbench_model::{Family, Fault, LabSpec};
+use hopbench_model::{Fault, IpFamily, LabSpec};
 use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ impl Built {
     fn attach(
         &mut self,
         spec: &LabSpec,
-        families: &'static [Family],
+        families: &'static [IpFamily],
         id: &PodId,
     ) -> Result<(), Fault> {
         let place = &id.place;
@@ -146,9 +146,9 @@ impl Built {
         let failed = |node: &Node| {
             refused(format!("cannot put the rules of the Services on node {}", node.spec.name))
         };
-        let families: BTreeSet<Family> = services.iter().map(|service| service.family).collect();
+        let families: BTreeSet<IpFamily> = services.iter().map(|service| service.family).collect();
         let batches = |node: &Node| -> Vec<Value> {
-            let of_family = |family: &Family| {
+            let of_family = |family: &IpFamily| {
                 let own = |service: &&Service| {
                     service.node == node.spec.name && service.family == *family
                 };
@@ -237,11 +237,11 @@ impl Built {
 }
 
 /// The families that the paths of a lab have. All its interfaces have addresses of IPv4.
-pub(crate) fn families(placement: &Placement) -> &'static [Family] {
+pub(crate) fn families(placement: &Placement) -> &'static [IpFamily] {
     let mut paths = placement.paths.values();
-    if paths.any(|endpoints| family_of(&endpoints.path) == Family::Ipv6) {
-        &Family::ALL
+    if paths.any(|endpoints| family_of(&endpoints.path) == IpFamily::Ipv6) {
+        &IpFamily::ALL
     } else {
-        &[Family::Ipv4]
+        &[IpFamily::Ipv4]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{CpuSet, Family, LabSpec};
+use hopbench_model::{CpuSet, IpFamily, LabSpec};
 use hopbench_testbed::placement::PodId;
 
 use super::built::Built;
@@ -16,7 +16,7 @@ use crate::topology::addresses;
 pub(crate) fn facts(
     spec: &LabSpec,
     built: &Built,
-    families: &[Family],
+    families: &[IpFamily],
     steering: &Result<(), String>,
 ) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();

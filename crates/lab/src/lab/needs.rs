@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{CpuSet, Family, LabSpec, Path, Plan, Point, Via};
+use hopbench_model::{CpuSet, IpFamily, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, Rules};
 use hopbench_testbed::{Need, refusals};
 
+use super::built::families;
 use crate::doctor;
 use crate::mesh::proxies;
 use crate::network::families::family_of;
@@ -61,6 +62,7 @@ fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
     if spec.zone_delay_ns > 0 && zones(spec).len() > 1 {
         needs.extend(delay());
     }
+    needs.extend(room_for_ipv6(spec, placement));
     needs
 }
 
@@ -92,6 +94,22 @@ pub(crate) fn open_files(spec: &LabSpec, placement: &Placement) -> Result<(), St
         )),
         Err(error) => Err(format!("{what}; the limit cannot be read: {error}")),
     }
+}
+
+/// The smallest MTU of a link with IPv6, bytes (RFC 8200, section 5).
+const LEAST_IPV6_MTU: u32 = 1280;
+
+/// Links of a lab with IPv6 paths that are too small for IPv6. All its interfaces get addresses.
+fn room_for_ipv6(spec: &LabSpec, placement: &Placement) -> Option<Need> {
+    if !families(placement).contains(&IpFamily::Ipv6) {
+        return None;
+    }
+    let networks = placement.pods.iter().filter_map(|pod| kind(&pod.place.network));
+    let header_bytes = networks.map(|kind| kind.header_bytes()).max().unwrap_or_default();
+    let least = LEAST_IPV6_MTU + header_bytes;
+    let why = format!("an MTU of {} bytes, of which tunnels take {header_bytes}", spec.mtu);
+    let remedy = format!("`mtu: {least}` or more, or no path with `family: ipv6`");
+    (spec.mtu < least).then(|| Need::new(None, "room for IPv6", why, &remedy))
 }
 
 /// Delay is tried, where namespaces can be had at all: outside the lab's sandbox an ordinary user
@@ -189,9 +207,16 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
-    if family_of(path) == Family::Ipv6 && !kernel_has_ipv6() {
+    if family_of(path) == IpFamily::Ipv6 && !kernel_has_ipv6() {
         let why = "this kernel has no IPv6 (no /proc/sys/net/ipv6)".to_owned();
         add("IPv6", why, "start it without `ipv6.disable=1`, or leave `family` out");
+    } else if family_of(path) == IpFamily::Ipv6
+        && (has_service || !path.mesh.is_none())
+        && !doctor::translates_ipv6()
+    {
+        let why =
+            "this kernel does not translate addresses of IPv6 (nftables, table ip6)".to_owned();
+        add("NAT of IPv6", why, "`modprobe nft_chain_nat nft_nat`, or leave `family` out");
     }
     if let Some(why) = packet_path::impossible(endpoints) {
         add(Need::IMPOSSIBLE, why, "leave this path out");

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use hopbench_mesh::{INBOUND, MARK, OUTBOUND, exposed};
-use hopbench_model::{Family, Via};
+use hopbench_model::{IpFamily, Via};
 use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::services::nft_json::{Table, transport};
 use crate::services::service;
 
 /// The rules of a pod with a sidecar, for traffic of these families.
-pub(crate) fn rules(pod: &PodId, placement: &Placement, families: &[Family]) -> Value {
+pub(crate) fn rules(pod: &PodId, placement: &Placement, families: &[IpFamily]) -> Value {
     let inbound: BTreeSet<u16> =
         exposed().filter(|one| one.mode.has_server()).map(|one| one.port()).collect();
     let outbound: BTreeSet<u16> =

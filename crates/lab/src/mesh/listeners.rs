@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, ProxyRoute, TELEMETRY_PORT, Upstream};
-use hopbench_model::{Family, MeshMode, Via};
+use hopbench_model::{IpFamily, MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
 use crate::network::families::{family_of, of_family};
@@ -17,7 +17,7 @@ use crate::topology::addresses;
 pub(crate) fn listeners(
     pod: &PodId,
     placement: &Placement,
-    families: &[Family],
+    families: &[IpFamily],
     address: impl Fn(&PodId) -> Option<Ipv4Addr> + Copy,
 ) -> Vec<Listener> {
     let (mut inbound, mut outbound) = (BTreeMap::new(), BTreeMap::new());
@@ -50,10 +50,10 @@ pub(crate) fn listeners(
     both.into_iter().flatten().collect()
 }
 
-fn wildcard(family: Family) -> IpAddr {
+fn wildcard(family: IpFamily) -> IpAddr {
     match family {
-        Family::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
-        Family::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+        IpFamily::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+        IpFamily::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
     }
 }
 

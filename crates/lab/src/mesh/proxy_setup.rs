@@ -6,7 +6,7 @@ use hopbench_control::authority::Authority;
 use hopbench_mesh::{
     AdminAddress, Listener, MARK, POLICY_PORT, ProxyIdentity, ProxySpec, SPIFFE, TELEMETRY_PORT,
 };
-use hopbench_model::{Family, Fault};
+use hopbench_model::{Fault, IpFamily};
 use hopbench_testbed::placement::{MeshProcess, MeshRole, Placement, PodId};
 
 use super::listeners;
@@ -42,7 +42,7 @@ impl ProcessSetup {
 pub(crate) fn setups(
     placement: &Placement,
     authority: &Authority,
-    families: &[Family],
+    families: &[IpFamily],
     address: impl Fn(&PodId) -> Option<Ipv4Addr> + Copy,
 ) -> Result<Vec<ProcessSetup>, Fault> {
     let setup = |process: MeshProcess| -> Result<ProcessSetup, Fault> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use hopbench_model::Family;
+use hopbench_model::IpFamily;
 
 use crate::network::families::{net_of_family, of_family};
 use crate::network::namespace::Namespace;
@@ -14,7 +14,7 @@ use crate::network::netlink::{Layout, Netlink};
 pub struct Stack {
     pub(crate) namespace: Namespace,
     pub(crate) netlink: Netlink,
-    families: &'static [Family],
+    families: &'static [IpFamily],
 }
 
 /// The kernel parameters of every namespace of the lab.
@@ -38,6 +38,8 @@ const WITHOUT_IPV6: &[(&str, &str)] =
     &[("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
 /// Those of one with IPv6: all addresses are given, at once, and nobody is asked for more.
 const WITH_IPV6: &[(&str, &str)] = &[
+    ("net.ipv6.conf.all.disable_ipv6", "0"),
+    ("net.ipv6.conf.default.disable_ipv6", "0"),
     ("net.ipv6.conf.all.accept_ra", "0"),
     ("net.ipv6.conf.default.accept_ra", "0"),
     ("net.ipv6.conf.default.router_solicitations", "0"),
@@ -47,9 +49,9 @@ const WITH_IPV6: &[(&str, &str)] = &[
 
 impl Stack {
     /// A new one for traffic of these families, with nothing in it but `lo`.
-    pub(crate) fn create(name: &str, families: &'static [Family]) -> io::Result<Self> {
+    pub(crate) fn create(name: &str, families: &'static [IpFamily]) -> io::Result<Self> {
         let namespace = Namespace::create(name)?;
-        let of_ipv6 = match (families.contains(&Family::Ipv6), kernel_has_ipv6()) {
+        let of_ipv6 = match (families.contains(&IpFamily::Ipv6), kernel_has_ipv6()) {
             (true, _) => WITH_IPV6,
             (false, true) => WITHOUT_IPV6,
             (false, false) => &[],
@@ -63,7 +65,7 @@ impl Stack {
 
     /// That of a namespace that is there, for traffic of IPv4.
     pub(crate) fn of(namespace: Namespace, netlink: Netlink) -> Self {
-        Self { namespace, netlink, families: &[Family::Ipv4] }
+        Self { namespace, netlink, families: &[IpFamily::Ipv4] }
     }
 
     /// The address to listen on for all of its traffic.
@@ -72,15 +74,15 @@ impl Stack {
     }
 
     fn has_ipv6(&self) -> bool {
-        self.families.contains(&Family::Ipv6)
+        self.families.contains(&IpFamily::Ipv6)
     }
 
     /// Lets it forward packets.
     pub(crate) fn forward(&self) -> io::Result<()> {
         self.families.iter().try_for_each(|family| {
             let key = match family {
-                Family::Ipv4 => "net.ipv4.ip_forward",
-                Family::Ipv6 => "net.ipv6.conf.all.forwarding",
+                IpFamily::Ipv4 => "net.ipv4.ip_forward",
+                IpFamily::Ipv6 => "net.ipv6.conf.all.forwarding",
             };
             self.namespace.set_sysctl(key, "1")
         })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::Family;
+use hopbench_model::IpFamily;
 
 use serde_json::{Value, json};
 
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 pub(crate) const TABLE: &str = "hopbench";
 
 /// The word for a family, which is also that for its protocol.
-pub(crate) fn word(family: Family) -> &'static str {
+pub(crate) fn word(family: IpFamily) -> &'static str {
     match family {
-        Family::Ipv4 => "ip",
-        Family::Ipv6 => "ip6",
+        IpFamily::Ipv4 => "ip",
+        IpFamily::Ipv6 => "ip6",
     }
 }
 
 /// The rules for the packets of one family.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Table(pub(crate) Family);
+pub(crate) struct Table(pub(crate) IpFamily);
 
 impl Table {
     /// The command that makes it.

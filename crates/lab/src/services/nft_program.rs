@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::{Child, Output, Stdio};
 
-use hopbench_model::Family;
+use hopbench_model::IpFamily;
 use serde_json::Value;
 
 use super::nft_json::{TABLE, packets, word};
@@ -26,7 +26,7 @@ pub(crate) fn finish(child: Child) -> io::Result<()> {
 }
 
 /// Connections of a family by counter, as they stand now.
-pub(crate) fn counters(stack: &Stack, family: Family) -> io::Result<BTreeMap<String, u64>> {
+pub(crate) fn counters(stack: &Stack, family: IpFamily) -> io::Result<BTreeMap<String, u64>> {
     let list = ["-j", "list", "counters", "table", word(family), TABLE];
     let child = start(stack, &list, Stdio::null())?;
     let output = checked(child.wait_with_output()?)?;

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_mesh::{App, Offer};
-use hopbench_model::{Affinity, Family, Via};
+use hopbench_model::{Affinity, IpFamily, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, PodId};
 
 use super::pod_ports::{PROGRAM_PORT, agent_port, entry};
@@ -33,7 +33,7 @@ pub(crate) struct Service {
     /// What ties the connections of a client to a backend.
     pub(crate) affinity: Affinity,
     /// The family of its addresses.
-    pub(crate) family: Family,
+    pub(crate) family: IpFamily,
 }
 
 /// The addresses at which a Service is reached.

@@ -10,7 +10,7 @@
 
 use std::net::IpAddr;
 
-use hopbench_model::{Affinity, Family};
+use hopbench_model::{Affinity, IpFamily};
 use serde_json::{Value, json};
 
 use super::nft_json::{Table, transport, word};
@@ -26,7 +26,7 @@ const MOST_IN_BATCH: usize = 64;
 /// after another.
 pub(crate) fn batches<'a>(
     services: impl Iterator<Item = &'a Service>,
-    family: Family,
+    family: IpFamily,
     node: IpAddr,
 ) -> Vec<Value> {
     let mut batches = vec![frame(Table(family))];

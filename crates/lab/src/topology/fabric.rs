@@ -8,7 +8,7 @@
 
 use std::io;
 
-use hopbench_model::{Family, LabSpec};
+use hopbench_model::{IpFamily, LabSpec};
 
 use crate::network::namespace::Namespace;
 use crate::network::stack::Stack;
@@ -36,7 +36,7 @@ impl Fabric {
     /// Bridges, and links between them; no node yet.
     pub(crate) fn build(spec: &LabSpec) -> io::Result<Self> {
         let mut fabric =
-            Self { stack: Stack::create("fabric", &[Family::Ipv4])?, zones: zones(spec) };
+            Self { stack: Stack::create("fabric", &[IpFamily::Ipv4])?, zones: zones(spec) };
         let count = fabric.zones.len();
         for zone in 0..count {
             fabric.bridge(&format!("z{zone}"), spec.mtu)?;

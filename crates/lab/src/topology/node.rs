@@ -3,7 +3,7 @@
 use std::io;
 use std::net::Ipv4Addr;
 
-use hopbench_model::{Family, LabNode};
+use hopbench_model::{IpFamily, LabNode};
 
 use crate::network::stack::Stack;
 use crate::topology::addresses;
@@ -28,7 +28,7 @@ impl Node {
         number: usize,
         spec: &LabNode,
         fabric: &mut Fabric,
-        families: &'static [Family],
+        families: &'static [IpFamily],
         mtu: u32,
     ) -> io::Result<Self> {
         let address = addresses::node(number);

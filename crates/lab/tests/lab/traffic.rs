@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
@@ -215,7 +215,7 @@ fn ask(target: SocketAddr, connections: u32, bytes: usize) -> Result<EndReport, 
 }
 
 fn serve(port: u16, ready: &Barrier, over: &AtomicBool, bytes: usize) -> EndReport {
-    let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).expect("the port");
+    let listener = TcpListener::bind(everywhere(port)).expect("the port");
     listener.set_nonblocking(true).expect("a setting");
     ready.wait();
     let mut report = EndReport::default();
@@ -249,6 +249,17 @@ pub(crate) fn count(report: &mut EndReport, counter: Counter, more: u64) {
     report.drained.set(counter, before + more);
 }
 
+/// Whether the kernel knows IPv6.
+pub(crate) fn has_ipv6() -> bool {
+    std::path::Path::new("/proc/sys/net/ipv6").exists()
+}
+
+/// All local addresses, of both families where there are both.
+pub(crate) fn everywhere(port: u16) -> SocketAddr {
+    let (v6, v4) = (IpAddr::from(Ipv6Addr::UNSPECIFIED), IpAddr::from(Ipv4Addr::UNSPECIFIED));
+    SocketAddr::new(if has_ipv6() { v6 } else { v4 }, port)
+}
+
 /// Any local address that can send to this one.
 fn any(target: SocketAddr) -> SocketAddr {
     let any = if target.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
@@ -265,7 +276,7 @@ pub(crate) fn datagrams(lab: &Lab, route: &Route, count: usize) -> (usize, usize
         for (number, id) in route.servers.iter().enumerate() {
             let inside = namespace(lab, id);
             let serve = move || {
-                let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, port(id))).expect("the port");
+                let socket = UdpSocket::bind(everywhere(port(id))).expect("the port");
                 socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a setting");
                 ready.wait();
                 let mut datagram = [0; 16];

@@ -137,7 +137,7 @@ impl Affinity {
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Family {
+pub enum IpFamily {
     /// IPv4.
     #[default]
     Ipv4,
@@ -145,7 +145,7 @@ pub enum Family {
     Ipv6,
 }
 
-impl Family {
+impl IpFamily {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Ipv4, Self::Ipv6];
 
@@ -164,7 +164,7 @@ impl Family {
 }
 
 /// `IPv4`, `IPv6`.
-impl fmt::Display for Family {
+impl fmt::Display for IpFamily {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ipv4 => "IPv4",
@@ -202,7 +202,7 @@ pub struct Path {
     pub affinity: Affinity,
     /// The family of the addresses that its clients connect to; absent: the testbed's first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub family: Option<Family>,
+    pub family: Option<IpFamily>,
     /// The ends with a sidecar that the traffic passes.
     #[serde(default, skip_serializing_if = "MeshMode::is_none")]
     pub mesh: MeshMode,

@@ -91,5 +91,8 @@ fn title(path: &PathSummary) -> String {
     if path.via != "direct" {
         title.push_str(&format!(" via {}", path.via));
     }
+    if let Some(family) = path.family {
+        title.push_str(&format!(" by {family}"));
+    }
     title
 }

@@ -1,6 +1,6 @@
 //! `paths:`, each by its name.
 
-use hopbench_model::{Affinity, Family, Gateways, MeshMode, Path, Place, Via};
+use hopbench_model::{Affinity, Gateways, IpFamily, MeshMode, Path, Place, Via};
 
 use super::place::{MODES, VIA, Words};
 use super::sidecars;
@@ -132,9 +132,9 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         Some(_) => Affinity::ClientIp,
         None => Affinity::None,
     };
-    let is_family = |text: &String| Family::ALL.iter().any(|one| one.word() == text);
+    let is_family = |text: &String| IpFamily::ALL.iter().any(|one| one.word() == text);
     let family = fields.checked("family", "ipv4 or ipv6", is_family, problems);
-    let family = family.and_then(|text| Family::ALL.into_iter().find(|one| one.word() == text));
+    let family = family.and_then(|text| IpFamily::ALL.into_iter().find(|one| one.word() == text));
     Some(Path {
         name: String::new(),
         from: from?,

@@ -1,6 +1,6 @@
 //! Paths, and the words that they consist of.
 
-use hopbench_model::{Affinity, Family, MeshMode};
+use hopbench_model::{Affinity, IpFamily, MeshMode};
 use serde_json::{Map, Value, json};
 
 use super::grammar::Grammar;
@@ -70,7 +70,7 @@ fn long(prefix: &str, grammar: &Grammar, about: &str) -> Value {
             "backends": described(ends.clone(), "Servers behind the Service or gateway"),
             "gateways": described(ends, "Gateways, each a pod of its own"),
             "affinity": {"const": Affinity::CLIENT_IP, "description": "The Service sends all connections of one client to one server"},
-            "family": {"enum": Family::ALL, "description": "The addresses that the clients connect to; by default the testbed's first family, in a lab IPv4"},
+            "family": {"enum": IpFamily::ALL, "description": "The addresses that the clients connect to; by default the testbed's first family, in a lab IPv4"},
             "mesh": reference(prefix, "mode"),
         },
         "allOf": [

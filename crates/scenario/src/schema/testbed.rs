@@ -161,11 +161,12 @@ fn kubernetes() -> Value {
     }))
 }
 
-/// Objects as in a manifest, without a namespace.
+/// Objects as in a manifest, of whose metadata the run has most.
 fn objects() -> Value {
     let text = || json!({"type": "string", "minLength": 1});
     let metadata = json!({
-        "type": "object", "required": ["name"], "properties": {"name": text(), "namespace": false},
+        "type": "object", "required": ["name"], "additionalProperties": false,
+        "properties": {"name": text(), "labels": {"type": "object"}, "annotations": {"type": "object"}},
     });
     json!({"type": "array", "items": {
         "type": "object", "required": ["apiVersion", "kind", "metadata"],

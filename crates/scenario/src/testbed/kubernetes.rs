@@ -13,7 +13,7 @@ mod texts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::units::Span;
-use hopbench_model::{ClusterNode, ClusterSpec, MeshSpec, Nanos, SECOND};
+use hopbench_model::{ClusterNode, ClusterSpec, MeshProvider, MeshSpec, Nanos, SECOND};
 
 pub(crate) use self::gateway::GATEWAY_KEYS;
 pub(crate) use self::mesh::MESH_KEYS;
@@ -171,9 +171,11 @@ impl Cluster {
         self.spec.gateway.is_some()
     }
 
-    /// Whether runs make further objects.
+    /// Whether runs make further objects, which may choose pods by the variants of a cluster's mesh.
     pub(super) fn has_objects(&self) -> bool {
-        !self.spec.objects.is_empty()
+        let injects =
+            [MeshProvider::Istio, MeshProvider::Linkerd].contains(&self.spec.mesh.provider);
+        injects && !self.spec.objects.is_empty()
     }
 
     /// The names of the gateways that paths choose among.

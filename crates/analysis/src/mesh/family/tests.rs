@@ -86,6 +86,27 @@ fn each_gateway_of_a_cluster_has_a_family() {
 }
 
 #[test]
+fn each_version_of_ip_has_a_family() {
+    let by = |family, mesh| {
+        let variant = if mesh == MeshMode::None { "" } else { "plain" };
+        Path { family, ..path(Via::Direct, mesh, variant) }
+    };
+    let (four, six) = (None, Some(hopbench_model::IpFamily::Ipv6));
+    let paths = [
+        by(four, MeshMode::None),
+        by(four, MeshMode::Both),
+        by(six, MeshMode::Both),
+        by(six, MeshMode::None),
+    ];
+    let found = families(&paths, None);
+    let members: Vec<Vec<usize>> =
+        found.iter().map(|family| family.members.iter().map(|one| one.path).collect()).collect();
+    assert_eq!(members, [[0, 1], [3, 2]]);
+    assert_eq!(found[1].name, "bridge@a → bridge@b, direct, IPv6");
+    assert!(families(&[paths[0].clone(), paths[2].clone()], None).is_empty());
+}
+
+#[test]
 fn steps_are_between_what_was_measured() {
     use MeshMode::{Both, Client, None, Server};
     for (modes, steps, beside) in [

@@ -116,6 +116,11 @@ fn cluster(
         }
     }
     rows.extend(metering(spec, plan).map(|text| ("metered", text)));
+    for object in &spec.objects {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (kind, name) = (text(&object["kind"]), text(&object["metadata"]["name"]));
+        rows.push(("object", format!("{kind} {name} ({})", text(&object["apiVersion"]))));
+    }
     if let Some(patch) = &spec.patch {
         rows.push(("patch", format!("of every pod: {patch}")));
     }

@@ -207,6 +207,13 @@ fn a_variant_annotates_its_pods_and_labels_them() {
         all.next().map(|need| need.why)
     };
     assert_eq!(told(MeshProvider::Istio), None);
+    let annotations = [("proxy.istio.io/config".to_owned(), "{}".to_owned())];
+    let mut own = path.clone();
+    own.variant = Some(Variant { annotations: annotations.into(), ..quiet });
+    let spec = of_provider(MeshProvider::Istio);
+    let placement = placement(&planned(&spec, vec![own]));
+    let needs: Vec<_> = placement.paths.values().flat_map(|ends| missing(&spec, ends)).collect();
+    assert_eq!(needs[0].why, "variant quiet+x: hopbench itself says proxy.istio.io/config");
     let why = "variant quiet+x: its annotations are for a mesh of the cluster";
     assert_eq!(told(MeshProvider::Envoy).as_deref(), Some(why));
 }

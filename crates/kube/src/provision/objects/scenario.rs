@@ -9,6 +9,7 @@ use crate::api::access::{Access, explain};
 use crate::api::client::{Api, resources};
 use crate::api::create::create;
 use crate::api::labels::RunIdentity;
+use crate::api::rights::may;
 
 /// Makes them, one after the other, in the order of the scenario.
 pub(super) async fn make(
@@ -27,12 +28,23 @@ pub(super) async fn make(
     Ok(())
 }
 
-/// Why the cluster cannot have one of them; `None`: it can.
-pub(crate) fn lacking(access: &Access, object: &Value) -> Option<String> {
-    let asked = async { Ok(resource(&access.client, object).await) };
+/// Why the cluster cannot have one of them, or this user may not make it in the namespace that is
+/// given; `None`: nothing is known against it.
+pub(crate) fn lacking(access: &Access, namespace: Option<&str>, object: &Value) -> Option<String> {
+    let asked = async { Ok(possible(&access.client, namespace, object).await) };
     let found: Result<_, Fault> = access.ask("its kinds", asked);
     let why = found.map_or_else(|fault| Some(fault.text), Result::err)?;
     Some(format!("{}: {why}", named(object)))
+}
+
+async fn possible(client: &Client, namespace: Option<&str>, object: &Value) -> Result<(), String> {
+    let resource = resource(client, object).await?;
+    let group = text(&object["apiVersion"]).split_once('/').map_or("", |(group, _)| group);
+    match may(client, (group, &resource), "create", namespace).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!("this user may not create {resource}")),
+        Err(error) => Err(explain(&error)),
+    }
 }
 
 /// The resource of an object's kind: `telemetries`.

@@ -1,5 +1,5 @@
 use hopbench_model::{
-    Family, GatewaySpec, MeshMode, ParentGateway, PodNetwork, ServerImage, Variant,
+    GatewaySpec, IpFamily, MeshMode, ParentGateway, PodNetwork, ServerImage, Variant,
 };
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn a_family_needs_nodes_that_have_it() {
         let told = missing(&spec(), &placement, &discovery, &assigned);
         told.into_iter().map(|need| need.why).collect::<Vec<_>>()
     };
-    let ipv6 = Some(Family::Ipv6);
+    let ipv6 = Some(IpFamily::Ipv6);
     assert_eq!(
         told(&["10.0.0.1"], by(ipv6, Via::ClusterIp)),
         ["node a (n1) has no IPv6 address", "node b (n2) has no IPv6 address"]
@@ -52,6 +52,16 @@ fn a_family_needs_nodes_that_have_it() {
     assert!(told(&["10.0.0.1", "fd00::1"], by(ipv6, Via::ClusterIp)).is_empty());
     assert!(told(&["10.0.0.1"], by(None, Via::ClusterIp)).is_empty());
     assert!(told(&[], by(ipv6, Via::ClusterIp)).is_empty());
+    let both = ["10.0.0.1", "fd00::1"];
+    let meshed = |family| Path {
+        mesh: MeshMode::Server,
+        variant: Some(Variant::plain()),
+        ..by(family, Via::Direct)
+    };
+    assert!(told(&both, meshed(Some(IpFamily::Ipv4))).is_empty());
+    let why = "on a cluster proxies are reached at its first family, not by IPv6";
+    assert_eq!(told(&both, meshed(ipv6)), [why]);
+    assert_eq!(told(&[], meshed(Some(IpFamily::Ipv4))).len(), 1, "nobody knows which is first");
 }
 
 #[test]

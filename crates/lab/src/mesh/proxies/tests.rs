@@ -17,7 +17,7 @@ use hopbench_control::authority::Authority;
 use hopbench_mesh::{
     AdminAddress, Listener, Protocol, ProxyIdentity, ProxyRoute, ProxySpec, SPIFFE, Upstream,
 };
-use hopbench_model::{Family, FaultKind, Variant};
+use hopbench_model::{FaultKind, IpFamily, Variant};
 use nix::mount::{MsFlags, mount, umount};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -92,7 +92,7 @@ fn proxies() -> Proxies {
 
 /// A namespace with a server in it that says everything back.
 fn stack(name: &str) -> Stack {
-    let stack = Stack::create(name, &[Family::Ipv4]).unwrap();
+    let stack = Stack::create(name, &[IpFamily::Ipv4]).unwrap();
     let listener = stack.namespace.run(|| TcpListener::bind(local(ECHO))).unwrap().unwrap();
     std::thread::Builder::new()
         .spawn(move || {
@@ -312,7 +312,7 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
         program(&script, "#!/bin/sh\necho \"$@\" >&2\nexec sleep 60\n");
         let log = folder.join("log");
         let mut proxies = Proxies::new(script, Some(File::create(&log).unwrap()));
-        let stack = Stack::create("a", &[Family::Ipv4]).unwrap();
+        let stack = Stack::create("a", &[IpFamily::Ipv4]).unwrap();
         let tasks = || {
             vec![MeshTask {
                 name: "p".to_owned(),
@@ -501,7 +501,7 @@ fn an_envoy_that_is_too_old_or_not_there_is_told_with_a_remedy() {
             mount(Some("/dev/null"), &envoy, None::<&str>, MsFlags::MS_BIND, None::<&str>).unwrap();
         }
         assert_eq!(missing().unwrap().0, "no program `envoy` in PATH or the cache folder");
-        let stack = Stack::create("a", &[Family::Ipv4]).unwrap();
+        let stack = Stack::create("a", &[IpFamily::Ipv4]).unwrap();
         let fault = proxies().start(vec![task("p", &stack, proxy(FRONT, ECHO))]).unwrap_err();
         assert_eq!(fault.text, "cannot start p: no program `envoy` in PATH or the cache folder");
         assert_eq!(fault.kind, FaultKind::Environment);

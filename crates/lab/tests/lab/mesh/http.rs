@@ -2,7 +2,7 @@
 //! would give.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use hopbench_lab::Lab;
 use hopbench_model::{Counter, EndReport, FlowReport};
 use hopbench_testbed::{AgentId, Route};
 
-use crate::traffic::{Ends, PATIENCE, beside_servers, count, namespace};
+use crate::traffic::{Ends, PATIENCE, beside_servers, count, everywhere, namespace};
 
 /// Bytes of an answer's body.
 const BODY: usize = 5000;
@@ -87,7 +87,7 @@ fn answer(stream: &mut BufReader<TcpStream>) -> std::io::Result<(u16, u64)> {
 
 /// Answers on all connections until it is over: proxies keep theirs.
 fn server(port: u16, ready: &Barrier, over: &AtomicBool) -> EndReport {
-    let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).expect("the port");
+    let listener = TcpListener::bind(everywhere(port)).expect("the port");
     listener.set_nonblocking(true).expect("a setting");
     ready.wait();
     let mut report = EndReport::default();

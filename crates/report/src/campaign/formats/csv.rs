@@ -19,7 +19,7 @@
 //! - `note`: the reason for a missing ratio or verdict, or for a ratio of fewer rounds than were
 //!   measured. It also says that no proxy saw the traffic, and what failed and how often. If the
 //!   stop rule wanted more, it says how precise the cell is;
-//! - `mesh` and `variant`: of the path;
+//! - `mesh`, `variant` and, last, `family`: of the path;
 //! - `p`, `q`: of the comparison, and the same corrected for all comparisons of the run;
 //! - `test`: `ranks` or `student`;
 //! - `noise_floor`: the difference of the baseline and its twin, as a share. The rows of the twin
@@ -72,6 +72,13 @@ const OF_SEARCHES: [&str; 6] = ["goal", "parameter", "load", "limit", "goal_met"
 /// The column of the rate at which a cell is saturated.
 const SATURATED: &str = "saturated_per_s";
 
+/// The column of the family of IP.
+const FAMILY: &str = "family";
+
+fn family(path: &PathSummary) -> String {
+    path.family.map(|family| family.word().to_owned()).unwrap_or_default()
+}
+
 /// The format; see the [module](self).
 pub(super) const FORMAT: SummaryFormat =
     Format { name: "csv", summary: "one row a cell and figure, for spreadsheets", render };
@@ -91,7 +98,7 @@ fn render(summary: &Summary) -> String {
     let rest = ["figure", "median", "low", "high", "rounds", "ratio", "ratio_low", "ratio_high"];
     let last = ["verdict", "limited_by", "warnings", "note", "mesh", "variant"];
     let last = last.into_iter().chain(["p", "q", "test", "noise_floor", "outliers"]);
-    let last = last.chain(OF_SEARCHES).chain([SATURATED]);
+    let last = last.chain(OF_SEARCHES).chain([SATURATED, FAMILY]);
     out.row(head.chain(rest).chain(last).map(str::to_owned));
     for workload in &summary.workloads {
         for cell in &workload.cells {
@@ -196,6 +203,7 @@ fn values(
     out.push(outliers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
     out.extend(OF_SEARCHES.map(|_| String::new()));
     out.push(number(cell.saturated_per_s));
+    out.push(family(path));
     out
 }
 
@@ -258,6 +266,7 @@ fn of_search(
         out.push(found.ended().to_owned());
         // A search goes by what its trials kept: each says it of itself.
         out.push(String::new());
+        out.push(family(path));
         out
     };
     let ends = |spread: Spread| [Some(spread.median), spread.low, spread.high];

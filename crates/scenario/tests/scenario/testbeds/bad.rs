@@ -87,10 +87,22 @@ fn clusters() {
             x.yaml:4:14: testbed.kubernetes.objects: found a mapping, expected a list of objects as in a manifest: apiVersion, kind and metadata with a name
         objects: [{kind: Telemetry, metadata: {name: t}}]
             x.yaml:4:15: testbed.kubernetes.objects[0]: found no `apiVersion`, expected a list of objects as in a manifest: apiVersion, kind and metadata with a name
-        objects: [{apiVersion: v1, kind: Secret, metadata: {name: t, namespace: x}}]
-            x.yaml:4:15: testbed.kubernetes.objects[0]: found `metadata.namespace`, expected no namespace: objects of a scenario are made in that of its run
+        objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: t, namespace: x}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found `metadata.namespace`, expected only name, labels and annotations in metadata: the object is made in the namespace of its run, and goes with it
+        objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: t, finalizers: [x/y]}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found `metadata.finalizers`, expected only name, labels and annotations in metadata: the object is made in the namespace of its run, and goes with it
+        objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: t, labels: x}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found labels or annotations that are no mapping, expected a list of objects as in a manifest: apiVersion, kind and metadata with a name
         objects: [{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: t}}]
-            x.yaml:4:15: testbed.kubernetes.objects[0]: found a RoleBinding, expected objects that give nobody rights
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found a RoleBinding of rbac.authorization.k8s.io, expected objects that give nobody rights
+        objects: [{apiVersion: v1, kind: Secret, metadata: {name: t}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found a Secret, expected no Secret: its value would stand in the results
+        objects: [{apiVersion: batch/v1, kind: Job, metadata: {name: t}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found a Job, expected objects that run no pods; for servers there is `servers:`
+        objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: run}}]
+            x.yaml:4:15: testbed.kubernetes.objects[0]: found ConfigMap `run`, expected another name: those of the run's own objects are `run`, and begin with `path` or `gateway`
+        objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: t}}, {apiVersion: v1, kind: ConfigMap, metadata: {name: t}}]
+            x.yaml:4:70: testbed.kubernetes.objects[1]: found ConfigMap `t` a second time, expected each object once
         mesh: istoi
             x.yaml:4:11: testbed.kubernetes.mesh: found `istoi`, expected one of envoy, istio, istio-ambient, linkerd, cilium; did you mean `istio`?
         mesh: {provider: [istio]}
