@@ -115,7 +115,7 @@ fn one(
         shown: shown(kind, false),
         detailed: shown(kind, true),
         rate_unit: None,
-        no_equal_load: equal_load::missing(spec, &paths, &equal_load),
+        no_equal_load: equal_load::missing(spec, &paths, records),
         equal_load,
         paths,
     }

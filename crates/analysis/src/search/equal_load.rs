@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Point, Record, SearchSpec, point_label};
+use hopbench_model::{EQUAL_LOAD, Point, Record, SearchSpec, point_label};
 use serde_json::Value;
 
 use super::trials::{self, SearchTrial};
@@ -22,13 +22,14 @@ const NOT_YET: &str =
 const NOT_MADE: &str = "every path at equal load was asked for and not measured";
 
 /// Why there is nothing at equal load though it was asked for; empty where there is, or it was not.
+/// Of a search over two parameters it stands with the first one.
 pub(crate) fn missing(
     spec: &SearchSpec,
     paths: &[SearchedPath],
-    all: &[EqualLoad],
+    records: &[&Record],
 ) -> &'static str {
-    let is_asked = spec.equal_load && all.iter().all(|load| load.paths.is_empty());
-    if !is_asked {
+    let mut steps = records.iter().filter_map(|record| record.search.as_ref());
+    if !spec.equal_load || steps.any(|step| step.goal == EQUAL_LOAD) {
         ""
     } else if paths.iter().any(|path| path.outcome.is_none()) {
         NOT_YET

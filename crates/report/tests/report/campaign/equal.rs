@@ -84,6 +84,9 @@ fn the_threads_that_were_found_belong_to_a_setting() {
     );
     assert_eq!(knee.equal_load[0].paths[0].path, "overlay");
     assert!(render(&made, "html").contains("connections=64 threads=2, found on direct"));
+    // It stands with the connections, and nothing is missing with the threads.
+    made.run.plan.points[searched::KNEE].search.as_mut().unwrap().equal_load = true;
+    assert_eq!(search(&made, "pool", "threads").no_equal_load, "");
 }
 
 #[test]
