@@ -31,6 +31,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "mesh-variants",
     "cni-matrix",
     "max-throughput",
+    "ip-families",
 ];
 
 /// The scenario of this name.

@@ -11,9 +11,9 @@ use crate::lab::{Finished, program, words};
 use crate::promised::promised;
 
 #[rustfmt::skip]
-const SHIPPED: [&str; 7] = [
+const SHIPPED: [&str; 8] = [
     "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix",
-    "max-throughput",
+    "max-throughput", "ip-families",
 ];
 
 fn ran(arguments: &[&str]) -> Finished {

@@ -9,7 +9,8 @@ use std::path::Path;
 use self::promised::promised;
 use crate::common::{plan, vocabularies};
 use hopbench_model::{
-    CpuOf, MeshMode, Plan, RateRange, SECOND, Schedule, SearchGoal, TestbedSpec, Variant, Via,
+    CpuOf, IpFamily, MeshMode, Path, Plan, RateRange, SECOND, Schedule, SearchGoal, TestbedSpec,
+    Variant, Via,
 };
 use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
 
@@ -273,6 +274,22 @@ fn cni_matrix() {
     let ping = plan.points.iter().find(|p| p.job.workload == "ping").expect("echoes");
     let probes = ping.job.timing.window_ns / (SECOND / 100);
     assert!(probes >= 10, "{probes} echoes a window");
+}
+
+#[test]
+fn ip_families() {
+    let plan = resolved("ip-families");
+    // Beside each path stands the same by the other family.
+    let once: Vec<&Path> =
+        plan.paths.iter().filter(|path| !path.name.ends_with(" again")).collect();
+    assert_eq!(once.len(), 8);
+    for pair in once.chunks(2) {
+        let [four, six] = pair else { panic!("{pair:?}") };
+        assert_eq!((four.family, six.family), (Some(IpFamily::Ipv4), Some(IpFamily::Ipv6)));
+        let same = |path: &Path| Path { name: String::new(), family: None, ..path.clone() };
+        assert_eq!(same(four), same(six));
+    }
+    assert!(minutes(&plan)[1] <= 5.0, "{} minutes", minutes(&plan)[1]);
 }
 
 #[test]
