@@ -44,10 +44,14 @@ pub fn proxy_proofs(
     seen: &Seen<'_>,
 ) -> Vec<Proof> {
     // Of a gateway of others no counters are known: the testbed has other evidence for it.
-    let of_others = matches!(&path.via, Via::Gateway(node) if node.is_empty());
-    let is_counted = |proxy: &&Proxy| !of_others || proxy_role(&proxy.name) != "gateway";
+    let is_counted = |proxy: &&Proxy| !is_by_others(path) || proxy_role(&proxy.name) != "gateway";
     let proxies: Vec<Proxy> = proxies.iter().filter(is_counted).cloned().collect();
     prove(&PathProxies { path, proxies: &proxies }, &Grown { before, after }, seen)
+}
+
+/// Whether a path enters by a gateway that is not the testbed's own.
+fn is_by_others(path: &Path) -> bool {
+    matches!(&path.via, Via::Gateway(node) if node.is_empty())
 }
 
 fn prove(known: &PathProxies<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Proof> {
@@ -67,6 +71,7 @@ fn prove(known: &PathProxies<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Pro
         known.proxies.iter().filter(|proxy| proxy.named && proxy_role(&proxy.name) == end).collect()
     };
     let ends: [Vec<&Proxy>; 3] = ["client-sidecar", "gateway", "server-sidecar"].map(named);
+    let by_others = is_by_others(known.path);
     let job = seen.job;
     let mut before: Option<&[&Proxy]> = None;
     for (at, group) in ends.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
@@ -77,6 +82,9 @@ fn prove(known: &PathProxies<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Pro
                 proofs.extend(group.iter().zip(seen.clients).map(|(proxy, (_, end))| {
                     entered(&[proxy], grown, job, Sent::by(job, end, seen.stood))
                 }));
+            }
+            None if by_others => {
+                proofs.extend(each(group, grown, job, &behind_others(group, grown, all)));
             }
             None => proofs.extend(each(group, grown, job, &entered(group, grown, job, all))),
             Some(ahead) => {
@@ -192,6 +200,18 @@ fn passed_on(
     let evidence =
         format!("connections +{connections}, {behind} made {made}, the clients used {}", sent.used);
     Proof { hop: hop(proxies), evidence, ok: wanted.holds(connections) && requests == 0 }
+}
+
+/// Proxies behind a gateway of others. Nobody knows how many connections it keeps, and which
+/// requests it sends again or for itself.
+fn behind_others(proxies: &[&Proxy], grown: &Grown<'_>, sent: Sent) -> Proof {
+    let Some(requests) = sum(proxies, grown, "requests") else {
+        return Proof { hop: hop(proxies), evidence: "it has no counters".to_owned(), ok: false };
+    };
+    let evidence =
+        format!("requests +{requests}, the clients sent {} to the gateway", sent.requests);
+    let least = sent.requests.least.saturating_sub(sent.answered_by_proxies);
+    Proof { hop: hop(proxies), evidence, ok: requests >= least }
 }
 
 /// So many requests fill Envoy's buffer for reports (16 KiB) many times: some were sent while the

@@ -135,6 +135,38 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
 
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn sidecars_behind_a_gateway_count_what_came_through_it() {
+    let Some(ground) = ground("sidecars behind a Gateway") else { return };
+    if !ground.has_envoy("sidecars behind a Gateway") {
+        return;
+    }
+    let rest = "rounds: 1\ntime: 1s\npaths:\n  alone: pod@a -> pod@b via gateway\n  \
+         behind: pod@a -> pod@b via gateway mesh server\n\
+         workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
+    for mesh in ["{image: \"hopbench.test/envoy:1\"}", "{provider: istio}"] {
+        let testbed =
+            format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}, mesh: {mesh}");
+        let records = ground.measured("behind", &testbed, rest);
+        assert_eq!(records.len(), 2, "{mesh}");
+        for record in &records {
+            assert_sound(record);
+            let evidence = |hop: &str| -> Vec<&str> {
+                let of_hop = record.proof.iter().filter(|proof| proof.hop == hop);
+                of_hop.map(|proof| proof.evidence.as_str()).collect()
+            };
+            let [sidecar] = evidence("server-sidecar")[..] else { panic!("{:#?}", record.proof) };
+            if record.path == "behind" {
+                assert!(sidecar.ends_with("to the gateway"), "{mesh}: {sidecar}");
+                assert!(evidence("peer").iter().all(|said| said.ends_with("its own sidecar")));
+            } else {
+                assert!(sidecar.starts_with("not on this path"), "{mesh}: {sidecar}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
     let Some(ground) = ground("Gateways of a class") else { return };
     let testbed = format!(

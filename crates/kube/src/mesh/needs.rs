@@ -4,6 +4,8 @@ use hopbench_model::{ClusterSpec, MeshProvider, Via};
 use hopbench_testbed::placement::Endpoints;
 use hopbench_testbed::{Need, refusals};
 
+use crate::plan::gateways;
+
 /// The unmet needs of a path's proxies.
 pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     let path = &ends.path;
@@ -22,13 +24,17 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
                 "name its address under `gateway:`, or say `via: gateway@NODE`",
             ));
         }
-        if !mode.is_none() {
+        if !mode.is_none() && gateways::of_path(spec, path).is_none() {
             let why = format!(
                 "`mesh: {mode}`: nobody tells a gateway of others about the sidecars behind it"
             );
-            needs.push(need(Need::IMPOSSIBLE, why, "`mesh: none`, or `via: gateway@NODE`"));
+            let remedy =
+                "`mesh: none`, `via: gateway@NODE`, or a `parent`, a `class` or an `ingress`";
+            needs.push(need(Need::IMPOSSIBLE, why, remedy));
         }
-        return needs;
+        if mode.is_none() {
+            return needs;
+        }
     }
     needs.extend(refusals::lacks_variant(path));
     for place in ends.sidecar_places() {

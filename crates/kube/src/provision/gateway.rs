@@ -25,6 +25,7 @@ use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::create::create;
 use crate::api::labels::RunIdentity;
+use crate::objects::service::ServiceEntry;
 use crate::objects::service::gateway::{VERSION, gateway};
 use crate::objects::service::http_route::http_route;
 use crate::plan::gateways::{self, RouteGateway, Routing};
@@ -48,7 +49,9 @@ pub(crate) async fn attach(
         .filter_map(|service| {
             let ends = built.placement.paths.get(&service.path)?;
             let routing = gateways::of_path(&built.spec, &ends.path)?;
-            Some((service.name.as_str(), built.entries.get(&service.name)?.port, routing))
+            let entry = built.entries.get(&service.name)?;
+            let port = if ends.path.mesh.has_server() { of_sidecar(entry)? } else { entry.port };
+            Some((service.name.as_str(), port, routing))
         })
         .collect();
     let all: BTreeSet<&RouteGateway> = routed
@@ -75,6 +78,12 @@ pub(crate) async fn attach(
         ((*service).to_owned(), attached)
     });
     join_all(attached).await.into_iter().collect()
+}
+
+/// The port of a Service at which the servers' sidecars take HTTP.
+fn of_sidecar(entry: &ServiceEntry) -> Option<u16> {
+    let mut http = entry.sidecars.iter().filter(|(name, _)| name.starts_with("http-"));
+    http.next().map(|(_, (port, _))| *port)
 }
 
 /// Makes a Gateway, unless it is there before the run.

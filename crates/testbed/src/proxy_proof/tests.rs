@@ -276,6 +276,35 @@ fn reports_come_and_none_is_made_up() {
 }
 
 #[test]
+fn sidecars_behind_a_gateway_of_others_count_at_least_what_came() {
+    let report = end(&[(Counter::Connects, 4), (Counter::Sent, 100), (Counter::Completed, 100)]);
+    let clients = [(AgentId("a".into()), report)];
+    let (job, machines) = (job("http", 4), BTreeMap::new());
+    let seen =
+        Seen { job: &job, clients: &clients, servers: &[], machines: &machines, stood: false };
+    let path = Path {
+        via: Via::Gateway(String::new()),
+        mesh: MeshMode::Server,
+        variant: Some(Variant::plain()),
+        ..fixture::path("p")
+    };
+    let ok = |requests: u64| {
+        let at = |count: u64| Counters::from([(of_proxy("server-sidecar", "requests"), count)]);
+        let sidecar = [proxy("server-sidecar", true)];
+        let proofs = proxy_proofs(&path, &sidecar, &at(1000), &at(1000 + requests), &seen);
+        let [proof] = proofs.as_slice() else { panic!("{proofs:?}") };
+        assert_eq!(
+            proof.evidence,
+            format!("requests +{requests}, the clients sent 100 to the gateway")
+        );
+        proof.ok
+    };
+    assert!(ok(100) && ok(103) && !ok(99));
+    let none = proxy_proofs(&path, &[], &Counters::new(), &Counters::new(), &seen);
+    assert!(!none[0].ok, "{none:?}");
+}
+
+#[test]
 fn a_gateway_that_was_there_before_has_no_counters_here() {
     let report = end(&[(Counter::Connects, 4), (Counter::Completed, 100)]);
     let clients = [(AgentId("a".into()), report)];

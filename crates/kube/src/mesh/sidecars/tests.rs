@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use hopbench_mesh::Protocol;
-use hopbench_model::{ClusterSpec, MeshMode, MeshProvider, Path, Plan, TestbedSpec, Variant, Via};
+use hopbench_model::{
+    ClusterSpec, GatewaySpec, MeshMode, MeshProvider, ParentGateway, Path, Plan, TestbedSpec,
+    Variant, Via,
+};
 use serde_json::json;
 
 use super::super::needs::missing;
@@ -270,4 +273,26 @@ fn what_cannot_be_measured_says_why() {
     assert!(told(MeshProvider::Envoy, host)[0].contains("ports of the node"));
     let outside = meshed("p", Via::Gateway(String::new()), MeshMode::None, plain());
     assert_eq!(told(MeshProvider::Envoy, outside), ["nothing says where the gateway is"]);
+}
+
+#[test]
+fn sidecars_are_behind_a_gateway_that_the_run_leads_to_them() {
+    let behind = |address: Option<&str>, mode: MeshMode| -> Vec<String> {
+        let mut spec = of_provider(MeshProvider::Istio);
+        let parent = ParentGateway { namespace: "infra".into(), name: "public".into() };
+        spec.gateway = Some(GatewaySpec {
+            address: address.map(str::to_owned),
+            parent: address.is_none().then_some(parent),
+            ..GatewaySpec::default()
+        });
+        let path = meshed("p", Via::Gateway(String::new()), mode, Variant::plain());
+        let placement = placement(&planned(&spec, vec![path]));
+        let all = placement.paths.values().flat_map(|ends| missing(&spec, ends));
+        all.map(|need| need.why).collect()
+    };
+    assert!(behind(None, MeshMode::Server).is_empty());
+    let by_address = behind(Some("203.0.113.7:80"), MeshMode::Server);
+    assert!(by_address[0].contains("nobody tells a gateway of others"), "{by_address:?}");
+    let both = behind(None, MeshMode::Both);
+    assert!(both.iter().any(|why| why.contains("clients have no sidecar")), "{both:?}");
 }
