@@ -8,6 +8,7 @@ mod check;
 mod kernel {
     pub(super) mod cpus;
     pub(super) mod icmp;
+    pub(super) mod ipv6;
     pub(super) mod links;
     pub(super) mod netem;
     pub(super) mod open_files;
@@ -29,7 +30,7 @@ use hopbench_model::Fault;
 
 pub use check::Check;
 pub use hopbench_testbed::{Finding, State};
-pub(crate) use programs::nft::translates_ipv6;
+pub(crate) use kernel::ipv6::translates as translates_ipv6;
 
 /// Every check, in the order of the table.
 pub const CHECKS: &[Check] = &[
@@ -41,6 +42,7 @@ pub const CHECKS: &[Check] = &[
     programs::runsc::CHECK,
     programs::envoy::CHECK,
     kernel::icmp::CHECK,
+    kernel::ipv6::CHECK,
     kernel::uring::CHECK,
     kernel::cpus::CHECK,
     kernel::steering::CHECK,

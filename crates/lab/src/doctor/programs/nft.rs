@@ -16,21 +16,6 @@ const PROBE: &str = "add table ip probe; add chain ip probe pre { type nat hook 
                      add rule ip probe pre ip daddr 10.255.255.1 tcp dport 80 counter \
                      dnat to numgen random mod 2 map { 0 : 10.255.255.2, 1 : 10.255.255.3 }";
 
-/// The same for IPv6, which a kernel may lack.
-const PROBE_IPV6: &str = "add table ip6 probe; add chain ip6 probe pre { type nat hook prerouting priority -100; }; \
-                          add rule ip6 probe pre tcp dport 80 counter dnat to fd00::1";
-
-/// Whether addresses of IPv6 can be translated.
-pub(crate) fn translates_ipv6() -> bool {
-    let Some(nft) = tools::find("nft") else { return false };
-    let tried = Namespace::create("probe").and_then(|namespace| {
-        let mut command: Command = namespace.command(nft.as_os_str())?;
-        command.arg(PROBE_IPV6).stdin(Stdio::null()).output()
-    });
-    // Outside of the lab's sandbox an ordinary user cannot tell.
-    tried.map_or(true, |output| output.status.success())
-}
-
 fn run() -> Finding {
     let Some(nft) = tools::find("nft") else {
         return Finding::missing(
