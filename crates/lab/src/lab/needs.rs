@@ -1,5 +1,6 @@
 //! The needs of a plan that this machine does not meet, and the cells that cannot be measured.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use hopbench_model::{CpuSet, IpFamily, LabSpec, Path, Plan, Point, Via};
@@ -24,8 +25,10 @@ use crate::topology::packet_path;
 pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
     let placement = Placement::of(plan, Rules::default());
     let mut needs = whole(spec, &placement);
+    // Once, if any path needs it.
+    let translates_ipv6 = LazyCell::new(doctor::translates_ipv6 as fn() -> bool);
     for endpoints in placement.paths.values() {
-        needs.extend(of_path(spec, endpoints));
+        needs.extend(of_path(spec, endpoints, &translates_ipv6));
     }
     needs
 }
@@ -129,7 +132,7 @@ fn delay() -> Option<Need> {
     }
 }
 
-fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
+fn of_path(spec: &LabSpec, endpoints: &Endpoints, translates_ipv6: &LazyCell<bool>) -> Vec<Need> {
     let path = &endpoints.path;
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| {
@@ -212,7 +215,7 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
         add("IPv6", why, "start it without `ipv6.disable=1`, or leave `family` out");
     } else if family_of(path) == IpFamily::Ipv6
         && (has_service || !path.mesh.is_none())
-        && !doctor::translates_ipv6()
+        && !**translates_ipv6
     {
         let why =
             "this kernel does not translate addresses of IPv6 (nftables, table ip6)".to_owned();
