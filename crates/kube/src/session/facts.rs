@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopbench_model::IpFamily;
+
 use crate::mesh;
 use crate::provision::built::Built;
 use crate::provision::pod_status;

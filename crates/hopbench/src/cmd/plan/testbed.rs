@@ -8,6 +8,7 @@ use hopbench_model::{
     ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan,
     PodNetwork, PrometheusSpec, ServerImage, TestbedSpec, Via,
 };
+use serde_json::Value;
 
 use super::words::listed;
 

@@ -85,7 +85,8 @@ fn gateway(gateway: &Value, given: Option<&str>) -> Result<String, String> {
     let place = ParentGateway { namespace: of("namespace"), name: of("name") };
     let (address, port) = entrance(gateway, &place)?;
     if !takes_routes_of(gateway, &place, given) {
-        let from = given.map_or("all namespaces".to_owned(), |name| format!("namespace {name}"));
+        let from =
+            given.map_or_else(|| "all namespaces".to_owned(), |name| format!("namespace {name}"));
         return Err(format!("{place} takes no routes of {from}"));
     }
     Ok(format!(
