@@ -433,7 +433,7 @@ fn an_outlier_is_marked_and_still_in_the_median() {
         ("table", "]* "),
         ("markdown", "]\\* "),
         ("html", "round 7\">*</span>"),
-        ("csv", ",7,,,,,,,\n"),
+        ("csv", ",7,,,,,,,,\n"),
     ] {
         let page = render(&made, format);
         assert!(page.contains(mark), "{format}: {page}");

@@ -102,7 +102,7 @@ fn clusters() {
         objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: run}}]
             x.yaml:4:15: testbed.kubernetes.objects[0]: found ConfigMap `run`, expected another name: those of the run's own objects are `run`, and begin with `path` or `gateway`
         objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: t}}, {apiVersion: v1, kind: ConfigMap, metadata: {name: t}}]
-            x.yaml:4:70: testbed.kubernetes.objects[1]: found ConfigMap `t` a second time, expected each object once
+            x.yaml:4:71: testbed.kubernetes.objects[1]: found ConfigMap `t` a second time, expected each object once
         mesh: istoi
             x.yaml:4:11: testbed.kubernetes.mesh: found `istoi`, expected one of envoy, istio, istio-ambient, linkerd, cilium; did you mean `istio`?
         mesh: {provider: [istio]}
