@@ -1,5 +1,5 @@
 # A real Gateway of the Gateway API, projectcontour/contour: Contour beside the control plane, its Envoy on node n3, and
-# an address as a cloud gives one. It takes Ingresses of the IngressClass contour, too. And the GatewayClass
+# an address as a cloud gives one. It takes Ingresses of the IngressClass web, too. And the GatewayClass
 # contour-provisioned: for each Gateway of it, Contour's provisioner makes a Contour and an Envoy in pods. Sourced, needs
 # lib.sh and hosts.sh.
 # shellcheck shell=bash disable=SC2154
@@ -56,7 +56,8 @@ spec:
 ---
 apiVersion: networking.k8s.io/v1
 kind: IngressClass
-metadata: {name: contour}
+# Contours that the provisioner makes take Ingresses of the class contour.
+metadata: {name: web}
 spec: {controller: projectcontour.io/ingress-controller}
 ---
 apiVersion: projectcontour.io/v1alpha1
@@ -78,7 +79,8 @@ YAML
   echo '{gateway: {gatewayRef: {namespace: projectcontour, name: contour}}}' >"$work/contour.yaml"
   daemon cp contour "$contour/contour" serve --kubeconfig="$KUBECONFIG" --config-path="$work/contour.yaml" \
     --xds-address="$API_SERVER" --xds-port=8001 --insecure --disable-leader-election \
-    --envoy-service-namespace=projectcontour --envoy-service-name=envoy --http-port=18000
+    --envoy-service-namespace=projectcontour --envoy-service-name=envoy --http-port=18000 \
+    --ingress-class-name=web
   "$contour/contour" bootstrap "$work/envoy.json" --xds-address="$API_SERVER" --xds-port=8001 \
     --xds-resource-version=v3 --admin-address="$STATE/$node/envoy-admin.sock" >/dev/null
   daemon "$node" envoy "$envoy" -c "$work/envoy.json" --service-cluster projectcontour --service-node envoy-1 \

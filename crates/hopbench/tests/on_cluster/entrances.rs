@@ -136,14 +136,15 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn sidecars_behind_a_gateway_count_what_came_through_it() {
-    let Some(ground) = ground("sidecars behind a Gateway") else { return };
-    if !ground.has_envoy("sidecars behind a Gateway") {
-        return;
-    }
+    let test = "sidecars behind a Gateway";
     let rest = "rounds: 1\ntime: 1s\npaths:\n  alone: pod@a -> pod@b via gateway\n  \
          behind: pod@a -> pod@b via gateway mesh server\n\
          workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
     for mesh in ["{image: \"hopbench.test/envoy:1\"}", "{provider: istio}"] {
+        let Some(ground) = ground(test) else { return };
+        if !ground.has_envoy(test) {
+            return;
+        }
         let testbed =
             format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}, mesh: {mesh}");
         let records = ground.measured("behind", &testbed, rest);
@@ -170,7 +171,7 @@ fn sidecars_behind_a_gateway_count_what_came_through_it() {
 fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
     let Some(ground) = ground("Gateways of a class") else { return };
     let testbed = format!(
-        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}, ruled: {{ingress: contour}}}}"
+        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}, ruled: {{ingress: web}}}}"
     );
     let rest = "rounds: 1\ntime: 5s\nbaseline: direct\na-a: false\npaths:\n  direct: pod@a -> pod@b\n  \
          given: pod@a -> pod@b via gateway@given\n  far: pod@c -> pod@b via gateway@given\n  \
@@ -192,7 +193,7 @@ fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
             "ruled" => {
                 let [gateway] = evidence("gateway")[..] else { panic!("{:#?}", record.proof) };
                 assert!(gateway.starts_with("Ingress "), "{gateway}");
-                assert!(gateway.ends_with(&format!("({GATEWAY}:80) of class contour is there")));
+                assert!(gateway.ends_with(&format!("({GATEWAY}:80) of class web is there")));
                 assert!(evidence("peer").iter().all(|said| said.contains(ENVOY)));
             }
             "made" => {
