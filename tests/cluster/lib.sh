@@ -24,10 +24,11 @@ SERVICES=10.96.0.0/16
 # The pod networks that are not on the hosts' wire, for kube-proxy.
 PODS=10.244.0.0/14
 
-# IPv6, where the kernel has it: for the hosts, the pods of the network `routed`, and Services that ask for it.
+# IPv6, where the kernel has it: for the hosts, the pods of the networks `routed` and `overlay`, and Services that ask
+# for it.
 FABRIC6=fd68:199:
 SERVICES6=fd68:96::/112
-PODS6=fd68:244::/32
+PODS6=fd68:244::/31
 has_ipv6() { [ -e /proc/sys/net/ipv6 ]; }
 # The first of them, and the second one behind a comma where there is IPv6.
 both() { if has_ipv6; then echo "$1,$2"; else echo "$1"; fi; }
@@ -38,6 +39,7 @@ has_gvisor() { [ -e "$STATE/gvisor" ]; }
 address() { echo "$FABRIC.$((10 + NUMBER[$1]))"; }
 address6() { echo "$FABRIC6:$((10 + NUMBER[$1]))"; }
 routed_pods6() { echo "fd68:244:${NUMBER[$1]}::/64"; }
+overlay_pods6() { echo "fd68:245:${NUMBER[$1]}::/64"; }
 routed_pods() { echo "10.244.${NUMBER[$1]}.0/24"; }
 overlay_pods() { echo "10.245.${NUMBER[$1]}.0/24"; }
 ptp_pods() { echo "10.246.${NUMBER[$1]}.0/24"; }

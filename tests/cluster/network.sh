@@ -64,11 +64,13 @@ make_node_links() {
 # The same for everybody, so that each node knows the others' without asking.
 vxlan_mac() { printf '02:68:62:63:00:%02x\n' "${NUMBER[$1]}"; }
 vxlan_address() { echo "10.245.${NUMBER[$1]}.0"; }
+vxlan_address6() { echo "fd68:245:${NUMBER[$1]}::ffff"; }
 
 make_vxlan() {
   ip -n "hbc-$1" link add vxlan0 address "$(vxlan_mac "$1")" mtu 1450 \
     type vxlan id 77 local "$(address "$1")" dstport 4789 nolearning dev eth0
   ip -n "hbc-$1" address add "$(vxlan_address "$1")/32" dev vxlan0
+  ! has_ipv6 || ip -n "hbc-$1" address add "$(vxlan_address6 "$1")/128" dev vxlan0 nodad
   ip -n "hbc-$1" link set vxlan0 up
 }
 
@@ -97,9 +99,13 @@ reach_pods() {
   ip -n "$space" route add "$(ptp_pods "$node")" via "$(address "$node")"
   if [ "$1" = cp ]; then
     ip -n "$space" route add "$(overlay_pods "$node")" via "$(address "$node")"
+    ! has_ipv6 || ip -n "$space" route add "$(overlay_pods6 "$node")" via "$(address6 "$node")"
     return
   fi
   ip -n "$space" neighbour add "$(vxlan_address "$node")" lladdr "$(vxlan_mac "$node")" dev vxlan0 nud permanent
   bridge -n "$space" fdb append "$(vxlan_mac "$node")" dev vxlan0 dst "$(address "$node")"
   ip -n "$space" route add "$(overlay_pods "$node")" via "$(vxlan_address "$node")" dev vxlan0 onlink
+  has_ipv6 || return 0
+  ip -n "$space" neighbour add "$(vxlan_address6 "$node")" lladdr "$(vxlan_mac "$node")" dev vxlan0 nud permanent
+  ip -n "$space" route add "$(overlay_pods6 "$node")" via "$(vxlan_address6 "$node")" dev vxlan0 onlink
 }

@@ -15,17 +15,9 @@ write_pod_networks() {
 }
 
 # Of this node only: a bridge, whose other ports are the node's other pods.
-routed() {
-  local ranges routes
-  ranges=$(range "$(routed_pods "$1")") routes=$(default_route)
-  if has_ipv6; then
-    # A second set of ranges: an address of each.
-    ranges+="], [$(range "$(routed_pods6 "$1")")" routes+=', {"dst": "::/0"}'
-  fi
-  network routed "$(on_bridge cni0 1500)" "$ranges" "$routes" portmap
-}
+routed() { bridged routed cni0 1500 "$(routed_pods "$1")" "$(routed_pods6 "$1")"; }
 # The same with room for what the VXLAN adds to a packet.
-overlay() { network overlay "$(on_bridge cni1 1450)" "$(range "$(overlay_pods "$1")")" "$(default_route)" portmap; }
+overlay() { bridged overlay cni1 1450 "$(overlay_pods "$1")" "$(overlay_pods6 "$1")"; }
 # No bridge: the node has a veth and a route for each pod.
 ptp() { network ptp '"type": "ptp", "mtu": 1500' "$(range "$(ptp_pods "$1")")" "$(default_route)" portmap; }
 # Many on the node's own NIC, and on the hosts' wire.
@@ -57,6 +49,16 @@ network() { # NAME PLUGIN RANGES ROUTES [portmap]
   ]
 }
 JSON
+}
+
+bridged() { # NAME BRIDGE MTU PODS PODS6
+  local ranges routes
+  ranges=$(range "$4") routes=$(default_route)
+  if has_ipv6; then
+    # A second set of ranges: an address of each.
+    ranges+="], [$(range "$5")" routes+=', {"dst": "::/0"}'
+  fi
+  network "$1" "$(on_bridge "$2" "$3")" "$ranges" "$routes" portmap
 }
 
 on_bridge() { echo "\"type\": \"bridge\", \"bridge\": \"$1\", \"mtu\": $2, \"isGateway\": true, \"hairpinMode\": true"; }

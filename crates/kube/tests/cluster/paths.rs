@@ -35,6 +35,7 @@ fn every_path_has_its_route_and_its_agents_answer() {
     };
     paths.extend([
         by_ipv6("direct-6", "pod@a", "pod@b", Via::Direct),
+        by_ipv6("overlay-6", "overlay@a", "overlay@b", Via::Direct),
         by_ipv6("host-6", "host@a", "host@b", Via::Direct),
         by_ipv6("cluster-ip-6", "pod@a", "pod@b", Via::ClusterIp),
         by_ipv6("node-port-6", "host@a", "pod@b", Via::NodePort("c".into())),
@@ -93,6 +94,7 @@ fn every_path_has_its_route_and_its_agents_answer() {
     assert!(targets["node-port"].starts_with("10.199.0.13:3"), "{targets:?}");
     assert!(targets["cluster-ip"].starts_with("10.96."), "{targets:?}");
     assert!(targets["direct-6"].starts_with("[fd68:244:2::"), "{targets:?}");
+    assert!(targets["overlay-6"].starts_with("[fd68:245:2::"), "{targets:?}");
     assert!(targets["host-6"].starts_with("[fd68:199::12]:2"), "{targets:?}");
     assert!(targets["node-port-6"].starts_with("[fd68:199::13]:3"), "{targets:?}");
     assert!(targets["cluster-ip-6"].starts_with("[fd68:96::"), "{targets:?}");
