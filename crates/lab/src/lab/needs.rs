@@ -7,7 +7,6 @@ use hopbench_model::{CpuSet, IpFamily, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, Rules};
 use hopbench_testbed::{Need, refusals};
 
-use super::built::families;
 use crate::doctor;
 use crate::mesh::proxies;
 use crate::network::families::family_of;
@@ -27,8 +26,13 @@ pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
     let mut needs = whole(spec, &placement);
     // Once, if any path needs it.
     let translates_ipv6 = LazyCell::new(doctor::translates_ipv6 as fn() -> bool);
+    let too_small = too_small_for_ipv6(spec, &placement);
     for endpoints in placement.paths.values() {
         needs.extend(of_path(spec, endpoints, &translates_ipv6));
+        let path = Some(&endpoints.path).filter(|path| family_of(path) == IpFamily::Ipv6);
+        if let (Some(path), Some((why, remedy))) = (path, &too_small) {
+            needs.push(Need::new(Some(path), "room for IPv6", why.clone(), remedy));
+        }
     }
     needs
 }
@@ -65,7 +69,6 @@ fn whole(spec: &LabSpec, placement: &Placement) -> Vec<Need> {
     if spec.zone_delay_ns > 0 && zones(spec).len() > 1 {
         needs.extend(delay());
     }
-    needs.extend(room_for_ipv6(spec, placement));
     needs
 }
 
@@ -102,17 +105,15 @@ pub(crate) fn open_files(spec: &LabSpec, placement: &Placement) -> Result<(), St
 /// The smallest MTU of a link with IPv6, bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1280;
 
-/// Links of a lab with IPv6 paths that are too small for IPv6. All its interfaces get addresses.
-fn room_for_ipv6(spec: &LabSpec, placement: &Placement) -> Option<Need> {
-    if !families(placement).contains(&IpFamily::Ipv6) {
-        return None;
-    }
+/// Why the links of a lab are too small for IPv6, and what helps. With one IPv6 path all interfaces
+/// have addresses of IPv6.
+fn too_small_for_ipv6(spec: &LabSpec, placement: &Placement) -> Option<(String, String)> {
     let networks = placement.pods.iter().filter_map(|pod| kind(&pod.place.network));
     let header_bytes = networks.map(|kind| kind.header_bytes()).max().unwrap_or_default();
     let least = LEAST_IPV6_MTU + header_bytes;
     let why = format!("an MTU of {} bytes, of which tunnels take {header_bytes}", spec.mtu);
-    let remedy = format!("`mtu: {least}` or more, or no path with `family: ipv6`");
-    (spec.mtu < least).then(|| Need::new(None, "room for IPv6", why, &remedy))
+    let remedy = format!("`mtu: {least}` or more, or leave `family` out");
+    (spec.mtu < least).then_some((why, remedy))
 }
 
 /// Delay is tried, where namespaces can be had at all: outside the lab's sandbox an ordinary user
@@ -360,6 +361,32 @@ mod tests {
     fn why(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> String {
         let (path, point) = cell(program, cpus, runtime);
         unsupported(&path, &point).unwrap_or_default()
+    }
+
+    #[test]
+    fn ipv6_needs_room_for_its_packets() {
+        let path = |name: &str, kind: &str, family| Path {
+            from: fixture::place(kind, "a"),
+            to: fixture::place(kind, "b"),
+            family,
+            ..fixture::path(name)
+        };
+        let told = |mtu: u32, kind: &str| -> Vec<String> {
+            let spec = LabSpec { mtu, ..fixture::lab(&["a", "b"]) };
+            let paths = vec![path("four", kind, None), path("six", "bridge", Some(IpFamily::Ipv6))];
+            let job = fixture::job("rr", serde_json::Value::Null);
+            let plan = fixture::plan(paths, vec![fixture::point("w", job)]);
+            let needs = missing(&spec, &plan).into_iter();
+            let needs = needs.filter(|need| need.what == "room for IPv6");
+            needs
+                .map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.remedy))
+                .collect()
+        };
+        assert!(told(1280, "bridge").is_empty());
+        // All interfaces get addresses, also those of tunnels.
+        let remedy = "six: `mtu: 1330` or more, or leave `family` out";
+        assert_eq!(told(1300, "overlay"), [remedy]);
+        assert!(told(1330, "overlay").is_empty());
     }
 
     #[test]
