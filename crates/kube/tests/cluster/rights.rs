@@ -211,7 +211,7 @@ fn enter(ground: &Ground, access: Access) {
     let parent = ParentGateway { namespace: "projectcontour".into(), name: "contour".into() };
     let given = GatewaySpec { parent: Some(parent), ..GatewaySpec::default() };
     let class = Some("contour-provisioned".to_owned());
-    let ingress = Some("contour".to_owned());
+    let ingress = Some("web".to_owned());
     spec.gateways = BTreeMap::from([
         ("made".to_owned(), GatewaySpec { class, ..GatewaySpec::default() }),
         ("ruled".to_owned(), GatewaySpec { ingress, ..GatewaySpec::default() }),
