@@ -9,7 +9,8 @@ use crate::api::labels::RunIdentity;
 
 /// Lets the pods of the run reach each other, and the nodes reach them and be reached. Pods in a
 /// node's own network and what kube-proxy translates come from there. With `open_egress` they may
-/// leave the cluster. Pods of the namespaces `entrances` may enter, with `None` among them pods of all.
+/// leave the cluster. Pods of the namespaces `entrances` may enter, and those of all if `None` is
+/// among them.
 pub(crate) fn network_policy(
     run: &RunIdentity,
     nodes: &[IpAddr],

@@ -111,10 +111,7 @@ async fn attached_to(
     // The pods may have taken most of the time.
     let least = began + ATTACH;
     let until = if gateway.is_made() { until.max(least) } else { least };
-    let found = gateways_in(client, &place)
-        .get(&place.name)
-        .await
-        .map_err(|e| refusal(&place, &e, VERSION).why)?;
+    let found = found(client, &place).await.map_err(|unmet| unmet.why)?;
     let route = http_route(run, &place, listener(&found, &place)?.0, service, port);
     let made = create(&routes_of(client, run), &route, until).await;
     made.map_err(|e| format!("no HTTPRoute {service}: {}", explain(&e)))?;
@@ -142,10 +139,7 @@ async fn look(
     place: &ParentGateway,
     route: &str,
 ) -> Result<String, String> {
-    let gateway = gateways_in(client, place)
-        .get(&place.name)
-        .await
-        .map_err(|e| refusal(place, &e, VERSION).why)?;
+    let gateway = found(client, place).await.map_err(|unmet| unmet.why)?;
     let found = routes_of(client, run).get(route).await;
     let found = found.map_err(|e| format!("no HTTPRoute {route}: {}", explain(&e)))?;
     match (accepted(&found, place), entrance(&gateway, place)) {
@@ -165,10 +159,9 @@ pub(crate) fn lacking(access: &Access, routing: &Routing) -> Option<Unmet> {
         }
         Routing::Ingress(gateway) => return ingress::INGRESS_CLASS.lacking(access, &gateway.class),
     };
-    let found = gateways_in(&access.client, place);
-    match access.ask("the Gateway", async { Ok(found.get(&place.name).await) }) {
+    match access.ask("the Gateway", async { Ok(found(&access.client, place).await) }) {
         Err(fault) => Some(Unmet { why: fault.text, remedy: RIGHTS.to_owned() }),
-        Ok(Err(error)) => Some(refusal(place, &error, VERSION)),
+        Ok(Err(unmet)) => Some(unmet),
         Ok(Ok(gateway)) => listener(&gateway, place).err().map(Unmet::unfit),
     }
 }
@@ -232,6 +225,12 @@ pub(crate) fn prove(
         |at| format!("Gateway {place} ({at}){class} is Programmed; HTTPRoute {route} is Accepted"),
     );
     Proof { hop: "gateway".to_owned(), evidence, ok }
+}
+
+/// A Gateway as it is now.
+async fn found(client: &Client, place: &ParentGateway) -> Result<Value, Unmet> {
+    let found = gateways_in(client, place).get(&place.name).await;
+    found.map_err(|error| refusal(place, &error, VERSION))
 }
 
 fn gateways_in(client: &Client, place: &ParentGateway) -> Api<Value> {

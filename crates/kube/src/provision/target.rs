@@ -24,10 +24,7 @@ pub(crate) struct Whereabouts<'a> {
 /// The address that the clients of a path connect to.
 pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<SocketAddr, Fault> {
     let nowhere = |what: &str| Fault::environment(format!("path {path}: {what}"));
-    let none = |what: &str| {
-        let family = known.family.map(|family| format!("{family} ")).unwrap_or_default();
-        nowhere(&format!("{what} has no {family}address"))
-    };
+    let none = |what: &str| nowhere(&no_address(what, known.family));
     let entry = || known.entry.ok_or_else(|| nowhere("its Service was never made"));
     match via {
         Via::Direct | Via::Gateway(_) => known.server.ok_or_else(|| none("its server")),
@@ -78,10 +75,13 @@ pub(crate) fn bracketed(host: &str) -> String {
 pub(crate) fn resolve(address: &str, family: Option<IpFamily>) -> Result<SocketAddr, String> {
     let mut found = address.to_socket_addrs().map_err(|e| format!("cannot find {address}: {e}"))?;
     let fitting = found.find(|one| family.is_none_or(|family| family.has(one.ip())));
-    fitting.ok_or_else(|| {
-        let family = family.map(|family| format!("{family} ")).unwrap_or_default();
-        format!("{address} has no {family}address")
-    })
+    fitting.ok_or_else(|| no_address(address, family))
+}
+
+/// `node b has no IPv6 address`.
+fn no_address(what: &str, family: Option<IpFamily>) -> String {
+    let family = family.map(|family| format!("{family} ")).unwrap_or_default();
+    format!("{what} has no {family}address")
 }
 
 #[cfg(test)]

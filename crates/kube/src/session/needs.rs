@@ -205,7 +205,8 @@ fn of_path(
             }
         }
         let firsts = path.nodes().filter_map(|name| assigned.nodes.get(name)?.addresses.first());
-        let is_first = firsts.clone().count() > 0 && firsts.clone().all(|one| family.has(*one));
+        let firsts: Vec<_> = firsts.collect();
+        let is_first = !firsts.is_empty() && firsts.iter().all(|one| family.has(**one));
         if path.is_proxied() && !is_first {
             let why =
                 format!("on a cluster proxies are reached at its first family, not by {family}");

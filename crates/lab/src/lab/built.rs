@@ -184,6 +184,7 @@ impl Built {
     fn intercept(&self, placement: &Placement) -> Result<(), Fault> {
         let failed =
             |pod: &PodId| refused(format!("cannot put the rules for the sidecar into pod {pod}"));
+        let families = families(placement);
         let mut started = Vec::new();
         for pod in placement.sidecars.keys() {
             // Places on `host` have none: `needs` says so.
@@ -192,11 +193,8 @@ impl Built {
             };
             started.push((
                 pod,
-                nft_program::begin(
-                    stack,
-                    &interception::rules(pod, placement, families(placement)),
-                )
-                .map_err(failed(pod))?,
+                nft_program::begin(stack, &interception::rules(pod, placement, families))
+                    .map_err(failed(pod))?,
             ));
             let _ = stack.namespace.set_sysctl(TIME_WAIT, "1");
         }

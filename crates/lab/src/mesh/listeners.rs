@@ -1,13 +1,13 @@
 //! The listeners of sidecars and gateways: the ports that they take, and their upstreams.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, ProxyRoute, TELEMETRY_PORT, Upstream};
 use hopbench_model::{IpFamily, MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
-use crate::network::families::{family_of, of_family};
+use crate::network::families::{family_of, of_family, wildcard};
 use crate::services::pod_ports::{entry, own_port};
 use crate::services::service;
 use crate::topology::addresses;
@@ -48,13 +48,6 @@ pub(crate) fn listeners(
         listener("outbound", OUTBOUND, outbound.into_values().collect()),
     ];
     both.into_iter().flatten().collect()
-}
-
-fn wildcard(family: IpFamily) -> IpAddr {
-    match family {
-        IpFamily::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
-        IpFamily::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
-    }
 }
 
 /// The telemetry service that is told of the traffic of a path.

@@ -26,6 +26,14 @@ pub(crate) fn of_family(address: Ipv4Addr, family: IpFamily) -> IpAddr {
     }
 }
 
+/// The address that stands for all of a family.
+pub(crate) fn wildcard(family: IpFamily) -> IpAddr {
+    match family {
+        IpFamily::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+        IpFamily::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+    }
+}
+
 fn ipv6(address: Ipv4Addr) -> Ipv6Addr {
     Ipv6Addr::from_bits(IPV6.to_bits() | u128::from(address.to_bits()))
 }

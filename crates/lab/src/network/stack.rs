@@ -1,11 +1,11 @@
 //! A network namespace of the lab with the means to change it.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use hopbench_model::IpFamily;
 
-use crate::network::families::{net_of_family, of_family};
+use crate::network::families::{net_of_family, of_family, wildcard};
 use crate::network::namespace::Namespace;
 use crate::network::netlink::{Layout, Netlink};
 
@@ -70,7 +70,7 @@ impl Stack {
 
     /// The address to listen on for all of its traffic.
     pub(crate) fn wildcard(&self) -> IpAddr {
-        if self.has_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() }
+        wildcard(if self.has_ipv6() { IpFamily::Ipv6 } else { IpFamily::Ipv4 })
     }
 
     fn has_ipv6(&self) -> bool {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub(crate) const TABLE: &str = "hopbench";
 
 /// The word for a family, which is also that for its protocol.
-pub(crate) fn word(family: IpFamily) -> &'static str {
+pub(crate) fn nft_word(family: IpFamily) -> &'static str {
     match family {
         IpFamily::Ipv4 => "ip",
         IpFamily::Ipv6 => "ip6",
@@ -24,12 +24,12 @@ pub(crate) struct Table(pub(crate) IpFamily);
 impl Table {
     /// The command that makes it.
     pub(crate) fn make(self) -> Value {
-        json!({"add": {"table": {"family": word(self.0), "name": TABLE}}})
+        json!({"add": {"table": {"family": nft_word(self.0), "name": TABLE}}})
     }
 
     /// The command that adds an object to it.
     pub(crate) fn add(self, object: &str, mut properties: Value) -> Value {
-        properties["family"] = word(self.0).into();
+        properties["family"] = nft_word(self.0).into();
         properties["table"] = TABLE.into();
         json!({"add": {object: properties}})
     }

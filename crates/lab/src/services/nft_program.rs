@@ -7,7 +7,7 @@ use std::process::{Child, Output, Stdio};
 use hopbench_model::IpFamily;
 use serde_json::Value;
 
-use super::nft_json::{TABLE, packets, word};
+use super::nft_json::{TABLE, nft_word, packets};
 use crate::network::stack::Stack;
 use crate::processes::tools;
 
@@ -27,7 +27,7 @@ pub(crate) fn finish(child: Child) -> io::Result<()> {
 
 /// Connections of a family by counter, as they stand now.
 pub(crate) fn counters(stack: &Stack, family: IpFamily) -> io::Result<BTreeMap<String, u64>> {
-    let list = ["-j", "list", "counters", "table", word(family), TABLE];
+    let list = ["-j", "list", "counters", "table", nft_word(family), TABLE];
     let child = start(stack, &list, Stdio::null())?;
     let output = checked(child.wait_with_output()?)?;
     packets(&output.stdout).map_err(io::Error::other)

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use hopbench_model::{Affinity, IpFamily};
 use serde_json::{Value, json};
 
-use super::nft_json::{Table, transport, word};
+use super::nft_json::{Table, nft_word, transport};
 use super::service::{Front, Service};
 
 /// The mark of connections whose source becomes a node's address.
@@ -116,12 +116,13 @@ fn entry(service: &Service, port: u16, node: IpAddr, targets: &[Value]) -> Value
     let choice = match service.affinity {
         Affinity::None => json!({"numgen": {"mode": "random", "mod": targets.len(), "offset": 0}}),
         Affinity::ClientIp => {
-            let client = json!({"payload": {"protocol": word(service.family), "field": "saddr"}});
+            let client =
+                json!({"payload": {"protocol": nft_word(service.family), "field": "saddr"}});
             json!({"jhash": {"mod": targets.len(), "expr": client}})
         }
     };
     json!([
-        {"match": {"op": "==", "left": {"payload": {"protocol": word(service.family), "field": "daddr"}}, "right": address.to_string()}},
+        {"match": {"op": "==", "left": {"payload": {"protocol": nft_word(service.family), "field": "daddr"}}, "right": address.to_string()}},
         transports(),
         {"match": {"op": "==", "left": {"payload": {"protocol": "th", "field": "dport"}}, "right": port}},
         {"counter": service.counter()},

@@ -157,6 +157,11 @@ impl IpFamily {
         }
     }
 
+    /// The family of this word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
+
     /// Whether an address is of this family.
     pub fn has(self, address: IpAddr) -> bool {
         address.is_ipv6() == (self == Self::Ipv6)

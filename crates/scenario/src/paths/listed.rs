@@ -132,9 +132,9 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         Some(_) => Affinity::ClientIp,
         None => Affinity::None,
     };
-    let is_family = |text: &String| IpFamily::ALL.iter().any(|one| one.word() == text);
+    let is_family = |text: &String| IpFamily::named(text).is_some();
     let family = fields.checked("family", "ipv4 or ipv6", is_family, problems);
-    let family = family.and_then(|text| IpFamily::ALL.into_iter().find(|one| one.word() == text));
+    let family = family.and_then(|text| IpFamily::named(&text));
     Some(Path {
         name: String::new(),
         from: from?,

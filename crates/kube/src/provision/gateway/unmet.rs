@@ -1,4 +1,4 @@
-//! What keeps a path from entering by a gateway of the cluster, and what helps.
+//! Reasons why a path cannot enter by a gateway of the cluster, with remedies.
 
 use hopbench_model::ParentGateway;
 

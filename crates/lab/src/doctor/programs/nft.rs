@@ -1,6 +1,8 @@
 //! The check of `nft`, the program that sets the rules of Services.
 
-use std::process::{Command, Stdio};
+use std::io;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 use hopbench_testbed::Finding;
 
@@ -16,6 +18,13 @@ const PROBE: &str = "add table ip probe; add chain ip probe pre { type nat hook 
                      add rule ip probe pre ip daddr 10.255.255.1 tcp dport 80 counter \
                      dnat to numgen random mod 2 map { 0 : 10.255.255.2, 1 : 10.255.255.3 }";
 
+/// Sets rules in a namespace of their own.
+pub(crate) fn set(nft: &Path, rules: &str) -> io::Result<Output> {
+    let namespace = Namespace::create("probe")?;
+    let mut command: Command = namespace.command(nft.as_os_str())?;
+    command.arg(rules).stdin(Stdio::null()).output()
+}
+
 fn run() -> Finding {
     let Some(nft) = tools::find("nft") else {
         return Finding::missing(
@@ -23,11 +32,7 @@ fn run() -> Finding {
             "install nftables (`apt-get install nftables`)",
         );
     };
-    let tried = Namespace::create("probe").and_then(|namespace| {
-        let mut command: Command = namespace.command(nft.as_os_str())?;
-        command.arg(PROBE).stdin(Stdio::null()).output()
-    });
-    match tried {
+    match set(&nft, PROBE) {
         Ok(output) if output.status.success() => Finding::works(nft.display().to_string()),
         Ok(output) => Finding::missing(
             String::from_utf8_lossy(&output.stderr)
