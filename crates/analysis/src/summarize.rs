@@ -184,6 +184,7 @@ fn paths(data: &RunData) -> Vec<PathSummary> {
         link_mtu_bytes: data.links[index].mtu_bytes,
         tunnel_bytes: data.links[index].tunnel_bytes,
         proof: data.proofs[index].summary(),
+        partly_proved: data.proofs[index].partly(),
     };
     data.run.plan.paths.iter().enumerate().map(one).collect()
 }

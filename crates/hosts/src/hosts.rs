@@ -131,6 +131,7 @@ impl Testbed for Hosts {
             hops,
             programs: Vec::new(),
             proxies: Vec::new(),
+            partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,

@@ -8,6 +8,7 @@
 mod agents;
 mod backends;
 pub(crate) mod facts;
+pub(crate) mod node_proxies;
 mod peer;
 
 use std::collections::BTreeSet;

@@ -281,6 +281,7 @@ impl Testbed for Lab {
             hops,
             programs,
             proxies,
+            partly_proved: None,
             link_bits_per_s,
             mtu_bytes,
             tunnel_bytes,

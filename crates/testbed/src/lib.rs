@@ -7,7 +7,8 @@
 //! - [`Testbed`]: the trait; [`Need`]: a need that it does not meet;
 //! - [`Route`], [`Control`]: a path that is ready for trials, and the way to its agents;
 //! - [`Counters`], [`Metered`], [`Seen`]: readings and reports of a trial;
-//! - [`proxy_proofs`]: a proof that testbeds share; [`Finding`]: the result of a check;
+//! - [`proxy_proofs`]: a proof that testbeds share, and [`Sent`], what it is compared with;
+//! - [`Finding`]: the result of a check;
 //! - [`placement`]: the pods and proxies of a plan; [`refusals`]: reasons that testbeds share.
 
 mod control;
@@ -27,7 +28,7 @@ pub use counters::{Counters, Gauges, of_proxy, proxy_growth};
 pub use finding::{Finding, State};
 pub use metered::{Metered, MeteredKind};
 pub use need::Need;
-pub use proxy_proof::proxy_proofs;
+pub use proxy_proof::{Range, Sent, proxy_proofs};
 pub use route::{Beside, Proxy, Route};
 pub use seen::Seen;
 pub use testbed::Testbed;

@@ -8,7 +8,7 @@ mod sent;
 
 use hopbench_model::{BYPASSES_PROXY, Job, Path, Proof, Variant, Via, proxy_role};
 
-use self::sent::{Range, Sent};
+pub use self::sent::{Range, Sent};
 use crate::counters::{Counters, of_proxy};
 use crate::route::Proxy;
 use crate::seen::Seen;

@@ -28,6 +28,8 @@ pub struct Route {
     pub programs: Vec<u32>,
     /// The proxies in the pods of the path, those that it does not name, too.
     pub proxies: Vec<Proxy>,
+    /// Why evidence can show only a part of its way; absent: it shows all of it.
+    pub partly_proved: Option<String>,
     /// Rate of the slowest link that all of the path's traffic crosses, each direction, bits/s with
     /// Ethernet headers. Absent: not known, or no link is shaped.
     pub link_bits_per_s: Option<u64>,
@@ -62,7 +64,7 @@ pub struct Beside {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {
     /// Its name on the path: `client-sidecar`, `server-sidecar`, `server-sidecar#2`, `gateway`,
-    /// `policy`, `telemetry`.
+    /// `node-proxy`, `policy`, `telemetry`.
     pub name: String,
     /// The node that it is on.
     pub node: String,

@@ -1,30 +1,37 @@
 //! The evidence of paths, and the trials that are in no figure. Bounded by the plan, not by the
 //! records.
 
-use hopbench_model::{Failure, Record, point_label};
+use hopbench_model::{Failure, Record, Warning, WarningKind, point_label};
 
 use crate::summary::{FailureSummary, ProofSummary};
 
 /// The evidence of one path, by hop in the order in which hops appeared.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Proofs(Vec<ProofSummary>);
+pub(crate) struct Proofs {
+    hops: Vec<ProofSummary>,
+    partly: Option<String>,
+}
 
 /// More hops than this are not kept: a path has a handful.
 const MOST_HOPS: usize = 64;
 
 impl Proofs {
     pub(crate) fn add(&mut self, record: &Record) {
+        let is_partly = |warning: &&Warning| warning.kind == WarningKind::PartlyProved;
+        if let Some(warning) = record.warnings.iter().find(is_partly) {
+            self.partly = Some(warning.detail.clone());
+        }
         for proof in &record.proof {
-            let known = match self.0.iter().position(|seen| seen.hop == proof.hop) {
+            let known = match self.hops.iter().position(|seen| seen.hop == proof.hop) {
                 Some(index) => index,
-                None if self.0.len() < MOST_HOPS => {
+                None if self.hops.len() < MOST_HOPS => {
                     let (hop, evidence) = (proof.hop.clone(), String::new());
-                    self.0.push(ProofSummary { hop, ok: 0, failed: 0, evidence });
-                    self.0.len() - 1
+                    self.hops.push(ProofSummary { hop, ok: 0, failed: 0, evidence });
+                    self.hops.len() - 1
                 }
                 None => continue,
             };
-            let seen = &mut self.0[known];
+            let seen = &mut self.hops[known];
             if proof.ok {
                 seen.ok += 1;
             } else {
@@ -37,7 +44,12 @@ impl Proofs {
     }
 
     pub(crate) fn summary(&self) -> Vec<ProofSummary> {
-        self.0.clone()
+        self.hops.clone()
+    }
+
+    /// Why evidence shows only a part of the path's way; `None`: it shows all of it.
+    pub(crate) fn partly(&self) -> Option<String> {
+        self.partly.clone()
     }
 }
 

@@ -46,6 +46,9 @@ pub struct PathSummary {
     pub tunnel_bytes: Option<u64>,
     /// The evidence that traffic took it, by hop.
     pub proof: Vec<ProofSummary>,
+    /// Why evidence shows only a part of its way; absent: it shows all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partly_proved: Option<String>,
 }
 
 /// The evidence of a path's trials at one hop.

@@ -9,39 +9,62 @@ use http::{Request, StatusCode};
 use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use k8s_openapi::api::core::v1::Pod;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use crate::api::body::{self, MOST_BYTES};
-use crate::api::forward;
+use crate::api::client::Api;
+use crate::api::forward::{self, AgentRoute};
 use crate::provision::built::Built;
 use crate::provision::mesh_state::RequestSender;
 
 /// Time limit for an answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
+/// A port of a pod.
+#[derive(Clone, Copy)]
+pub(crate) struct Door<'a> {
+    /// The pods of its namespace.
+    pub(crate) pods: &'a Api<Pod>,
+    pub(crate) namespace: &'a str,
+    pub(crate) pod: &'a str,
+    pub(crate) port: u16,
+    pub(crate) way: AgentRoute,
+}
+
+impl<'a> Door<'a> {
+    /// A port of a pod of the run.
+    pub(crate) fn of(built: &'a Built, pod: &PodId, port: u16) -> Result<Self, String> {
+        let name = built.names.get(pod).ok_or_else(|| format!("there is no pod {pod}"))?;
+        let (pods, namespace) = (&built.api.pods, built.run.namespace.as_str());
+        Ok(Self { pods, namespace, pod: name, port, way: built.way(pod) })
+    }
+
+    async fn open(&self) -> Result<UnixStream, String> {
+        let stream = forward::open(self.pods, self.pod, self.port, self.way).await?;
+        stream.set_nonblocking(true).map_err(|e| e.to_string())?;
+        UnixStream::from_std(stream).map_err(|e| e.to_string())
+    }
+}
+
 /// The body of the answer to a GET of a port of a pod. Another status than 200 is an error.
-pub(crate) async fn get(
-    built: &Built,
-    pod: &PodId,
-    port: u16,
-    path: &str,
-) -> Result<Vec<u8>, String> {
-    if let Some(mut sender) = built.mesh.take_connection(pod, port)
+pub(crate) async fn get(built: &Built, door: &Door<'_>, path: &str) -> Result<Vec<u8>, String> {
+    let key = || (door.namespace.to_owned(), door.pod.to_owned(), door.port);
+    if let Some(mut sender) = built.mesh.take_connection(&key())
         && sender.ready().await.is_ok()
         && let Ok(answer) = ask(&mut sender, path).await
     {
-        built.mesh.keep_connection(pod, port, sender);
+        built.mesh.keep_connection(key(), sender);
         return Ok(answer);
     }
     // The pod was made anew, or the way was cut.
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream(built, pod, port).await?))
-        .await
-        .map_err(|e| e.to_string())?;
+    let (mut sender, connection) =
+        http1::handshake(TokioIo::new(door.open().await?)).await.map_err(|e| e.to_string())?;
     tokio::spawn(connection);
     let answer = ask(&mut sender, path).await?;
-    built.mesh.keep_connection(pod, port, sender);
+    built.mesh.keep_connection(key(), sender);
     Ok(answer)
 }
 
@@ -61,8 +84,8 @@ async fn ask(sender: &mut RequestSender, path: &str) -> Result<Vec<u8>, String> 
 }
 
 /// The line that a port of a pod sends on each connection.
-pub(crate) async fn line(built: &Built, pod: &PodId, port: u16) -> Result<Vec<u8>, String> {
-    let mut stream = stream(built, pod, port).await?;
+pub(crate) async fn line(door: &Door<'_>) -> Result<Vec<u8>, String> {
+    let mut stream = door.open().await?;
     let mut text = Vec::new();
     let read = async {
         while !text.ends_with(b"\n") {
@@ -77,11 +100,4 @@ pub(crate) async fn line(built: &Built, pod: &PodId, port: u16) -> Result<Vec<u8
     };
     timeout(ANSWER, read).await.map_err(|_| format!("no answer in {ANSWER:?}"))??;
     Ok(text)
-}
-
-async fn stream(built: &Built, pod: &PodId, port: u16) -> Result<UnixStream, String> {
-    let name = built.names.get(pod).ok_or_else(|| format!("there is no pod {pod}"))?;
-    let stream = forward::open(&built.api.pods, name, port, built.way(pod)).await?;
-    stream.set_nonblocking(true).map_err(|e| e.to_string())?;
-    UnixStream::from_std(stream).map_err(|e| e.to_string())
 }

@@ -9,8 +9,9 @@ use hopbench_testbed::placement::{Endpoints, Met, PodId};
 use hopbench_testbed::{Counters, Gauges, Proxy, Route, of_proxy};
 use tokio::time::sleep;
 
+use super::admin::Door;
 use super::processes::{beside, on_route};
-use super::{admin, injected, services};
+use super::{admin, injected, on_nodes, services};
 use crate::api::access::Access;
 use crate::provision::built::Built;
 
@@ -28,6 +29,9 @@ pub(crate) fn proxies(
     servers: &[PodId],
     bypassed: bool,
 ) -> Vec<Proxy> {
+    if ends.captured {
+        return on_nodes::proxies(built, ends, bypassed);
+    }
     let met = built.placement.met(ends, servers, bypassed);
     let open = access.runtime.block_on(join_all(met.iter().filter(|met| met.role.is_proxy()).map(
         |met| async move {
@@ -54,13 +58,14 @@ pub(crate) fn proxies(
 
 async fn ask(built: &Built, met: &Met) -> Result<Vec<u8>, String> {
     let (port, path) = injected::statistics(built.spec.mesh.provider);
-    admin::get(built, &met.pod, port, path).await
+    admin::get(built, &Door::of(built, &met.pod, port)?, path).await
 }
 
 /// The counters of a process of the mesh.
 async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String> {
     if !met.role.is_proxy() {
-        let text = admin::line(built, &met.pod, services::totals_port(met.role)).await?;
+        let door = Door::of(built, &met.pod, services::totals_port(met.role))?;
+        let text = admin::line(&door).await?;
         let totals: BTreeMap<String, serde_json::Value> =
             serde_json::from_slice(&text).map_err(|e| e.to_string())?;
         return Ok(totals
@@ -84,6 +89,9 @@ async fn count(built: &Built, met: &Met) -> Result<BTreeMap<String, u64>, String
 /// The counters of all processes on a route, by the names of [`of_proxy`]. A process that the path
 /// does not name may be silent: then it has none.
 pub(crate) fn counters(access: &Access, built: &Built, route: &Route) -> Result<Counters, Fault> {
+    if built.spec.mesh.provider.is_on_nodes() {
+        return on_nodes::counters(access, built, route);
+    }
     let (services, proxies): (Vec<Met>, Vec<Met>) =
         on_route(built, route).into_iter().partition(|met| !met.role.is_proxy());
     let mut counters = Counters::new();

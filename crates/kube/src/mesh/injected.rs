@@ -4,6 +4,8 @@
 //! One pod serves every mode. The agent listens at a port for each mode. The annotations say which
 //! ports the sidecar takes on the way in, and which on the way out, as the rules of a lab do.
 
+mod linkerd;
+
 use std::collections::BTreeMap;
 
 use hopbench_mesh::{ADMIN, STATS};
@@ -12,7 +14,6 @@ use hopbench_testbed::placement::{Endpoints, Met, Placement, PodId};
 use k8s_openapi::api::core::v1::{Container, Pod};
 use serde_json::json;
 
-use super::linkerd;
 use super::ports::{Ports, list};
 use crate::api::labels::{VARIANT, label};
 use crate::objects::containers::SIDECAR;
@@ -123,6 +124,9 @@ fn injected(provider: MeshProvider, pod: &Pod) -> Option<&Container> {
 /// Why a pod that asked for a sidecar has none; `None`: it has one, or did not ask.
 pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
     let provider = built.spec.mesh.provider;
+    if provider.is_on_nodes() {
+        return None;
+    }
     if !built.placement.sidecars.contains_key(id) || injected(provider, pod).is_some() {
         return None;
     }
@@ -198,17 +202,6 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
     let path = &ends.path;
     let mut all = Vec::new();
     let mut add = |why: String, remedy: &'static str| all.push((why, remedy));
-    if matches!(provider, MeshProvider::IstioAmbient | MeshProvider::Cilium) {
-        add(
-            format!(
-                "{} has its proxies on the nodes. They take what they like of a pod, and nothing that hopbench can read \
-                 proves what they took. Such a path is not measured",
-                provider.name()
-            ),
-            "`provider: istio`, `linkerd` or `envoy`",
-        );
-        return all;
-    }
     if !ends.gateways.is_empty() {
         add(
             format!("a gateway of hopbench's own is no part of {}", provider.name()),

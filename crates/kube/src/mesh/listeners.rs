@@ -107,9 +107,7 @@ fn endpoints(built: &Built, ends: &Endpoints, ask: &Ask, address: Address<'_>) -
 
 /// The port at which a server's pod is entered: its sidecar's, or the server's own.
 pub(crate) fn entry(built: &Built, ends: &Endpoints, ask: &Ask, pod: &PodId) -> u16 {
-    let mode = ends.entered();
-    let named = mode.has_server() || ends.intercepted && mode.has_client();
-    if named { ask.offer.exposed(mode) } else { built.own_port(pod) }
+    if ends.names_mode() { ask.offer.exposed(ends.entered()) } else { built.own_port(pod) }
 }
 
 /// The address that stands for a path's servers, where there is one: of its Service, or outside of
@@ -119,6 +117,7 @@ pub(crate) fn outside(built: &Built, ends: &Endpoints, ask: &Ask) -> Option<Sock
     let mut entry = service.and_then(|service| built.entries.get(&service.name)).cloned();
     if let Some(entry) = &mut entry
         && (ends.entered().has_server() || ends.intercepted)
+        && !ends.captured
     {
         (entry.port, entry.node_port) = *entry.sidecars.get(port_name(ask.offer))?;
     }

@@ -1,10 +1,18 @@
 //! The needs of a path's proxies that the cluster or the scenario does not meet.
 
-use hopbench_model::{ClusterSpec, MeshProvider, Via};
+use hopbench_model::{ClusterSpec, Job, MeshProvider, Path, Via};
 use hopbench_testbed::placement::Endpoints;
 use hopbench_testbed::{Need, refusals};
 
+use super::{injected, on_nodes};
 use crate::plan::gateways;
+
+/// Why the proxies of a path do not take what a point sends.
+pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, job: &Job) -> Option<String> {
+    let is_cilium = spec.mesh.provider == MeshProvider::Cilium && !path.mesh.is_none();
+    let takes = job.kind().is_http() || job.bypasses_proxies();
+    (is_cilium && !takes).then(|| "Cilium's proxy takes HTTP only".to_owned())
+}
 
 /// The unmet needs of a path's proxies.
 pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
@@ -39,14 +47,22 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     needs.extend(refusals::lacks_variant(path));
     for place in ends.sidecar_places() {
         if place.network == "host" {
-            let why = format!(
-                "{place}: its sidecar would take ports of the node, and everybody could use them"
-            );
+            let why = if ends.captured {
+                format!("{place}: a node's own network is in no mesh")
+            } else {
+                format!(
+                    "{place}: its sidecar would take ports of the node, and everybody could use them"
+                )
+            };
             needs.push(need(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out"));
         }
     }
     if spec.mesh.provider != MeshProvider::Envoy {
-        let impossible = super::injected::impossible(spec.mesh.provider, ends);
+        let impossible = if ends.captured {
+            on_nodes::impossible(spec.mesh.provider, ends)
+        } else {
+            injected::impossible(spec.mesh.provider, ends)
+        };
         needs.extend(
             impossible.into_iter().map(|(why, remedy)| need(Need::IMPOSSIBLE, why, remedy)),
         );
@@ -55,7 +71,7 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
         needs.extend(refusals::annotates_in_vain(path));
     }
     needs.extend(refusals::has_sidecar_before_gateway(path));
-    if path.via == Via::LoadBalancer && mode.has_client() {
+    if path.via == Via::LoadBalancer && mode.has_client() && !ends.captured {
         let why = format!(
             "`mesh: {mode}`: a client's sidecar starts before anybody knows the load balancer's address"
         );

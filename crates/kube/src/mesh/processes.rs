@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_testbed::placement::{MeshRole, Met, PodId};
 use hopbench_testbed::{Beside, MeteredKind, Route};
 
-use super::injected;
+use super::{injected, on_nodes};
 use crate::objects::containers::GATEWAY;
 use crate::observe::meters::target::{Container, MeterTarget};
 use crate::provision::built::Built;
@@ -13,7 +13,9 @@ use crate::provision::pod_status;
 
 /// The processes of the mesh on a route.
 pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
-    let Some(ends) = built.placement.paths.get(&route.path) else { return Vec::new() };
+    let ends = built.placement.paths.get(&route.path);
+    // Those on the nodes are in no pod of the run.
+    let Some(ends) = ends.filter(|ends| !ends.captured) else { return Vec::new() };
     let servers: Vec<PodId> =
         route.servers.iter().filter_map(|agent| built.placement.pod(&agent.0)).cloned().collect();
     built.placement.met(ends, &servers, route.bypasses_proxies())
@@ -39,7 +41,7 @@ pub(super) fn beside(built: &Built, met: &Met) -> Option<Beside> {
     Some(Beside { agent: met.pod.agent(), container: id.to_owned() })
 }
 
-/// Their containers, for meters and watches.
+/// Their containers and the pods of those on the nodes, for meters and watches.
 pub(crate) fn targets(built: &Built, route: &Route) -> Vec<MeterTarget> {
     let target = |met: Met| {
         let container = container(built, &met);
@@ -51,7 +53,8 @@ pub(crate) fn targets(built: &Built, route: &Route) -> Vec<MeterTarget> {
             container: Some(Container { namespace, pod, name: container.to_owned() }),
         })
     };
-    on_route(built, route).into_iter().filter_map(target).collect()
+    let in_pods = on_route(built, route).into_iter().filter_map(target);
+    in_pods.chain(on_nodes::targets(built, route)).collect()
 }
 
 /// Facts about the proxies for readers of the results.

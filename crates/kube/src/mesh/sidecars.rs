@@ -4,15 +4,25 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{ClusterSpec, MeshProvider};
 use hopbench_testbed::placement::{Placement, PodId};
+use serde_json::Value;
 
-use super::{envoy, injected};
+use super::{envoy, injected, on_nodes};
 use crate::objects::sidecar::Sidecar;
 
 /// The parts that each pod gets beside its agent.
 pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
     match spec.mesh.provider {
         MeshProvider::Envoy => envoy::sidecars(spec, placement),
+        provider if provider.is_on_nodes() => on_nodes::sidecars(provider, placement),
         provider => injected::sidecars(provider, spec, placement),
+    }
+}
+
+/// Further objects that lead the traffic of a plan through the mesh.
+pub(crate) fn objects(spec: &ClusterSpec, placement: &Placement) -> Vec<Value> {
+    match spec.mesh.provider {
+        MeshProvider::Cilium => on_nodes::cilium::policies(spec, placement),
+        _ => Vec::new(),
     }
 }
 

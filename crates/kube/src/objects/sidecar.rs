@@ -13,6 +13,8 @@ pub(crate) struct Sidecar {
     pub(crate) volumes: Vec<Value>,
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) annotations: BTreeMap<String, String>,
+    /// Whether the mesh that its labels and annotations are for has its proxies on the nodes.
+    pub(crate) is_on_node: bool,
     /// Ports on which the agent is to listen beside its own, and what comes there.
     pub(crate) also: BTreeMap<u16, Protocol>,
 }
@@ -21,6 +23,7 @@ impl Sidecar {
     /// Whether there is a proxy: in a container of ours, or in one that a mesh adds for what the
     /// pod says.
     pub(crate) fn has_proxy(&self) -> bool {
-        !self.containers.is_empty() || !self.labels.is_empty() || !self.annotations.is_empty()
+        let adds = !self.labels.is_empty() || !self.annotations.is_empty();
+        !self.containers.is_empty() || adds && !self.is_on_node
     }
 }

@@ -19,7 +19,7 @@
 
 mod cadvisor;
 pub(crate) mod clocks;
-mod exposition;
+pub(crate) mod exposition;
 mod kubelet;
 mod prometheus;
 pub(crate) mod reading;

@@ -5,11 +5,17 @@ use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId, Rules};
 
 /// The placement of a plan in a cluster.
 pub(crate) fn placement(plan: &Plan) -> Placement {
-    let connects = match &plan.testbed {
-        TestbedSpec::Kubernetes(spec) => spec.mesh.provider == MeshProvider::Envoy,
-        _ => true,
+    let provider = match &plan.testbed {
+        TestbedSpec::Kubernetes(spec) => spec.mesh.provider,
+        _ => MeshProvider::Envoy,
     };
-    Placement::of(plan, Rules { programs_apart: true, connects, policy_on_servers_node: true })
+    let rules = Rules {
+        programs_apart: true,
+        connects: provider == MeshProvider::Envoy,
+        captures_pods: provider.is_on_nodes(),
+        policy_on_servers_node: true,
+    };
+    Placement::of(plan, rules)
 }
 
 /// The port of a pod's agent. Those on one node's own network need one each, from `host_port` on.

@@ -91,10 +91,9 @@ fn taken(placement: &Placement, ends: &Endpoints) -> BTreeMap<String, u16> {
 }
 
 fn sidecars(ends: &Endpoints, program: Option<&str>) -> BTreeMap<String, u16> {
-    let mode = ends.entered();
-    let named = mode.has_server() || ends.intercepted && mode.has_client();
-    let asks = ends.asks.iter().filter(|ask| named && ask.program.as_deref() == program);
-    asks.map(|ask| (port_name(ask.offer).to_owned(), ask.offer.exposed(mode))).collect()
+    let is_asked = |ask: &&Ask| ends.names_mode() && ask.program.as_deref() == program;
+    let port = |ask: &Ask| (port_name(ask.offer).to_owned(), ask.offer.exposed(ends.entered()));
+    ends.asks.iter().filter(is_asked).map(port).collect()
 }
 
 /// The name of a Service's port for an offer, as Istio wants it: `tcp-agent`.

@@ -115,8 +115,12 @@ fn who(known: &ProofFacts<'_>, peer: IpAddr, proxied: bool) -> Who {
 fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
     let path = &known.ends.path;
     // Behind the server's sidecar or our gateway no other peer is seen.
-    if proxied && path.mesh.has_server() {
+    if proxied && path.mesh.has_server() && !known.ends.captured {
         return *who == Who::Sidecar;
+    }
+    // A proxy of the node keeps the client's address, or takes one of its own.
+    if proxied && known.ends.captured && matches!(who, Who::Sidecar | Who::Node(_)) {
+        return true;
     }
     if proxied && !known.ends.gateways.is_empty() {
         return *who == Who::Gateway;

@@ -23,10 +23,10 @@ use crate::plan::discovery::Discovery;
 use crate::plan::nodes::NodeFacts;
 use crate::plan::placement::agent_port;
 use crate::plan::services::PathService;
-use crate::provision::gateway_pods::GatewayPod;
 use crate::provision::mesh_state::MeshState;
 use crate::provision::pod_status;
 use crate::provision::pods::Pods;
+use crate::provision::proxy_pods::{NodeProxy, ProxyPod};
 
 /// The state of a run that stands.
 #[derive(Debug)]
@@ -77,7 +77,9 @@ pub(crate) struct Built {
     /// by the names of the routes.
     pub(crate) gateways: BTreeMap<String, Result<String, String>>,
     /// The pods of Gateways that the run made, as last seen: by the names of paths.
-    pub(crate) gateway_pods: BTreeMap<String, Vec<GatewayPod>>,
+    pub(crate) gateway_pods: BTreeMap<String, Vec<ProxyPod>>,
+    /// The proxies of the mesh on the nodes, as last seen: by the names of paths.
+    pub(crate) node_proxies: BTreeMap<String, Vec<NodeProxy>>,
 }
 
 impl Built {

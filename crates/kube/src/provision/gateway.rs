@@ -30,7 +30,7 @@ use crate::objects::service::gateway::{VERSION, gateway};
 use crate::objects::service::http_route::http_route;
 use crate::plan::gateways::{self, RouteGateway, Routing};
 use crate::provision::built::Built;
-use crate::provision::gateway_pods::{self, GatewayPod};
+use crate::provision::proxy_pods::{self, ProxyPod};
 use crate::provision::target::bracketed;
 
 /// Time limit for the pods of a Gateway that works: some of them may never get ready.
@@ -50,7 +50,7 @@ pub(crate) async fn attach(
             let ends = built.placement.paths.get(&service.path)?;
             let routing = gateways::of_path(&built.spec, &ends.path)?;
             let entry = built.entries.get(&service.name)?;
-            let port = if ends.path.mesh.has_server() { of_sidecar(entry)? } else { entry.port };
+            let port = if ends.names_mode() { of_sidecar(entry)? } else { entry.port };
             Some((service.name.as_str(), port, routing))
         })
         .collect();
@@ -127,9 +127,7 @@ async fn attached_to(
 
 /// Whether all pods of a Gateway are ready, as far as they are known.
 async fn are_ready(client: &Client, place: &ParentGateway, at: &str) -> bool {
-    gateway_pods::behind(client, place, at)
-        .await
-        .is_ok_and(|all| all.iter().all(|pod| pod.is_ready))
+    proxy_pods::behind(client, place, at).await.is_ok_and(|all| all.iter().all(|pod| pod.is_ready))
 }
 
 /// Asks the Gateway and the route how they are now.
@@ -182,7 +180,7 @@ pub(crate) fn pods_of(
     built: &Built,
     path: &Path,
     route: &str,
-) -> Result<Vec<GatewayPod>, Fault> {
+) -> Result<Vec<ProxyPod>, Fault> {
     let routing = gateways::of_path(&built.spec, path).filter(Routing::makes_gateway);
     let Some(Routing::Route(gateway)) = routing else { return Ok(Vec::new()) };
     let Some(Ok(at)) = built.gateways.get(route) else { return Ok(Vec::new()) };
@@ -191,9 +189,9 @@ pub(crate) fn pods_of(
     access.ask("the Gateway's pods", async {
         match said {
             Some((namespace, labels)) => {
-                gateway_pods::labelled(&access.client, namespace, &labels).await
+                proxy_pods::labelled(&access.client, Some(namespace), &labels).await
             }
-            None => gateway_pods::behind(&access.client, &place, at).await,
+            None => proxy_pods::behind(&access.client, &place, at).await,
         }
     })
 }

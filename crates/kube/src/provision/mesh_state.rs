@@ -15,12 +15,15 @@ use hyper::client::conn::http1::SendRequest;
 /// The end of a connection that requests go into.
 pub(crate) type RequestSender = SendRequest<Empty<Bytes>>;
 
+/// The namespace and the name of a pod, and a port of it.
+pub(crate) type PodPort = (String, String, u16);
+
 /// The state of a run's mesh.
 #[derive(Debug)]
 pub(crate) struct MeshState {
     authority: Authority,
     /// Connections to ports of pods, which stay open: they are asked around every trial.
-    connections: Mutex<BTreeMap<(PodId, u16), RequestSender>>,
+    connections: Mutex<BTreeMap<PodPort, RequestSender>>,
     /// The addresses of its peers that each pod's proxy was told.
     told: Mutex<BTreeMap<PodId, BTreeMap<PodId, IpAddr>>>,
     /// Connections to upstreams that each proxy had open already at the trial's start.
@@ -44,13 +47,13 @@ impl MeshState {
     }
 
     /// Takes the open connection to a port of a pod, if there is one.
-    pub(crate) fn take_connection(&self, pod: &PodId, port: u16) -> Option<RequestSender> {
-        lock(&self.connections).remove(&(pod.clone(), port))
+    pub(crate) fn take_connection(&self, port: &PodPort) -> Option<RequestSender> {
+        lock(&self.connections).remove(port)
     }
 
     /// Keeps a connection to a port of a pod for the next request.
-    pub(crate) fn keep_connection(&self, pod: &PodId, port: u16, sender: RequestSender) {
-        lock(&self.connections).insert((pod.clone(), port), sender);
+    pub(crate) fn keep_connection(&self, port: PodPort, sender: RequestSender) {
+        lock(&self.connections).insert(port, sender);
     }
 
     /// Notes which addresses of its peers a pod's proxy was told.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use hopbench_model::{Place, Via};
 use hopbench_testbed::placement::Endpoints;
 
+use crate::mesh;
 use crate::provision::built::Built;
 
 /// In order, without the ends: `pod network`, `kube-proxy of a` ...
@@ -22,13 +23,14 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
     };
     let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
     let sidecar = |place: &Place, takes: bool| {
-        if takes && !bypassed { Some(format!("sidecar of {place}")) } else { None }
+        let kind = if ends.captured { "mesh of the node of" } else { "sidecar of" };
+        if takes && !bypassed { Some(format!("{kind} {place}")) } else { None }
     };
     hops.extend(sidecar(&path.from, path.mesh.has_client()));
     hops.push(network(&path.from));
     match &path.via {
         Via::Direct => {}
-        Via::ClusterIp if ends.is_routed_by_sidecar() && !bypassed => {
+        Via::ClusterIp if ends.is_routed_by_sidecar() && !bypassed && !ends.captured => {
             hops.push("Service, chosen by the sidecar".to_owned());
         }
         // By whatever translates: kube-proxy, Cilium ...
@@ -53,5 +55,8 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
     hops.push(network(&path.to));
     hops.extend(sidecar(&path.to, path.mesh.has_server()));
     hops.extend(path.to.runtime.clone());
+    if !path.mesh.is_none() && !bypassed {
+        hops.extend(mesh::on_nodes::words(built, &path.name));
+    }
     hops
 }

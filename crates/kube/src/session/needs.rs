@@ -270,7 +270,9 @@ fn is_unknown(discovery: &Discovery, class: &str) -> bool {
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
     let server = &point.server;
-    if let Some(why) = refusals::unsupported(path, point) {
+    if let Some(why) =
+        refusals::unsupported(path, point).or_else(|| mesh::unsupported(spec, path, &point.job))
+    {
         return Some(why);
     }
     if !server.is_agent() && !spec.servers.contains_key(&server.program) {

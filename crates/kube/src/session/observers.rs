@@ -20,8 +20,8 @@ use crate::observe::meters::target::{Container, MeterTarget};
 use crate::observe::watch::{Concern, Scope, Watch};
 use crate::plan::gateways;
 use crate::provision::built::Built;
-use crate::provision::gateway_pods::{self, GatewayPod};
 use crate::provision::pod_status;
+use crate::provision::proxy_pods::{self, GATEWAY, ProxyPod};
 
 /// Time limit for the watches to list what there is.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -121,7 +121,7 @@ pub(crate) fn readings(access: &Access, built: &Built, route: &Route) -> Reading
         node,
         container: None,
     }));
-    targets.extend(gateway_pods::targets(made(built, route)));
+    targets.extend(proxy_pods::targets(proxy_pods::named(GATEWAY, made(built, route))));
     targets.extend(of_others(access, built, route));
     let prometheus = built.spec.prometheus.as_ref();
     let mut readings =
@@ -148,7 +148,7 @@ fn began(built: &Built, target: &MeterTarget) -> Option<Duration> {
 }
 
 /// The pods of the Gateway that the run made for a route.
-fn made<'a>(built: &'a Built, route: &Route) -> &'a [GatewayPod] {
+fn made<'a>(built: &'a Built, route: &Route) -> &'a [ProxyPod] {
     built.gateway_pods.get(&route.path).map(Vec::as_slice).unwrap_or_default()
 }
 

@@ -124,7 +124,8 @@ impl Cluster {
             .map(pair)
             .collect::<Result<_, Fault>>()?;
         let blueprint = Blueprint::of(&ground, &run, &conductor.run_key(), &keys)?;
-        let others = async { Ok(objects::of_scenario(&client, &run, &spec.objects).await) };
+        let wanted = [mesh::objects(&spec, &placement), spec.objects.clone()].concat();
+        let others = async { Ok(objects::of_scenario(&client, &run, &wanted).await) };
         access.ask("making the scenario's objects", others)?.map_err(Fault::environment)?;
         let entries =
             access.ask("making the run's objects", objects::objects(&client, &run, &blueprint))?;
@@ -149,6 +150,7 @@ impl Cluster {
             mesh: MeshState::new()?,
             gateways: BTreeMap::new(),
             gateway_pods: BTreeMap::new(),
+            node_proxies: BTreeMap::new(),
             run,
             host_port,
             conductor,

@@ -18,8 +18,9 @@ use crate::objects::service::http_route::host_name;
 use crate::observe::meters::reading::Readings;
 use crate::plan::gateways;
 use crate::proof::facts::ProofFacts;
-use crate::proof::prove;
-use crate::provision::{gateway, gateway_pods, objects};
+use crate::proof::{node_proxies, prove};
+use crate::provision::proxy_pods::{self, GATEWAY};
+use crate::provision::{gateway, objects};
 
 impl Testbed for Cluster {
     fn name(&self) -> &'static str {
@@ -55,6 +56,19 @@ impl Testbed for Cluster {
             Some(Need::new(None, "an object", why, "mend it under `objects:`, or leave it out"))
         };
         needs.extend(self.spec.objects.iter().filter_map(lacking));
+        let policies = mesh::objects(&self.spec, &placement);
+        needs.extend(policies.iter().filter_map(lacking));
+        if placement.is_proxied()
+            && let Some((why, remedy)) = self
+                .access
+                .as_ref()
+                .and_then(|access| mesh::on_nodes::lacking(access, self.spec.mesh.provider))
+        {
+            let proxied = placement.paths.values().filter(|ends| !ends.path.mesh.is_none());
+            needs.extend(
+                proxied.map(|ends| Need::new(Some(&ends.path), "a mesh", why.clone(), remedy)),
+            );
+        }
         needs.extend(needs::of_gateway(&self.spec, &placement, |routing| {
             let access = self.access.as_ref()?;
             gateway::lacking(access, routing)
@@ -120,9 +134,12 @@ impl Testbed for Cluster {
             .as_ref()
             .filter(|name| built.gateways.contains_key(*name))
             .map(|name| host_name(&built.run, name));
+        let on_nodes = mesh::on_nodes::find(access, built, &ends, &servers)?;
+        built.node_proxies.insert(path.name.clone(), on_nodes);
         let mut proxies = mesh::proxies(access, built, &ends, &servers, bypassed);
         let of_gateway = built.gateway_pods.get(&path.name).map(Vec::as_slice).unwrap_or_default();
-        proxies.extend(gateway_pods::proxies(&built.nodes, of_gateway));
+        let of_gateway = proxy_pods::named(GATEWAY, of_gateway);
+        proxies.extend(proxy_pods::proxies(&built.nodes, of_gateway, true));
         let route = Route {
             path: path.name.clone(),
             clients: ends.clients.iter().map(PodId::agent).collect(),
@@ -135,6 +152,7 @@ impl Testbed for Cluster {
             // They are in other machines' /proc.
             programs: Vec::new(),
             proxies,
+            partly_proved: mesh::on_nodes::partly(self.spec.mesh.provider, &ends, bypassed),
             link_bits_per_s: self.spec.link_bits_per_s(path),
             mtu_bytes: 0,
             tunnel_bytes: 0,
@@ -242,13 +260,11 @@ impl Testbed for Cluster {
             let entered = entered.map_or("", String::as_str);
             proofs.push(gateway::prove(access, &built.run, &at, &service.name, entered));
         }
-        proofs.extend(hopbench_testbed::proxy_proofs(
-            &ends.path,
-            &route.proxies,
-            before,
-            after,
-            seen,
-        ));
+        proofs.extend(if ends.captured {
+            node_proxies::prove(built.spec.mesh.provider, &ends.path, route, (before, after), seen)
+        } else {
+            hopbench_testbed::proxy_proofs(&ends.path, &route.proxies, before, after, seen)
+        });
         proofs
     }
 

@@ -188,6 +188,11 @@ impl MeshProvider {
         }
     }
 
+    /// Whether its proxies are on the nodes, and take all of a pod's traffic or none.
+    pub fn is_on_nodes(self) -> bool {
+        matches!(self, Self::IstioAmbient | Self::Cilium)
+    }
+
     /// A line about it.
     pub fn summary(self) -> &'static str {
         match self {

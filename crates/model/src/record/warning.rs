@@ -63,6 +63,8 @@ pub enum WarningKind {
     MetersDisagree,
     /// The ends of a path began at different times, or read their meters at different times.
     StartSkew,
+    /// Evidence shows only a part of the way.
+    PartlyProved,
     /// Data that should be there could not be read.
     Unavailable,
 }

@@ -13,7 +13,7 @@ use hopbench_load::workload::Workload;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{
     Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick,
-    Transport,
+    Transport, Warning, WarningKind,
 };
 use hopbench_testbed::{
     AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth,
@@ -280,6 +280,11 @@ impl CellTrial<'_> {
             _ => Ok(()),
         };
         record.settings.insert("hops".to_owned(), route.hops.join(", "));
+        let partly = route.partly_proved.iter().map(|why| {
+            let next = "compare it with paths that are proved the same way";
+            Warning::new(WarningKind::PartlyProved, why.clone(), next)
+        });
+        record.warnings.extend(partly);
         if outcome.stood {
             record.settings.insert(VISIT_SETTING.to_owned(), STOOD.to_owned());
         }

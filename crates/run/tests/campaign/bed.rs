@@ -144,6 +144,7 @@ impl Testbed for Bed {
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
             proxies: self.proxies.get(&path.name).cloned().unwrap_or_default(),
+            partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,

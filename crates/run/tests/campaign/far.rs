@@ -168,6 +168,7 @@ impl Testbed for Far {
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
             proxies: self.proxies.clone(),
+            partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,
             tunnel_bytes: 0,

@@ -31,6 +31,8 @@ pub struct Endpoints {
     pub echoes: bool,
     /// Whether the traffic is redirected to its sidecars, by its port.
     pub intercepted: bool,
+    /// Whether its mesh takes all of a pod's traffic or none.
+    pub captured: bool,
 }
 
 /// A kind of request through proxies.
@@ -71,8 +73,14 @@ impl Endpoints {
         // connection would meet what the kernel remembers of the other (connection table,
         // TIME_WAIT) and wait for it. New connections a second fell to a tenth. The servers of a
         // Service belong to its path alone.
-        let alone =
-            if has_service(&path.via) { Group::Path(path.name.clone()) } else { shared.clone() };
+        let meshed = |takes: bool| {
+            if takes && rules.captures_pods { Group::Meshed(later.clone()) } else { shared.clone() }
+        };
+        let alone = if has_service(&path.via) {
+            Group::Path(path.name.clone())
+        } else {
+            meshed(path.mesh.has_server())
+        };
         // Those of a set of nodes go around.
         let pods =
             |place: &Place, group: &Group, program: &Option<String>, first: u32, count: u32| {
@@ -88,7 +96,8 @@ impl Endpoints {
                 indices.zip(places.into_iter().cycle()).map(pod).collect::<Vec<_>>()
             };
         let connects = rules.connects && path.mesh.has_client();
-        let of_clients = if connects { Group::Client(later.clone()) } else { shared };
+        let of_clients =
+            if connects { Group::Client(later.clone()) } else { meshed(path.mesh.has_client()) };
         let clients = pods(&path.from, &of_clients, &None, 0, path.clients);
         let servers = demand.programs.iter().flat_map(|program| {
             let first = pods(&path.to, &alone, program, 0, path.backends);
@@ -118,6 +127,7 @@ impl Endpoints {
             datagrams: demand.datagrams,
             echoes: demand.echoes,
             intercepted: !rules.connects,
+            captured: rules.captures_pods,
             path: path.clone(),
         }
     }
@@ -184,6 +194,13 @@ impl Endpoints {
     /// node.
     pub fn is_routed_by_sidecar(&self) -> bool {
         self.path.via == Via::ClusterIp && self.path.mesh.has_client()
+    }
+
+    /// Whether its servers are entered at a port that stands for a mode: it tells sidecars what to
+    /// take.
+    pub fn names_mode(&self) -> bool {
+        let mode = self.entered();
+        !self.captured && (mode.has_server() || self.intercepted && mode.has_client())
     }
 
     /// Whether its gateway is one that was there before the run.

@@ -128,8 +128,12 @@ mod tests {
     use super::*;
 
     /// The rules of a cluster with Envoys that hopbench itself puts into pods.
-    const CLUSTER: Rules =
-        Rules { programs_apart: true, connects: true, policy_on_servers_node: true };
+    const CLUSTER: Rules = Rules {
+        programs_apart: true,
+        connects: true,
+        policy_on_servers_node: true,
+        captures_pods: false,
+    };
 
     fn place(text: &str) -> Place {
         let (network, node) = text.split_once('@').unwrap();
@@ -287,6 +291,30 @@ mod tests {
         assert_eq!(pods(&placement, "none"), ["bridge@a", "bridge@b"]);
         assert_eq!(pods(&placement, "stats"), ["bridge@a/client-stats", "bridge@b/stats"]);
         assert!(!placement.paths["both"].intercepted);
+    }
+
+    #[test]
+    fn ends_of_a_mesh_that_takes_whole_pods_are_apart() {
+        let path = |name: &str, via: Via, mesh: MeshMode| {
+            let variant = (!mesh.is_none()).then_some("plain");
+            meshed(name, "bridge", via, mesh, variant)
+        };
+        let paths = vec![
+            path("none", Via::Direct, MeshMode::None),
+            path("server", Via::Direct, MeshMode::Server),
+            path("both", Via::Direct, MeshMode::Both),
+            path("service", Via::ClusterIp, MeshMode::Client),
+        ];
+        let rules = Rules { captures_pods: true, ..Rules::default() };
+        let placement = Placement::of(&fixture::plan(paths, vec![]), rules);
+        let of = |name: &str| pods(&placement, name);
+        assert_eq!(of("none"), ["bridge@a", "bridge@b"]);
+        assert_eq!(of("server"), ["bridge@a", "bridge@b/mesh"]);
+        assert_eq!(of("both"), ["bridge@a/mesh", "bridge@b/mesh"]);
+        assert_eq!(of("service"), ["bridge@a/mesh", "bridge@b/service"]);
+        let in_mesh: Vec<String> = placement.sidecars.keys().map(PodId::to_string).collect();
+        assert_eq!(in_mesh, ["bridge@a/mesh", "bridge@b/mesh"]);
+        assert!(placement.paths.values().all(|ends| !ends.names_mode()));
     }
 
     /// A proxy must reach the service that it asks, whatever other paths there are.

@@ -34,6 +34,8 @@ pub enum Group {
     Variant(String),
     /// The path of this name alone.
     Path(String),
+    /// Ends of a mesh that takes whole pods, of this variant; absent: of the first.
+    Meshed(Option<String>),
     /// Clients that connect to their own sidecar, of this variant; absent: of the first.
     Client(Option<String>),
     /// The gateway of the path of this name.
@@ -43,8 +45,8 @@ pub enum Group {
 }
 
 /// `bridge@a`, and the next ones `bridge@a#2` ...; `bridge@b/PATH` or `bridge@b/VARIANT`, with a
-/// server program `bridge@b:nginx`; of a mesh `bridge@a/client`, `bridge@c/gateway-PATH`,
-/// `bridge@b/policy-VARIANT`.
+/// server program `bridge@b:nginx`; of a mesh `bridge@a/mesh`, `bridge@a/client`,
+/// `bridge@c/gateway-PATH`, `bridge@b/policy-VARIANT`.
 impl fmt::Display for PodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.place)?;
@@ -54,6 +56,7 @@ impl fmt::Display for PodId {
         match &self.group {
             Group::Shared => {}
             Group::Path(name) | Group::Variant(name) => write!(f, "/{name}")?,
+            Group::Meshed(variant) => write!(f, "/mesh{}", later(variant))?,
             Group::Client(variant) => write!(f, "/client{}", later(variant))?,
             Group::Gateway(path) => write!(f, "/gateway-{path}")?,
             Group::Policy(variant) => write!(f, "/policy{}", later(variant))?,
@@ -117,6 +120,7 @@ mod tests {
         assert_eq!(name(Group::Variant("stats".into()), None, 0), "bridge@a/stats");
         assert_eq!(name(Group::Path("svc".into()), None, 2), "bridge@a/svc#3");
         assert_eq!(name(Group::Path("svc".into()), Some("nginx"), 1), "bridge@a/svc:nginx#2");
+        assert_eq!(name(Group::Meshed(None), None, 1), "bridge@a/mesh#2");
         assert_eq!(name(Group::Client(Some("heavy".into())), None, 0), "bridge@a/client-heavy");
         assert_eq!(name(Group::Gateway("entry".into()), None, 0), "bridge@a/gateway-entry");
         assert_eq!(name(Group::Policy(None), None, 0), "bridge@a/policy");

@@ -12,6 +12,9 @@ pub struct Rules {
     /// sidecar then needs the servers' addresses before it starts. So these clients are no path's
     /// servers.
     pub connects: bool,
+    /// Whether the mesh takes all of a pod's traffic or none. Then the ends that a mode puts into
+    /// the mesh have pods of their own.
+    pub captures_pods: bool,
     /// Whether the services that proxies ask stay on the servers' node if the servers have no pods.
     /// Otherwise they are on the clients' node then.
     pub policy_on_servers_node: bool,

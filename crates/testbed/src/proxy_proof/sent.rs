@@ -11,17 +11,21 @@ const OTHER_REASONS: &str = "other";
 
 /// A count that is known to lie between two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Range {
-    pub(super) least: u64,
-    pub(super) most: u64,
+pub struct Range {
+    /// The least that it can be.
+    pub least: u64,
+    /// The most that it can be.
+    pub most: u64,
 }
 
 impl Range {
-    pub(super) fn exactly(count: u64) -> Self {
+    /// A count that is known.
+    pub fn exactly(count: u64) -> Self {
         Self { least: count, most: count }
     }
 
-    pub(super) fn holds(self, count: u64) -> bool {
+    /// Whether it may be this count.
+    pub fn holds(self, count: u64) -> bool {
         (self.least..=self.most).contains(&count)
     }
 }
@@ -47,21 +51,21 @@ impl fmt::Display for Range {
 
 /// The traffic of a client, from the trial's start to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Sent {
+pub struct Sent {
     /// Connections as the proxy that takes them counts them.
-    pub(super) connections: Range,
+    pub connections: Range,
     /// Those of them that carried something.
-    pub(super) used: Range,
+    pub used: Range,
     /// Requests; none but over HTTP.
-    pub(super) requests: Range,
+    pub requests: Range,
     /// Those of the least that a proxy answered itself with an error: they may have gone no
     /// further.
-    pub(super) answered_by_proxies: u64,
+    pub answered_by_proxies: u64,
 }
 
 impl Sent {
     /// The traffic that one end reports.
-    pub(super) fn by(job: &Job, end: &EndReport, stood: bool) -> Self {
+    pub fn by(job: &Job, end: &EndReport, stood: bool) -> Self {
         let kind = job.kind();
         if !kind.is_http() && !kind.connects_for_each() {
             // Opened before the load, and kept; perhaps by an earlier visit.
@@ -100,7 +104,7 @@ impl Sent {
     }
 
     /// The traffic of all ends together.
-    pub(super) fn all(seen: &Seen<'_>) -> Self {
+    pub fn all(seen: &Seen<'_>) -> Self {
         let sent = || seen.clients.iter().map(|(_, end)| Self::by(seen.job, end, seen.stood));
         Self {
             connections: sent().map(|sent| sent.connections).sum(),

@@ -238,6 +238,20 @@ fn nobody_who_connects_to_its_own_sidecar_is_a_server() {
 }
 
 #[test]
+fn pods_of_ambient_are_in_the_mesh_by_their_label() {
+    let (pods, services) = given(MeshProvider::IstioAmbient, modes());
+    let mode = |pod: &str| pods[pod].labels["istio.io/dataplane-mode"].as_str();
+    assert_eq!(
+        ["pod@a", "pod@b", "pod@a/mesh", "pod@b/mesh", "pod@b/svc"].map(mode),
+        ["none", "none", "ambient", "ambient", "ambient"]
+    );
+    assert_eq!(pods.len(), 5);
+    assert!(pods.values().all(|parts| !parts.has_proxy() && parts.also.is_empty()));
+    assert_eq!(pods["pod@a/mesh"].labels["hopbench.dev/variant"], "plain");
+    assert!(services.values().all(BTreeMap::is_empty), "the port says nothing: {services:?}");
+}
+
+#[test]
 fn what_cannot_be_measured_says_why() {
     let told = |provider: MeshProvider, path: Path| -> Vec<String> {
         let spec = of_provider(provider);
@@ -251,11 +265,14 @@ fn what_cannot_be_measured_says_why() {
     };
     let plain = Variant::plain;
     let fine = || meshed("p", Via::Direct, MeshMode::Both, plain());
-    for provider in [MeshProvider::Envoy, MeshProvider::Istio, MeshProvider::Linkerd] {
+    for provider in MeshProvider::ALL {
         assert_eq!(told(provider, fine()), Vec::<String>::new());
     }
+    let heavy = Variant { name: "heavy".into(), concurrency: 4, ..plain() };
+    let shared = meshed("p", Via::Direct, MeshMode::Both, heavy);
     for provider in [MeshProvider::IstioAmbient, MeshProvider::Cilium] {
-        assert!(told(provider, fine())[0].contains("Such a path is not measured"));
+        let why = told(provider, shared.clone());
+        assert!(why[0].contains("all pods of a node share its proxy"), "{why:?}");
     }
     let variant = Variant { name: "no-mtls".into(), mtls: false, ..plain() };
     let path = meshed("p", Via::Direct, MeshMode::Both, variant.clone());

@@ -4,24 +4,24 @@ use std::borrow::Cow;
 
 /// A line that has a value.
 #[derive(Debug, PartialEq)]
-pub(super) struct Sample<'a> {
-    pub(super) name: &'a str,
-    pub(super) value: f64,
+pub(crate) struct Sample<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: f64,
     /// When it was read, ms since 1970 UTC; absent: when it was asked for.
-    pub(super) at_ms: Option<i64>,
+    pub(crate) at_ms: Option<i64>,
     labels: Vec<(&'a str, Cow<'a, str>)>,
 }
 
 impl Sample<'_> {
     /// The value of a label; empty where it has none, which the format says is the same.
-    pub(super) fn label(&self, name: &str) -> &str {
+    pub(crate) fn label(&self, name: &str) -> &str {
         self.labels.iter().find(|(label, _)| *label == name).map_or("", |(_, value)| value)
     }
 }
 
 /// The samples called one of `names`. Others are not looked into: a node with many pods has tens of
 /// thousands.
-pub(super) fn samples<'a>(
+pub(crate) fn samples<'a>(
     text: &'a str,
     names: &'a [&str],
 ) -> impl Iterator<Item = Result<Sample<'a>, String>> + use<'a> {

@@ -186,10 +186,11 @@ fn path(path: &PathSummary) -> Line {
             .map(|bytes| format!(", {bytes} B of tunnel a packet")),
     );
     let failed: u32 = path.proof.iter().map(|proof| proof.failed).sum();
-    let (tone, verdict) = match (path.proof.is_empty(), failed) {
-        (true, _) => (Tone::Doubt, "no evidence".to_owned()),
-        (_, 0) => (Tone::Same, "proved".to_owned()),
-        (_, n) => (Tone::Doubt, format!("{n} failed")),
+    let (tone, verdict) = match (path.proof.is_empty(), failed, &path.partly_proved) {
+        (true, ..) => (Tone::Doubt, "no evidence".to_owned()),
+        (_, 0, Some(why)) => (Tone::Doubt, format!("partly proved: {why}")),
+        (_, 0, None) => (Tone::Same, "proved".to_owned()),
+        (_, n, _) => (Tone::Doubt, format!("{n} failed")),
     };
     Line::named(&path.name, way + ": ").with(tone, verdict)
 }

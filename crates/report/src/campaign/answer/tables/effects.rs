@@ -152,7 +152,8 @@ fn column(
         });
         let is_late = cell.is_some_and(|cell| cell.generator_limited || cell.bypasses_proxy);
         cells.push(Cell {
-            is_doubtful: estimate.is_some() && (failure.is_some() || is_late),
+            is_doubtful: estimate.is_some()
+                && (failure.is_some() || is_late || path.partly_proved.is_some()),
             value,
         });
     }

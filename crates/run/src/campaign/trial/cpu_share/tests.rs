@@ -35,6 +35,7 @@ fn lab() -> (Route, Record) {
             proxy("server-sidecar", 2, Some(vec![2])),
             proxy("server-sidecar#2", 3, None),
         ],
+        partly_proved: None,
         link_bits_per_s: None,
         mtu_bytes: 0,
         tunnel_bytes: 0,

@@ -1,4 +1,5 @@
-//! The pods that carry the traffic of a Gateway that a run made.
+//! Pods of others that carry the traffic of a path: those of a Gateway that a run made, and those of
+//! a mesh on the nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -18,17 +19,30 @@ use crate::provision::pod_diagnosis::{self, State};
 use crate::provision::pod_status;
 
 /// The name of a gateway among the proxies of a path.
-const GATEWAY: &str = "gateway";
+pub(crate) const GATEWAY: &str = "gateway";
+/// The name of a proxy on a node there.
+pub(crate) const NODE_PROXY: &str = "node-proxy";
 
-/// A pod that carries the traffic of a Gateway.
+/// A pod of others that carries the traffic of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct GatewayPod {
+pub(crate) struct ProxyPod {
     pub(crate) namespace: String,
     pub(crate) name: String,
     /// The cluster's node that it is on.
     pub(crate) node: String,
     pub(crate) addresses: Vec<IpAddr>,
+    /// The images of its containers.
+    pub(crate) images: Vec<String>,
     pub(crate) is_ready: bool,
+}
+
+/// The proxy of a mesh on a node, for a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NodeProxy {
+    /// The pod that carries the traffic.
+    pub(crate) pod: ProxyPod,
+    /// The pod that counts it: the same one, or an agent beside it.
+    pub(crate) counter: ProxyPod,
 }
 
 /// The pods of a Gateway whose address is `at`. They are those behind the Service that has this
@@ -37,7 +51,7 @@ pub(crate) async fn behind(
     client: &Client,
     place: &ParentGateway,
     at: &str,
-) -> kube::Result<Vec<GatewayPod>> {
+) -> kube::Result<Vec<ProxyPod>> {
     let pods: Api<Pod> = Api::namespaced(client.clone(), &place.namespace);
     let named = endpoints(client, &place.namespace, host(at)).await?;
     let labelled = ListParams::default().labels(&format!("{GATEWAY_NAME}={}", place.name));
@@ -50,13 +64,16 @@ pub(crate) async fn behind(
     Ok(found.filter(fits).map(|pod| of(&pod)).collect())
 }
 
-/// The pods that these labels choose in a namespace.
+/// The pods that these labels choose in a namespace; without one, in all.
 pub(crate) async fn labelled(
     client: &Client,
-    namespace: &str,
+    namespace: Option<&str>,
     labels: &str,
-) -> kube::Result<Vec<GatewayPod>> {
-    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
+) -> kube::Result<Vec<ProxyPod>> {
+    let pods: Api<Pod> = match namespace {
+        Some(namespace) => Api::namespaced(client.clone(), namespace),
+        None => Api::all(client.clone()),
+    };
     let found = pods.list(ListParams::default().labels(labels)).await?;
     Ok(found.iter().filter(|pod| is_there(pod)).map(of).collect())
 }
@@ -66,12 +83,14 @@ fn is_there(pod: &Pod) -> bool {
     pod.metadata.deletion_timestamp.is_none() && !pod_status::node(pod).is_empty()
 }
 
-fn of(pod: &Pod) -> GatewayPod {
-    GatewayPod {
+fn of(pod: &Pod) -> ProxyPod {
+    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    ProxyPod {
         namespace: pod.namespace().unwrap_or_default(),
         name: pod.name_any(),
         node: pod_status::node(pod).to_owned(),
         addresses: pod_status::addresses(pod),
+        images: containers.map(|container| container.image.clone().unwrap_or_default()).collect(),
         is_ready: pod_diagnosis::state(pod) == State::Ready,
     }
 }
@@ -116,23 +135,30 @@ fn host(at: &str) -> &str {
 }
 
 /// The name of each among the proxies of its path: `gateway`, `gateway#2`.
-fn named(pods: &[GatewayPod]) -> impl Iterator<Item = (String, &GatewayPod)> {
-    let name = |number: usize| match number {
-        0 => GATEWAY.to_owned(),
-        number => format!("{GATEWAY}#{}", number + 1),
+pub(crate) fn named<'a>(
+    role: &str,
+    pods: impl IntoIterator<Item = &'a ProxyPod>,
+) -> impl Iterator<Item = (String, &'a ProxyPod)> {
+    let name = move |number: usize| match number {
+        0 => role.to_owned(),
+        number => format!("{role}#{}", number + 1),
     };
-    pods.iter().enumerate().map(move |(number, pod)| (name(number), pod))
+    pods.into_iter().enumerate().map(move |(number, pod)| (name(number), pod))
 }
 
-/// The proxies of a path at a Gateway that the run made. `nodes` are the cluster's nodes by the
-/// names of the scenario's.
-pub(crate) fn proxies(nodes: &BTreeMap<String, NodeFacts>, pods: &[GatewayPod]) -> Vec<Proxy> {
-    let proxy = |(name, pod): (String, &GatewayPod)| {
+/// They as proxies of a path, by the names of [`named`]. `nodes` are the cluster's nodes by the names
+/// of the scenario's. `on_path`: whether the path names them.
+pub(crate) fn proxies<'a>(
+    nodes: &BTreeMap<String, NodeFacts>,
+    named: impl Iterator<Item = (String, &'a ProxyPod)>,
+    on_path: bool,
+) -> Vec<Proxy> {
+    let proxy = |(name, pod): (String, &ProxyPod)| {
         let known = nodes.iter().find(|(_, node)| node.name == pod.node);
         Proxy {
             name,
             node: known.map_or_else(|| pod.node.clone(), |(name, _)| name.clone()),
-            named: true,
+            named: on_path,
             // No agent is beside it.
             pids: Vec::new(),
             beside: None,
@@ -141,12 +167,12 @@ pub(crate) fn proxies(nodes: &BTreeMap<String, NodeFacts>, pods: &[GatewayPod]) 
             cpus: None,
         }
     };
-    named(pods).map(proxy).collect()
+    named.map(proxy).collect()
 }
 
 /// The same for meters: whole pods, since nobody says which of its containers carries the traffic.
-pub(crate) fn targets(pods: &[GatewayPod]) -> Vec<MeterTarget> {
-    let target = |(who, pod): (String, &GatewayPod)| MeterTarget {
+pub(crate) fn targets<'a>(named: impl Iterator<Item = (String, &'a ProxyPod)>) -> Vec<MeterTarget> {
+    let target = |(who, pod): (String, &ProxyPod)| MeterTarget {
         who,
         what: MeteredKind::Proxy,
         node: pod.node.clone(),
@@ -156,7 +182,7 @@ pub(crate) fn targets(pods: &[GatewayPod]) -> Vec<MeterTarget> {
             name: String::new(),
         }),
     };
-    named(pods).map(target).collect()
+    named.map(target).collect()
 }
 
 #[cfg(test)]
@@ -183,14 +209,15 @@ mod tests {
 
     #[test]
     fn pods_of_a_gateway_are_told_apart_and_metered_whole() {
-        let pod = |name: &str| GatewayPod {
+        let pod = |name: &str| ProxyPod {
             namespace: "r".into(),
             name: name.into(),
             node: "n1".into(),
             addresses: Vec::new(),
+            images: Vec::new(),
             is_ready: true,
         };
-        let targets = targets(&[pod("envoy-a"), pod("envoy-b")]);
+        let targets = targets(named(GATEWAY, &[pod("envoy-a"), pod("envoy-b")]));
         let told: Vec<_> = targets
             .iter()
             .map(|target| (target.who.as_str(), target.container.as_ref().unwrap()))

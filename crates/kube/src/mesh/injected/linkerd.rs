@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::Variant;
 use hopbench_testbed::placement::AGENT_PORT;
 
-use super::ports::{Ports, list};
+use super::super::ports::{Ports, list};
 use crate::objects::sidecar::Sidecar;
 
 /// The port of a proxy's metrics.
