@@ -220,8 +220,13 @@ impl Job {
     /// The time in which each connection of `http` at a rate carries two requests, ns; otherwise 0.
     /// A proxy opens its own connections when it is asked the first time on each of its clients'.
     pub fn first_requests_ns(&self) -> Nanos {
-        let rate = self.schedule.per_s().filter(|_| self.kind().is_http());
-        rate.map_or(0, |per_s| (2.0 * f64::from(self.connections) / per_s * SECOND as f64) as Nanos)
+        self.schedule.per_s().map_or(0, |per_s| self.first_requests_at(per_s))
+    }
+
+    /// The same at this rate of each client, requests/s.
+    pub fn first_requests_at(&self, per_s: f64) -> Nanos {
+        let requests = if self.kind().is_http() { 2.0 * f64::from(self.connections) } else { 0.0 };
+        (requests / per_s * SECOND as f64) as Nanos
     }
 
     /// Whether each exchange starts when the one before is done, so that a slower path is asked

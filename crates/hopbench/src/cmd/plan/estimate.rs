@@ -54,7 +54,7 @@ impl Estimate {
             cells.iter().partition(|cell| plan.points[cell.point].search.is_some());
         let round_ns = in_rounds
             .iter()
-            .map(|cell| trial_ns(&plan.points[cell.point]))
+            .map(|cell| trial_ns(&plan.points[cell.point]).most)
             .fold(0, u64::saturating_add);
         let rounds = rounds(plan, round_ns);
         let mut out = Self {
@@ -70,7 +70,7 @@ impl Estimate {
             if let (Some(search), 1..) = (&point.search, paths) {
                 let trials = trials(search, paths, plan.most_rounds());
                 out.search_trials = out.search_trials.plus(trials);
-                out.time_ns = out.time_ns.plus(trials.times(Range::of(trial_ns(point))));
+                out.time_ns = out.time_ns.plus(trials.times(trial_ns(point)));
             }
         }
         if let Some(budget_ns) = plan.budget_ns.filter(|_| !plan.has_rounds()) {
@@ -82,14 +82,29 @@ impl Estimate {
     }
 }
 
-fn trial_ns(point: &Point) -> Nanos {
+/// The time of a trial. One of a search for a rate depends on the rate: its first requests may take
+/// longer than the warm-up.
+fn trial_ns(point: &Point) -> Range {
     let timing = point.job.timing;
-    let searched = point.search.as_ref().and_then(|search| {
-        let rates = search.goal.rates();
-        search.window_ns(rates.map(|rates| (rates.lowest_per_s * rates.highest_per_s).sqrt()))
-    });
-    let window_ns = searched.unwrap_or(timing.window_ns);
-    timing.warmup_ns.saturating_add(window_ns).saturating_add(TRIAL_OVERHEAD_NS)
+    let of = |warmup_ns: Nanos, window_ns: Nanos| {
+        warmup_ns.saturating_add(window_ns).saturating_add(TRIAL_OVERHEAD_NS)
+    };
+    let search = point.search.as_ref();
+    let rates = search.and_then(|search| search.goal.rates());
+    let mean = rates.map(|rates| (rates.lowest_per_s * rates.highest_per_s).sqrt());
+    let Some(window_ns) = search.and_then(|search| search.window_ns(mean)) else {
+        return Range::of(of(timing.warmup_ns, timing.window_ns));
+    };
+    let suits = search.and_then(|search| search.short).is_some_and(|short| short.suits_warmup);
+    let warmup_ns = |rate: Option<f64>| {
+        let rate = rate.filter(|_| suits);
+        let first = rate.map_or(0, |rate| point.job.first_requests_at(rate)).min(window_ns);
+        timing.warmup_ns.max(first)
+    };
+    Range {
+        least: of(warmup_ns(rates.map(|rates| rates.highest_per_s)), window_ns),
+        most: of(warmup_ns(rates.map(|rates| rates.lowest_per_s)), window_ns),
+    }
 }
 
 /// Rounds of a cell: where the time ends first, those that were begun before.
