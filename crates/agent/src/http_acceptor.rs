@@ -7,8 +7,8 @@ mod tests;
 
 use std::sync::{Arc, OnceLock};
 
-use hopbench_load::TargetAcceptor;
 use hopbench_load::http::Credential;
+use hopbench_load::{Encryption, TargetAcceptor};
 use hopbench_sys::Socket;
 
 use self::pending_heads::{PendingHeads, PendingLimits};
@@ -51,10 +51,18 @@ impl HttpAcceptor {
     /// were looked at.
     pub(crate) fn enter(&self, socket: Socket) {
         match self.routes.judge(&socket, &mut [0; USUAL_HEAD_BYTES], 0) {
-            Destination::To(acceptor) => acceptor(socket),
+            Destination::To(acceptor) => acceptor(socket, Encryption::None),
             Destination::Wait(_) => self.with_pending(|pending| pending.wait(socket)),
             Destination::Refuse => self.with_pending(|pending| pending.refuse(socket)),
             Destination::Close => {}
+        }
+    }
+
+    /// The same for a connection that begins with a handshake of TLS, of which the first record is
+    /// there. Strangers that nobody answers are told nothing.
+    pub(crate) fn enter_encrypted(&self, socket: Socket) {
+        if let Some(acceptor) = self.routes.of_handshake(&socket) {
+            acceptor(socket, Encryption::Tls);
         }
     }
 

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hopbench_model::{Nanos, SECOND, Source};
 use hopbench_sys::{DatagramPort, Epoll, Events, Listener, Socket, Waker, clock, errno};
 use hopbench_wire::udp::CookieJar;
-use hopbench_wire::{FLOW_HEADER_BYTES, First, classify};
+use hopbench_wire::{ClientHello, FLOW_HEADER_BYTES, First, classify};
 
 use crate::http_acceptor::HttpAcceptor;
 use crate::port::flow_router::FlowRouter;
@@ -145,6 +145,7 @@ impl Port {
             }
             ConnectionKind::Flow(header) => self.flow_router.tcp_flow(&header, newcomer.socket),
             ConnectionKind::Http => self.http_acceptor.enter(newcomer.socket),
+            ConnectionKind::Https => self.http_acceptor.enter_encrypted(newcomer.socket),
             // Says nothing: whoever guesses learns nothing.
             ConnectionKind::Drop => {}
         }
@@ -179,6 +180,7 @@ enum ConnectionKind {
     Control,
     Flow([u8; FLOW_HEADER_BYTES]),
     Http,
+    Https,
     Drop,
 }
 
@@ -203,8 +205,12 @@ impl Port {
         };
         match classify(&bytes[..got]) {
             First::NeedMore => FirstLook::Begun,
-            First::Tls if self.session.is_none() => FirstLook::Is(ConnectionKind::Drop),
-            First::Tls => look_at_record(socket, &bytes[..got]),
+            First::Tls => match look_at_record(socket, &bytes[..got]) {
+                FirstLook::Is(ConnectionKind::Control) if self.session.is_none() => {
+                    FirstLook::Is(ConnectionKind::Drop)
+                }
+                look => look,
+            },
             First::Http => FirstLook::Is(ConnectionKind::Http),
             First::Flow if got < FLOW_HEADER_BYTES => FirstLook::Begun,
             First::Flow => match socket.recv(&mut bytes) {
@@ -216,8 +222,8 @@ impl Port {
     }
 }
 
-/// Whether the first TLS record of a connection is all there: until then it costs no more than any
-/// other.
+/// Whose handshake the first TLS record of a connection begins, once it is all there. Until then it
+/// costs no more than any other.
 fn look_at_record(socket: &Socket, bytes: &[u8]) -> FirstLook {
     let &[_, _, _, high, low, ..] = bytes else { return FirstLook::Begun };
     let length = RECORD_HEADER + usize::from(u16::from_be_bytes([high, low]));
@@ -226,6 +232,9 @@ fn look_at_record(socket: &Socket, bytes: &[u8]) -> FirstLook {
         // No TLS record is that long.
         None => FirstLook::Is(ConnectionKind::Drop),
         Some(Ok(got)) if got < length => FirstLook::Begun,
+        Some(Ok(_)) if ClientHello::read(&record[..length]).is_some_and(|h| h.names_somebody()) => {
+            FirstLook::Is(ConnectionKind::Https)
+        }
         Some(_) => FirstLook::Is(ConnectionKind::Control),
     }
 }

@@ -146,6 +146,7 @@ impl ActiveTrial {
             handshake: handshake.clone().map(|handshake| -> Arc<dyn HandshakeCodec> { handshake }),
             credential: order::credential(prepare, workload),
             server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
+            tls: shared.tls.clone(),
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
             stays: prepare.stays && hopbench_load::stays(workload, &job),

@@ -35,7 +35,7 @@ pub use measure::window::Window;
 pub use target::{StrangerBounds, TargetAcceptor, TargetContext, Timeouts, admit, target};
 pub use worker::dial::{Dial, SocketOptions, Transport};
 pub use worker::passive_end::passive_end;
-pub use worker::workers::{Accepted, Acceptor, Context, Workers, WorkersSetup};
+pub use worker::workers::{Accepted, Acceptor, Context, Encryption, Workers, WorkersSetup};
 pub use workload::arguments::{JobArguments, ScheduleArguments};
 pub use workload::stays;
 pub use workloads::{OPEN_LOOP, WORKLOADS, metrics, workload};

@@ -16,6 +16,7 @@ use hopbench_model::{
     CpuSet, EngineKind, Fault, Job, Nanos, Pacing, Params, SECOND, Schedule, Source, Timing,
 };
 use hopbench_sys::{Socket, Waker, clock};
+use rustls::ServerConfig;
 
 use self::connection_table::ConnectionTable;
 use self::flow::{TargetFlow, TargetSettings};
@@ -23,13 +24,16 @@ pub use self::timeouts::Timeouts;
 use crate::admission::flow_limit::FlowLimit;
 use crate::admission::memory::SourceLimits;
 use crate::admission::throttle::Throttle;
+use crate::flow::secured::{self, Layer, TlsServer};
 use crate::http::MOST_BODY_BYTES;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
 use crate::schedule::ClientNumber;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::filler::filler;
-use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
+use crate::worker::workers::{
+    self, Accepted, Acceptor, Context, Encryption, Workers, WorkersSetup,
+};
 
 /// What a target needs of whoever serves it.
 #[derive(Debug, Clone)]
@@ -49,6 +53,8 @@ pub struct TargetContext {
     pub bounds: StrangerBounds,
     /// As [`Context::server_work_ns`].
     pub server_work_ns: Nanos,
+    /// As [`Context::tls`].
+    pub tls: Option<Arc<ServerConfig>>,
 }
 
 /// What the kernel keeps of an answer that it cannot send to a stranger yet, bytes. Who reads fast
@@ -86,12 +92,14 @@ impl TargetContext {
             notify,
             bounds: StrangerBounds::default(),
             server_work_ns: 0,
+            tls: None,
         }
     }
 }
 
-/// Takes a connection that was accepted elsewhere and began with an HTTP request.
-pub type TargetAcceptor = Arc<dyn Fn(Socket) + Send + Sync>;
+/// Takes a connection that was accepted elsewhere and began with an HTTP request, or with a
+/// handshake of TLS.
+pub type TargetAcceptor = Arc<dyn Fn(Socket, Encryption) + Send + Sync>;
 
 /// Starts the workers of a target for everybody and says where accepted connections go. A flow
 /// reads its request from the socket itself: whoever looked at the first bytes must only have
@@ -155,7 +163,7 @@ fn serve(
     strangers: Option<Strangers>,
 ) -> Result<(Workers, Acceptor), Fault> {
     let setup = WorkersSetup {
-        receive_bytes: flow::RECEIVE_BYTES,
+        receive_bytes: flow::RECEIVE_BYTES.max(secured::RECEIVE_BYTES),
         fill_bytes: flow::FILL_BYTES,
         options: SocketOptions {
             not_sent_low_water: strangers.as_ref().map(|_| STRANGERS_NOT_SENT_BYTES),
@@ -165,26 +173,37 @@ fn serve(
         watch_sockets,
         grace: context.job.timing.timeout_ns,
     };
+    let tls = context.tls.clone().map(|config| {
+        let handshake_ns = settings.timeouts.head_ns;
+        (TlsServer { config, handshake_ns }, secured::filler())
+    });
     let settings = Arc::new(settings);
     workers::server(context, &setup, move |accepted| {
         let settings = Arc::clone(&settings);
-        let Some(Strangers { connections, memory }) = &strangers else {
-            return TargetFlow::new(settings, None, None);
+        let flow = match &strangers {
+            None => TargetFlow::new(settings, None, None),
+            Some(Strangers { connections, memory }) => {
+                let source = Source::of_any(accepted.socket.peer().ok());
+                let activity = connections.enter(&accepted.socket, source, clock::now());
+                TargetFlow::new(settings, Some(activity), Some(memory.of(source)))
+            }
         };
-        let source = Source::of_any(accepted.socket.peer().ok());
-        let activity = connections.enter(&accepted.socket, source, clock::now());
-        TargetFlow::new(settings, Some(activity), Some(memory.of(source)))
+        match (&tls, accepted.encryption) {
+            (Some((tls, filler)), Encryption::Tls) => Layer::server(tls.clone(), filler, flow),
+            _ => Layer::plain(flow),
+        }
     })
 }
 
 /// Numbers the connections that somebody accepted, and hands on those that `flow_limit` lets in.
 pub fn admit(acceptor: Acceptor, flow_limit: Arc<FlowLimit>) -> TargetAcceptor {
     let next = AtomicU32::new(0);
-    Arc::new(move |socket| {
+    Arc::new(move |socket, encryption| {
         if let Some(flow_guard) = flow_limit.take() {
             let flow = next.fetch_add(1, Ordering::Relaxed);
             acceptor(Accepted {
                 flow,
+                encryption,
                 from_server: false,
                 socket: Arc::new(socket),
                 registration: None,
@@ -225,6 +244,7 @@ fn trial(context: &TargetContext) -> Context {
         handshake: None,
         credential: None,
         server_work_ns: context.server_work_ns,
+        tls: context.tls.clone(),
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,

@@ -31,8 +31,10 @@ pub enum LatencyKind {
     Response,
     /// From the actual send to the end.
     Service,
-    /// From `connect` to an established connection.
+    /// From `connect` to an established connection; with TLS to the end of its handshake.
     Connect,
+    /// The handshake of TLS on an established connection.
+    Tls,
     /// From the request on a new connection to the end of its answer: the exchange less the
     /// connecting.
     Reply,
@@ -51,6 +53,7 @@ impl LatencyKind {
             Self::Response => "response_ns",
             Self::Service => "service_ns",
             Self::Connect => "connect_ns",
+            Self::Tls => "tls_ns",
             Self::Reply => "reply_ns",
             Self::Lateness => "lateness_ns",
             Self::Delay => "delay_ns",

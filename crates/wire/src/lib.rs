@@ -109,6 +109,7 @@
 //! never says anything to a datagram without a valid token and never answers more bytes than it
 //! got.
 
+mod client_hello;
 mod first;
 mod flow;
 mod frame;
@@ -118,6 +119,7 @@ mod session;
 mod tag;
 pub mod udp;
 
+pub use client_hello::ClientHello;
 pub use first::{First, MOST_FIRST_BYTES, classify};
 pub use flow::{
     CREDENTIAL_CHARS, Direction, FLOW_ACCEPTED, FLOW_HEADER_BYTES, FLOW_MAGIC, FLOW_VERSION,

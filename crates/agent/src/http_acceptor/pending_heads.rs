@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use hopbench_load::Timeouts;
 use hopbench_load::http::{RequestError, refuse};
+use hopbench_load::{Encryption, Timeouts};
 use hopbench_model::{Nanos, SECOND, Source, makes_room};
 use hopbench_sys::{Epoll, Events, Socket, Waker, clock};
 
@@ -228,7 +228,7 @@ impl Waiting {
                     // Else every byte of it would wake this thread, too.
                     && self.epoll.remove(&head.socket).is_ok()
                 {
-                    acceptor(head.socket);
+                    acceptor(head.socket, Encryption::None);
                 }
             }
         }

@@ -6,6 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hopbench_load::TargetAcceptor;
 use hopbench_load::http::{Credential, Glance, glance};
 use hopbench_sys::Socket;
+use hopbench_wire::ClientHello;
+
+/// The longest record that is not encrypted, with its header, bytes.
+const MOST_RECORD_BYTES: usize = 5 + (1 << 14);
 
 /// The routes of all connections.
 #[derive(Default)]
@@ -75,6 +79,19 @@ impl Routes {
             Glance::More(seen) => Destination::Wait(seen),
             Glance::Head(shown) => self.lock().of(shown),
             Glance::Wrong => self.lock().of(None),
+        }
+    }
+
+    /// Who takes a connection that begins with a handshake of TLS: by the credential among the
+    /// protocols that it offers.
+    pub(super) fn of_handshake(&self, socket: &Socket) -> Option<TargetAcceptor> {
+        let mut record = [0; MOST_RECORD_BYTES];
+        let got = socket.peek(&mut record).ok()?;
+        let hello = ClientHello::read(&record[..got])?;
+        let shown = hello.protocols().find_map(Credential::of_protocol);
+        match self.lock().of(shown) {
+            Destination::To(acceptor) => Some(acceptor),
+            _ => None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hopbench_load::workload::Workload;
-use hopbench_load::{Accepted, Acceptor, FlowGuard, FlowLimit, UdpRegistration};
+use hopbench_load::{Accepted, Acceptor, Encryption, FlowGuard, FlowLimit, UdpRegistration};
 use hopbench_model::{Fault, Job, Transport};
 use hopbench_sys::{DatagramPort, Socket};
 use hopbench_wire::udp::{CookieJar, RegistrationReply};
@@ -172,6 +172,7 @@ impl FlowRouter {
         let acceptor = Arc::clone(&run.acceptor);
         drop(open);
         acceptor(Accepted {
+            encryption: Encryption::None,
             flow: header.flow,
             from_server,
             socket: Arc::new(socket),
@@ -223,6 +224,7 @@ impl FlowRouter {
                     });
                     let socket = Arc::new(socket);
                     acceptor(Accepted {
+                        encryption: Encryption::None,
                         flow: header.flow,
                         from_server: false,
                         socket,

@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// The field of a request that has the credential; lower case, as HTTP/2 between proxies wants it.
 pub const CREDENTIAL_FIELD: &str = "x-hopbench-run";
 
+/// What a protocol begins with that shows a credential.
+const CREDENTIAL_PROTOCOL: &[u8] = b"hopbench-run:";
+
 /// The secret text that all requests of one trial carry in the field [`CREDENTIAL_FIELD`].
 ///
 /// It can only be compared by [`Credential::is`], which takes the same time for every text of the
@@ -26,6 +29,17 @@ impl Credential {
         let own = self.0.as_bytes();
         let differs = own.iter().zip(value).fold(0, |seen, (a, b)| black_box(seen | (a ^ b)));
         own.len() == value.len() && black_box(differs) == 0
+    }
+
+    /// The protocol that a client offers in a handshake of TLS (ALPN), by which the port knows the
+    /// trial: the request itself is encrypted.
+    pub fn protocol(&self) -> Vec<u8> {
+        [CREDENTIAL_PROTOCOL, self.0.as_bytes()].concat()
+    }
+
+    /// The credential that an offered protocol shows.
+    pub fn of_protocol(protocol: &[u8]) -> Option<&[u8]> {
+        protocol.strip_prefix(CREDENTIAL_PROTOCOL)
     }
 
     /// The text, to be sent.

@@ -7,13 +7,14 @@ use hopbench_model::secret::REDACTED;
 
 use super::excerpt;
 
-/// An absolute `http` URL, taken apart.
+/// An absolute `http` or `https` URL, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     host: String,
     port: u16,
     authority: String,
     target: String,
+    is_secure: bool,
 }
 
 /// Why a text is not a URL that can be measured.
@@ -27,13 +28,13 @@ pub struct UrlError {
 }
 
 impl Url {
-    /// Takes `http://host:port/path?query` apart; `http://` and the port may be missing (then 80),
-    /// a fragment is dropped.
+    /// Takes `http://host:port/path?query` apart. `http://` may be missing, and the port: then it is
+    /// 80, or 443 of `https://`. A fragment is dropped.
     ///
     /// # Errors
-    /// Names the part that is wrong: another scheme than `http` (TLS is not spoken), user
-    /// information, a host that is neither a name nor an address. Or an IPv6 address has no
-    /// brackets, a port is outside 1 to 65535, or characters would have to be percent-encoded.
+    /// Names the part that is wrong: another scheme, user information, a host that is neither a name
+    /// nor an address. Or an IPv6 address has no brackets, a port is outside 1 to 65535, or
+    /// characters would have to be percent-encoded.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         // Whatever stands before an `@` may be a password, or a part of one.
         let hidden = |error: UrlError| {
@@ -43,7 +44,7 @@ impl Url {
                 error
             }
         };
-        let rest = after_scheme(text).map_err(hidden)?;
+        let (rest, is_secure) = after_scheme(text).map_err(hidden)?;
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let (place, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if let Some(bad) = target.chars().find(|c| !c.is_ascii_graphic()) {
@@ -57,10 +58,11 @@ impl Url {
             return Err(hidden(error(place, expected)));
         }
         let HostPort { host, shown, port } = HostPort::parse(place).map_err(hidden)?;
-        let port = port.map_or(Ok(80), parse_port).map_err(hidden)?;
-        let authority = if port == 80 { shown } else { format!("{shown}:{port}") };
+        let usual = if is_secure { 443 } else { 80 };
+        let port = port.map_or(Ok(usual), parse_port).map_err(hidden)?;
+        let authority = if port == usual { shown } else { format!("{shown}:{port}") };
         let slash = if target.starts_with('/') { "" } else { "/" };
-        Ok(Self { host, port, authority, target: format!("{slash}{target}") })
+        Ok(Self { host, port, authority, target: format!("{slash}{target}"), is_secure })
     }
 
     /// The name or address to resolve: no brackets around IPv6, its zone kept (`fe80::1%eth0`).
@@ -73,7 +75,12 @@ impl Url {
         self.port
     }
 
-    /// The value of the `Host` field: no zone, no port where it is 80.
+    /// Whether it is asked over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.is_secure
+    }
+
+    /// The value of the `Host` field: no zone, and no port where it is the usual one.
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -86,7 +93,8 @@ impl Url {
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.target)
+        let scheme = if self.is_secure { "https" } else { "http" };
+        write!(f, "{scheme}://{}{}", self.authority, self.target)
     }
 }
 
@@ -94,19 +102,20 @@ fn error(found: impl AsRef<str>, expected: &'static str) -> UrlError {
     UrlError { found: excerpt(found.as_ref().as_bytes()), expected }
 }
 
-/// What follows `http://`, or all of a text that names no scheme.
-fn after_scheme(text: &str) -> Result<&str, UrlError> {
+/// What follows `http://` or `https://`, or all of a text that names no scheme; and whether it is
+/// over TLS.
+fn after_scheme(text: &str) -> Result<(&str, bool), UrlError> {
     // A `://` behind the first `/`, `?` or `#` belongs to the path or the query.
     let Some((scheme, rest)) = text.split_once("://").filter(|(s, _)| !s.contains(['/', '?', '#']))
     else {
-        return Ok(text);
+        return Ok((text, false));
     };
     if scheme.eq_ignore_ascii_case("http") {
-        Ok(rest)
+        Ok((rest, false))
     } else if scheme.eq_ignore_ascii_case("https") {
-        Err(error(text, "a URL that starts with http://: TLS is not spoken yet"))
+        Ok((rest, true))
     } else {
-        Err(error(text, "a URL that starts with http://"))
+        Err(error(text, "a URL that starts with http:// or https://"))
     }
 }
 
@@ -198,6 +207,8 @@ mod tests {
             ("http://[fe80::1%25eth0]:81/", "fe80::1%eth0", 81, "[fe80::1]:81", "/"),
             ("http://[fe80::1%eth0]/", "fe80::1%eth0", 80, "[fe80::1]", "/"),
             ("http://h/p#fragment", "h", 80, "h", "/p"),
+            ("https://h/p", "h", 443, "h", "/p"),
+            ("HTTPS://h:80/", "h", 80, "h:80", "/"),
             ("h/?next=https://elsewhere", "h", 80, "h", "/?next=https://elsewhere"),
         ] {
             let url = Url::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -211,7 +222,6 @@ mod tests {
     #[test]
     fn errors_say_what_was_found_and_expected() {
         for (text, found, expected) in [
-            ("https://h/", "https://h/", "TLS is not spoken yet"),
             ("ftp://h/", "ftp://h/", "http://"),
             ("", "", "host name"),
             ("http:///x", "", "host name"),
@@ -226,7 +236,7 @@ mod tests {
             ("http://[fe80::1%]/", "[fe80::1%]", "in brackets"),
             ("http://[::1]8080/", "8080", "after the bracket"),
             ("http://user:secret@h/", "<redacted>", "Authorization header"),
-            ("https://user:secret@h/", "<redacted>", "TLS is not spoken yet"),
+            ("https://user:secret@h/", "<redacted>", "Authorization header"),
             ("user:secret@h", "<redacted>", "Authorization header"),
             ("http://user:sec/ret@h/", "<redacted>", "1 to 65535"),
             ("http://us er:secret#@h/", "<redacted>", "host name"),

@@ -49,7 +49,7 @@ pub struct SocketOptions {
     pub segment: Option<u16>,
 }
 
-/// The longest that [`reach`] waits, ns.
+/// The longest that [`wait_at_most`] allows, ns.
 const LONGEST_WAIT: Nanos = 5 * SECOND;
 
 /// The setting of a client's report with the connections it made, and closed unused, before those
@@ -60,13 +60,25 @@ const PREFLIGHT: &str = "preflight_connections";
 /// that must be known before anything is measured. What stands on the way counts that connection:
 /// it is noted. Waits at most `timeout` ns, and never more than 5 s.
 pub(crate) fn reach(target: SocketAddr, timeout: Nanos, notes: &SocketSet) -> Result<(), Fault> {
+    connect(target, wait_at_most(timeout)).map(|_| note_preflight(notes))
+}
+
+/// How long a connection ahead of a trial is waited for where an exchange may take `timeout` ns.
+pub(crate) fn wait_at_most(timeout: Nanos) -> Duration {
     // The standard library refuses a timeout of zero.
-    let wait = Duration::from_nanos(timeout.clamp(1, LONGEST_WAIT));
-    TcpStream::connect_timeout(&target, wait)
-        .map(|_| notes.note_setting(PREFLIGHT, || "1".to_owned()))
-        .map_err(|error| {
-            Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))
-        })
+    Duration::from_nanos(timeout.clamp(1, LONGEST_WAIT))
+}
+
+/// Makes a connection ahead of a trial.
+pub(crate) fn connect(target: SocketAddr, wait: Duration) -> Result<TcpStream, Fault> {
+    TcpStream::connect_timeout(&target, wait).map_err(|error| {
+        Fault::environment(format!("cannot connect to {target}: {}", explain(&error)))
+    })
+}
+
+/// Notes that there was such a connection.
+pub(crate) fn note_preflight(notes: &SocketSet) {
+    notes.note_setting(PREFLIGHT, || "1".to_owned());
 }
 
 impl Dial {

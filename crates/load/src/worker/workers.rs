@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use hopbench_model::{Counts, EngineKind, Fault, Job, Nanos};
 use hopbench_sys::{Socket, Waker, cpu};
+use rustls::ServerConfig;
 
 use crate::admission::flow_limit::FlowGuard;
 use crate::admission::throttle::Throttle;
@@ -50,6 +51,8 @@ pub struct Context {
     /// What every HTTP request of the trial shows; `None` where a stranger is asked, and at a
     /// target for everybody.
     pub credential: Option<Credential>,
+    /// What a server shows whoever opens a connection with a handshake of TLS; `None`: nothing.
+    pub tls: Option<Arc<ServerConfig>>,
     /// How long a server of `rr` or `http` spins before each answer, ns; 0: not at all.
     pub server_work_ns: Nanos,
     /// What to add to this end's clock to get the other end's, ns.
@@ -91,11 +94,22 @@ pub struct WorkersSetup {
 /// Takes a flow whose socket was accepted elsewhere.
 pub type Acceptor = Arc<dyn Fn(Accepted) + Send + Sync>;
 
+/// How the bytes of a connection travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encryption {
+    /// As they are.
+    None,
+    /// In records of TLS.
+    Tls,
+}
+
 /// A flow that was accepted.
 #[derive(Debug)]
 pub struct Accepted {
     /// Its number in the run.
     pub flow: u32,
+    /// How its bytes travel.
+    pub encryption: Encryption,
     /// Whether the server sends (`stream` from the server).
     pub from_server: bool,
     /// Its socket.

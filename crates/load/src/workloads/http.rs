@@ -1,4 +1,4 @@
-//! `http`: HTTP/1.1 requests against any URL, in a closed or an open loop.
+//! `http`: HTTP/1.1 requests against any URL, over TCP or TLS, in a closed or an open loop.
 //!
 //! - The *service time* runs from the real start of the exchange to the last byte of its answer. On
 //!   an open connection the exchange starts with the sending. If a connection must be made first,
@@ -7,6 +7,8 @@
 //! - The *response time* runs from the intended start (open loops).
 //! - An answer with a status of 400 or more is an error. It is counted by its status and by a
 //!   reason, and is in no latency. A proxy that refuses quickly must not look like a fast server.
+//! - Over TLS (`https://`) the times of an exchange and of a connection contain its encryption, and
+//!   `connect_ns` contains the handshake, which `tls_ns` has alone.
 //! - A server may close a connection that rests. That shows only when the connection is used again.
 //!   The request is then sent once more on a new connection, which `reconnects` counts. Its times
 //!   run from the first attempt.
@@ -26,6 +28,7 @@ use hopbench_stats::Histogram;
 
 use self::client::{Client, ClientPlan};
 pub(super) use self::params::Params;
+use crate::flow::secured::{self, Layer, TlsClient};
 use crate::target;
 use crate::worker::dial::{SocketOptions, Transport, reach};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
@@ -52,6 +55,8 @@ impl TypedWorkload for Params {
             "response_body_bytes",
             "response_header_bytes",
             "unexpected_sizes",
+            secured::HANDSHAKES,
+            secured::RESUMED,
         ];
         figures::names(&[figures::EXCHANGES, &own])
     }
@@ -59,7 +64,7 @@ impl TypedWorkload for Params {
     /// Everything but `url`: that is the command's TARGET, and whoever reads the command line puts
     /// it into the parameters before `settle` and `problems` are called.
     fn complete(self) -> Result<Self, clap::Error> {
-        self.with_body_file()
+        self.with_files()
     }
 
     fn problems(&self) -> Vec<Problem> {
@@ -75,7 +80,18 @@ impl TypedWorkload for Params {
         let request = self
             .template(context.credential.as_ref())
             .map_err(|problems| Fault::from_problems(&problems))?;
-        reach(context.target, job.timing.timeout_ns, &context.sockets)?;
+        let tls = self
+            .tls_client(context.credential.as_ref(), &context.sockets)
+            .map_err(|problems| Fault::from_problems(&problems))?;
+        let timeout_ns = job.timing.timeout_ns;
+        match &tls {
+            Some(tls) => secured::reach(context.target, tls, timeout_ns, &context.sockets)?,
+            None => reach(context.target, timeout_ns, &context.sockets)?,
+        }
+        // Flow i is with thread i modulo threads.
+        let threads = job.threads.clamp(1, job.connections.max(1)) as usize;
+        let tls: Vec<TlsClient> =
+            tls.iter().flat_map(|tls| vec![tls; threads]).map(TlsClient::apart).collect();
         let plan = Arc::new(ClientPlan {
             request: request.bytes().into(),
             is_head: !request.expects_body(),
@@ -84,14 +100,17 @@ impl TypedWorkload for Params {
             expected_body_bytes: self.expected_body_bytes(),
         });
         let setup = WorkersSetup {
-            receive_bytes: client::RECEIVE_BYTES,
+            receive_bytes: client::RECEIVE_BYTES.max(secured::RECEIVE_BYTES),
             fill_bytes: 0,
             options: SocketOptions::default(),
             transport: Transport::Tcp,
             watch_sockets: self.keep_alive(),
             grace: job.timing.timeout_ns.saturating_add(GRACE_NS),
         };
-        workers::client(context, &setup, move |_| Client::new(Arc::clone(&plan)))
+        workers::client(context, &setup, move |flow| {
+            let tls = tls.get(flow as usize % threads);
+            Layer::client(tls, Client::new(Arc::clone(&plan)))
+        })
     }
 
     /// The HTTP target of an agent. It measures any URL; this one is only where the trial's server
@@ -108,6 +127,11 @@ impl TypedWorkload for Params {
         let connects = figures::in_window(trial.client, Counter::Connects);
         out.metric("connects", connects as f64);
         answers(&mut out, trial.client);
+        for name in [secured::HANDSHAKES, secured::RESUMED] {
+            if let Some(count) = trial.client.extra.get(name) {
+                out.metric(name, *count);
+            }
+        }
         if trial.job.schedule == Schedule::Closed {
             littles_law(&mut out, trial);
         }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hopbench_load::schedule::ClientNumber;
 use hopbench_load::workload::{Figures, TrialReports, points};
 use hopbench_load::{
-    Accepted, Context, FlowLimit, HandshakeCodec, SocketSet, Window, Workers, workload,
+    Accepted, Context, Encryption, FlowLimit, HandshakeCodec, SocketSet, Window, Workers, workload,
 };
 use hopbench_model::{
     Counter, Counts, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Params, SECOND, Tick,
@@ -99,6 +99,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         handshake: needs_agent.then(|| -> Arc<dyn HandshakeCodec> { Arc::new(Plain) }),
         credential: None,
         server_work_ns: 0,
+        tls: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,
@@ -249,7 +250,14 @@ impl Server {
                 kept.push(socket);
             } else if let Some(flow_guard) = places.take() {
                 let (socket, from_server) = (Arc::new(socket), workload.server_sends(&job, flow));
-                acceptor(Accepted { flow, from_server, socket, registration: None, flow_guard });
+                acceptor(Accepted {
+                    flow,
+                    encryption: Encryption::None,
+                    from_server,
+                    socket,
+                    registration: None,
+                    flow_guard,
+                });
             }
         };
         // Short-lived flows save themselves the wait for the answer.

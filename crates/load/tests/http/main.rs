@@ -15,6 +15,7 @@ mod rig;
 mod strangers;
 mod target;
 mod timing;
+mod tls;
 
 use std::net::SocketAddr;
 

@@ -7,9 +7,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use hopbench_load::{StrangerBounds, TargetContext, Window, Workers, target};
+use hopbench_load::{Encryption, StrangerBounds, TargetContext, Window, Workers, target};
 use hopbench_model::{Counts, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::version::{TLS12, TLS13};
+
+/// The name in the certificates of these tests.
+pub(crate) const NAME: &str = "ours.test";
+
+/// A certificate and its key, in PEM.
+pub(crate) fn certificate() -> (String, String) {
+    let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
+    (own.cert.pem(), own.signing_key.serialize_pem())
+}
+
+fn server_config() -> Arc<ServerConfig> {
+    let (certificate, key) = certificate();
+    let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13, &TLS12])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    config.ticketer = rustls::crypto::ring::Ticketer::new().unwrap();
+    Arc::new(config)
+}
 
 /// A running target.
 pub(crate) struct Ours {
@@ -30,13 +58,27 @@ impl Ours {
         Self::watched(bounds, |_| ())
     }
 
+    /// A target over TLS, with a certificate of its own.
+    pub(crate) fn over_tls() -> Self {
+        Self::start_as(StrangerBounds::default(), Encryption::Tls, |_| ())
+    }
+
     /// The same, with a look at every connection before the target has it.
     pub(crate) fn watched(
         bounds: StrangerBounds,
         look: impl Fn(&TcpStream) + Send + 'static,
     ) -> Self {
+        Self::start_as(bounds, Encryption::None, look)
+    }
+
+    fn start_as(
+        bounds: StrangerBounds,
+        encryption: Encryption,
+        look: impl Fn(&TcpStream) + Send + 'static,
+    ) -> Self {
+        let tls = (encryption == Encryption::Tls).then(server_config);
         let context =
-            TargetContext { bounds, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
+            TargetContext { bounds, tls, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
         let window = Arc::clone(&context.window);
         let (workers, acceptor) = target(&context).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -56,7 +98,7 @@ impl Ours {
                 }
                 look(&stream);
                 stream.set_nonblocking(true).unwrap();
-                acceptor(Socket::from(OwnedFd::from(stream)));
+                acceptor(Socket::from(OwnedFd::from(stream)), encryption);
             }
         });
         Self { address, workers, window, over, accepting }

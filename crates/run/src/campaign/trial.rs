@@ -222,7 +222,9 @@ impl CellTrial<'_> {
         match workload.kind().transport {
             Transport::Http => {
                 let host = route.host.clone().unwrap_or_else(|| target.to_string());
-                job.params["url"] = format!("http://{host}{}", self.point.server.request).into();
+                let scheme = if job.params["tls"] == true { "https" } else { "http" };
+                job.params["url"] =
+                    format!("{scheme}://{host}{}", self.point.server.request).into();
             }
             // ICMP has no ports.
             Transport::Icmp => target.set_port(0),

@@ -1,6 +1,6 @@
 //! The parameters of `http`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::error::ErrorKind;
@@ -9,7 +9,9 @@ use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::flow::secured::{TlsClient, TlsClientSettings};
 use crate::http::{Credential, MOST_BODY_BYTES, RequestSpec, RequestTemplate, Url};
+use crate::measure::socket_set::SocketSet;
 use crate::worker::filler::filler;
 
 /// What to ask for, and what to expect.
@@ -53,37 +55,109 @@ pub(in crate::workloads) struct Params {
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expect_size: Option<Bytes>,
+    /// Speak TLS; a URL with https:// says so, too
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    tls: bool,
+    /// Take any certificate of the server; noted in the record
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    insecure_tls: bool,
+    /// Trust the authorities in this file of certificates (PEM) [default: those of this machine]
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    tls_ca: Option<PathBuf>,
+    /// Their certificates
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls_authorities: Option<String>,
+    /// The name of the server in TLS [default: the host of the URL]
+    #[arg(long, value_name = "NAME")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls_name: Option<String>,
+    /// The only version of TLS to offer: 1.2 or 1.3 [default: both]
+    #[arg(long, value_name = "VERSION")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls_version: Option<String>,
+    /// A full handshake for every connection
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    no_tls_resumption: bool,
 }
+
+/// The protocol that is offered in a handshake.
+const HTTP_1_1: &[u8] = b"http/1.1";
+/// The setting of a client that does not check its server's certificate.
+const UNCHECKED: &str = "tls_certificate";
+/// The longest file of authorities, bytes.
+const MOST_AUTHORITIES_BYTES: u64 = 1 << 20;
 
 fn get() -> String {
     "GET".to_owned()
 }
 
 impl Params {
-    /// Reads the file that `--body-file` names.
+    /// Reads the files that `--body-file` and `--tls-ca` name.
     ///
     /// # Errors
     /// A file that cannot be read or is too long.
-    pub(super) fn with_body_file(mut self) -> Result<Self, clap::Error> {
-        let Some(path) = self.body_file.take() else {
-            return Ok(self);
-        };
-        let refuse = |kind, expected: String| {
-            let found = path.display();
-            clap::Error::raw(kind, format!("--body-file: found `{found}`, expected {expected}\n"))
-        };
-        let bytes = std::fs::read(&path)
-            .map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
-        if bytes.len() as u64 > MOST_BODY_BYTES {
-            let expected = format!("a file of at most {}", Bytes(MOST_BODY_BYTES));
-            return Err(refuse(ErrorKind::ValueValidation, expected));
+    pub(super) fn with_files(mut self) -> Result<Self, clap::Error> {
+        if let Some(path) = self.body_file.take() {
+            match String::from_utf8(read("--body-file", &path, MOST_BODY_BYTES)?) {
+                Ok(text) => self.body = Some(text),
+                // JSON, which parameters travel in, has text only.
+                Err(error) => self.body_hex = Some(to_hex(error.as_bytes())),
+            }
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => self.body = Some(text),
-            // JSON, which parameters travel in, has text only.
-            Err(error) => self.body_hex = Some(to_hex(error.as_bytes())),
+        if let Some(path) = self.tls_ca.take() {
+            let bytes = read("--tls-ca", &path, MOST_AUTHORITIES_BYTES)?;
+            self.tls_authorities = Some(String::from_utf8_lossy(&bytes).into_owned());
         }
         Ok(self)
+    }
+
+    /// How TLS is spoken, where it is. Whoever knows the trial of a target needs no other proof: an
+    /// agent's certificate is its own.
+    fn tls<'a>(
+        &'a self,
+        url: &'a Url,
+        protocols: &'a [Vec<u8>],
+        knows_trial: bool,
+    ) -> Option<TlsClientSettings<'a>> {
+        if !self.tls && !url.is_secure() {
+            return None;
+        }
+        Some(TlsClientSettings {
+            name: self.tls_name.as_deref().unwrap_or_else(|| url.host()),
+            authorities: self.tls_authorities.as_deref(),
+            trusts_anybody: self.insecure_tls || knows_trial && self.tls_authorities.is_none(),
+            version: self.tls_version.as_deref(),
+            resumes: !self.no_tls_resumption,
+            protocols,
+        })
+    }
+
+    /// The client's end of TLS; `None`: it is not spoken. What it does not check is noted.
+    ///
+    /// # Errors
+    /// Everything that is wrong with its parameters, or no authority that could be trusted.
+    pub(super) fn tls_client(
+        &self,
+        credential: Option<&Credential>,
+        notes: &SocketSet,
+    ) -> Result<Option<TlsClient>, Vec<Problem>> {
+        let url = Url::parse(self.url.as_deref().unwrap_or_default())
+            .map_err(|error| vec![Problem::new("URL", &error.found, error.expected)])?;
+        let own = credential.map(Credential::protocol);
+        let protocols: Vec<Vec<u8>> = [HTTP_1_1.to_vec()].into_iter().chain(own).collect();
+        let Some(settings) = self.tls(&url, &protocols, credential.is_some()) else {
+            return Ok(None);
+        };
+        if settings.trusts_anybody {
+            let why = if self.insecure_tls { "--insecure-tls" } else { "the agent's own" };
+            notes.note_setting(UNCHECKED, || format!("not checked: {why}"));
+        }
+        settings.client().map(Some)
     }
 
     /// Whether connections serve more than one request.
@@ -105,6 +179,14 @@ impl Params {
 
     /// Everything that is wrong.
     pub(super) fn mistakes(&self) -> Vec<Problem> {
+        let url = Url::parse(self.url.as_deref().unwrap_or_default());
+        let tls = url.as_ref().ok().and_then(|url| self.tls(url, &[], false));
+        let mut problems = self.mistakes_of_requests();
+        problems.extend(tls.map(|settings| settings.problems()).unwrap_or_default());
+        problems
+    }
+
+    fn mistakes_of_requests(&self) -> Vec<Problem> {
         match self.template(None) {
             Ok(request) => match self.expect_size {
                 Some(size) if size.0 > 0 && !request.expects_body() => {
@@ -181,6 +263,21 @@ impl Params {
     }
 }
 
+/// A file that a flag names.
+fn read(flag: &str, path: &Path, most: u64) -> Result<Vec<u8>, clap::Error> {
+    let refuse = |kind, expected: String| {
+        let found = path.display();
+        clap::Error::raw(kind, format!("{flag}: found `{found}`, expected {expected}\n"))
+    };
+    let bytes = std::fs::read(path)
+        .map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
+    if bytes.len() as u64 > most {
+        let expected = format!("a file of at most {}", Bytes(most));
+        return Err(refuse(ErrorKind::ValueValidation, expected));
+    }
+    Ok(bytes)
+}
+
 fn to_hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
@@ -205,7 +302,7 @@ mod tests {
     fn parse(arguments: &[&str]) -> Result<Params, clap::Error> {
         let command = Params::augment_args(Command::new("http"));
         let matches = command.try_get_matches_from([&["http"], arguments].concat())?;
-        Params::from_arg_matches(&matches)?.with_body_file()
+        Params::from_arg_matches(&matches)?.with_files()
     }
 
     fn sent(arguments: &[&str]) -> Vec<u8> {
@@ -247,6 +344,25 @@ mod tests {
     }
 
     #[test]
+    fn tls_is_what_the_url_or_the_flag_says() {
+        let spoken = |value: Value| {
+            let params: Params = serde_json::from_value(value).unwrap();
+            params.tls_client(None, &SocketSet::default()).map(|tls| tls.is_some())
+        };
+        assert_eq!(spoken(json!({"url": "http://h/"})), Ok(false));
+        assert_eq!(spoken(json!({"url": "https://h/", "insecure_tls": true})), Ok(true));
+        let by_flag = json!({"url": "h", "tls": true, "insecure_tls": true, "tls_name": "n.test"});
+        assert_eq!(spoken(by_flag), Ok(true));
+        let bad = problems(json!({
+            "url": "https://h/", "tls_version": "1.1", "tls_name": "a b", "tls_authorities": "none",
+        }));
+        let places: Vec<_> = bad.iter().map(|p| p.split(':').next().unwrap()).collect();
+        assert_eq!(places, ["--tls-name", "--tls-version", "--tls-ca"], "{bad:#?}");
+        // Without TLS nobody looks at them.
+        assert!(problems(json!({"url": "http://h/", "tls_version": "1.1"})).is_empty());
+    }
+
+    #[test]
     fn the_length_of_a_body_is_known() {
         let length = |arguments: &[&str]| parse(arguments).unwrap().body_bytes();
         assert_eq!(length(&[]), 0);
@@ -272,7 +388,7 @@ mod tests {
     #[test]
     fn every_problem_is_found_at_once() {
         let all = problems(json!({
-            "url": "https://h/", "method": "G T", "headers": ["no colon", "Connection: close"], "body_size": "17MiB",
+            "url": "ftp://h/", "method": "G T", "headers": ["no colon", "Connection: close"], "body_size": "17MiB",
         }));
         let places: Vec<_> = all.iter().map(|p| p.split(':').next().unwrap()).collect();
         assert_eq!(places, ["URL", "--body-size", "--method", "--header", "--header"], "{all:#?}");

@@ -15,6 +15,8 @@ pub(super) const TIMEOUT: &str = "timeout";
 pub(super) const CLOSED_EARLY: &str = "closed_early";
 /// The trial ended before the answer came.
 pub(super) const UNFINISHED: &str = "unfinished";
+/// The handshake of TLS failed, or the peer ended the connection with an alert.
+const TLS_FAILED: &str = "tls_failed";
 /// No local port was free.
 pub(super) const NO_LOCAL_PORT: &str = "no_local_port";
 
@@ -26,6 +28,8 @@ pub(super) fn of_connect(error: &Error) -> &'static str {
         ErrorKind::AddrNotAvailable => NO_LOCAL_PORT,
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => "reset",
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",
+        // A handshake that failed, or an alert.
+        ErrorKind::InvalidData => TLS_FAILED,
         _ if errno::too_many_files(error) => "too_many_open_files",
         _ => "connect_failed",
     }
@@ -40,6 +44,7 @@ pub(super) fn of_transfer(error: &Error) -> &'static str {
         // The kernel gave up sending again.
         ErrorKind::TimedOut => TIMEOUT,
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",
+        ErrorKind::InvalidData => TLS_FAILED,
         _ => "connection_failed",
     }
 }

@@ -7,8 +7,16 @@ use super::page::Page;
 use crate::number::{TIMES, significant, time_ns};
 
 /// Rows in this order; kinds that are not known follow.
-const KINDS: &[&str] =
-    &["response_ns", "service_ns", "connect_ns", "reply_ns", "delay_ns", "gap_ns", "lateness_ns"];
+const KINDS: &[&str] = &[
+    "response_ns",
+    "service_ns",
+    "connect_ns",
+    "tls_ns",
+    "reply_ns",
+    "delay_ns",
+    "gap_ns",
+    "lateness_ns",
+];
 
 const COLUMNS: [&str; 8] = ["min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 

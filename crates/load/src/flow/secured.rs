@@ -1,0 +1,382 @@
+//! TLS around a flow: what the flow sends leaves in TLS records, and what it receives came in some.
+//!
+//! The flow inside knows nothing of it. It hears that its connection stands when the handshake is
+//! over. A connection that the flow ends is ended with an alert that says so, as TLS wants it.
+//!
+//! ```text
+//!                   Secured                          engine
+//!   Op::Send     ── encrypts ──► records ── Op::Send ──►
+//!   Received     ◄─ decrypts ─── records ◄─ Received ───
+//! ```
+
+mod client;
+mod layer;
+mod reach;
+mod records;
+mod server;
+mod session;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::Arc;
+
+use hopbench_model::{LatencyKind, Nanos};
+
+pub(crate) use self::client::{TlsClient, TlsClientSettings};
+pub(crate) use self::layer::{Layer, filler};
+pub(crate) use self::reach::reach;
+use self::records::Records;
+pub(crate) use self::server::TlsServer;
+use self::session::{Session, Turn};
+use crate::flow::{Event, Flow, Op};
+use crate::measure::recorder::Recorder;
+
+/// Figure: handshakes that were completed.
+pub(crate) const HANDSHAKES: &str = "tls_handshakes";
+/// Figure: those of them that resumed an earlier session.
+pub(crate) const RESUMED: &str = "tls_resumed";
+
+/// Most bytes of one receive: a whole record of the largest size, as servers of much data send it.
+pub(crate) const RECEIVE_BYTES: usize = 17 * 1024;
+/// Most bytes of a flow that are encrypted at once: four records.
+const MOST_PLAIN: usize = 64 * 1024;
+
+/// Which end of TLS a flow has, and with what settings.
+#[derive(Clone)]
+enum Side {
+    Client(TlsClient),
+    Server(TlsServer),
+}
+
+/// A flow over TLS; see the [module](self).
+pub(crate) struct Secured<F> {
+    side: Side,
+    /// `None` while there is no connection.
+    session: Option<Session>,
+    records: Records,
+    state: State,
+    /// Bytes of the flow in the records that are being sent.
+    offered: usize,
+    /// When the handshake began.
+    began: Nanos,
+    /// When a server's handshake has to be over.
+    deadline: Nanos,
+    /// Why the handshake failed, until the peer was told.
+    failure: Option<rustls::Error>,
+    filler: Arc<[u8]>,
+    inner: F,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// There is no connection, or the flow inside waits for something else than bytes.
+    Idle,
+    Connecting,
+    Shaking,
+    /// The last records of the handshake are being sent; then the flow inside begins.
+    Greeting,
+    Sending,
+    /// The flow inside wants up to so many bytes.
+    Receiving(usize),
+    /// It wants up to so many bytes to be dropped.
+    Discarding(usize),
+    /// It ends what it sends.
+    Finishing,
+    /// It ends the connection.
+    Closing,
+    /// The peer is told why the handshake failed.
+    Refusing,
+}
+
+impl<F: Flow> Secured<F> {
+    fn new(side: Side, filler: Arc<[u8]>, inner: F) -> Self {
+        Self {
+            side,
+            session: None,
+            records: Records::default(),
+            state: State::Idle,
+            offered: 0,
+            began: 0,
+            deadline: 0,
+            failure: None,
+            filler,
+            inner,
+        }
+    }
+
+    /// The connection stands: the handshake begins.
+    fn shake(&mut self, now: Nanos, out: &mut Recorder) -> Op {
+        self.began = now;
+        self.records.clear();
+        match Session::new(&self.side) {
+            Ok(session) => {
+                self.session = Some(session);
+                self.go_on(now, out)
+            }
+            Err(error) => self.failed(broken(&error), now, out),
+        }
+    }
+
+    /// The handshake, as far as it goes with what was received.
+    fn go_on(&mut self, now: Nanos, out: &mut Recorder) -> Op {
+        let Some(session) = &mut self.session else { return Op::End };
+        let turn = session.turn(&mut self.records, None);
+        self.state = match turn {
+            Ok(Turn::NeedsMore) => State::Shaking,
+            Ok(Turn::Open) => State::Greeting,
+            Ok(Turn::Ended) => return self.failed(early_end(), now, out),
+            Err(error) => {
+                session.alert(&mut self.records);
+                self.failure = Some(error);
+                State::Refusing
+            }
+        };
+        if self.records.has_outgoing() { Op::Send } else { self.sent_all(now, out) }
+    }
+
+    /// All records that were to be sent are sent.
+    fn sent_all(&mut self, now: Nanos, out: &mut Recorder) -> Op {
+        match self.state {
+            State::Shaking => Op::Recv(RECEIVE_BYTES),
+            State::Greeting => self.stands(now, out),
+            State::Sending => {
+                let sent = std::mem::take(&mut self.offered);
+                self.tell(Event::Sent(sent), now, out)
+            }
+            State::Finishing => Op::FinishSending,
+            State::Closing => self.disconnect(),
+            State::Refusing => {
+                let error = self.failure.take();
+                let error = error.as_ref().map_or_else(early_end, broken);
+                self.failed(error, now, out)
+            }
+            State::Idle | State::Connecting | State::Receiving(_) | State::Discarding(_) => {
+                unreachable!("nothing is being sent")
+            }
+        }
+    }
+
+    /// The handshake is over.
+    fn stands(&mut self, now: Nanos, out: &mut Recorder) -> Op {
+        out.latency(LatencyKind::Tls, self.began, now.saturating_sub(self.began));
+        out.add_extra(HANDSHAKES, 1.0);
+        if self.session.as_ref().is_some_and(Session::is_resumed) {
+            out.add_extra(RESUMED, 1.0);
+        }
+        self.state = State::Idle;
+        match self.side {
+            Side::Client(_) => self.tell(Event::Connected, now, out),
+            Side::Server(_) => {
+                let op = self.inner.start(now);
+                self.ask(op, now, out)
+            }
+        }
+    }
+
+    /// The flow inside hears of an event, and what it wants then is done.
+    fn tell(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        self.state = State::Idle;
+        let op = self.inner.on(event, now, out);
+        self.ask(op, now, out)
+    }
+
+    fn failed(&mut self, error: io::Error, now: Nanos, out: &mut Recorder) -> Op {
+        self.session = None;
+        match self.side {
+            Side::Client(_) => self.tell(Event::Failed(error), now, out),
+            // Nobody inside has begun.
+            Side::Server(_) => Op::End,
+        }
+    }
+
+    /// Does what the flow inside wants, as far as no socket is needed.
+    fn ask(&mut self, mut op: Op, now: Nanos, out: &mut Recorder) -> Op {
+        loop {
+            op = match op {
+                Op::Connect => {
+                    self.state = State::Connecting;
+                    return Op::Connect;
+                }
+                Op::Send => return self.send(None, now, out),
+                Op::SendFill(most) => return self.send(Some(most), now, out),
+                Op::Recv(most) => {
+                    let Some(bytes) = self.records.plain(most) else {
+                        return self.receive(State::Receiving(most), now, out);
+                    };
+                    let taken = bytes.len();
+                    let next = self.inner.on(Event::Received(bytes), now, out);
+                    self.records.take(taken);
+                    next
+                }
+                Op::Discard(most) => {
+                    let Some(bytes) = self.records.plain(most) else {
+                        return self.receive(State::Discarding(most), now, out);
+                    };
+                    let taken = bytes.len();
+                    self.records.take(taken);
+                    self.inner.on(Event::Discarded(taken), now, out)
+                }
+                Op::FinishSending => return self.end(State::Finishing, now, out),
+                Op::Disconnect => return self.end(State::Closing, now, out),
+                other => return other,
+            }
+        }
+    }
+
+    /// Encrypts the next bytes of the flow, or filler, and has them sent.
+    fn send(&mut self, filler: Option<usize>, now: Nanos, out: &mut Recorder) -> Op {
+        let bytes = match filler {
+            Some(most) => &self.filler[..most.min(self.filler.len())],
+            None => self.inner.outgoing(),
+        };
+        let bytes = &bytes[..bytes.len().min(MOST_PLAIN)];
+        let Some(session) = &mut self.session else { return self.tell(Event::Closed, now, out) };
+        match session.turn(&mut self.records, Some(bytes)) {
+            Ok(_) => {
+                self.offered = bytes.len();
+                self.state = State::Sending;
+                Op::Send
+            }
+            Err(error) => self.tell(Event::Failed(broken(&error)), now, out),
+        }
+    }
+
+    /// Nothing of the peer is left to be read: more is received, or it has ended.
+    fn receive(&mut self, state: State, now: Nanos, out: &mut Recorder) -> Op {
+        if self.session.as_ref().is_none_or(Session::has_ended) {
+            return self.tell(Event::Closed, now, out);
+        }
+        self.state = state;
+        Op::Recv(RECEIVE_BYTES)
+    }
+
+    /// Received records, while the flow inside waits for their content.
+    fn received(&mut self, bytes: &[u8], now: Nanos, out: &mut Recorder) -> Op {
+        self.records.received(bytes);
+        let Some(session) = &mut self.session else { return Op::End };
+        if let Err(error) = session.turn(&mut self.records, None) {
+            return self.tell(Event::Failed(broken(&error)), now, out);
+        }
+        let op = match self.state {
+            State::Discarding(most) => Op::Discard(most),
+            State::Receiving(most) => Op::Recv(most),
+            _ => unreachable!("the flow inside waits for bytes"),
+        };
+        self.ask(op, now, out)
+    }
+
+    /// Tells the peer that nothing more comes, unless something before that could not be sent.
+    fn end(&mut self, state: State, now: Nanos, out: &mut Recorder) -> Op {
+        self.state = state;
+        let told = !self.records.has_outgoing()
+            && self.session.as_mut().is_some_and(|session| session.finish(&mut self.records));
+        if told { Op::Send } else { self.sent_all(now, out) }
+    }
+
+    fn disconnect(&mut self) -> Op {
+        self.session = None;
+        self.records = Records::default();
+        self.state = State::Idle;
+        Op::Disconnect
+    }
+}
+
+impl<F: Flow> Flow for Secured<F> {
+    fn start(&mut self, now: Nanos) -> Op {
+        match &self.side {
+            Side::Client(_) => match self.inner.start(now) {
+                Op::Connect => {
+                    self.state = State::Connecting;
+                    Op::Connect
+                }
+                // Without a connection there is nothing to encrypt.
+                other => other,
+            },
+            Side::Server(server) => {
+                self.deadline = now.saturating_add(server.handshake_ns);
+                self.began = now;
+                match Session::new(&self.side) {
+                    Ok(session) => {
+                        self.session = Some(session);
+                        self.state = State::Shaking;
+                        Op::Recv(RECEIVE_BYTES)
+                    }
+                    Err(_) => Op::End,
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match (self.state, event) {
+            (State::Receiving(_) | State::Discarding(_), Event::Received(bytes)) => {
+                self.received(bytes, now, out)
+            }
+            (_, Event::Sent(n)) => {
+                self.records.sent(n);
+                if self.records.has_outgoing() { Op::Send } else { self.sent_all(now, out) }
+            }
+            (State::Connecting, Event::Connected) => self.shake(now, out),
+            (State::Shaking, Event::Received(bytes)) => {
+                self.records.received(bytes);
+                self.go_on(now, out)
+            }
+            // Whatever keeps the last alert from being sent: the connection goes all the same.
+            (State::Closing, _) => self.disconnect(),
+            (State::Finishing, Event::FinishedSending) => {
+                self.tell(Event::FinishedSending, now, out)
+            }
+            (State::Shaking | State::Greeting, Event::Closed) => self.failed(early_end(), now, out),
+            (State::Refusing, _) => self.sent_all(now, out),
+            (State::Shaking | State::Greeting, _) if matches!(self.side, Side::Server(_)) => {
+                Op::End
+            }
+            (_, event) => self.tell(event, now, out),
+        }
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        self.records.outgoing()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.inner.is_idle()
+    }
+
+    fn visited(&mut self, out: &mut Recorder) {
+        self.inner.visited(out);
+    }
+
+    fn closing(&mut self, out: &mut Recorder) {
+        self.inner.closing(out);
+        // The slot keeps the flow until another takes its place.
+        self.session = None;
+        self.records = Records::default();
+    }
+
+    fn is_displaced(&self) -> bool {
+        self.inner.is_displaced()
+    }
+
+    fn deadline(&self) -> Option<Nanos> {
+        let shakes = matches!(self.state, State::Shaking | State::Greeting | State::Refusing);
+        if shakes && matches!(self.side, Side::Server(_)) {
+            Some(self.deadline)
+        } else {
+            self.inner.deadline()
+        }
+    }
+}
+
+/// The peer ended the connection inside the handshake.
+fn early_end() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the connection ended inside the TLS handshake")
+}
+
+/// An error of TLS as one of its connection.
+fn broken(error: &rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {error}"))
+}

@@ -1,0 +1,187 @@
+//! The client's end of TLS: whom it trusts, and what it offers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hopbench_model::Problem;
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+/// Sessions that a client keeps to resume: of one server all are of one name.
+const KEPT_SESSIONS: usize = 32;
+
+/// What a client's flows over TLS need.
+#[derive(Clone)]
+pub(crate) struct TlsClient {
+    pub(super) config: Arc<ClientConfig>,
+    pub(super) name: ServerName<'static>,
+    resumes: bool,
+}
+
+impl TlsClient {
+    /// The same with sessions of its own to resume: threads that share them would wait for each
+    /// other.
+    pub(crate) fn apart(&self) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.resumption = resumption(self.resumes);
+        Self { config: Arc::new(config), ..self.clone() }
+    }
+}
+
+fn resumption(resumes: bool) -> Resumption {
+    if resumes { Resumption::in_memory_sessions(KEPT_SESSIONS) } else { Resumption::disabled() }
+}
+
+impl fmt::Debug for TlsClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsClient").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// How a client speaks TLS.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TlsClientSettings<'a> {
+    /// The name that is sent and checked: a host name or an address.
+    pub(crate) name: &'a str,
+    /// Certificates of the authorities that are trusted, in PEM; `None`: those of this machine.
+    pub(crate) authorities: Option<&'a str>,
+    /// Whether any certificate is taken.
+    pub(crate) trusts_anybody: bool,
+    /// The only version that is offered: `1.2` or `1.3`; `None`: both.
+    pub(crate) version: Option<&'a str>,
+    /// Whether later connections resume the session of earlier ones.
+    pub(crate) resumes: bool,
+    /// The protocols that are offered (ALPN), the preferred one first.
+    pub(crate) protocols: &'a [Vec<u8>],
+}
+
+impl TlsClientSettings<'_> {
+    /// Everything that is wrong with them, without a look at this machine's authorities.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if let Err(problem) = self.server_name() {
+            problems.push(problem);
+        }
+        if let Some(version) = self.version.filter(|version| !["1.2", "1.3"].contains(version)) {
+            problems.push(Problem::new("--tls-version", version, "1.2 or 1.3"));
+        }
+        if let Some(Err(problem)) = self.authorities.map(roots) {
+            problems.push(problem);
+        }
+        problems
+    }
+
+    fn server_name(&self) -> Result<ServerName<'static>, Problem> {
+        // A zone is no part of the name.
+        let name = self.name.split_once('%').map_or(self.name, |(address, _)| address);
+        ServerName::try_from(name.to_owned())
+            .map_err(|_| Problem::new("--tls-name", name, "a host name or an address"))
+    }
+
+    /// The end that they describe.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them, or no authority that could be trusted.
+    pub(crate) fn client(&self) -> Result<TlsClient, Vec<Problem>> {
+        let problems = self.problems();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let name = self.server_name().map_err(|problem| vec![problem])?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions = match self.version {
+            Some("1.2") => vec![&TLS12],
+            Some(_) => vec![&TLS13],
+            None => vec![&TLS13, &TLS12],
+        };
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&versions)
+            .map_err(|error| vec![Problem::new("--tls-version", "", error.to_string())])?;
+        let mut config = if self.trusts_anybody {
+            let anybody = Arc::new(Anybody(provider));
+            builder.dangerous().with_custom_certificate_verifier(anybody).with_no_client_auth()
+        } else {
+            let roots = match self.authorities {
+                Some(text) => roots(text).map_err(|problem| vec![problem])?,
+                None => of_machine().map_err(|problem| vec![problem])?,
+            };
+            builder.with_root_certificates(roots).with_no_client_auth()
+        };
+        config.alpn_protocols = self.protocols.to_vec();
+        config.resumption = resumption(self.resumes);
+        Ok(TlsClient { config: Arc::new(config), name, resumes: self.resumes })
+    }
+}
+
+/// The authorities of a text in PEM.
+fn roots(text: &str) -> Result<RootCertStore, Problem> {
+    let expected = "a file with at least one certificate in PEM";
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(text.as_bytes()) {
+        let added = certificate.ok().and_then(|certificate| roots.add(certificate).ok());
+        if added.is_none() {
+            return Err(Problem::new("--tls-ca", "a certificate that cannot be read", expected));
+        }
+    }
+    if roots.is_empty() {
+        return Err(Problem::new("--tls-ca", "no certificate", expected));
+    }
+    Ok(roots)
+}
+
+/// The authorities that this machine trusts.
+fn of_machine() -> Result<RootCertStore, Problem> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        let expected = "authorities to trust: name a file with --tls-ca, set SSL_CERT_FILE, or say --insecure-tls";
+        return Err(Problem::new("TLS", "no certificate authority on this machine", expected));
+    }
+    Ok(roots)
+}
+
+/// Takes any certificate, and checks that the peer has its key.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

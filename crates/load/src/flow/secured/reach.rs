@@ -1,0 +1,92 @@
+//! One handshake ahead of a trial: a server that does not speak TLS, or whose certificate is not
+//! trusted, must be known before anything is measured.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use hopbench_model::{Fault, Nanos};
+use rustls::{ClientConnection, Error};
+
+use super::TlsClient;
+use crate::measure::socket_set::SocketSet;
+use crate::worker::dial::{connect, note_preflight, wait_at_most};
+
+/// The setting with the version and the cipher suite that both ends agreed on.
+const AGREED: &str = "tls";
+
+/// Makes one connection, with its handshake, and drops it. Waits at most `timeout` ns, and never
+/// more than 5 s. What was agreed on is noted.
+pub(crate) fn reach(
+    target: SocketAddr,
+    client: &TlsClient,
+    timeout: Nanos,
+    notes: &SocketSet,
+) -> Result<(), Fault> {
+    let wait = wait_at_most(timeout);
+    let fault =
+        |why: String| Fault::environment(format!("cannot agree with {target} on TLS: {why}"));
+    let connection = ClientConnection::new(client.config.clone(), client.name.clone());
+    let mut connection = connection.map_err(|error| fault(explain(&error)))?;
+    let until = Instant::now() + wait;
+    let mut stream = connect(target, wait)?;
+    note_preflight(notes);
+    while connection.is_handshaking() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(fault(format!("the handshake is not over within {wait:?}")));
+        }
+        exchange(&mut connection, &mut stream, left).map_err(fault)?;
+    }
+    let suite = connection.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
+    let version = connection.protocol_version().map(|version| format!("{version:?}"));
+    let agreed: Vec<String> = version.into_iter().chain(suite).collect();
+    notes.note_setting(AGREED, || agreed.join(" "));
+    connection.send_close_notify();
+    // It is gone either way.
+    let _ = connection.write_tls(&mut stream);
+    Ok(())
+}
+
+/// One step of a handshake: what has to be said, and then what comes.
+fn exchange(
+    connection: &mut ClientConnection,
+    stream: &mut TcpStream,
+    left: Duration,
+) -> Result<(), String> {
+    let said = |error: std::io::Error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => "no answer in time".to_owned(),
+        _ => error.to_string(),
+    };
+    stream.set_read_timeout(Some(left)).map_err(said)?;
+    stream.set_write_timeout(Some(left)).map_err(said)?;
+    while connection.wants_write() {
+        connection.write_tls(stream).map_err(said)?;
+    }
+    if connection.is_handshaking() && connection.wants_read() {
+        match connection.read_tls(stream).map_err(said)? {
+            0 => return Err("it closed the connection: does it speak TLS there?".to_owned()),
+            _ => {
+                connection.process_new_packets().map_err(|error| {
+                    // The peer hears why.
+                    let _ = connection.write_tls(stream);
+                    explain(&error)
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An error of TLS in words that say what to do.
+fn explain(error: &Error) -> String {
+    match error {
+        Error::InvalidCertificate(why) => format!(
+            "its certificate is not trusted ({why:?}): name its authority with --tls-ca, its name with --tls-name, or \
+             say --insecure-tls"
+        ),
+        Error::InvalidMessage(_) => format!("{error}: does it speak TLS there?"),
+        Error::PeerIncompatible(_) => format!("{error}: see --tls-version"),
+        other => other.to_string(),
+    }
+}

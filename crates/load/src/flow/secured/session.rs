@@ -1,0 +1,227 @@
+//! A TLS connection without I/O: it reads records from one buffer and writes them to another.
+
+use rustls::HandshakeKind;
+use rustls::client::UnbufferedClientConnection;
+use rustls::server::UnbufferedServerConnection;
+use rustls::unbuffered::{
+    ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
+};
+
+use super::Side;
+use super::records::{Outgoing, Records};
+
+/// Bytes that a record has beyond its content, at most, in TLS 1.2 and 1.3.
+const RECORD_BYTES: usize = 64;
+/// The most content of a record, bytes.
+const FRAGMENT_BYTES: usize = 16 * 1024;
+/// Turns after an error in which the alert for the peer comes out.
+const ALERT_TURNS: usize = 4;
+
+/// How far a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The handshake needs more of the peer.
+    NeedsMore,
+    /// The handshake is over.
+    Open,
+    /// The peer sends no more.
+    Ended,
+}
+
+/// A connection.
+pub(super) struct Session {
+    ends: Ends,
+    has_ended: bool,
+}
+
+enum Ends {
+    Client(Box<UnbufferedClientConnection>),
+    Server(Box<UnbufferedServerConnection>),
+}
+
+impl Session {
+    pub(super) fn new(side: &Side) -> Result<Self, rustls::Error> {
+        let ends = match side {
+            Side::Client(client) => {
+                let (config, name) = (client.config.clone(), client.name.clone());
+                Ends::Client(Box::new(UnbufferedClientConnection::new(config, name)?))
+            }
+            Side::Server(server) => {
+                Ends::Server(Box::new(UnbufferedServerConnection::new(server.config.clone())?))
+            }
+        };
+        Ok(Self { ends, has_ended: false })
+    }
+
+    /// Reads what came, and writes what has to be said. Where the connection is open, it encrypts
+    /// `plain`, too.
+    pub(super) fn turn(
+        &mut self,
+        records: &mut Records,
+        plain: Option<&[u8]>,
+    ) -> Result<Turn, rustls::Error> {
+        let mut plain = plain;
+        loop {
+            let Records { incoming, outgoing, decrypted, .. } = &mut *records;
+            let done = match &mut self.ends {
+                Ends::Client(client) => {
+                    step(client.process_tls_records(incoming), outgoing, decrypted, &mut plain)
+                }
+                Ends::Server(server) => {
+                    step(server.process_tls_records(incoming), outgoing, decrypted, &mut plain)
+                }
+            };
+            let Stepped { discard, turn } = done;
+            records.discard(discard);
+            match turn? {
+                // One may still send to a peer that has ended.
+                Some(Turn::Ended) => {
+                    self.has_ended = true;
+                    if plain.is_none() {
+                        return Ok(Turn::Ended);
+                    }
+                }
+                Some(turn) => return Ok(turn),
+                None => {}
+            }
+        }
+    }
+
+    /// Writes the alert for the peer after an error.
+    pub(super) fn alert(&mut self, records: &mut Records) {
+        for _ in 0..ALERT_TURNS {
+            let Records { outgoing, decrypted, .. } = &mut *records;
+            let done = match &mut self.ends {
+                Ends::Client(client) => {
+                    step(client.process_tls_records(&mut []), outgoing, decrypted, &mut None)
+                }
+                Ends::Server(server) => {
+                    step(server.process_tls_records(&mut []), outgoing, decrypted, &mut None)
+                }
+            };
+            if !matches!(done.turn, Ok(None)) {
+                return;
+            }
+        }
+    }
+
+    /// Writes the alert that ends what this side sends; whether there is one.
+    pub(super) fn finish(&mut self, records: &mut Records) -> bool {
+        // What came before is read first.
+        if self.turn(records, None).is_err() {
+            return false;
+        }
+        let Records { incoming, outgoing, .. } = &mut *records;
+        match &mut self.ends {
+            Ends::Client(client) => finish(client.process_tls_records(incoming), outgoing),
+            Ends::Server(server) => finish(server.process_tls_records(incoming), outgoing),
+        }
+    }
+
+    /// Whether the peer sends no more.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Whether it goes on with an earlier session.
+    pub(super) fn is_resumed(&self) -> bool {
+        let kind = match &self.ends {
+            Ends::Client(client) => client.handshake_kind(),
+            Ends::Server(server) => server.handshake_kind(),
+        };
+        kind == Some(HandshakeKind::Resumed)
+    }
+}
+
+/// The result of a step: bytes of what came that are read, and how far the connection is; `None`:
+/// another step tells.
+struct Stepped {
+    discard: usize,
+    turn: Result<Option<Turn>, rustls::Error>,
+}
+
+fn step<Data>(
+    status: UnbufferedStatus<'_, '_, Data>,
+    outgoing: &mut Outgoing,
+    decrypted: &mut Vec<u8>,
+    plain: &mut Option<&[u8]>,
+) -> Stepped {
+    let UnbufferedStatus { mut discard, state } = status;
+    let state = match state {
+        Ok(state) => state,
+        Err(error) => return Stepped { discard, turn: Err(error) },
+    };
+    let turn = match state {
+        ConnectionState::EncodeTlsData(mut data) => encode(&mut data, outgoing).map(|()| None),
+        ConnectionState::TransmitTlsData(data) => {
+            data.done();
+            Ok(None)
+        }
+        ConnectionState::ReadTraffic(mut traffic) => {
+            let mut read = Ok(None);
+            while let Some(record) = traffic.next_record() {
+                match record {
+                    Ok(record) => {
+                        discard += record.discard;
+                        decrypted.extend_from_slice(record.payload);
+                    }
+                    Err(error) => read = Err(error),
+                }
+            }
+            read
+        }
+        ConnectionState::WriteTraffic(mut traffic) => match plain.take() {
+            Some(plain) => encrypt(&mut traffic, plain, outgoing).map(|()| Some(Turn::Open)),
+            None => Ok(Some(Turn::Open)),
+        },
+        ConnectionState::BlockedHandshake => Ok(Some(Turn::NeedsMore)),
+        ConnectionState::PeerClosed => Ok(Some(Turn::Ended)),
+        ConnectionState::Closed => match plain {
+            Some(_) => Err(rustls::Error::General("the connection is over".to_owned())),
+            None => Ok(Some(Turn::Ended)),
+        },
+        // Neither side offers early data.
+        _ => Err(rustls::Error::General("an unexpected state".to_owned())),
+    };
+    Stepped { discard, turn }
+}
+
+fn encode<Data>(
+    data: &mut EncodeTlsData<'_, Data>,
+    outgoing: &mut Outgoing,
+) -> Result<(), rustls::Error> {
+    let mut size = FRAGMENT_BYTES;
+    loop {
+        match outgoing.append(size, |room| data.encode(room)) {
+            Ok(()) => return Ok(()),
+            Err(EncodeError::InsufficientSize(needs)) => size = needs.required_size,
+            Err(EncodeError::AlreadyEncoded) => return Ok(()),
+        }
+    }
+}
+
+fn encrypt<Data>(
+    traffic: &mut WriteTraffic<'_, Data>,
+    plain: &[u8],
+    outgoing: &mut Outgoing,
+) -> Result<(), rustls::Error> {
+    // One more, as an update of the keys takes it.
+    let records = plain.len() / FRAGMENT_BYTES + 2;
+    let mut size = plain.len() + records * RECORD_BYTES;
+    loop {
+        match outgoing.append(size, |room| traffic.encrypt(plain, room)) {
+            Ok(()) => return Ok(()),
+            Err(EncryptError::InsufficientSize(needs)) => size = needs.required_size,
+            Err(EncryptError::EncryptExhausted) => return Err(rustls::Error::EncryptError),
+        }
+    }
+}
+
+fn finish<Data>(status: UnbufferedStatus<'_, '_, Data>, outgoing: &mut Outgoing) -> bool {
+    match status.state {
+        Ok(ConnectionState::WriteTraffic(mut traffic)) => {
+            outgoing.append(RECORD_BYTES, |room| traffic.queue_close_notify(room)).is_ok()
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,359 @@
+//! Flows over TLS against each other, without sockets.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hopbench_model::{Fault, Nanos};
+use proptest::prelude::*;
+use rustls::ServerConfig;
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::version::{TLS12, TLS13};
+
+use super::*;
+use crate::measure::recorder::Live;
+use crate::measure::window::Window;
+
+/// Asks with a message, and takes one of a size as the answer; so often on one connection.
+struct Asker {
+    message: Vec<u8>,
+    sent: usize,
+    answer: usize,
+    got: Vec<u8>,
+    rounds: u32,
+    /// How it ended, once it has.
+    ended: Option<Result<(), String>>,
+}
+
+impl Flow for Asker {
+    fn start(&mut self, _now: Nanos) -> Op {
+        Op::Connect
+    }
+
+    fn on(&mut self, event: Event<'_>, _now: Nanos, _out: &mut Recorder) -> Op {
+        match event {
+            Event::Connected => Op::Send,
+            Event::Sent(n) => {
+                self.sent += n;
+                if self.sent < self.message.len() { Op::Send } else { Op::Recv(self.answer) }
+            }
+            Event::Received(bytes) => {
+                self.got.extend_from_slice(bytes);
+                if self.got.len() < self.answer {
+                    return Op::Recv(self.answer - self.got.len());
+                }
+                self.rounds -= 1;
+                self.sent = 0;
+                if self.rounds > 0 {
+                    self.got.clear();
+                    return Op::Send;
+                }
+                self.ended = Some(Ok(()));
+                Op::Disconnect
+            }
+            Event::Disconnected => Op::End,
+            Event::Failed(error) => {
+                self.ended = Some(Err(error.to_string()));
+                Op::End
+            }
+            other => Op::Abort(Box::new(Fault::measuring(format!("{other:?}")))),
+        }
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        &self.message[self.sent..]
+    }
+}
+
+/// Takes messages of a size and answers each with as much of it, or with filler.
+struct Answerer {
+    message: usize,
+    /// The length of an answer of filler; `None`: the message goes back.
+    filler: Option<usize>,
+    got: Vec<u8>,
+    sent: usize,
+    /// Whether the peer said that it sends no more.
+    was_told: bool,
+}
+
+impl Answerer {
+    fn next(&self) -> Op {
+        match self.filler {
+            Some(all) if self.sent < all => Op::SendFill(all - self.sent),
+            None if self.sent < self.message => Op::Send,
+            _ => Op::Recv(self.message),
+        }
+    }
+}
+
+impl Flow for Answerer {
+    fn start(&mut self, _now: Nanos) -> Op {
+        Op::Recv(self.message)
+    }
+
+    fn on(&mut self, event: Event<'_>, _now: Nanos, _out: &mut Recorder) -> Op {
+        match event {
+            Event::Received(bytes) => {
+                if self.got.len() == self.message {
+                    self.got.clear();
+                }
+                self.got.extend_from_slice(bytes);
+                self.sent = 0;
+                if self.got.len() < self.message {
+                    return Op::Recv(self.message - self.got.len());
+                }
+                self.next()
+            }
+            Event::Sent(n) => {
+                self.sent += n;
+                self.next()
+            }
+            Event::Closed => {
+                self.was_told = true;
+                Op::End
+            }
+            _ => Op::End,
+        }
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        &self.got[self.sent..]
+    }
+}
+
+/// An end of a connection that no kernel has.
+struct End<F> {
+    flow: Layer<F>,
+    op: Option<Op>,
+    out: Recorder,
+    /// What came for it, and whether more may come.
+    inbox: VecDeque<u8>,
+    is_open: bool,
+}
+
+impl<F: Flow> End<F> {
+    fn new(flow: Layer<F>) -> Self {
+        let window = Arc::new(Window::default());
+        window.open(0, 0, Nanos::MAX);
+        let out = Recorder::new(window, Arc::new(Live::default()), false);
+        Self { flow, op: None, out, inbox: VecDeque::new(), is_open: true }
+    }
+
+    /// Does what the flow wants; what it sends goes to `peer`. Whether anything was done.
+    fn step(&mut self, chunk: usize, peer: &mut (VecDeque<u8>, bool)) -> bool {
+        let Some(op) = self.op.take() else { return false };
+        let next = match &op {
+            Op::Connect => self.flow.on(Event::Connected, 1, &mut self.out),
+            Op::Send => {
+                let bytes = self.flow.outgoing();
+                let bytes = &bytes[..bytes.len().min(chunk)];
+                assert!(!bytes.is_empty(), "it sends nothing");
+                peer.0.extend(bytes);
+                let sent = bytes.len();
+                self.flow.on(Event::Sent(sent), 1, &mut self.out)
+            }
+            Op::Recv(most) => {
+                let bytes: Vec<u8> =
+                    self.inbox.drain(..self.inbox.len().min(chunk).min(*most)).collect();
+                match (bytes.is_empty(), self.is_open) {
+                    (false, _) => self.flow.on(Event::Received(&bytes), 1, &mut self.out),
+                    (true, false) => self.flow.on(Event::Closed, 1, &mut self.out),
+                    (true, true) => {
+                        self.op = Some(op);
+                        return false;
+                    }
+                }
+            }
+            Op::FinishSending => {
+                peer.1 = false;
+                self.flow.on(Event::FinishedSending, 1, &mut self.out)
+            }
+            Op::Disconnect => {
+                peer.1 = false;
+                self.flow.on(Event::Disconnected, 1, &mut self.out)
+            }
+            Op::End => {
+                peer.1 = false;
+                return false;
+            }
+            other => panic!("an unexpected {other:?}"),
+        };
+        self.op = Some(next);
+        true
+    }
+}
+
+/// Runs both ends until neither can go on. Each moves so many bytes at once.
+fn pump<A: Flow, B: Flow>(client: &mut End<A>, server: &mut End<B>, chunks: &[usize]) {
+    client.op = Some(client.flow.start(1));
+    server.op = Some(server.flow.start(1));
+    let mut chunks = chunks.iter().copied().cycle();
+    for _ in 0..1_000_000 {
+        let chunk = chunks.next().unwrap_or(usize::MAX);
+        let mut to = (std::mem::take(&mut server.inbox), server.is_open);
+        let client_moved = client.step(chunk, &mut to);
+        (server.inbox, server.is_open) = to;
+        let mut to = (std::mem::take(&mut client.inbox), client.is_open);
+        let server_moved = server.step(chunk, &mut to);
+        (client.inbox, client.is_open) = to;
+        if !client_moved && !server_moved {
+            return;
+        }
+    }
+    panic!("it does not end");
+}
+
+/// A certificate in PEM, and a server that shows it.
+fn server_of(name: &str) -> (String, TlsServer) {
+    let own = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13, &TLS12])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![own.cert.der().clone()], key.into())
+        .unwrap();
+    (own.cert.pem(), TlsServer { config: Arc::new(config), handshake_ns: 1_000_000 })
+}
+
+fn settings<'a>(name: &'a str, authorities: Option<&'a str>) -> TlsClientSettings<'a> {
+    TlsClientSettings {
+        name,
+        authorities,
+        trusts_anybody: authorities.is_none(),
+        version: None,
+        resumes: true,
+        protocols: &[],
+    }
+}
+
+fn asker(message: usize, answer: usize, rounds: u32) -> Asker {
+    let message = (0..message).map(|i| (i * 31 % 251) as u8).collect();
+    Asker { message, sent: 0, answer, got: Vec::new(), rounds, ended: None }
+}
+
+fn answerer(message: usize, filler: Option<usize>) -> Answerer {
+    Answerer { message, filler, got: Vec::new(), sent: 0, was_told: false }
+}
+
+/// The ends of a connection after all was said.
+type Said = (End<Asker>, End<Answerer>);
+
+fn said(
+    client: &TlsClient,
+    server: &TlsServer,
+    (asks, answers): (Asker, Answerer),
+    chunks: &[usize],
+) -> Said {
+    let mut client = End::new(Layer::client(Some(client), asks));
+    let mut server = End::new(Layer::server(server.clone(), &filler(), answers));
+    pump(&mut client, &mut server, chunks);
+    (client, server)
+}
+
+fn inner<F>(end: &End<F>) -> &F {
+    match &end.flow {
+        Layer::Plain(flow) => flow,
+        Layer::Tls(secured) => &secured.inner,
+    }
+}
+
+fn extra<F>(end: &End<F>, name: &str) -> f64 {
+    end.out.tallies().2.get(name).copied().unwrap_or(0.0)
+}
+
+#[test]
+fn what_is_said_arrives_in_both_versions() {
+    let (pem, server) = server_of("h.test");
+    for version in ["1.2", "1.3"] {
+        let settings =
+            TlsClientSettings { version: Some(version), ..settings("h.test", Some(&pem)) };
+        let client = settings.client().unwrap();
+        let flows = (asker(70_000, 70_000, 3), answerer(70_000, None));
+        let (client, server) = said(&client, &server, flows, &[usize::MAX]);
+        assert_eq!(inner(&client).ended, Some(Ok(())), "TLS {version}");
+        assert_eq!(inner(&client).got, inner(&client).message, "TLS {version}");
+        assert!(inner(&server).was_told, "the end was not announced in TLS {version}");
+        assert_eq!((extra(&client, HANDSHAKES), extra(&server, HANDSHAKES)), (1.0, 1.0));
+        let handshakes = client.out.histograms().find(|(kind, _)| *kind == LatencyKind::Tls);
+        assert_eq!(handshakes.map(|(_, histogram)| histogram.count()), Some(1));
+    }
+}
+
+#[test]
+fn a_server_must_be_whom_it_says_and_known() {
+    let (pem, server) = server_of("h.test");
+    let (other, _) = server_of("h.test");
+    let ended = |settings: TlsClientSettings<'_>| {
+        let flows = (asker(10, 10, 1), answerer(10, None));
+        let (client, server) = said(&settings.client().unwrap(), &server, flows, &[100]);
+        assert_eq!(
+            extra(&server, HANDSHAKES) as u32,
+            u32::from(inner(&client).ended == Some(Ok(())))
+        );
+        inner(&client).ended.clone().unwrap()
+    };
+    assert_eq!(ended(settings("h.test", Some(&pem))), Ok(()));
+    let wrong_name = ended(settings("other.test", Some(&pem))).unwrap_err();
+    assert!(wrong_name.contains("TLS: invalid peer certificate"), "{wrong_name}");
+    let unknown = ended(settings("h.test", Some(&other))).unwrap_err();
+    assert!(unknown.contains("TLS: invalid peer certificate"), "{unknown}");
+    assert_eq!(ended(settings("other.test", None)), Ok(()), "it trusts anybody");
+}
+
+#[test]
+fn sessions_are_resumed_unless_they_must_not_be() {
+    let (pem, server) = server_of("h.test");
+    for (version, resumes) in [("1.2", true), ("1.3", true), ("1.2", false), ("1.3", false)] {
+        let settings =
+            TlsClientSettings { version: Some(version), resumes, ..settings("h.test", Some(&pem)) };
+        let client = settings.client().unwrap();
+        let resumed = |client: &TlsClient| {
+            let flows = (asker(10, 10, 1), answerer(10, None));
+            extra(&said(client, &server, flows, &[usize::MAX]).0, RESUMED) as u32
+        };
+        assert_eq!(resumed(&client), 0, "the first one");
+        assert_eq!(resumed(&client), u32::from(resumes), "TLS {version}");
+        assert_eq!(resumed(&client.apart()), 0, "another thread knows nothing of it");
+    }
+}
+
+#[test]
+fn garbage_ends_a_handshake() {
+    let (_, server) = server_of("h.test");
+    let mut server = End::new(Layer::server(server, &filler(), answerer(10, None)));
+    server.op = Some(server.flow.start(1));
+    server.inbox.extend(*b"GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut told = (VecDeque::new(), true);
+    while server.step(usize::MAX, &mut told) {}
+    assert!(matches!(server.op, None | Some(Op::End)) && !told.1, "it goes on");
+    // An alert, unless it came before the version of the records was known.
+    let told: Vec<u8> = told.0.into();
+    assert!(told.is_empty() || told[0] == 21, "{told:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// However a network cuts the records, and whatever the sizes of messages are.
+    #[test]
+    fn any_cut_of_the_records_gives_the_same(
+        message in 1_usize..40_000,
+        filler in proptest::option::of(1_usize..200_000),
+        rounds in 1_u32..3,
+        chunks in proptest::collection::vec(1_usize..9_000, 1..8),
+        is_old: bool,
+    ) {
+        let (pem, server) = server_of("h.test");
+        let version = Some(if is_old { "1.2" } else { "1.3" });
+        let settings = TlsClientSettings { version, ..settings("h.test", Some(&pem)) };
+        let client = settings.client().unwrap();
+        let flows = (asker(message, filler.unwrap_or(message), rounds), answerer(message, filler));
+        let (client, server) = said(&client, &server, flows, &chunks);
+        prop_assert_eq!(&inner(&client).ended, &Some(Ok(())));
+        prop_assert_eq!(inner(&client).got.len(), filler.unwrap_or(message));
+        if filler.is_none() {
+            prop_assert_eq!(&inner(&client).got, &inner(&client).message);
+        }
+        prop_assert!(inner(&server).was_told);
+    }
+}

@@ -1,0 +1,187 @@
+//! `http` over TLS: known answers, conservation, and a real peer.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+
+use hopbench_model::{Counter, EngineKind, Job, LatencyKind, SECOND, Schedule};
+use hopbench_sys::clock;
+use serde_json::{Value, json};
+
+use crate::ours::Ours;
+use crate::peers::Peer;
+use crate::rig::{self, MS, Measured};
+use crate::{engines, job};
+
+/// A job with these parameters beside the URL, and the target that it was run against.
+fn against_ours(mut job: Job, target: &str, more: &[(&str, Value)]) -> Measured {
+    let ours = Ours::over_tls();
+    job.params["url"] = json!(ours.url(target).replace("http://", "https://"));
+    for (name, value) in more {
+        job.params[*name] = value.clone();
+    }
+    let seen = rig::run_client(&job, ours.address).unwrap();
+    ours.stop();
+    assert_eq!(json!(seen.client.errors), json!({}));
+    seen
+}
+
+fn insecure() -> [(&'static str, Value); 1] {
+    [("insecure_tls", json!(true))]
+}
+
+#[test]
+fn every_engine_speaks_it_and_loses_nothing() {
+    for job in engines(&job(json!({}))) {
+        let seen = against_ours(job, "/?size=100000", &insecure());
+        let (engine, figures) = (seen.job.engine, seen.figures());
+        assert!(seen.client(Counter::Counted) > 0, "{engine}");
+        assert_eq!(figures.metrics["response_body_bytes"], 100_000.0, "{engine}");
+        assert_eq!(figures.metrics["tls_handshakes"], 4.0, "one a connection with {engine}");
+        assert!(seen.client.settings["tls"].starts_with("TLSv1_3 "), "{:?}", seen.client.settings);
+        assert_eq!(seen.client.settings["tls_certificate"], "not checked: --insecure-tls");
+    }
+}
+
+#[test]
+fn a_body_goes_there_and_back() {
+    let params = json!({"method": "POST", "body_size": "300000B", "expect_size": "300000B"});
+    for version in ["1.2", "1.3"] {
+        let more = [("insecure_tls", json!(true)), ("tls_version", json!(version))];
+        let seen = against_ours(job(params.clone()), "/?echo", &more);
+        let figures = seen.figures();
+        assert!(seen.client(Counter::Counted) > 0, "TLS {version}");
+        assert_eq!(figures.metrics["response_body_bytes"], 300_000.0, "TLS {version}");
+        assert!(!figures.metrics.contains_key("unexpected_sizes"), "TLS {version}");
+    }
+}
+
+#[test]
+fn a_delay_is_seen_as_it_is() {
+    let mut delayed = Job { schedule: Schedule::Rate(50.0), ..job(json!({})) };
+    delayed.timing.window_ns = SECOND / 2;
+    for job in engines(&delayed) {
+        let seen = against_ours(job, "/?delay=5ms", &insecure());
+        for kind in [LatencyKind::Service, LatencyKind::Response] {
+            let histogram = seen.latency(kind);
+            assert!(histogram.min() >= 5 * MS, "{kind:?}: {}", histogram.min());
+            let p50 = histogram.percentile(50.0);
+            assert!(p50 < 8 * MS, "{kind:?} with {}: {p50}", seen.job.engine);
+        }
+    }
+}
+
+#[test]
+fn new_connections_resume_unless_they_must_not() {
+    for (version, resumes) in [("1.2", true), ("1.3", true), ("1.3", false)] {
+        let more = [
+            ("insecure_tls", json!(true)),
+            ("no_keep_alive", json!(true)),
+            ("tls_version", json!(version)),
+            ("no_tls_resumption", json!(!resumes)),
+        ];
+        let seen = against_ours(job(json!({})), "/", &more);
+        let of = |name: &str| seen.figures().metrics.get(name).copied().unwrap_or(0.0);
+        let (all, resumed) = (of("tls_handshakes"), of("tls_resumed"));
+        assert!(all >= seen.client(Counter::Completed) as f64, "{all}");
+        // The first ones of each connection slot may be on their way together.
+        let expected = if resumes { all - 4.0..=all } else { 0.0..=0.0 };
+        assert!(expected.contains(&resumed), "{resumed} of {all} with TLS {version}");
+        let handshakes = seen.latency(LatencyKind::Tls);
+        assert!(handshakes.count() > 0 && handshakes.min() > 0);
+        let connects = seen.latency(LatencyKind::Connect);
+        assert!(connects.percentile(50.0) >= handshakes.percentile(50.0), "it is a part of it");
+    }
+}
+
+#[test]
+fn who_does_not_agree_is_found_before_anything_is_measured() {
+    let refused = |url: String, address: SocketAddr, more: &[(&str, Value)]| -> String {
+        let mut job = job(json!({"url": url}));
+        more.iter().for_each(|(name, value)| job.params[*name] = value.clone());
+        rig::run_client(&job, address).map(drop).unwrap_err().text
+    };
+    let ours = Ours::over_tls();
+    let url = format!("https://{}/", ours.address);
+    let (other, _) = crate::ours::certificate();
+    let unknown = refused(url.clone(), ours.address, &[("tls_authorities", json!(other))]);
+    assert!(unknown.contains("its certificate is not trusted"), "{unknown}");
+    assert!(unknown.contains("--insecure-tls"), "{unknown}");
+    ours.cut();
+    let plain = Peer::start(|mut connection| {
+        connection.write(crate::peers::SMALL);
+    });
+    let why = refused(format!("https://{}/", plain.address), plain.address, &insecure());
+    assert!(why.contains("does it speak TLS there?"), "{why}");
+}
+
+/// `openssl s_server`, which answers each connection with a page and closes it.
+struct OpenSsl {
+    child: Child,
+    address: SocketAddr,
+    folder: tempfile::TempDir,
+}
+
+impl OpenSsl {
+    /// `None`: it is not installed, and nobody says that it has to be.
+    fn start(version: &str) -> Option<Self> {
+        let (pem, key) = crate::ours::certificate();
+        let folder = tempfile::tempdir().unwrap();
+        let [certificate, private] = [("c.pem", &pem), ("k.pem", &key)].map(|(name, text)| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        });
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new("openssl");
+        command.args([
+            "s_server",
+            "-www",
+            "-quiet",
+            version,
+            "-accept",
+            &format!("127.0.0.1:{port}"),
+        ]);
+        command.arg("-cert").arg(certificate).arg("-key").arg(private);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let Ok(child) = command.spawn() else {
+            let required = std::env::var("HOPBENCH_REQUIRE_TOOLS").as_deref() == Ok("1");
+            assert!(!required, "openssl is not installed");
+            return None;
+        };
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let until = clock::now() + 5 * SECOND;
+        while TcpStream::connect(address).is_err() {
+            assert!(clock::now() < until, "openssl does not listen");
+            clock::sleep_until(clock::now() + 10 * MS);
+        }
+        Some(Self { child, address, folder })
+    }
+}
+
+impl Drop for OpenSsl {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_server_of_another_library_is_understood() {
+    for (flag, agreed) in [("-tls1_2", "TLSv1_2 "), ("-tls1_3", "TLSv1_3 ")] {
+        let Some(peer) = OpenSsl::start(flag) else { return };
+        let authority = std::fs::read_to_string(peer.folder.path().join("c.pem")).unwrap();
+        let params = json!({
+            "url": format!("https://{}/", peer.address),
+            "tls_authorities": authority,
+            "tls_name": crate::ours::NAME,
+            "no_keep_alive": true,
+        });
+        let one = Job { connections: 1, ..job(params) };
+        let seen =
+            rig::run_client(&Job { engine: EngineKind::Epoll, ..one }, peer.address).unwrap();
+        assert_eq!(json!(seen.client.errors), json!({}), "{flag}");
+        assert!(seen.client(Counter::Counted) > 0, "{flag}");
+        assert!(seen.client.settings["tls"].starts_with(agreed), "{:?}", seen.client.settings);
+        assert!(!seen.client.settings.contains_key("tls_certificate"), "it was checked");
+    }
+}
