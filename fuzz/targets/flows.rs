@@ -1,11 +1,11 @@
-//! First bytes of connections, flow headers and UDP registrations.
+//! First bytes of connections, first records of TLS, flow headers and UDP registrations.
 #![no_main]
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_wire::udp::{self, CookieJar, RegistrationReply};
 use hopbench_wire::{
-    FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES, Token, classify,
+    ClientHello, FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES, Token, classify,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -20,6 +20,15 @@ fn first(input: &[u8]) {
         let earlier = classify(&input[..end]);
         assert!(earlier == First::NeedMore || earlier == verdict);
     }
+}
+
+fn hello(input: &[u8]) {
+    let Some(hello) = ClientHello::read(input) else { return };
+    let offered: usize = hello.protocols().map(|protocol| protocol.len() + 1).sum();
+    assert!(offered < input.len() && (offered == 0 || hello.names_somebody()));
+    // What follows its first record changes nothing.
+    let longer = [input, b"more"].concat();
+    assert_eq!(ClientHello::read(&longer), Some(hello));
 }
 
 fn header(bytes: &[u8; FLOW_HEADER_BYTES], key: &FlowKey) {
@@ -57,6 +66,7 @@ fn registration(datagram: &[u8], key: &FlowKey, jar: &CookieJar) {
 fuzz_target!(|input: &[u8]| {
     let (key, jar) = (FlowKey::new([7; 32]), CookieJar::new([9; 32]));
     first(input);
+    hello(input);
     registration(input, &key, &jar);
     let Some(bytes) = input.first_chunk() else { return };
     header(bytes, &key);
