@@ -94,6 +94,7 @@ pub fn target_config() -> Result<Arc<ServerConfig>, TlsError> {
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     // Any number of clients resumes: what a session needs is in its ticket.
     config.ticketer = rustls::crypto::ring::Ticketer::new()?;
+    config.session_storage = Arc::new(NoServerSessionStorage {});
     config.max_early_data_size = 0;
     Ok(Arc::new(config))
 }

@@ -175,7 +175,10 @@ fn serve(
     };
     let tls = context.tls.clone().map(|config| {
         let handshake_ns = settings.timeouts.head_ns;
-        (TlsServer { config, handshake_ns }, secured::filler())
+        // Strangers are told to read so much in a time, and hold what they do not.
+        let most_plain_bytes =
+            if strangers.is_some() { secured::RECORD_BYTES } else { secured::MOST_PLAIN };
+        (TlsServer { config, handshake_ns, most_plain_bytes }, secured::filler())
     });
     let settings = Arc::new(settings);
     workers::server(context, &setup, move |accepted| {

@@ -38,8 +38,8 @@ pub use fault::{Fault, FaultKind, Problem, with_causes};
 pub use job::{CpuSet, EngineKind, Job, LATE_NS, Pacing, SCHEDULE_KEPT, Schedule, Timing};
 pub use job::{Params, Pattern, Transport, Unit, WorkloadKind};
 pub use plan::{
-    Affinity, BYPASSES_PROXY, FLAGS_HEADER, Gateways, HttpVersion, IpFamily, MeshMode, Path, Place,
-    Variant, Via, nodes_text, proxy_role,
+    Affinity, BYPASSES_PROXY, FLAGS_HEADER, Gateways, HttpVersion, IpFamily, MeshMode, NODE_PROXY,
+    Path, Place, Variant, Via, nodes_text, proxy_role,
 };
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};

@@ -19,7 +19,9 @@ pub use cluster::{
     ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PodNetwork,
     PrometheusSpec, ServerImage,
 };
-pub use mesh::{BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, Variant, proxy_role};
+pub use mesh::{
+    BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, NODE_PROXY, Variant, proxy_role,
+};
 pub use path::{Affinity, Gateways, IpFamily, Path, Place, Via, nodes_text};
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};

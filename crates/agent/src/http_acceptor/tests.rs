@@ -16,7 +16,7 @@ const MS: Nanos = 1_000_000;
 
 /// Somebody who answers each connection with a name, and reads nothing.
 fn named(name: &'static str) -> TargetAcceptor {
-    Arc::new(move |socket| {
+    Arc::new(move |socket: Socket, _| {
         socket.send(name.as_bytes()).unwrap();
         // A client that is not done sends into the void; what it wrote before is read here.
         let _ = socket.recv(&mut [0; 4096]);

@@ -6,7 +6,7 @@ pub enum TlsError {
     /// No certificate could be made.
     #[error("cannot make the {end} certificate: {source}")]
     Certificate {
-        /// `server` or `client`.
+        /// `server`, `client` or `target`.
         end: &'static str,
         /// What the generator says.
         source: rcgen::Error,

@@ -62,6 +62,10 @@ pub const RIGHTS: &[Right] = &[
     Right { only_for: CLASS, ..right(GATEWAY_GROUP, "gatewayclasses", &["list"], false) },
     Right { only_for: INGRESS, ..right(INGRESS_GROUP, "ingresses", &["create", "get"], true) },
     Right { only_for: INGRESS, ..right(INGRESS_GROUP, "ingressclasses", &["list"], false) },
+    Right {
+        only_for: "`mesh: cilium`",
+        ..right("cilium.io", "ciliumnetworkpolicies", &["create"], true)
+    },
     Right { only_for: "sidecars of hopbench's own", ..right("", "secrets", &["patch"], true) },
     // Their ports are not in the pod's network, where a port-forward looks.
     Right {

@@ -14,6 +14,7 @@ use hopbench_testbed::placement::{Endpoints, Met, Placement, PodId};
 use k8s_openapi::api::core::v1::{Container, Pod};
 use serde_json::json;
 
+use super::on_nodes;
 use super::ports::{Ports, list};
 use crate::api::labels::{VARIANT, label};
 use crate::objects::containers::SIDECAR;
@@ -124,11 +125,11 @@ fn injected(provider: MeshProvider, pod: &Pod) -> Option<&Container> {
 /// Why a pod that asked for a sidecar has none; `None`: it has one, or did not ask.
 pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
     let provider = built.spec.mesh.provider;
-    if provider.is_on_nodes() {
-        return None;
-    }
     if !built.placement.sidecars.contains_key(id) || injected(provider, pod).is_some() {
         return None;
+    }
+    if provider.is_on_nodes() {
+        return on_nodes::lacking_capture(provider, pod);
     }
     let revision = built
         .spec

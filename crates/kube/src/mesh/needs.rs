@@ -10,8 +10,9 @@ use crate::plan::gateways;
 /// Why the proxies of a path do not take what a point sends.
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, job: &Job) -> Option<String> {
     let is_cilium = spec.mesh.provider == MeshProvider::Cilium && !path.mesh.is_none();
-    let takes = job.kind().is_http() || job.bypasses_proxies();
-    (is_cilium && !takes).then(|| "Cilium's proxy takes HTTP only".to_owned())
+    let is_plain_http = job.kind().is_http() && job.params["tls"] != true;
+    let takes = is_plain_http || job.bypasses_proxies();
+    (is_cilium && !takes).then(|| "Cilium's proxy takes HTTP only, and none over TLS".to_owned())
 }
 
 /// The unmet needs of a path's proxies.
@@ -59,7 +60,7 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     }
     if spec.mesh.provider != MeshProvider::Envoy {
         let impossible = if ends.captured {
-            on_nodes::impossible(spec.mesh.provider, ends)
+            on_nodes::impossible(spec, ends)
         } else {
             injected::impossible(spec.mesh.provider, ends)
         };

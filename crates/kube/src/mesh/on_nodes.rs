@@ -5,16 +5,19 @@
 //! it. What it counts belongs to a path as far as it names the pods.
 
 pub(crate) mod cilium;
+mod node_mesh;
 mod ztunnel;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::future::{join_all, try_join_all};
-use hopbench_model::{Fault, MeshProvider};
+use futures::future::{join_all, try_join, try_join_all};
+use hopbench_model::{ClusterSpec, Fault, MeshProvider, NODE_PROXY, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, PodId};
-use hopbench_testbed::{Counters, Proxy, Route, of_proxy};
+use hopbench_testbed::{AgentId, Counters, Proxy, Route, of_proxy};
 use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
 
+use self::node_mesh::{NodeMesh, PathPods};
 use super::admin::{self, Door};
 use crate::api::access::Access;
 use crate::api::client::Api;
@@ -23,30 +26,7 @@ use crate::api::labels::{VARIANT, label};
 use crate::objects::sidecar::Sidecar;
 use crate::observe::meters::target::MeterTarget;
 use crate::provision::built::Built;
-use crate::provision::proxy_pods::{self, NODE_PROXY, NodeProxy, ProxyPod, named};
-
-/// A mesh with its proxies on the nodes.
-struct NodeMesh {
-    /// Its proxy in a word.
-    proxy: &'static str,
-    /// Labels of the pods that carry traffic. Of several sets the first that a node has counts.
-    carry: &'static [&'static str],
-    /// Labels of the pods that tell what was carried.
-    count: &'static str,
-    /// The port and the path of their metrics.
-    metrics: (u16, &'static str),
-    /// The counters in their metrics that are about the pods of a path.
-    read: fn(&str, &PathPods<'_>) -> Result<BTreeMap<String, u64>, String>,
-    /// What to do if its metrics are not there.
-    remedy: &'static str,
-}
-
-/// The names of a path's pods, as metrics say them.
-struct PathPods<'a> {
-    namespace: &'a str,
-    clients: BTreeSet<&'a str>,
-    servers: BTreeSet<&'a str>,
-}
+use crate::provision::proxy_pods::{self, NodeProxy, ProxyPod, named};
 
 fn of(provider: MeshProvider) -> Option<&'static NodeMesh> {
     match provider {
@@ -62,11 +42,9 @@ pub(crate) fn partly(provider: MeshProvider, ends: &Endpoints, bypassed: bool) -
     is_partly.then(|| cilium::PARTLY.to_owned())
 }
 
-/// The labels and annotations of a plan's pods.
+/// The labels and annotations of a plan's pods. A namespace may put its pods into the mesh, so that
+/// those outside say it, too.
 pub(super) fn sidecars(provider: MeshProvider, placement: &Placement) -> BTreeMap<PodId, Sidecar> {
-    if !placement.is_proxied() {
-        return BTreeMap::new();
-    }
     let of_pod = |pod: &PodId| {
         let mut parts = Sidecar { is_on_node: true, ..Sidecar::default() };
         parts.labels = match provider {
@@ -83,15 +61,38 @@ pub(super) fn sidecars(provider: MeshProvider, placement: &Placement) -> BTreeMa
 }
 
 /// Reasons why a path cannot be measured with such a mesh, with remedies.
-pub(super) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(String, &'static str)> {
+pub(super) fn impossible(spec: &ClusterSpec, ends: &Endpoints) -> Vec<(String, &'static str)> {
+    let (provider, path) = (spec.mesh.provider, &ends.path);
     let mut all = Vec::new();
+    for place in ends.sidecar_places() {
+        let network = spec.networks.get(&place.network);
+        if network.is_some_and(|network| network.interface.is_some()) {
+            let why = format!("{place}: a network beside the pod's own is in no mesh");
+            all.push((why, "take the pods' own network, or leave `mesh` out"));
+        }
+    }
+    let mut nodes = path.from.nodes();
+    let is_local = nodes.any(|from| path.to.nodes().any(|to| to == from));
+    let is_ambient = provider == MeshProvider::IstioAmbient;
+    if is_ambient && path.mesh.has_server() && path.from.network == "host" && is_local {
+        all.push((
+            "ztunnel lets pass what a node sends to its own pods".to_owned(),
+            "take another node, or a pod",
+        ));
+    }
+    let is_known = matches!(path.via, Via::Direct | Via::ClusterIp);
+    if provider == MeshProvider::Cilium && path.mesh.has_client() && !is_known {
+        let why =
+            format!("`via: {}`: on the way out there is another port than the server's", path.via);
+        all.push((why, "`mesh: server`, `via: direct` or `via: cluster-ip`"));
+    }
     if !ends.gateways.is_empty() {
         all.push((
             format!("a gateway of hopbench's own is no part of {}", provider.name()),
             "name the mesh's gateway under `gateway:`, and say `via: gateway`",
         ));
     }
-    if let Some(variant) = &ends.path.variant {
+    if let Some(variant) = &path.variant {
         let plain = hopbench_model::Variant {
             name: variant.name.clone(),
             annotations: variant.annotations.clone(),
@@ -145,12 +146,14 @@ pub(crate) fn find(
     ends: &Endpoints,
     servers: &[PodId],
 ) -> Result<Vec<NodeProxy>, Fault> {
-    let Some(mesh) = of(built.spec.mesh.provider).filter(|_| built.placement.is_proxied()) else {
+    let has_mesh = !built.placement.sidecars.is_empty();
+    let Some(mesh) = of(built.spec.mesh.provider).filter(|_| has_mesh) else {
         return Ok(Vec::new());
     };
-    let (carry, count) = access.ask("the mesh's pods", async {
-        futures::try_join!(everywhere(access, mesh.carry), everywhere(access, &[mesh.count]))
-    })?;
+    let (carry, count) = access.ask(
+        "the mesh's pods",
+        try_join(everywhere(access, mesh.carry), everywhere(access, &[mesh.count])),
+    )?;
     let mut nodes: Vec<&str> = Vec::new();
     for pod in met(ends, servers) {
         let Some(node) = built.nodes.get(&pod.place.node) else { continue };
@@ -198,6 +201,18 @@ pub(super) fn targets(built: &Built, route: &Route) -> Vec<MeterTarget> {
     proxy_pods::targets(carrying(known(built, &route.path)))
 }
 
+/// Why a pod that is to be in the mesh is not; `None`: it is, or nobody says it.
+pub(super) fn lacking_capture(provider: MeshProvider, pod: &Pod) -> Option<String> {
+    let is_ambient = provider == MeshProvider::IstioAmbient;
+    let is_captured = pod.annotations().get(ztunnel::CAPTURED).is_some_and(|is| is == "enabled");
+    (is_ambient && !is_captured).then(|| {
+        format!(
+            "Istio's CNI agent did not take it into the mesh (annotation {}): is it on this node?",
+            ztunnel::CAPTURED
+        )
+    })
+}
+
 /// They in words: `ztunnel on node-a (IMAGE)`.
 pub(crate) fn words(built: &Built, path: &str) -> Vec<String> {
     let Some(mesh) = of(built.spec.mesh.provider) else { return Vec::new() };
@@ -211,7 +226,12 @@ pub(crate) fn words(built: &Built, path: &str) -> Vec<String> {
 /// The counters of all proxies that a route meets, by the names of [`of_proxy`].
 pub(super) fn counters(access: &Access, built: &Built, route: &Route) -> Result<Counters, Fault> {
     let Some(mesh) = of(built.spec.mesh.provider) else { return Ok(Counters::new()) };
-    let names = |agents: &'_ [hopbench_testbed::AgentId]| -> BTreeSet<&str> {
+    let is_meshed = route.proxies.iter().any(|proxy| proxy.named);
+    if built.spec.mesh.provider == MeshProvider::Cilium && !is_meshed {
+        // It tells nothing of one path alone.
+        return Ok(Counters::new());
+    }
+    let names = |agents: &[AgentId]| -> BTreeSet<&str> {
         let pods = agents.iter().filter_map(|agent| built.placement.pod(&agent.0));
         pods.filter_map(|pod| Some(built.names.get(pod)?.as_str())).collect()
     };

@@ -1,9 +1,9 @@
 //! Proof of a mesh with its proxies on the nodes, from what those counted around a trial.
 
-use hopbench_model::{MeshMode, MeshProvider, Path, Proof, Via, proxy_role};
+use hopbench_model::{
+    BYPASSES_PROXY, MeshMode, MeshProvider, NODE_PROXY, Path, Proof, Via, proxy_role,
+};
 use hopbench_testbed::{Counters, Range, Route, Seen, Sent, proxy_growth};
-
-use crate::provision::proxy_pods::NODE_PROXY;
 
 /// Evidence that the proxies took the traffic of a path, or that they did not where it names none.
 /// `counters` are those before the trial and after it.
@@ -16,20 +16,24 @@ pub(crate) fn prove(
 ) -> Vec<Proof> {
     let grown = Grown { route, counters };
     if !grown.has_any() {
-        // No path of the plan has a mesh.
-        return Vec::new();
+        let evidence = "no proxy on its nodes is known".to_owned();
+        let none = Proof { hop: NODE_PROXY.to_owned(), evidence, ok: false };
+        // Without a mesh on any path of the plan nobody looks for them.
+        return if path.mesh.is_none() { Vec::new() } else { vec![none] };
     }
-    let mode = if seen.job.bypasses_proxies() { MeshMode::None } else { path.mesh };
+    let bypassed = seen.job.bypasses_proxies();
+    let mode = if bypassed { MeshMode::None } else { path.mesh };
     let sent = Sent::all(seen);
     if provider == MeshProvider::Cilium {
-        return if mode.is_none() {
-            Vec::new()
-        } else {
-            vec![requests(&grown, sent.requests, mode)]
-        };
+        return if mode.is_none() { Vec::new() } else { vec![requests(&grown, sent.requests)] };
     }
     let ends = [("client", mode.has_client()), ("server", mode.has_server())];
-    ends.map(|(end, takes)| connections(&grown, end, takes, path, &sent, mode)).into()
+    let why = if bypassed { BYPASSES_PROXY } else { "not on this path" };
+    let proof = |(end, takes)| match takes {
+        true => connections(&grown, end, path, &sent),
+        false => idle(&grown, end, why),
+    };
+    ends.map(proof).into()
 }
 
 /// The growth of the counters of all proxies on the nodes of a route.
@@ -55,22 +59,20 @@ impl Grown<'_> {
     }
 }
 
+fn hop(end: &str) -> String {
+    format!("{end}'s ztunnel")
+}
+
+/// A ztunnel that must not have taken anything of this end.
+fn idle(grown: &Grown<'_>, end: &str, why: &str) -> Proof {
+    let all = grown.by(&format!("{end}_connections"));
+    Proof { hop: hop(end), evidence: format!("{why}: connections +{all}"), ok: all == 0 }
+}
+
 /// The connections of one end as its ztunnel counted them.
-fn connections(
-    grown: &Grown<'_>,
-    end: &str,
-    takes: bool,
-    path: &Path,
-    sent: &Sent,
-    mode: MeshMode,
-) -> Proof {
+fn connections(grown: &Grown<'_>, end: &str, path: &Path, sent: &Sent) -> Proof {
     let of = |counter: &str| grown.by(&format!("{end}_{counter}"));
     let (all, safe, bytes) = (of("connections"), of("mtls_connections"), of("bytes"));
-    let hop = format!("{end}'s ztunnel");
-    if !takes {
-        let evidence = format!("not on this path: connections +{all}");
-        return Proof { hop, evidence, ok: all == 0 };
-    }
     let by_others = matches!(&path.via, Via::Gateway(_));
     let wanted = match end {
         // A gateway keeps its connections, and opens more for itself.
@@ -79,26 +81,28 @@ fn connections(
         "server" => Range { least: sent.used.least, ..sent.connections },
         _ => sent.connections,
     };
-    let clients = if by_others {
+    let told = if by_others {
         String::new()
     } else {
         format!(", the clients opened {}", sent.connections)
     };
-    let evidence = format!("connections +{all}, {safe} of them with mTLS{clients}; bytes +{bytes}");
-    // Between two ends in the mesh nothing goes without.
-    let is_safe = mode != MeshMode::Both || by_others || safe == all;
-    Proof { hop, evidence, ok: wanted.holds(all) && is_safe && (bytes > 0 || !by_others) }
+    let evidence = format!("connections +{all}, {safe} of them with mTLS{told}; bytes +{bytes}");
+    // Between two ends in the mesh nothing goes without, where the client's ztunnel knows the
+    // server by its address.
+    let knows_server = matches!(path.via, Via::Direct | Via::ClusterIp);
+    let is_safe = path.mesh != MeshMode::Both || !knows_server || safe == all;
+    // Connections that stood before the trial show in their bytes.
+    let is_used = bytes > 0 || all > 0 && !by_others;
+    Proof { hop: hop(end), evidence, ok: wanted.holds(all) && is_safe && is_used }
 }
 
-/// The requests of a path as Cilium's agents counted them: those of others are among them.
-fn requests(grown: &Grown<'_>, sent: Range, mode: MeshMode) -> Proof {
+/// The HTTP that Cilium's agents counted on the nodes of a path: that of others is among it.
+fn requests(grown: &Grown<'_>, sent: Range) -> Proof {
     let count = grown.by("requests");
-    let passes = if mode == MeshMode::Both { 2 } else { 1 };
-    let least = sent.least * passes;
     let evidence = format!(
-        "requests +{count} on its nodes, at least {least} were to be taken; others may be among them"
+        "HTTP counted on its nodes +{count}, the clients sent {sent}; that of others is among it, and some may lack"
     );
-    Proof { hop: "Cilium's proxy".to_owned(), evidence, ok: count >= least }
+    Proof { hop: "Cilium's proxy".to_owned(), evidence, ok: count > 0 || sent.least == 0 }
 }
 
 #[cfg(test)]

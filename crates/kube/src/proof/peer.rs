@@ -118,8 +118,10 @@ fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
     if proxied && path.mesh.has_server() && !known.ends.captured {
         return *who == Who::Sidecar;
     }
-    // A proxy of the node keeps the client's address, or takes one of its own.
-    if proxied && known.ends.captured && matches!(who, Who::Sidecar | Who::Node(_)) {
+    // A proxy of the node keeps the client's address, or takes one of its own. Cilium's may be of a
+    // range that no node names.
+    let is_meshed = proxied && known.ends.captured && !path.mesh.is_none();
+    if is_meshed && matches!(who, Who::Sidecar | Who::Node(_) | Who::Unknown) {
         return true;
     }
     if proxied && !known.ends.gateways.is_empty() {

@@ -1,5 +1,5 @@
-//! Pods of others that carry the traffic of a path: those of a Gateway that a run made, and those of
-//! a mesh on the nodes.
+//! Pods of others that carry the traffic of a path: those of a Gateway that a run made, and those
+//! of a mesh on the nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -20,8 +20,6 @@ use crate::provision::pod_status;
 
 /// The name of a gateway among the proxies of a path.
 pub(crate) const GATEWAY: &str = "gateway";
-/// The name of a proxy on a node there.
-pub(crate) const NODE_PROXY: &str = "node-proxy";
 
 /// A pod of others that carries the traffic of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,8 +144,8 @@ pub(crate) fn named<'a>(
     pods.into_iter().enumerate().map(move |(number, pod)| (name(number), pod))
 }
 
-/// They as proxies of a path, by the names of [`named`]. `nodes` are the cluster's nodes by the names
-/// of the scenario's. `on_path`: whether the path names them.
+/// They as proxies of a path, by the names of [`named`]. `nodes` are the cluster's nodes by the
+/// names of the scenario's. `on_path`: whether the path names them.
 pub(crate) fn proxies<'a>(
     nodes: &BTreeMap<String, NodeFacts>,
     named: impl Iterator<Item = (String, &'a ProxyPod)>,

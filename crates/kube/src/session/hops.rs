@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{Place, Via};
+use hopbench_model::{MeshProvider, Place, Via};
 use hopbench_testbed::placement::Endpoints;
 
 use crate::mesh;
@@ -26,12 +26,14 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
         let kind = if ends.captured { "mesh of the node of" } else { "sidecar of" };
         if takes && !bypassed { Some(format!("{kind} {place}")) } else { None }
     };
+    let passes_cilium = built.spec.mesh.provider == MeshProvider::Cilium;
     hops.extend(sidecar(&path.from, path.mesh.has_client()));
     hops.push(network(&path.from));
     match &path.via {
         Via::Direct => {}
-        Via::ClusterIp if ends.is_routed_by_sidecar() && !bypassed && !ends.captured => {
-            hops.push("Service, chosen by the sidecar".to_owned());
+        Via::ClusterIp if ends.is_routed_by_sidecar() && !bypassed && !passes_cilium => {
+            let who = if ends.captured { "ztunnel" } else { "sidecar" };
+            hops.push(format!("Service, chosen by the {who}"));
         }
         // By whatever translates: kube-proxy, Cilium ...
         Via::ClusterIp => hops.push(format!("Service, translated on {}", path.from.node_text())),

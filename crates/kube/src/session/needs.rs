@@ -7,6 +7,7 @@ use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Placement, PodId};
 use hopbench_testbed::{Need, refusals};
 use serde_json::Value;
 
+use crate::api::access::Access;
 use crate::api::labels::RunIdentity;
 use crate::api::rights::{self, Right};
 use crate::mesh;
@@ -16,6 +17,7 @@ use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
 use crate::plan::gateways::{self, Routing};
 use crate::provision::gateway::Unmet;
+use crate::provision::objects;
 
 /// The resources that only some scenarios need a right to.
 pub(crate) const OPTIONAL: [&str; 6] =
@@ -114,6 +116,27 @@ pub(crate) fn of_gateway(
         paths.iter().map(need).collect()
     };
     attached.iter().flat_map(of_one).collect()
+}
+
+/// Needs of the paths through proxies on the nodes: that there are some, and that the run may make
+/// what leads to them.
+pub(crate) fn of_node_mesh(
+    access: &Access,
+    spec: &ClusterSpec,
+    placement: &Placement,
+    namespace: Option<&str>,
+) -> Vec<Need> {
+    if placement.sidecars.is_empty() {
+        return Vec::new();
+    }
+    let policy = mesh::objects(spec, placement)
+        .iter()
+        .find_map(|policy| objects::scenario::lacking(access, namespace, policy));
+    let policy = policy.map(|why| (why, "let this user create it, or leave `mesh` out"));
+    let lacking = mesh::on_nodes::lacking(access, spec.mesh.provider).or(policy);
+    let Some((why, remedy)) = lacking else { return Vec::new() };
+    let meshed = placement.paths.values().filter(|ends| !ends.path.mesh.is_none());
+    meshed.map(|ends| Need::new(Some(&ends.path), "a mesh", why.clone(), remedy)).collect()
 }
 
 /// Whether a path needs this right, which only some paths need.

@@ -56,19 +56,9 @@ impl Testbed for Cluster {
             Some(Need::new(None, "an object", why, "mend it under `objects:`, or leave it out"))
         };
         needs.extend(self.spec.objects.iter().filter_map(lacking));
-        let policies = mesh::objects(&self.spec, &placement);
-        needs.extend(policies.iter().filter_map(lacking));
-        if placement.is_proxied()
-            && let Some((why, remedy)) = self
-                .access
-                .as_ref()
-                .and_then(|access| mesh::on_nodes::lacking(access, self.spec.mesh.provider))
-        {
-            let proxied = placement.paths.values().filter(|ends| !ends.path.mesh.is_none());
-            needs.extend(
-                proxied.map(|ends| Need::new(Some(&ends.path), "a mesh", why.clone(), remedy)),
-            );
-        }
+        needs.extend(self.access.as_ref().into_iter().flat_map(|access| {
+            needs::of_node_mesh(access, &self.spec, &placement, given.as_deref())
+        }));
         needs.extend(needs::of_gateway(&self.spec, &placement, |routing| {
             let access = self.access.as_ref()?;
             gateway::lacking(access, routing)

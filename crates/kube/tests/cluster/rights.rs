@@ -191,6 +191,7 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     // are for what goes wrong: events are told then, a pod that has failed is removed, a load
     // balancer's address is waited for.
     let known = [
+        "create ciliumnetworkpolicies",
         "create pods/exec",
         "create pods/portforward",
         "delete pods",

@@ -37,10 +37,15 @@ pub(crate) const HANDSHAKES: &str = "tls_handshakes";
 /// Figure: those of them that resumed an earlier session.
 pub(crate) const RESUMED: &str = "tls_resumed";
 
+/// Figure: connections that the peer closed without saying so first.
+pub(crate) const CUT_OFF: &str = "tls_cut_off";
+
 /// Most bytes of one receive: a whole record of the largest size, as servers of much data send it.
 pub(crate) const RECEIVE_BYTES: usize = 17 * 1024;
+/// The content of a record, at most, bytes.
+pub(crate) const RECORD_BYTES: usize = 16 * 1024;
 /// Most bytes of a flow that are encrypted at once: four records.
-const MOST_PLAIN: usize = 64 * 1024;
+pub(crate) const MOST_PLAIN: usize = 4 * RECORD_BYTES;
 
 /// Which end of TLS a flow has, and with what settings.
 #[derive(Clone)]
@@ -85,6 +90,8 @@ enum State {
     Finishing,
     /// It ends the connection.
     Closing,
+    /// It is over.
+    Ending,
     /// The peer is told why the handshake failed.
     Refusing,
 }
@@ -108,6 +115,7 @@ impl<F: Flow> Secured<F> {
     /// The connection stands: the handshake begins.
     fn shake(&mut self, now: Nanos, out: &mut Recorder) -> Op {
         self.began = now;
+        self.offered = 0;
         self.records.clear();
         match Session::new(&self.side) {
             Ok(session) => {
@@ -124,8 +132,8 @@ impl<F: Flow> Secured<F> {
         let turn = session.turn(&mut self.records, None);
         self.state = match turn {
             Ok(Turn::NeedsMore) => State::Shaking,
-            Ok(Turn::Open) => State::Greeting,
-            Ok(Turn::Ended) => return self.failed(early_end(), now, out),
+            // Who says in one breath that it ends has finished the handshake, too.
+            Ok(Turn::Open | Turn::Ended) => State::Greeting,
             Err(error) => {
                 session.alert(&mut self.records);
                 self.failure = Some(error);
@@ -146,6 +154,10 @@ impl<F: Flow> Secured<F> {
             }
             State::Finishing => Op::FinishSending,
             State::Closing => self.disconnect(),
+            State::Ending => {
+                self.session = None;
+                Op::End
+            }
             State::Refusing => {
                 let error = self.failure.take();
                 let error = error.as_ref().map_or_else(early_end, broken);
@@ -219,6 +231,7 @@ impl<F: Flow> Secured<F> {
                 }
                 Op::FinishSending => return self.end(State::Finishing, now, out),
                 Op::Disconnect => return self.end(State::Closing, now, out),
+                Op::End if self.session.is_some() => return self.end(State::Ending, now, out),
                 other => return other,
             }
         }
@@ -230,7 +243,11 @@ impl<F: Flow> Secured<F> {
             Some(most) => &self.filler[..most.min(self.filler.len())],
             None => self.inner.outgoing(),
         };
-        let bytes = &bytes[..bytes.len().min(MOST_PLAIN)];
+        let most = match &self.side {
+            Side::Client(_) => MOST_PLAIN,
+            Side::Server(server) => server.most_plain_bytes,
+        };
+        let bytes = &bytes[..bytes.len().min(most)];
         let Some(session) = &mut self.session else { return self.tell(Event::Closed, now, out) };
         match session.turn(&mut self.records, Some(bytes)) {
             Ok(_) => {
@@ -246,6 +263,10 @@ impl<F: Flow> Secured<F> {
     fn receive(&mut self, state: State, now: Nanos, out: &mut Recorder) -> Op {
         if self.session.as_ref().is_none_or(Session::has_ended) {
             return self.tell(Event::Closed, now, out);
+        }
+        // Who answers may wait long for the next request, with many others.
+        if matches!(self.side, Side::Server(_)) {
+            self.records.rest();
         }
         self.state = state;
         Op::Recv(RECEIVE_BYTES)
@@ -269,13 +290,19 @@ impl<F: Flow> Secured<F> {
     /// Tells the peer that nothing more comes, unless something before that could not be sent.
     fn end(&mut self, state: State, now: Nanos, out: &mut Recorder) -> Op {
         self.state = state;
-        let told = !self.records.has_outgoing()
-            && self.session.as_mut().is_some_and(|session| session.finish(&mut self.records));
-        if told { Op::Send } else { self.sent_all(now, out) }
+        // Where a record of the flow was cut off, nothing can follow it.
+        if self.offered > 0 {
+            return self.sent_all(now, out);
+        }
+        if let Some(session) = &mut self.session {
+            session.finish(&mut self.records);
+        }
+        if self.records.has_outgoing() { Op::Send } else { self.sent_all(now, out) }
     }
 
     fn disconnect(&mut self) -> Op {
         self.session = None;
+        self.offered = 0;
         self.records = Records::default();
         self.state = State::Idle;
         Op::Disconnect
@@ -325,6 +352,7 @@ impl<F: Flow> Flow for Secured<F> {
             }
             // Whatever keeps the last alert from being sent: the connection goes all the same.
             (State::Closing, _) => self.disconnect(),
+            (State::Ending, _) => Op::End,
             (State::Finishing, Event::FinishedSending) => {
                 self.tell(Event::FinishedSending, now, out)
             }
@@ -332,6 +360,11 @@ impl<F: Flow> Flow for Secured<F> {
             (State::Refusing, _) => self.sent_all(now, out),
             (State::Shaking | State::Greeting, _) if matches!(self.side, Side::Server(_)) => {
                 Op::End
+            }
+            (State::Receiving(_) | State::Discarding(_), Event::Closed) => {
+                // Without the alert that ends it: a part may be missing.
+                out.add_extra(CUT_OFF, 1.0);
+                self.tell(Event::Closed, now, out)
             }
             (_, event) => self.tell(event, now, out),
         }

@@ -21,8 +21,8 @@ mod sums;
 use std::sync::Arc;
 
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule, Warning,
-    WarningKind,
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Schedule,
+    Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 
@@ -57,6 +57,7 @@ impl TypedWorkload for Params {
             "unexpected_sizes",
             secured::HANDSHAKES,
             secured::RESUMED,
+            secured::CUT_OFF,
         ];
         figures::names(&[figures::EXCHANGES, &own])
     }
@@ -89,7 +90,11 @@ impl TypedWorkload for Params {
             None => reach(context.target, timeout_ns, &context.sockets)?,
         }
         // Flow i is with thread i modulo threads.
-        let threads = job.threads.clamp(1, job.connections.max(1)) as usize;
+        let threads = match job.engine {
+            EngineKind::Threads => job.connections,
+            _ => job.threads.min(job.connections),
+        };
+        let threads = threads.max(1) as usize;
         let tls: Vec<TlsClient> =
             tls.iter().flat_map(|tls| vec![tls; threads]).map(TlsClient::apart).collect();
         let plan = Arc::new(ClientPlan {
@@ -127,7 +132,7 @@ impl TypedWorkload for Params {
         let connects = figures::in_window(trial.client, Counter::Connects);
         out.metric("connects", connects as f64);
         answers(&mut out, trial.client);
-        for name in [secured::HANDSHAKES, secured::RESUMED] {
+        for name in [secured::HANDSHAKES, secured::RESUMED, secured::CUT_OFF] {
             if let Some(count) = trial.client.extra.get(name) {
                 out.metric(name, *count);
             }

@@ -198,7 +198,7 @@ impl MeshProvider {
         match self {
             Self::Envoy => "plain Envoy sidecars that hopbench adds itself; no control plane",
             Self::Istio => "Istio's sidecars, injected by label",
-            Self::IstioAmbient => "Istio without sidecars: its proxies on the nodes, and waypoints",
+            Self::IstioAmbient => "Istio without sidecars: its proxies on the nodes",
             Self::Linkerd => "Linkerd's sidecars, injected by annotation",
             Self::Cilium => "Cilium's proxy on each node",
         }

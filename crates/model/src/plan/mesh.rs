@@ -14,6 +14,9 @@ pub const FLAGS_HEADER: &str = "x-hopbench-flags";
 /// What the evidence of a hop begins with where the traffic of a trial is none that proxies carry.
 pub const BYPASSES_PROXY: &str = "bypasses proxy";
 
+/// The name of a proxy on a node, which serves both ends of a path and all other pods there.
+pub const NODE_PROXY: &str = "node-proxy";
+
 /// What a proxy is on its path, from its name there: the second server's sidecar,
 /// `server-sidecar#2`, is a `server-sidecar`.
 pub fn proxy_role(name: &str) -> &str {

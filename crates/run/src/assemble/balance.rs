@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::number::percentage;
-use hopbench_model::{Member, NodeCost, ProxyCost, Warning, WarningKind, proxy_role};
+use hopbench_model::{Member, NODE_PROXY, NodeCost, ProxyCost, Warning, WarningKind, proxy_role};
 
 /// A member of a role carries more than its equal share by at least this factor, or a node works
 /// harder than the mean of its role by more than it ...
@@ -126,7 +126,9 @@ pub(super) fn of_proxies<'a>(
     nodes: &[NodeCost],
 ) -> Vec<(&'a str, Warning)> {
     let mut roles: BTreeMap<&str, Vec<(&str, Option<f64>)>> = BTreeMap::new();
-    for proxy in proxies.iter().filter(|proxy| proxy.named) {
+    // Those on nodes carry what belongs to others, too, and serve both ends.
+    let is_own = |proxy: &&ProxyCost| proxy.named && proxy_role(&proxy.name) != NODE_PROXY;
+    for proxy in proxies.iter().filter(is_own) {
         let cores = proxy.figures.get("cores").copied();
         roles.entry(proxy_role(&proxy.name)).or_default().push((&proxy.node, cores));
     }

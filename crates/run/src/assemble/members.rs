@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Counter, Counts, Job, Member, ProxyCost, proxy_role};
+use hopbench_model::{Counter, Counts, Job, Member, NODE_PROXY, ProxyCost, proxy_role};
 
 use super::end::{End, seconds};
 
@@ -86,7 +86,9 @@ fn carried(job: &Job, start: &Counts, last: &Counts, connections: Option<u64>) -
 
 /// The proxies of each role that the path names, where there are several.
 pub(super) fn of_proxies(proxies: &[ProxyCost]) -> Vec<Member> {
-    let named = || proxies.iter().filter(|proxy| proxy.named);
+    // Those on nodes serve both ends, and carry what belongs to others, too.
+    let is_own = |proxy: &&ProxyCost| proxy.named && proxy_role(&proxy.name) != NODE_PROXY;
+    let named = || proxies.iter().filter(is_own);
     let of_role = |role: &str| named().filter(|proxy| proxy_role(&proxy.name) == role).count();
     let one = |proxy: &ProxyCost| {
         let figure = |name: &str| proxy.figures.get(name).copied();

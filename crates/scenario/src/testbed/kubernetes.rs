@@ -173,9 +173,7 @@ impl Cluster {
 
     /// Whether runs make further objects, which may choose pods by the variants of a cluster's mesh.
     pub(super) fn has_objects(&self) -> bool {
-        let injects =
-            [MeshProvider::Istio, MeshProvider::Linkerd].contains(&self.spec.mesh.provider);
-        injects && !self.spec.objects.is_empty()
+        self.spec.mesh.provider != MeshProvider::Envoy && !self.spec.objects.is_empty()
     }
 
     /// The names of the gateways that paths choose among.

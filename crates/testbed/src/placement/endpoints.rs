@@ -69,13 +69,13 @@ impl Endpoints {
             _ => None,
         };
         let shared = later.clone().map_or(Group::Shared, Group::Variant);
+        let meshed = |takes: bool| {
+            if takes && rules.captures_pods { Group::Meshed(later.clone()) } else { shared.clone() }
+        };
         // A Service translates to the same addresses and ports that a direct connection has. So one
         // connection would meet what the kernel remembers of the other (connection table,
         // TIME_WAIT) and wait for it. New connections a second fell to a tenth. The servers of a
         // Service belong to its path alone.
-        let meshed = |takes: bool| {
-            if takes && rules.captures_pods { Group::Meshed(later.clone()) } else { shared.clone() }
-        };
         let alone = if has_service(&path.via) {
             Group::Path(path.name.clone())
         } else {

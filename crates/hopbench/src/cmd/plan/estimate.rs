@@ -54,7 +54,7 @@ impl Estimate {
             cells.iter().partition(|cell| plan.points[cell.point].search.is_some());
         let round_ns = in_rounds
             .iter()
-            .map(|cell| trial_ns(&plan.points[cell.point]).most)
+            .map(|cell| trial_ns(&plan.points[cell.point], plan.paths[cell.path].clients).most)
             .fold(0, u64::saturating_add);
         let rounds = rounds(plan, round_ns);
         let mut out = Self {
@@ -70,7 +70,10 @@ impl Estimate {
             if let (Some(search), 1..) = (&point.search, paths) {
                 let trials = trials(search, paths, plan.most_rounds());
                 out.search_trials = out.search_trials.plus(trials);
-                out.time_ns = out.time_ns.plus(trials.times(trial_ns(point)));
+                let of_point = searched.iter().filter(|cell| cell.point == at);
+                let clients = of_point.map(|cell| plan.paths[cell.path].clients).max();
+                let trial_ns = trial_ns(point, clients.unwrap_or(1));
+                out.time_ns = out.time_ns.plus(trials.times(trial_ns));
             }
         }
         if let Some(budget_ns) = plan.budget_ns.filter(|_| !plan.has_rounds()) {
@@ -82,29 +85,31 @@ impl Estimate {
     }
 }
 
-/// The time of a trial. One of a search for a rate depends on the rate: its first requests may take
-/// longer than the warm-up.
-fn trial_ns(point: &Point) -> Range {
+/// The time of a trial with so many clients. That of a search depends on its load: a window must
+/// hold enough of it, and its first requests may take longer than the warm-up.
+fn trial_ns(point: &Point, clients: u32) -> Range {
     let timing = point.job.timing;
-    let of = |warmup_ns: Nanos, window_ns: Nanos| {
+    let at = |rate: Option<f64>| {
+        let search = point.search.as_ref();
+        let searched = search.and_then(|search| search.window_ns(rate));
+        let suits = search.and_then(|search| search.short).is_some_and(|short| short.suits_warmup);
+        let first_ns = match (rate, searched) {
+            (Some(rate), Some(window_ns)) if suits => {
+                let each = rate / f64::from(clients.max(1));
+                point.job.first_requests_at(each).min(window_ns)
+            }
+            _ => 0,
+        };
+        let warmup_ns = timing.warmup_ns.max(first_ns);
+        let window_ns = searched.unwrap_or(timing.window_ns);
         warmup_ns.saturating_add(window_ns).saturating_add(TRIAL_OVERHEAD_NS)
     };
-    let search = point.search.as_ref();
-    let rates = search.and_then(|search| search.goal.rates());
-    let mean = rates.map(|rates| (rates.lowest_per_s * rates.highest_per_s).sqrt());
-    let Some(window_ns) = search.and_then(|search| search.window_ns(mean)) else {
-        return Range::of(of(timing.warmup_ns, timing.window_ns));
+    let rates = point.search.as_ref().and_then(|search| search.goal.rates());
+    let [slow, fast] = match rates {
+        Some(rates) => [rates.lowest_per_s, rates.highest_per_s].map(|rate| at(Some(rate))),
+        None => [at(None); 2],
     };
-    let suits = search.and_then(|search| search.short).is_some_and(|short| short.suits_warmup);
-    let warmup_ns = |rate: Option<f64>| {
-        let rate = rate.filter(|_| suits);
-        let first = rate.map_or(0, |rate| point.job.first_requests_at(rate)).min(window_ns);
-        timing.warmup_ns.max(first)
-    };
-    Range {
-        least: of(warmup_ns(rates.map(|rates| rates.highest_per_s)), window_ns),
-        most: of(warmup_ns(rates.map(|rates| rates.lowest_per_s)), window_ns),
-    }
+    Range { least: slow.min(fast), most: slow.max(fast) }
 }
 
 /// Rounds of a cell: where the time ends first, those that were begun before.

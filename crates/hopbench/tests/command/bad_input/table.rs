@@ -70,7 +70,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("kube manifests --name Bad_Name", ["--name", "Bad_Name", "RFC 1123"]),
     ("doctor --envoy /no/such/envoy", ["--envoy", "/no/such/envoy", "a program: Envoy"]),
     ("lab up --envoy /no/such/envoy", ["--envoy", "/no/such/envoy", "a program: Envoy"]),
-    ("http https://127.0.0.1/", ["URL", "https", "http://"]),
+    ("http ftp://127.0.0.1/", ["URL", "https", "http://"]),
     ("http ftp://127.0.0.1/", ["URL", "ftp", "http://"]),
     ("http http://", ["URL", "found ``", "host name"]),
     ("http http://127.0.0.1:99999/", ["URL", "99999", "port"]),

@@ -1,7 +1,9 @@
-//! Cilium's proxy on each node: it takes the HTTP of pods that a policy with rules for HTTP chooses.
+//! Cilium's proxy on each node, which takes the HTTP of pods that a policy with rules for HTTP
+//! chooses.
 //!
-//! The agent on a node counts the requests of all its pods together. So nothing tells those of a
-//! path from others, and the path is only partly proved.
+//! The agent on a node counts requests and answers of all its pods together, and drops counts when
+//! there are many. So that it counted shows that the proxy works, and no more: the path is partly
+//! proved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +12,7 @@ use hopbench_model::ClusterSpec;
 use hopbench_testbed::placement::{AGENT_PORT, Ask, Placement, PodId};
 use serde_json::{Value, json};
 
-use super::{NodeMesh, PathPods};
+use super::node_mesh::{NodeMesh, PathPods};
 use crate::observe::meters::exposition::samples;
 
 /// How it is found and read.
@@ -26,7 +28,7 @@ pub(super) const MESH: NodeMesh = NodeMesh {
 
 /// Why a path is not wholly proved.
 pub(super) const PARTLY: &str =
-    "Cilium counts the requests of all pods of a node together, so others may be among them";
+    "Cilium counts the HTTP of all pods of a node together, and not all of it where there is much";
 
 const L7: &str = "cilium_policy_l7_total";
 /// The label of pods whose requests it takes on their way in.
@@ -49,8 +51,8 @@ pub(super) fn labels(placement: &Placement, pod: &PodId) -> BTreeMap<String, Str
     labels
 }
 
-/// The policies that lead the HTTP of these pods through the proxy, and let all else of the run
-/// pass by it.
+/// The policies that lead the HTTP of these pods through the proxy. All else passes by it, also in
+/// versions before 1.16, which do not know that nothing is to be denied.
 pub(crate) fn policies(spec: &ClusterSpec, placement: &Placement) -> Vec<Value> {
     let (mut inbound, mut outbound) = (BTreeSet::new(), BTreeSet::new());
     for ends in placement.paths.values() {
@@ -73,7 +75,11 @@ pub(crate) fn policies(spec: &ClusterSpec, placement: &Placement) -> Vec<Value> 
             "apiVersion": "cilium.io/v2",
             "kind": "CiliumNetworkPolicy",
             "metadata": {"name": name},
-            "spec": {"endpointSelector": {"matchLabels": {chosen: "true"}}, direction: rules},
+            "spec": {
+                "endpointSelector": {"matchLabels": {chosen: "true"}},
+                "enableDefaultDeny": {"ingress": false, "egress": false},
+                direction: rules,
+            },
         })
     };
     let all = [
@@ -90,7 +96,7 @@ fn port(spec: &ClusterSpec, ask: &Ask) -> u16 {
     program.map_or(AGENT_PORT, |program| program.port)
 }
 
-/// `requests` that the proxy of the node took, whoever sent them.
+/// `requests`: what the proxy of the node took, whoever sent it.
 fn read(text: &str, _: &PathPods<'_>) -> Result<BTreeMap<String, u64>, String> {
     if !text.contains("cilium_") {
         return Err("the answer is not the metrics of Cilium's agent".to_owned());

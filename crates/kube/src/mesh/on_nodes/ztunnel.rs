@@ -1,11 +1,11 @@
 //! Istio's ambient mode: a ztunnel on each node, which names both workloads of each connection.
 //!
-//! A pod without an owner is a workload of its own name. So the connections of a path are told
-//! apart from all others, and both ztunnels of a path prove them.
+//! A pod without a controller is a workload of its own name, and a run's pods have names of their
+//! own. So each ztunnel tells the connections of a path's pods apart from all others.
 
 use std::collections::BTreeMap;
 
-use super::{NodeMesh, PathPods};
+use super::node_mesh::{NodeMesh, PathPods};
 use crate::observe::meters::exposition::samples;
 
 /// How it is found and read.
@@ -22,6 +22,9 @@ const OPENED: &str = "istio_tcp_connections_opened_total";
 const SENT: &str = "istio_tcp_sent_bytes_total";
 const RECEIVED: &str = "istio_tcp_received_bytes_total";
 
+/// The annotation of a pod that is in the mesh.
+pub(super) const CAPTURED: &str = "ambient.istio.io/redirection";
+
 /// The labels of a pod in the mesh, or of one outside.
 pub(super) fn labels(is_in_mesh: bool) -> BTreeMap<String, String> {
     let mode = if is_in_mesh { "ambient" } else { "none" };
@@ -32,8 +35,8 @@ pub(super) fn labels(is_in_mesh: bool) -> BTreeMap<String, String> {
 /// Of each end of a path, `client` or `server`: `END_connections`, those of them with mTLS as
 /// `END_mtls_connections`, and `END_bytes` both ways.
 fn read(text: &str, pods: &PathPods<'_>) -> Result<BTreeMap<String, u64>, String> {
-    // One that carried nothing yet describes its counters all the same.
-    if !text.contains("istio_tcp_connections_opened") {
+    // One that carried nothing yet may not even name its counters.
+    if !text.contains("istio_build") && !text.contains("istio_tcp_connections_opened") {
         return Err("the answer is not the metrics of a ztunnel".to_owned());
     }
     let names = ["client", "server"].into_iter().flat_map(|end| {
@@ -102,7 +105,7 @@ istio_tcp_sent_bytes_total{reporter="source",source_workload="pod-a-mesh",source
             ["connections", "mtls_connections", "bytes"].map(|name| found[&format!("{end}_{name}")])
         };
         assert_eq!((of("client"), of("server")), ([19, 16, 1024], [16, 16, 0]));
-        let idle = "# HELP istio_tcp_connections_opened The total number.\n# EOF\n";
+        let idle = "istio_build{component=\"ztunnel\",tag=\"1.30.0\"} 1\n# EOF\n";
         assert!(read(idle, &pods()).unwrap().values().all(|count| *count == 0));
         assert!(read("# HELP other\n", &pods()).unwrap_err().contains("not the metrics"));
         let torn = ANSWER.replace("} 16", "} x");

@@ -130,6 +130,7 @@ fn runs() -> Vec<(&'static str, Vec<Value>)> {
     let sidecar = Sidecar {
         containers: vec![json!({"name": "sidecar", "image": "envoy"})],
         init_containers: vec![json!({"name": "before", "image": "init"})],
+        is_on_node: false,
         also: [].into(),
         volumes: vec![json!({"name": "bootstrap", "secret": {"secretName": "bootstrap"}})],
         labels: BTreeMap::from([("mesh".into(), "on".into())]),

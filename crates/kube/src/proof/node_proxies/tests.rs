@@ -61,8 +61,8 @@ fn doubts(
 
 #[test]
 fn both_ztunnels_must_count_the_connections_of_a_path() {
-    let judge = |mesh: MeshMode, client: [u64; 2], server: [u64; 2]| {
-        let path = Path { mesh, ..fixture::path("p") };
+    let judge_via = |via: Via, mesh: MeshMode, client: [u64; 2], server: [u64; 2]| {
+        let path = Path { mesh, via, ..fixture::path("p") };
         let grown = [
             ("node-proxy", "client_connections", client[0]),
             ("node-proxy", "client_mtls_connections", client[1]),
@@ -71,6 +71,7 @@ fn both_ztunnels_must_count_the_connections_of_a_path() {
         ];
         doubts(MeshProvider::IstioAmbient, &path, ("rr", &[]), &grown)
     };
+    let judge = |mesh, client, server| judge_via(Via::Direct, mesh, client, server);
     let none: [&str; 0] = [];
     let [client, server] = ["client's ztunnel", "server's ztunnel"];
     assert_eq!(judge(MeshMode::Both, [4, 4], [4, 4]), none);
@@ -82,18 +83,23 @@ fn both_ztunnels_must_count_the_connections_of_a_path() {
     assert_eq!(judge(MeshMode::Server, [0, 0], [4, 0]), none);
     assert_eq!(judge(MeshMode::None, [0, 0], [0, 0]), none);
     assert_eq!(judge(MeshMode::None, [1, 0], [0, 0]), [client]);
+    // To the client's ztunnel a node is no workload.
+    let by_node = Via::NodePort("c".to_owned());
+    assert_eq!(judge_via(by_node, MeshMode::Both, [4, 0], [4, 0]), none);
+    let path = Path { mesh: MeshMode::Both, ..fixture::path("p") };
+    let nobody = doubts(MeshProvider::IstioAmbient, &path, ("rr", &[]), &[]);
+    assert_eq!(nobody, ["node-proxy"], "none is known");
 }
 
 #[test]
-fn requests_of_others_may_be_among_those_of_cilium() {
+fn cilium_must_have_counted_something() {
     let judge = |mesh: MeshMode, counted: u64| {
         let path = Path { mesh, ..fixture::path("p") };
         let sent = [(Counter::Connects, 4), (Counter::Sent, 10), (Counter::Completed, 10)];
         let grown = [("node-proxy", "requests", counted)];
         doubts(MeshProvider::Cilium, &path, ("http", &sent), &grown).is_empty()
     };
-    assert!(judge(MeshMode::Server, 10) && judge(MeshMode::Server, 17));
-    assert!(!judge(MeshMode::Server, 9));
-    assert!(judge(MeshMode::Both, 20) && !judge(MeshMode::Both, 19));
+    assert!(judge(MeshMode::Server, 20) && judge(MeshMode::Server, 7));
+    assert!(!judge(MeshMode::Server, 0));
     assert!(judge(MeshMode::None, 0), "it has no part in it");
 }

@@ -3,9 +3,10 @@
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hopbench_model::{Fault, Nanos};
+use hopbench_sys::clock;
 use rustls::{ClientConnection, Error};
 
 use super::TlsClient;
@@ -28,11 +29,11 @@ pub(crate) fn reach(
         |why: String| Fault::environment(format!("cannot agree with {target} on TLS: {why}"));
     let connection = ClientConnection::new(client.config.clone(), client.name.clone());
     let mut connection = connection.map_err(|error| fault(explain(&error)))?;
-    let until = Instant::now() + wait;
+    let until = clock::now().saturating_add(wait.as_nanos() as Nanos);
     let mut stream = connect(target, wait)?;
     note_preflight(notes);
     while connection.is_handshaking() {
-        let left = until.saturating_duration_since(Instant::now());
+        let left = Duration::from_nanos(until.saturating_sub(clock::now()));
         if left.is_zero() {
             return Err(fault(format!("the handshake is not over within {wait:?}")));
         }

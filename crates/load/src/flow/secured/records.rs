@@ -1,6 +1,6 @@
 //! The records of a TLS connection: received and not read, to be sent, and what was read.
 
-/// Memory that a connection at rest keeps of each buffer, bytes.
+/// Memory that a connection at rest keeps in each buffer, bytes.
 const KEPT_BYTES: usize = 4 * 1024;
 
 /// The buffers of a connection.
@@ -73,10 +73,17 @@ impl Records {
         }
         self.taken = 0;
         self.decrypted.clear();
+    }
+
+    /// Gives back the memory of buffers that are empty and large.
+    pub(super) fn rest(&mut self) {
         for buffer in [&mut self.decrypted, &mut self.incoming] {
             if buffer.is_empty() && buffer.capacity() > KEPT_BYTES {
-                buffer.shrink_to(KEPT_BYTES);
+                *buffer = Vec::new();
             }
+        }
+        if !self.has_outgoing() && self.outgoing.buffer.capacity() > KEPT_BYTES {
+            self.outgoing = Outgoing::default();
         }
     }
 

@@ -13,6 +13,9 @@ pub(crate) struct TlsServer {
     pub(crate) config: Arc<ServerConfig>,
     /// How long a handshake may take, ns.
     pub(crate) handshake_ns: Nanos,
+    /// Most bytes of an answer that are encrypted at once. Its flow hears of them when all of them
+    /// are sent.
+    pub(crate) most_plain_bytes: usize,
 }
 
 impl fmt::Debug for TlsServer {

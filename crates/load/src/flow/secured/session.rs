@@ -1,11 +1,11 @@
 //! A TLS connection without I/O: it reads records from one buffer and writes them to another.
 
-use rustls::HandshakeKind;
 use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
+use rustls::{HandshakeKind, InvalidMessage};
 
 use super::Side;
 use super::records::{Outgoing, Records};
@@ -14,8 +14,11 @@ use super::records::{Outgoing, Records};
 const RECORD_BYTES: usize = 64;
 /// The most content of a record, bytes.
 const FRAGMENT_BYTES: usize = 16 * 1024;
-/// Turns after an error in which the alert for the peer comes out.
-const ALERT_TURNS: usize = 4;
+/// The most that may wait for the rest of a record, or of a message of a handshake, bytes. Such a
+/// message has at most 64 KiB, and a hostile peer can pad each byte of it to a whole record.
+const MOST_WAITING_BYTES: usize = 80 * 1024;
+/// The room that is tried first for a record of a handshake, bytes.
+const HELLO_BYTES: usize = 2 * 1024;
 
 /// How far a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub(super) enum Turn {
 pub(super) struct Session {
     ends: Ends,
     has_ended: bool,
+    /// Whether there was an error: nothing more is read.
+    is_broken: bool,
 }
 
 enum Ends {
@@ -50,7 +55,7 @@ impl Session {
                 Ends::Server(Box::new(UnbufferedServerConnection::new(server.config.clone())?))
             }
         };
-        Ok(Self { ends, has_ended: false })
+        Ok(Self { ends, has_ended: false, is_broken: false })
     }
 
     /// Reads what came, and writes what has to be said. Where the connection is open, it encrypts
@@ -60,7 +65,25 @@ impl Session {
         records: &mut Records,
         plain: Option<&[u8]>,
     ) -> Result<Turn, rustls::Error> {
-        let mut plain = plain;
+        // The library must not see a record again that it did not take.
+        if self.is_broken {
+            return Err(rustls::Error::General("the connection is broken".to_owned()));
+        }
+        let turn = self.turns(records, plain).and_then(|turn| {
+            if records.incoming.len() <= MOST_WAITING_BYTES {
+                return Ok(turn);
+            }
+            Err(rustls::Error::InvalidMessage(InvalidMessage::HandshakePayloadTooLarge))
+        });
+        self.is_broken = turn.is_err();
+        turn
+    }
+
+    fn turns(
+        &mut self,
+        records: &mut Records,
+        mut plain: Option<&[u8]>,
+    ) -> Result<Turn, rustls::Error> {
         loop {
             let Records { incoming, outgoing, decrypted, .. } = &mut *records;
             let done = match &mut self.ends {
@@ -87,17 +110,20 @@ impl Session {
         }
     }
 
-    /// Writes the alert for the peer after an error.
+    /// Writes the alert for the peer after an error, if there is one.
     pub(super) fn alert(&mut self, records: &mut Records) {
-        for _ in 0..ALERT_TURNS {
+        // As long as the library wants to write it looks at nothing that came.
+        loop {
             let Records { outgoing, decrypted, .. } = &mut *records;
+            let none = &mut None;
             let done = match &mut self.ends {
-                Ends::Client(client) => {
-                    step(client.process_tls_records(&mut []), outgoing, decrypted, &mut None)
+                Ends::Client(client) if client.wants_write() => {
+                    step(client.process_tls_records(&mut []), outgoing, decrypted, none)
                 }
-                Ends::Server(server) => {
-                    step(server.process_tls_records(&mut []), outgoing, decrypted, &mut None)
+                Ends::Server(server) if server.wants_write() => {
+                    step(server.process_tls_records(&mut []), outgoing, decrypted, none)
                 }
+                _ => return,
             };
             if !matches!(done.turn, Ok(None)) {
                 return;
@@ -105,11 +131,12 @@ impl Session {
         }
     }
 
-    /// Writes the alert that ends what this side sends; whether there is one.
-    pub(super) fn finish(&mut self, records: &mut Records) -> bool {
+    /// Writes the alert that ends what this side sends, or the one that an error is worth.
+    pub(super) fn finish(&mut self, records: &mut Records) {
         // What came before is read first.
         if self.turn(records, None).is_err() {
-            return false;
+            self.alert(records);
+            return;
         }
         let Records { incoming, outgoing, .. } = &mut *records;
         match &mut self.ends {
@@ -190,7 +217,7 @@ fn encode<Data>(
     data: &mut EncodeTlsData<'_, Data>,
     outgoing: &mut Outgoing,
 ) -> Result<(), rustls::Error> {
-    let mut size = FRAGMENT_BYTES;
+    let mut size = HELLO_BYTES;
     loop {
         match outgoing.append(size, |room| data.encode(room)) {
             Ok(()) => return Ok(()),
@@ -217,11 +244,9 @@ fn encrypt<Data>(
     }
 }
 
-fn finish<Data>(status: UnbufferedStatus<'_, '_, Data>, outgoing: &mut Outgoing) -> bool {
-    match status.state {
-        Ok(ConnectionState::WriteTraffic(mut traffic)) => {
-            outgoing.append(RECORD_BYTES, |room| traffic.queue_close_notify(room)).is_ok()
-        }
-        _ => false,
+fn finish<Data>(status: UnbufferedStatus<'_, '_, Data>, outgoing: &mut Outgoing) {
+    if let Ok(ConnectionState::WriteTraffic(mut traffic)) = status.state {
+        // There is room for an alert, and where it was sent before there is none.
+        let _ = outgoing.append(RECORD_BYTES, |room| traffic.queue_close_notify(room));
     }
 }
