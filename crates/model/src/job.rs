@@ -217,6 +217,11 @@ impl Job {
         matches!(self.transport(), Transport::Udp | Transport::Icmp)
     }
 
+    /// Whether the workload itself encrypts what it sends.
+    pub fn is_over_tls(&self) -> bool {
+        self.params["tls"] == true
+    }
+
     /// The time in which each connection of `http` at a rate carries two requests, ns; otherwise 0.
     /// A proxy opens its own connections when it is asked the first time on each of its clients'.
     pub fn first_requests_ns(&self) -> Nanos {

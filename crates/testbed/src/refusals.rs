@@ -11,6 +11,15 @@ pub fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if matches!(path.via, Via::Gateway(_)) && job.bypasses_proxies() {
         return Some(format!("a gateway takes TCP only: `{}` cannot go through it", job.workload));
     }
+    if job.is_over_tls() && path.is_proxied() {
+        return Some("the proxies of a path take HTTP without `tls`".to_owned());
+    }
+    if job.is_over_tls() && !point.server.is_agent() {
+        return Some(format!(
+            "{} is set up without TLS: let the agent answer",
+            point.server.program
+        ));
+    }
     if path.via != Via::Direct && job.transport() == Transport::Icmp {
         return Some(format!("ICMP has no ports: it cannot go through a Service ({})", path.via));
     }
@@ -68,6 +77,19 @@ mod tests {
         let why = "ICMP has no ports: it cannot go through a Service (cluster-ip)";
         assert_eq!(told(Via::ClusterIp, "ping", false), why);
         assert_eq!(told(Via::ClusterIp, "udp", false), "");
+    }
+
+    #[test]
+    fn tls_is_spoken_with_agents_and_nobody_between() {
+        let told = |mesh: MeshMode, program: &str| {
+            let path = Path { mesh, ..fixture::path("p") };
+            let mut point = fixture::point("w", fixture::job("http", json!({"tls": true})));
+            point.server.program = program.to_owned();
+            unsupported(&path, &point).unwrap_or_default()
+        };
+        assert_eq!(told(MeshMode::None, "hopbench"), "");
+        assert!(told(MeshMode::Server, "hopbench").contains("without `tls`"));
+        assert!(told(MeshMode::None, "nginx").starts_with("nginx is set up without TLS"));
     }
 
     #[test]

@@ -128,7 +128,7 @@ mod tests {
             let all: Vec<Vec<u8>> = hello.protocols().map(<[u8]>::to_vec).collect();
             (hello.names_somebody(), all)
         };
-        assert_eq!(read(&[other.clone()]), (false, vec![]));
+        assert_eq!(read(std::slice::from_ref(&other)), (false, vec![]));
         assert_eq!(read(&[name, other.clone()]), (true, vec![]));
         assert_eq!(read(&[other, protocols]), (true, vec![b"h2".to_vec(), b"http/1.1".to_vec()]));
     }

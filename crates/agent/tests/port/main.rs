@@ -4,6 +4,7 @@
 
 mod both_ends;
 mod conductor;
+mod encrypted;
 #[path = "../common/flows.rs"]
 mod flows;
 mod limits;

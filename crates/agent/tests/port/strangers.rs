@@ -26,7 +26,7 @@ fn http(connections: u32) -> Job {
 }
 
 /// A session that has made a server of this run ready and started it.
-fn serving(server: &Server, run: u32, connections: u32) -> Conductor {
+pub(crate) fn serving(server: &Server, run: u32, connections: u32) -> Conductor {
     let mut conductor = Conductor::of(server);
     conductor.send(&prepare_run(run, Role::Server, http(connections)));
     match conductor.answer(10) {
@@ -38,7 +38,7 @@ fn serving(server: &Server, run: u32, connections: u32) -> Conductor {
     conductor
 }
 
-fn finish(mut conductor: Conductor) -> EndReport {
+pub(crate) fn finish(mut conductor: Conductor) -> EndReport {
     conductor.send(&ToAgent::Finish);
     loop {
         match conductor.answer(20) {
@@ -49,7 +49,7 @@ fn finish(mut conductor: Conductor) -> EndReport {
     }
 }
 
-fn request(target: &str, shown: Option<&str>) -> String {
+pub(crate) fn request(target: &str, shown: Option<&str>) -> String {
     let field = shown.map(|shown| format!("x-hopbench-run: {shown}\r\n")).unwrap_or_default();
     format!("GET {target} HTTP/1.1\r\nHost: agent\r\n{field}\r\n")
 }

@@ -10,7 +10,7 @@ use crate::plan::gateways;
 /// Why the proxies of a path do not take what a point sends.
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, job: &Job) -> Option<String> {
     let is_cilium = spec.mesh.provider == MeshProvider::Cilium && !path.mesh.is_none();
-    let is_plain_http = job.kind().is_http() && job.params["tls"] != true;
+    let is_plain_http = job.kind().is_http() && !job.is_over_tls();
     let takes = is_plain_http || job.bypasses_proxies();
     (is_cilium && !takes).then(|| "Cilium's proxy takes HTTP only, and none over TLS".to_owned())
 }

@@ -47,7 +47,7 @@ fn a_body_goes_there_and_back() {
     let params = json!({"method": "POST", "body_size": "300000B", "expect_size": "300000B"});
     for version in ["1.2", "1.3"] {
         let more = [("insecure_tls", json!(true)), ("tls_version", json!(version))];
-        let seen = against_ours(job(params.clone()), "/?echo", &more);
+        let seen = against_ours(job(params.clone()), "/", &more);
         let figures = seen.figures();
         assert!(seen.client(Counter::Counted) > 0, "TLS {version}");
         assert_eq!(figures.metrics["response_body_bytes"], 300_000.0, "TLS {version}");

@@ -222,7 +222,7 @@ impl CellTrial<'_> {
         match workload.kind().transport {
             Transport::Http => {
                 let host = route.host.clone().unwrap_or_else(|| target.to_string());
-                let scheme = if job.params["tls"] == true { "https" } else { "http" };
+                let scheme = if job.is_over_tls() { "https" } else { "http" };
                 job.params["url"] =
                     format!("{scheme}://{host}{}", self.point.server.request).into();
             }

@@ -12,7 +12,7 @@ use hopbench_model::ClusterSpec;
 use hopbench_testbed::placement::{AGENT_PORT, Ask, Placement, PodId};
 use serde_json::{Value, json};
 
-use super::node_mesh::{NodeMesh, PathPods};
+use super::node_mesh::{Counted, NodeMesh, PathPods};
 use crate::observe::meters::exposition::samples;
 
 /// How it is found and read.
@@ -97,7 +97,7 @@ fn port(spec: &ClusterSpec, ask: &Ask) -> u16 {
 }
 
 /// `requests`: what the proxy of the node took, whoever sent it.
-fn read(text: &str, _: &PathPods<'_>) -> Result<BTreeMap<String, u64>, String> {
+fn read(text: &str, _: &PathPods<'_>) -> Counted {
     if !text.contains("cilium_") {
         return Err("the answer is not the metrics of Cilium's agent".to_owned());
     }

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Counters by name, or why they cannot be read.
+pub(super) type Counted = Result<BTreeMap<String, u64>, String>;
+
 /// A mesh with its proxies on the nodes.
 pub(super) struct NodeMesh {
     /// Its proxy in a word.
@@ -13,7 +16,7 @@ pub(super) struct NodeMesh {
     /// The port and the path of their metrics.
     pub(super) metrics: (u16, &'static str),
     /// The counters in their metrics that are about the pods of a path.
-    pub(super) read: fn(&str, &PathPods<'_>) -> Result<BTreeMap<String, u64>, String>,
+    pub(super) read: fn(&str, &PathPods<'_>) -> Counted,
     /// What to do if its metrics are not there.
     pub(super) remedy: &'static str,
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::node_mesh::{NodeMesh, PathPods};
+use super::node_mesh::{Counted, NodeMesh, PathPods};
 use crate::observe::meters::exposition::samples;
 
 /// How it is found and read.
@@ -34,7 +34,7 @@ pub(super) fn labels(is_in_mesh: bool) -> BTreeMap<String, String> {
 
 /// Of each end of a path, `client` or `server`: `END_connections`, those of them with mTLS as
 /// `END_mtls_connections`, and `END_bytes` both ways.
-fn read(text: &str, pods: &PathPods<'_>) -> Result<BTreeMap<String, u64>, String> {
+fn read(text: &str, pods: &PathPods<'_>) -> Counted {
     // One that carried nothing yet may not even name its counters.
     if !text.contains("istio_build") && !text.contains("istio_tcp_connections_opened") {
         return Err("the answer is not the metrics of a ztunnel".to_owned());

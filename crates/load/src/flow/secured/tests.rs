@@ -124,6 +124,9 @@ struct End<F> {
     is_open: bool,
     /// Whether it heard of the end by the connection, and not by what was said.
     was_cut: bool,
+    /// The byte that is another one when it comes, and how many came.
+    changed_at: Option<usize>,
+    came: usize,
 }
 
 impl<F: Flow> End<F> {
@@ -131,7 +134,16 @@ impl<F: Flow> End<F> {
         let window = Arc::new(Window::default());
         window.open(0, 0, Nanos::MAX);
         let out = Recorder::new(window, Arc::new(Live::default()), false);
-        Self { flow, op: None, out, inbox: VecDeque::new(), is_open: true, was_cut: false }
+        Self {
+            flow,
+            op: None,
+            out,
+            inbox: VecDeque::new(),
+            is_open: true,
+            was_cut: false,
+            changed_at: None,
+            came: 0,
+        }
     }
 
     /// Does what the flow wants; what it sends goes to `peer`. Whether anything was done.
@@ -150,6 +162,12 @@ impl<F: Flow> End<F> {
             Op::Recv(most) => {
                 let bytes: Vec<u8> =
                     self.inbox.drain(..self.inbox.len().min(chunk).min(*most)).collect();
+                let mut bytes = bytes;
+                let changed = self.changed_at.and_then(|at| at.checked_sub(self.came));
+                if let Some(byte) = changed.and_then(|at| bytes.get_mut(at)) {
+                    *byte ^= 1;
+                }
+                self.came += bytes.len();
                 match (bytes.is_empty(), self.is_open) {
                     (false, _) => self.flow.on(Event::Received(&bytes), 1, &mut self.out),
                     (true, false) => {
@@ -324,16 +342,69 @@ fn sessions_are_resumed_unless_they_must_not_be() {
     }
 }
 
-#[test]
-fn garbage_ends_a_handshake() {
+/// What a server says to these bytes, and whether it goes on.
+fn told(bytes: &[u8]) -> (Vec<u8>, bool) {
     let (_, server) = server_of("h.test");
     let mut server = End::new(Layer::server(server, &filler(), answerer(10, None)));
     server.op = Some(server.flow.start(1));
-    server.inbox.extend(*b"GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    server.inbox.extend(bytes);
     let mut told = (VecDeque::new(), true);
     while server.step(usize::MAX, &mut told) {}
-    assert!(matches!(server.op, None | Some(Op::End)) && !told.1, "it goes on");
-    assert_eq!(told.0.front(), Some(&21), "an alert: {told:?}");
+    (told.0.into(), told.1)
+}
+
+/// The first record of a client.
+fn hello() -> Vec<u8> {
+    let (pem, _) = server_of("h.test");
+    let client = settings("h.test", Some(&pem)).client().unwrap();
+    let mut client = End::new(Layer::client(Some(&client), asker(10, 10, 1)));
+    client.op = Some(client.flow.start(1));
+    let mut said = (VecDeque::new(), true);
+    while client.step(usize::MAX, &mut said) {}
+    said.0.into()
+}
+
+#[test]
+fn garbage_ends_a_handshake_with_an_alert() {
+    let whole = hello();
+    assert!(told(&whole).1, "it waits for the client");
+    // A byte of another message in the same record.
+    let mut longer = whole.clone();
+    longer.push(1);
+    let length = u16::from_be_bytes([whole[3], whole[4]]) + 1;
+    longer[3..5].copy_from_slice(&length.to_be_bytes());
+    for (what, bytes) in [("HTTP", &b"GET / HTTP/1.1\r\n\r\n"[..]), ("a byte too many", &longer)] {
+        let (said, goes_on) = told(bytes);
+        assert!(!goes_on, "{what}");
+        assert_eq!(said.first(), Some(&21), "{what}: no alert in {said:?}");
+    }
+}
+
+#[test]
+fn a_message_of_many_small_records_is_not_kept() {
+    // A ClientHello of 65 535 bytes, of which each comes in a record of its own.
+    let mut bytes = vec![22, 3, 1, 0, 4, 1, 0, 0xff, 0xff];
+    (0..30_000).for_each(|_| bytes.extend([22, 3, 1, 0, 1, 0]));
+    let (_, goes_on) = told(&bytes);
+    assert!(!goes_on, "{} bytes are kept", bytes.len());
+}
+
+#[test]
+fn a_record_that_was_changed_ends_the_connection() {
+    let (pem, server) = server_of("h.test");
+    for version in ["1.2", "1.3"] {
+        let settings =
+            TlsClientSettings { version: Some(version), ..settings("h.test", Some(&pem)) };
+        let client = settings.client().unwrap();
+        let mut client = End::new(Layer::client(Some(&client), asker(10, 50_000, 1)));
+        let mut server =
+            End::new(Layer::server(server.clone(), &filler(), answerer(10, Some(50_000))));
+        client.changed_at = Some(20_000);
+        pump(&mut client, &mut server, &[usize::MAX]);
+        let why = inner(&client).ended.clone().unwrap().unwrap_err();
+        assert!(why.contains("TLS: cannot decrypt"), "TLS {version}: {why}");
+        assert!(!server.was_cut, "the server was not told in TLS {version}");
+    }
 }
 
 proptest! {
