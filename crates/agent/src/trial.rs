@@ -133,8 +133,7 @@ impl ActiveTrial {
     ) -> Result<Self, Fault> {
         let (workload, target) = order::check(prepare, shared)?;
         let (job, kind) = (prepare.job.clone(), workload.kind());
-        let window = Arc::new(Window::default());
-        let sockets = Arc::new(SocketSet::default());
+        let (window, sockets) = (Arc::<Window>::default(), Arc::<SocketSet>::default());
         let handshake = order::handshake(prepare, workload);
         let context = Context {
             job: job.clone(),

@@ -14,7 +14,6 @@
 
 pub(crate) mod failure;
 pub(crate) mod handshake;
-pub(crate) mod secured;
 pub(crate) mod udp_registration;
 
 use hopbench_model::{Fault, Nanos};

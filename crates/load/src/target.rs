@@ -24,13 +24,13 @@ pub use self::timeouts::Timeouts;
 use crate::admission::flow_limit::FlowLimit;
 use crate::admission::memory::SourceLimits;
 use crate::admission::throttle::Throttle;
-use crate::flow::secured::{self, Layer, TlsServer};
 use crate::http::MOST_BODY_BYTES;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
 use crate::schedule::ClientNumber;
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::filler::filler;
+use crate::worker::secured::{self, Layer, TlsServer};
 use crate::worker::workers::{
     self, Accepted, Acceptor, Context, Encryption, Workers, WorkersSetup,
 };

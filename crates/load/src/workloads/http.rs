@@ -28,9 +28,9 @@ use hopbench_stats::Histogram;
 
 use self::client::{Client, ClientPlan};
 pub(super) use self::params::Params;
-use crate::flow::secured::{self, Layer, TlsClient};
 use crate::target;
 use crate::worker::dial::{SocketOptions, Transport, reach};
+use crate::worker::secured::{self, Layer, TlsClient};
 use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
 use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;

@@ -222,9 +222,8 @@ impl CellTrial<'_> {
         match workload.kind().transport {
             Transport::Http => {
                 let host = route.host.clone().unwrap_or_else(|| target.to_string());
-                let scheme = if job.is_over_tls() { "https" } else { "http" };
-                job.params["url"] =
-                    format!("{scheme}://{host}{}", self.point.server.request).into();
+                let s = if job.is_over_tls() { "s" } else { "" };
+                job.params["url"] = format!("http{s}://{host}{}", self.point.server.request).into();
             }
             // ICMP has no ports.
             Transport::Icmp => target.set_port(0),

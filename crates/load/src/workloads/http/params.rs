@@ -9,10 +9,10 @@ use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::flow::secured::{TlsClient, TlsClientSettings};
 use crate::http::{Credential, MOST_BODY_BYTES, RequestSpec, RequestTemplate, Url};
 use crate::measure::socket_set::SocketSet;
 use crate::worker::filler::filler;
+use crate::worker::secured::{TlsClient, TlsClientSettings};
 
 /// What to ask for, and what to expect.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]

@@ -15,6 +15,7 @@ mod reach;
 mod records;
 mod server;
 mod session;
+mod side;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ pub(crate) use self::reach::reach;
 use self::records::Records;
 pub(crate) use self::server::TlsServer;
 use self::session::{Session, Turn};
+use self::side::Side;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 
@@ -46,13 +48,6 @@ pub(crate) const RECEIVE_BYTES: usize = 17 * 1024;
 pub(crate) const RECORD_BYTES: usize = 16 * 1024;
 /// Most bytes of a flow that are encrypted at once: four records.
 pub(crate) const MOST_PLAIN: usize = 4 * RECORD_BYTES;
-
-/// Which end of TLS a flow has, and with what settings.
-#[derive(Clone)]
-enum Side {
-    Client(TlsClient),
-    Server(TlsServer),
-}
 
 /// A flow over TLS; see the [module](self).
 pub(crate) struct Secured<F> {

@@ -7,8 +7,8 @@ use rustls::unbuffered::{
 };
 use rustls::{HandshakeKind, InvalidMessage};
 
-use super::Side;
 use super::records::{Outgoing, Records};
+use super::side::Side;
 
 /// Bytes that a record has beyond its content, at most, in TLS 1.2 and 1.3.
 const RECORD_BYTES: usize = 64;
