@@ -28,12 +28,11 @@ use crate::http::MOST_BODY_BYTES;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
 use crate::schedule::ClientNumber;
+use crate::worker::accepted::{Accepted, Acceptor, Encryption};
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::filler::filler;
 use crate::worker::secured::{self, Layer, TlsServer};
-use crate::worker::workers::{
-    self, Accepted, Acceptor, Context, Encryption, Workers, WorkersSetup,
-};
+use crate::worker::workers::{self, Context, Workers, WorkersSetup};
 
 /// What a target needs of whoever serves it.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! The worker threads of one end: how they start, take in flows, and turn over them; TLS around
 //! flows.
 
+pub(crate) mod accepted;
 pub(crate) mod dial;
 mod event_loop;
 pub(crate) mod filler;

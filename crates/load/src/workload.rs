@@ -13,7 +13,8 @@ use hopbench_model::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-use crate::worker::workers::{Acceptor, Context, Workers};
+use crate::worker::accepted::Acceptor;
+use crate::worker::workers::{Context, Workers};
 
 /// One sort of traffic. Everything about it stands in one file: parameters, both ends, figures.
 pub trait Workload: Sync {

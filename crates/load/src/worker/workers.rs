@@ -11,18 +11,17 @@ use hopbench_model::{Counts, EngineKind, Fault, Job, Nanos};
 use hopbench_sys::{Socket, Waker, cpu};
 use rustls::ServerConfig;
 
-use crate::admission::flow_limit::FlowGuard;
 use crate::admission::throttle::Throttle;
 use crate::engine::{Engine, EngineSetup};
 use crate::engines::with_engine;
 use crate::flow::Flow;
 use crate::flow::handshake::HandshakeCodec;
-use crate::flow::udp_registration::UdpRegistration;
 use crate::http::Credential;
 use crate::measure::recorder::{Live, Recorder};
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
 use crate::schedule::{Arrivals, ClientNumber, seed_of};
+use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{Dial, SocketOptions, Transport};
 use crate::worker::event_loop::{EventLoop, EventLoopSetup};
 use crate::worker::filler::filler;
@@ -89,35 +88,6 @@ pub struct WorkersSetup {
     pub watch_sockets: bool,
     /// How long exchanges under way at the window's end may still take, ns.
     pub grace: Nanos,
-}
-
-/// Takes a flow whose socket was accepted elsewhere.
-pub type Acceptor = Arc<dyn Fn(Accepted) + Send + Sync>;
-
-/// How the bytes of a connection travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encryption {
-    /// As they are.
-    None,
-    /// In records of TLS.
-    Tls,
-}
-
-/// A flow that was accepted.
-#[derive(Debug)]
-pub struct Accepted {
-    /// Its number in the run.
-    pub flow: u32,
-    /// How its bytes travel.
-    pub encryption: Encryption,
-    /// Whether the server sends (`stream` from the server).
-    pub from_server: bool,
-    /// Its socket.
-    pub socket: Arc<Socket>,
-    /// For datagrams: the registration that was accepted, in case the answer to it is lost.
-    pub registration: Option<UdpRegistration>,
-    /// Its place among the flows that the agent may have open; given back when the flow ends.
-    pub flow_guard: FlowGuard,
 }
 
 /// The running worker threads of one end.

@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Figures, TrialReports, Workload};
-use crate::worker::workers::{Acceptor, Context, Workers};
+use crate::worker::accepted::Acceptor;
+use crate::worker::workers::{Context, Workers};
 
 /// The contract of a workload's file. The type that implements this has the parameters: flags for
 /// the command line, JSON for records, and values for both ends.

@@ -23,9 +23,10 @@ use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
 
 use crate::flow::failure::explain;
+use crate::worker::accepted::Acceptor;
 use crate::worker::dial::{SocketOptions, Transport, echo_identifier};
 use crate::worker::passive_end::passive_end;
-use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
+use crate::worker::workers::{self, Context, Workers, WorkersSetup};
 use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports};

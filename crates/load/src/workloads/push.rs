@@ -32,8 +32,9 @@ use hopbench_stats::Histogram;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::flow::handshake::Handshake;
+use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{SocketOptions, Transport};
-use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
+use crate::worker::workers::{self, Context, Workers, WorkersSetup};
 use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports};

@@ -21,8 +21,9 @@ use crate::flow::failure::lost;
 use crate::flow::handshake::Handshake;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
+use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{SocketOptions, Transport};
-use crate::worker::workers::{self, Accepted, Acceptor, Context, Workers, WorkersSetup};
+use crate::worker::workers::{self, Context, Workers, WorkersSetup};
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports, figures};
 

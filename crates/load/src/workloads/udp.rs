@@ -33,8 +33,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::flow::handshake::Handshake;
 use crate::flow::udp_registration::WithRegistration;
+use crate::worker::accepted::Acceptor;
 use crate::worker::dial::{SocketOptions, Transport};
-use crate::worker::workers::{self, Acceptor, Context, Workers, WorkersSetup};
+use crate::worker::workers::{self, Context, Workers, WorkersSetup};
 use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports};
