@@ -91,7 +91,7 @@ pub fn target_config() -> Result<Arc<ServerConfig>, TlsError> {
         .with_protocol_versions(&[&TLS13, &TLS12])?
         .with_no_client_auth()
         .with_single_cert(vec![own.cert.der().clone()], key.into())?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     // Any number of clients resumes: what a session needs is in its ticket.
     config.ticketer = rustls::crypto::ring::Ticketer::new()?;
     config.session_storage = Arc::new(NoServerSessionStorage {});

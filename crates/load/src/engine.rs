@@ -86,7 +86,7 @@ impl<'a> IoOp<'a> {
             Op::Connect => Self::Connect,
             Op::Send => Self::Send(outgoing()),
             Op::SendFill(n) => Self::SendFill(*n),
-            Op::Recv(n) => Self::Recv(*n),
+            Op::Recv(n) | Op::Await(n) => Self::Recv(*n),
             Op::Discard(n) => Self::Discard(*n),
             _ => return None,
         })

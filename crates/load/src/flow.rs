@@ -31,6 +31,9 @@ pub enum Op {
     SendFill(usize),
     /// Receive up to this many bytes: `Received` or `Closed`.
     Recv(usize),
+    /// As `Recv`. While nothing comes, an exchange that is due may begin: then it is `Go`, and
+    /// nothing was received. Not with engines that block.
+    Await(usize),
     /// Receive up to this many bytes of a stream and drop them in the kernel: `Discarded` or
     /// `Closed`.
     Discard(usize),
@@ -45,6 +48,8 @@ pub enum Op {
     /// The exchange is over; nothing until the schedule says so: `Go`, or `Finish` when load has
     /// ended.
     Rest,
+    /// One exchange more beside those under way, if one is due now: `Go`, or `NoMore`.
+    More,
     /// This flow is over.
     End,
     /// The trial cannot go on.
@@ -81,6 +86,8 @@ pub enum Event<'a> {
         /// When it should have started.
         intended: Nanos,
     },
+    /// Answer to [`Op::More`]: nothing is due.
+    NoMore,
     /// Load has ended; nothing new may be started.
     Finish,
     /// What was asked for failed with this error.

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as bytes: a client's requests and responses, and the answers of our own target.
+//! HTTP as bytes: a client's requests and responses, and the answers of our own target.
 //!
 //! Nothing here does I/O, reads a clock or allocates for every request: bytes go in, decisions come
 //! out.
@@ -12,6 +12,8 @@
 mod chunked;
 mod credential;
 mod framing;
+mod glance;
+pub(crate) mod h2;
 mod head;
 #[cfg(test)]
 mod mutation;
@@ -23,14 +25,16 @@ mod url;
 pub use chunked::ChunkError;
 pub use credential::{CREDENTIAL_FIELD, Credential};
 pub use framing::FramingError;
+pub use glance::{Glance, glance};
 pub use request::{RequestSpec, RequestTemplate};
 pub use response::{
     ResponseEnd, ResponseError, ResponseFlags, ResponseParser, ResponseState, ResponseStep,
 };
 pub use target::{
-    Body, CONTINUE, Glance, MOST_BODY_BYTES, Method, Request, RequestError, RequestParser,
-    RequestState, RequestStep, Responder, TargetAnswer, glance, refuse,
+    Body, CONTINUE, MOST_BODY_BYTES, Method, Request, RequestError, RequestParser, RequestState,
+    RequestStep, Responder, TargetAnswer, refuse,
 };
+pub(crate) use target::{Content, Decision};
 pub use url::{Url, UrlError};
 
 /// The start of a text or of bytes as it may be shown in a message: at most 60 characters, controls

@@ -4,8 +4,10 @@
 //! `serve --http` belongs to no trial, so it has no job, and its load never starts or ends. It
 //! serves until it is closed and the last connection is gone, or until its window says stop.
 
+mod connection;
 mod connection_table;
 mod flow;
+mod multiplexed;
 mod timeouts;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,13 +20,15 @@ use hopbench_model::{
 use hopbench_sys::{Socket, Waker, clock};
 use rustls::ServerConfig;
 
+use self::connection::TargetConnection;
 use self::connection_table::ConnectionTable;
-use self::flow::{TargetFlow, TargetSettings};
+use self::flow::TargetSettings;
 pub use self::timeouts::Timeouts;
 use crate::admission::flow_limit::FlowLimit;
 use crate::admission::memory::SourceLimits;
 use crate::admission::throttle::Throttle;
 use crate::http::MOST_BODY_BYTES;
+use crate::http::h2::ServingBounds;
 use crate::measure::socket_set::SocketSet;
 use crate::measure::window::Window;
 use crate::schedule::ClientNumber;
@@ -60,6 +64,9 @@ pub struct TargetContext {
 /// and then not at all would have megabytes wait. The kernel takes a whole segment, 64 KiB at most,
 /// as long as less than this waits.
 const STRANGERS_NOT_SENT_BYTES: usize = 64 << 10;
+
+/// The windows of HTTP/2 in a trial, bytes: no limit of what is measured.
+const PARTICIPANTS_WINDOW_BYTES: u32 = 1 << 24;
 
 /// What all strangers at a target may do together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,10 +121,11 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
     // Connections come and go for as long as the agent runs; nobody reads their figures.
     let bounds = context.bounds;
     let settings = TargetSettings {
-        inline: filler(flow::INLINE_BYTES),
+        filler: filler(flow::FILLER_BYTES),
         credential: None,
         timeouts: bounds.timeouts,
         most_body_bytes: MOST_BODY_BYTES,
+        multiplexed: ServingBounds::of_strangers(MOST_BODY_BYTES),
         work_ns: context.server_work_ns,
     };
     let strangers = Strangers {
@@ -132,18 +140,26 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
 
 /// The target's workers as the server's end of a trial, which answer nobody without the trial's
 /// credential, where it has one. What came before the window's end is answered as long as the
-/// trial's timeout allows. Bodies are at most `most_body_bytes` long, as those of the trial are. So
-/// whoever overheard the credential can make the agent hold no more for each connection.
+/// trial's timeout allows. Bodies are at most `most_body_bytes` long, and a connection of HTTP/2 has
+/// at most `most_streams`, as those of the trial have. So whoever overheard the credential can make
+/// the agent hold no more for each connection.
 pub(crate) fn workers(
     context: &Context,
     watch_sockets: bool,
     most_body_bytes: u64,
+    most_streams: u32,
 ) -> Result<(Workers, Acceptor), Fault> {
     let settings = TargetSettings {
-        inline: filler(flow::INLINE_BYTES),
+        filler: filler(flow::FILLER_BYTES),
         credential: context.credential.clone(),
         timeouts: Timeouts::PARTICIPANTS,
         most_body_bytes,
+        multiplexed: ServingBounds {
+            credential: context.credential.clone(),
+            most_body_bytes,
+            most_streams: most_streams as usize,
+            window_bytes: PARTICIPANTS_WINDOW_BYTES,
+        },
         work_ns: context.server_work_ns,
     };
     serve(context, watch_sockets, settings, None)
@@ -183,11 +199,11 @@ fn serve(
     workers::server(context, &setup, move |accepted| {
         let settings = Arc::clone(&settings);
         let flow = match &strangers {
-            None => TargetFlow::new(settings, None, None),
+            None => TargetConnection::new(settings, None, None),
             Some(Strangers { connections, memory }) => {
                 let source = Source::of_any(accepted.socket.peer().ok());
                 let activity = connections.enter(&accepted.socket, source, clock::now());
-                TargetFlow::new(settings, Some(activity), Some(memory.of(source)))
+                TargetConnection::new(settings, Some(activity), Some(memory.of(source)))
             }
         };
         match (&tls, accepted.encryption) {

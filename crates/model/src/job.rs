@@ -222,6 +222,11 @@ impl Job {
         self.params["tls"] == true
     }
 
+    /// Whether its requests are those of HTTP/2.
+    pub fn is_over_http2(&self) -> bool {
+        self.params["http2"] == true
+    }
+
     /// The time in which each connection of `http` at a rate carries two requests, ns; otherwise 0.
     /// A proxy opens its own connections when it is asked the first time on each of its clients'.
     pub fn first_requests_ns(&self) -> Nanos {
@@ -326,6 +331,13 @@ impl Job {
                 "--engine",
                 format!("threads with {} connections", self.connections),
                 "at most 4096 connections with one thread each; take --engine epoll",
+            );
+            let streams = self.params["streams"].as_u64().unwrap_or(1);
+            unless(
+                streams <= 1,
+                "--engine",
+                format!("threads with {streams} streams a connection"),
+                "one stream with threads that wait for each answer; take --engine epoll",
             );
         }
         if let Some(rate) = self.schedule.per_s() {

@@ -14,6 +14,13 @@ pub fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if job.is_over_tls() && path.is_proxied() {
         return Some("the proxies of a path take HTTP without `tls`".to_owned());
     }
+    if job.is_over_http2() && path.is_proxied() {
+        return Some("the proxies of a path take HTTP/1.1: leave `http2` out".to_owned());
+    }
+    if job.is_over_http2() && !point.server.is_agent() {
+        let program = &point.server.program;
+        return Some(format!("{program} is set up for HTTP/1.1: let the agent answer"));
+    }
     if job.is_over_tls() && !point.server.is_agent() {
         return Some(format!(
             "{} is set up without TLS: let the agent answer",
@@ -80,13 +87,17 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_spoken_with_agents_and_nobody_between() {
-        let told = |mesh: MeshMode, program: &str| {
+    fn tls_and_http2_are_spoken_with_agents_and_nobody_between() {
+        let told_of = |parameter: &str, mesh: MeshMode, program: &str| {
             let path = Path { mesh, ..fixture::path("p") };
-            let mut point = fixture::point("w", fixture::job("http", json!({"tls": true})));
+            let mut point = fixture::point("w", fixture::job("http", json!({parameter: true})));
             point.server.program = program.to_owned();
             unsupported(&path, &point).unwrap_or_default()
         };
+        let told = |mesh, program| told_of("tls", mesh, program);
+        assert_eq!(told_of("http2", MeshMode::None, "hopbench"), "");
+        assert!(told_of("http2", MeshMode::Server, "hopbench").contains("leave `http2` out"));
+        assert!(told_of("http2", MeshMode::None, "nginx").starts_with("nginx is set up for"));
         assert_eq!(told(MeshMode::None, "hopbench"), "");
         assert!(told(MeshMode::Server, "hopbench").contains("without `tls`"));
         assert!(told(MeshMode::None, "nginx").starts_with("nginx is set up without TLS"));

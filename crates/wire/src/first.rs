@@ -14,7 +14,7 @@ pub enum First {
     Tls,
     /// A flow header: a data flow.
     Flow,
-    /// An HTTP request line.
+    /// An HTTP request line, or what a connection of HTTP/2 begins with.
     Http,
     /// Nothing that an agent serves.
     Unknown,
@@ -34,6 +34,7 @@ const STARTS: &[(&[u8], First)] = &[
     (b"DELETE ", First::Http),
     (b"OPTIONS ", First::Http),
     (b"PATCH ", First::Http),
+    (b"PRI ", First::Http),
 ];
 
 /// Sorts a connection by its first bytes, on as few of them as can tell.
@@ -76,7 +77,7 @@ mod tests {
             b"\x16\x02",
             b"\x15",
             b"SSH-2.0-OpenSSH",
-            b"PRI * HTTP/2.0",
+            b"PRIX",
         ] {
             assert_eq!(classify(bytes), First::Unknown, "{bytes:?}");
         }

@@ -77,7 +77,7 @@ impl Routes {
         };
         match glance(bytes, seen) {
             Glance::More(seen) => Destination::Wait(seen),
-            Glance::Head(shown) => self.lock().of(shown),
+            Glance::Head(shown) => self.lock().of(shown.as_deref()),
             Glance::Wrong => self.lock().of(None),
         }
     }

@@ -74,6 +74,20 @@ fn measure(client: &Server, server: &Server, job: &Job) -> (EndReport, Vec<Strin
     (report, limited)
 }
 
+/// Its server answers nobody else.
+#[test]
+fn a_trial_over_http2_is_known_before_its_first_request() {
+    let (client, agent) = (both(Limits::default()), server(Limits::default()));
+    for tls in [false, true] {
+        let url = format!("http://{}/?size=10", agent.address());
+        let params = json!({"url": url, "http2": true, "streams": 4, "tls": tls});
+        let job = Job { workload: "http".to_owned(), params: params.into(), ..short(200) };
+        let (report, _) = measure(&client, &agent, &job);
+        let counted = report.drained.of(Counter::Counted);
+        assert!(counted > 10 && report.errors.is_empty(), "{tls}: {counted}, {:?}", report.errors);
+    }
+}
+
 /// Somebody whom no load should reach: whether anybody connects within half a second.
 fn is_left_alone(victim: &TcpListener) -> bool {
     victim.set_nonblocking(true).unwrap();

@@ -43,7 +43,7 @@ impl Credential {
     }
 
     /// The text, to be sent.
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::http) fn text(&self) -> &str {
         &self.0
     }
 }

@@ -31,6 +31,9 @@ pub struct RequestSpec<'a> {
 pub struct RequestTemplate {
     bytes: Vec<u8>,
     is_head: bool,
+    /// The same as fields of HTTP/2; its body is at the end of `bytes`.
+    fields: Vec<(String, String)>,
+    body_bytes: usize,
 }
 
 impl RequestTemplate {
@@ -58,12 +61,27 @@ impl RequestTemplate {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Self { bytes: write(spec, &fields), is_head: spec.method == "HEAD" })
+        Ok(Self {
+            bytes: write(spec, &fields),
+            is_head: spec.method == "HEAD",
+            fields: http2_fields(spec, &fields),
+            body_bytes: spec.body.len(),
+        })
     }
 
     /// Everything to write, head and body.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The request as fields of HTTP/2, those with a colon first.
+    pub fn fields(&self) -> &[(String, String)] {
+        &self.fields
+    }
+
+    /// Its body.
+    pub fn body(&self) -> &[u8] {
+        &self.bytes[self.bytes.len() - self.body_bytes..]
     }
 
     /// Whether the answer may carry a body: not to `HEAD`, whatever its length field says.
@@ -157,6 +175,32 @@ fn write(spec: &RequestSpec<'_>, fields: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = head.into_bytes();
     bytes.extend_from_slice(spec.body);
     bytes
+}
+
+/// RFC 9113, 8.3: what the request line and `Host` say has fields of its own, and names are lower
+/// case.
+fn http2_fields(spec: &RequestSpec<'_>, fields: &[(&str, &str)]) -> Vec<(String, String)> {
+    let host = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let scheme = if spec.url.is_secure() { "https" } else { "http" };
+    let mut all = vec![
+        (":method", spec.method),
+        (":scheme", scheme),
+        (":path", spec.url.target()),
+        (":authority", host.map_or_else(|| spec.url.authority(), |(_, value)| value)),
+    ];
+    if !has(fields, "user-agent") {
+        all.push(("user-agent", concat!("hopbench/", env!("CARGO_PKG_VERSION"))));
+    }
+    all.extend(spec.credential.map(|credential| (CREDENTIAL_FIELD, credential.text())));
+    all.extend(fields.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")));
+    let mut all: Vec<(String, String)> = all
+        .into_iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .collect();
+    if !spec.body.is_empty() {
+        all.push(("content-length".to_owned(), spec.body.len().to_string()));
+    }
+    all
 }
 
 fn has(fields: &[(&str, &str)], name: &str) -> bool {

@@ -11,7 +11,6 @@
 
 mod answer;
 mod error;
-mod glance;
 mod page;
 mod parser;
 mod request;
@@ -19,7 +18,8 @@ mod request;
 mod tests;
 
 pub use answer::{Body, Responder, TargetAnswer, refuse};
+pub(crate) use answer::{Content, Decision};
 pub use error::RequestError;
-pub use glance::{Glance, glance};
+pub(super) use parser::MOST_HEAD_BYTES;
 pub use parser::{CONTINUE, MOST_BODY_BYTES, RequestParser, RequestState, RequestStep};
 pub use request::{Method, Request};

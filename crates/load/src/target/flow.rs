@@ -16,6 +16,7 @@ use super::connection_table::Activity;
 use super::timeouts::{Pace, Timeouts};
 use crate::admission::memory::{MemoryLimit, MemoryShare};
 use crate::flow::{Event, Flow, Op};
+use crate::http::h2::ServingBounds;
 use crate::http::{
     Body, CONTINUE, Credential, RequestError, RequestParser, RequestState, Responder, refuse,
 };
@@ -26,25 +27,29 @@ pub(super) const RECEIVE_BYTES: usize = 16 * 1024;
 /// Most bytes of one send of filler.
 pub(super) const FILL_BYTES: usize = 256 * 1024;
 /// Bodies up to this length leave together with their head; of longer ones this much does.
-pub(super) const INLINE_BYTES: usize = 4 * 1024;
+const INLINE_BYTES: usize = 4 * 1024;
+/// The most content of a frame of HTTP/2.
+pub(super) const FILLER_BYTES: usize = 16 * 1024;
 
 /// Most bytes that a stranger's connection keeps of an answer's head, and of the target that it
 /// asked for.
 const KEPT_HEAD_BYTES: usize = 2 * INLINE_BYTES;
 
 /// How long what follows a refused request is dropped.
-const DRAIN_NS: Nanos = 2 * SECOND;
+pub(super) const DRAIN_NS: Nanos = 2 * SECOND;
 
 /// What all connections of a target have in common.
 #[derive(Debug)]
 pub(super) struct TargetSettings {
-    /// Filler that leaves together with heads, [`INLINE_BYTES`] of it.
-    pub(super) inline: Arc<[u8]>,
+    /// Filler that leaves together with heads, [`FILLER_BYTES`] of it.
+    pub(super) filler: Arc<[u8]>,
     /// What every request must show; `None`: anybody is answered.
     pub(super) credential: Option<Credential>,
     pub(super) timeouts: Timeouts,
     /// The longest body of a request that is taken, bytes.
     pub(super) most_body_bytes: u64,
+    /// What peers may do over HTTP/2.
+    pub(super) multiplexed: ServingBounds,
     /// How long to spin before each answer, ns; 0: not at all.
     pub(super) work_ns: Nanos,
 }
@@ -242,8 +247,8 @@ impl TargetFlow {
         self.rest = match answer.body {
             Body::None => Rest::Nothing,
             Body::Filler(length) => {
-                let inline = length.min(self.settings.inline.len() as u64);
-                self.head.extend_from_slice(&self.settings.inline[..inline as usize]);
+                let inline = length.min(INLINE_BYTES as u64);
+                self.head.extend_from_slice(&self.settings.filler[..inline as usize]);
                 if length > inline { Rest::Filler(length - inline) } else { Rest::Nothing }
             }
             Body::Echo if request.body().len() <= INLINE_BYTES => {

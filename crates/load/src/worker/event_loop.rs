@@ -82,6 +82,11 @@ pub(crate) struct EventLoop<F> {
     readiness: Arc<Readiness>,
     /// Slots that rest and since when, the one that rests the longest first.
     resting: VecDeque<(usize, Nanos)>,
+    /// Slots that receive and could begin another exchange, since when, and their generation. Those
+    /// that do so no longer stay here until they come to the front.
+    awaiting: VecDeque<(usize, Nanos)>,
+    /// How many of them still do.
+    awaiting_now: usize,
     backlog: VecDeque<Nanos>,
     timers: BinaryHeap<Timer>,
     /// At most one that counts per slot: the one that the slot knows of.
@@ -115,6 +120,8 @@ impl<F: Flow> EventLoop<F> {
             opening: 0,
             readiness,
             resting: VecDeque::new(),
+            awaiting: VecDeque::new(),
+            awaiting_now: 0,
             backlog: VecDeque::new(),
             timers: BinaryHeap::new(),
             deadlines: BinaryHeap::new(),
@@ -260,6 +267,7 @@ impl<F: Flow> EventLoop<F> {
 
     /// Does what a flow wants, and what it wants next, until it has to wait.
     fn advance<E: Engine>(&mut self, engine: &mut E, slot: usize, mut op: Op) -> io::Result<()> {
+        self.awaits_no_more(slot);
         let mut turn = TURN;
         let turn_bytes = if self.live <= FEW { LONG_TURN_BYTES } else { TURN_BYTES };
         loop {
@@ -301,6 +309,13 @@ impl<F: Flow> EventLoop<F> {
             if let Some(io) = IoOp::of(&op, || flow.outgoing()) {
                 match engine.attempt(slot, &io) {
                     Attempt::Later => {
+                        // In a closed loop one that has room has asked for more.
+                        if matches!(op, Op::Await(_)) && self.arrivals.is_some() {
+                            let since = clock::now();
+                            entry.awaits = Some(since);
+                            self.awaiting_now += 1;
+                            self.awaiting.push_back((slot, since));
+                        }
                         entry.pending = Some(op);
                         if let Some(deadline) = entry.flow.deadline() {
                             self.watch(slot, deadline);
@@ -367,6 +382,7 @@ impl<F: Flow> EventLoop<F> {
                 Some(Event::Timer)
             }
             Op::Rest => self.next_assignment(slot, now),
+            Op::More => Some(self.more(now)),
             Op::End => {
                 self.end(engine, slot);
                 None
@@ -375,7 +391,12 @@ impl<F: Flow> EventLoop<F> {
                 self.fault.get_or_insert(*fault);
                 None
             }
-            Op::Connect | Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_) => {
+            Op::Connect
+            | Op::Send
+            | Op::SendFill(_)
+            | Op::Recv(_)
+            | Op::Await(_)
+            | Op::Discard(_) => {
                 unreachable!("they move bytes")
             }
         }
@@ -385,7 +406,7 @@ impl<F: Flow> EventLoop<F> {
     #[inline]
     fn throttled_until(&self, slot: usize, op: &Op) -> Option<Nanos> {
         let throttle = self.setup.throttle.as_ref()?;
-        if !matches!(op, Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Discard(_)) {
+        if !matches!(op, Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Await(_) | Op::Discard(_)) {
             return None;
         }
         let now = clock::now();
@@ -427,6 +448,7 @@ impl<F: Flow> EventLoop<F> {
             self.opening -= 1;
         }
         entry.state = SlotState::Ended;
+        self.awaiting_now -= usize::from(entry.awaits.take().is_some());
         entry.generation = entry.generation.wrapping_add(1);
         entry.watched = NEVER;
         self.live -= 1;

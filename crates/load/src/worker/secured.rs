@@ -79,6 +79,8 @@ enum State {
     Sending,
     /// The flow inside wants up to so many bytes.
     Receiving(usize),
+    /// The same, unless an exchange is due.
+    Awaiting(usize),
     /// It wants up to so many bytes to be dropped.
     Discarding(usize),
     /// It ends what it sends.
@@ -158,7 +160,11 @@ impl<F: Flow> Secured<F> {
                 let error = error.as_ref().map_or_else(early_end, broken);
                 self.failed(error, now, out)
             }
-            State::Idle | State::Connecting | State::Receiving(_) | State::Discarding(_) => {
+            State::Idle
+            | State::Connecting
+            | State::Receiving(_)
+            | State::Awaiting(_)
+            | State::Discarding(_) => {
                 unreachable!("nothing is being sent")
             }
         }
@@ -207,9 +213,13 @@ impl<F: Flow> Secured<F> {
                 }
                 Op::Send => return self.send(None, now, out),
                 Op::SendFill(most) => return self.send(Some(most), now, out),
-                Op::Recv(most) => {
+                Op::Recv(most) | Op::Await(most) => {
                     let Some(bytes) = self.records.plain(most) else {
-                        return self.receive(State::Receiving(most), now, out);
+                        let state = match op {
+                            Op::Await(_) => State::Awaiting(most),
+                            _ => State::Receiving(most),
+                        };
+                        return self.receive(state, now, out);
                     };
                     let taken = bytes.len();
                     let next = self.inner.on(Event::Received(bytes), now, out);
@@ -234,6 +244,11 @@ impl<F: Flow> Secured<F> {
 
     /// Encrypts the next bytes of the flow, or filler, and has them sent.
     fn send(&mut self, filler: Option<usize>, now: Nanos, out: &mut Recorder) -> Op {
+        // What is encrypted already has to be sent first, whatever came between.
+        if self.offered > 0 && self.records.has_outgoing() {
+            self.state = State::Sending;
+            return Op::Send;
+        }
         let bytes = match filler {
             Some(most) => &self.filler[..most.min(self.filler.len())],
             None => self.inner.outgoing(),
@@ -264,7 +279,10 @@ impl<F: Flow> Secured<F> {
             self.records.rest();
         }
         self.state = state;
-        Op::Recv(RECEIVE_BYTES)
+        match state {
+            State::Awaiting(_) => Op::Await(RECEIVE_BYTES),
+            _ => Op::Recv(RECEIVE_BYTES),
+        }
     }
 
     /// Received records, while the flow inside waits for their content.
@@ -277,6 +295,7 @@ impl<F: Flow> Secured<F> {
         let op = match self.state {
             State::Discarding(most) => Op::Discard(most),
             State::Receiving(most) => Op::Recv(most),
+            State::Awaiting(most) => Op::Await(most),
             _ => unreachable!("the flow inside waits for bytes"),
         };
         self.ask(op, now, out)
@@ -333,9 +352,10 @@ impl<F: Flow> Flow for Secured<F> {
     #[inline]
     fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
         match (self.state, event) {
-            (State::Receiving(_) | State::Discarding(_), Event::Received(bytes)) => {
-                self.received(bytes, now, out)
-            }
+            (
+                State::Receiving(_) | State::Awaiting(_) | State::Discarding(_),
+                Event::Received(bytes),
+            ) => self.received(bytes, now, out),
             (_, Event::Sent(n)) => {
                 self.records.sent(n);
                 if self.records.has_outgoing() { Op::Send } else { self.sent_all(now, out) }
@@ -356,7 +376,7 @@ impl<F: Flow> Flow for Secured<F> {
             (State::Shaking | State::Greeting, _) if matches!(self.side, Side::Server(_)) => {
                 Op::End
             }
-            (State::Receiving(_) | State::Discarding(_), Event::Closed) => {
+            (State::Receiving(_) | State::Awaiting(_) | State::Discarding(_), Event::Closed) => {
                 // Without the alert that ends it: a part may be missing.
                 out.add_extra(CUT_OFF, 1.0);
                 self.tell(Event::Closed, now, out)

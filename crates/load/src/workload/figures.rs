@@ -72,6 +72,11 @@ pub(crate) fn tcp(end: &EndReport) -> Option<TcpTotals> {
 
 /// Requests, failures and what an open loop has to confess.
 pub(crate) fn exchanges(figures: &mut Figures, trial: &TrialReports<'_>) {
+    exchanges_at_once(figures, trial, 1);
+}
+
+/// The same where each connection carries up to so many at once.
+pub(crate) fn exchanges_at_once(figures: &mut Figures, trial: &TrialReports<'_>, at_once: u32) {
     let client = trial.client;
     let window = seconds(client);
     let drained = |counter| client.drained.of(counter);
@@ -114,7 +119,8 @@ pub(crate) fn exchanges(figures: &mut Figures, trial: &TrialReports<'_>) {
         let under_way = intended.saturating_sub(done);
         figures.invariant(
             "intended_are_accounted_for",
-            done <= intended && under_way <= unsent + u64::from(trial.job.connections),
+            done <= intended
+                && under_way <= unsent + u64::from(trial.job.connections) * u64::from(at_once),
             || format!("{intended} intended, {done} done, {unsent} unsent"),
         );
     }

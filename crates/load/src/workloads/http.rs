@@ -1,4 +1,4 @@
-//! `http`: HTTP/1.1 requests against any URL, over TCP or TLS, in a closed or an open loop.
+//! `http`: requests of HTTP/1.1 or HTTP/2 against any URL, over TCP or TLS, in a closed or an open loop.
 //!
 //! - The *service time* runs from the real start of the exchange to the last byte of its answer. On
 //!   an open connection the exchange starts with the sending. If a connection must be made first,
@@ -13,7 +13,10 @@
 //!   The request is then sent once more on a new connection, which `reconnects` counts. Its times
 //!   run from the first attempt.
 
+mod agree;
 mod client;
+mod connection;
+mod multiplexed;
 mod params;
 mod reason;
 mod sums;
@@ -26,7 +29,10 @@ use hopbench_model::{
 };
 use hopbench_stats::Histogram;
 
+use self::agree::agree;
 use self::client::{Client, ClientPlan};
+use self::connection::HttpConnection;
+use self::multiplexed::{Multiplexed, MultiplexedPlan};
 pub(super) use self::params::Params;
 use crate::target;
 use crate::worker::accepted::Acceptor;
@@ -44,8 +50,7 @@ const GRACE_NS: Nanos = SECOND / 10;
 
 impl TypedWorkload for Params {
     const NAME: &'static str = "http";
-    const SUMMARY: &'static str =
-        "HTTP/1.1 requests against any URL: rate, latency, statuses, errors";
+    const SUMMARY: &'static str = "HTTP requests against any URL: rate, latency, statuses, errors";
 
     fn metrics(&self) -> Vec<String> {
         let own = [
@@ -86,9 +91,18 @@ impl TypedWorkload for Params {
             .tls_client(context.credential.as_ref(), &context.sockets)
             .map_err(|problems| Fault::from_problems(&problems))?;
         let timeout_ns = job.timing.timeout_ns;
-        match &tls {
-            Some(tls) => secured::reach(context.target, tls, timeout_ns, &context.sockets)?,
-            None => reach(context.target, timeout_ns, &context.sockets)?,
+        let multiplexed = self.http2().then(|| {
+            Arc::new(MultiplexedPlan {
+                connection: Arc::new(self.connection(&request, context.credential.as_ref())),
+                timeout_ns,
+                expected_body_bytes: self.expected_body_bytes(),
+            })
+        });
+        let (target, notes) = (context.target, &context.sockets);
+        match (&tls, &multiplexed) {
+            (Some(tls), _) => secured::reach(target, tls, timeout_ns, notes)?,
+            (None, Some(plan)) => agree(target, &plan.connection, timeout_ns, notes)?,
+            (None, None) => reach(target, timeout_ns, notes)?,
         }
         // Flow i is with thread i modulo threads.
         let threads = match job.engine {
@@ -106,7 +120,7 @@ impl TypedWorkload for Params {
             expected_body_bytes: self.expected_body_bytes(),
         });
         let setup = WorkersSetup {
-            receive_bytes: client::RECEIVE_BYTES.max(secured::RECEIVE_BYTES),
+            receive_bytes: multiplexed::RECEIVE_BYTES.max(secured::RECEIVE_BYTES),
             fill_bytes: 0,
             options: SocketOptions::default(),
             transport: Transport::Tcp,
@@ -115,7 +129,13 @@ impl TypedWorkload for Params {
         };
         workers::client(context, &setup, move |flow| {
             let tls = tls.get(flow as usize % threads);
-            Layer::client(tls, Client::new(Arc::clone(&plan)))
+            let connection = match &multiplexed {
+                Some(plan) => {
+                    HttpConnection::Multiplexed(Box::new(Multiplexed::new(Arc::clone(plan))))
+                }
+                None => HttpConnection::Single(Client::new(Arc::clone(&plan))),
+            };
+            Layer::client(tls, connection)
         })
     }
 
@@ -123,12 +143,12 @@ impl TypedWorkload for Params {
     /// is the agent itself.
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         context.sockets.note_setting(TARGET, || "answers".to_owned());
-        target::workers(context, self.keep_alive(), self.body_bytes())
+        target::workers(context, self.keep_alive(), self.body_bytes(), self.streams())
     }
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
-        figures::exchanges(&mut out, trial);
+        figures::exchanges_at_once(&mut out, trial, self.streams());
         figures::bit_rates(&mut out, "", trial.client);
         let connects = figures::in_window(trial.client, Counter::Connects);
         out.metric("connects", connects as f64);
@@ -139,7 +159,7 @@ impl TypedWorkload for Params {
             }
         }
         if trial.job.schedule == Schedule::Closed {
-            littles_law(&mut out, trial);
+            littles_law(&mut out, trial, self.streams());
         }
         if let Some(server) = trial.server.filter(|server| server.settings.contains_key(TARGET)) {
             let (answered, served) = (
@@ -183,6 +203,14 @@ fn answers(out: &mut Figures, client: &EndReport) {
             "compare `response_body_bytes` with what the server should send",
         ));
     }
+    let limited = sum(sums::LIMITED);
+    if limited > 0.0 {
+        out.warnings.push(Warning::new(
+            WarningKind::ReadBack,
+            format!("on {limited} connections the server takes fewer requests at once than --streams says"),
+            "raise the server's limit, or take fewer streams and more connections",
+        ));
+    }
     let surplus = sum(sums::SURPLUS);
     if surplus > 0.0 {
         out.warnings.push(Warning::new(
@@ -196,13 +224,14 @@ fn answers(out: &mut Figures, client: &EndReport) {
 /// Exchanges under way at one time, on average, are rate times service time; in a closed loop there
 /// is at most one a connection. The last exchange of each connection may end after the window, and
 /// not more than the longest exchange after it.
-fn littles_law(out: &mut Figures, trial: &TrialReports<'_>) {
+fn littles_law(out: &mut Figures, trial: &TrialReports<'_>, at_once: u32) {
     let text = trial.client.latency.get(&LatencyKind::Service);
     let Some(service) = text.and_then(|text| Histogram::from_base64(text).ok()) else {
         return;
     };
     let spent_ns = service.mean() * service.count() as f64;
-    let had_ns = f64::from(trial.job.connections) * (trial.client.window_ns + service.max()) as f64;
+    let places = f64::from(trial.job.connections) * f64::from(at_once);
+    let had_ns = places * (trial.client.window_ns + service.max()) as f64;
     // The mean of a histogram is right to 0.05 %, its maximum to 0.1 %.
     out.invariant("littles_law", spent_ns <= had_ns * 1.01, || {
         format!(

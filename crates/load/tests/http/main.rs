@@ -6,6 +6,8 @@
 
 mod counts;
 mod errors;
+mod http2;
+mod http2_target;
 mod lifetimes;
 mod ours;
 mod peers;

@@ -35,6 +35,7 @@ fn server_config() -> Arc<ServerConfig> {
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     config.ticketer = rustls::crypto::ring::Ticketer::new().unwrap();
     Arc::new(config)
 }

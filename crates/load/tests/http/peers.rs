@@ -78,6 +78,11 @@ impl Connection {
         }
     }
 
+    /// Reads until the client closes the connection.
+    pub(crate) fn read_to_end(&mut self) {
+        let _ = std::io::copy(&mut self.0, &mut std::io::sink());
+    }
+
     /// Writes; a client that is gone will be noticed by the next read.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         let _ = self.0.get_mut().write_all(bytes);

@@ -13,6 +13,8 @@ const OTHER_WORDS: &[&str] = &[
     "kube/src/objects/pod.rs",
     "kube/src/objects/service/ingress.rs",
     "lab/src/services/service_rules.rs",
+    "load/src/http/h2/hpack.rs",
+    "load/src/http/request.rs",
     "load/src/http/url.rs",
     "mesh/src/bootstrap/access_log.rs",
     "model/src/job.rs",

@@ -22,6 +22,13 @@ impl ResponseFlags {
             .unwrap_or_default()
     }
 
+    /// Looks at a field: the first one with flags counts.
+    pub(in crate::http) fn see(&mut self, name: &[u8], value: &[u8]) {
+        if self.is_empty() && name.eq_ignore_ascii_case(FLAGS_HEADER.as_bytes()) {
+            *self = Self::read(value);
+        }
+    }
+
     /// Capital letters and commas; cut at anything else, at the end of the last flag that fits.
     fn read(value: &[u8]) -> Self {
         let mut kept = [0; MOST];

@@ -55,21 +55,83 @@ impl Responder {
     /// Answers `request`, which came at `now_ns` on the clock that stalls go by, and appends to
     /// `out` what is to be written first.
     pub fn respond(&mut self, request: &Request, now_ns: Nanos, out: &mut Vec<u8>) -> TargetAnswer {
+        let connection = connection(request);
+        let Decision { status, delay_ns, content_type, content } = self.decide(request, now_ns);
+        write_head(out, status, content_type, content.length(request), connection);
+        let body = match content {
+            Content::Absent => Body::None,
+            _ if request.method == Method::Head => Body::None,
+            Content::Text(text) => {
+                out.extend_from_slice(text.as_bytes());
+                Body::None
+            }
+            Content::Filler(0) => Body::None,
+            Content::Filler(length) => Body::Filler(length),
+            Content::Echo if request.body.is_empty() => Body::None,
+            Content::Echo => Body::Echo,
+        };
+        TargetAnswer { delay_ns, body, close: !request.keep_alive }
+    }
+
+    /// What to answer to `request`, which came at `now_ns`, in any version of HTTP.
+    pub(crate) fn decide<'a>(&'a mut self, request: &'a Request, now_ns: Nanos) -> Decision<'a> {
         if self.target != request.target {
             self.page = Page::of(&request.target);
             self.target.clear();
             self.target.push_str(&request.target);
         }
-        let (delay_ns, body) = match &self.page {
+        match &self.page {
             _ if request.method == Method::Other => {
                 let text = "method: found another one, expected GET, HEAD, POST or PUT\n";
-                (0, text_answer(request, 405, text, out))
+                Decision::text(405, text)
             }
-            Ok(Page::Load(load)) => (load.wait_ns(now_ns), load_answer(request, load, out)),
-            Ok(Page::Health) => (0, text_answer(request, 200, "ok", out)),
-            Err(refusal) => (0, text_answer(request, refusal.status, &refusal.text, out)),
-        };
-        TargetAnswer { delay_ns, body, close: !request.keep_alive }
+            Ok(Page::Load(load)) => {
+                Decision { delay_ns: load.wait_ns(now_ns), ..load_answer(request, load) }
+            }
+            Ok(Page::Health) => Decision::text(200, "ok"),
+            Err(refusal) => Decision::text(refusal.status, &refusal.text),
+        }
+    }
+}
+
+/// What to answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decision<'a> {
+    pub(crate) status: u16,
+    /// How long to wait before the first byte is written, ns.
+    pub(crate) delay_ns: Nanos,
+    pub(crate) content_type: &'a [u8],
+    pub(crate) content: Content<'a>,
+}
+
+impl<'a> Decision<'a> {
+    /// A text, at once.
+    pub(crate) fn text(status: u16, text: &'a str) -> Self {
+        Self { status, delay_ns: 0, content_type: b"text/plain", content: Content::Text(text) }
+    }
+}
+
+/// The content of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content<'a> {
+    /// There is none, and no length of it.
+    Absent,
+    Text(&'a str),
+    /// This many bytes of anything.
+    Filler(u64),
+    /// The request's.
+    Echo,
+}
+
+impl Content<'_> {
+    /// Its length, bytes.
+    pub(crate) fn length(&self, request: &Request) -> Option<u64> {
+        match self {
+            Self::Absent => None,
+            Self::Text(text) => Some(text.len() as u64),
+            Self::Filler(length) => Some(*length),
+            Self::Echo => Some(request.body.len() as u64),
+        }
     }
 }
 
@@ -86,32 +148,18 @@ pub fn refuse(error: &RequestError, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn text_answer(request: &Request, status: u16, text: &str, out: &mut Vec<u8>) -> Body {
-    write_head(out, status, b"text/plain", Some(text.len() as u64), connection(request));
-    if request.method != Method::Head {
-        out.extend_from_slice(text.as_bytes());
-    }
-    Body::None
-}
-
-fn load_answer(request: &Request, load: &LoadParams, out: &mut Vec<u8>) -> Body {
-    if matches!(load.status, 204 | 304) {
-        write_head(out, load.status, b"", None, connection(request));
-        return Body::None;
+fn load_answer<'a>(request: &'a Request, load: &LoadParams) -> Decision<'a> {
+    let status = load.status;
+    if matches!(status, 204 | 304) {
+        return Decision { status, delay_ns: 0, content_type: b"", content: Content::Absent };
     }
     let echo = load.size.is_none() && matches!(request.method, Method::Post | Method::Put);
-    let length = if echo { request.body.len() as u64 } else { load.size.unwrap_or(0) };
+    let content = if echo { Content::Echo } else { Content::Filler(load.size.unwrap_or(0)) };
     let content_type: &[u8] = match &request.content_type[..] {
         given @ [_, ..] if echo => given,
         _ => b"application/octet-stream",
     };
-    write_head(out, load.status, content_type, Some(length), connection(request));
-    match length {
-        0 => Body::None,
-        _ if request.method == Method::Head => Body::None,
-        _ if echo => Body::Echo,
-        length => Body::Filler(length),
-    }
+    Decision { status, delay_ns: 0, content_type, content }
 }
 
 /// The field that says what the version's default does not.

@@ -16,7 +16,7 @@ use crate::http::head::{HeadBuffer, MOST_FIELDS};
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// Most bytes of a request head.
-pub(super) const MOST_HEAD_BYTES: usize = 16 * 1024;
+pub(in crate::http) const MOST_HEAD_BYTES: usize = 16 * 1024;
 /// Most bytes of a request body.
 pub const MOST_BODY_BYTES: u64 = 16 * 1024 * 1024;
 /// A body buffer that grew beyond this is given back when the next request starts.

@@ -1,5 +1,8 @@
 //! A request as the target needs it.
 
+/// A body buffer beyond this is given back when the request is over, bytes.
+const KEPT_BODY_BYTES: usize = 16 * 1024;
+
 /// The methods that the target tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
@@ -58,6 +61,46 @@ impl Request {
     /// Whether the client wants to use the connection again.
     pub fn keep_alive(&self) -> bool {
         self.keep_alive
+    }
+
+    /// Whether the answer has no body.
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == Method::Head
+    }
+
+    /// Bytes of memory that it takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.body.capacity() + self.content_type.capacity() + self.target.capacity()
+    }
+
+    /// Nothing of a request that was; the buffers are kept, unless they are large.
+    pub(crate) fn clear(&mut self) {
+        if self.body.capacity() > KEPT_BODY_BYTES {
+            self.body = Vec::new();
+        }
+        self.body.clear();
+        self.content_type.clear();
+        self.target.clear();
+        (self.method, self.http_1_0, self.keep_alive) = (Method::default(), false, true);
+    }
+
+    pub(crate) fn set_method(&mut self, name: &[u8]) {
+        self.method = std::str::from_utf8(name).map_or(Method::Other, Method::of);
+    }
+
+    pub(crate) fn set_target(&mut self, target: &[u8]) {
+        self.target.clear();
+        self.target.push_str(&String::from_utf8_lossy(target));
+    }
+
+    pub(crate) fn set_content_type(&mut self, value: &[u8]) {
+        self.content_type.clear();
+        self.content_type.extend_from_slice(value);
+    }
+
+    /// Appends a part of the body.
+    pub(crate) fn add(&mut self, body: &[u8]) {
+        self.body.extend_from_slice(body);
     }
 
     /// The body without its coding, at most 16 MiB.

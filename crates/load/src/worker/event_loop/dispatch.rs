@@ -147,7 +147,7 @@ impl<F: Flow> EventLoop<F> {
         let end = self.recorder.window().end();
         // Since when a flow has been free. Where this worker comes late, all that came due
         // meanwhile waited for the worker, however few flows there are now for so many.
-        let free_since = self.resting.front().map(|(_, since)| *since);
+        let free_since = self.free_since();
         if let Some(arrivals) = &mut self.arrivals {
             let late = arrivals.next().saturating_add(LATE_NS) < now;
             while arrivals.next() <= now && arrivals.next() < end {
@@ -158,7 +158,8 @@ impl<F: Flow> EventLoop<F> {
                     self.recorder.count(Counter::Intended, 1);
                 }
                 let busy = free_since.is_none_or(|since| since > intended);
-                if measured && (busy || !late && self.backlog.len() >= self.resting.len()) {
+                let free = self.resting.len() + self.awaiting_now;
+                if measured && (busy || !late && self.backlog.len() >= free) {
                     self.recorder.count(Counter::Queued, 1);
                 }
                 self.backlog.push_back(intended);
@@ -167,14 +168,73 @@ impl<F: Flow> EventLoop<F> {
         // All of them are assigned before any is sent: a flow whose exchange is over at once goes
         // on with the backlog, for a turn. Were it to rest in between, it could serve them all here
         // and nothing else would ever be done.
-        while !self.resting.is_empty()
-            && let Some(intended) = self.backlog.pop_front()
-            && let Some((slot, _)) = self.resting.pop_front()
+        while !self.backlog.is_empty()
+            && let Some(slot) = self.next_free(engine)?
         {
+            let Some(intended) = self.backlog.pop_front() else { break };
             self.slots[slot].state = SlotState::Active;
             self.tell(engine, slot, Event::Go { intended }, clock::now())?;
         }
         Ok(())
+    }
+
+    /// Since when a flow could have begun an exchange; `None`: none could.
+    fn free_since(&mut self) -> Option<Nanos> {
+        while let Some((slot, since)) = self.awaiting.front()
+            && self.slots[*slot].awaits != Some(*since)
+        {
+            self.awaiting.pop_front();
+        }
+        // Those that are over lie behind one that is not, too.
+        if self.awaiting.len() > 2 * self.slots.len() {
+            let slots = &self.slots;
+            self.awaiting.retain(|(slot, since)| slots[*slot].awaits == Some(*since));
+        }
+        let rests = self.resting.front().map(|(_, since)| *since);
+        let awaits = self.awaiting.front().map(|(_, since)| *since);
+        rests.into_iter().chain(awaits).min()
+    }
+
+    /// The flow that could have begun an exchange for the longest time, ready to do so.
+    fn next_free<E: Engine>(&mut self, engine: &mut E) -> io::Result<Option<usize>> {
+        // What a flow hears below may take the last of the backlog.
+        while !self.backlog.is_empty()
+            && let Some(since) = self.free_since()
+        {
+            if self.resting.front().is_some_and(|(_, rests)| *rests == since) {
+                return Ok(self.resting.pop_front().map(|(slot, _)| slot));
+            }
+            let Some((slot, ..)) = self.awaiting.pop_front() else { break };
+            self.awaits_no_more(slot);
+            let Some(op) = self.slots[slot].pending.take() else { continue };
+            if engine.cancel(slot) {
+                return Ok(Some(slot));
+            }
+            // Something came: it hears that first.
+            self.advance(engine, slot, op)?;
+        }
+        Ok(None)
+    }
+
+    /// A slot that received, and could have begun another exchange, goes on.
+    pub(super) fn awaits_no_more(&mut self, slot: usize) {
+        self.awaiting_now -= usize::from(self.slots[slot].awaits.take().is_some());
+    }
+
+    /// Another exchange for a flow that carries several at once.
+    pub(super) fn more<'a>(&mut self, now: Nanos) -> Event<'a> {
+        let is_on = self.started && !self.finished;
+        match self.backlog.pop_front() {
+            Some(intended) if self.started => Event::Go { intended },
+            Some(intended) => {
+                self.backlog.push_front(intended);
+                Event::NoMore
+            }
+            None if is_on && self.arrivals.is_none() && now < self.recorder.window().end() => {
+                Event::Go { intended: now }
+            }
+            None => Event::NoMore,
+        }
     }
 
     /// What a flow that has nothing to do should do; `None`: it rests.

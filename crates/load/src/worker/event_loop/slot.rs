@@ -32,6 +32,8 @@ pub(super) struct Slot<F> {
     /// It is in `turns` and gets its turn from there.
     pub(super) queued: bool,
     pub(super) state: SlotState,
+    /// It receives, and could begin another exchange meanwhile.
+    pub(super) awaits: Option<Nanos>,
     /// The deadline under which it is in `deadlines`; `NEVER` when it is not.
     pub(super) watched: Nanos,
     pub(super) generation: u32,
@@ -59,6 +61,7 @@ impl<F> Slot<F> {
             held_until: 0,
             queued: false,
             state: SlotState::Unopened,
+            awaits: None,
             watched: NEVER,
             generation: 0,
         }

@@ -20,6 +20,8 @@ const KEPT_SESSIONS: usize = 32;
 pub(crate) struct TlsClient {
     pub(super) config: Arc<ClientConfig>,
     pub(super) name: ServerName<'static>,
+    /// The protocol that the server has to agree on.
+    pub(super) needed: Option<Vec<u8>>,
     resumes: bool,
 }
 
@@ -58,6 +60,8 @@ pub(crate) struct TlsClientSettings<'a> {
     pub(crate) resumes: bool,
     /// The protocols that are offered (ALPN), the preferred one first.
     pub(crate) protocols: &'a [Vec<u8>],
+    /// Whether the server has to agree on the first of them.
+    pub(crate) is_first_needed: bool,
 }
 
 impl TlsClientSettings<'_> {
@@ -114,7 +118,8 @@ impl TlsClientSettings<'_> {
         };
         config.alpn_protocols = self.protocols.to_vec();
         config.resumption = resumption(self.resumes);
-        Ok(TlsClient { config: Arc::new(config), name, resumes: self.resumes })
+        let needed = self.protocols.first().filter(|_| self.is_first_needed).cloned();
+        Ok(TlsClient { config: Arc::new(config), name, needed, resumes: self.resumes })
     }
 }
 

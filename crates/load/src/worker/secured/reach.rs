@@ -39,6 +39,12 @@ pub(crate) fn reach(
         }
         exchange(&mut connection, &mut stream, left).map_err(fault)?;
     }
+    if let Some(needed) = &client.needed
+        && connection.alpn_protocol() != Some(needed)
+    {
+        let needed = String::from_utf8_lossy(needed);
+        return Err(fault(format!("it does not agree on the protocol {needed} (ALPN)")));
+    }
     let suite = connection.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
     let version = connection.protocol_version().map(|version| format!("{version:?}"));
     let agreed: Vec<String> = version.into_iter().chain(suite).collect();

@@ -248,6 +248,7 @@ fn settings<'a>(name: &'a str, authorities: Option<&'a str>) -> TlsClientSetting
         version: None,
         resumes: true,
         protocols: &[],
+        is_first_needed: false,
     }
 }
 

@@ -23,9 +23,9 @@ use crate::measure::recorder::Recorder;
 pub(super) const RECEIVE_BYTES: usize = 16 * 1024;
 
 /// The first pause after a connection that could not be made; each one after that is twice as long.
-const FIRST_PAUSE_NS: Nanos = 1_000_000;
+pub(super) const FIRST_PAUSE_NS: Nanos = 1_000_000;
 /// The longest pause.
-const LONGEST_PAUSE_NS: Nanos = 100_000_000;
+pub(super) const LONGEST_PAUSE_NS: Nanos = 100_000_000;
 
 /// What all connections have in common.
 #[derive(Debug)]

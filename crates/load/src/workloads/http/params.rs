@@ -9,6 +9,7 @@ use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::http::h2::ConnectionPlan;
 use crate::http::{Credential, MOST_BODY_BYTES, RequestSpec, RequestTemplate, Url};
 use crate::measure::socket_set::SocketSet;
 use crate::worker::filler::filler;
@@ -55,6 +56,14 @@ pub(in crate::workloads) struct Params {
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expect_size: Option<Bytes>,
+    /// Speak HTTP/2; over TLS it is agreed on, otherwise the server has to know it
+    #[arg(long, conflicts_with = "no_keep_alive")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    http2: bool,
+    /// Requests under way at once on a connection of HTTP/2
+    #[arg(long, value_name = "N", default_value = "1")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    streams: u32,
     /// Speak TLS; a URL with https:// says so, too
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -85,12 +94,34 @@ pub(in crate::workloads) struct Params {
     no_tls_resumption: bool,
 }
 
-/// The protocol that is offered in a handshake.
+/// Most requests under way at once on a connection.
+const MOST_STREAMS: u32 = 10_000;
+/// The window of a stream and of a connection, bytes: what other clients take, and no limit.
+const WINDOW_BYTES: u32 = 1 << 24;
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it")]
+fn is_one(streams: &u32) -> bool {
+    *streams == 1
+}
+
+/// The protocols that are offered in a handshake.
+const HTTP_2: &[u8] = b"h2";
 const HTTP_1_1: &[u8] = b"http/1.1";
 /// The setting of a client that does not check its server's certificate.
 const UNCHECKED: &str = "tls_certificate";
 /// The longest file of authorities, bytes.
 const MOST_AUTHORITIES_BYTES: u64 = 1 << 20;
+
+/// Whether a field is of a connection of HTTP/1.1: a message of HTTP/2 must not have it.
+fn is_of_http_1(name: &str) -> bool {
+    let of_connection =
+        ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te"];
+    of_connection.iter().any(|other| name.eq_ignore_ascii_case(other))
+}
 
 fn get() -> String {
     "GET".to_owned()
@@ -134,6 +165,7 @@ impl Params {
             version: self.tls_version.as_deref(),
             resumes: !self.no_tls_resumption,
             protocols,
+            is_first_needed: self.http2,
         })
     }
 
@@ -149,7 +181,8 @@ impl Params {
         let url = Url::parse(self.url.as_deref().unwrap_or_default())
             .map_err(|error| vec![Problem::new("URL", &error.found, error.expected)])?;
         let own = credential.map(Credential::protocol);
-        let protocols: Vec<Vec<u8>> = [HTTP_1_1.to_vec()].into_iter().chain(own).collect();
+        let spoken = if self.http2 { HTTP_2 } else { HTTP_1_1 };
+        let protocols: Vec<Vec<u8>> = [spoken.to_vec()].into_iter().chain(own).collect();
         let Some(settings) = self.tls(&url, &protocols, credential.is_some()) else {
             return Ok(None);
         };
@@ -163,6 +196,38 @@ impl Params {
     /// Whether connections serve more than one request.
     pub(super) fn keep_alive(&self) -> bool {
         !self.no_keep_alive
+    }
+
+    /// Whether HTTP/2 is spoken.
+    pub(super) fn http2(&self) -> bool {
+        self.http2
+    }
+
+    /// Requests under way at once on a connection.
+    pub(super) fn streams(&self) -> u32 {
+        self.streams
+    }
+
+    /// The connections of HTTP/2 that carry this request.
+    pub(super) fn connection(
+        &self,
+        request: &RequestTemplate,
+        credential: Option<&Credential>,
+    ) -> ConnectionPlan {
+        ConnectionPlan {
+            fields: request
+                .fields()
+                .iter()
+                .filter(|(name, _)| !is_of_http_1(name))
+                .cloned()
+                .collect(),
+            body: request.body().into(),
+            is_head: !request.expects_body(),
+            streams: self.streams as usize,
+            window_bytes: WINDOW_BYTES,
+            is_compressed: true,
+            credential: credential.cloned(),
+        }
     }
 
     /// The length of a request's body, bytes.
@@ -183,6 +248,12 @@ impl Params {
         let tls = url.as_ref().ok().and_then(|url| self.tls(url, &[], false));
         let mut problems = self.mistakes_of_requests();
         problems.extend(tls.map(|settings| settings.problems()).unwrap_or_default());
+        if self.streams == 0 || self.streams > MOST_STREAMS {
+            problems.push(Problem::new("--streams", self.streams, format!("1 to {MOST_STREAMS}")));
+        } else if self.streams > 1 && !self.http2 {
+            let expected = "1 without --http2: HTTP/1.1 has one request at a time";
+            problems.push(Problem::new("--streams", self.streams, expected));
+        }
         problems
     }
 

@@ -13,6 +13,8 @@ pub(super) const CONNECT_TIMEOUT: &str = "connect_timeout";
 pub(super) const TIMEOUT: &str = "timeout";
 /// The peer closed the connection before the first byte of an answer.
 pub(super) const CLOSED_EARLY: &str = "closed_early";
+/// A connection of HTTP/2 on which the server broke the protocol.
+pub(super) const BROKEN_PROTOCOL: &str = "http2_protocol";
 /// The trial ended before the answer came.
 pub(super) const UNFINISHED: &str = "unfinished";
 /// The handshake of TLS failed, or the peer ended the connection with an alert.

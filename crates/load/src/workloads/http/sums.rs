@@ -16,6 +16,8 @@ pub(super) const RECONNECTS: &str = "reconnects";
 pub(super) const RECONNECTS_DRAINED: &str = "reconnects_drained";
 /// Figure: answers of the window after whose end more bytes came.
 pub(super) const SURPLUS: &str = "surplus_answers";
+/// Figure: connections whose server takes fewer requests at once than there could be.
+pub(super) const LIMITED: &str = "limited_connections";
 
 /// Sums of one connection: plain numbers, so that an exchange costs a few additions.
 #[derive(Default)]
@@ -29,6 +31,8 @@ pub(super) struct Sums {
     pub(super) reconnects_drained: u64,
     /// See [`SURPLUS`].
     pub(super) surplus: u64,
+    /// See [`LIMITED`].
+    pub(super) limited: u64,
 }
 
 impl Sums {
@@ -51,6 +55,7 @@ impl Sums {
             (RECONNECTS, sums.reconnects),
             (RECONNECTS_DRAINED, sums.reconnects_drained),
             (SURPLUS, sums.surplus),
+            (LIMITED, sums.limited),
         ] {
             if value > 0 {
                 out.add_extra(name, value as f64);

@@ -1,18 +1,21 @@
-//! The first look at a request's head, for the credential that it shows.
+//! The first look at a connection, for the credential that it shows.
 
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
-use crate::http::credential::CREDENTIAL_FIELD;
-use crate::http::head::{MOST_FIELDS, end_of_head};
+use super::credential::CREDENTIAL_FIELD;
+use super::h2::{PREFACE, Shown, shown};
+use super::head::{MOST_FIELDS, end_of_head};
+use super::target::MOST_HEAD_BYTES;
 
 /// What the first bytes of a connection say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Glance<'a> {
     /// The head goes on; it was looked for up to here, see [`glance`].
     More(usize),
-    /// A head, with the credential that it shows, if any.
-    Head(Option<&'a [u8]>),
-    /// No head of HTTP/1.x, or a longer one than is taken.
+    /// A head, or the settings of HTTP/2, with the credential that they show, if any.
+    Head(Option<Cow<'a, [u8]>>),
+    /// Neither, or longer than is taken.
     Wrong,
 }
 
@@ -20,25 +23,31 @@ pub enum Glance<'a> {
 /// result: nothing is taken, nothing is kept. Of several credentials the first is shown; whoever
 /// reads the request checks all.
 pub fn glance(bytes: &[u8], seen: usize) -> Glance<'_> {
+    // No method is spelled like the first four.
+    if bytes.starts_with(&PREFACE[..4]) {
+        return match shown(bytes) {
+            Shown::More => Glance::More(bytes.len()),
+            Shown::Settings(text) => Glance::Head(text.map(Cow::Owned)),
+            Shown::Wrong => Glance::Wrong,
+        };
+    }
     // Until the end is there nothing is parsed: a head that comes byte by byte costs no more for
     // it.
     if end_of_head(bytes, seen.saturating_sub(2).min(bytes.len())).is_none() {
-        let whole = bytes.len() >= super::parser::MOST_HEAD_BYTES;
+        let whole = bytes.len() >= MOST_HEAD_BYTES;
         return if whole { Glance::Wrong } else { Glance::More(bytes.len()) };
     }
     let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut parsed = httparse::Request::new(&mut []);
     match parsed.parse_with_uninit_headers(bytes, &mut fields) {
         Ok(httparse::Status::Complete(_)) => {
-            let shown = parsed
+            let field = parsed
                 .headers
                 .iter()
                 .find(|field| field.name.eq_ignore_ascii_case(CREDENTIAL_FIELD));
-            Glance::Head(shown.map(|field| field.value))
+            Glance::Head(field.map(|field| Cow::Borrowed(field.value)))
         }
-        Ok(httparse::Status::Partial) if bytes.len() < super::parser::MOST_HEAD_BYTES => {
-            Glance::More(bytes.len())
-        }
+        Ok(httparse::Status::Partial) if bytes.len() < MOST_HEAD_BYTES => Glance::More(bytes.len()),
         _ => Glance::Wrong,
     }
 }
@@ -58,7 +67,8 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(glance(head.as_bytes(), 0), Glance::Head(shown), "{head}");
+            let shown = shown.map(Cow::Borrowed);
+            assert_eq!(glance(head.as_bytes(), 0), Glance::Head(shown.clone()), "{head}");
             // However it is cut, and whatever was seen of it before.
             let end = (1..=head.len())
                 .find(|n| matches!(glance(&head.as_bytes()[..*n], n - 1), Glance::Head(_)));
@@ -76,7 +86,7 @@ mod tests {
         for bytes in [
             "GET /\r\n\r\n",
             "GET / HTTP/1.1\r\nA B: c\r\n\r\n",
-            "PRI * HTTP/2.0\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\nXM",
             &"x".repeat(16 << 10),
         ] {
             assert_eq!(glance(bytes.as_bytes(), 0), Glance::Wrong, "{bytes:.40}");

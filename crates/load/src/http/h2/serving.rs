@@ -1,0 +1,489 @@
+//! The server's end of a connection: requests that are complete, and answers within the windows.
+//!
+//! It reads bytes and writes bytes. What peers may make it hold is bounded: streams, fields, bodies,
+//! and what is to be sent.
+
+use std::collections::VecDeque;
+
+use hopbench_model::Nanos;
+
+use super::bounds::{Farewell, ServingBounds};
+use super::frame::{
+    self, ACK, CONTENT_BYTES, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES,
+    MOST_WINDOW_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
+};
+use super::hpack::HpackDecoder;
+use super::streams::{Streams, Written, widen};
+use crate::http::credential::CREDENTIAL_FIELD;
+use crate::http::{Request, RequestError, Responder};
+
+/// Most bytes of the fields of a request.
+const MOST_FIELDS_BYTES: usize = 16 * 1024;
+/// The longest type of a body that is echoed, bytes.
+const MOST_TYPE_BYTES: usize = 256;
+/// Requests that a peer may take back before they are answered, beyond those that it let be
+/// answered. Each costs the server its work all the same (CVE-2023-44487).
+const MOST_TAKEN_BACK: u32 = 200;
+/// Frames that bring no request on, one after another (CVE-2019-9512 and its kin).
+const MOST_IDLE_FRAMES: u32 = 2000;
+/// A buffer that is beyond this is given back when it is empty, bytes.
+const KEPT_BYTES: usize = 4 * 1024;
+
+/// Code: the server has not begun with the request.
+const REFUSED_STREAM: u32 = 7;
+/// What every request has to have.
+const METHOD: u8 = 1;
+const PATH: u8 = 2;
+const SCHEME: u8 = 4;
+const ALL_PARTS: u8 = METHOD | PATH | SCHEME;
+
+/// A connection.
+pub(crate) struct Serving {
+    bounds: ServingBounds,
+    most_body_bytes: usize,
+    decoder: HpackDecoder,
+    has_begun: bool,
+    /// The beginning of a frame.
+    input: Vec<u8>,
+    out: Vec<u8>,
+    sent: usize,
+    streams: Streams,
+    /// The highest number of a stream so far.
+    last: u32,
+    complete: VecDeque<u32>,
+    /// Bytes of bodies that came and that the client was not given back yet.
+    received: u32,
+    /// A block of fields that is not complete: its stream, and whether the message ends with it.
+    block: Option<(u32, bool)>,
+    fragments: Vec<u8>,
+    taken_back: u32,
+    idle_frames: u32,
+    has_moved: bool,
+    /// Whether any request showed what it has to.
+    is_known: bool,
+    completed: u64,
+}
+
+impl Serving {
+    /// A new connection.
+    pub(crate) fn new(bounds: ServingBounds) -> Self {
+        let mut out = Vec::new();
+        let mut settings = vec![
+            Setting::Streams(bounds.most_streams as u32),
+            Setting::Fields(MOST_FIELDS_BYTES as u32),
+        ];
+        let more = bounds.window_bytes.saturating_sub(USUAL_WINDOW_BYTES);
+        if more > 0 {
+            settings.push(Setting::Window(bounds.window_bytes));
+        }
+        frame::write_settings(&settings, &mut out);
+        if more > 0 {
+            frame::write(FrameKind::WindowUpdate, 0, 0, &more.to_be_bytes(), &mut out);
+        }
+        Self {
+            is_known: bounds.credential.is_none(),
+            most_body_bytes: usize::try_from(bounds.most_body_bytes).unwrap_or(usize::MAX),
+            bounds,
+            decoder: HpackDecoder::new(MOST_FIELDS_BYTES),
+            has_begun: false,
+            input: Vec::new(),
+            out,
+            sent: 0,
+            streams: Streams::new(),
+            last: 0,
+            complete: VecDeque::new(),
+            received: 0,
+            block: None,
+            fragments: Vec::new(),
+            taken_back: 0,
+            idle_frames: 0,
+            has_moved: false,
+            completed: 0,
+        }
+    }
+
+    /// Whether nobody says who the peer is. The client of a trial takes back what takes too long.
+    fn is_stranger(&self) -> bool {
+        self.bounds.credential.is_none() || !self.is_known
+    }
+
+    /// Whether a request has shown what it has to.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// Bytes that the peer made it hold.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let buffers = [&self.input, &self.out, &self.fragments].map(Vec::capacity);
+        self.streams.held_bytes() + self.decoder.held_bytes() + buffers.iter().sum::<usize>()
+    }
+
+    /// Gives back what is only there to serve the next request sooner.
+    pub(crate) fn rest(&mut self) {
+        if self.out.is_empty() && self.out.capacity() > KEPT_BYTES {
+            self.out = Vec::new();
+        }
+        self.fragments = Vec::new();
+        self.decoder.rest();
+        self.streams.rest();
+    }
+
+    /// Streams that are open.
+    pub(crate) fn open(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Whether a frame or a request has begun and is not all there.
+    pub(crate) fn is_inside(&self) -> bool {
+        let in_frame = !self.input.is_empty() || self.block.is_some() || !self.has_begun;
+        in_frame || self.streams.has_part()
+    }
+
+    /// Whether the body of a request has begun and is not all there.
+    pub(crate) fn is_in_body(&self) -> bool {
+        self.streams.has_part()
+    }
+
+    /// Whether the peer has to take a part of an answer.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.streams.has_answer()
+    }
+
+    /// Whether this stream is still there.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        self.streams.has(number)
+    }
+
+    /// Whether a request or an answer went on since this was asked.
+    pub(crate) fn take_moved(&mut self) -> bool {
+        std::mem::take(&mut self.has_moved)
+    }
+
+    fn moved(&mut self) {
+        (self.idle_frames, self.has_moved) = (0, true);
+    }
+
+    /// Answers whose last frame was written since this was asked.
+    pub(crate) fn take_completed(&mut self) -> u64 {
+        std::mem::take(&mut self.completed)
+    }
+
+    /// The bytes to be sent.
+    pub(crate) fn outgoing(&self) -> &[u8] {
+        &self.out[self.sent..]
+    }
+
+    /// So many of them were sent.
+    pub(crate) fn sent(&mut self, bytes: usize) {
+        self.sent += bytes;
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+        }
+    }
+
+    /// The connection ends: the peer is told why.
+    pub(crate) fn end(&mut self, why: Farewell) {
+        let content = [self.last.to_be_bytes(), (why as u32).to_be_bytes()].concat();
+        self.streams.clear();
+        // Answers that nobody has begun to read are not worth their memory.
+        if self.sent == 0 {
+            self.out = Vec::new();
+        }
+        frame::write(FrameKind::GoAway, 0, 0, &content, &mut self.out);
+    }
+
+    /// Reads bytes that came.
+    ///
+    /// # Errors
+    /// The connection has to end.
+    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), Farewell> {
+        if self.input.is_empty() {
+            let read = self.read(bytes)?;
+            self.input.extend_from_slice(&bytes[read..]);
+            return Ok(());
+        }
+        self.input.extend_from_slice(bytes);
+        let mut input = std::mem::take(&mut self.input);
+        let read = self.read(&input)?;
+        input.drain(..read);
+        if !input.is_empty() || input.capacity() <= KEPT_BYTES {
+            self.input = input;
+        }
+        Ok(())
+    }
+
+    /// Reads whole frames; how many bytes they take.
+    fn read(&mut self, bytes: &[u8]) -> Result<usize, Farewell> {
+        let mut rest = bytes;
+        if !self.has_begun {
+            let seen = rest.len().min(PREFACE.len());
+            if rest[..seen] != PREFACE[..seen] {
+                return Err(Farewell::Protocol);
+            }
+            if seen < PREFACE.len() {
+                return Ok(0);
+            }
+            self.has_begun = true;
+            rest = &rest[seen..];
+        }
+        while let Some((head, behind)) = rest.split_first_chunk::<HEAD_BYTES>() {
+            let head = FrameHead::read(head);
+            if head.length > USUAL_CONTENT_BYTES {
+                return Err(Farewell::FrameSize);
+            }
+            let Some((content, behind)) = behind.split_at_checked(head.length) else { break };
+            self.frame(head, content)?;
+            rest = behind;
+        }
+        if self.received >= self.bounds.window_bytes / 2 {
+            let bytes = std::mem::take(&mut self.received).to_be_bytes();
+            frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, &mut self.out);
+        }
+        Ok(bytes.len() - rest.len())
+    }
+
+    fn frame(&mut self, head: FrameHead, content: &[u8]) -> Result<(), Farewell> {
+        if self.block.is_some() != (head.kind == FrameKind::Continuation) {
+            return Err(Farewell::Protocol);
+        }
+        self.idle_frames += 1;
+        if self.idle_frames > MOST_IDLE_FRAMES && self.is_stranger() {
+            return Err(Farewell::EnhanceYourCalm);
+        }
+        match head.kind {
+            FrameKind::Data => self.data(head, content),
+            FrameKind::Headers => {
+                let fields = head.content(content).ok_or(Farewell::Protocol)?;
+                if head.has(END_HEADERS) {
+                    return self.fields(head.stream, fields, head.has(END_STREAM));
+                }
+                self.block = Some((head.stream, head.has(END_STREAM)));
+                self.fragments.clear();
+                self.fragments.extend_from_slice(fields);
+                Ok(())
+            }
+            FrameKind::Continuation => {
+                let of_block = self.block.filter(|(stream, _)| *stream == head.stream);
+                let (stream, ends) = of_block.ok_or(Farewell::Protocol)?;
+                // An empty one is no progress.
+                let most = MOST_FIELDS_BYTES;
+                if content.is_empty() || self.fragments.len() + content.len() > most {
+                    return Err(Farewell::EnhanceYourCalm);
+                }
+                self.fragments.extend_from_slice(content);
+                if !head.has(END_HEADERS) {
+                    return Ok(());
+                }
+                self.block = None;
+                let fragments = std::mem::take(&mut self.fragments);
+                self.fields(stream, &fragments, ends)
+            }
+            FrameKind::Reset => {
+                frame::number(content).ok_or(Farewell::FrameSize)?;
+                if head.stream == 0 || head.stream > self.last {
+                    return Err(Farewell::Protocol);
+                }
+                self.taken_back += u32::from(self.streams.close(head.stream));
+                if self.taken_back > MOST_TAKEN_BACK && self.is_stranger() {
+                    return Err(Farewell::EnhanceYourCalm);
+                }
+                Ok(())
+            }
+            FrameKind::Settings => self.settings(head, content),
+            FrameKind::Ping if content.len() != 8 => Err(Farewell::FrameSize),
+            FrameKind::Ping => {
+                if !head.has(ACK) {
+                    frame::write(FrameKind::Ping, ACK, 0, content, &mut self.out);
+                }
+                Ok(())
+            }
+            FrameKind::WindowUpdate => self.window(head.stream, content),
+            FrameKind::PushPromise => Err(Farewell::Protocol),
+            FrameKind::GoAway | FrameKind::Priority | FrameKind::Other(_) => Ok(()),
+        }
+    }
+
+    fn data(&mut self, head: FrameHead, content: &[u8]) -> Result<(), Farewell> {
+        let body = head.content(content).ok_or(Farewell::Protocol)?;
+        self.received += head.length as u32;
+        // A body that runs ahead of the window was not allowed.
+        if self.received > self.bounds.window_bytes {
+            return Err(Farewell::FlowControl);
+        }
+        if head.stream == 0 || head.stream > self.last {
+            return Err(Farewell::Protocol);
+        }
+        // One that was answered, or taken back.
+        let Some(stream) = self.streams.get(head.stream) else { return Ok(()) };
+        stream.received += head.length as u32;
+        if stream.is_complete {
+            return Err(Farewell::StreamClosed);
+        }
+        if stream.received > self.bounds.window_bytes {
+            return Err(Farewell::FlowControl);
+        }
+        stream.body_bytes += body.len();
+        if stream.body_bytes > self.most_body_bytes {
+            let too_long = RequestError::BodyTooLong(self.most_body_bytes as u64);
+            stream.refused.get_or_insert(too_long);
+        }
+        // What is refused is dropped, but not for ever.
+        if stream.body_bytes > self.most_body_bytes.saturating_mul(2).max(1 << 20) {
+            return Err(Farewell::EnhanceYourCalm);
+        }
+        if stream.refused.is_none() {
+            stream.request.add(body);
+        }
+        if head.has(END_STREAM) {
+            stream.is_complete = true;
+            self.complete.push_back(head.stream);
+        } else if stream.received >= self.bounds.window_bytes / 2 {
+            let bytes = std::mem::take(&mut stream.received).to_be_bytes();
+            frame::write(FrameKind::WindowUpdate, 0, head.stream, &bytes, &mut self.out);
+        }
+        if !body.is_empty() {
+            self.moved();
+        }
+        Ok(())
+    }
+
+    fn fields(&mut self, number: u32, block: &[u8], ends: bool) -> Result<(), Farewell> {
+        let is_new = number > self.last;
+        let mut request = self.streams.buffer();
+        let credential = &self.bounds.credential;
+        let mut shown = credential.is_none();
+        let mut parts = 0_u8;
+        self.decoder.read(block, |name, value| match name {
+            b":method" => {
+                request.set_method(value);
+                parts |= METHOD;
+            }
+            b":path" => {
+                request.set_target(value);
+                parts |= PATH;
+            }
+            b":scheme" => parts |= SCHEME,
+            // It comes back with an echo.
+            b"content-type" if value.len() <= MOST_TYPE_BYTES && value.is_ascii() => {
+                request.set_content_type(value);
+            }
+            _ if name == CREDENTIAL_FIELD.as_bytes() => {
+                shown = credential.as_ref().is_none_or(|credential| credential.is(value));
+            }
+            _ => {}
+        })?;
+        if number.is_multiple_of(2) {
+            return Err(Farewell::Protocol);
+        }
+        if !is_new {
+            // Trailers, which must end the request; or what was under way to a stream that is over.
+            self.streams.give_back(request);
+            let Some(stream) = self.streams.get(number) else { return Ok(()) };
+            if stream.is_complete || !ends {
+                return Err(Farewell::Protocol);
+            }
+            stream.is_complete = true;
+            self.complete.push_back(number);
+            return Ok(());
+        }
+        self.last = number;
+        let refused = match parts {
+            _ if self.streams.len() >= self.bounds.most_streams => Some(REFUSED_STREAM),
+            ALL_PARTS => None,
+            _ => Some(Farewell::Protocol as u32),
+        };
+        if let Some(code) = refused {
+            frame::write(FrameKind::Reset, 0, number, &code.to_be_bytes(), &mut self.out);
+            self.streams.give_back(request);
+            return Ok(());
+        }
+        self.moved();
+        self.is_known |= shown;
+        self.streams.open(number, request, ends, shown);
+        if ends {
+            self.complete.push_back(number);
+        }
+        Ok(())
+    }
+
+    fn settings(&mut self, head: FrameHead, content: &[u8]) -> Result<(), Farewell> {
+        if head.has(ACK) {
+            return Ok(());
+        }
+        for setting in frame::settings(content).ok_or(Farewell::FrameSize)? {
+            match setting {
+                Setting::Window(bytes) if bytes > MOST_WINDOW_BYTES => {
+                    return Err(Farewell::FlowControl);
+                }
+                Setting::Window(bytes) => {
+                    self.streams.begin_with(bytes).ok_or(Farewell::FlowControl)?;
+                }
+                Setting::Content(bytes) if !CONTENT_BYTES.contains(&bytes) => {
+                    return Err(Farewell::Protocol);
+                }
+                Setting::Content(bytes) => {
+                    self.streams.most_content = (bytes as usize).min(USUAL_CONTENT_BYTES);
+                }
+                // Nothing is kept in its table.
+                _ => {}
+            }
+        }
+        frame::write(FrameKind::Settings, ACK, 0, &[], &mut self.out);
+        Ok(())
+    }
+
+    fn window(&mut self, number: u32, content: &[u8]) -> Result<(), Farewell> {
+        let more = frame::number(content).ok_or(Farewell::FrameSize)? & MOST_WINDOW_BYTES;
+        if more == 0 {
+            return Err(Farewell::Protocol);
+        }
+        let window = match number {
+            0 => &mut self.streams.window,
+            number if number > self.last => return Err(Farewell::Protocol),
+            number => match self.streams.get(number) {
+                Some(stream) => &mut stream.window,
+                None => return Ok(()),
+            },
+        };
+        widen(window, i64::from(more)).ok_or(Farewell::FlowControl)
+    }
+
+    /// The next request that is complete: its stream, itself, and whether it is refused.
+    pub(crate) fn next_request(&mut self) -> Option<(u32, &Request, bool)> {
+        while let Some(number) = self.complete.pop_front() {
+            if self.streams.get(number).is_some() {
+                let stream = self.streams.get(number)?;
+                return Some((number, &stream.request, stream.refused.is_some()));
+            }
+        }
+        None
+    }
+
+    /// Writes the head of the answer to a request that is still there; its content follows by
+    /// [`Serving::write`].
+    pub(crate) fn answer(&mut self, number: u32, responder: &mut Responder, now: Nanos) {
+        let written = self.streams.answer(number, responder, now, &mut self.out);
+        self.wrote(written);
+    }
+
+    /// Writes as much of the answers as the windows allow, up to so many bytes ahead of what was
+    /// sent, and a frame.
+    pub(crate) fn write(&mut self, filler: &[u8], most_ahead: usize) {
+        while self.out.len() - self.sent < most_ahead {
+            let written = self.streams.write(filler, &mut self.out);
+            if written == Written::Nothing {
+                break;
+            }
+            self.wrote(written);
+        }
+    }
+
+    fn wrote(&mut self, written: Written) {
+        self.moved();
+        if let Written::Last(is_known) = written {
+            self.completed += u64::from(is_known);
+            self.taken_back = self.taken_back.saturating_sub(1);
+        }
+    }
+}

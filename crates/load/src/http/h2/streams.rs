@@ -1,0 +1,294 @@
+//! The streams of a server's connection: their requests, and their answers within the windows.
+
+use hopbench_model::Nanos;
+
+use super::frame::{
+    self, END_HEADERS, END_STREAM, FrameKind, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
+};
+use super::hpack::write_plain;
+use crate::http::{Content, Decision, Request, RequestError, Responder};
+
+/// Buffers that are kept for requests to come, at most.
+const MOST_SPARE: usize = 128;
+
+/// The streams that are open.
+pub(super) struct Streams {
+    /// In the order of their numbers.
+    list: Vec<Stream>,
+    /// Buffers that served a request.
+    spare: Vec<Request>,
+    next_turn: usize,
+    /// The window of the connection.
+    pub(super) window: i64,
+    /// The window that streams begin with, bytes.
+    pub(super) first_window: u32,
+    /// The longest content of a frame, bytes.
+    pub(super) most_content: usize,
+}
+
+pub(super) struct Stream {
+    number: u32,
+    pub(super) request: Request,
+    /// Whether it shows what it has to.
+    is_known: bool,
+    /// Whether all of the request is there.
+    pub(super) is_complete: bool,
+    pub(super) refused: Option<RequestError>,
+    /// `None`: it has not begun.
+    answer: Option<Answer>,
+    pub(super) window: i64,
+    /// Bytes that came and that the client was not given back yet.
+    pub(super) received: u32,
+    /// Bytes of the body, those that were dropped among them.
+    pub(super) body_bytes: usize,
+}
+
+/// What is left of an answer's content.
+enum Answer {
+    Filler(u64),
+    /// From this byte of the request's body on.
+    Echo(usize),
+    /// From this byte of the text on.
+    Text(Box<[u8]>, usize),
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Nothing,
+    Part,
+    /// The last of an answer; whether its request had shown what it has to.
+    Last(bool),
+}
+
+impl Streams {
+    pub(super) fn new() -> Self {
+        Self {
+            list: Vec::new(),
+            spare: Vec::new(),
+            next_turn: 0,
+            window: i64::from(USUAL_WINDOW_BYTES),
+            first_window: USUAL_WINDOW_BYTES,
+            most_content: USUAL_CONTENT_BYTES,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether a request is not all there.
+    pub(super) fn has_part(&self) -> bool {
+        self.list.iter().any(|stream| !stream.is_complete)
+    }
+
+    /// Bytes that requests hold.
+    pub(super) fn held_bytes(&self) -> usize {
+        let open = self.list.iter().map(|stream| stream.request.held_bytes());
+        open.chain(self.spare.iter().map(Request::held_bytes)).sum()
+    }
+
+    /// Whether the peer has to take a part of an answer.
+    pub(super) fn has_answer(&self) -> bool {
+        self.list.iter().any(|stream| stream.answer.is_some())
+    }
+
+    pub(super) fn has(&self, number: u32) -> bool {
+        self.place(number).is_some()
+    }
+
+    pub(super) fn get(&mut self, number: u32) -> Option<&mut Stream> {
+        let at = self.place(number)?;
+        Some(&mut self.list[at])
+    }
+
+    fn place(&self, number: u32) -> Option<usize> {
+        self.list.binary_search_by_key(&number, |stream| stream.number).ok()
+    }
+
+    /// A buffer for a request.
+    pub(super) fn buffer(&mut self) -> Request {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Takes a buffer back.
+    pub(super) fn give_back(&mut self, mut request: Request) {
+        request.clear();
+        if self.spare.len() < MOST_SPARE {
+            self.spare.push(request);
+        }
+    }
+
+    /// Opens a stream, whose number is above all others.
+    pub(super) fn open(
+        &mut self,
+        number: u32,
+        request: Request,
+        is_complete: bool,
+        is_known: bool,
+    ) {
+        self.list.push(Stream {
+            number,
+            request,
+            is_known,
+            is_complete,
+            refused: (!is_known).then_some(RequestError::Unauthorized),
+            answer: None,
+            window: i64::from(self.first_window),
+            received: 0,
+            body_bytes: 0,
+        });
+    }
+
+    /// Forgets a stream, if it is there.
+    pub(super) fn close(&mut self, number: u32) -> bool {
+        let at = self.place(number);
+        at.map(|at| self.remove(at)).is_some()
+    }
+
+    /// Gives the buffers back that serve no request.
+    pub(super) fn rest(&mut self) {
+        self.spare = Vec::new();
+    }
+
+    /// Forgets all of them, and their buffers.
+    pub(super) fn clear(&mut self) {
+        (self.list, self.spare) = (Vec::new(), Vec::new());
+    }
+
+    fn remove(&mut self, at: usize) {
+        let stream = self.list.remove(at);
+        self.give_back(stream.request);
+    }
+
+    /// Streams begin with this window from now on, and those that are open get the difference.
+    /// `None`: a window is too large then.
+    pub(super) fn begin_with(&mut self, bytes: u32) -> Option<()> {
+        let more = i64::from(bytes) - i64::from(self.first_window);
+        self.first_window = bytes;
+        self.list.iter_mut().try_for_each(|stream| widen(&mut stream.window, more))
+    }
+
+    /// Writes the head of an answer; its content follows by [`Streams::write`].
+    pub(super) fn answer(
+        &mut self,
+        number: u32,
+        responder: &mut Responder,
+        now: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Written {
+        let Some(at) = self.place(number) else { return Written::Nothing };
+        let stream = &self.list[at];
+        let text = stream.refused.as_ref().map(|error| format!("{error}\n"));
+        let decision = match (&stream.refused, &text) {
+            (Some(error), Some(text)) => Decision::text(error.status(), text),
+            _ => responder.decide(&stream.request, now),
+        };
+        let answer = stream.content(&decision);
+        write_head(number, &decision, &stream.request, answer.is_none(), out);
+        if answer.is_none() {
+            return self.answered(at);
+        }
+        self.list[at].answer = answer;
+        Written::Part
+    }
+
+    fn answered(&mut self, at: usize) -> Written {
+        let is_known = self.list[at].is_known;
+        self.remove(at);
+        Written::Last(is_known)
+    }
+
+    /// Writes a frame of an answer, as far as the windows allow. One stream does not keep the others
+    /// waiting.
+    pub(super) fn write(&mut self, filler: &[u8], out: &mut Vec<u8>) -> Written {
+        if self.window <= 0 {
+            return Written::Nothing;
+        }
+        let begin = self.next_turn;
+        for step in 0..self.list.len() {
+            let at = (begin + step) % self.list.len();
+            let Some(is_last) = self.write_part(at, filler, out) else { continue };
+            // The one behind it takes its place.
+            self.next_turn = if is_last { at } else { at + 1 };
+            return if is_last { self.answered(at) } else { Written::Part };
+        }
+        Written::Nothing
+    }
+
+    /// Writes a frame of one stream; whether it is the last, if there was one.
+    fn write_part(&mut self, at: usize, filler: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+        let stream = &mut self.list[at];
+        let window = self.window.min(stream.window).max(0) as usize;
+        let most = window.min(self.most_content);
+        let answer = stream.answer.as_mut().filter(|_| most > 0)?;
+        let (content, is_last): (&[u8], bool) = match answer {
+            Answer::Filler(left) => {
+                let part = most.min(filler.len()).min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= part as u64;
+                (&filler[..part], *left == 0)
+            }
+            Answer::Echo(from) => part(stream.request.body(), from, most),
+            Answer::Text(text, from) => part(text, from, most),
+        };
+        self.window -= content.len() as i64;
+        stream.window -= content.len() as i64;
+        let flags = if is_last { END_STREAM } else { 0 };
+        frame::write(FrameKind::Data, flags, stream.number, content, out);
+        Some(is_last)
+    }
+}
+
+impl Stream {
+    /// The content of its answer, if there is any.
+    fn content(&self, decision: &Decision<'_>) -> Option<Answer> {
+        let content = decision.content;
+        if self.request.is_head() || content.length(&self.request).is_none_or(|length| length == 0)
+        {
+            return None;
+        }
+        Some(match content {
+            Content::Absent => return None,
+            Content::Text(text) => Answer::Text(text.as_bytes().into(), 0),
+            Content::Filler(length) => Answer::Filler(length),
+            Content::Echo => Answer::Echo(0),
+        })
+    }
+}
+
+/// Adds to a window; `None`: it is too large then.
+pub(super) fn widen(window: &mut i64, more: i64) -> Option<()> {
+    *window += more;
+    (*window <= i64::from(frame::MOST_WINDOW_BYTES)).then_some(())
+}
+
+/// The next part of a content, and whether it is the last.
+fn part<'a>(bytes: &'a [u8], from: &mut usize, most: usize) -> (&'a [u8], bool) {
+    let to = (*from + most).min(bytes.len());
+    let part = &bytes[*from..to];
+    *from = to;
+    (part, to == bytes.len())
+}
+
+fn write_head(
+    number: u32,
+    decision: &Decision<'_>,
+    request: &Request,
+    ends: bool,
+    out: &mut Vec<u8>,
+) {
+    let mut block = Vec::with_capacity(64);
+    write_plain(":status", &decision.status.to_string(), &mut block);
+    if let Some(length) = decision.content.length(request) {
+        let content_type = String::from_utf8_lossy(decision.content_type);
+        write_plain("content-type", &content_type, &mut block);
+        write_plain("content-length", &length.to_string(), &mut block);
+    }
+    match decision.status {
+        401 => write_plain("www-authenticate", "hopbench", &mut block),
+        405 => write_plain("allow", "GET, HEAD, POST, PUT", &mut block),
+        _ => {}
+    }
+    let flags = END_HEADERS | if ends { END_STREAM } else { 0 };
+    frame::write(FrameKind::Headers, flags, number, &block, out);
+}

@@ -1,0 +1,294 @@
+//! Both ends of a connection against each other, and a server against peers that mean harm.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::frame::{self, END_HEADERS, END_STREAM, FrameKind, Setting, code_name};
+use super::hpack::write_plain;
+use super::{Connection, ConnectionPlan, Farewell, Heard, PREFACE, Serving, ServingBounds};
+use crate::http::{Credential, Responder};
+
+const FILLER: [u8; 5000] = [b'x'; 5000];
+const MOST_BODY_BYTES: u64 = 1 << 20;
+
+fn plan(target: &str, body: usize, streams: usize, window_bytes: u32) -> Arc<ConnectionPlan> {
+    let method = if body > 0 { "POST" } else { "GET" };
+    let fields = [
+        (":method", method),
+        (":scheme", "http"),
+        (":authority", "h"),
+        (":path", target),
+        ("x-hopbench-run", "secret"),
+    ];
+    Arc::new(ConnectionPlan {
+        fields: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+        body: vec![b'b'; body].into(),
+        is_head: false,
+        streams,
+        window_bytes,
+        is_compressed: true,
+        credential: Some(Credential::new("secret")),
+    })
+}
+
+fn of_trial() -> ServingBounds {
+    ServingBounds {
+        credential: Some(Credential::new("secret")),
+        most_body_bytes: MOST_BODY_BYTES,
+        most_streams: 150,
+        window_bytes: 100_000,
+    }
+}
+
+/// The server's part: it answers what is complete.
+fn serve(server: &mut Serving, responder: &mut Responder, bytes: &[u8]) -> Result<(), Farewell> {
+    let read = server.receive(bytes);
+    while let Some((number, ..)) = server.next_request() {
+        server.answer(number, responder, 0);
+    }
+    server.write(&FILLER, 64 * 1024);
+    read
+}
+
+/// Asks so many times, over a connection that carries `cuts` bytes at a time; the status and the
+/// length of each answer.
+fn asked(plan: &Arc<ConnectionPlan>, times: usize, cuts: &[usize]) -> Vec<(u16, u64)> {
+    let mut client = Connection::new(Arc::clone(plan));
+    let mut server = Serving::new(of_trial());
+    let mut responder = Responder::default();
+    let mut cuts = cuts.iter().copied().cycle();
+    let (mut begun, mut got) = (0, Vec::new());
+    for _ in 0..1_000_000 {
+        if got.len() == times {
+            assert_eq!((server.open(), server.take_completed()), (0, times as u64));
+            assert!(!server.is_inside());
+            return got;
+        }
+        while client.is_ready() && client.has_room() && begun < times {
+            client.ask(begun);
+            begun += 1;
+        }
+        let cut = cuts.next().unwrap().min(client.outgoing().len());
+        let bytes = client.outgoing()[..cut].to_vec();
+        client.sent(cut);
+        serve(&mut server, &mut responder, &bytes).unwrap();
+        let cut = cuts.next().unwrap().min(server.outgoing().len());
+        let bytes = server.outgoing()[..cut].to_vec();
+        server.sent(cut);
+        client.receive(&bytes).unwrap();
+        while let Some(heard) = client.heard() {
+            match heard {
+                Heard::Answer(_, end) => got.push((end.status, end.body_bytes)),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    panic!("{} of {times} answers", got.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn every_request_is_answered_however_the_bytes_are_cut(
+        cuts in prop::collection::vec(1_usize..20_000, 1..20),
+        streams in 1_usize..200,
+        window_bytes in 1_u32..200_000,
+        body in prop_oneof![Just(0_usize), 1_usize..100_000],
+        size in prop_oneof![Just(None), (0_u64..100_000).prop_map(Some)],
+        times in 1_usize..20,
+    ) {
+        let target = size.map_or_else(|| "/".to_owned(), |size| format!("/?size={size}"));
+        let window_bytes = window_bytes.max(2);
+        let got = asked(&plan(&target, body, streams, window_bytes), times, &cuts);
+        prop_assert_eq!(got, vec![(200, size.unwrap_or(body as u64)); times]);
+    }
+
+    #[test]
+    fn no_bytes_make_a_server_hold_much_or_panic(
+        frames in prop::collection::vec(
+            (0_u8..11, any::<u8>(), 0_u32..6, prop::collection::vec(any::<u8>(), 0..40)),
+            0..60,
+        ),
+    ) {
+        let mut server = Serving::new(ServingBounds::of_strangers(MOST_BODY_BYTES));
+        let mut responder = Responder::default();
+        let mut bytes = PREFACE.to_vec();
+        for (kind, flags, stream, content) in frames {
+            bytes.extend_from_slice(&(content.len() as u32).to_be_bytes()[1..]);
+            bytes.extend_from_slice(&[kind, flags]);
+            bytes.extend_from_slice(&stream.to_be_bytes());
+            bytes.extend_from_slice(&content);
+        }
+        if let Err(why) = serve(&mut server, &mut responder, &bytes) {
+            server.end(why);
+        }
+        prop_assert!(server.held_bytes() < 64 * 1024, "{}", server.held_bytes());
+        prop_assert!(server.outgoing().len() < 128 * 1024, "{}", server.outgoing().len());
+    }
+}
+
+#[test]
+fn errors_are_told_with_the_status_of_http_1() {
+    for (target, body, status) in
+        [("/nowhere", 0, 404), ("/?status=503", 0, 503), ("/", 2 << 20, 413)]
+    {
+        let got = asked(&plan(target, body, 1, 65_535), 1, &[10_000]);
+        assert_eq!(got[0].0, status, "{target}");
+    }
+}
+
+/// A peer that writes what it likes.
+struct Peer {
+    server: Serving,
+    responder: Responder,
+    stream: u32,
+}
+
+impl Peer {
+    fn new() -> Self {
+        let server = Serving::new(ServingBounds::of_strangers(MOST_BODY_BYTES));
+        let mut peer = Self { server, responder: Responder::default(), stream: 1 };
+        let mut first = PREFACE.to_vec();
+        frame::write_settings(&[], &mut first);
+        peer.say(&first).unwrap();
+        peer
+    }
+
+    fn say(&mut self, bytes: &[u8]) -> Result<(), Farewell> {
+        let said = serve(&mut self.server, &mut self.responder, bytes);
+        let sent = self.server.outgoing().len();
+        self.server.sent(sent);
+        said
+    }
+
+    fn frame(
+        &mut self,
+        kind: FrameKind,
+        flags: u8,
+        stream: u32,
+        content: &[u8],
+    ) -> Result<(), Farewell> {
+        let mut out = Vec::new();
+        frame::write(kind, flags, stream, content, &mut out);
+        self.say(&out)
+    }
+
+    /// Asks for a page on the next stream; its number.
+    fn ask(&mut self, target: &str, flags: u8) -> Result<u32, Farewell> {
+        let mut block = Vec::new();
+        for (name, value) in [(":method", "GET"), (":scheme", "http"), (":path", target)] {
+            write_plain(name, value, &mut block);
+        }
+        let stream = self.stream;
+        self.stream += 2;
+        self.frame(FrameKind::Headers, END_HEADERS | flags, stream, &block).map(|()| stream)
+    }
+
+    /// The first refusal of what is done again and again.
+    fn refused(&mut self, mut act: impl FnMut(&mut Self) -> Result<(), Farewell>) -> Farewell {
+        for _ in 0..100_000 {
+            if let Err(why) = act(self) {
+                return why;
+            }
+            assert!(self.server.held_bytes() < 4 << 20, "{}", self.server.held_bytes());
+        }
+        panic!("it is never refused");
+    }
+}
+
+#[test]
+fn what_costs_much_and_asks_for_little_ends_the_connection() {
+    let no_window = |peer: &mut Peer| {
+        let mut out = Vec::new();
+        frame::write_settings(&[Setting::Window(0)], &mut out);
+        peer.say(&out).unwrap();
+    };
+    // CVE-2023-44487: requests that are taken back.
+    let mut peer = Peer::new();
+    no_window(&mut peer);
+    let why = peer.refused(|peer| {
+        let stream = peer.ask("/?size=10", END_STREAM)?;
+        peer.frame(FrameKind::Reset, 0, stream, &[0, 0, 0, 8])
+    });
+    assert_eq!(why, Farewell::EnhanceYourCalm);
+    // CVE-2019-9512 and its kin: pings, settings, empty frames.
+    for (kind, content) in [
+        (FrameKind::Ping, &[0; 8][..]),
+        (FrameKind::Settings, &[]),
+        (FrameKind::Priority, &[0; 5]),
+        (FrameKind::Other(99), &[]),
+    ] {
+        let why = Peer::new().refused(|peer| peer.frame(kind, 0, 0, content));
+        assert_eq!(why, Farewell::EnhanceYourCalm, "{kind:?}");
+    }
+    let mut peer = Peer::new();
+    let stream = peer.ask("/", 0).unwrap();
+    let why = peer.refused(|peer| peer.frame(FrameKind::Data, 0, stream, &[]));
+    assert_eq!(why, Farewell::EnhanceYourCalm);
+    // Streams beyond the bound, again and again.
+    let mut peer = Peer::new();
+    no_window(&mut peer);
+    let why = peer.refused(|peer| peer.ask("/?size=10", END_STREAM).map(drop));
+    assert_eq!(why, Farewell::EnhanceYourCalm);
+    // CVE-2024-27316: a block of fields without an end.
+    let mut peer = Peer::new();
+    peer.frame(FrameKind::Headers, 0, 1, &[0x82]).unwrap();
+    let why = peer.refused(|peer| peer.frame(FrameKind::Continuation, 0, 1, &[0x82; 100]));
+    assert_eq!(why, Farewell::EnhanceYourCalm);
+    // A body without an end, which nobody keeps.
+    let mut peer = Peer::new();
+    let stream = peer.ask("/", 0).unwrap();
+    let why = peer.refused(|peer| peer.frame(FrameKind::Data, 0, stream, &[0; 10_000]));
+    assert_eq!(why, Farewell::EnhanceYourCalm);
+}
+
+#[test]
+fn what_breaks_the_protocol_ends_the_connection_with_its_code() {
+    type Act = fn(&mut Peer) -> Result<(), Farewell>;
+    let acts: [(Act, Farewell); 12] = [
+        (|peer| peer.frame(FrameKind::Headers, END_HEADERS, 2, &[]), Farewell::Protocol),
+        (|peer| peer.frame(FrameKind::Headers, END_HEADERS, 1, &[0xff; 9]), Farewell::Compression),
+        (|peer| peer.frame(FrameKind::Data, 0, 1, &[1]), Farewell::Protocol),
+        (|peer| peer.frame(FrameKind::Ping, 0, 0, &[1]), Farewell::FrameSize),
+        (|peer| peer.frame(FrameKind::Settings, 0, 0, &[1]), Farewell::FrameSize),
+        (|peer| peer.frame(FrameKind::WindowUpdate, 0, 0, &[0; 4]), Farewell::Protocol),
+        (
+            |peer| {
+                peer.frame(FrameKind::WindowUpdate, 0, 0, &[0x7f; 4])
+                    .and_then(|()| peer.frame(FrameKind::WindowUpdate, 0, 0, &[0x7f; 4]))
+            },
+            Farewell::FlowControl,
+        ),
+        (|peer| peer.frame(FrameKind::WindowUpdate, 0, 9, &[0, 0, 0, 1]), Farewell::Protocol),
+        (|peer| peer.frame(FrameKind::PushPromise, 0, 1, &[0; 4]), Farewell::Protocol),
+        (|peer| peer.frame(FrameKind::Continuation, 0, 1, &[1]), Farewell::Protocol),
+        (|peer| peer.frame(FrameKind::Reset, 0, 9, &[0; 4]), Farewell::Protocol),
+        (|peer| peer.say(&[0xff; 9]), Farewell::FrameSize),
+    ];
+    for (at, (act, expected)) in acts.into_iter().enumerate() {
+        let mut peer = Peer::new();
+        assert_eq!(act(&mut peer), Err(expected), "{at}");
+        peer.server.end(expected);
+        let said = peer.server.outgoing();
+        let code = *said.last().unwrap();
+        assert_eq!((said[3], u32::from(code)), (7, expected as u32), "{}", code_name(code.into()));
+    }
+    let mut server = Serving::new(ServingBounds::of_strangers(0));
+    assert_eq!(server.receive(b"PRI * HTTP/2.0\r\n\r\nXX"), Err(Farewell::Protocol));
+}
+
+#[test]
+fn a_slow_stream_keeps_no_other_waiting_and_windows_hold() {
+    let mut peer = Peer::new();
+    let mut out = Vec::new();
+    frame::write_settings(&[Setting::Window(10)], &mut out);
+    peer.say(&out).unwrap();
+    let slow = peer.ask("/?size=1000", END_STREAM).unwrap();
+    peer.ask("/?size=10", END_STREAM).unwrap();
+    assert_eq!(peer.server.take_completed(), 1, "the one that its window has room for");
+    assert_eq!(peer.server.open(), 1);
+
+    peer.frame(FrameKind::WindowUpdate, 0, slow, &[0, 0, 3, 0xde]).unwrap();
+    assert_eq!(peer.server.take_completed(), 1);
+}

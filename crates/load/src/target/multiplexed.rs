@@ -1,0 +1,288 @@
+//! One connection of the HTTP target over HTTP/2.
+//!
+//! ```text
+//!   Reading ──► (Working) ──► Writing ──► Reading ...
+//!      │ until the next delayed answer is due
+//!      └── an error ──► Leaving: the peer is told why ──► Draining, as the target of HTTP/1.1 does
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use hopbench_model::{Counter, Nanos};
+
+use super::connection_table::Activity;
+use super::flow::{DRAIN_NS, RECEIVE_BYTES, TargetSettings};
+use super::timeouts::Pace;
+use crate::admission::memory::{MemoryLimit, MemoryShare};
+use crate::flow::{Event, Flow, Op};
+use crate::http::Responder;
+use crate::http::h2::{Farewell, Serving, ServingBounds};
+use crate::measure::recorder::Recorder;
+
+/// Answers are written up to so many bytes ahead of what was sent. Strangers get less: what they do
+/// not read is held.
+const AHEAD_BYTES: usize = 64 * 1024;
+const STRANGERS_AHEAD_BYTES: usize = 16 * 1024;
+/// Bytes that a connection may hold besides the memory that is bounded.
+const FREE_BYTES: usize = 4 * 1024;
+
+/// The state machine of one connection.
+pub(super) struct MultiplexedTarget {
+    settings: Arc<TargetSettings>,
+    activity: Option<Arc<Activity>>,
+    share: MemoryShare,
+    serving: Serving,
+    responder: Responder,
+    /// Answers that wait: until when, and their streams.
+    delayed: BinaryHeap<Reverse<(Nanos, u32)>>,
+    state: State,
+    /// Bytes that came before a request showed what it has to.
+    unjudged: u64,
+    /// What the peer sends, and what it takes.
+    reading: Pace,
+    writing: Pace,
+    is_writing: bool,
+    /// When what is under way has to have gone on.
+    until: Until,
+}
+
+/// Times by which the peer has to have done something, of which those count that it can do.
+#[derive(Debug, Default, Clone, Copy)]
+struct Until {
+    /// Sent the rest of a request.
+    read: Nanos,
+    /// Taken a part of an answer.
+    write: Nanos,
+    /// Begun a request, or gone when it was told to go.
+    idle: Nanos,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Reading,
+    Working,
+    Writing,
+    /// The last bytes are being sent.
+    Leaving,
+    /// What still comes is dropped, so that they arrive.
+    Draining,
+}
+
+impl MultiplexedTarget {
+    pub(super) fn new(
+        settings: Arc<TargetSettings>,
+        activity: Option<Arc<Activity>>,
+        memory: Option<Arc<MemoryLimit>>,
+    ) -> Self {
+        Self {
+            serving: Serving::new(settings.multiplexed.clone()),
+            share: MemoryShare::of(memory).with_free(FREE_BYTES),
+            settings,
+            activity,
+            responder: Responder::default(),
+            delayed: BinaryHeap::new(),
+            state: State::Reading,
+            unjudged: 0,
+            reading: Pace::default(),
+            writing: Pace::default(),
+            is_writing: false,
+            until: Until::default(),
+        }
+    }
+
+    /// The first bytes of the connection came.
+    pub(super) fn begin(&mut self, bytes: &[u8], now: Nanos, out: &mut Recorder) -> Op {
+        self.until.read = now + self.settings.timeouts.head_ns;
+        self.until.idle = now + self.settings.timeouts.idle_ns;
+        self.received(bytes, now, out)
+    }
+
+    fn received(&mut self, bytes: &[u8], now: Nanos, out: &mut Recorder) -> Op {
+        self.unjudged += bytes.len() as u64;
+        let was_inside = self.serving.is_inside();
+        let read = self.serving.receive(bytes);
+        if self.serving.is_known() {
+            out.count(Counter::ReceivedBytes, std::mem::take(&mut self.unjudged));
+        }
+        if let Err(why) = read {
+            return self.leave(why, now, out);
+        }
+        let moved = self.serving.take_moved();
+        self.go_on_reading(bytes.len(), was_inside && !moved, now);
+        let begun = self.decide(now);
+        if begun > 0 && self.settings.work_ns > 0 {
+            self.state = State::Working;
+            return Op::Spin(now + self.settings.work_ns * begun);
+        }
+        self.go_on(now, out)
+    }
+
+    /// So many bytes came, of what `was_under_way` or of something else.
+    fn go_on_reading(&mut self, bytes: usize, was_under_way: bool, now: Nanos) {
+        let timeouts = &self.settings.timeouts;
+        if !was_under_way {
+            self.reading.begin();
+        }
+        if self.serving.is_in_body() {
+            if !was_under_way || self.reading.moved(bytes, timeouts) {
+                self.until.read = now + timeouts.body_ns;
+            }
+        } else if self.serving.is_inside() && !was_under_way {
+            self.until.read = now + timeouts.head_ns;
+        }
+    }
+
+    /// Decides when the requests that are complete are answered; how many there were.
+    fn decide(&mut self, now: Nanos) -> u64 {
+        let mut begun = 0;
+        while let Some((number, request, is_refused)) = self.serving.next_request() {
+            begun += 1;
+            let delay_ns =
+                if is_refused { 0 } else { self.responder.decide(request, now).delay_ns };
+            self.delayed.push(Reverse((now + delay_ns, number)));
+        }
+        // What was taken back waits for nothing.
+        if self.delayed.len() > 2 * self.settings.multiplexed.most_streams {
+            let serving = &self.serving;
+            self.delayed.retain(|Reverse((_, number))| serving.has(*number));
+        }
+        begun
+    }
+
+    /// Writes what is due, and what the windows allow of it.
+    fn go_on(&mut self, now: Nanos, out: &Recorder) -> Op {
+        let is_bounded = self.share.is_bounded();
+        let ahead = if is_bounded { STRANGERS_AHEAD_BYTES } else { AHEAD_BYTES };
+        while let Some(Reverse((due, number))) = self.delayed.peek().copied()
+            && due <= now
+            && self.serving.outgoing().len() < ahead
+        {
+            self.delayed.pop();
+            self.serving.answer(number, &mut self.responder, now);
+        }
+        self.serving.write(&self.settings.filler, ahead);
+        let completed = self.serving.take_completed();
+        out.count(Counter::Completed, completed);
+        if is_bounded {
+            if self.serving.open() == 0 && !self.serving.is_inside() {
+                self.serving.rest();
+            }
+            self.responder.forget_long(FREE_BYTES);
+            if !self.share.set(self.serving.held_bytes()) {
+                return self.leave(Farewell::EnhanceYourCalm, now, out);
+            }
+        }
+        let sends = !self.serving.outgoing().is_empty();
+        let was_writing =
+            std::mem::replace(&mut self.is_writing, sends || self.serving.has_answer());
+        if self.is_writing && !was_writing {
+            self.writing.begin();
+            self.until.write = now + self.settings.timeouts.read_ns;
+        }
+        if completed > 0 {
+            self.until.idle = now + self.settings.timeouts.idle_ns;
+        }
+        if sends {
+            self.state = State::Writing;
+            return Op::Send;
+        }
+        self.state = State::Reading;
+        Op::Recv(RECEIVE_BYTES)
+    }
+
+    /// Until when the peer is waited for.
+    fn patience(&self) -> Nanos {
+        match self.state {
+            State::Leaving => return self.until.write,
+            State::Draining => return self.until.idle,
+            _ => {}
+        }
+        let is_inside = self.serving.is_inside();
+        let read = if is_inside { self.until.read } else { Nanos::MAX };
+        let write = if self.is_writing { self.until.write } else { Nanos::MAX };
+        let rests = !is_inside && !self.is_writing && self.serving.open() == 0;
+        let idle = if rests { self.until.idle } else { Nanos::MAX };
+        read.min(write).min(idle)
+    }
+
+    fn leave(&mut self, why: Farewell, now: Nanos, out: &Recorder) -> Op {
+        if self.serving.is_known() {
+            out.count(Counter::Errors, 1);
+        }
+        self.serving.end(why);
+        let _ = self.share.set(self.serving.held_bytes());
+        self.until.write = now + self.settings.timeouts.read_ns;
+        self.state = State::Leaving;
+        Op::Send
+    }
+
+    fn sent(&mut self, bytes: usize, now: Nanos, out: &Recorder) -> Op {
+        if self.serving.is_known() {
+            out.count(Counter::SentBytes, bytes as u64);
+        }
+        self.serving.sent(bytes);
+        if self.state == State::Writing && self.writing.moved(bytes, &self.settings.timeouts) {
+            self.until.write = now + self.settings.timeouts.read_ns;
+        }
+        match self.state {
+            _ if !self.serving.outgoing().is_empty() => Op::Send,
+            State::Leaving => {
+                self.state = State::Draining;
+                self.until.idle = now + DRAIN_NS;
+                Op::FinishSending
+            }
+            _ => self.go_on(now, out),
+        }
+    }
+}
+
+impl Flow for MultiplexedTarget {
+    fn start(&mut self, now: Nanos) -> Op {
+        self.until.idle = now + self.settings.timeouts.idle_ns;
+        Op::Recv(RECEIVE_BYTES)
+    }
+
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        if let Some(activity) = &self.activity
+            && matches!(event, Event::Received(_) | Event::Sent(_))
+        {
+            activity.moved(now);
+        }
+        match (self.state, event) {
+            (State::Reading, Event::Received(bytes)) => self.received(bytes, now, out),
+            (State::Working, Event::Timer) => self.go_on(now, out),
+            (State::Writing | State::Leaving, Event::Sent(n)) => self.sent(n, now, out),
+            // An answer that waited is due.
+            (State::Reading, Event::TimedOut) if now < self.patience() => self.go_on(now, out),
+            (State::Draining, Event::FinishedSending) => Op::Recv(RECEIVE_BYTES),
+            (State::Draining, Event::Received(_)) if now < self.until.idle => {
+                Op::Recv(RECEIVE_BYTES)
+            }
+            // Closed, failed, too slow or over.
+            _ => Op::End,
+        }
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        self.serving.outgoing()
+    }
+
+    fn closing(&mut self, _out: &mut Recorder) {
+        self.serving = Serving::new(ServingBounds::of_strangers(0));
+        self.responder = Responder::default();
+        self.delayed = BinaryHeap::new();
+        self.share = MemoryShare::default();
+    }
+
+    fn is_displaced(&self) -> bool {
+        self.activity.as_ref().is_some_and(|activity| activity.is_displaced())
+    }
+
+    fn deadline(&self) -> Option<Nanos> {
+        let patience = self.patience();
+        let due = self.delayed.peek().filter(|_| self.state == State::Reading);
+        Some(due.map_or(patience, |Reverse((due, _))| patience.min(*due)))
+    }
+}
