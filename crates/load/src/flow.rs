@@ -12,6 +12,7 @@
 //!   Op ──► engine ──► Event ──► on ──► Op ──┴─► ...  ... ──► Op ──► End
 //! ```
 
+pub(crate) mod either;
 pub(crate) mod failure;
 pub(crate) mod handshake;
 pub(crate) mod udp_registration;

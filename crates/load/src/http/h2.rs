@@ -6,6 +6,7 @@ mod frame;
 mod heard;
 mod hpack;
 mod huffman;
+mod outbox;
 mod plan;
 mod serving;
 mod shown;

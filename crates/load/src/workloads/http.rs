@@ -15,7 +15,6 @@
 
 mod agree;
 mod client;
-mod connection;
 mod multiplexed;
 mod params;
 mod reason;
@@ -31,9 +30,9 @@ use hopbench_stats::Histogram;
 
 use self::agree::agree;
 use self::client::{Client, ClientPlan};
-use self::connection::HttpConnection;
 use self::multiplexed::{Multiplexed, MultiplexedPlan};
 pub(super) use self::params::Params;
+use crate::flow::either::Either;
 use crate::target;
 use crate::worker::accepted::Acceptor;
 use crate::worker::dial::{SocketOptions, Transport, reach};
@@ -130,10 +129,8 @@ impl TypedWorkload for Params {
         workers::client(context, &setup, move |flow| {
             let tls = tls.get(flow as usize % threads);
             let connection = match &multiplexed {
-                Some(plan) => {
-                    HttpConnection::Multiplexed(Box::new(Multiplexed::new(Arc::clone(plan))))
-                }
-                None => HttpConnection::Single(Client::new(Arc::clone(&plan))),
+                Some(plan) => Either::Second(Box::new(Multiplexed::new(Arc::clone(plan)))),
+                None => Either::First(Client::new(Arc::clone(&plan))),
             };
             Layer::client(tls, connection)
         })

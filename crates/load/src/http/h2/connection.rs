@@ -12,6 +12,7 @@ use super::frame::{
 };
 use super::heard::{ConnectionError, Heard};
 use super::hpack::{ConstantFields, HpackDecoder, TABLE_BYTES};
+use super::outbox::Outbox;
 use super::plan::ConnectionPlan;
 use super::shown::show;
 use crate::http::response::{ResponseEnd, ResponseFlags};
@@ -36,8 +37,7 @@ pub(crate) struct Connection<T> {
     is_known: bool,
     /// The beginning of a frame.
     input: Vec<u8>,
-    out: Vec<u8>,
-    sent: usize,
+    out: Outbox,
     /// In the order of their numbers.
     streams: VecDeque<Stream<T>>,
     next: u32,
@@ -92,8 +92,7 @@ impl<T> Connection<T> {
             fields: ConstantFields::new(&plan.fields, plan.is_compressed),
             is_known: false,
             input: Vec::new(),
-            out,
-            sent: 0,
+            out: Outbox::new(out),
             streams: VecDeque::new(),
             next: 1,
             peer: Peer {
@@ -157,7 +156,7 @@ impl<T> Connection<T> {
         while let Some(chunk) = chunks.next() {
             let last = if chunks.peek().is_none() { END_HEADERS } else { 0 };
             let flags = if kind == FrameKind::Headers { ends | last } else { last };
-            frame::write(kind, flags, number, chunk, &mut self.out);
+            frame::write(kind, flags, number, chunk, self.out.tail());
             kind = FrameKind::Continuation;
         }
         self.streams.push_back(Stream {
@@ -179,7 +178,7 @@ impl<T> Connection<T> {
     pub(crate) fn cancel_oldest(&mut self) -> Option<T> {
         let stream = self.streams.pop_front()?;
         let cancel = 8_u32;
-        frame::write(FrameKind::Reset, 0, stream.number, &cancel.to_be_bytes(), &mut self.out);
+        frame::write(FrameKind::Reset, 0, stream.number, &cancel.to_be_bytes(), self.out.tail());
         Some(stream.value)
     }
 
@@ -190,15 +189,12 @@ impl<T> Connection<T> {
 
     /// The bytes to be sent.
     pub(crate) fn outgoing(&self) -> &[u8] {
-        &self.out[self.sent..]
+        self.out.unsent()
     }
 
     /// So many of them were sent.
     pub(crate) fn sent(&mut self, bytes: usize) {
-        self.sent += bytes;
-        if self.sent == self.out.len() {
-            self.out.clear();
-            self.sent = 0;
+        if self.out.sent(bytes) {
             self.write_bodies();
         }
     }
@@ -293,7 +289,7 @@ impl<T> Connection<T> {
             FrameKind::Ping if content.len() != 8 => wrong("a ping"),
             FrameKind::Ping => {
                 if !head.has(ACK) {
-                    frame::write(FrameKind::Ping, ACK, 0, content, &mut self.out);
+                    frame::write(FrameKind::Ping, ACK, 0, content, self.out.tail());
                 }
                 Ok(())
             }
@@ -334,7 +330,7 @@ impl<T> Connection<T> {
             self.complete(at);
         } else if stream.received >= self.plan.window_bytes / 2 {
             let (number, bytes) = (stream.number, std::mem::take(&mut stream.received));
-            frame::write(FrameKind::WindowUpdate, 0, number, &bytes.to_be_bytes(), &mut self.out);
+            frame::write(FrameKind::WindowUpdate, 0, number, &bytes.to_be_bytes(), self.out.tail());
         }
         Ok(())
     }
@@ -380,7 +376,7 @@ impl<T> Connection<T> {
         if stream.unsent > 0 {
             // The rest of the request is not wanted.
             let cancel = 8_u32.to_be_bytes();
-            frame::write(FrameKind::Reset, 0, stream.number, &cancel, &mut self.out);
+            frame::write(FrameKind::Reset, 0, stream.number, &cancel, self.out.tail());
         }
         let end = ResponseEnd {
             status: stream.status,
@@ -428,7 +424,7 @@ impl<T> Connection<T> {
             }
         }
         self.is_ready = true;
-        frame::write(FrameKind::Settings, ACK, 0, &[], &mut self.out);
+        frame::write(FrameKind::Settings, ACK, 0, &[], self.out.tail());
         self.write_bodies();
         Ok(())
     }
@@ -456,7 +452,7 @@ impl<T> Connection<T> {
     fn write_bodies(&mut self) {
         let most = if self.plan.body.is_empty() { 0 } else { self.streams.len() };
         for at in 0..most {
-            if self.send_window <= 0 || self.out.len() - self.sent >= MOST_AHEAD_BYTES {
+            if self.send_window <= 0 || self.out.unsent().len() >= MOST_AHEAD_BYTES {
                 return;
             }
             self.write_body(at);
@@ -466,7 +462,7 @@ impl<T> Connection<T> {
     /// Writes as much of a request's body as the windows allow.
     fn write_body(&mut self, at: usize) {
         let stream = &mut self.streams[at];
-        while stream.unsent > 0 && self.out.len() - self.sent < MOST_AHEAD_BYTES {
+        while stream.unsent > 0 && self.out.unsent().len() < MOST_AHEAD_BYTES {
             let window = self.send_window.min(stream.send_window).max(0) as usize;
             let part = stream.unsent.min(window).min(self.peer.content_bytes);
             if part == 0 {
@@ -478,7 +474,7 @@ impl<T> Connection<T> {
             stream.send_window -= part as i64;
             let ends = if stream.unsent == 0 { END_STREAM } else { 0 };
             let content = &self.plan.body[from..from + part];
-            frame::write(FrameKind::Data, ends, stream.number, content, &mut self.out);
+            frame::write(FrameKind::Data, ends, stream.number, content, self.out.tail());
         }
     }
 
@@ -486,7 +482,7 @@ impl<T> Connection<T> {
     fn give_back(&mut self) {
         if self.received >= self.plan.window_bytes / 2 {
             let bytes = std::mem::take(&mut self.received).to_be_bytes();
-            frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, &mut self.out);
+            frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, self.out.tail());
         }
     }
 }

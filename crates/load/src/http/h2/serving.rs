@@ -13,6 +13,7 @@ use super::frame::{
     MOST_WINDOW_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
 };
 use super::hpack::HpackDecoder;
+use super::outbox::Outbox;
 use super::streams::{Streams, Written, widen};
 use crate::http::credential::CREDENTIAL_FIELD;
 use crate::http::{Request, RequestError, Responder};
@@ -45,8 +46,7 @@ pub(crate) struct Serving {
     has_begun: bool,
     /// The beginning of a frame.
     input: Vec<u8>,
-    out: Vec<u8>,
-    sent: usize,
+    out: Outbox,
     streams: Streams,
     /// The highest number of a stream so far.
     last: u32,
@@ -87,8 +87,7 @@ impl Serving {
             decoder: HpackDecoder::new(MOST_FIELDS_BYTES),
             has_begun: false,
             input: Vec::new(),
-            out,
-            sent: 0,
+            out: Outbox::new(out),
             streams: Streams::new(),
             last: 0,
             complete: VecDeque::new(),
@@ -114,14 +113,14 @@ impl Serving {
 
     /// Bytes that the peer made it hold.
     pub(crate) fn held_bytes(&self) -> usize {
-        let buffers = [&self.input, &self.out, &self.fragments].map(Vec::capacity);
-        self.streams.held_bytes() + self.decoder.held_bytes() + buffers.iter().sum::<usize>()
+        let buffers = self.input.capacity() + self.fragments.capacity() + self.out.held_bytes();
+        self.streams.held_bytes() + self.decoder.held_bytes() + buffers
     }
 
     /// Gives back what is only there to serve the next request sooner.
     pub(crate) fn rest(&mut self) {
-        if self.out.is_empty() && self.out.capacity() > KEPT_BYTES {
-            self.out = Vec::new();
+        if self.out.unsent().is_empty() && self.out.held_bytes() > KEPT_BYTES {
+            self.out = Outbox::default();
         }
         self.fragments = Vec::new();
         self.decoder.rest();
@@ -170,16 +169,12 @@ impl Serving {
 
     /// The bytes to be sent.
     pub(crate) fn outgoing(&self) -> &[u8] {
-        &self.out[self.sent..]
+        self.out.unsent()
     }
 
     /// So many of them were sent.
     pub(crate) fn sent(&mut self, bytes: usize) {
-        self.sent += bytes;
-        if self.sent == self.out.len() {
-            self.out.clear();
-            self.sent = 0;
-        }
+        self.out.sent(bytes);
     }
 
     /// The connection ends: the peer is told why.
@@ -187,10 +182,10 @@ impl Serving {
         let content = [self.last.to_be_bytes(), (why as u32).to_be_bytes()].concat();
         self.streams.clear();
         // Answers that nobody has begun to read are not worth their memory.
-        if self.sent == 0 {
-            self.out = Vec::new();
+        if !self.out.has_begun() {
+            self.out = Outbox::default();
         }
-        frame::write(FrameKind::GoAway, 0, 0, &content, &mut self.out);
+        frame::write(FrameKind::GoAway, 0, 0, &content, self.out.tail());
     }
 
     /// Reads bytes that came.
@@ -238,7 +233,7 @@ impl Serving {
         }
         if self.received >= self.bounds.window_bytes / 2 {
             let bytes = std::mem::take(&mut self.received).to_be_bytes();
-            frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, &mut self.out);
+            frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, self.out.tail());
         }
         Ok(bytes.len() - rest.len())
     }
@@ -294,7 +289,7 @@ impl Serving {
             FrameKind::Ping if content.len() != 8 => Err(Farewell::FrameSize),
             FrameKind::Ping => {
                 if !head.has(ACK) {
-                    frame::write(FrameKind::Ping, ACK, 0, content, &mut self.out);
+                    frame::write(FrameKind::Ping, ACK, 0, content, self.out.tail());
                 }
                 Ok(())
             }
@@ -340,7 +335,7 @@ impl Serving {
             self.complete.push_back(head.stream);
         } else if stream.received >= self.bounds.window_bytes / 2 {
             let bytes = std::mem::take(&mut stream.received).to_be_bytes();
-            frame::write(FrameKind::WindowUpdate, 0, head.stream, &bytes, &mut self.out);
+            frame::write(FrameKind::WindowUpdate, 0, head.stream, &bytes, self.out.tail());
         }
         if !body.is_empty() {
             self.moved();
@@ -394,7 +389,7 @@ impl Serving {
             _ => Some(Farewell::Protocol as u32),
         };
         if let Some(code) = refused {
-            frame::write(FrameKind::Reset, 0, number, &code.to_be_bytes(), &mut self.out);
+            frame::write(FrameKind::Reset, 0, number, &code.to_be_bytes(), self.out.tail());
             self.streams.give_back(request);
             return Ok(());
         }
@@ -429,7 +424,7 @@ impl Serving {
                 _ => {}
             }
         }
-        frame::write(FrameKind::Settings, ACK, 0, &[], &mut self.out);
+        frame::write(FrameKind::Settings, ACK, 0, &[], self.out.tail());
         Ok(())
     }
 
@@ -463,15 +458,15 @@ impl Serving {
     /// Writes the head of the answer to a request that is still there; its content follows by
     /// [`Serving::write`].
     pub(crate) fn answer(&mut self, number: u32, responder: &mut Responder, now: Nanos) {
-        let written = self.streams.answer(number, responder, now, &mut self.out);
+        let written = self.streams.answer(number, responder, now, self.out.tail());
         self.wrote(written);
     }
 
     /// Writes as much of the answers as the windows allow, up to so many bytes ahead of what was
     /// sent, and a frame.
     pub(crate) fn write(&mut self, filler: &[u8], most_ahead: usize) {
-        while self.out.len() - self.sent < most_ahead {
-            let written = self.streams.write(filler, &mut self.out);
+        while self.out.unsent().len() < most_ahead {
+            let written = self.streams.write(filler, self.out.tail());
             if written == Written::Nothing {
                 break;
             }

@@ -278,8 +278,8 @@ fn said(
 
 fn inner<F>(end: &End<F>) -> &F {
     match &end.flow {
-        Layer::Plain(flow) => flow,
-        Layer::Tls(secured) => &secured.inner,
+        Layer::First(flow) => flow,
+        Layer::Second(secured) => &secured.inner,
     }
 }
 
