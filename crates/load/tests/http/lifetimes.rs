@@ -15,9 +15,9 @@ fn a_connection_closed_at_rest_costs_no_request() {
     for job in engines(&job(json!({}))) {
         let answered = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&answered);
-        // Closes after every 100 requests and does not say so.
+        // Closes after every 10 requests and does not say so.
         let peer = Peer::start(move |mut connection| {
-            for _ in 0..100 {
+            for _ in 0..10 {
                 if !connection.request() {
                     return;
                 }
@@ -27,7 +27,7 @@ fn a_connection_closed_at_rest_costs_no_request() {
         });
         let mut job = job;
         job.params["url"] = json!(peer.url());
-        // Long enough for some hundred requests on each connection, on a slow machine too.
+        // Long enough for some dozen requests on each connection, on a busy machine too.
         job.timing.window_ns = 300 * MS;
         let seen = run(&job, peer.address);
         assert_eq!(json!(seen.client.errors), json!({}), "{}", job.engine);
