@@ -108,6 +108,12 @@ pub trait Flow: Send {
         &[]
     }
 
+    /// The bytes that begin a new connection, ahead of TLS where there is any around the flow. The
+    /// flow itself sends them where there is none.
+    fn prelude(&self) -> &[u8] {
+        &[]
+    }
+
     /// Whether nothing of a visit that its client has ended is still on the way to this flow, a
     /// server's.
     fn is_idle(&self) -> bool {

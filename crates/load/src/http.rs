@@ -13,7 +13,8 @@ mod chunked;
 mod credential;
 mod framing;
 mod glance;
-pub(crate) mod h2;
+pub(crate) mod grpc;
+pub mod h2;
 mod head;
 #[cfg(test)]
 mod mutation;
@@ -26,6 +27,7 @@ pub use chunked::ChunkError;
 pub use credential::{CREDENTIAL_FIELD, Credential};
 pub use framing::FramingError;
 pub use glance::{Glance, glance};
+pub use grpc::CallEnd;
 pub use request::{RequestSpec, RequestTemplate};
 pub use response::{
     ResponseEnd, ResponseError, ResponseFlags, ResponseParser, ResponseState, ResponseStep,
@@ -34,7 +36,7 @@ pub use target::{
     Body, CONTINUE, MOST_BODY_BYTES, Method, Request, RequestError, RequestParser, RequestState,
     RequestStep, Responder, TargetAnswer, refuse,
 };
-pub(crate) use target::{Content, Decision};
+pub(crate) use target::{CallAnswer, Content, Decision, call_refusal};
 pub use url::{Url, UrlError};
 
 /// The start of a text or of bytes as it may be shown in a message: at most 60 characters, controls

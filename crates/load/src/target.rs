@@ -1,6 +1,6 @@
 //! The HTTP target: workers that answer what [`Responder`](crate::http::Responder) can answer.
 //!
-//! Each trial of `http` against the agent itself has one, which ends with the trial. The target of
+//! Each trial over HTTP against the agent itself has one, which ends with the trial. The target of
 //! `serve --http` belongs to no trial, so it has no job, and its load never starts or ends. It
 //! serves until it is closed and the last connection is gone, or until its window says stop.
 
@@ -141,8 +141,8 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
 /// The target's workers as the server's end of a trial, which answer nobody without the trial's
 /// credential, where it has one. What came before the window's end is answered as long as the
 /// trial's timeout allows. Bodies are at most `most_body_bytes` long, and a connection of HTTP/2 has
-/// at most `most_streams`, as those of the trial have. So whoever overheard the credential can make
-/// the agent hold no more for each connection.
+/// at most `most_streams`: a proxy may put those of the whole trial into one. So whoever overheard
+/// the credential can make the agent hold as much for each connection as the whole trial.
 pub(crate) fn workers(
     context: &Context,
     watch_sockets: bool,

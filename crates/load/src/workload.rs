@@ -1,6 +1,7 @@
 //! The contract of a workload: parameters, both ends, figures.
 
 pub(crate) mod arguments;
+pub(crate) mod encryption;
 pub(crate) mod figures;
 pub(crate) mod typed;
 

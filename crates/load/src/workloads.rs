@@ -6,6 +6,7 @@ use crate::workload::Workload;
 use crate::workload::typed::Of;
 
 mod crr;
+mod grpc;
 mod http;
 mod ping;
 mod push;
@@ -22,6 +23,7 @@ pub const WORKLOADS: &[&dyn Workload] = &[
     &Of::<udp::Params>::NEW,
     &Of::<ping::Params>::NEW,
     &Of::<http::Params>::NEW,
+    &Of::<grpc::Params>::NEW,
 ];
 
 /// The workload of this name.
@@ -95,7 +97,7 @@ mod tests {
             let params = match workload.name() {
                 "stream" => json!({"size": "64KiB", "direction": "both", "receive": "copy"}),
                 "udp" => json!({"size": "100B", "rate": "1000pps", "gso": 4}),
-                "http" => json!({"url": "http://h/"}),
+                "http" | "grpc" => json!({"url": "http://h/"}),
                 "ping" => json!({"size": "64B", "every": "10ms"}),
                 "push" => json!({"size": "64B", "rate": 20.0, "stagger": "spread"}),
                 _ => json!({"size": "64B"}),
@@ -135,6 +137,9 @@ mod tests {
             WORKLOADS.iter().map(|workload| workload.code()).filter(|code| *code > 0).collect();
         assert_eq!(codes.iter().collect::<BTreeSet<_>>().len(), codes.len(), "{codes:?}");
         let alone = WORKLOADS.iter().filter(|workload| !workload.needs_agent());
-        assert_eq!(alone.map(|workload| workload.name()).collect::<Vec<_>>(), ["ping", "http"]);
+        assert_eq!(
+            alone.map(|workload| workload.name()).collect::<Vec<_>>(),
+            ["ping", "http", "grpc"]
+        );
     }
 }

@@ -157,3 +157,8 @@ pub struct EndReport {
     /// CPU time that the thread behind the meters and the control session spent in the window, ns.
     pub control_cpu_ns: Nanos,
 }
+
+/// Whether a failure of this reason is a call of gRPC that was answered, and refused.
+pub fn is_refused_call(reason: &str) -> bool {
+    reason.starts_with("grpc_")
+}

@@ -77,6 +77,11 @@ impl Routes {
         };
         match glance(bytes, seen) {
             Glance::More(seen) => Destination::Wait(seen),
+            // Only strangers are let in without one. Where there are none, it is waited for.
+            Glance::Begun(seen) => {
+                let strangers = self.lock().everybodys();
+                strangers.map_or(Destination::Wait(seen), Destination::To)
+            }
             Glance::Head(shown) => self.lock().of(shown.as_deref()),
             Glance::Wrong => self.lock().of(None),
         }

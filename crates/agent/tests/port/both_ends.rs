@@ -88,6 +88,33 @@ fn a_trial_over_http2_is_known_before_its_first_request() {
     }
 }
 
+/// What the server takes is exactly what a call sends.
+#[test]
+fn calls_of_any_size_are_taken_by_their_trial() {
+    let (client, agent) = (both(Limits::default()), server(Limits::default()));
+    let kind = hopbench_load::workload("grpc").unwrap().kind().carried("grpc");
+    for mut params in [
+        json!({"size": "1B"}),
+        json!({"size": "1MiB", "streams": 2}),
+        json!({"size": "100kB", "messages": 3, "tls": true}),
+        json!({"message_hex": "0aff", "path": "/grpc.health.v1.Health/Check"}),
+    ] {
+        let path = params["path"].take();
+        params.as_object_mut().unwrap().remove("path");
+        let path = path.as_str().unwrap_or("/?size=10");
+        params["url"] = json!(format!("http://{}{path}", agent.address()));
+        let job =
+            Job { workload: "grpc".to_owned(), params: params.clone().into(), kind, ..short(200) };
+        let (report, _) = measure(&client, &agent, &job);
+        let counted = report.drained.of(Counter::Counted);
+        assert!(
+            counted > 3 && report.errors.is_empty(),
+            "{params}: {counted}, {:?}",
+            report.errors
+        );
+    }
+}
+
 /// Somebody whom no load should reach: whether anybody connects within half a second.
 fn is_left_alone(victim: &TcpListener) -> bool {
     victim.set_nonblocking(true).unwrap();

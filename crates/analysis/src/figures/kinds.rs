@@ -57,6 +57,8 @@ const KINDS: &[Kind] = &[
     kind("ping", None, figures![RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
     kind("http", Some(Most), figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
     kind("http", Some(Rate), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
+    kind("grpc", Some(Most), figures![CALLS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
+    kind("grpc", Some(Rate), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_CALLS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
@@ -105,11 +107,13 @@ figure_consts! {
     MESSAGES = metric("messages_per_s", "messages", Higher);
     EXCHANGES = metric("requests_per_s", "exchanges", Higher);
     REQUESTS = metric("requests_per_s", "requests", Higher);
+    CALLS = metric("requests_per_s", "calls", Higher);
     CONNECTIONS = metric("connections_per_s", "connections", Higher);
     PACKETS = metric("received_packets_per_s", "delivered", Higher);
     // The rates of open loops.
     ASKED_EXCHANGES = asked(EXCHANGES);
     ASKED_REQUESTS = asked(REQUESTS);
+    ASKED_CALLS = asked(CALLS);
     ASKED_PACKETS = asked(PACKETS);
     LOST = metric("lost_ratio", "lost", Neither);
     ERRORS = metric("error_ratio", "errors", Neither);
@@ -272,6 +276,8 @@ mod tests {
     fn the_schedule_chooses_the_latency() {
         assert_eq!(of("http", Rate).figures[0].name, "response_p50_ns");
         assert_eq!(of("http", Most).figures[0].name, "requests_per_s");
+        assert_eq!(of("grpc", Rate).figures[0].name, "response_p50_ns");
+        assert_eq!(of("grpc", Most).figures[0].label, "calls");
         assert_eq!(of("stream", Rate).figures[0].name, "received_bits_per_s");
         assert_eq!(of("udp", Most).figures[0].name, "received_packets_per_s");
         assert_eq!(of("udp", Rate).figures[0].name, "delay_p50_ns");

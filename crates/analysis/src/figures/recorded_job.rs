@@ -1,5 +1,6 @@
 //! The job as a record carries it, read leniently: another version may have written it.
 
+use hopbench_model::units::Bytes;
 use hopbench_model::{CpuSet, Schedule, Unit};
 use serde_json::Value;
 
@@ -85,6 +86,11 @@ impl<'a> RecordedJob<'a> {
                             return None;
                         }
                         format!("{name} {}", names.join(", "))
+                    }
+                    // Of bytes their number is enough.
+                    Value::String(digits) if name.ends_with("-hex") => {
+                        let bytes = Bytes(digits.len() as u64 / 2);
+                        format!("{} of {bytes}", name.trim_end_matches("-hex"))
                     }
                     value => format!("{name} {}", spoken(value)?),
                 })

@@ -22,7 +22,7 @@ pub struct PathSummary {
     /// The name of the variant of its proxies; absent: it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The settings of its proxies in words: `no TLS, HTTP/1.1, 2 workers`; absent: it has none.
+    /// The settings of its proxies in words: `no TLS, any HTTP, 2 workers`; absent: it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<String>,
     /// From end to end in words: `direct, mesh both`.

@@ -35,6 +35,10 @@ impl<A: Flow, B: Flow> Flow for Either<A, B> {
         inner!(self, flow => flow.outgoing())
     }
 
+    fn prelude(&self) -> &[u8] {
+        inner!(self, flow => flow.prelude())
+    }
+
     fn is_idle(&self) -> bool {
         inner!(self, flow => flow.is_idle())
     }
@@ -71,6 +75,10 @@ impl<F: Flow> Flow for Box<F> {
     #[inline]
     fn outgoing(&self) -> &[u8] {
         (**self).outgoing()
+    }
+
+    fn prelude(&self) -> &[u8] {
+        (**self).prelude()
     }
 
     fn is_idle(&self) -> bool {

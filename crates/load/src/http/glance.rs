@@ -13,7 +13,10 @@ use super::target::MOST_HEAD_BYTES;
 pub enum Glance<'a> {
     /// The head goes on; it was looked for up to here, see [`glance`].
     More(usize),
-    /// A head, or the settings of HTTP/2, with the credential that they show, if any.
+    /// HTTP/2 has begun and shows no credential yet: the first request may, which may wait for an
+    /// answer to that.
+    Begun(usize),
+    /// A head, or what HTTP/2 begins with, with the credential that it shows, if any.
     Head(Option<Cow<'a, [u8]>>),
     /// Neither, or longer than is taken.
     Wrong,
@@ -26,8 +29,10 @@ pub fn glance(bytes: &[u8], seen: usize) -> Glance<'_> {
     // No method is spelled like the first four.
     if bytes.starts_with(&PREFACE[..4]) {
         return match shown(bytes) {
-            Shown::More => Glance::More(bytes.len()),
-            Shown::Settings(text) => Glance::Head(text.map(Cow::Owned)),
+            Shown::More if bytes.len() < MOST_HEAD_BYTES => Glance::More(bytes.len()),
+            Shown::Begun if bytes.len() < MOST_HEAD_BYTES => Glance::Begun(bytes.len()),
+            Shown::More | Shown::Begun => Glance::Wrong,
+            Shown::Credential(text) => Glance::Head(text.map(Cow::Owned)),
             Shown::Wrong => Glance::Wrong,
         };
     }

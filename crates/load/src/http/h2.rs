@@ -1,11 +1,11 @@
 //! HTTP/2 (RFC 9113) without I/O: frames, fields, and both ends of a connection.
 
+mod answer;
 mod bounds;
 mod connection;
 mod frame;
 mod heard;
 mod hpack;
-mod huffman;
 mod outbox;
 mod plan;
 mod serving;
@@ -14,10 +14,11 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::bounds::{Farewell, ServingBounds};
-pub(crate) use self::connection::Connection;
-pub(crate) use self::frame::PREFACE;
-pub(crate) use self::heard::Heard;
-pub(crate) use self::plan::ConnectionPlan;
-pub(crate) use self::serving::Serving;
+pub use self::bounds::{Farewell, ServingBounds};
+pub use self::connection::Connection;
+pub use self::frame::PREFACE;
+pub use self::heard::{ConnectionError, Heard};
+pub use self::hpack::HpackError;
+pub use self::plan::ConnectionPlan;
+pub use self::serving::Serving;
 pub(crate) use self::shown::{Shown, shown};

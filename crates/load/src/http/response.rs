@@ -15,6 +15,7 @@ pub use flags::ResponseFlags;
 use super::chunked::ChunkDecoder;
 use super::excerpt;
 use super::framing::Framing;
+use super::grpc::CallEnd;
 use super::head::{HeadBuffer, MOST_FIELDS};
 
 /// Most bytes of a response head.
@@ -55,8 +56,10 @@ pub struct ResponseEnd {
     /// Bytes of the body without its coding.
     pub body_bytes: u64,
     /// Why a proxy gave this answer in the server's place, where one did and says so; only of
-    /// statuses from 400 on.
+    /// statuses from 400 on, and of calls.
     pub flags: ResponseFlags,
+    /// Of a call of gRPC: its end.
+    pub call: Option<CallEnd>,
 }
 
 /// The responses of one connection, one after the other.
@@ -231,6 +234,7 @@ impl ResponseParser {
             header_bytes: self.header_bytes,
             body_bytes: self.body_bytes,
             flags: self.flags,
+            call: None,
         };
         self.start();
         end

@@ -8,8 +8,12 @@
 //! | `?stall=100ms&every=1s` | the same; who asks in a second's first 100 ms waits for their end |
 //! | `?status=503` | the same with this status |
 //! | `GET /healthz` | `ok` |
+//!
+//! Over HTTP/2 it answers calls of gRPC, too: those of docs/echo.proto, and of health.
 
 mod answer;
+mod call;
+mod decision;
 mod error;
 mod page;
 mod parser;
@@ -18,7 +22,8 @@ mod request;
 mod tests;
 
 pub use answer::{Body, Responder, TargetAnswer, refuse};
-pub(crate) use answer::{Content, Decision};
+pub(crate) use call::refusal as call_refusal;
+pub(crate) use decision::{CallAnswer, Content, Decision};
 pub use error::RequestError;
 pub(super) use parser::MOST_HEAD_BYTES;
 pub use parser::{CONTINUE, MOST_BODY_BYTES, RequestParser, RequestState, RequestStep};

@@ -65,6 +65,16 @@ impl Url {
         Ok(Self { host, port, authority, target: format!("{slash}{target}"), is_secure })
     }
 
+    /// The same with another path.
+    pub fn with_target(&self, target: &str) -> Self {
+        Self { target: target.to_owned(), ..self.clone() }
+    }
+
+    /// The same, asked over TLS.
+    pub fn over_tls(self) -> Self {
+        Self { is_secure: true, ..self }
+    }
+
     /// The name or address to resolve: no brackets around IPv6, its zone kept (`fe80::1%eth0`).
     pub fn host(&self) -> &str {
         &self.host

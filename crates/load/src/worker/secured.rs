@@ -22,9 +22,9 @@ mod tests;
 use std::io;
 use std::sync::Arc;
 
-use hopbench_model::{LatencyKind, Nanos};
+use hopbench_model::{Fault, LatencyKind, Nanos};
 
-pub(crate) use self::client::{TlsClient, TlsClientSettings};
+pub(crate) use self::client::{TlsClient, TlsClientSettings, TlsClients};
 pub(crate) use self::layer::{Layer, filler};
 pub(crate) use self::reach::reach;
 use self::records::Records;
@@ -38,9 +38,10 @@ use crate::measure::recorder::Recorder;
 pub(crate) const HANDSHAKES: &str = "tls_handshakes";
 /// Figure: those of them that resumed an earlier session.
 pub(crate) const RESUMED: &str = "tls_resumed";
-
 /// Figure: connections that the peer closed without saying so first.
 pub(crate) const CUT_OFF: &str = "tls_cut_off";
+/// All figures of TLS.
+pub(crate) const FIGURES: &[&str] = &[HANDSHAKES, RESUMED, CUT_OFF];
 
 /// Most bytes of one receive: a whole record of the largest size, as servers of much data send it.
 pub(crate) const RECEIVE_BYTES: usize = 17 * 1024;
@@ -52,6 +53,7 @@ pub(crate) const MOST_PLAIN: usize = 4 * RECORD_BYTES;
 /// A flow over TLS; see the [module](self).
 pub(crate) struct Secured<F> {
     side: Side,
+    entry: Entry,
     /// `None` while there is no connection.
     session: Option<Session>,
     records: Records,
@@ -60,12 +62,26 @@ pub(crate) struct Secured<F> {
     offered: usize,
     /// When the handshake began.
     began: Nanos,
-    /// When a server's handshake has to be over.
+    /// When a handshake on a connection that stood has to be over.
     deadline: Nanos,
+    /// The peer closed the connection after it had ended TLS.
+    is_closed: bool,
     /// Why the handshake failed, until the peer was told.
     failure: Option<rustls::Error>,
     filler: Arc<[u8]>,
     inner: F,
+}
+
+/// How a flow comes to its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// It connects, as often as it wants.
+    Connects {
+        /// Whether it hears that the peer has ended when the peer has closed the connection, too.
+        awaits_close: bool,
+    },
+    /// The connection stands when the flow begins; its handshake may take so long, ns.
+    Stands(Nanos),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,15 +110,17 @@ enum State {
 }
 
 impl<F: Flow> Secured<F> {
-    fn new(side: Side, filler: Arc<[u8]>, inner: F) -> Self {
+    fn new(side: Side, entry: Entry, filler: Arc<[u8]>, inner: F) -> Self {
         Self {
             side,
+            entry,
             session: None,
             records: Records::default(),
             state: State::Idle,
             offered: 0,
             began: 0,
             deadline: 0,
+            is_closed: false,
             failure: None,
             filler,
             inner,
@@ -114,6 +132,7 @@ impl<F: Flow> Secured<F> {
         self.began = now;
         self.offered = 0;
         self.records.clear();
+        self.records.put_ahead(self.inner.prelude());
         match Session::new(&self.side) {
             Ok(session) => {
                 self.session = Some(session);
@@ -177,10 +196,13 @@ impl<F: Flow> Secured<F> {
         if self.session.as_ref().is_some_and(Session::is_resumed) {
             out.add_extra(RESUMED, 1.0);
         }
+        if let (Side::Client(client), Some(session)) = (&self.side, &self.session) {
+            client.note(|| session.agreed());
+        }
         self.state = State::Idle;
-        match self.side {
-            Side::Client(_) => self.tell(Event::Connected, now, out),
-            Side::Server(_) => {
+        match self.entry {
+            Entry::Connects { .. } => self.tell(Event::Connected, now, out),
+            Entry::Stands(_) => {
                 let op = self.inner.start(now);
                 self.ask(op, now, out)
             }
@@ -271,17 +293,22 @@ impl<F: Flow> Secured<F> {
 
     /// Nothing of the peer is left to be read: more is received, or it has ended.
     fn receive(&mut self, state: State, now: Nanos, out: &mut Recorder) -> Op {
-        if self.session.as_ref().is_none_or(Session::has_ended) {
+        let awaits_close = self.entry == Entry::Connects { awaits_close: true };
+        if self.session.as_ref().is_none_or(|session| session.has_ended() && !awaits_close) {
             return self.tell(Event::Closed, now, out);
         }
+        self.state = state;
+        let most = match state {
+            State::Receiving(most) | State::Awaiting(most) | State::Discarding(most) => most,
+            _ => 0,
+        };
         // Who answers may wait long for the next request, with many others.
-        if matches!(self.side, Side::Server(_)) {
+        if matches!(self.side, Side::Server(_)) && most <= RECEIVE_BYTES {
             self.records.rest();
         }
-        self.state = state;
         match state {
             State::Awaiting(_) => Op::Await(RECEIVE_BYTES),
-            _ => Op::Recv(RECEIVE_BYTES),
+            _ => Op::Recv(most.max(RECEIVE_BYTES)),
         }
     }
 
@@ -304,8 +331,9 @@ impl<F: Flow> Secured<F> {
     /// Tells the peer that nothing more comes, unless something before that could not be sent.
     fn end(&mut self, state: State, now: Nanos, out: &mut Recorder) -> Op {
         self.state = state;
-        // Where a record of the flow was cut off, nothing can follow it.
-        if self.offered > 0 {
+        // Where a record of the flow was cut off, nothing can follow it. A peer that closed the
+        // connection would answer with a reset.
+        if self.offered > 0 || std::mem::take(&mut self.is_closed) {
             return self.sent_all(now, out);
         }
         if let Some(session) = &mut self.session {
@@ -325,27 +353,32 @@ impl<F: Flow> Secured<F> {
 
 impl<F: Flow> Flow for Secured<F> {
     fn start(&mut self, now: Nanos) -> Op {
-        match &self.side {
-            Side::Client(_) => match self.inner.start(now) {
+        let Entry::Stands(handshake_ns) = self.entry else {
+            return match self.inner.start(now) {
                 Op::Connect => {
                     self.state = State::Connecting;
                     Op::Connect
                 }
                 // Without a connection there is nothing to encrypt.
                 other => other,
-            },
-            Side::Server(server) => {
-                self.deadline = now.saturating_add(server.handshake_ns);
-                self.began = now;
-                match Session::new(&self.side) {
-                    Ok(session) => {
-                        self.session = Some(session);
-                        self.state = State::Shaking;
-                        Op::Recv(RECEIVE_BYTES)
-                    }
-                    Err(_) => Op::End,
-                }
+            };
+        };
+        self.deadline = now.saturating_add(handshake_ns);
+        self.began = now;
+        let begun = Session::new(&self.side).and_then(|mut session| {
+            // A client speaks first.
+            session.turn(&mut self.records, None).map(|_| session)
+        });
+        match (begun, &self.side) {
+            (Ok(session), _) => {
+                self.session = Some(session);
+                self.state = State::Shaking;
+                if self.records.has_outgoing() { Op::Send } else { Op::Recv(RECEIVE_BYTES) }
             }
+            (Err(error), Side::Client(_)) => {
+                Op::Abort(Box::new(Fault::measuring(format!("TLS cannot begin: {error}"))))
+            }
+            (Err(_), Side::Server(_)) => Op::End,
         }
     }
 
@@ -378,7 +411,10 @@ impl<F: Flow> Flow for Secured<F> {
             }
             (State::Receiving(_) | State::Awaiting(_) | State::Discarding(_), Event::Closed) => {
                 // Without the alert that ends it: a part may be missing.
-                out.add_extra(CUT_OFF, 1.0);
+                self.is_closed = self.session.as_ref().is_some_and(Session::has_ended);
+                if !self.is_closed {
+                    out.add_extra(CUT_OFF, 1.0);
+                }
                 self.tell(Event::Closed, now, out)
             }
             (_, event) => self.tell(event, now, out),
@@ -411,7 +447,7 @@ impl<F: Flow> Flow for Secured<F> {
 
     fn deadline(&self) -> Option<Nanos> {
         let shakes = matches!(self.state, State::Shaking | State::Greeting | State::Refusing);
-        if shakes && matches!(self.side, Side::Server(_)) {
+        if shakes && matches!(self.entry, Entry::Stands(_)) {
             Some(self.deadline)
         } else {
             self.inner.deadline()

@@ -2,6 +2,7 @@
 
 use hopbench_model::{Counter, EndReport, SECOND, TcpTotals, Warning, WarningKind};
 
+use crate::worker::secured;
 use crate::workload::{Figures, TrialReports};
 
 /// The metrics of all that asks and is answered, as [`exchanges`] sets them.
@@ -62,6 +63,15 @@ pub(crate) fn seconds(end: &EndReport) -> f64 {
 pub(crate) fn bit_rates(figures: &mut Figures, prefix: &str, end: &EndReport) {
     for (name, counter) in [("sent", Counter::SentBytes), ("received", Counter::ReceivedBytes)] {
         figures.metric(&format!("{prefix}{name}_bits_per_s"), per_s(end, counter) * 8.0);
+    }
+}
+
+/// What the client's end says of TLS.
+pub(crate) fn of_tls(figures: &mut Figures, client: &EndReport) {
+    for name in secured::FIGURES {
+        if let Some(count) = client.extra.get(*name) {
+            figures.metric(name, *count);
+        }
     }
 }
 

@@ -16,6 +16,8 @@
 //! and its port is free again at once.
 //!
 //! The server does not say on these flows that they are accepted: that would be a second answer.
+//! Over TLS the handshake follows the flow header, and `connect_ns` contains it.
+//!
 //! One plain connection before the trial finds out whether the server can be reached at all. Every
 //! failure after that is counted, and the trial goes on.
 
@@ -31,7 +33,9 @@ use crate::flow::{BEYOND, Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 use crate::worker::accepted::Acceptor;
 use crate::worker::dial::{SocketOptions, Transport, reach};
+use crate::worker::secured::{self, Layer};
 use crate::worker::workers::{self, Context, Workers, WorkersSetup};
+use crate::workload::encryption::FlowTls;
 use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports};
@@ -51,6 +55,9 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     response: Option<Bytes>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    tls: FlowTls,
 }
 
 /// The largest message, bytes.
@@ -68,7 +75,7 @@ impl Params {
     fn setup(&self, job: &Job) -> WorkersSetup {
         let largest = self.request().max(self.response()).min(CHUNK);
         WorkersSetup {
-            receive_bytes: largest + BEYOND,
+            receive_bytes: self.tls.receive_bytes(largest + BEYOND),
             fill_bytes: largest,
             options: SocketOptions::default(),
             transport: Transport::Tcp,
@@ -91,14 +98,15 @@ impl TypedWorkload for Params {
             "left_open_by_server",
             "refused_flows",
         ];
-        figures::names(&[&own, figures::EXCHANGES])
+        figures::names(&[&own, figures::EXCHANGES, secured::FIGURES])
     }
 
     fn problems(&self) -> Vec<Problem> {
         let sizes = self.size.values().iter().map(|size| ("--size", *size));
         let all = sizes.chain(self.response.map(|response| ("--response", response)));
         let wrong = all.filter(|(_, size)| size.0 == 0 || size.0 > MOST_SIZE);
-        wrong.map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB")).collect()
+        let wrong = wrong.map(|(flag, size)| Problem::new(flag, size, "1B to 1GiB"));
+        wrong.chain(self.tls.problems()).collect()
     }
 
     fn client(&self, context: &Context) -> Result<Workers, Fault> {
@@ -110,17 +118,21 @@ impl TypedWorkload for Params {
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
         let sizes = (self.request(), self.response());
+        let (tls, filler) = (self.tls.clients(context)?, secured::filler());
         workers::client(context, &self.setup(job), move |slot| {
-            Client::new(Arc::clone(&handshake), slot, connections, sizes, timeout)
+            let tls = tls.of_flow(slot);
+            let handshake = Arc::clone(&handshake);
+            let flow = Client::new(handshake, slot, connections, sizes, timeout, tls.is_some());
+            Layer::connecting(tls, &filler, flow)
         })
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let (request, response) = (self.request(), self.response());
-        workers::server(context, &self.setup(&context.job), move |_| Server {
-            left: request,
-            response,
-            counted: false,
+        let (tls, filler) = (self.tls.server(context)?, secured::filler());
+        workers::server(context, &self.setup(&context.job), move |_| {
+            let flow = Server { left: request, response, counted: false };
+            Layer::accepted(tls.as_ref(), &filler, flow)
         })
     }
 
@@ -128,6 +140,7 @@ impl TypedWorkload for Params {
         let mut out = Figures::default();
         figures::exchanges(&mut out, trial);
         let client = trial.client;
+        figures::of_tls(&mut out, client);
         if let Some(rate) = out.metrics.get("requests_per_s").copied() {
             out.metric("connections_per_s", rate);
         }

@@ -15,7 +15,9 @@ use crate::flow::{BEYOND, Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 use crate::worker::accepted::Acceptor;
 use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::secured::{self, Layer};
 use crate::worker::workers::{self, Context, Workers, WorkersSetup};
+use crate::workload::encryption::FlowTls;
 use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports};
@@ -35,6 +37,9 @@ pub(super) struct Params {
     #[arg(long)]
     #[serde(default)]
     udp: bool,
+    #[command(flatten)]
+    #[serde(flatten)]
+    tls: FlowTls,
 }
 
 /// The largest UDP payload over IPv4, bytes.
@@ -59,7 +64,7 @@ impl Params {
             receive_bytes: if self.udp {
                 MOST_UDP as usize
             } else {
-                largest.min(256 * 1024) + BEYOND
+                self.tls.receive_bytes(largest.min(256 * 1024) + BEYOND)
             },
             fill_bytes: largest.min(256 * 1024),
             options: SocketOptions::default(),
@@ -76,7 +81,8 @@ impl TypedWorkload for Params {
     const CODE: u8 = 3;
 
     fn metrics(&self) -> Vec<String> {
-        figures::names(&[figures::EXCHANGES, &["retransmitted_segments", "lost"]])
+        let own = ["retransmitted_segments", "lost"];
+        figures::names(&[figures::EXCHANGES, &own, secured::FIGURES])
     }
 
     fn problems(&self) -> Vec<Problem> {
@@ -92,6 +98,10 @@ impl TypedWorkload for Params {
                 out.push(Problem::new(flag, size, why));
             }
         }
+        if self.udp && self.tls.is_on() {
+            out.push(Problem::new("--tls", "--udp", "TCP: datagrams are not encrypted"));
+        }
+        out.extend(self.tls.problems());
         // An agent never answers over UDP with more than it was sent.
         if self.udp && self.size.values().iter().any(|s| self.response.is_some_and(|r| r > *s)) {
             out.push(Problem::new(
@@ -114,12 +124,14 @@ impl TypedWorkload for Params {
             .ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let (request, response, udp) = (self.request(), self.response(), self.udp);
+        let (tls, filler) = (self.tls.clients(context)?, secured::filler());
         workers::client(context, &self.setup(&context.job), move |flow| {
             let inner = if udp {
                 RrClient::Datagram(DatagramClient::new(request, response, timeout))
             } else {
                 RrClient::Stream(StreamClient::new(request, response, timeout))
             };
+            let inner = Layer::standing(tls.of_flow(flow), timeout, &filler, inner);
             Handshake::new(handshake.clone(), flow, udp, timeout, inner)
         })
     }
@@ -127,19 +139,22 @@ impl TypedWorkload for Params {
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let (request, response, udp) = (self.request(), self.response(), self.udp);
         let work = context.server_work_ns;
+        let (tls, filler) = (self.tls.server(context)?, secured::filler());
         workers::server(context, &self.setup(&context.job), move |accepted| {
-            if udp {
+            let flow = if udp {
                 let server = DatagramServer { request, answer: vec![0; response], work };
                 RrServer::Datagram(WithRegistration::new(server, accepted.registration.clone()))
             } else {
                 RrServer::Stream(StreamServer { request, response, left: request, work })
-            }
+            };
+            Layer::accepted(tls.as_ref(), &filler, flow)
         })
     }
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         figures::exchanges(&mut out, trial);
+        figures::of_tls(&mut out, trial.client);
         if let Some(tcp) = figures::tcp(trial.client) {
             out.metric("retransmitted_segments", tcp.retransmitted_segments as f64);
         }

@@ -8,6 +8,8 @@
 //! which. RFC 4898 names the counters, and `TCP_INFO` carries them.
 
 mod account;
+#[cfg(test)]
+mod tests;
 
 use clap::{Args, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
@@ -16,14 +18,16 @@ use hopbench_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use self::account::{account, receiving, sending};
+use self::account::{Between, account, receiving, sending};
 use crate::flow::failure::lost;
 use crate::flow::handshake::Handshake;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
 use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::secured::{self, Layer};
 use crate::worker::workers::{self, Context, Workers, WorkersSetup};
+use crate::workload::encryption::FlowTls;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports, figures};
 
@@ -67,6 +71,9 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     not_sent_low_water: Option<Bytes>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    tls: FlowTls,
 }
 
 /// Who sends.
@@ -91,6 +98,8 @@ const MOST_SIZE: u64 = 64 << 20;
 const MANY: u32 = 16;
 /// How long a sender goes on after the window, ns.
 const RUN_OUT: Nanos = 20_000_000;
+/// What a receiver reads at once of what is left when load has ended, bytes.
+const RUN_OUT_BYTES: usize = 64 * 1024;
 /// A write of a paced sender covers at most this much time, ns: a slow rate is no rate when it
 /// comes in lumps.
 const LUMP: Nanos = 10_000_000;
@@ -100,7 +109,10 @@ impl Params {
         let size = self.size.first().0 as usize;
         WorkersSetup {
             // A discarding receiver reads only the end of the stream.
-            receive_bytes: if self.receive == Receive::Discard { 64 } else { size },
+            receive_bytes: match self.receive {
+                Receive::Discard => 64,
+                Receive::Copy => self.tls.receive_bytes(size.max(RUN_OUT_BYTES)),
+            },
             fill_bytes: size,
             options: SocketOptions {
                 send_buffer: self.send_buffer.map(|b| b.0 as usize),
@@ -120,6 +132,10 @@ impl Params {
     /// many connections there is always one to read, and waiting for more of it only makes its
     /// queue longer.
     fn receive_low_water(&self, job: &Job) -> Option<usize> {
+        // A handshake is shorter than any mark.
+        if self.tls.is_on() {
+            return None;
+        }
         let default = if job.connections < MANY && self.rate.is_none() {
             self.size.first().0.min(128 * 1024)
         } else {
@@ -185,7 +201,8 @@ const METRICS: &[&str] = &[
 fn both_metrics() -> Vec<String> {
     let each =
         |way: &str| METRICS.iter().map(move |name| format!("{way}{name}")).collect::<Vec<_>>();
-    [figures::names(&[&METRICS[..2]]), each("to_server_"), each("from_server_")].concat()
+    let common = figures::names(&[&METRICS[..2], secured::FIGURES]);
+    [common, each("to_server_"), each("from_server_")].concat()
 }
 
 impl TypedWorkload for Params {
@@ -196,7 +213,9 @@ impl TypedWorkload for Params {
     fn metrics(&self) -> Vec<String> {
         match self.direction {
             Direction::Both => both_metrics(),
-            Direction::ToServer | Direction::FromServer => figures::names(&[METRICS]),
+            Direction::ToServer | Direction::FromServer => {
+                figures::names(&[METRICS, secured::FIGURES])
+            }
         }
     }
 
@@ -231,6 +250,15 @@ impl TypedWorkload for Params {
                 out.push(Problem::new("--size", size, "1B to 64MiB"));
             }
         }
+        if self.tls.is_on() && self.receive == Receive::Discard {
+            let expected = "copy with --tls: what is not read cannot be decrypted";
+            out.push(Problem::new("--receive", "discard", expected));
+        }
+        if let Some(bytes) = self.receive_low_water.filter(|_| self.tls.is_on()) {
+            let expected = "none with --tls: handshakes are shorter";
+            out.push(Problem::new("--receive-low-water", bytes, expected));
+        }
+        out.extend(self.tls.problems());
         if self.rate.is_some_and(|r| r.0 == 0) {
             out.push(Problem::new(
                 "--rate",
@@ -272,23 +300,29 @@ impl TypedWorkload for Params {
             .clone()
             .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let (job, stays) = (context.job.clone(), context.stays);
-        workers::client(context, &params.setup(&context.job), move |flow| {
+        let (tls, filler) = (self.tls.clients(context)?, secured::filler());
+        workers::client(context, &self.setup(&context.job), move |flow| {
+            let timeout = job.timing.timeout_ns;
             let inner = params.flow(&job, !params.server_sends(flow), true, stays);
-            Handshake::new(handshake.clone(), flow, false, job.timing.timeout_ns, inner)
+            let inner = Layer::standing(tls.of_flow(flow), timeout, &filler, inner);
+            Handshake::new(handshake.clone(), flow, false, timeout, inner)
         })
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = self.clone();
         let job = context.job.clone();
-        workers::server(context, &params.setup(&context.job), move |accepted: &Accepted| {
-            params.flow(&job, accepted.from_server, false, false)
+        let (tls, filler) = (self.tls.server(context)?, secured::filler());
+        workers::server(context, &self.setup(&context.job), move |accepted: &Accepted| {
+            let flow = params.flow(&job, accepted.from_server, false, false);
+            Layer::accepted(tls.as_ref(), &filler, flow)
         })
     }
 
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = Figures::default();
         let client = trial.client;
+        figures::of_tls(&mut out, client);
         let Some(server) = trial.server else {
             // It is gone, and with it its half of the account.
             match self.direction {
@@ -307,7 +341,12 @@ impl TypedWorkload for Params {
             Direction::Both => &[("to_server_", client, server), ("from_server_", server, client)],
         };
         for (prefix, sender, receiver) in directions {
-            account(&mut out, prefix, sender, receiver, trial.proxied);
+            let between = match (trial.proxied, self.tls.is_on()) {
+                (true, _) => Between::Proxies,
+                (false, true) => Between::Records,
+                (false, false) => Between::Nothing,
+            };
+            account(&mut out, prefix, sender, receiver, between);
         }
         if self.direction == Direction::Both {
             for name in ["sent_bits_per_s", "received_bits_per_s"] {
@@ -331,7 +370,7 @@ enum StreamFlow {
 impl Flow for StreamFlow {
     fn start(&mut self, _now: Nanos) -> Op {
         match self {
-            Self::Receiver(receiver) if !receiver.waits => receiver.next(),
+            Self::Receiver(receiver) if !receiver.waits => receiver.next(false),
             _ => Op::Rest,
         }
     }
@@ -340,7 +379,7 @@ impl Flow for StreamFlow {
     fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
         match self {
             Self::Sender(sender) => sender.on(&event, now, out),
-            Self::Receiver(receiver) => receiver.on(&event, out),
+            Self::Receiver(receiver) => receiver.on(&event, now >= stop(out), out),
         }
     }
 }
@@ -423,23 +462,29 @@ struct Receiver {
 }
 
 impl Receiver {
+    /// What it reads next. When load has ended (`is_over`) that is much: reads of a byte each would
+    /// take longer than the sender is waited for.
     #[inline]
-    fn next(&self) -> Op {
-        if self.discard { Op::Discard(self.size) } else { Op::Recv(self.size) }
+    fn next(&self, is_over: bool) -> Op {
+        match (self.discard, is_over) {
+            (true, _) => Op::Discard(self.size),
+            (false, false) => Op::Recv(self.size),
+            (false, true) => Op::Recv(self.size.max(RUN_OUT_BYTES)),
+        }
     }
 
     #[inline]
-    fn on(&mut self, event: &Event<'_>, out: &Recorder) -> Op {
+    fn on(&mut self, event: &Event<'_>, is_over: bool, out: &Recorder) -> Op {
         match event {
             Event::Received(bytes) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
-                self.next()
+                self.next(is_over)
             }
             Event::Discarded(n) => {
                 out.count(Counter::ReceivedBytes, *n as u64);
-                self.next()
+                self.next(is_over)
             }
-            Event::Go { .. } => self.next(),
+            Event::Go { .. } => self.next(is_over),
             // All of the stream was read.
             Event::Closed | Event::Finish => Op::End,
             other => lost(other, "the other end closed it"),

@@ -5,6 +5,7 @@
 
 mod acceptor;
 pub(crate) mod handshake;
+pub(crate) mod tls;
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -99,7 +100,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         handshake: needs_agent.then(|| -> Arc<dyn HandshakeCodec> { Arc::new(Plain) }),
         credential: None,
         server_work_ns: 0,
-        tls: None,
+        tls: job.is_over_tls().then(tls::server_config),
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,

@@ -6,6 +6,8 @@
 
 mod counts;
 mod errors;
+mod grpc;
+mod grpc_peers;
 mod http2;
 mod http2_target;
 mod lifetimes;

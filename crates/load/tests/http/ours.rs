@@ -10,35 +10,8 @@ use std::thread::JoinHandle;
 use hopbench_load::{Encryption, StrangerBounds, TargetContext, Window, Workers, target};
 use hopbench_model::{Counts, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::version::{TLS12, TLS13};
 
-/// The name in the certificates of these tests.
-pub(crate) const NAME: &str = "ours.test";
-
-/// A certificate and its key, in PEM.
-pub(crate) fn certificate() -> (String, String) {
-    let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
-    (own.cert.pem(), own.signing_key.serialize_pem())
-}
-
-fn server_config() -> Arc<ServerConfig> {
-    let (certificate, key) = certificate();
-    let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
-    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&TLS13, &TLS12])
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key)
-        .unwrap();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    config.ticketer = rustls::crypto::ring::Ticketer::new().unwrap();
-    Arc::new(config)
-}
+use crate::rig::tls::server_config;
 
 /// A running target.
 pub(crate) struct Ours {

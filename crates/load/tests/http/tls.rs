@@ -102,7 +102,7 @@ fn who_does_not_agree_is_found_before_anything_is_measured() {
     };
     let ours = Ours::over_tls();
     let url = format!("https://{}/", ours.address);
-    let (other, _) = crate::ours::certificate();
+    let (other, _) = rig::tls::certificate();
     let unknown = refused(url.clone(), ours.address, &[("tls_authorities", json!(other))]);
     assert!(unknown.contains("its certificate is not trusted"), "{unknown}");
     assert!(unknown.contains("--insecure-tls"), "{unknown}");
@@ -126,7 +126,7 @@ struct OpenSsl {
 impl OpenSsl {
     /// `None`: it is not installed, and nobody says that it has to be.
     fn start(version: &str) -> Option<Self> {
-        let (pem, key) = crate::ours::certificate();
+        let (pem, key) = rig::tls::certificate();
         let folder = tempfile::tempdir().unwrap();
         let [certificate, private] = [("c.pem", &pem), ("k.pem", &key)].map(|(name, text)| {
             let path = folder.path().join(name);
@@ -175,7 +175,7 @@ fn a_server_of_another_library_is_understood() {
         let params = json!({
             "url": format!("https://{}/", peer.address),
             "tls_authorities": authority,
-            "tls_name": crate::ours::NAME,
+            "tls_name": rig::tls::NAME,
             "no_keep_alive": true,
         });
         let one = Job { connections: 1, ..job(params) };

@@ -6,6 +6,7 @@
 
 mod conformance;
 mod crr;
+mod encrypted;
 mod inside;
 mod ping;
 mod push;

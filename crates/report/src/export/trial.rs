@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Path, Point, ProxyCost, Record, RunFile, SCHEDULE_KEPT, proxy_role};
+use hopbench_model::{
+    Path, Point, ProxyCost, Record, RunFile, SCHEDULE_KEPT, is_refused_call, proxy_role,
+};
 use hopbench_stats::Histogram;
 
 /// An HTTP trial whose figures can be used, with its cell.
@@ -37,6 +39,12 @@ impl Trial<'_> {
     /// Calls by status; those that failed without one under `-1`. `200` is always there.
     pub(super) fn codes(&self) -> BTreeMap<String, u64> {
         let mut out = self.record.statuses.clone();
+        // The answer to a call that was refused has the status of one that was not.
+        let refused = self.record.errors.iter().filter(|(reason, _)| is_refused_call(reason));
+        let refused: u64 = refused.map(|(_, count)| count).sum();
+        if let Some(ok) = out.get_mut("200") {
+            *ok = ok.saturating_sub(refused);
+        }
         // An answer that is an error is among the failures, too, whatever its reason is called:
         // what is left had no status.
         let failures: u64 = self.record.errors.values().sum();

@@ -9,12 +9,18 @@ const STRANGERS_STREAMS: usize = 128;
 
 /// Why a connection ends, as a code of the standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Farewell {
+pub enum Farewell {
+    /// A frame that does not belong there.
     Protocol = 1,
+    /// More than the windows allow.
     FlowControl = 3,
+    /// A frame of a stream that is over.
     StreamClosed = 5,
+    /// A frame of a length that it cannot have.
     FrameSize = 6,
+    /// Fields that cannot be read.
     Compression = 9,
+    /// Much work for nothing.
     EnhanceYourCalm = 11,
 }
 
@@ -29,20 +35,20 @@ impl From<HpackError> for Farewell {
 
 /// What a peer may do.
 #[derive(Debug, Clone)]
-pub(crate) struct ServingBounds {
+pub struct ServingBounds {
     /// What every request must show; `None`: anybody is answered.
-    pub(crate) credential: Option<Credential>,
+    pub credential: Option<Credential>,
     /// The longest body of a request that is taken, bytes.
-    pub(crate) most_body_bytes: u64,
+    pub most_body_bytes: u64,
     /// Streams at once.
-    pub(crate) most_streams: usize,
+    pub most_streams: usize,
     /// The window of each stream and of the connection, bytes: at least 65 535.
-    pub(crate) window_bytes: u32,
+    pub window_bytes: u32,
 }
 
 impl ServingBounds {
-    /// What strangers may do.
-    pub(crate) fn of_strangers(most_body_bytes: u64) -> Self {
+    /// What strangers may do, whose bodies are at most so long, bytes.
+    pub fn of_strangers(most_body_bytes: u64) -> Self {
         let window_bytes = USUAL_WINDOW_BYTES;
         Self { credential: None, most_body_bytes, most_streams: STRANGERS_STREAMS, window_bytes }
     }

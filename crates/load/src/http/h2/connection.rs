@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::answer::{Answer, AnswerFields};
 use super::frame::{
     self, ACK, CONTENT_BYTES, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES,
     MOST_WINDOW_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES, code_name,
@@ -15,7 +16,6 @@ use super::hpack::{ConstantFields, HpackDecoder, TABLE_BYTES};
 use super::outbox::Outbox;
 use super::plan::ConnectionPlan;
 use super::shown::show;
-use crate::http::response::{ResponseEnd, ResponseFlags};
 
 /// Most bytes of the fields of an answer.
 const MOST_FIELDS_BYTES: usize = 64 * 1024;
@@ -29,7 +29,7 @@ const WRONG_LENGTH: &str = "wrong_length";
 const LAST_STREAM: u32 = 1 << 31;
 
 /// A connection.
-pub(crate) struct Connection<T> {
+pub struct Connection<T> {
     plan: Arc<ConnectionPlan>,
     decoder: HpackDecoder,
     fields: ConstantFields,
@@ -64,21 +64,22 @@ struct Peer {
 struct Stream<T> {
     number: u32,
     value: T,
-    status: u16,
-    header_bytes: u64,
-    body_bytes: u64,
-    flags: ResponseFlags,
-    /// What its body's length should be, bytes.
-    length: Option<u64>,
+    answer: Answer,
     /// Bytes of the request's body that were not sent yet.
     unsent: usize,
     send_window: i64,
     received: u32,
 }
 
+impl<T> std::fmt::Debug for Connection<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("streams", &self.streams.len()).finish_non_exhaustive()
+    }
+}
+
 impl<T> Connection<T> {
     /// A new connection; what it says first stands ready to be sent.
-    pub(crate) fn new(plan: Arc<ConnectionPlan>) -> Self {
+    pub fn new(plan: Arc<ConnectionPlan>) -> Self {
         let mut out = PREFACE.to_vec();
         let settings = [Setting::Push(false), Setting::Window(plan.window_bytes)];
         let shown = plan.credential.iter().flat_map(show);
@@ -112,39 +113,39 @@ impl<T> Connection<T> {
     }
 
     /// Whether the server has said what it takes.
-    pub(crate) fn is_ready(&self) -> bool {
+    pub fn is_ready(&self) -> bool {
         self.is_ready
     }
 
     /// Whether it takes no new streams any more.
-    pub(crate) fn is_leaving(&self) -> bool {
+    pub fn is_leaving(&self) -> bool {
         self.is_leaving || self.next >= LAST_STREAM
     }
 
     /// Whether the server takes fewer requests at once than there could be.
-    pub(crate) fn is_limited(&self) -> bool {
+    pub fn is_limited(&self) -> bool {
         self.is_ready && self.peer.streams < self.plan.streams
     }
 
     /// Requests under way.
-    pub(crate) fn under_way(&self) -> usize {
+    pub fn under_way(&self) -> usize {
         self.streams.len()
     }
 
     /// Whether another request can be made now.
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         // Before its settings are there a server may take few.
         let most = if self.is_ready { self.peer.streams } else { 1 };
         !self.is_leaving() && self.streams.len() < self.plan.streams.min(most)
     }
 
     /// The request that has been under way for the longest time.
-    pub(crate) fn oldest(&self) -> Option<&T> {
+    pub fn oldest(&self) -> Option<&T> {
         self.streams.front().map(|stream| &stream.value)
     }
 
     /// Makes a request.
-    pub(crate) fn ask(&mut self, value: T) {
+    pub fn ask(&mut self, value: T) {
         let number = self.next;
         self.next += 2;
         let block = if self.is_known { &self.fields.next } else { &self.fields.first };
@@ -162,11 +163,7 @@ impl<T> Connection<T> {
         self.streams.push_back(Stream {
             number,
             value,
-            status: 0,
-            header_bytes: 0,
-            body_bytes: 0,
-            flags: ResponseFlags::default(),
-            length: None,
+            answer: Answer::new(self.plan.is_call),
             unsent: self.plan.body.len(),
             send_window: i64::from(self.peer.window_bytes),
             received: 0,
@@ -175,7 +172,7 @@ impl<T> Connection<T> {
     }
 
     /// Gives up the oldest request.
-    pub(crate) fn cancel_oldest(&mut self) -> Option<T> {
+    pub fn cancel_oldest(&mut self) -> Option<T> {
         let stream = self.streams.pop_front()?;
         let cancel = 8_u32;
         frame::write(FrameKind::Reset, 0, stream.number, &cancel.to_be_bytes(), self.out.tail());
@@ -183,24 +180,24 @@ impl<T> Connection<T> {
     }
 
     /// All requests under way: the connection is over.
-    pub(crate) fn give_up(&mut self) -> impl Iterator<Item = T> + '_ {
+    pub fn give_up(&mut self) -> impl Iterator<Item = T> + '_ {
         self.streams.drain(..).map(|stream| stream.value)
     }
 
     /// The bytes to be sent.
-    pub(crate) fn outgoing(&self) -> &[u8] {
+    pub fn outgoing(&self) -> &[u8] {
         self.out.unsent()
     }
 
     /// So many of them were sent.
-    pub(crate) fn sent(&mut self, bytes: usize) {
+    pub fn sent(&mut self, bytes: usize) {
         if self.out.sent(bytes) {
             self.write_bodies();
         }
     }
 
     /// What was heard, in its order.
-    pub(crate) fn heard(&mut self) -> Option<Heard<T>> {
+    pub fn heard(&mut self) -> Option<Heard<T>> {
         self.heard.pop_front()
     }
 
@@ -208,7 +205,7 @@ impl<T> Connection<T> {
     ///
     /// # Errors
     /// The connection cannot go on.
-    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), ConnectionError> {
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), ConnectionError> {
         if self.input.is_empty() {
             let read = self.read(bytes)?;
             self.input.extend_from_slice(&bytes[read..]);
@@ -320,11 +317,10 @@ impl<T> Connection<T> {
         self.received += head.length as u32;
         let Some(at) = self.place(head.stream) else { return Ok(()) };
         let stream = &mut self.streams[at];
-        if stream.status == 0 {
+        if !stream.answer.has_begun() {
             return Err(ConnectionError::Protocol("a body before its fields"));
         }
-        stream.body_bytes += body.len() as u64;
-        stream.header_bytes += (HEAD_BYTES + head.length - body.len()) as u64;
+        stream.answer.body(body, head.length);
         stream.received += head.length as u32;
         if head.has(END_STREAM) {
             self.complete(at);
@@ -342,30 +338,14 @@ impl<T> Connection<T> {
         ends: bool,
         bytes: usize,
     ) -> Result<(), ConnectionError> {
-        let mut status = 0;
-        let mut flags = ResponseFlags::default();
-        let mut length = None;
-        self.decoder.read(block, |name, value| match name {
-            b":status" => status = number_of(value).unwrap_or(0),
-            b"content-length" => length = number_of(value),
-            _ => flags.see(name, value),
-        })?;
+        let mut fields = AnswerFields::default();
+        self.decoder.read(block, |name, value| fields.see(name, value))?;
         let Some(at) = self.place(number) else { return Ok(()) };
-        let stream = &mut self.streams[at];
-        stream.header_bytes += (HEAD_BYTES + bytes) as u64;
-        // Those behind a body are its trailers. Those of an interim answer say nothing.
-        if stream.status == 0 && status == 0 {
-            return Err(ConnectionError::Protocol("an answer without a status"));
-        }
-        if stream.status == 0 && status >= 200 {
-            stream.status = status;
-            stream.length = length.filter(|_| !self.plan.is_head && status != 304);
-            stream.flags = if status < 400 { ResponseFlags::default() } else { flags };
-        }
+        let answer = &mut self.streams[at].answer;
+        answer
+            .fields(&fields, bytes, ends, self.plan.is_head)
+            .map_err(ConnectionError::Protocol)?;
         if ends {
-            if stream.status == 0 {
-                return Err(ConnectionError::Protocol("an answer that ends before it began"));
-            }
             self.complete(at);
         }
         Ok(())
@@ -378,18 +358,9 @@ impl<T> Connection<T> {
             let cancel = 8_u32.to_be_bytes();
             frame::write(FrameKind::Reset, 0, stream.number, &cancel, self.out.tail());
         }
-        let end = ResponseEnd {
-            status: stream.status,
-            close: false,
-            header_bytes: stream.header_bytes,
-            body_bytes: stream.body_bytes,
-            flags: stream.flags,
-        };
-        let is_whole = stream.length.is_none_or(|length| length == stream.body_bytes);
-        self.heard.push_back(if is_whole {
-            Heard::Answer(stream.value, end)
-        } else {
-            Heard::Reset(stream.value, WRONG_LENGTH)
+        self.heard.push_back(match stream.answer.end() {
+            Some(end) => Heard::Answer(stream.value, end),
+            None => Heard::Reset(stream.value, WRONG_LENGTH),
         });
     }
 
@@ -485,9 +456,4 @@ impl<T> Connection<T> {
             frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, self.out.tail());
         }
     }
-}
-
-/// A number of digits.
-fn number_of<N: std::str::FromStr>(digits: &[u8]) -> Option<N> {
-    std::str::from_utf8(digits).ok()?.parse().ok()
 }

@@ -1,7 +1,7 @@
 //! The frames of HTTP/2 (RFC 9113, 4 and 6), without their content's meaning.
 
 /// What a client sends first.
-pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Bytes of a frame's head.
 pub(super) const HEAD_BYTES: usize = 9;
 /// The longest content that a side takes unless it says otherwise, bytes.
@@ -124,6 +124,21 @@ pub(super) fn write(kind: FrameKind, flags: u8, stream: u32, content: &[u8], out
     let head = FrameHead { length: content.len(), kind, flags, stream };
     out.extend_from_slice(&head.bytes());
     out.extend_from_slice(content);
+}
+
+/// Appends a frame whose content `fill` appends; it says the frame's flags.
+pub(super) fn write_with(
+    kind: FrameKind,
+    stream: u32,
+    out: &mut Vec<u8>,
+    fill: impl FnOnce(&mut Vec<u8>) -> u8,
+) {
+    let from = out.len();
+    out.extend_from_slice(&[0; HEAD_BYTES]);
+    let flags = fill(out);
+    let length = out.len() - from - HEAD_BYTES;
+    let head = FrameHead { length, kind, flags, stream };
+    out[from..from + HEAD_BYTES].copy_from_slice(&head.bytes());
 }
 
 /// A setting that a side says.

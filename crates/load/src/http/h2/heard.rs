@@ -5,7 +5,7 @@ use crate::http::response::ResponseEnd;
 
 /// What was heard of a stream.
 #[derive(Debug)]
-pub(crate) enum Heard<T> {
+pub enum Heard<T> {
     /// Its answer is complete.
     Answer(T, ResponseEnd),
     /// The server ended it with this code.
@@ -16,7 +16,7 @@ pub(crate) enum Heard<T> {
 
 /// Why a connection cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ConnectionError {
+pub enum ConnectionError {
     /// A frame that does not belong there, or whose content is wrong.
     #[error("the server broke the protocol of HTTP/2: {0}")]
     Protocol(&'static str),

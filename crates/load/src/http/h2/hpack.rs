@@ -1,9 +1,9 @@
 //! HPACK (RFC 7541): fields of HTTP/2 in short. It reads any block, and writes those that our own
 //! requests and answers need.
 
-use std::collections::VecDeque;
+mod huffman;
 
-use super::huffman;
+use std::collections::VecDeque;
 
 /// What a table entry counts beyond its name and value, bytes (RFC 7541, 4.1).
 const ENTRY_BYTES: usize = 32;
@@ -33,7 +33,7 @@ const STATIC: [(&str, &str); 61] = [
 
 /// Why a block of fields cannot be read. Its connection is over: the table is not known any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum HpackError {
+pub enum HpackError {
     /// It ends in the middle of a field.
     #[error("a block of fields is cut off")]
     CutOff,

@@ -3,20 +3,22 @@
 use crate::http::credential::Credential;
 
 /// What all connections have in common.
-#[derive(Debug)]
-pub(crate) struct ConnectionPlan {
+#[derive(Debug, Clone)]
+pub struct ConnectionPlan {
     /// The fields of a request.
-    pub(crate) fields: Vec<(String, String)>,
+    pub fields: Vec<(String, String)>,
     /// Its body.
-    pub(crate) body: Box<[u8]>,
+    pub body: Box<[u8]>,
     /// Whether answers have no body.
-    pub(crate) is_head: bool,
+    pub is_head: bool,
+    /// Whether requests are calls of gRPC.
+    pub is_call: bool,
     /// Requests under way at once, at most.
-    pub(crate) streams: usize,
+    pub streams: usize,
     /// The window of each stream and of the connection, bytes.
-    pub(crate) window_bytes: u32,
+    pub window_bytes: u32,
     /// Whether the server is to keep fields in its table.
-    pub(crate) is_compressed: bool,
+    pub is_compressed: bool,
     /// What is shown to a target that serves several trials.
-    pub(crate) credential: Option<Credential>,
+    pub credential: Option<Credential>,
 }

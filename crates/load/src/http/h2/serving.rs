@@ -39,7 +39,7 @@ const SCHEME: u8 = 4;
 const ALL_PARTS: u8 = METHOD | PATH | SCHEME;
 
 /// A connection.
-pub(crate) struct Serving {
+pub struct Serving {
     bounds: ServingBounds,
     most_body_bytes: usize,
     decoder: HpackDecoder,
@@ -64,9 +64,15 @@ pub(crate) struct Serving {
     completed: u64,
 }
 
+impl std::fmt::Debug for Serving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Serving").field("streams", &self.streams.len()).finish_non_exhaustive()
+    }
+}
+
 impl Serving {
     /// A new connection.
-    pub(crate) fn new(bounds: ServingBounds) -> Self {
+    pub fn new(bounds: ServingBounds) -> Self {
         let mut out = Vec::new();
         let mut settings = vec![
             Setting::Streams(bounds.most_streams as u32),
@@ -107,18 +113,18 @@ impl Serving {
     }
 
     /// Whether a request has shown what it has to.
-    pub(crate) fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         self.is_known
     }
 
     /// Bytes that the peer made it hold.
-    pub(crate) fn held_bytes(&self) -> usize {
+    pub fn held_bytes(&self) -> usize {
         let buffers = self.input.capacity() + self.fragments.capacity() + self.out.held_bytes();
         self.streams.held_bytes() + self.decoder.held_bytes() + buffers
     }
 
     /// Gives back what is only there to serve the next request sooner.
-    pub(crate) fn rest(&mut self) {
+    pub fn rest(&mut self) {
         if self.out.unsent().is_empty() && self.out.held_bytes() > KEPT_BYTES {
             self.out = Outbox::default();
         }
@@ -128,33 +134,33 @@ impl Serving {
     }
 
     /// Streams that are open.
-    pub(crate) fn open(&self) -> usize {
+    pub fn open(&self) -> usize {
         self.streams.len()
     }
 
     /// Whether a frame or a request has begun and is not all there.
-    pub(crate) fn is_inside(&self) -> bool {
+    pub fn is_inside(&self) -> bool {
         let in_frame = !self.input.is_empty() || self.block.is_some() || !self.has_begun;
         in_frame || self.streams.has_part()
     }
 
     /// Whether the body of a request has begun and is not all there.
-    pub(crate) fn is_in_body(&self) -> bool {
+    pub fn is_in_body(&self) -> bool {
         self.streams.has_part()
     }
 
     /// Whether the peer has to take a part of an answer.
-    pub(crate) fn has_answer(&self) -> bool {
+    pub fn has_answer(&self) -> bool {
         self.streams.has_answer()
     }
 
     /// Whether this stream is still there.
-    pub(crate) fn has(&self, number: u32) -> bool {
+    pub fn has(&self, number: u32) -> bool {
         self.streams.has(number)
     }
 
     /// Whether a request or an answer went on since this was asked.
-    pub(crate) fn take_moved(&mut self) -> bool {
+    pub fn take_moved(&mut self) -> bool {
         std::mem::take(&mut self.has_moved)
     }
 
@@ -163,22 +169,22 @@ impl Serving {
     }
 
     /// Answers whose last frame was written since this was asked.
-    pub(crate) fn take_completed(&mut self) -> u64 {
+    pub fn take_completed(&mut self) -> u64 {
         std::mem::take(&mut self.completed)
     }
 
     /// The bytes to be sent.
-    pub(crate) fn outgoing(&self) -> &[u8] {
+    pub fn outgoing(&self) -> &[u8] {
         self.out.unsent()
     }
 
     /// So many of them were sent.
-    pub(crate) fn sent(&mut self, bytes: usize) {
+    pub fn sent(&mut self, bytes: usize) {
         self.out.sent(bytes);
     }
 
     /// The connection ends: the peer is told why.
-    pub(crate) fn end(&mut self, why: Farewell) {
+    pub fn end(&mut self, why: Farewell) {
         let content = [self.last.to_be_bytes(), (why as u32).to_be_bytes()].concat();
         self.streams.clear();
         // Answers that nobody has begun to read are not worth their memory.
@@ -192,7 +198,7 @@ impl Serving {
     ///
     /// # Errors
     /// The connection has to end.
-    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), Farewell> {
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Farewell> {
         if self.input.is_empty() {
             let read = self.read(bytes)?;
             self.input.extend_from_slice(&bytes[read..]);
@@ -363,6 +369,7 @@ impl Serving {
             b"content-type" if value.len() <= MOST_TYPE_BYTES && value.is_ascii() => {
                 request.set_content_type(value);
             }
+            b"grpc-timeout" => request.set_deadline(value),
             _ if name == CREDENTIAL_FIELD.as_bytes() => {
                 shown = credential.as_ref().is_none_or(|credential| credential.is(value));
             }
@@ -445,7 +452,7 @@ impl Serving {
     }
 
     /// The next request that is complete: its stream, itself, and whether it is refused.
-    pub(crate) fn next_request(&mut self) -> Option<(u32, &Request, bool)> {
+    pub fn next_request(&mut self) -> Option<(u32, &Request, bool)> {
         while let Some(number) = self.complete.pop_front() {
             if self.streams.get(number).is_some() {
                 let stream = self.streams.get(number)?;
@@ -457,14 +464,14 @@ impl Serving {
 
     /// Writes the head of the answer to a request that is still there; its content follows by
     /// [`Serving::write`].
-    pub(crate) fn answer(&mut self, number: u32, responder: &mut Responder, now: Nanos) {
+    pub fn answer(&mut self, number: u32, responder: &mut Responder, now: Nanos) {
         let written = self.streams.answer(number, responder, now, self.out.tail());
         self.wrote(written);
     }
 
     /// Writes as much of the answers as the windows allow, up to so many bytes ahead of what was
     /// sent, and a frame.
-    pub(crate) fn write(&mut self, filler: &[u8], most_ahead: usize) {
+    pub fn write(&mut self, filler: &[u8], most_ahead: usize) {
         while self.out.unsent().len() < most_ahead {
             let written = self.streams.write(filler, self.out.tail());
             if written == Written::Nothing {

@@ -1,19 +1,30 @@
-//! The credential among the settings that a client's connection begins with: by it the port knows
-//! the trial, before any request.
+//! The credential that the beginning of a connection shows: by it the port knows the trial.
+//!
+//! Our clients show it among their settings, before any request. A proxy has settings of its own,
+//! and its first request shows it.
 
-use super::frame::{self, FrameHead, FrameKind, HEAD_BYTES, PREFACE, Setting};
-use crate::http::credential::Credential;
+use super::frame::{
+    self, END_HEADERS, FrameHead, FrameKind, HEAD_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES,
+};
+use super::hpack::HpackDecoder;
+use crate::http::credential::{CREDENTIAL_FIELD, Credential};
 
 /// The longest settings that are looked at, bytes.
 const MOST_SETTINGS_BYTES: usize = 1024;
 
+/// Most bytes of the fields of a first request.
+const MOST_FIELDS_BYTES: usize = 16 * 1024;
+
 /// What the first bytes of a connection say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// The settings go on.
+    /// The settings go on, or the fields of the first request do.
     More,
+    /// The settings are there and show none, and no request has begun: the first one may show it,
+    /// and may wait for the server's settings.
+    Begun,
     /// They are there, with the credential that they show, if any.
-    Settings(Option<Vec<u8>>),
+    Credential(Option<Vec<u8>>),
     /// It does not begin as a client's connection does, or with more settings than are looked at.
     Wrong,
 }
@@ -51,11 +62,47 @@ pub(crate) fn shown(bytes: &[u8]) -> Shown {
     while text.last() == Some(&0) {
         text.pop();
     }
-    Shown::Settings((!text.is_empty()).then_some(text))
+    if !text.is_empty() {
+        return Shown::Credential(Some(text));
+    }
+    of_first_request(&behind[head.length..])
+}
+
+/// Looks for the fields of the first request.
+fn of_first_request(mut bytes: &[u8]) -> Shown {
+    while let Some((head, behind)) = bytes.split_first_chunk::<HEAD_BYTES>() {
+        let head = FrameHead::read(head);
+        if head.length > USUAL_CONTENT_BYTES {
+            return Shown::Wrong;
+        }
+        let content = behind.get(..head.length);
+        match (head.kind, content) {
+            (FrameKind::Headers, None) => return Shown::More,
+            (FrameKind::Headers, Some(content)) => {
+                let whole = head.content(content).filter(|_| head.has(END_HEADERS));
+                return Shown::Credential(whole.and_then(of_fields));
+            }
+            (_, None) => break,
+            (_, Some(_)) => bytes = &behind[head.length..],
+        }
+    }
+    Shown::Begun
+}
+
+/// The credential among the fields of a connection's first request.
+fn of_fields(block: &[u8]) -> Option<Vec<u8>> {
+    let mut shown = None;
+    let read = HpackDecoder::new(MOST_FIELDS_BYTES).read(block, |name, value| {
+        if name == CREDENTIAL_FIELD.as_bytes() && shown.is_none() {
+            shown = Some(value.to_vec());
+        }
+    });
+    read.ok().and(shown)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::hpack::write_plain;
     use super::*;
 
     fn first(settings: &[Setting]) -> Vec<u8> {
@@ -73,12 +120,38 @@ mod tests {
             for length in 0..bytes.len() {
                 assert_eq!(shown(&bytes[..length]), Shown::More, "{length}");
             }
-            let found = Shown::Settings(Some(text.as_bytes().to_vec()));
+            let found = Shown::Credential(Some(text.as_bytes().to_vec()));
             assert_eq!(shown(&bytes), found);
             assert_eq!(shown(&[&bytes[..], b"more"].concat()), found);
         }
-        assert_eq!(shown(&first(&[Setting::Push(false)])), Shown::Settings(None));
-        assert_eq!(shown(&first(&[])), Shown::Settings(None));
+        assert_eq!(shown(&first(&[Setting::Push(false)])), Shown::Begun);
+        assert_eq!(shown(&first(&[])), Shown::Begun);
+    }
+
+    /// As a proxy sends it on.
+    #[test]
+    fn a_credential_is_found_in_the_first_request() {
+        let request = |fields: &[(&str, &str)], flags| {
+            let mut block = Vec::new();
+            fields.iter().for_each(|(name, value)| write_plain(name, value, &mut block));
+            let mut bytes = first(&[Setting::Streams(100)]);
+            frame::write(FrameKind::WindowUpdate, 0, 0, &[0, 0, 1, 0], &mut bytes);
+            frame::write(FrameKind::Headers, flags, 1, &block, &mut bytes);
+            bytes
+        };
+        let fields = [(":method", "POST"), ("x-request-id", "7"), (CREDENTIAL_FIELD, "abc")];
+        let bytes = request(&fields, END_HEADERS);
+        assert_eq!(shown(&bytes), Shown::Credential(Some(b"abc".to_vec())));
+        assert_eq!(shown(&[&bytes[..], b"more"].concat()), shown(&bytes));
+        let begun = first(&[Setting::Streams(100)]).len();
+        for length in begun..bytes.len() {
+            let is_in_request = length >= begun + 13 + HEAD_BYTES;
+            let expected = if is_in_request { Shown::More } else { Shown::Begun };
+            assert_eq!(shown(&bytes[..length]), expected, "{length}");
+        }
+        assert_eq!(shown(&request(&fields[..2], END_HEADERS)), Shown::Credential(None));
+        // It goes on in another frame: nobody looks at that.
+        assert_eq!(shown(&request(&fields, 0)), Shown::Credential(None));
     }
 
     #[test]

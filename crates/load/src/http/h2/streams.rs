@@ -6,7 +6,8 @@ use super::frame::{
     self, END_HEADERS, END_STREAM, FrameKind, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
 };
 use super::hpack::write_plain;
-use crate::http::{Content, Decision, Request, RequestError, Responder};
+use crate::http::grpc::MessagesToSend;
+use crate::http::{CallAnswer, Content, Decision, Request, RequestError, Responder, call_refusal};
 
 /// Buffers that are kept for requests to come, at most.
 const MOST_SPARE: usize = 128;
@@ -36,6 +37,8 @@ pub(super) struct Stream {
     pub(super) refused: Option<RequestError>,
     /// `None`: it has not begun.
     answer: Option<Answer>,
+    /// How the call of gRPC ends that is being answered.
+    call: Option<CallAnswer>,
     pub(super) window: i64,
     /// Bytes that came and that the client was not given back yet.
     pub(super) received: u32,
@@ -50,6 +53,7 @@ enum Answer {
     Echo(usize),
     /// From this byte of the text on.
     Text(Box<[u8]>, usize),
+    Messages(MessagesToSend),
 }
 
 /// What was written.
@@ -108,7 +112,7 @@ impl Streams {
 
     /// A buffer for a request.
     pub(super) fn buffer(&mut self) -> Request {
-        self.spare.pop().unwrap_or_default()
+        self.spare.pop().unwrap_or_else(Request::multiplexed)
     }
 
     /// Takes a buffer back.
@@ -134,6 +138,7 @@ impl Streams {
             is_complete,
             refused: (!is_known).then_some(RequestError::Unauthorized),
             answer: None,
+            call: None,
             window: i64::from(self.first_window),
             received: 0,
             body_bytes: 0,
@@ -181,15 +186,23 @@ impl Streams {
         let stream = &self.list[at];
         let text = stream.refused.as_ref().map(|error| format!("{error}\n"));
         let decision = match (&stream.refused, &text) {
-            (Some(error), Some(text)) => Decision::text(error.status(), text),
+            (Some(error), Some(text)) => {
+                let of_call = call_refusal(error).filter(|_| stream.request.is_call());
+                of_call.unwrap_or_else(|| Decision::text(error.status(), text))
+            }
             _ => responder.decide(&stream.request, now),
         };
         let answer = stream.content(&decision);
+        let call = decision.call;
         write_head(number, &decision, &stream.request, answer.is_none(), out);
         if answer.is_none() {
             return self.answered(at);
         }
-        self.list[at].answer = answer;
+        let stream = &mut self.list[at];
+        if !matches!(answer, Some(Answer::Echo(_))) {
+            stream.request.drop_body();
+        }
+        (stream.answer, stream.call) = (answer, call);
         Written::Part
     }
 
@@ -222,19 +235,28 @@ impl Streams {
         let window = self.window.min(stream.window).max(0) as usize;
         let most = window.min(self.most_content);
         let answer = stream.answer.as_mut().filter(|_| most > 0)?;
-        let (content, is_last): (&[u8], bool) = match answer {
-            Answer::Filler(left) => {
-                let part = most.min(filler.len()).min(usize::try_from(*left).unwrap_or(usize::MAX));
-                *left -= part as u64;
-                (&filler[..part], *left == 0)
-            }
-            Answer::Echo(from) => part(stream.request.body(), from, most),
-            Answer::Text(text, from) => part(text, from, most),
-        };
-        self.window -= content.len() as i64;
-        stream.window -= content.len() as i64;
-        let flags = if is_last { END_STREAM } else { 0 };
-        frame::write(FrameKind::Data, flags, stream.number, content, out);
+        let (mut length, mut is_last) = (0, false);
+        let has_trailers = stream.call.is_some();
+        frame::write_with(FrameKind::Data, stream.number, out, |out| {
+            (length, is_last) = match answer {
+                Answer::Filler(left) => {
+                    let part =
+                        most.min(filler.len()).min(usize::try_from(*left).unwrap_or(usize::MAX));
+                    *left -= part as u64;
+                    out.extend_from_slice(&filler[..part]);
+                    (part, *left == 0)
+                }
+                Answer::Echo(from) => part(stream.request.body(), from, most, out),
+                Answer::Text(text, from) => part(text, from, most, out),
+                Answer::Messages(messages) => messages.write(most, filler, out),
+            };
+            if is_last && !has_trailers { END_STREAM } else { 0 }
+        });
+        self.window -= length as i64;
+        stream.window -= length as i64;
+        if let Some(call) = stream.call.filter(|_| is_last) {
+            write_trailers(stream.number, call, out);
+        }
         Some(is_last)
     }
 }
@@ -243,8 +265,7 @@ impl Stream {
     /// The content of its answer, if there is any.
     fn content(&self, decision: &Decision<'_>) -> Option<Answer> {
         let content = decision.content;
-        if self.request.is_head() || content.length(&self.request).is_none_or(|length| length == 0)
-        {
+        if self.request.is_head() || content.length(&self.request) == Some(0) {
             return None;
         }
         Some(match content {
@@ -252,6 +273,7 @@ impl Stream {
             Content::Text(text) => Answer::Text(text.as_bytes().into(), 0),
             Content::Filler(length) => Answer::Filler(length),
             Content::Echo => Answer::Echo(0),
+            Content::Messages(messages) => Answer::Messages(MessagesToSend::of(messages)?),
         })
     }
 }
@@ -262,12 +284,13 @@ pub(super) fn widen(window: &mut i64, more: i64) -> Option<()> {
     (*window <= i64::from(frame::MOST_WINDOW_BYTES)).then_some(())
 }
 
-/// The next part of a content, and whether it is the last.
-fn part<'a>(bytes: &'a [u8], from: &mut usize, most: usize) -> (&'a [u8], bool) {
+/// Appends the next part of a content; how long it is, and whether it is the last.
+fn part(bytes: &[u8], from: &mut usize, most: usize, out: &mut Vec<u8>) -> (usize, bool) {
     let to = (*from + most).min(bytes.len());
-    let part = &bytes[*from..to];
+    out.extend_from_slice(&bytes[*from..to]);
+    let length = to - *from;
     *from = to;
-    (part, to == bytes.len())
+    (length, to == bytes.len())
 }
 
 fn write_head(
@@ -279,10 +302,15 @@ fn write_head(
 ) {
     let mut block = Vec::with_capacity(64);
     write_plain(":status", &decision.status.to_string(), &mut block);
-    if let Some(length) = decision.content.length(request) {
+    let length = decision.content.length(request);
+    if length.is_some() || decision.call.is_some() {
         let content_type = String::from_utf8_lossy(decision.content_type);
         write_plain("content-type", &content_type, &mut block);
-        write_plain("content-length", &length.to_string(), &mut block);
+    }
+    match (length, decision.call) {
+        (_, Some(call)) if ends => write_status(call, &mut block),
+        (Some(length), None) => write_plain("content-length", &length.to_string(), &mut block),
+        _ => {}
     }
     match decision.status {
         401 => write_plain("www-authenticate", "hopbench", &mut block),
@@ -291,4 +319,17 @@ fn write_head(
     }
     let flags = END_HEADERS | if ends { END_STREAM } else { 0 };
     frame::write(FrameKind::Headers, flags, number, &block, out);
+}
+
+fn write_trailers(number: u32, call: CallAnswer, out: &mut Vec<u8>) {
+    let mut block = Vec::with_capacity(16);
+    write_status(call, &mut block);
+    frame::write(FrameKind::Headers, END_HEADERS | END_STREAM, number, &block, out);
+}
+
+fn write_status(call: CallAnswer, block: &mut Vec<u8>) {
+    write_plain("grpc-status", &call.status.to_string(), block);
+    if !call.text.is_empty() {
+        write_plain("grpc-message", call.text, block);
+    }
 }

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::frame::{self, END_HEADERS, END_STREAM, FrameKind, Setting, code_name};
 use super::hpack::write_plain;
 use super::{Connection, ConnectionPlan, Farewell, Heard, PREFACE, Serving, ServingBounds};
-use crate::http::{Credential, Responder};
+use crate::http::grpc::{EchoRequest, SERVER_STREAM};
+use crate::http::{CallEnd, Credential, Responder};
 
 const FILLER: [u8; 5000] = [b'x'; 5000];
 const MOST_BODY_BYTES: u64 = 1 << 20;
@@ -22,6 +23,7 @@ fn plan(target: &str, body: usize, streams: usize, window_bytes: u32) -> Arc<Con
         ("x-hopbench-run", "secret"),
     ];
     Arc::new(ConnectionPlan {
+        is_call: false,
         fields: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         body: vec![b'b'; body].into(),
         is_head: false,
@@ -85,6 +87,34 @@ fn asked(plan: &Arc<ConnectionPlan>, times: usize, cuts: &[usize]) -> Vec<(u16, 
         }
     }
     panic!("{} of {times} answers", got.len());
+}
+
+/// Whatever a window lets through at once, whole messages and their trailers arrive.
+#[test]
+fn an_answer_of_grpc_fits_through_any_window() {
+    for (window, count, payload_bytes) in [(1, 2, 7), (3, 1, 300), (6, 3, 0), (16_384, 3, 20_000)] {
+        let call = EchoRequest { response_bytes: payload_bytes, count, ..EchoRequest::default() };
+        let mut plan = ConnectionPlan::clone(&plan(SERVER_STREAM, 0, 1, window));
+        plan.fields[0].1 = "POST".to_owned();
+        plan.fields.push(("content-type".to_owned(), "application/grpc+proto".to_owned()));
+        (plan.is_call, plan.body) = (true, call.message(b"payload").into());
+        let mut client = Connection::new(Arc::new(plan));
+        let mut server = Serving::new(of_trial());
+        let mut responder = Responder::default();
+        client.ask(());
+        let heard = (0..200_000).find_map(|_| {
+            let bytes = client.outgoing().to_vec();
+            client.sent(bytes.len());
+            serve(&mut server, &mut responder, &bytes).unwrap();
+            let bytes = server.outgoing().to_vec();
+            server.sent(bytes.len());
+            client.receive(&bytes).unwrap();
+            client.heard()
+        });
+        let Some(Heard::Answer((), end)) = heard else { panic!("{window}: {heard:?}") };
+        let call = CallEnd { status: Some(0), messages: count, is_whole: true };
+        assert_eq!((end.status, end.call), (200, Some(call)), "{window}");
+    }
 }
 
 proptest! {

@@ -161,6 +161,7 @@ impl Case {
             header_bytes: self.text.len() as u64 - self.body_bytes,
             body_bytes: self.body_bytes,
             flags: ResponseFlags::default(),
+            call: None,
         }
     }
 }

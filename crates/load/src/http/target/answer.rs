@@ -2,6 +2,8 @@
 
 use hopbench_model::Nanos;
 
+use super::call;
+use super::decision::{Content, Decision};
 use super::page::{ErrorPage, LoadParams, Page};
 use super::{Method, Request, RequestError};
 
@@ -56,10 +58,11 @@ impl Responder {
     /// `out` what is to be written first.
     pub fn respond(&mut self, request: &Request, now_ns: Nanos, out: &mut Vec<u8>) -> TargetAnswer {
         let connection = connection(request);
-        let Decision { status, delay_ns, content_type, content } = self.decide(request, now_ns);
+        let Decision { status, delay_ns, content_type, content, .. } = self.decide(request, now_ns);
         write_head(out, status, content_type, content.length(request), connection);
         let body = match content {
-            Content::Absent => Body::None,
+            // Only calls have messages, and they come over HTTP/2.
+            Content::Absent | Content::Messages(_) => Body::None,
             _ if request.method == Method::Head => Body::None,
             Content::Text(text) => {
                 out.extend_from_slice(text.as_bytes());
@@ -75,6 +78,9 @@ impl Responder {
 
     /// What to answer to `request`, which came at `now_ns`, in any version of HTTP.
     pub(crate) fn decide<'a>(&'a mut self, request: &'a Request, now_ns: Nanos) -> Decision<'a> {
+        if request.is_call() {
+            return call::decide(request);
+        }
         if self.target != request.target {
             self.page = Page::of(&request.target);
             self.target.clear();
@@ -90,47 +96,6 @@ impl Responder {
             }
             Ok(Page::Health) => Decision::text(200, "ok"),
             Err(refusal) => Decision::text(refusal.status, &refusal.text),
-        }
-    }
-}
-
-/// What to answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Decision<'a> {
-    pub(crate) status: u16,
-    /// How long to wait before the first byte is written, ns.
-    pub(crate) delay_ns: Nanos,
-    pub(crate) content_type: &'a [u8],
-    pub(crate) content: Content<'a>,
-}
-
-impl<'a> Decision<'a> {
-    /// A text, at once.
-    pub(crate) fn text(status: u16, text: &'a str) -> Self {
-        Self { status, delay_ns: 0, content_type: b"text/plain", content: Content::Text(text) }
-    }
-}
-
-/// The content of an answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Content<'a> {
-    /// There is none, and no length of it.
-    Absent,
-    Text(&'a str),
-    /// This many bytes of anything.
-    Filler(u64),
-    /// The request's.
-    Echo,
-}
-
-impl Content<'_> {
-    /// Its length, bytes.
-    pub(crate) fn length(&self, request: &Request) -> Option<u64> {
-        match self {
-            Self::Absent => None,
-            Self::Text(text) => Some(text.len() as u64),
-            Self::Filler(length) => Some(*length),
-            Self::Echo => Some(request.body.len() as u64),
         }
     }
 }
@@ -151,7 +116,7 @@ pub fn refuse(error: &RequestError, out: &mut Vec<u8>) {
 fn load_answer<'a>(request: &'a Request, load: &LoadParams) -> Decision<'a> {
     let status = load.status;
     if matches!(status, 204 | 304) {
-        return Decision { status, delay_ns: 0, content_type: b"", content: Content::Absent };
+        return Decision { status, ..Decision::plain(Content::Absent) };
     }
     let echo = load.size.is_none() && matches!(request.method, Method::Post | Method::Put);
     let content = if echo { Content::Echo } else { Content::Filler(load.size.unwrap_or(0)) };
@@ -159,7 +124,7 @@ fn load_answer<'a>(request: &'a Request, load: &LoadParams) -> Decision<'a> {
         given @ [_, ..] if echo => given,
         _ => b"application/octet-stream",
     };
-    Decision { status, delay_ns: 0, content_type, content }
+    Decision { status, content_type, ..Decision::plain(content) }
 }
 
 /// The field that says what the version's default does not.

@@ -1,5 +1,9 @@
 //! A request as the target needs it.
 
+use hopbench_model::Nanos;
+
+use crate::http::grpc;
+
 /// A body buffer beyond this is given back when the request is over, bytes.
 const KEPT_BODY_BYTES: usize = 16 * 1024;
 
@@ -40,6 +44,10 @@ pub struct Request {
     pub(super) http_1_0: bool,
     pub(super) keep_alive: bool,
     pub(super) body: Vec<u8>,
+    /// Whether it came over HTTP/2.
+    is_multiplexed: bool,
+    /// How long a call of gRPC may take, ns.
+    deadline_ns: Option<Nanos>,
 }
 
 impl Request {
@@ -63,6 +71,21 @@ impl Request {
         self.keep_alive
     }
 
+    /// An empty one, for HTTP/2.
+    pub(crate) fn multiplexed() -> Self {
+        Self { is_multiplexed: true, ..Self::default() }
+    }
+
+    /// Whether it is a call of gRPC.
+    pub(crate) fn is_call(&self) -> bool {
+        self.is_multiplexed && self.method == Method::Post && grpc::is_of_call(&self.content_type)
+    }
+
+    /// How long a call may take, ns; `None`: as long as it takes.
+    pub(super) fn deadline_ns(&self) -> Option<Nanos> {
+        self.deadline_ns
+    }
+
     /// Whether the answer has no body.
     pub(crate) fn is_head(&self) -> bool {
         self.method == Method::Head
@@ -82,6 +105,12 @@ impl Request {
         self.content_type.clear();
         self.target.clear();
         (self.method, self.http_1_0, self.keep_alive) = (Method::default(), false, true);
+        self.deadline_ns = None;
+    }
+
+    /// Takes the field that says how long a call may take, if it can be read.
+    pub(crate) fn set_deadline(&mut self, value: &[u8]) {
+        self.deadline_ns = grpc::deadline::read(value);
     }
 
     pub(crate) fn set_method(&mut self, name: &[u8]) {
@@ -101,6 +130,13 @@ impl Request {
     /// Appends a part of the body.
     pub(crate) fn add(&mut self, body: &[u8]) {
         self.body.extend_from_slice(body);
+    }
+
+    /// Gives back the memory of a body that nobody needs any more.
+    pub(crate) fn drop_body(&mut self) {
+        if self.body.capacity() > KEPT_BODY_BYTES {
+            self.body = Vec::new();
+        }
     }
 
     /// The body without its coding, at most 16 MiB.

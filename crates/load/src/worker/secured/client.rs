@@ -1,9 +1,9 @@
 //! The client's end of TLS: whom it trusts, and what it offers.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
-use hopbench_model::Problem;
+use hopbench_model::{EngineKind, Job, Problem};
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -12,6 +12,10 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
+use crate::measure::socket_set::SocketSet;
+
+/// The setting with the version and the cipher suite that both ends agreed on.
+pub(super) const AGREED: &str = "tls";
 /// Sessions that a client keeps to resume: of one server all are of one name.
 const KEPT_SESSIONS: usize = 32;
 
@@ -23,15 +27,55 @@ pub(crate) struct TlsClient {
     /// The protocol that the server has to agree on.
     pub(super) needed: Option<Vec<u8>>,
     resumes: bool,
+    /// Where the first handshake is to note what both ends agreed on.
+    notes: Option<Arc<Notes>>,
+}
+
+struct Notes {
+    sockets: Arc<SocketSet>,
+    once: Once,
 }
 
 impl TlsClient {
     /// The same with sessions of its own to resume: threads that share them would wait for each
     /// other.
-    pub(crate) fn apart(&self) -> Self {
+    pub(super) fn apart(&self) -> Self {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption = resumption(self.resumes);
         Self { config: Arc::new(config), ..self.clone() }
+    }
+
+    /// The same, whose first handshake is noted there.
+    pub(crate) fn noting(self, sockets: &Arc<SocketSet>) -> Self {
+        let notes = Notes { sockets: Arc::clone(sockets), once: Once::new() };
+        Self { notes: Some(Arc::new(notes)), ..self }
+    }
+
+    /// A handshake is over, in which both ends agreed on this.
+    pub(super) fn note(&self, agreed: impl FnOnce() -> String) {
+        if let Some(notes) = &self.notes {
+            notes.once.call_once(|| notes.sockets.note_setting(AGREED, agreed));
+        }
+    }
+}
+
+/// The client's ends of a trial's flows: each thread has one of its own.
+pub(crate) struct TlsClients(Vec<TlsClient>);
+
+impl TlsClients {
+    /// Those of a job; none where TLS is not spoken.
+    pub(crate) fn of(tls: Option<&TlsClient>, job: &Job) -> Self {
+        // Flow i is with thread i modulo threads.
+        let threads = match job.engine {
+            EngineKind::Threads => job.connections,
+            _ => job.threads.min(job.connections),
+        };
+        Self(tls.map(|tls| (0..threads.max(1)).map(|_| tls.apart()).collect()).unwrap_or_default())
+    }
+
+    /// That of a flow.
+    pub(crate) fn of_flow(&self, flow: u32) -> Option<&TlsClient> {
+        self.0.get(flow as usize % self.0.len().max(1))
     }
 }
 
@@ -56,6 +100,8 @@ pub(crate) struct TlsClientSettings<'a> {
     pub(crate) trusts_anybody: bool,
     /// The only version that is offered: `1.2` or `1.3`; `None`: both.
     pub(crate) version: Option<&'a str>,
+    /// The only cipher that is offered, of [`CIPHERS`]; `None`: all.
+    pub(crate) cipher: Option<&'a str>,
     /// Whether later connections resume the session of earlier ones.
     pub(crate) resumes: bool,
     /// The protocols that are offered (ALPN), the preferred one first.
@@ -73,6 +119,10 @@ impl TlsClientSettings<'_> {
         }
         if let Some(version) = self.version.filter(|version| !["1.2", "1.3"].contains(version)) {
             problems.push(Problem::new("--tls-version", version, "1.2 or 1.3"));
+        }
+        if let Some(cipher) = self.cipher.filter(|cipher| suite_of(cipher).is_none()) {
+            let expected = CIPHERS.map(|(name, _)| name).join(", ");
+            problems.push(Problem::new("--tls-cipher", cipher, expected));
         }
         if let Some(Err(problem)) = self.authorities.map(roots) {
             problems.push(problem);
@@ -97,7 +147,11 @@ impl TlsClientSettings<'_> {
             return Err(problems);
         }
         let name = self.server_name().map_err(|problem| vec![problem])?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut provider = rustls::crypto::ring::default_provider();
+        if let Some(part) = self.cipher.and_then(suite_of) {
+            provider.cipher_suites.retain(|suite| format!("{:?}", suite.suite()).contains(part));
+        }
+        let provider = Arc::new(provider);
         let versions = match self.version {
             Some("1.2") => vec![&TLS12],
             Some(_) => vec![&TLS13],
@@ -119,8 +173,20 @@ impl TlsClientSettings<'_> {
         config.alpn_protocols = self.protocols.to_vec();
         config.resumption = resumption(self.resumes);
         let needed = self.protocols.first().filter(|_| self.is_first_needed).cloned();
-        Ok(TlsClient { config: Arc::new(config), name, needed, resumes: self.resumes })
+        let (config, resumes) = (Arc::new(config), self.resumes);
+        Ok(TlsClient { config, name, needed, resumes, notes: None })
     }
+}
+
+/// The ciphers that can be chosen, and what the names of their suites have in common.
+const CIPHERS: [(&str, &str); 3] = [
+    ("aes-128-gcm", "AES_128_GCM"),
+    ("aes-256-gcm", "AES_256_GCM"),
+    ("chacha20-poly1305", "CHACHA20_POLY1305"),
+];
+
+fn suite_of(cipher: &str) -> Option<&'static str> {
+    CIPHERS.iter().find(|(name, _)| *name == cipher).map(|(_, part)| *part)
 }
 
 /// The authorities of a text in PEM.

@@ -9,12 +9,9 @@ use hopbench_model::{Fault, Nanos};
 use hopbench_sys::clock;
 use rustls::{ClientConnection, Error};
 
-use super::TlsClient;
+use super::client::{AGREED, TlsClient};
 use crate::measure::socket_set::SocketSet;
 use crate::worker::dial::{connect, note_preflight, wait_at_most};
-
-/// The setting with the version and the cipher suite that both ends agreed on.
-const AGREED: &str = "tls";
 
 /// Makes one connection, with its handshake, and drops it. Waits at most `timeout` ns, and never
 /// more than 5 s. What was agreed on is noted.
@@ -93,7 +90,7 @@ fn explain(error: &Error) -> String {
              say --insecure-tls"
         ),
         Error::InvalidMessage(_) => format!("{error}: does it speak TLS there?"),
-        Error::PeerIncompatible(_) => format!("{error}: see --tls-version"),
+        Error::PeerIncompatible(_) => format!("{error}: see --tls-version and --tls-cipher"),
         other => other.to_string(),
     }
 }

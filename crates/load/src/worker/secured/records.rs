@@ -44,6 +44,14 @@ impl Records {
         *self = Self::default();
     }
 
+    /// These bytes are sent ahead of all records.
+    pub(super) fn put_ahead(&mut self, bytes: &[u8]) {
+        let Ok(()) = self.outgoing.append(bytes.len(), |room| {
+            room.copy_from_slice(bytes);
+            Ok::<usize, std::convert::Infallible>(bytes.len())
+        });
+    }
+
     /// These bytes came.
     pub(super) fn received(&mut self, bytes: &[u8]) {
         self.incoming.extend_from_slice(bytes);

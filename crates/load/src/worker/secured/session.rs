@@ -150,6 +150,17 @@ impl Session {
         self.has_ended
     }
 
+    /// The version and the cipher suite that both ends agreed on.
+    pub(super) fn agreed(&self) -> String {
+        let (version, suite) = match &self.ends {
+            Ends::Client(client) => (client.protocol_version(), client.negotiated_cipher_suite()),
+            Ends::Server(server) => (server.protocol_version(), server.negotiated_cipher_suite()),
+        };
+        let suite = suite.map(|suite| format!("{:?}", suite.suite()));
+        let version = version.map(|version| format!("{version:?}"));
+        version.into_iter().chain(suite).collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether it goes on with an earlier session.
     pub(super) fn is_resumed(&self) -> bool {
         let kind = match &self.ends {

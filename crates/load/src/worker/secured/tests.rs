@@ -242,6 +242,7 @@ fn server_of(name: &str) -> (String, TlsServer) {
 
 fn settings<'a>(name: &'a str, authorities: Option<&'a str>) -> TlsClientSettings<'a> {
     TlsClientSettings {
+        cipher: None,
         name,
         authorities,
         trusts_anybody: authorities.is_none(),

@@ -32,6 +32,7 @@ fn reason(error: &io::Error) -> &'static str {
         K::ConnectionReset | K::ConnectionAborted | K::BrokenPipe => "reset",
         K::TimedOut => "timeout",
         K::HostUnreachable | K::NetworkUnreachable => "unreachable",
+        K::InvalidData => "tls_failed",
         _ if errno::too_many_files(error) => "too_many_open_files",
         _ => "socket_error",
     }
@@ -59,6 +60,8 @@ pub(super) struct Client {
     asked: Nanos,
     deadline: Nanos,
     failed: bool,
+    /// Whether the header goes ahead of TLS.
+    is_secured: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,13 +76,14 @@ enum State {
 }
 
 impl Client {
-    /// `request` and `response` are the sizes of a message, bytes.
+    /// `request` and `response` are the sizes of a message, bytes; `is_secured`: TLS is around it.
     pub(super) fn new(
         handshake: Arc<dyn HandshakeCodec>,
         slot: u32,
         connections: u32,
         (request, response): (usize, usize),
         timeout: Nanos,
+        is_secured: bool,
     ) -> Self {
         let mut client = Self {
             bytes: (0..HEADER + request.min(FIRST)).map(|i| i as u8).collect(),
@@ -97,6 +101,7 @@ impl Client {
             asked: 0,
             deadline: 0,
             failed: false,
+            is_secured,
         };
         client.write_header();
         client
@@ -111,7 +116,8 @@ impl Client {
     fn begin(&mut self, intended: Nanos, now: Nanos, out: &mut Recorder) -> Op {
         (self.intended, self.began, self.deadline) =
             (intended, now, now.saturating_add(self.timeout));
-        (self.sent, self.failed, self.state) = (0, false, State::Connecting);
+        let ahead = if self.is_secured { HEADER } else { 0 };
+        (self.sent, self.failed, self.state) = (ahead, false, State::Connecting);
         out.sending(intended, now);
         Op::Connect
     }
@@ -218,6 +224,10 @@ impl Flow for Client {
                 Op::Abort(Box::new(Fault::measuring(format!("crr met an unexpected {other:?}"))))
             }
         }
+    }
+
+    fn prelude(&self) -> &[u8] {
+        &self.bytes[..HEADER]
     }
 
     #[inline]

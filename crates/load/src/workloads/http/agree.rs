@@ -23,7 +23,11 @@ pub(super) fn agree(
 ) -> Result<(), Fault> {
     let wait = wait_at_most(timeout);
     let fault = |why: String| {
-        let remedy = "does it speak HTTP/2 without TLS there? Otherwise leave --http2 out";
+        let remedy = if plan.is_call {
+            "does a server of gRPC without TLS listen there? Otherwise say --tls"
+        } else {
+            "does it speak HTTP/2 without TLS there? Otherwise leave --http2 out"
+        };
         Fault::environment(format!("cannot agree with {target} on HTTP/2: {why}: {remedy}"))
     };
     let said = |error: std::io::Error| match error.kind() {

@@ -29,7 +29,7 @@ pub(super) const LONGEST_PAUSE_NS: Nanos = 100_000_000;
 
 /// What all connections have in common.
 #[derive(Debug)]
-pub(super) struct ClientPlan {
+pub(in crate::workloads) struct ClientPlan {
     /// All of a request.
     pub(super) request: Box<[u8]>,
     /// Whether it is a `HEAD`.
@@ -141,7 +141,7 @@ impl Client {
 
     #[inline]
     fn answered(&mut self, end: &ResponseEnd, surplus: bool, now: Nanos, out: &mut Recorder) -> Op {
-        let counted = match reason::of_answer(end) {
+        let counted = match reason::of_answer(end, None) {
             None => {
                 let counted = out.completed(self.intended, self.began, now);
                 if counted {

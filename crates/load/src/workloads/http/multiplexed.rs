@@ -23,14 +23,26 @@ use crate::measure::recorder::{Reason, Recorder};
 /// Most bytes of one receive.
 pub(super) const RECEIVE_BYTES: usize = 32 * 1024;
 
+/// The window of a stream and of a connection, bytes: what other clients take, and no limit.
+pub(in crate::workloads) const WINDOW_BYTES: u32 = 1 << 24;
+
+/// Whether a field is of a connection of HTTP/1.1: a message of HTTP/2 must not have it.
+pub(in crate::workloads) fn is_of_http_1(name: &str) -> bool {
+    let of_connection =
+        ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te"];
+    of_connection.iter().any(|other| name.eq_ignore_ascii_case(other))
+}
+
 /// What all connections have in common.
 #[derive(Debug)]
-pub(super) struct MultiplexedPlan {
-    pub(super) connection: Arc<ConnectionPlan>,
+pub(in crate::workloads) struct MultiplexedPlan {
+    pub(in crate::workloads) connection: Arc<ConnectionPlan>,
     /// How long an exchange may take, ns.
-    pub(super) timeout_ns: Nanos,
+    pub(in crate::workloads) timeout_ns: Nanos,
     /// How long bodies should be.
-    pub(super) expected_body_bytes: Option<u64>,
+    pub(in crate::workloads) expected_body_bytes: Option<u64>,
+    /// How many messages the answer to a call of gRPC should have.
+    pub(in crate::workloads) expected_messages: Option<u32>,
 }
 
 /// One exchange under way.
@@ -213,7 +225,7 @@ impl Multiplexed {
     }
 
     fn answered(&mut self, exchange: Exchange, end: &ResponseEnd, now: Nanos, out: &mut Recorder) {
-        let counted = match reason::of_answer(end) {
+        let counted = match reason::of_answer(end, self.plan.expected_messages) {
             None => {
                 let counted = out.completed(exchange.intended, exchange.began, now);
                 if counted {

@@ -1,19 +1,22 @@
 //! The parameters of `http`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use clap::error::ErrorKind;
 use hopbench_model::Problem;
 use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::bytes::{from_hex, read, to_hex};
+use super::multiplexed::{WINDOW_BYTES, is_of_http_1};
+use super::streams::{is_one, one, wrong_streams};
+use super::tls::TlsParams;
 use crate::http::h2::ConnectionPlan;
 use crate::http::{Credential, MOST_BODY_BYTES, RequestSpec, RequestTemplate, Url};
 use crate::measure::socket_set::SocketSet;
 use crate::worker::filler::filler;
-use crate::worker::secured::{TlsClient, TlsClientSettings};
+use crate::worker::secured::TlsClient;
 
 /// What to ask for, and what to expect.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -64,63 +67,9 @@ pub(in crate::workloads) struct Params {
     #[arg(long, value_name = "N", default_value = "1")]
     #[serde(default = "one", skip_serializing_if = "is_one")]
     streams: u32,
-    /// Speak TLS; a URL with https:// says so, too
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    tls: bool,
-    /// Take any certificate of the server; noted in the record
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    insecure_tls: bool,
-    /// Trust the authorities in this file of certificates (PEM) [default: those of this machine]
-    #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
-    tls_ca: Option<PathBuf>,
-    /// Their certificates
-    #[arg(skip)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tls_authorities: Option<String>,
-    /// The name of the server in TLS [default: the host of the URL]
-    #[arg(long, value_name = "NAME")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tls_name: Option<String>,
-    /// The only version of TLS to offer: 1.2 or 1.3 [default: both]
-    #[arg(long, value_name = "VERSION")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tls_version: Option<String>,
-    /// A full handshake for every connection
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    no_tls_resumption: bool,
-}
-
-/// Most requests under way at once on a connection.
-const MOST_STREAMS: u32 = 10_000;
-/// The window of a stream and of a connection, bytes: what other clients take, and no limit.
-const WINDOW_BYTES: u32 = 1 << 24;
-
-fn one() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it")]
-fn is_one(streams: &u32) -> bool {
-    *streams == 1
-}
-
-/// The protocols that are offered in a handshake.
-const HTTP_2: &[u8] = b"h2";
-const HTTP_1_1: &[u8] = b"http/1.1";
-/// The setting of a client that does not check its server's certificate.
-const UNCHECKED: &str = "tls_certificate";
-/// The longest file of authorities, bytes.
-const MOST_AUTHORITIES_BYTES: u64 = 1 << 20;
-
-/// Whether a field is of a connection of HTTP/1.1: a message of HTTP/2 must not have it.
-fn is_of_http_1(name: &str) -> bool {
-    let of_connection =
-        ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te"];
-    of_connection.iter().any(|other| name.eq_ignore_ascii_case(other))
+    #[command(flatten)]
+    #[serde(flatten)]
+    tls: TlsParams,
 }
 
 fn get() -> String {
@@ -140,33 +89,8 @@ impl Params {
                 Err(error) => self.body_hex = Some(to_hex(error.as_bytes())),
             }
         }
-        if let Some(path) = self.tls_ca.take() {
-            let bytes = read("--tls-ca", &path, MOST_AUTHORITIES_BYTES)?;
-            self.tls_authorities = Some(String::from_utf8_lossy(&bytes).into_owned());
-        }
+        self.tls = self.tls.with_files()?;
         Ok(self)
-    }
-
-    /// How TLS is spoken, where it is. Whoever knows the trial of a target needs no other proof: an
-    /// agent's certificate is its own.
-    fn tls<'a>(
-        &'a self,
-        url: &'a Url,
-        protocols: &'a [Vec<u8>],
-        knows_trial: bool,
-    ) -> Option<TlsClientSettings<'a>> {
-        if !self.tls && !url.is_secure() {
-            return None;
-        }
-        Some(TlsClientSettings {
-            name: self.tls_name.as_deref().unwrap_or_else(|| url.host()),
-            authorities: self.tls_authorities.as_deref(),
-            trusts_anybody: self.insecure_tls || knows_trial && self.tls_authorities.is_none(),
-            version: self.tls_version.as_deref(),
-            resumes: !self.no_tls_resumption,
-            protocols,
-            is_first_needed: self.http2,
-        })
     }
 
     /// The client's end of TLS; `None`: it is not spoken. What it does not check is noted.
@@ -178,19 +102,8 @@ impl Params {
         credential: Option<&Credential>,
         notes: &SocketSet,
     ) -> Result<Option<TlsClient>, Vec<Problem>> {
-        let url = Url::parse(self.url.as_deref().unwrap_or_default())
-            .map_err(|error| vec![Problem::new("URL", &error.found, error.expected)])?;
-        let own = credential.map(Credential::protocol);
-        let spoken = if self.http2 { HTTP_2 } else { HTTP_1_1 };
-        let protocols: Vec<Vec<u8>> = [spoken.to_vec()].into_iter().chain(own).collect();
-        let Some(settings) = self.tls(&url, &protocols, credential.is_some()) else {
-            return Ok(None);
-        };
-        if settings.trusts_anybody {
-            let why = if self.insecure_tls { "--insecure-tls" } else { "the agent's own" };
-            notes.note_setting(UNCHECKED, || format!("not checked: {why}"));
-        }
-        settings.client().map(Some)
+        let url = self.tls.url(self.url.as_deref()).map_err(|problem| vec![problem])?;
+        self.tls.client(&url, self.http2, credential, notes)
     }
 
     /// Whether connections serve more than one request.
@@ -223,6 +136,7 @@ impl Params {
                 .collect(),
             body: request.body().into(),
             is_head: !request.expects_body(),
+            is_call: false,
             streams: self.streams as usize,
             window_bytes: WINDOW_BYTES,
             is_compressed: true,
@@ -244,12 +158,11 @@ impl Params {
 
     /// Everything that is wrong.
     pub(super) fn mistakes(&self) -> Vec<Problem> {
-        let url = Url::parse(self.url.as_deref().unwrap_or_default());
-        let tls = url.as_ref().ok().and_then(|url| self.tls(url, &[], false));
+        let url = self.tls.url(self.url.as_deref());
         let mut problems = self.mistakes_of_requests();
-        problems.extend(tls.map(|settings| settings.problems()).unwrap_or_default());
-        if self.streams == 0 || self.streams > MOST_STREAMS {
-            problems.push(Problem::new("--streams", self.streams, format!("1 to {MOST_STREAMS}")));
+        problems.extend(url.iter().flat_map(|url| self.tls.problems(url)));
+        if let Some(problem) = wrong_streams(self.streams) {
+            problems.push(problem);
         } else if self.streams > 1 && !self.http2 {
             let expected = "1 without --http2: HTTP/1.1 has one request at a time";
             problems.push(Problem::new("--streams", self.streams, expected));
@@ -282,9 +195,9 @@ impl Params {
         credential: Option<&Credential>,
     ) -> Result<RequestTemplate, Vec<Problem>> {
         let mut problems = Vec::new();
-        let url = Url::parse(self.url.as_deref().unwrap_or_default());
-        if let Err(error) = &url {
-            problems.push(Problem::new("URL", &error.found, error.expected));
+        let url = self.tls.url(self.url.as_deref());
+        if let Err(problem) = &url {
+            problems.push(problem.clone());
         }
         let body = self.request_body().unwrap_or_else(|problem| {
             problems.push(problem);
@@ -334,37 +247,9 @@ impl Params {
     }
 }
 
-/// A file that a flag names.
-fn read(flag: &str, path: &Path, most: u64) -> Result<Vec<u8>, clap::Error> {
-    let refuse = |kind, expected: String| {
-        let found = path.display();
-        clap::Error::raw(kind, format!("{flag}: found `{found}`, expected {expected}\n"))
-    };
-    let bytes = std::fs::read(path)
-        .map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
-    if bytes.len() as u64 > most {
-        let expected = format!("a file of at most {}", Bytes(most));
-        return Err(refuse(ErrorKind::ValueValidation, expected));
-    }
-    Ok(bytes)
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let nibbles: Vec<u8> =
-        digits.chars().map(|c| c.to_digit(16).map(|n| n as u8)).collect::<Option<_>>()?;
-    nibbles
-        .len()
-        .is_multiple_of(2)
-        .then(|| nibbles.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::error::ErrorKind;
     use clap::{Command, FromArgMatches};
     use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind};
 
 use hopbench_sys::errno;
 
-use crate::http::ResponseEnd;
+use crate::http::{CallEnd, ResponseEnd, grpc};
 use crate::measure::recorder::Reason;
 
 /// The connection attempt had no answer in time.
@@ -52,11 +52,17 @@ pub(super) fn of_transfer(error: &Error) -> &'static str {
 }
 
 /// Why an answer is an error; `None`: it is not. An answer that a proxy gave in the server's place
-/// is counted by its status and the proxy's own word for it: `503 UF`.
+/// is counted by its status and the proxy's own word for it: `503 UF`. That to a call of gRPC may
+/// have to have so many messages.
 #[inline]
-pub(super) fn of_answer(end: &ResponseEnd) -> Option<Reason> {
+pub(super) fn of_answer(end: &ResponseEnd, messages: Option<u32>) -> Option<Reason> {
     if end.status < 400 {
-        return None;
+        let reason = end.call.as_ref().and_then(|call| of_call(call, messages))?;
+        return Some(if end.flags.is_empty() {
+            Reason::Borrowed(reason)
+        } else {
+            format!("{reason} {}", end.flags).into()
+        });
     }
     if !end.flags.is_empty() {
         return Some(format!("{} {}", end.status, end.flags).into());
@@ -66,4 +72,16 @@ pub(super) fn of_answer(end: &ResponseEnd) -> Option<Reason> {
         500..600 => "status_5xx",
         600.. => "status_other",
     }))
+}
+
+/// Why a call of gRPC failed; `None`: it did not.
+fn of_call(call: &CallEnd, messages: Option<u32>) -> Option<&'static str> {
+    let is_expected = messages.is_none_or(|messages| messages == call.messages);
+    match call.status {
+        Some(0) if call.is_whole && is_expected => None,
+        Some(0) if call.is_whole => Some("grpc_wrong_count"),
+        Some(0) => Some("grpc_cut_off"),
+        Some(status) => Some(grpc::reason(status)),
+        None => Some("grpc_no_status"),
+    }
 }

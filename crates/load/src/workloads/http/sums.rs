@@ -19,12 +19,17 @@ pub(super) const SURPLUS: &str = "surplus_answers";
 /// Figure: connections whose server takes fewer requests at once than there could be.
 pub(super) const LIMITED: &str = "limited_connections";
 
+/// Figure: messages of gRPC in the answers that were counted.
+pub(super) const MESSAGES: &str = "response_messages_sum";
+
 /// Sums of one connection: plain numbers, so that an exchange costs a few additions.
 #[derive(Default)]
 pub(super) struct Sums {
     body_bytes: u64,
     header_bytes: u64,
     unexpected_sizes: u64,
+    /// `None`: there were no calls of gRPC.
+    messages: Option<u64>,
     /// See [`RECONNECTS`].
     pub(super) reconnects: u64,
     /// See [`RECONNECTS_DRAINED`].
@@ -43,6 +48,9 @@ impl Sums {
         self.header_bytes += end.header_bytes;
         let unexpected = expected_body_bytes.is_some_and(|n| n != end.body_bytes);
         self.unexpected_sizes += u64::from(unexpected);
+        if let Some(call) = &end.call {
+            *self.messages.get_or_insert(0) += u64::from(call.messages);
+        }
     }
 
     /// Writes the sums down and starts over.
@@ -60,6 +68,9 @@ impl Sums {
             if value > 0 {
                 out.add_extra(name, value as f64);
             }
+        }
+        if let Some(messages) = sums.messages {
+            out.add_extra(MESSAGES, messages as f64);
         }
     }
 }

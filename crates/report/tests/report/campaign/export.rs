@@ -204,6 +204,18 @@ fn reading_between_the_ends_of_buckets_does_no_harm() {
     assert!(read.percentile(50.0) > 2 * 1_150_000, "the response time is there, and another");
 }
 
+/// Of gRPC, a call that was refused has an answer with the status of one that was not.
+#[test]
+fn calls_that_were_refused_are_no_success() {
+    let made = one(&[1_000_000; 90], |record| {
+        record.statuses.insert("200".to_owned(), 95);
+        record.errors.insert("grpc_unavailable".to_owned(), 5);
+    });
+    let object = &objects(&made)[0];
+    assert_eq!(object["RetCodes"], serde_json::json!({"200": 90, "-1": 5}));
+    assert_eq!(object["ErrorsDurationHistogram"]["Count"], 5);
+}
+
 #[test]
 fn calls_that_failed_are_counted_as_such() {
     let made = one(&[1_000_000; 90], |record| {

@@ -1,0 +1,73 @@
+//! The answers to calls of gRPC.
+
+use hopbench_model::Nanos;
+
+use super::decision::{CallAnswer, Content, Decision};
+use super::error::RequestError;
+use super::request::Request;
+use crate::http::grpc::{
+    CLIENT_STREAM, CONTENT_TYPE, DEADLINE_EXCEEDED, EchoRequest, HEALTH, INTERNAL,
+    INVALID_ARGUMENT, Messages, RESOURCE_EXHAUSTED, SERVER_STREAM, UNARY, UNIMPLEMENTED,
+    is_compressed, messages,
+};
+
+/// The answer of the service of health: one message with `SERVING`, and its prefix.
+const SERVING: &str = "\0\0\0\0\u{2}\u{8}\u{1}";
+const OK: CallAnswer = CallAnswer { status: 0, text: "" };
+
+/// The answer to a call.
+pub(super) fn decide(request: &Request) -> Decision<'static> {
+    answer(request).unwrap_or_else(|status| ends(status, 0, Content::Absent))
+}
+
+/// The answer to a call that is refused for this error; `None`: HTTP has a status for it.
+pub(crate) fn refusal(error: &RequestError) -> Option<Decision<'static>> {
+    let RequestError::BodyTooLong(_) = error else { return None };
+    Some(ends(fails(RESOURCE_EXHAUSTED, "longer than is taken"), 0, Content::Absent))
+}
+
+fn ends(call: CallAnswer, delay_ns: Nanos, content: Content<'static>) -> Decision<'static> {
+    let content_type = CONTENT_TYPE.as_bytes();
+    Decision { delay_ns, content_type, call: Some(call), ..Decision::plain(content) }
+}
+
+fn fails(status: u32, text: &'static str) -> CallAnswer {
+    CallAnswer { status, text }
+}
+
+fn answer(request: &Request) -> Result<Decision<'static>, CallAnswer> {
+    let (is_stream, takes_stream) = match request.target() {
+        UNARY => (false, false),
+        SERVER_STREAM => (true, false),
+        CLIENT_STREAM => (false, true),
+        HEALTH => return Ok(ends(OK, 0, Content::Text(SERVING))),
+        _ => {
+            let text = "methods are Unary, ServerStream and ClientStream of hopbench.v1.Echo";
+            return Err(fails(UNIMPLEMENTED, text));
+        }
+    };
+    if is_compressed(request.body()) {
+        return Err(fails(UNIMPLEMENTED, "messages must not be compressed"));
+    }
+    let mut all =
+        messages(request.body()).ok_or_else(|| fails(INTERNAL, "a message that is cut off"))?;
+    let first = all.next().ok_or_else(|| fails(INTERNAL, "a call without a message"))?;
+    if !takes_stream && all.next().is_some() {
+        return Err(fails(INTERNAL, "more than one message"));
+    }
+    // Of several messages, the first one says what is asked for.
+    let echo = EchoRequest::read(first).ok_or_else(|| {
+        fails(INVALID_ARGUMENT, "no EchoRequest, or one that asks for more than it gets")
+    })?;
+    let delay_ns = echo.delay_us * 1000;
+    if let Some(deadline_ns) = request.deadline_ns().filter(|most| *most < delay_ns) {
+        let status = fails(DEADLINE_EXCEEDED, "the answer was to wait for longer than that");
+        return Ok(ends(status, deadline_ns, Content::Absent));
+    }
+    if echo.status > 0 {
+        return Ok(ends(fails(echo.status, "as asked for"), delay_ns, Content::Absent));
+    }
+    let count = if is_stream { echo.count.max(1) } else { 1 };
+    let payload_bytes = echo.response_bytes;
+    Ok(ends(OK, delay_ns, Content::Messages(Messages { count, payload_bytes })))
+}

@@ -1,0 +1,95 @@
+//! The parameters of TLS on flows between agents.
+//!
+//! A flow's header travels as it is, and TLS begins behind it. The certificate is the agent's own,
+//! and nobody checks it: the header has shown that both ends are of the trial.
+
+use clap::Args;
+use hopbench_model::{Fault, Problem};
+use serde::{Deserialize, Serialize};
+
+use crate::worker::secured::{self, TlsClient, TlsClientSettings, TlsClients, TlsServer};
+use crate::worker::workers::Context;
+
+/// Whether and how flows speak TLS.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+pub(crate) struct FlowTls {
+    /// Encrypt the connections with TLS
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    tls: bool,
+    /// The only version of TLS to offer: 1.2 or 1.3 [default: both]
+    #[arg(long, value_name = "VERSION")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls_version: Option<String>,
+    /// The only cipher to offer: aes-128-gcm, aes-256-gcm or chacha20-poly1305 [default: all]
+    #[arg(long, value_name = "CIPHER")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls_cipher: Option<String>,
+    /// A full handshake for every connection
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    no_tls_resumption: bool,
+}
+
+impl FlowTls {
+    /// Whether TLS is spoken.
+    pub(crate) fn is_on(&self) -> bool {
+        self.tls
+    }
+
+    fn settings(&self) -> TlsClientSettings<'_> {
+        TlsClientSettings {
+            name: "hopbench",
+            authorities: None,
+            trusts_anybody: true,
+            version: self.tls_version.as_deref(),
+            cipher: self.tls_cipher.as_deref(),
+            resumes: !self.no_tls_resumption,
+            protocols: &[],
+            is_first_needed: false,
+        }
+    }
+
+    /// Everything that is wrong, where TLS is spoken.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        if self.tls { self.settings().problems() } else { Vec::new() }
+    }
+
+    /// Bytes of one receive, where so many would do without TLS.
+    pub(crate) fn receive_bytes(&self, plain: usize) -> usize {
+        if self.tls { plain.max(secured::RECEIVE_BYTES) } else { plain }
+    }
+
+    /// The clients' ends of a trial's flows; none where TLS is not spoken.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the parameters.
+    pub(crate) fn clients(&self, context: &Context) -> Result<TlsClients, Fault> {
+        let client = if self.tls { Some(self.client(context)?) } else { None };
+        Ok(TlsClients::of(client.as_ref(), &context.job))
+    }
+
+    fn client(&self, context: &Context) -> Result<TlsClient, Fault> {
+        let client = self.settings().client();
+        let client = client.map_err(|problems| Fault::from_problems(&problems))?;
+        Ok(client.noting(&context.sockets))
+    }
+
+    /// The server's end of flows; `None`: TLS is not spoken.
+    ///
+    /// # Errors
+    /// The agent has no certificate.
+    pub(crate) fn server(&self, context: &Context) -> Result<Option<TlsServer>, Fault> {
+        if !self.tls {
+            return Ok(None);
+        }
+        let config = context.tls.clone();
+        let config = config
+            .ok_or_else(|| Fault::environment("this agent could not make a certificate for TLS"))?;
+        Ok(Some(TlsServer {
+            config,
+            handshake_ns: context.job.timing.timeout_ns,
+            most_plain_bytes: secured::MOST_PLAIN,
+        }))
+    }
+}

@@ -1,0 +1,34 @@
+//! A server's end of TLS for tests.
+
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::version::{TLS12, TLS13};
+
+/// The name in the certificates.
+pub(crate) const NAME: &str = "ours.test";
+
+/// A certificate and its key, in PEM.
+pub(crate) fn certificate() -> (String, String) {
+    let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
+    (own.cert.pem(), own.signing_key.serialize_pem())
+}
+
+/// As an agent has it.
+pub(crate) fn server_config() -> Arc<ServerConfig> {
+    let (certificate, key) = certificate();
+    let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13, &TLS12])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.ticketer = rustls::crypto::ring::Ticketer::new().unwrap();
+    Arc::new(config)
+}
