@@ -1,6 +1,6 @@
 //! The offer of a path's servers: the program that answers, and the protocol that proxies see.
 
-use hopbench_model::{Job, MeshMode, ServerSpec, Transport};
+use hopbench_model::{Job, MeshMode, ServerSpec};
 
 use crate::{App, Exposed, Protocol};
 
@@ -26,7 +26,7 @@ impl Offer {
     pub fn of(job: &Job, server: &ServerSpec) -> Self {
         let app = if server.is_agent() { App::Agent } else { App::Program };
         // A server program speaks nothing else.
-        let http = job.transport() == Transport::Http || app == App::Program;
+        let http = job.shows_requests() || app == App::Program;
         Self { app, protocol: if http { Protocol::Http } else { Protocol::Tcp } }
     }
 

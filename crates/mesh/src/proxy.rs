@@ -12,7 +12,7 @@ pub const SPIFFE: &str = "spiffe://hopbench/";
 pub enum Protocol {
     /// Bytes.
     Tcp,
-    /// HTTP/1.1 from applications; between proxies what the variant says.
+    /// HTTP of the version that the client speaks; between proxies what the variant says.
     Http,
 }
 

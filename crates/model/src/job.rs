@@ -222,6 +222,11 @@ impl Job {
         self.params["tls"] == true
     }
 
+    /// Whether proxies see its requests: they pass TLS on as bytes.
+    pub fn shows_requests(&self) -> bool {
+        self.kind().is_http() && !self.is_over_tls()
+    }
+
     /// Whether its requests are those of HTTP/2.
     pub fn is_over_http2(&self) -> bool {
         self.params["http2"] == true

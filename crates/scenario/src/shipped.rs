@@ -29,6 +29,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "message-size-sweep",
     "mesh-latency",
     "mesh-variants",
+    "mesh-protocols",
     "cni-matrix",
     "max-throughput",
     "ip-families",

@@ -130,7 +130,7 @@ fn hop(proxies: &[&Proxy]) -> String {
 
 /// One proof for each of several that share the traffic, all with the verdict on their sum.
 fn each(proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, together: &Proof) -> Vec<Proof> {
-    let counter = if job.kind().is_http() { "requests" } else { "downstream_connections" };
+    let counter = if job.shows_requests() { "requests" } else { "downstream_connections" };
     let proof = |proxy: &&Proxy| {
         let own = grown.by(&of_proxy(&proxy.name, counter)).unwrap_or(0);
         let evidence = match proxies {
@@ -144,7 +144,7 @@ fn each(proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, together: &Proof) -> V
 
 /// Proxies that the clients themselves connect to.
 fn entered(proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, sent: Sent) -> Proof {
-    let http = job.kind().is_http();
+    let http = job.shows_requests();
     let (Some(connections), Some(requests)) =
         (sum(proxies, grown, "downstream_connections"), sum(proxies, grown, "requests"))
     else {
@@ -182,7 +182,7 @@ fn passed_on(
         return Proof { hop: hop(proxies), evidence: "it has no counters".to_owned(), ok: false };
     };
     let behind = hop(ahead);
-    if job.kind().is_http() {
+    if job.shows_requests() {
         // Connections are kept and shared. What the proxy ahead answered itself never came here.
         let least = sent.requests.least.saturating_sub(sent.answered_by_proxies);
         let wanted = Range { least: least.min(passed), most: passed };
@@ -226,7 +226,7 @@ fn asked(
     variant: &Variant,
 ) -> Vec<Proof> {
     let (job, sent) = (seen.job, Sent::all(seen));
-    let unit = if job.kind().is_http() { "requests" } else { "downstream_connections" };
+    let unit = if job.shows_requests() { "requests" } else { "downstream_connections" };
     let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);
     let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
     let carriers: Vec<&Proxy> =
@@ -244,7 +244,7 @@ fn asked(
                 checking.iter().copied().filter(|proxy| proxy_role(&proxy.name) == end).collect();
             let took = of(&of_end, unit)?;
             let http = took.saturating_sub(sent.requests.most - sent.requests.least);
-            Some(if job.kind().is_http() { http } else { took.min(sent.used.least) })
+            Some(if job.shows_requests() { http } else { took.min(sent.used.least) })
         };
         let least: Option<u64> = ends.into_iter().map(least).sum();
         let read = (

@@ -1,7 +1,7 @@
 //! The reasons, the same on every testbed that makes networks, why a path or a cell cannot be
 //! measured.
 
-use hopbench_model::{Path, Point, Transport, Via};
+use hopbench_model::{HttpVersion, Path, Point, Transport, Via};
 
 use crate::need::Need;
 
@@ -11,11 +11,15 @@ pub fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if matches!(path.via, Via::Gateway(_)) && job.bypasses_proxies() {
         return Some(format!("a gateway takes TCP only: `{}` cannot go through it", job.workload));
     }
-    if job.is_over_tls() && path.is_proxied() {
-        return Some("the proxies of a path take HTTP without `tls`".to_owned());
-    }
-    if job.is_over_http2() && path.is_proxied() {
-        return Some("the proxies of a path take HTTP/1.1: leave `http2` out".to_owned());
+    if job.is_over_http2()
+        && job.shows_requests()
+        && let Some(variant) = path.variant.as_ref().filter(|_| path.is_proxied())
+        && variant.upstream == HttpVersion::Http2
+    {
+        let (name, workload) = (&variant.name, &job.workload);
+        return Some(format!(
+            "variant {name} speaks HTTP/1.1 with servers, and `{workload}` is over HTTP/2"
+        ));
     }
     if job.is_over_http2() && !point.server.is_agent() {
         let program = &point.server.program;
@@ -61,7 +65,7 @@ pub fn has_sidecar_before_gateway(path: &Path) -> Option<Need> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, fixture};
+    use hopbench_model::{MeshMode, Variant, fixture};
     use serde_json::json;
 
     use super::*;
@@ -87,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_and_http2_are_spoken_with_agents_and_nobody_between() {
+    fn tls_and_http2_are_spoken_with_agents() {
         let told_of = |parameter: &str, mesh: MeshMode, program: &str| {
             let path = Path { mesh, ..fixture::path("p") };
             let mut point = fixture::point("w", fixture::job("http", json!({parameter: true})));
@@ -96,11 +100,25 @@ mod tests {
         };
         let told = |mesh, program| told_of("tls", mesh, program);
         assert_eq!(told_of("http2", MeshMode::None, "hopbench"), "");
-        assert!(told_of("http2", MeshMode::Server, "hopbench").contains("leave `http2` out"));
+        assert_eq!(told_of("http2", MeshMode::Server, "hopbench"), "");
         assert!(told_of("http2", MeshMode::None, "nginx").starts_with("nginx is set up for"));
         assert_eq!(told(MeshMode::None, "hopbench"), "");
-        assert!(told(MeshMode::Server, "hopbench").contains("without `tls`"));
+        assert_eq!(told(MeshMode::Server, "hopbench"), "");
         assert!(told(MeshMode::None, "nginx").starts_with("nginx is set up without TLS"));
+    }
+
+    #[test]
+    fn proxies_that_translate_do_not_take_http2() {
+        let variant = |upstream| Some(Variant { upstream, ..Variant::plain() });
+        let told = |upstream, mesh| {
+            let path = Path { mesh, variant: variant(upstream), ..fixture::path("p") };
+            let point = fixture::point("w", fixture::job("http", json!({"http2": true})));
+            unsupported(&path, &point)
+        };
+        assert_eq!(told(HttpVersion::Http1, MeshMode::Both), None);
+        assert_eq!(told(HttpVersion::Http2, MeshMode::None), None);
+        let why = told(HttpVersion::Http2, MeshMode::Both).unwrap();
+        assert!(why.contains("speaks HTTP/1.1 with servers"), "{why}");
     }
 
     #[test]

@@ -10,5 +10,6 @@ mod lab;
 mod limited_by;
 mod mesh;
 mod noise;
+mod protocols;
 mod searches;
 mod sets;

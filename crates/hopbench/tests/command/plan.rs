@@ -11,9 +11,9 @@ use crate::lab::{Finished, program, words};
 use crate::promised::promised;
 
 #[rustfmt::skip]
-const SHIPPED: [&str; 8] = [
-    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix",
-    "max-throughput", "ip-families",
+const SHIPPED: [&str; 9] = [
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
+    "cni-matrix", "max-throughput", "ip-families",
 ];
 
 fn ran(arguments: &[&str]) -> Finished {
@@ -175,7 +175,7 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
     for words in [
         "service bridge@a -> bridge@[b, c] x 8 via cluster-ip nft, nginx gateway.plain ",
         "gateway.plain bridge@a -> bridge@[b, c] x 8 via envoy, nft, nginx gateway@[d, e] x 5, mesh ",
-        "plain 1 mTLS, HTTP/1.1, 2 workers mixer 1 mTLS, HTTP/1.1, 2 workers, a policy check for each request, \
+        "plain 1 mTLS, any HTTP, 2 workers mixer 1 mTLS, any HTTP, 2 workers, a policy check for each request, \
          a telemetry report for each request workload ",
         " variant mixer ",
     ] {

@@ -13,9 +13,9 @@ use crate::lab::program::{binary, run};
 use crate::lab::{Finished, program};
 
 #[rustfmt::skip]
-const SHIPPED: [&str; 8] = [
-    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "cni-matrix",
-    "max-throughput", "ip-families",
+const SHIPPED: [&str; 9] = [
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
+    "cni-matrix", "max-throughput", "ip-families",
 ];
 
 /// The program where kubectl would find no cluster.

@@ -308,8 +308,8 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
         ));
     }
     if let Some(routing) = gateways::of_path(spec, path) {
-        if !point.job.kind().is_http() {
-            return Some(format!("an {} takes HTTP only", routing.kind()));
+        if !point.job.shows_requests() {
+            return Some(format!("an {} takes HTTP only, and without TLS", routing.kind()));
         }
         if sets_host(&point.job) {
             let why = "found `Host` among its headers: leave it out, a gateway tells the run's routes apart by it";

@@ -47,19 +47,16 @@ impl TrialTraffic {
     fn payload(endpoints: &Endpoints, seen: &Seen<'_>) -> (u64, u64) {
         let (out_bytes, back_bytes) =
             (sum(seen.servers, Counter::ReceivedBytes), sum(seen.clients, Counter::ReceivedBytes));
-        if !seen.job.kind().is_http() || !endpoints.path.is_proxied() || seen.job.bypasses_proxies()
+        if !seen.job.shows_requests() || !endpoints.path.is_proxied() || seen.job.bypasses_proxies()
         {
             return (out_bytes, back_bytes);
         }
         // Proxies write headers of their own: behind them a message is longer than on the link
         // before. HTTP/2 packs headers: only bodies are sure to cross, and only those of the window
         // are known.
-        if endpoints
-            .path
-            .variant
-            .as_ref()
-            .is_some_and(|variant| variant.upstream == HttpVersion::Http2)
-        {
+        let variant = endpoints.path.variant.as_ref();
+        let is_translated = variant.is_some_and(|variant| variant.upstream == HttpVersion::Http2);
+        if is_translated || seen.job.is_over_http2() {
             let bodies =
                 seen.clients.iter().filter_map(|(_, end)| end.extra.get("body_bytes")).sum::<f64>();
             return (0, bodies as u64);

@@ -38,8 +38,12 @@ pub(super) fn of(route: &ProxyRoute, variant: &Variant, identity: Option<&ProxyI
         }
     }
     if route.protocol == Protocol::Http {
-        let version = if route.to_proxy { variant.upstream } else { HttpVersion::Http1 };
-        cluster["typed_extension_protocol_options"] = speaks(version);
+        let spoken = match (variant.upstream, route.to_proxy) {
+            (HttpVersion::Http1, _) => Spoken::AsTheClient,
+            (HttpVersion::Http2, true) => Spoken::Http2,
+            (HttpVersion::Http2, false) => Spoken::Http1,
+        };
+        cluster["typed_extension_protocol_options"] = speaks(spoken);
     }
     if variant.mtls && route.to_proxy {
         cluster["transport_socket"] = tls::upstream(route, variant, identity);
@@ -68,14 +72,27 @@ pub(super) fn limits(max_connections: Option<u32>) -> Value {
     }]})
 }
 
-/// The version of HTTP that is spoken with a cluster; its connections stay open however long they
+/// The version of HTTP that is spoken with a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Spoken {
+    Http1,
+    Http2,
+    /// The one in which the request came.
+    AsTheClient,
+}
+
+/// The options of a cluster with which this is spoken; its connections stay open however long they
 /// are idle.
-pub(super) fn speaks(version: HttpVersion) -> Value {
-    let options = match version {
-        HttpVersion::Http1 => json!({"http_protocol_options": {}}),
-        HttpVersion::Http2 => json!({"http2_protocol_options": {}}),
+pub(super) fn speaks(spoken: Spoken) -> Value {
+    let (key, options) = match spoken {
+        Spoken::Http1 => ("explicit_http_config", json!({"http_protocol_options": {}})),
+        Spoken::Http2 => ("explicit_http_config", json!({"http2_protocol_options": {}})),
+        Spoken::AsTheClient => (
+            "use_downstream_protocol_config",
+            json!({"http_protocol_options": {}, "http2_protocol_options": {}}),
+        ),
     };
     let message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
-    let config = json!({"common_http_protocol_options": {"idle_timeout": "0s"}, "explicit_http_config": options});
+    let config = json!({"common_http_protocol_options": {"idle_timeout": "0s"}, key: options});
     json!({message: typed(message, config)})
 }

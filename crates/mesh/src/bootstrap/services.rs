@@ -2,10 +2,9 @@
 
 use std::net::SocketAddr;
 
-use hopbench_model::HttpVersion;
 use serde_json::{Value, json};
 
-use super::cluster;
+use super::cluster::{self, Spoken};
 use super::parts::extension;
 use crate::{ProxyRoute, ProxySpec, stats};
 
@@ -29,7 +28,7 @@ pub(super) fn clusters(proxy: &ProxySpec) -> Vec<Value> {
             "connect_timeout": CHECK_TIMEOUT,
             "circuit_breakers": cluster::limits(None),
             "load_assignment": cluster::assignment(&name, [(ip, port)].into_iter()),
-            "typed_extension_protocol_options": cluster::speaks(HttpVersion::Http2),
+            "typed_extension_protocol_options": cluster::speaks(Spoken::Http2),
         })
     });
     clusters.collect()

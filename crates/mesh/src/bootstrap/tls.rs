@@ -12,11 +12,15 @@ pub(super) fn downstream(
     variant: &Variant,
     identity: Option<&ProxyIdentity>,
 ) -> Value {
-    socket(
-        "Downstream",
-        json!({"require_client_certificate": true}),
-        common(route, variant, identity),
-    )
+    let mut common = common(identity);
+    if route.protocol == Protocol::Http {
+        // What the proxy ahead offers; it has made up its mind.
+        common["alpn_protocols"] = match variant.upstream {
+            HttpVersion::Http1 => json!(["h2", "http/1.1"]),
+            HttpVersion::Http2 => json!(["h2"]),
+        };
+    }
+    socket("Downstream", json!({"require_client_certificate": true}), common)
 }
 
 /// The client's side of connections to other proxies. Who is there is told by the certificate's
@@ -26,7 +30,12 @@ pub(super) fn upstream(
     variant: &Variant,
     identity: Option<&ProxyIdentity>,
 ) -> Value {
-    socket("Upstream", json!({}), common(route, variant, identity))
+    let mut common = common(identity);
+    // Without a list Envoy offers the version that it is about to speak.
+    if route.protocol == Protocol::Http && variant.upstream == HttpVersion::Http2 {
+        common["alpn_protocols"] = json!(["h2"]);
+    }
+    socket("Upstream", json!({}), common)
 }
 
 fn socket(side: &str, mut config: Value, common: Value) -> Value {
@@ -35,10 +44,10 @@ fn socket(side: &str, mut config: Value, common: Value) -> Value {
     extension("envoy.transport_sockets.tls", &message, config)
 }
 
-fn common(route: &ProxyRoute, variant: &Variant, identity: Option<&ProxyIdentity>) -> Value {
+fn common(identity: Option<&ProxyIdentity>) -> Value {
     let pem =
         |part: fn(&ProxyIdentity) -> &str| json!({"inline_string": identity.map_or("", part)});
-    let mut common = json!({
+    json!({
         "tls_params": {"tls_minimum_protocol_version": "TLSv1_3", "tls_maximum_protocol_version": "TLSv1_3"},
         "tls_certificates": [{
             "certificate_chain": pem(|identity| &identity.certificate),
@@ -48,13 +57,5 @@ fn common(route: &ProxyRoute, variant: &Variant, identity: Option<&ProxyIdentity
             "trusted_ca": pem(|identity| &identity.authority),
             "match_typed_subject_alt_names": [{"san_type": "URI", "matcher": {"prefix": SPIFFE}}],
         },
-    });
-    if route.protocol == Protocol::Http {
-        let alpn = match variant.upstream {
-            HttpVersion::Http1 => "http/1.1",
-            HttpVersion::Http2 => "h2",
-        };
-        common["alpn_protocols"] = json!([alpn]);
-    }
-    common
+    })
 }

@@ -120,7 +120,8 @@ pub struct Variant {
     /// The most connections that a proxy opens to one upstream cluster; absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<u32>,
-    /// What proxies speak with each other; with applications they speak HTTP/1.1.
+    /// What proxies speak with each other: `http1` stands for what the client speaks. Where it is
+    /// `http2`, they speak HTTP/1.1 with applications.
     pub upstream: HttpVersion,
     /// Annotations of the pods with its sidecars, for the mesh of a cluster.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -151,10 +152,10 @@ impl Variant {
     }
 
     /// What its proxies do, in a line:
-    /// `mTLS, HTTP/1.1, 2 workers, statistics for each route and peer`.
+    /// `mTLS, any HTTP, 2 workers, statistics for each route and peer`.
     pub fn summary(&self) -> String {
         let http = match self.upstream {
-            HttpVersion::Http1 => "HTTP/1.1",
+            HttpVersion::Http1 => "any HTTP",
             HttpVersion::Http2 => "HTTP/2",
         };
         let workers = counted(u64::from(self.concurrency), "worker", "workers");
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_summary_tells_everything_that_is_set() {
-        assert_eq!(Variant::plain().summary(), "mTLS, HTTP/1.1, 2 workers");
+        assert_eq!(Variant::plain().summary(), "mTLS, any HTTP, 2 workers");
         let other = Variant {
             mtls: false,
             policy_report: true,

@@ -189,17 +189,17 @@ fn paths() {
 fn workloads() {
     let rows = "
         rrr
-            x.yaml:4:6: workloads.w: found `rrr`, expected one of stream, push, rr, crr, udp, ping, http; did you mean `rr`?
+            x.yaml:4:6: workloads.w: found `rrr`, expected one of stream, push, rr, crr, udp, ping, http, grpc; did you mean `rr`?
         {rr: {}, udp: {}}
             x.yaml:4:15: workloads.w: found `udp` too, expected one workload an entry
         {paths: p}
-            x.yaml:4:6: workloads.w: found no workload, expected one of stream, push, rr, crr, udp, ping, http
+            x.yaml:4:6: workloads.w: found no workload, expected one of stream, push, rr, crr, udp, ping, http, grpc
         {rr: 5}
             x.yaml:4:11: workloads.w.rr: found `5`, expected a mapping of parameters
         {rr: {siez: 1}}
-            x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp, schedule, rate, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `size`?
+            x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp, tls, tls-version, tls-cipher, no-tls-resumption, schedule, rate, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `size`?
         {stream: {send_bufer: 1}}
-            x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size, direction, rate, receive, congestion, send-buffer, receive-buffer, receive-low-water, not-sent-low-water, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `send-buffer`?
+            x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size, direction, rate, receive, congestion, send-buffer, receive-buffer, receive-low-water, not-sent-low-water, tls, tls-version, tls-cipher, no-tls-resumption, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `send-buffer`?
         {rr: {size: 12XB}}
             x.yaml:4:18: workloads.w.rr.size: found `12XB`, expected a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)
         {rr: {size: [1, 2XB, 0]}}

@@ -276,9 +276,9 @@ fn wrong_blocks() {
         {variants: {mixer: }}
             x.yaml:3:19: mesh.variants.mixer: found nothing, expected what its proxies do, like {stats: true}; none of stats, access-log, policy-check, policy-report, no-mtls, http2, plain is called so
         {variants: {plain: {mtls: false}}}
-            x.yaml:3:19: mesh.variants: found `plain` as no TLS, HTTP/1.1, 2 workers, expected another name: `plain` is known as mTLS, HTTP/1.1, 2 workers
+            x.yaml:3:19: mesh.variants: found `plain` as no TLS, any HTTP, 2 workers, expected another name: `plain` is known as mTLS, any HTTP, 2 workers
         {concurrency: 4, variants: {no-mtls: {mtls: true}}}
-            x.yaml:3:35: mesh.variants: found `no-mtls` as mTLS, HTTP/1.1, 4 workers, expected another name: `no-mtls` is known as no TLS, HTTP/1.1, 4 workers
+            x.yaml:3:35: mesh.variants: found `no-mtls` as mTLS, any HTTP, 4 workers, expected another name: `no-mtls` is known as no TLS, any HTTP, 4 workers
         {variants: {plain: , own: {concurrency: 2}}}
             x.yaml:3:28: mesh.variants: found `own` with the settings of `plain`, expected variants that differ
         {mtls: false, variants: [plain, stats, no-mtls]}

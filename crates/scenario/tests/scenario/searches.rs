@@ -223,7 +223,7 @@ fn searches_that_make_no_sense() {
         {rr: , search: {nee: {}}}
             x.yaml:4:22: workloads.w.search.nee: found `nee`, expected one of knee, slo, cpu, lossless, errors, equal-load; did you mean `knee`?
         {rr: , serch: {}}
-            x.yaml:4:13: workloads.w.serch: found `serch`, expected one of stream, push, rr, crr, udp, ping, http, paths, search; did you mean `search`?
+            x.yaml:4:13: workloads.w.serch: found `serch`, expected one of stream, push, rr, crr, udp, ping, http, grpc, paths, search; did you mean `search`?
         {rr: , search: {knee: {connections: [1, 2]}, slo: {p50: 1s, rates: 1..2}}}
             x.yaml:4:51: workloads.w.search: found `slo` too, expected one search a workload
         {rr: , search: {knee: {connections: [1, 2]}, errors: 2}}
@@ -234,11 +234,11 @@ fn searches_that_make_no_sense() {
             x.yaml:4:21: workloads.w.search: found `equal-load` on one path, expected at least two paths
         # With which workload.
         {stream: , search: {knee: {connections: [1, 2]}}}
-            x.yaml:4:26: workloads.w.search.knee: found the workload `stream`, expected one of rr, crr, http
+            x.yaml:4:26: workloads.w.search.knee: found the workload `stream`, expected one of rr, crr, http, grpc
         {ping: , search: {slo: {p50: 1s, rates: 1..2}}}
-            x.yaml:4:24: workloads.w.search.slo: found the workload `ping`, expected one of rr, crr, http
+            x.yaml:4:24: workloads.w.search.slo: found the workload `ping`, expected one of rr, crr, http, grpc
         {push: , search: {cpu: {of: client, ceiling: 1, rates: 1..2}}}
-            x.yaml:4:24: workloads.w.search.cpu: found the workload `push`, expected one of rr, crr, udp, http
+            x.yaml:4:24: workloads.w.search.cpu: found the workload `push`, expected one of rr, crr, udp, http, grpc
         {rr: , search: {lossless: {loss: 0, rates: 1..2}}}
             x.yaml:4:22: workloads.w.search.lossless: found the workload `rr`, expected one of udp
         # Knees.

@@ -244,6 +244,25 @@ fn mesh_variants() {
 }
 
 #[test]
+fn mesh_protocols() {
+    let plan = resolved("mesh-protocols");
+    assert_eq!(names(&plan), ["none", "server", "both", "ingress", "none again"]);
+    assert_eq!(plan.budget_ns, Some(300 * SECOND));
+    for point in &plan.points {
+        let streams = point.job.params["streams"].as_u64().unwrap_or(1);
+        assert_eq!(u64::from(point.job.connections) * streams, 16, "{}", point.workload);
+        assert_eq!(point.server.response_bytes, Some(1024));
+    }
+    let of =
+        |is: fn(&hopbench_model::Job) -> bool| plan.points.iter().filter(|p| is(&p.job)).count();
+    assert_eq!(
+        (of(hopbench_model::Job::is_over_tls), of(hopbench_model::Job::is_over_http2)),
+        (3, 6)
+    );
+    assert!(minutes(&plan)[1] <= 6.0, "{} minutes", minutes(&plan)[1]);
+}
+
+#[test]
 fn cni_matrix() {
     let plan = resolved("cni-matrix");
     assert_eq!(plan.paths.len(), 19);

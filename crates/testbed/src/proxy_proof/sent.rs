@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hopbench_model::{Counter, EndReport, Job};
+use hopbench_model::{Counter, EndReport, Job, is_refused_call};
 
 use crate::seen::Seen;
 
@@ -56,7 +56,7 @@ pub struct Sent {
     pub connections: Range,
     /// Those of them that carried something.
     pub used: Range,
-    /// Requests; none but over HTTP.
+    /// Requests; none but over HTTP without TLS.
     pub requests: Range,
     /// Those of the least that a proxy answered itself with an error: they may have gone no
     /// further.
@@ -82,12 +82,10 @@ impl Sent {
         // An exchange that failed may or may not have got as far as a connection. An answer with an
         // error was an answer, on a connection that stood.
         let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
-        let refused: u64 = end
-            .statuses
-            .iter()
-            .filter(|(status, _)| is_error(status))
-            .map(|(_, count)| *count)
-            .sum();
+        let statuses = end.statuses.iter().filter(|(status, _)| is_error(status));
+        // Those of HTTP were answers all the same where a call was refused.
+        let calls = end.errors.iter().filter(|(reason, _)| is_refused_call(reason));
+        let refused: u64 = statuses.chain(calls).map(|(_, count)| *count).sum();
         let connections = Range { least: opened, most: opened + failed.saturating_sub(refused) };
         if kind.connects_for_each() {
             let used = Range { least: completed, ..connections };
@@ -96,11 +94,18 @@ impl Sent {
         // A request whose connection was closed while it rested is sent once more; the first try
         // may have been seen or not.
         let again = end.extra.get("reconnects_drained").map_or(0, |count| *count as u64);
-        let requests = Range { least: (completed + refused).min(sent), most: sent + again };
+        let requests = if job.shows_requests() {
+            Range { least: (completed + refused).min(sent), most: sent + again }
+        } else {
+            Range::default()
+        };
         let by_proxies =
             end.errors.iter().filter(|(reason, _)| is_of_proxy(reason)).map(|(_, count)| count);
         let answered_by_proxies = by_proxies.sum();
-        Self { connections, used: Range { least: 0, ..connections }, requests, answered_by_proxies }
+        // Over TLS each carries a handshake. Of others, those that stand may carry nothing.
+        let used =
+            if job.shows_requests() { Range { least: 0, ..connections } } else { connections };
+        Self { connections, used, requests, answered_by_proxies }
     }
 
     /// The traffic of all ends together.
@@ -115,9 +120,9 @@ impl Sent {
     }
 }
 
-/// Whether an error may be a proxy's own answer: a status and Envoy's word for it, `503 UF`, or
-/// what was too much to tell.
+/// Whether an error may be a proxy's own answer: a status and Envoy's word for it, `503 UF` or
+/// `grpc_unavailable UF`, or what was too much to tell.
 fn is_of_proxy(reason: &str) -> bool {
-    reason == OTHER_REASONS
-        || reason.split_once(' ').is_some_and(|(status, _)| status.parse::<u16>().is_ok())
+    let is_status = |word: &str| word.parse::<u16>().is_ok() || is_refused_call(word);
+    reason == OTHER_REASONS || reason.split_once(' ').is_some_and(|(status, _)| is_status(status))
 }

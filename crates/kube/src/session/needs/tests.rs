@@ -273,5 +273,5 @@ fn a_route_takes_http_whose_host_it_names() {
     };
     assert_eq!(why(json!(["X-Host: a"]), "http"), "");
     assert!(why(json!(["HOST: a"]), "http").starts_with("found `Host` among its headers"));
-    assert_eq!(why(json!([]), "rr"), "an HTTPRoute takes HTTP only");
+    assert_eq!(why(json!([]), "rr"), "an HTTPRoute takes HTTP only, and without TLS");
 }

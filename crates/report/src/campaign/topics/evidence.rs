@@ -172,7 +172,7 @@ fn paths(summary: &Summary) -> Block {
     Part::open("paths", "Paths and proof", blocks).into()
 }
 
-/// `both: bridge@a to bridge@b, mesh both (mTLS, HTTP/1.1, 2 workers): proved`.
+/// `both: bridge@a to bridge@b, mesh both (mTLS, any HTTP, 2 workers): proved`.
 fn path(path: &PathSummary) -> Line {
     let mut way = page_text::way(path);
     way.extend(path.proxies.as_ref().map(|proxies| format!(" ({proxies})")));

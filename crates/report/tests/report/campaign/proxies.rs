@@ -298,8 +298,8 @@ fn a_waterfall_names_its_first_path_and_every_list_of_paths_what_proxies_do() {
     for format in ["table", "markdown", "html"] {
         let page = render(&made, format);
         assert!(page.contains("no proxy (none)"), "{format}");
-        assert!(page.contains("no TLS, HTTP/1.1, 2 workers"), "{format}");
-        assert!(page.contains("mTLS, HTTP/1.1, 2 workers"), "{format}");
+        assert!(page.contains("no TLS, any HTTP, 2 workers"), "{format}");
+        assert!(page.contains("mTLS, any HTTP, 2 workers"), "{format}");
     }
 }
 
