@@ -4,6 +4,7 @@ mod http;
 mod memory;
 mod profile;
 mod rr;
+mod served;
 mod start;
 mod stream;
 mod stream_many;
@@ -14,8 +15,8 @@ use hopbench_model::Pacing;
 use crate::bench::target::Kind;
 use crate::peer::http::{fortio, h2load, hey, k6, oha, wrk};
 use crate::row::Row;
-use http::closed::{BOUND, LEAN, RICH};
-use http::{closed, rate_cpu, rate_exact, rate_limit};
+use http::closed::{BOUND, LEAN, MULTIPLEXED, RICH, SECRET};
+use http::{closed, handshakes, rate_cpu, rate_exact, rate_limit};
 
 /// Every row, in the order of the table.
 pub(crate) fn rows() -> Vec<Row> {
@@ -32,6 +33,11 @@ pub(crate) fn rows() -> Vec<Row> {
         closed::row(&wrk::CLOSED, 256, Kind::Nginx, BOUND),
         closed::row(&wrk::CLOSED, 32, Kind::Plain, LEAN),
         closed::row(&wrk::CLOSED, 256, Kind::Plain, LEAN),
+        closed::row(&wrk::CLOSED, 32, Kind::NginxTls, SECRET),
+        closed::row(&h2load::MULTIPLEXED, 8, Kind::NginxHttp2, MULTIPLEXED),
+        handshakes::row(&wrk::HANDSHAKES),
+        served::single(),
+        served::multiplexed(),
         closed::row(&hey::CLOSED, 32, Kind::Plain, RICH),
         closed::row(&oha::CLOSED, 32, Kind::Plain, RICH),
         closed::row(&fortio::CLOSED, 32, Kind::Plain, RICH),

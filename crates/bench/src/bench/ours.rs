@@ -5,13 +5,10 @@ use hopbench_model::{Latency, Pacing, Record};
 
 use super::context::{Bench, WARMUP};
 use super::figures::Figures;
-use super::target::{Kind, Target};
+use super::target::{Kind, OURS_PORT as PORT, Target};
 use super::text::split;
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::{Completed, RunningProgram, Usage, listening};
-
-/// The port of our agent.
-pub(crate) const PORT: u16 = 7474;
 
 /// One run against our own agent.
 #[derive(Debug)]

@@ -7,19 +7,31 @@ use anyhow::{Context, Result};
 use super::context::Bench;
 use super::figures::Figures;
 use super::peer_program::Peer;
+use super::text::split;
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::{RunningProgram, Usage};
 
 /// The page on which a target tells what it served.
 pub(crate) const STATUS_PATH: &str = "/requests";
 
+/// The port of our agent.
+pub(crate) const OURS_PORT: u16 = 7474;
+
 const PORT: u16 = 80;
+/// Where nginx speaks HTTP/2 without TLS.
+const HTTP2_PORT: u16 = 81;
 
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// nginx, one process: what people have.
     Nginx,
+    /// The same, asked over HTTP/2.
+    NginxHttp2,
+    /// The same, asked over TLS.
+    NginxTls,
+    /// Our own target, in one thread.
+    Ours,
     /// [`crate::part::answer`]: less work for a request, so that the client is the limit.
     Plain,
 }
@@ -28,8 +40,8 @@ impl Kind {
     /// The programs that must be installed.
     pub(crate) fn needs(self) -> &'static [&'static Peer] {
         match self {
-            Self::Nginx => &[&nginx::PEER],
-            Self::Plain => &[],
+            Self::Nginx | Self::NginxHttp2 | Self::NginxTls => &[&nginx::PEER],
+            Self::Ours | Self::Plain => &[],
         }
     }
 
@@ -37,6 +49,9 @@ impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nginx => "nginx",
+            Self::NginxHttp2 => "nginx over HTTP/2",
+            Self::NginxTls => "nginx over TLS",
+            Self::Ours => "our target",
             Self::Plain => "plain server",
         }
     }
@@ -46,6 +61,7 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     bench: &'a Bench,
+    kind: Kind,
     running: RunningProgram,
 }
 
@@ -55,16 +71,26 @@ impl<'a> Target<'a> {
     /// # Errors
     /// When it cannot be started.
     pub(crate) fn start(bench: &'a Bench, kind: Kind) -> Result<Self> {
-        let server = match kind {
-            Kind::Nginx => nginx::server(bench)?,
-            Kind::Plain => bench.own(End::Server, &format!("answer {PORT}"))?,
+        let (server, port) = match kind {
+            Kind::Nginx | Kind::NginxHttp2 | Kind::NginxTls => (nginx::server(bench)?, PORT),
+            Kind::Plain => (bench.own(End::Server, &format!("answer {PORT}"))?, PORT),
+            Kind::Ours => {
+                let words = split(&format!("serve --http --insecure --port {OURS_PORT}"));
+                (bench.ours(End::Server, &words), OURS_PORT)
+            }
         };
-        Ok(Self { bench, running: bench.serve(&server, PORT)? })
+        Ok(Self { bench, kind, running: bench.serve(&server, port)? })
     }
 
     /// The address of the small answer.
     pub(crate) fn url(&self) -> String {
-        format!("http://{SERVER_ADDRESS}/")
+        match self.kind {
+            Kind::Nginx | Kind::Plain => format!("http://{SERVER_ADDRESS}/"),
+            Kind::NginxHttp2 => format!("http://{SERVER_ADDRESS}:{HTTP2_PORT}/"),
+            Kind::NginxTls => format!("https://{SERVER_ADDRESS}/"),
+            // As long as the answers of the others.
+            Kind::Ours => format!("http://{SERVER_ADDRESS}:{OURS_PORT}/?size=16"),
+        }
     }
 
     /// Connections and requests since it started, by its own count: warm-up and all.
@@ -90,14 +116,19 @@ impl<'a> Target<'a> {
 
     /// Ends it, and works out what a request cost both ends and how busy they were.
     ///
-    /// Figures: `requests_per_s` as given, `requests` by the target's count, warm-up and all,
+    /// Figures: `requests_per_s` as given, `requests` by the target's count, warm-up and all (of our
+    /// target as many as the rate says),
     /// `client_cpu_s_per_request` of the client's whole
     /// process, and `client_cores` and `target_cores`, the cores that this takes at that rate.
     ///
     /// # Errors
     /// When it does not answer or had ended by itself.
     pub(crate) fn account(self, requests_per_s: f64, client: Usage) -> Result<Figures> {
-        let requests = self.served()?.requests;
+        let requests = match self.kind {
+            // It has no page that says so. Whoever asks it does so for whole seconds.
+            Kind::Ours => requests_per_s * f64::from(self.bench.seconds()),
+            _ => self.served()?.requests,
+        };
         let (_, usage) = self.stop()?;
         let (client, target) = (client.total_s() / requests, usage.total_s() / requests);
         Ok(Figures::from([

@@ -1,6 +1,7 @@
 //! HTTP requests against other generators.
 
 pub(super) mod closed;
+pub(super) mod handshakes;
 pub(super) mod rate_cpu;
 pub(super) mod rate_exact;
 pub(super) mod rate_limit;

@@ -33,6 +33,12 @@ http {
   uwsgi_temp_path uwsgi; scgi_temp_path scgi;
   server {
     listen 80 backlog=16384;
+    listen 81 http2;
+    listen 443 ssl backlog=16384;
+    ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_session_tickets off;
+    ssl_certificate certificate.pem;
+    ssl_certificate_key key.pem;
     default_type text/plain;
     location = /requests { stub_status; }
     location / { return 200 "0123456789abcde\n"; }
@@ -48,6 +54,11 @@ pub(super) fn server(bench: &Bench) -> Result<Invocation> {
     let directory = bench.scratch().join("nginx");
     std::fs::create_dir_all(&directory).context("directory for nginx")?;
     std::fs::write(directory.join("nginx.conf"), CONFIGURATION).context("nginx.conf")?;
+    let own = rcgen::generate_simple_self_signed(["bench.test".to_owned()])
+        .context("a certificate for nginx")?;
+    std::fs::write(directory.join("certificate.pem"), own.cert.pem()).context("certificate.pem")?;
+    std::fs::write(directory.join("key.pem"), own.signing_key.serialize_pem())
+        .context("key.pem")?;
     let prefix = directory.display().to_string();
     let words = ["-p", &prefix, "-e", "stderr", "-c", "nginx.conf"];
     // A few files beside the sockets.

@@ -1,4 +1,4 @@
-//! h2load: HTTP/1.1, constant rate.
+//! h2load: HTTP/1.1 at a constant rate, HTTP/2 in a closed loop.
 
 use anyhow::{Context, Result, bail};
 
@@ -21,6 +21,17 @@ pub(crate) const RATE: Generator = Generator {
     read: parse,
     note: "h2load paces each connection for itself, all in step, so that one wake-up sends a batch, one request on each; \
            ours spaces the sends evenly over all connections.",
+};
+
+/// Requests over HTTP/2 as fast as they are answered, 16 at once on each connection.
+pub(crate) const MULTIPLEXED: Generator = Generator {
+    peer: &PEER,
+    shown: "h2load -m16",
+    words: |Load { url, connections, seconds, .. }, _| {
+        Ok(split(&format!("-t 1 -c {connections} -m 16 -D {seconds} {url}")))
+    },
+    read: parse,
+    note: "",
 };
 
 fn parse(text: &str) -> Result<f64> {

@@ -20,6 +20,19 @@ pub(crate) const CLOSED: Generator = Generator {
     note: "",
 };
 
+/// The same, each on a connection of its own.
+pub(crate) const HANDSHAKES: Generator = Generator {
+    peer: &PEER,
+    shown: "wrk -t1, Connection: close",
+    words: |Load { url, connections, seconds, .. }, _| {
+        let mut words = split(&format!("-t1 -c{connections} -d{seconds}s {url}"));
+        words.extend(["-H".to_owned(), "Connection: close".to_owned()]);
+        Ok(words)
+    },
+    read: parse,
+    note: "",
+};
+
 fn parse(text: &str) -> Result<f64> {
     if let Some(line) = text.lines().find(|l| l.contains("Socket errors:") || l.contains("Non-2xx"))
     {

@@ -18,6 +18,13 @@ pub(crate) const LEAN: &[Goal] =
 pub(crate) const RICH: &[Goal] =
     &[requests(Reach::AtLeast(1.35)), client_cpu(Reach::Shown), TARGET_CORES];
 
+/// Against a generator that only counts, over TLS: both encrypt the same.
+pub(crate) const SECRET: &[Goal] =
+    &[requests(Reach::AtLeast(1.0)), client_cpu(Reach::AtMost(1.0)), TARGET_CORES];
+/// Against a generator that only counts, over HTTP/2.
+pub(crate) const MULTIPLEXED: &[Goal] =
+    &[requests(Reach::AtLeast(1.0)), client_cpu(Reach::AtMost(0.9)), TARGET_CORES];
+
 /// One thread of ours against a peer on one CPU.
 pub(crate) fn row(
     generator: &'static Generator,
@@ -25,10 +32,19 @@ pub(crate) fn row(
     target: Kind,
     goals: &'static [Goal],
 ) -> Row {
-    let server = if target == Kind::Nginx { "-nginx" } else { "" };
+    let (server, words) = match target {
+        Kind::Nginx => ("-nginx", ""),
+        Kind::NginxTls => ("-tls", " --insecure-tls"),
+        Kind::NginxHttp2 => ("-http2", " --http2 --streams 16"),
+        Kind::Plain | Kind::Ours => ("", ""),
+    };
+    let streams = if target == Kind::NginxHttp2 { " x 16 streams" } else { "" };
     Row {
         name: format!("http-closed-{}-{connections}{server}", generator.peer.name),
-        what: format!("http closed, {connections} connections, one thread, {}", target.name()),
+        what: format!(
+            "http closed, {connections} connections{streams}, one thread, {}",
+            target.name()
+        ),
         against: generator.shown,
         needs: needs(generator, target),
         goals,
@@ -41,7 +57,8 @@ pub(crate) fn row(
             generator.note
         ),
         ours: Box::new(move |bench| {
-            ours::against_target(bench, target, &bench.time(), &ours::closed_words(connections))
+            let words = ours::closed_words(connections) + words;
+            ours::against_target(bench, target, &bench.time(), &words)
         }),
         theirs: Some(Box::new(move |bench| {
             generator::alone(bench, generator, target, connections, 0)
