@@ -31,7 +31,7 @@ fn agree(ours: Ours, job: &Job, target: &str) -> Measured {
     assert_eq!(json!(seen.client.errors), json!({}), "{target} with {engine}");
     assert_eq!(seen.client(Counter::Completed), server.of(Counter::Completed), "{engine}");
     assert_eq!(server.of(Counter::Errors), 0, "{engine}");
-    assert!(seen.client(Counter::Counted) > 20, "{target} with {engine}");
+    assert!(seen.client(Counter::Counted) > 4, "{target} with {engine}");
     seen
 }
 
@@ -100,7 +100,7 @@ fn statuses_are_errors_by_their_names() {
         let seen = call(&ours, &job(&json!({})), target);
         ours.stop();
         let errors = seen.client(Counter::CountedErrors);
-        assert!(errors > 10, "{target}: {errors}");
+        assert!(errors > 3, "{target}: {errors}");
         assert_eq!(seen.client(Counter::Counted), 0, "{target}");
         assert_eq!(json!(seen.client.errors), json!({reason: errors}), "{target}");
         assert_eq!(json!(seen.client.statuses), json!({"200": errors}), "{target}");

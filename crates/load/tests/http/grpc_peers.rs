@@ -207,7 +207,7 @@ fn our_client_calls_the_server_of_a_library() {
     });
     let seen = peer.measure(json!({"size": "100B", "streams": 4, "messages": 2}));
     assert_eq!(json!(seen.client.errors), json!({}));
-    assert!(seen.client(Counter::Counted) > 50, "{}", seen.client(Counter::Counted));
+    assert!(seen.client(Counter::Counted) > 8, "{}", seen.client(Counter::Counted));
     assert_eq!(seen.figures().metrics["response_body_bytes"], 708.0);
 }
 
@@ -277,7 +277,7 @@ fn ends_that_are_no_success_are_told_apart() {
     for (answer, reason) in rows {
         let seen = Peer::start(answer).measure(json!({}));
         let errors = seen.client(Counter::CountedErrors);
-        assert!(errors > 5, "{reason}: {errors}");
+        assert!(errors > 2, "{reason}: {errors}");
         assert_eq!(json!(seen.client.errors), json!({reason: errors}));
         assert_eq!(seen.client(Counter::Counted), 0, "{reason}");
     }
