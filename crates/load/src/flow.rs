@@ -108,8 +108,7 @@ pub trait Flow: Send {
         &[]
     }
 
-    /// The bytes that begin a new connection, ahead of TLS where there is any around the flow. The
-    /// flow itself sends them where there is none.
+    /// The bytes that go ahead of TLS on a new connection. Without TLS the flow sends them itself.
     fn prelude(&self) -> &[u8] {
         &[]
     }

@@ -193,7 +193,7 @@ fn serve(
         // Strangers are told to read so much in a time, and hold what they do not.
         let most_plain_bytes =
             if strangers.is_some() { secured::RECORD_BYTES } else { secured::MOST_PLAIN };
-        (TlsServer { config, handshake_ns, most_plain_bytes }, secured::filler())
+        TlsServer { config, handshake_ns, most_plain_bytes }
     });
     let settings = Arc::new(settings);
     workers::server(context, &setup, move |accepted| {
@@ -206,10 +206,8 @@ fn serve(
                 TargetConnection::new(settings, Some(activity), Some(memory.of(source)))
             }
         };
-        match (&tls, accepted.encryption) {
-            (Some((tls, filler)), Encryption::Tls) => Layer::server(tls.clone(), filler, flow),
-            _ => Layer::plain(flow),
-        }
+        let tls = tls.as_ref().filter(|_| accepted.encryption == Encryption::Tls);
+        Layer::accepted(tls, flow)
     })
 }
 

@@ -77,7 +77,8 @@ impl Routes {
         };
         match glance(bytes, seen) {
             Glance::More(seen) => Destination::Wait(seen),
-            // Only strangers are let in without one. Where there are none, it is waited for.
+            // A stranger is let in at once. Where nobody answers strangers, the first request is
+            // waited for.
             Glance::Begun(seen) => {
                 let strangers = self.lock().everybodys();
                 strangers.map_or(Destination::Wait(seen), Destination::To)

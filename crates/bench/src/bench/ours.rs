@@ -5,7 +5,7 @@ use hopbench_model::{Latency, Pacing, Record};
 
 use super::context::{Bench, WARMUP};
 use super::figures::Figures;
-use super::target::{Kind, OURS_PORT as PORT, Target};
+use super::target::{Kind, OURS_PORT, Target};
 use super::text::split;
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::{Completed, RunningProgram, Usage, listening};
@@ -46,8 +46,8 @@ impl AgentRun {
 /// # Errors
 /// When it does not come up.
 pub(crate) fn serve(bench: &Bench) -> Result<RunningProgram> {
-    let words = split(&format!("serve --insecure --port {PORT}"));
-    bench.serve(&bench.ours(End::Server, &words), PORT)
+    let words = split(&format!("serve --insecure --port {OURS_PORT}"));
+    bench.serve(&bench.ours(End::Server, &words), OURS_PORT)
 }
 
 /// Runs a workload against a fresh agent.
@@ -57,7 +57,7 @@ pub(crate) fn serve(bench: &Bench) -> Result<RunningProgram> {
 pub(crate) fn against_agent(bench: &Bench, workload: &str, words: &str) -> Result<AgentRun> {
     let server = serve(bench)?;
     let before = listening::interface_bytes(&server)?;
-    let target = format!("{SERVER_ADDRESS}:{PORT}");
+    let target = format!("{SERVER_ADDRESS}:{OURS_PORT}");
     let words = with_common(workload, &target, &bench.time(), words);
     let client = bench.run(&bench.ours(End::Client, &words))?;
     let bytes = listening::interface_bytes(&server)? - before;

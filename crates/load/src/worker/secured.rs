@@ -20,12 +20,12 @@ mod side;
 mod tests;
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hopbench_model::{Fault, LatencyKind, Nanos};
 
 pub(crate) use self::client::{TlsClient, TlsClientSettings, TlsClients};
-pub(crate) use self::layer::{Layer, filler};
+pub(crate) use self::layer::Layer;
 pub(crate) use self::reach::reach;
 use self::records::Records;
 pub(crate) use self::server::TlsServer;
@@ -33,6 +33,7 @@ use self::session::{Session, Turn};
 use self::side::Side;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
+use crate::worker::filler;
 
 /// Figure: handshakes that were completed.
 pub(crate) const HANDSHAKES: &str = "tls_handshakes";
@@ -68,7 +69,6 @@ pub(crate) struct Secured<F> {
     is_closed: bool,
     /// Why the handshake failed, until the peer was told.
     failure: Option<rustls::Error>,
-    filler: Arc<[u8]>,
     inner: F,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Secured<F> {
 enum Entry {
     /// It connects, as often as it wants.
     Connects {
-        /// Whether it hears that the peer has ended when the peer has closed the connection, too.
+        /// Whether it hears of the end of TLS only when the peer has closed the connection.
         awaits_close: bool,
     },
     /// The connection stands when the flow begins; its handshake may take so long, ns.
@@ -110,7 +110,7 @@ enum State {
 }
 
 impl<F: Flow> Secured<F> {
-    fn new(side: Side, entry: Entry, filler: Arc<[u8]>, inner: F) -> Self {
+    fn new(side: Side, entry: Entry, inner: F) -> Self {
         Self {
             side,
             entry,
@@ -122,7 +122,6 @@ impl<F: Flow> Secured<F> {
             deadline: 0,
             is_closed: false,
             failure: None,
-            filler,
             inner,
         }
     }
@@ -272,7 +271,7 @@ impl<F: Flow> Secured<F> {
             return Op::Send;
         }
         let bytes = match filler {
-            Some(most) => &self.filler[..most.min(self.filler.len())],
+            Some(most) => &common_filler()[..most.min(MOST_PLAIN)],
             None => self.inner.outgoing(),
         };
         let most = match &self.side {
@@ -410,9 +409,9 @@ impl<F: Flow> Flow for Secured<F> {
                 Op::End
             }
             (State::Receiving(_) | State::Awaiting(_) | State::Discarding(_), Event::Closed) => {
-                // Without the alert that ends it: a part may be missing.
                 self.is_closed = self.session.as_ref().is_some_and(Session::has_ended);
                 if !self.is_closed {
+                    // Without the alert that ends it: a part may be missing.
                     out.add_extra(CUT_OFF, 1.0);
                 }
                 self.tell(Event::Closed, now, out)
@@ -453,6 +452,12 @@ impl<F: Flow> Flow for Secured<F> {
             self.inner.deadline()
         }
     }
+}
+
+/// What flows over TLS send as filler: the same for all of them.
+fn common_filler() -> &'static [u8] {
+    static FILLER: LazyLock<Arc<[u8]>> = LazyLock::new(|| filler::filler(MOST_PLAIN));
+    &FILLER
 }
 
 /// The peer ended the connection inside the handshake.

@@ -118,21 +118,21 @@ impl TypedWorkload for Params {
         reach(context.target, job.timing.timeout_ns, &context.sockets)?;
         let (connections, timeout) = (job.connections, job.timing.timeout_ns);
         let sizes = (self.request(), self.response());
-        let (tls, filler) = (self.tls.clients(context)?, secured::filler());
+        let tls = self.tls.clients(context)?;
         workers::client(context, &self.setup(job), move |slot| {
             let tls = tls.of_flow(slot);
             let handshake = Arc::clone(&handshake);
             let flow = Client::new(handshake, slot, connections, sizes, timeout, tls.is_some());
-            Layer::connecting(tls, &filler, flow)
+            Layer::connecting(tls, flow)
         })
     }
 
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let (request, response) = (self.request(), self.response());
-        let (tls, filler) = (self.tls.server(context)?, secured::filler());
+        let tls = self.tls.server(context)?;
         workers::server(context, &self.setup(&context.job), move |_| {
             let flow = Server { left: request, response, counted: false };
-            Layer::accepted(tls.as_ref(), &filler, flow)
+            Layer::accepted(tls.as_ref(), flow)
         })
     }
 

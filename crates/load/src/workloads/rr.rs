@@ -124,14 +124,14 @@ impl TypedWorkload for Params {
             .ok_or_else(|| Fault::input("rr needs an agent at the other end"))?;
         let timeout = context.job.timing.timeout_ns;
         let (request, response, udp) = (self.request(), self.response(), self.udp);
-        let (tls, filler) = (self.tls.clients(context)?, secured::filler());
+        let tls = self.tls.clients(context)?;
         workers::client(context, &self.setup(&context.job), move |flow| {
             let inner = if udp {
                 RrClient::Datagram(DatagramClient::new(request, response, timeout))
             } else {
                 RrClient::Stream(StreamClient::new(request, response, timeout))
             };
-            let inner = Layer::standing(tls.of_flow(flow), timeout, &filler, inner);
+            let inner = Layer::standing(tls.of_flow(flow), timeout, inner);
             Handshake::new(handshake.clone(), flow, udp, timeout, inner)
         })
     }
@@ -139,7 +139,7 @@ impl TypedWorkload for Params {
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let (request, response, udp) = (self.request(), self.response(), self.udp);
         let work = context.server_work_ns;
-        let (tls, filler) = (self.tls.server(context)?, secured::filler());
+        let tls = self.tls.server(context)?;
         workers::server(context, &self.setup(&context.job), move |accepted| {
             let flow = if udp {
                 let server = DatagramServer { request, answer: vec![0; response], work };
@@ -147,7 +147,7 @@ impl TypedWorkload for Params {
             } else {
                 RrServer::Stream(StreamServer { request, response, left: request, work })
             };
-            Layer::accepted(tls.as_ref(), &filler, flow)
+            Layer::accepted(tls.as_ref(), flow)
         })
     }
 

@@ -300,11 +300,11 @@ impl TypedWorkload for Params {
             .clone()
             .ok_or_else(|| Fault::input("stream needs an agent at the other end"))?;
         let (job, stays) = (context.job.clone(), context.stays);
-        let (tls, filler) = (self.tls.clients(context)?, secured::filler());
+        let tls = self.tls.clients(context)?;
         workers::client(context, &self.setup(&context.job), move |flow| {
             let timeout = job.timing.timeout_ns;
             let inner = params.flow(&job, !params.server_sends(flow), true, stays);
-            let inner = Layer::standing(tls.of_flow(flow), timeout, &filler, inner);
+            let inner = Layer::standing(tls.of_flow(flow), timeout, inner);
             Handshake::new(handshake.clone(), flow, false, timeout, inner)
         })
     }
@@ -312,10 +312,10 @@ impl TypedWorkload for Params {
     fn server(&self, context: &Context) -> Result<(Workers, Acceptor), Fault> {
         let params = self.clone();
         let job = context.job.clone();
-        let (tls, filler) = (self.tls.server(context)?, secured::filler());
+        let tls = self.tls.server(context)?;
         workers::server(context, &self.setup(&context.job), move |accepted: &Accepted| {
             let flow = params.flow(&job, accepted.from_server, false, false);
-            Layer::accepted(tls.as_ref(), &filler, flow)
+            Layer::accepted(tls.as_ref(), flow)
         })
     }
 

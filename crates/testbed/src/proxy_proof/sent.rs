@@ -83,7 +83,7 @@ impl Sent {
         // error was an answer, on a connection that stood.
         let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
         let statuses = end.statuses.iter().filter(|(status, _)| is_error(status));
-        // Those of HTTP were answers all the same where a call was refused.
+        // A call that was refused was answered, too, with a status of 200.
         let calls = end.errors.iter().filter(|(reason, _)| is_refused_call(reason));
         let refused: u64 = statuses.chain(calls).map(|(_, count)| *count).sum();
         let connections = Range { least: opened, most: opened + failed.saturating_sub(refused) };

@@ -5,7 +5,7 @@ use crate::http::grpc::CallProgress;
 use crate::http::response::{ResponseEnd, ResponseFlags};
 
 /// An answer.
-pub(super) struct Answer {
+pub(super) struct AnswerProgress {
     status: u16,
     header_bytes: u64,
     body_bytes: u64,
@@ -37,7 +37,7 @@ impl AnswerFields {
     }
 }
 
-impl Answer {
+impl AnswerProgress {
     /// Nothing of it is there.
     pub(super) fn new(is_call: bool) -> Self {
         Self {

@@ -4,6 +4,8 @@ use super::frame::USUAL_WINDOW_BYTES;
 use super::hpack::HpackError;
 use crate::http::credential::Credential;
 
+/// Most bytes of the fields of a request.
+pub(super) const MOST_FIELDS_BYTES: usize = 16 * 1024;
 /// Streams of a stranger's connection at once, at most.
 const STRANGERS_STREAMS: usize = 128;
 

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::answer::{Answer, AnswerFields};
+use super::answer::{AnswerFields, AnswerProgress};
 use super::frame::{
     self, ACK, CONTENT_BYTES, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES,
     MOST_WINDOW_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES, code_name,
@@ -64,7 +64,7 @@ struct Peer {
 struct Stream<T> {
     number: u32,
     value: T,
-    answer: Answer,
+    answer: AnswerProgress,
     /// Bytes of the request's body that were not sent yet.
     unsent: usize,
     send_window: i64,
@@ -163,7 +163,7 @@ impl<T> Connection<T> {
         self.streams.push_back(Stream {
             number,
             value,
-            answer: Answer::new(self.plan.is_call),
+            answer: AnswerProgress::new(self.plan.is_call),
             unsent: self.plan.body.len(),
             send_window: i64::from(self.peer.window_bytes),
             received: 0,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use hopbench_model::Nanos;
 
-use super::bounds::{Farewell, ServingBounds};
+use super::bounds::{Farewell, MOST_FIELDS_BYTES, ServingBounds};
 use super::frame::{
     self, ACK, CONTENT_BYTES, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES,
     MOST_WINDOW_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
@@ -18,8 +18,6 @@ use super::streams::{Streams, Written, widen};
 use crate::http::credential::CREDENTIAL_FIELD;
 use crate::http::{Request, RequestError, Responder};
 
-/// Most bytes of the fields of a request.
-const MOST_FIELDS_BYTES: usize = 16 * 1024;
 /// The longest type of a body that is echoed, bytes.
 const MOST_TYPE_BYTES: usize = 256;
 /// Requests that a peer may take back before they are answered, beyond those that it let be

@@ -3,6 +3,7 @@
 //! Our clients show it among their settings, before any request. A proxy has settings of its own,
 //! and its first request shows it.
 
+use super::bounds::MOST_FIELDS_BYTES;
 use super::frame::{
     self, END_HEADERS, FrameHead, FrameKind, HEAD_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES,
 };
@@ -12,16 +13,13 @@ use crate::http::credential::{CREDENTIAL_FIELD, Credential};
 /// The longest settings that are looked at, bytes.
 const MOST_SETTINGS_BYTES: usize = 1024;
 
-/// Most bytes of the fields of a first request.
-const MOST_FIELDS_BYTES: usize = 16 * 1024;
-
 /// What the first bytes of a connection say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// The settings go on, or the fields of the first request do.
     More,
-    /// The settings are there and show none, and no request has begun: the first one may show it,
-    /// and may wait for the server's settings.
+    /// The settings are there and show none. The first request may show one, and it may come only
+    /// after the server's settings.
     Begun,
     /// They are there, with the credential that they show, if any.
     Credential(Option<Vec<u8>>),

@@ -10,6 +10,7 @@ use hopbench_sys::clock;
 use rustls::{ClientConnection, Error};
 
 use super::client::{AGREED, TlsClient};
+use super::session::agreed;
 use crate::measure::socket_set::SocketSet;
 use crate::worker::dial::{connect, note_preflight, wait_at_most};
 
@@ -42,10 +43,7 @@ pub(crate) fn reach(
         let needed = String::from_utf8_lossy(needed);
         return Err(fault(format!("it does not agree on the protocol {needed} (ALPN)")));
     }
-    let suite = connection.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
-    let version = connection.protocol_version().map(|version| format!("{version:?}"));
-    let agreed: Vec<String> = version.into_iter().chain(suite).collect();
-    notes.note_setting(AGREED, || agreed.join(" "));
+    notes.note_setting(AGREED, || agreed(&connection));
     connection.send_close_notify();
     // It is gone either way.
     let _ = connection.write_tls(&mut stream);

@@ -5,7 +5,7 @@ use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
-use rustls::{HandshakeKind, InvalidMessage};
+use rustls::{CommonState, HandshakeKind, InvalidMessage};
 
 use super::records::{Outgoing, Records};
 use super::side::Side;
@@ -152,13 +152,10 @@ impl Session {
 
     /// The version and the cipher suite that both ends agreed on.
     pub(super) fn agreed(&self) -> String {
-        let (version, suite) = match &self.ends {
-            Ends::Client(client) => (client.protocol_version(), client.negotiated_cipher_suite()),
-            Ends::Server(server) => (server.protocol_version(), server.negotiated_cipher_suite()),
-        };
-        let suite = suite.map(|suite| format!("{:?}", suite.suite()));
-        let version = version.map(|version| format!("{version:?}"));
-        version.into_iter().chain(suite).collect::<Vec<_>>().join(" ")
+        match &self.ends {
+            Ends::Client(client) => agreed(client),
+            Ends::Server(server) => agreed(server),
+        }
     }
 
     /// Whether it goes on with an earlier session.
@@ -169,6 +166,13 @@ impl Session {
         };
         kind == Some(HandshakeKind::Resumed)
     }
+}
+
+/// The version and the cipher suite of a connection.
+pub(super) fn agreed(connection: &CommonState) -> String {
+    let suite = connection.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
+    let version = connection.protocol_version().map(|version| format!("{version:?}"));
+    version.into_iter().chain(suite).collect::<Vec<_>>().join(" ")
 }
 
 /// The result of a step: bytes of what came that are read, and how far the connection is; `None`:

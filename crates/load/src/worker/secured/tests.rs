@@ -272,7 +272,7 @@ fn said(
     chunks: &[usize],
 ) -> Said {
     let mut client = End::new(Layer::client(Some(client), asks));
-    let mut server = End::new(Layer::server(server.clone(), &filler(), answers));
+    let mut server = End::new(Layer::accepted(Some(server), answers));
     pump(&mut client, &mut server, chunks);
     (client, server)
 }
@@ -347,7 +347,7 @@ fn sessions_are_resumed_unless_they_must_not_be() {
 /// What a server says to these bytes, and whether it goes on.
 fn told(bytes: &[u8]) -> (Vec<u8>, bool) {
     let (_, server) = server_of("h.test");
-    let mut server = End::new(Layer::server(server, &filler(), answerer(10, None)));
+    let mut server = End::new(Layer::accepted(Some(&server), answerer(10, None)));
     server.op = Some(server.flow.start(1));
     server.inbox.extend(bytes);
     let mut told = (VecDeque::new(), true);
@@ -399,8 +399,7 @@ fn a_record_that_was_changed_ends_the_connection() {
             TlsClientSettings { version: Some(version), ..settings("h.test", Some(&pem)) };
         let client = settings.client().unwrap();
         let mut client = End::new(Layer::client(Some(&client), asker(10, 50_000, 1)));
-        let mut server =
-            End::new(Layer::server(server.clone(), &filler(), answerer(10, Some(50_000))));
+        let mut server = End::new(Layer::accepted(Some(&server), answerer(10, Some(50_000))));
         client.changed_at = Some(20_000);
         pump(&mut client, &mut server, &[usize::MAX]);
         let why = inner(&client).ended.clone().unwrap().unwrap_err();

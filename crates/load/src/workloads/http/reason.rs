@@ -52,8 +52,8 @@ pub(super) fn of_transfer(error: &Error) -> &'static str {
 }
 
 /// Why an answer is an error; `None`: it is not. An answer that a proxy gave in the server's place
-/// is counted by its status and the proxy's own word for it: `503 UF`. That to a call of gRPC may
-/// have to have so many messages.
+/// is counted by its status and the proxy's own word for it: `503 UF`. `messages` says how many
+/// messages the answer to a call of gRPC should have.
 #[inline]
 pub(super) fn of_answer(end: &ResponseEnd, messages: Option<u32>) -> Option<Reason> {
     if end.status < 400 {
