@@ -8,7 +8,7 @@ HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 PROFILE := $(shell sed -n 's/^PROFILE=//p' scripts/lib.sh)
 BIN := target/$(HOST)/$(PROFILE)/hopbench
 DIST := target/$(HOST)/release/hopbench
-DIST_BYTES := $(shell sed -n 's/^DIST_BYTES=//p' scripts/lib.sh)
+DIST_BYTES := 20000000
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
 .PHONY: help build dist demo test test-quick check fuzz asan bench bench-verdicts cluster-up cluster-down clean

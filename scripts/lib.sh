@@ -4,8 +4,6 @@
 # The Cargo profile of the binary that is demonstrated and tested; the Makefile reads this line,
 # too.
 PROFILE=quick
-# Most bytes of the binary for others; the Makefile reads this line, too.
-DIST_BYTES=20000000
 
 # What comes next, and when it began, in minutes and seconds since the script did.
 step() { printf '\n== %s (at %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
