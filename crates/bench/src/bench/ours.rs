@@ -85,22 +85,37 @@ pub(crate) fn closed_words(connections: u32) -> String {
 /// # Errors
 /// When it fails.
 pub(crate) fn http(bench: &Bench, url: &str, window: &str, words: &str) -> Result<Completed> {
-    bench.run(&bench.ours(End::Client, &http_words(url, window, words)))
+    against_url(bench, "http", url, window, words)
 }
 
-/// Runs `hopbench http` against a target of its own, for a window like `3s`; figures as
+/// Runs a workload against a URL, for a window like `3s`.
+///
+/// # Errors
+/// When it fails.
+pub(crate) fn against_url(
+    bench: &Bench,
+    workload: &str,
+    url: &str,
+    window: &str,
+    words: &str,
+) -> Result<Completed> {
+    bench.run(&bench.ours(End::Client, &with_common(workload, url, window, words)))
+}
+
+/// Runs a workload against a target of its own, for a window like `3s`; figures as
 /// [`Target::account`].
 ///
 /// # Errors
 /// When either program fails or a request did.
 pub(crate) fn against_target(
     bench: &Bench,
+    workload: &str,
     kind: Kind,
     window: &str,
     words: &str,
 ) -> Result<Figures> {
     let target = Target::start(bench, kind)?;
-    let client = http(bench, &target.url(), window, words)?;
+    let client = against_url(bench, workload, &target.url(), window, words)?;
     let record = parse(&client.stdout)?;
     target.account(metric(&record, "requests_per_s")?, client.usage)
 }

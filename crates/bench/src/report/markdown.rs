@@ -16,8 +16,11 @@ pub(crate) fn markdown(report: &SessionResults) -> String {
         let (name, what, commands) = (&row.name, &row.what, row.commands.join("\n"));
         let _ = writeln!(text, "`{name}`: {what}\n\n```\n{commands}\n```\n{}\n", row.note);
     }
-    let (nginx, k6) = (nginx::configuration(), k6::script());
-    let _ = writeln!(text, "nginx.conf:\n\n```\n{nginx}```\n\nk6.js:\n\n```\n{k6}```\n</details>");
+    let nginx = [("nginx.conf", nginx::configuration())];
+    for (name, file) in nginx.into_iter().chain(k6::scripts()) {
+        let _ = writeln!(text, "{name}:\n\n```\n{file}```\n");
+    }
+    let _ = writeln!(text, "</details>");
     text
 }
 

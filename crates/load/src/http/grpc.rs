@@ -12,8 +12,10 @@ mod to_send;
 
 pub use self::call::CallEnd;
 pub(crate) use self::call::CallProgress;
-pub(crate) use self::echo::{CLIENT_STREAM, EchoRequest, HEALTH, SERVER_STREAM, UNARY};
-pub(crate) use self::messages::{framed, is_compressed, messages};
+pub(crate) use self::echo::{
+    BIDI_STREAM, CLIENT_STREAM, EchoRequest, HEALTH, SERVER_STREAM, UNARY,
+};
+pub(crate) use self::messages::{first_bytes, framed, is_compressed, messages};
 pub(crate) use self::status::{
     DEADLINE_EXCEEDED, INTERNAL, INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED, reason,
 };

@@ -111,12 +111,16 @@ impl MultiplexedTarget {
         }
         let moved = self.serving.take_moved();
         self.go_on_reading(bytes.len(), was_inside && !moved, now);
+        self.work(now).unwrap_or_else(|| self.go_on(now, out))
+    }
+
+    /// Decides about the requests that are to be answered; what they cost ahead of their answers.
+    fn work(&mut self, now: Nanos) -> Option<Op> {
         let begun = self.decide(now);
-        if begun > 0 && self.settings.work_ns > 0 {
+        (begun > 0 && self.settings.work_ns > 0).then(|| {
             self.state = State::Working;
-            return Op::Spin(now + self.settings.work_ns * begun);
-        }
-        self.go_on(now, out)
+            Op::Spin(now + self.settings.work_ns * begun)
+        })
     }
 
     /// So many bytes came, of what `was_under_way` or of something else.
@@ -134,7 +138,7 @@ impl MultiplexedTarget {
         }
     }
 
-    /// Decides when the requests that are complete are answered; how many there were.
+    /// Decides when the requests that are due are answered; how many there were.
     fn decide(&mut self, now: Nanos) -> u64 {
         let mut begun = 0;
         while let Some((number, request, is_refused)) = self.serving.next_request() {
@@ -151,10 +155,8 @@ impl MultiplexedTarget {
         begun
     }
 
-    /// Writes what is due, and what the windows allow of it.
-    fn go_on(&mut self, now: Nanos, out: &Recorder) -> Op {
-        let is_bounded = self.share.is_bounded();
-        let ahead = if is_bounded { STRANGERS_AHEAD_BYTES } else { AHEAD_BYTES };
+    /// Begins the answers that are due, as far as there is room for them.
+    fn answer_due(&mut self, ahead: usize, now: Nanos) {
         while let Some(Reverse((due, number))) = self.delayed.peek().copied()
             && due <= now
             && self.serving.outgoing().len() < ahead
@@ -162,7 +164,24 @@ impl MultiplexedTarget {
             self.delayed.pop();
             self.serving.answer(number, &mut self.responder, now);
         }
-        self.serving.write(&self.settings.filler, ahead);
+    }
+
+    /// Writes what is due, and what the windows allow of it.
+    fn go_on(&mut self, now: Nanos, out: &Recorder) -> Op {
+        let is_bounded = self.share.is_bounded();
+        let ahead = if is_bounded { STRANGERS_AHEAD_BYTES } else { AHEAD_BYTES };
+        loop {
+            self.answer_due(ahead, now);
+            self.serving.write(&self.settings.filler, ahead);
+            if !self.serving.take_turned() {
+                break;
+            }
+            // The client has the next word on a stream, or has had it already.
+            self.until.read = now + self.settings.timeouts.body_ns;
+            if let Some(op) = self.work(now) {
+                return op;
+            }
+        }
         let completed = self.serving.take_completed();
         out.count(Counter::Completed, completed);
         if is_bounded {

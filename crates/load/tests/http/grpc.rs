@@ -1,6 +1,6 @@
 //! `grpc` against our own target, on every engine.
 
-use hopbench_model::{Counter, EngineKind, Job, SECOND, Schedule};
+use hopbench_model::{Counter, EngineKind, Job, LatencyKind, SECOND, Schedule};
 use hopbench_sys::clock;
 use serde_json::{Value, json};
 
@@ -79,6 +79,21 @@ fn messages_of_streams_are_counted() {
 }
 
 #[test]
+fn each_message_waits_for_the_answer_to_the_one_before() {
+    for mut job in engines(&job(&json!({"messages": 5, "ping_pong": true, "size": "2000B"}))) {
+        job.params["streams"] = json!(streams(&job));
+        let seen = agree(Ours::start(), &job, "/?size=1000&delay=2ms");
+        let figures = seen.figures();
+        assert_eq!(figures.metrics["response_messages"], 5.0);
+        assert_eq!(figures.metrics["response_body_bytes"], 5.0 * 1008.0);
+        assert!(seen.latency(LatencyKind::Service).min() >= 10 * MS, "{}", job.engine);
+    }
+    let params = json!({"messages": 1, "ping_pong": true, "tls": true, "insecure_tls": true});
+    let seen = agree(Ours::over_tls(), &job(&params), "/");
+    assert_eq!(seen.figures().metrics["response_messages"], 1.0);
+}
+
+#[test]
 fn a_rate_is_kept() {
     let mut paced =
         Job { schedule: Schedule::Rate(1000.0), connections: 2, ..job(&json!({"streams": 16})) };
@@ -122,5 +137,5 @@ fn the_server_is_told_how_long_a_call_may_take() {
     assert!((5..=25).contains(&errors), "{errors}");
     // Half of the time is enough.
     let seen = agree(Ours::start(), &Job { connections: 4, ..job }, "/?delay=10ms");
-    assert!(seen.latency(hopbench_model::LatencyKind::Service).min() >= 10 * MS);
+    assert!(seen.latency(LatencyKind::Service).min() >= 10 * MS);
 }

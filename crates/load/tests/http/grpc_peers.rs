@@ -130,6 +130,52 @@ fn our_target_answers_the_client_of_a_library() {
     ours.stop();
 }
 
+/// Sends a message to our target when the one before is answered; the lengths of the payloads.
+fn talk(address: SocketAddr, sizes: &[u32]) -> Vec<usize> {
+    runtime().block_on(async {
+        let tcp = TcpStream::connect(address).await.unwrap();
+        let (client, connection) = h2::client::handshake(tcp).await.unwrap();
+        tokio::spawn(async move { drop(connection.await) });
+        let mut client = client.ready().await.unwrap();
+        let request = Request::post(format!("http://{address}/hopbench.v1.Echo/BidiStream"))
+            .header("content-type", "application/grpc")
+            .header("te", "trailers")
+            .body(())
+            .unwrap();
+        let (response, mut to) = client.send_request(request, false).unwrap();
+        let (mut response, mut from) = (Some(response), None);
+        let mut answers = Vec::new();
+        for size in sizes {
+            let asked = EchoRequest { response_bytes: *size, ..EchoRequest::default() };
+            to.send_data(framed(&asked), false).unwrap();
+            if let Some(head) = response.take() {
+                from = Some(head.await.unwrap().into_body());
+            }
+            let body = from.as_mut().unwrap();
+            let mut all = Vec::new();
+            let expected = framed(&EchoResponse { payload: vec![0; *size as usize] }).len();
+            while all.len() < expected {
+                let chunk = body.data().await.unwrap().unwrap();
+                body.flow_control().release_capacity(chunk.len()).unwrap();
+                all.extend_from_slice(&chunk);
+            }
+            answers.extend(messages::<EchoResponse>(&all).iter().map(|it| it.payload.len()));
+        }
+        to.send_data(Bytes::new(), true).unwrap();
+        let mut body = from.unwrap();
+        assert!(body.data().await.is_none());
+        assert_eq!(body.trailers().await.unwrap().unwrap()["grpc-status"], "0");
+        answers
+    })
+}
+
+#[test]
+fn our_target_answers_each_message_of_a_library() {
+    let ours = Ours::start();
+    assert_eq!(talk(ours.address, &[1, 300_000, 0, 17]), [1, 300_000, 0, 17]);
+    ours.stop();
+}
+
 /// A server of a library for one test.
 struct Peer {
     address: SocketAddr,

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, Peer};
 use crate::lab::End;
 use crate::process::Usage;
+
+/// The name of [`write_service`]'s file.
+pub(super) const SERVICE_FILE: &str = "echo.proto";
 
 /// A way of running a program that makes HTTP requests.
 #[derive(Debug)]
@@ -35,6 +38,23 @@ pub(crate) struct Load {
     pub(crate) per_s: u64,
     /// Whole seconds.
     pub(crate) seconds: u32,
+}
+
+impl Load {
+    /// The server, as `host:port`.
+    pub(crate) fn server(&self) -> &str {
+        let behind = self.url.split_once("://").map_or(&self.url[..], |(_, behind)| behind);
+        behind.split('/').next().unwrap_or_default()
+    }
+}
+
+/// The service of our target in a file, for generators that read it.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write_service(scratch: &Path) -> Result<()> {
+    let service = include_str!("../../../../../docs/echo.proto");
+    std::fs::write(scratch.join(SERVICE_FILE), service).context(SERVICE_FILE)
 }
 
 /// One run at the client's end, on the client's CPU: the requests answered a second, by its own

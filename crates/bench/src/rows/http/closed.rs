@@ -58,7 +58,7 @@ pub(crate) fn row(
         ),
         ours: Box::new(move |bench| {
             let words = ours::closed_words(connections) + words;
-            ours::against_target(bench, target, &bench.time(), &words)
+            ours::against_target(bench, "http", target, &bench.time(), &words)
         }),
         theirs: Some(Box::new(move |bench| {
             generator::alone(bench, generator, target, connections, 0)

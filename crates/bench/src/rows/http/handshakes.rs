@@ -29,7 +29,7 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
         ours: Box::new(|bench| {
             let words = ours::closed_words(CONNECTIONS)
                 + " --insecure-tls --tls-version 1.3 --no-keep-alive --no-tls-resumption";
-            ours::against_target(bench, Kind::NginxTls, &bench.time(), &words)
+            ours::against_target(bench, "http", Kind::NginxTls, &bench.time(), &words)
         }),
         theirs: Some(Box::new(move |bench| {
             generator::alone(bench, generator, Kind::NginxTls, CONNECTIONS, 0)

@@ -1,12 +1,10 @@
 //! The client's CPU at a constant rate.
 
-use std::time::Duration;
-
 use hopbench_model::Pacing;
 
-use super::{client_cpu, needs, requests};
+use super::{client_cpu, needs, requests, window_beside};
 use crate::bench::target::Kind;
-use crate::bench::{WARMUP, ours};
+use crate::bench::ours;
 use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
@@ -39,8 +37,8 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
         ),
         ours: Box::new(|bench| {
             let words = ours::rate_words(CONNECTIONS, PER_S, Pacing::Sleep);
-            let window = format!("{}ms", window_beside(bench.window()).as_millis());
-            ours::against_target(bench, Kind::Nginx, &window, &words)
+            let window = window_beside(bench);
+            ours::against_target(bench, "http", Kind::Nginx, &window, &words)
         }),
         theirs: Some(Box::new(|bench| {
             generator::alone(bench, generator, Kind::Nginx, CONNECTIONS, PER_S)
@@ -48,20 +46,3 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
     }
 }
 
-/// The window of ours that ends with a peer's load of this length: the warm-up is a part of it.
-fn window_beside(load: Duration) -> Duration {
-    load.saturating_sub(WARMUP)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ours_sends_as_long_as_a_peer() {
-        for seconds in [1, 3] {
-            let load = Duration::from_secs(seconds);
-            assert_eq!(window_beside(load) + WARMUP, load);
-        }
-    }
-}

@@ -41,7 +41,9 @@ pub(crate) fn alone(pacing: Pacing, goals: &'static [Goal]) -> Row {
         needs: Kind::Nginx.needs().to_vec(),
         goals,
         note: PLACE.to_owned(),
-        ours: Box::new(move |bench| ours(bench, pacing)),
+        ours: Box::new(move |bench| {
+            ours(bench, "http", Kind::Nginx, PER_S, &ours::rate_words(CONNECTIONS, PER_S, pacing))
+        }),
         theirs: None,
     }
 }
@@ -66,15 +68,21 @@ pub(crate) fn beside(generator: &'static Generator) -> Row {
     }
 }
 
-fn ours(bench: &Bench, pacing: Pacing) -> Result<Figures> {
-    let target = Target::start(bench, Kind::Nginx)?;
-    let words = ours::rate_words(CONNECTIONS, PER_S, pacing);
-    let client = ours::http(bench, &target.url(), &bench.time(), &words)?;
+/// The figures of ours at a rate.
+pub(crate) fn ours(
+    bench: &Bench,
+    workload: &str,
+    kind: Kind,
+    per_s: u64,
+    words: &str,
+) -> Result<Figures> {
+    let target = Target::start(bench, kind)?;
+    let client = ours::against_url(bench, workload, &target.url(), &bench.time(), words)?;
     target.stop()?;
     let record = ours::parse(&client.stdout)?;
     Ok(Figures::from([
         // Not `requests_per_s`, which is the due rate while both agree within 1 %.
-        ("achieved_share", ours::metric(&record, "completed_per_s")? / PER_S as f64),
+        ("achieved_share", ours::metric(&record, "completed_per_s")? / per_s as f64),
         // A metric that does not apply is absent.
         ("unsent", record.metrics.get("unsent").copied().unwrap_or(0.0)),
         ("lateness_p99_ns", ours::latency(&record, "lateness_ns")?.p99 as f64),

@@ -47,6 +47,11 @@ impl CallProgress {
         }
     }
 
+    /// Messages that are all there.
+    pub(crate) fn messages(&self) -> u32 {
+        self.messages
+    }
+
     /// The server said the status.
     pub(crate) fn ends_with(&mut self, status: u32) {
         self.status = Some(status);

@@ -11,6 +11,8 @@ pub(crate) const UNARY: &str = "/hopbench.v1.Echo/Unary";
 pub(crate) const SERVER_STREAM: &str = "/hopbench.v1.Echo/ServerStream";
 /// Several requests, one response.
 pub(crate) const CLIENT_STREAM: &str = "/hopbench.v1.Echo/ClientStream";
+/// A response to each request, as soon as it is there.
+pub(crate) const BIDI_STREAM: &str = "/hopbench.v1.Echo/BidiStream";
 /// Whether the server is well, as every server may answer it.
 pub(crate) const HEALTH: &str = "/grpc.health.v1.Health/Check";
 

@@ -14,6 +14,17 @@ pub(crate) fn framed(message: &[u8]) -> Vec<u8> {
     [&prefix(message.len())[..], message].concat()
 }
 
+/// How long the first message of a body is with its prefix; `None`: it is not all there. One that is
+/// compressed ends with its prefix: nobody reads it.
+pub(crate) fn first_bytes(body: &[u8]) -> Option<usize> {
+    let ([flag, length @ ..], behind) = body.split_first_chunk::<PREFIX_BYTES>()?;
+    if *flag != 0 {
+        return Some(PREFIX_BYTES);
+    }
+    let length = u32::from_be_bytes(*length) as usize;
+    (length <= behind.len()).then_some(PREFIX_BYTES + length)
+}
+
 /// Whether a message of a body is compressed.
 pub(crate) fn is_compressed(mut body: &[u8]) -> bool {
     while let Some((_, behind)) = split(body) {
@@ -46,6 +57,18 @@ fn split(body: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_message_is_found_when_it_is_all_there() {
+        let body = [framed(b"ab"), framed(b"c")].concat();
+        for length in 0..7 {
+            assert_eq!(first_bytes(&body[..length]), None, "{length}");
+        }
+        assert_eq!(first_bytes(&body[..7]), Some(7));
+        assert_eq!(first_bytes(&body), Some(7));
+        assert_eq!(first_bytes(&[1, 0, 0, 0, 9]), Some(5));
+        assert_eq!(first_bytes(&[0, 255, 255, 255, 255, 1]), None);
+    }
 
     #[test]
     fn the_messages_of_a_body_are_found() {

@@ -55,6 +55,11 @@ impl AnswerProgress {
         self.status > 0
     }
 
+    /// Messages of gRPC that are all there.
+    pub(super) fn messages(&self) -> u32 {
+        self.call.as_ref().map_or(0, CallProgress::messages)
+    }
+
     /// A part of its body came, in a frame with so many bytes of content.
     pub(super) fn body(&mut self, body: &[u8], content_bytes: usize) {
         self.body_bytes += body.len() as u64;

@@ -67,8 +67,22 @@ struct Stream<T> {
     answer: AnswerProgress,
     /// Bytes of the request's body that were not sent yet.
     unsent: usize,
+    /// How often the body is sent again.
+    turns_left: u32,
     send_window: i64,
     received: u32,
+}
+
+impl<T> Stream<T> {
+    /// Whether a part of its body is to be sent now; the body again if that was answered.
+    fn has_unsent(&mut self, plan: &ConnectionPlan) -> bool {
+        let sent = plan.turns.saturating_sub(self.turns_left);
+        if self.unsent == 0 && self.turns_left > 0 && self.answer.messages() >= sent {
+            self.turns_left -= 1;
+            self.unsent = plan.body.len();
+        }
+        self.unsent > 0
+    }
 }
 
 impl<T> std::fmt::Debug for Connection<T> {
@@ -165,6 +179,7 @@ impl<T> Connection<T> {
             value,
             answer: AnswerProgress::new(self.plan.is_call),
             unsent: self.plan.body.len(),
+            turns_left: self.plan.turns.saturating_sub(1),
             send_window: i64::from(self.peer.window_bytes),
             received: 0,
         });
@@ -324,9 +339,14 @@ impl<T> Connection<T> {
         stream.received += head.length as u32;
         if head.has(END_STREAM) {
             self.complete(at);
-        } else if stream.received >= self.plan.window_bytes / 2 {
+            return Ok(());
+        }
+        if stream.received >= self.plan.window_bytes / 2 {
             let (number, bytes) = (stream.number, std::mem::take(&mut stream.received));
             frame::write(FrameKind::WindowUpdate, 0, number, &bytes.to_be_bytes(), self.out.tail());
+        }
+        if stream.turns_left > 0 {
+            self.write_body(at);
         }
         Ok(())
     }
@@ -353,7 +373,7 @@ impl<T> Connection<T> {
 
     fn complete(&mut self, at: usize) {
         let Some(stream) = self.streams.remove(at) else { return };
-        if stream.unsent > 0 {
+        if stream.unsent > 0 || stream.turns_left > 0 {
             // The rest of the request is not wanted.
             let cancel = 8_u32.to_be_bytes();
             frame::write(FrameKind::Reset, 0, stream.number, &cancel, self.out.tail());
@@ -433,7 +453,7 @@ impl<T> Connection<T> {
     /// Writes as much of a request's body as the windows allow.
     fn write_body(&mut self, at: usize) {
         let stream = &mut self.streams[at];
-        while stream.unsent > 0 && self.out.unsent().len() < MOST_AHEAD_BYTES {
+        while stream.has_unsent(&self.plan) && self.out.unsent().len() < MOST_AHEAD_BYTES {
             let window = self.send_window.min(stream.send_window).max(0) as usize;
             let part = stream.unsent.min(window).min(self.peer.content_bytes);
             if part == 0 {
@@ -443,7 +463,8 @@ impl<T> Connection<T> {
             stream.unsent -= part;
             self.send_window -= part as i64;
             stream.send_window -= part as i64;
-            let ends = if stream.unsent == 0 { END_STREAM } else { 0 };
+            let is_last = stream.unsent == 0 && stream.turns_left == 0;
+            let ends = if is_last { END_STREAM } else { 0 };
             let content = &self.plan.body[from..from + part];
             frame::write(FrameKind::Data, ends, stream.number, content, self.out.tail());
         }

@@ -7,8 +7,10 @@ use crate::http::credential::Credential;
 pub struct ConnectionPlan {
     /// The fields of a request.
     pub fields: Vec<(String, String)>,
-    /// Its body.
+    /// Its body, or one of its messages.
     pub body: Box<[u8]>,
+    /// How often the body is sent: again when a message of gRPC answered the one before.
+    pub turns: u32,
     /// Whether answers have no body.
     pub is_head: bool,
     /// Whether requests are calls of gRPC.

@@ -14,7 +14,7 @@ use super::frame::{
 };
 use super::hpack::HpackDecoder;
 use super::outbox::Outbox;
-use super::streams::{Streams, Written, widen};
+use super::streams::{Stream, Streams, Written, widen};
 use crate::http::credential::CREDENTIAL_FIELD;
 use crate::http::{Request, RequestError, Responder};
 
@@ -48,7 +48,8 @@ pub struct Serving {
     streams: Streams,
     /// The highest number of a stream so far.
     last: u32,
-    complete: VecDeque<u32>,
+    /// Streams that are to be answered.
+    due: VecDeque<u32>,
     /// Bytes of bodies that came and that the client was not given back yet.
     received: u32,
     /// A block of fields that is not complete: its stream, and whether the message ends with it.
@@ -60,6 +61,7 @@ pub struct Serving {
     /// Whether any request showed what it has to.
     is_known: bool,
     completed: u64,
+    has_turned: bool,
 }
 
 impl std::fmt::Debug for Serving {
@@ -94,7 +96,7 @@ impl Serving {
             out: Outbox::new(out),
             streams: Streams::new(),
             last: 0,
-            complete: VecDeque::new(),
+            due: VecDeque::new(),
             received: 0,
             block: None,
             fragments: Vec::new(),
@@ -102,6 +104,7 @@ impl Serving {
             idle_frames: 0,
             has_moved: false,
             completed: 0,
+            has_turned: false,
         }
     }
 
@@ -169,6 +172,11 @@ impl Serving {
     /// Answers whose last frame was written since this was asked.
     pub fn take_completed(&mut self) -> u64 {
         std::mem::take(&mut self.completed)
+    }
+
+    /// Whether a message of several was answered since this was asked.
+    pub fn take_turned(&mut self) -> bool {
+        std::mem::take(&mut self.has_turned)
     }
 
     /// The bytes to be sent.
@@ -334,10 +342,11 @@ impl Serving {
         if stream.refused.is_none() {
             stream.request.add(body);
         }
-        if head.has(END_STREAM) {
-            stream.is_complete = true;
-            self.complete.push_back(head.stream);
-        } else if stream.received >= self.bounds.window_bytes / 2 {
+        stream.is_complete = head.has(END_STREAM);
+        if stream.is_due() {
+            self.due.push_back(head.stream);
+        }
+        if !stream.is_complete && stream.received >= self.bounds.window_bytes / 2 {
             let bytes = std::mem::take(&mut stream.received).to_be_bytes();
             frame::write(FrameKind::WindowUpdate, 0, head.stream, &bytes, self.out.tail());
         }
@@ -384,7 +393,7 @@ impl Serving {
                 return Err(Farewell::Protocol);
             }
             stream.is_complete = true;
-            self.complete.push_back(number);
+            self.push_due(number);
             return Ok(());
         }
         self.last = number;
@@ -401,10 +410,15 @@ impl Serving {
         self.moved();
         self.is_known |= shown;
         self.streams.open(number, request, ends, shown);
-        if ends {
-            self.complete.push_back(number);
-        }
+        self.push_due(number);
         Ok(())
+    }
+
+    /// A stream that is to be answered now waits for its turn.
+    fn push_due(&mut self, number: u32) {
+        if self.streams.get(number).is_some_and(Stream::is_due) {
+            self.due.push_back(number);
+        }
     }
 
     fn settings(&mut self, head: FrameHead, content: &[u8]) -> Result<(), Farewell> {
@@ -449,9 +463,10 @@ impl Serving {
         widen(window, i64::from(more)).ok_or(Farewell::FlowControl)
     }
 
-    /// The next request that is complete: its stream, itself, and whether it is refused.
+    /// The next request that is to be answered: its stream, itself, and whether it is refused. It is
+    /// complete, or its next message is.
     pub fn next_request(&mut self) -> Option<(u32, &Request, bool)> {
-        while let Some(number) = self.complete.pop_front() {
+        while let Some(number) = self.due.pop_front() {
             if self.streams.get(number).is_some() {
                 let stream = self.streams.get(number)?;
                 return Some((number, &stream.request, stream.refused.is_some()));
@@ -481,9 +496,16 @@ impl Serving {
 
     fn wrote(&mut self, written: Written) {
         self.moved();
-        if let Written::Last(is_known) = written {
-            self.completed += u64::from(is_known);
-            self.taken_back = self.taken_back.saturating_sub(1);
+        match written {
+            Written::Last(is_known) => {
+                self.completed += u64::from(is_known);
+                self.taken_back = self.taken_back.saturating_sub(1);
+            }
+            Written::Turn(number) => {
+                self.has_turned = true;
+                self.push_due(number);
+            }
+            Written::Nothing | Written::Part => {}
         }
     }
 }

@@ -44,6 +44,17 @@ pub(super) struct Stream {
     pub(super) received: u32,
     /// Bytes of the body, those that were dropped among them.
     pub(super) body_bytes: usize,
+    /// Where each message of the request has an answer of its own.
+    turns: Option<Turns>,
+}
+
+/// The turns of a call whose messages are answered one by one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turns {
+    /// A message, or the end of the request, waits for its answer.
+    is_waiting: bool,
+    /// Whether the head of the answer was written.
+    has_head: bool,
 }
 
 /// What is left of an answer's content.
@@ -61,6 +72,8 @@ enum Answer {
 pub(super) enum Written {
     Nothing,
     Part,
+    /// The answer to one of several messages, of this stream.
+    Turn(u32),
     /// The last of an answer; whether its request had shown what it has to.
     Last(bool),
 }
@@ -83,7 +96,7 @@ impl Streams {
 
     /// Whether a request is not all there.
     pub(super) fn has_part(&self) -> bool {
-        self.list.iter().any(|stream| !stream.is_complete)
+        self.list.iter().any(|stream| !stream.is_complete && !stream.is_waiting())
     }
 
     /// Bytes that requests hold.
@@ -132,6 +145,7 @@ impl Streams {
         is_known: bool,
     ) {
         self.list.push(Stream {
+            turns: request.is_bidirectional().then(Turns::default),
             number,
             request,
             is_known,
@@ -194,12 +208,21 @@ impl Streams {
         };
         let answer = stream.content(&decision);
         let call = decision.call;
-        write_head(number, &decision, &stream.request, answer.is_none(), out);
+        match (stream.turns, call) {
+            (Some(Turns { has_head: true, .. }), Some(call)) if answer.is_none() => {
+                write_trailers(number, call, out);
+            }
+            (Some(Turns { has_head: true, .. }), _) => {}
+            _ => write_head(number, &decision, &stream.request, answer.is_none(), out),
+        }
         if answer.is_none() {
             return self.answered(at);
         }
         let stream = &mut self.list[at];
-        if !matches!(answer, Some(Answer::Echo(_))) {
+        if let Some(turns) = &mut stream.turns {
+            turns.has_head = true;
+            stream.body_bytes = stream.body_bytes.saturating_sub(stream.request.drop_message());
+        } else if !matches!(answer, Some(Answer::Echo(_))) {
             stream.request.drop_body();
         }
         (stream.answer, stream.call) = (answer, call);
@@ -222,14 +245,19 @@ impl Streams {
         for step in 0..self.list.len() {
             let at = (begin + step) % self.list.len();
             let Some(is_last) = self.write_part(at, filler, out) else { continue };
+            let goes_on = is_last && self.list[at].begins_next_turn();
             // The one behind it takes its place.
-            self.next_turn = if is_last { at } else { at + 1 };
-            return if is_last { self.answered(at) } else { Written::Part };
+            self.next_turn = if is_last && !goes_on { at } else { at + 1 };
+            return match is_last {
+                true if goes_on => Written::Turn(self.list[at].number),
+                true => self.answered(at),
+                false => Written::Part,
+            };
         }
         Written::Nothing
     }
 
-    /// Writes a frame of one stream; whether it is the last, if there was one.
+    /// Writes a frame of one stream; whether it is the last of an answer, if there was one.
     fn write_part(&mut self, at: usize, filler: &[u8], out: &mut Vec<u8>) -> Option<bool> {
         let stream = &mut self.list[at];
         let window = self.window.min(stream.window).max(0) as usize;
@@ -237,6 +265,7 @@ impl Streams {
         let answer = stream.answer.as_mut().filter(|_| most > 0)?;
         let (mut length, mut is_last) = (0, false);
         let has_trailers = stream.call.is_some();
+        let is_over = stream.turns.is_none() || stream.has_all_answered();
         frame::write_with(FrameKind::Data, stream.number, out, |out| {
             (length, is_last) = match answer {
                 Answer::Filler(left) => {
@@ -254,7 +283,7 @@ impl Streams {
         });
         self.window -= length as i64;
         stream.window -= length as i64;
-        if let Some(call) = stream.call.filter(|_| is_last) {
+        if let Some(call) = stream.call.filter(|_| is_last && is_over) {
             write_trailers(stream.number, call, out);
         }
         Some(is_last)
@@ -262,6 +291,35 @@ impl Streams {
 }
 
 impl Stream {
+    /// Whether it is to be answered now. It waits for that from here on.
+    pub(super) fn is_due(&mut self) -> bool {
+        let Some(turns) = &mut self.turns else { return self.is_complete };
+        let is_refused = self.refused.is_some();
+        let has_turn = self.is_complete || is_refused || self.request.has_message();
+        let is_due = !turns.is_waiting && has_turn;
+        turns.is_waiting |= is_due;
+        is_due
+    }
+
+    /// Whether one of its messages, or its end, waits for an answer.
+    fn is_waiting(&self) -> bool {
+        self.turns.is_some_and(|turns| turns.is_waiting)
+    }
+
+    /// Whether the client has sent its last message and all of them have an answer.
+    fn has_all_answered(&self) -> bool {
+        self.is_complete && self.request.body().is_empty()
+    }
+
+    /// An answer is written. Whether more of them follow on this stream.
+    fn begins_next_turn(&mut self) -> bool {
+        let is_over = self.has_all_answered();
+        let Some(turns) = self.turns.as_mut().filter(|_| !is_over) else { return false };
+        turns.is_waiting = false;
+        (self.answer, self.call) = (None, None);
+        true
+    }
+
     /// The content of its answer, if there is any.
     fn content(&self, decision: &Decision<'_>) -> Option<Answer> {
         let content = decision.content;

@@ -7,7 +7,10 @@ use proptest::prelude::*;
 use super::frame::{self, END_HEADERS, END_STREAM, FrameKind, Setting, code_name};
 use super::hpack::write_plain;
 use super::{Connection, ConnectionPlan, Farewell, Heard, PREFACE, Serving, ServingBounds};
-use crate::http::grpc::{EchoRequest, SERVER_STREAM};
+use crate::http::grpc::{
+    BIDI_STREAM, EchoRequest, INTERNAL, INVALID_ARGUMENT, RESOURCE_EXHAUSTED, SERVER_STREAM,
+    UNIMPLEMENTED,
+};
 use crate::http::{CallEnd, Credential, Responder};
 
 const FILLER: [u8; 5000] = [b'x'; 5000];
@@ -24,6 +27,7 @@ fn plan(target: &str, body: usize, streams: usize, window_bytes: u32) -> Arc<Con
     ];
     Arc::new(ConnectionPlan {
         is_call: false,
+        turns: 1,
         fields: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         body: vec![b'b'; body].into(),
         is_head: false,
@@ -46,11 +50,15 @@ fn of_trial() -> ServingBounds {
 /// The server's part: it answers what is complete.
 fn serve(server: &mut Serving, responder: &mut Responder, bytes: &[u8]) -> Result<(), Farewell> {
     let read = server.receive(bytes);
-    while let Some((number, ..)) = server.next_request() {
-        server.answer(number, responder, 0);
+    loop {
+        while let Some((number, ..)) = server.next_request() {
+            server.answer(number, responder, 0);
+        }
+        server.write(&FILLER, 64 * 1024);
+        if !server.take_turned() {
+            return read;
+        }
     }
-    server.write(&FILLER, 64 * 1024);
-    read
 }
 
 /// Asks so many times, over a connection that carries `cuts` bytes at a time; the status and the
@@ -89,32 +97,72 @@ fn asked(plan: &Arc<ConnectionPlan>, times: usize, cuts: &[usize]) -> Vec<(u16, 
     panic!("{} of {times} answers", got.len());
 }
 
+/// Calls a method, whose answer comes through a window of so many bytes: how the call ends.
+fn called(method: &str, body: Vec<u8>, turns: u32, window: u32) -> CallEnd {
+    let mut plan = ConnectionPlan::clone(&plan(method, 0, 1, window));
+    plan.fields[0].1 = "POST".to_owned();
+    plan.fields.push(("content-type".to_owned(), "application/grpc+proto".to_owned()));
+    (plan.is_call, plan.body, plan.turns) = (true, body.into(), turns);
+    let mut client = Connection::new(Arc::new(plan));
+    let mut server = Serving::new(of_trial());
+    let mut responder = Responder::default();
+    client.ask(());
+    let heard = (0..200_000).find_map(|_| {
+        let bytes = client.outgoing().to_vec();
+        client.sent(bytes.len());
+        serve(&mut server, &mut responder, &bytes).unwrap();
+        let bytes = server.outgoing().to_vec();
+        server.sent(bytes.len());
+        client.receive(&bytes).unwrap();
+        client.heard()
+    });
+    let Some(Heard::Answer((), end)) = heard else { panic!("{method}, {window}: {heard:?}") };
+    assert_eq!((end.status, server.open()), (200, 0), "{method}, {window}");
+    end.call.unwrap()
+}
+
 /// Whatever a window lets through at once, whole messages and their trailers arrive.
 #[test]
 fn an_answer_of_grpc_fits_through_any_window() {
     for (window, count, payload_bytes) in [(1, 2, 7), (3, 1, 300), (6, 3, 0), (16_384, 3, 20_000)] {
         let call = EchoRequest { response_bytes: payload_bytes, count, ..EchoRequest::default() };
-        let mut plan = ConnectionPlan::clone(&plan(SERVER_STREAM, 0, 1, window));
-        plan.fields[0].1 = "POST".to_owned();
-        plan.fields.push(("content-type".to_owned(), "application/grpc+proto".to_owned()));
-        (plan.is_call, plan.body) = (true, call.message(b"payload").into());
-        let mut client = Connection::new(Arc::new(plan));
-        let mut server = Serving::new(of_trial());
-        let mut responder = Responder::default();
-        client.ask(());
-        let heard = (0..200_000).find_map(|_| {
-            let bytes = client.outgoing().to_vec();
-            client.sent(bytes.len());
-            serve(&mut server, &mut responder, &bytes).unwrap();
-            let bytes = server.outgoing().to_vec();
-            server.sent(bytes.len());
-            client.receive(&bytes).unwrap();
-            client.heard()
-        });
-        let Some(Heard::Answer((), end)) = heard else { panic!("{window}: {heard:?}") };
-        let call = CallEnd { status: Some(0), messages: count, is_whole: true };
-        assert_eq!((end.status, end.call), (200, Some(call)), "{window}");
+        let end = called(SERVER_STREAM, call.message(b"payload"), 1, window);
+        let expected = CallEnd { status: Some(0), messages: count, is_whole: true };
+        assert_eq!(end, expected, "{window}");
+        let call = EchoRequest { count: 0, ..call };
+        let end = called(BIDI_STREAM, call.message(b"payload"), count, window);
+        assert_eq!(end, expected, "{window}, message by message");
     }
+}
+
+/// Messages that come before the one ahead of them is answered wait for their turn.
+#[test]
+fn messages_are_answered_one_by_one() {
+    let asks = |status| EchoRequest { response_bytes: 9, status, ..EchoRequest::default() };
+    let (one, ill) = (asks(0).message(&[1; 300]), asks(5).message(b""));
+    let cut = &one[..one.len() - 1];
+    for (body, status, messages) in [
+        (one.repeat(3), 0, 3),
+        (one.repeat(5000), 0, 5000),
+        ([&one[..], &ill, &one].concat(), 5, 1),
+        ([&one[..], cut].concat(), INTERNAL, 1),
+        ([&one[..], &[1, 0, 0, 0, 9]].concat(), UNIMPLEMENTED, 1),
+        ([&one[..], &[0, 0, 0, 0, 1, 0xff]].concat(), INVALID_ARGUMENT, 1),
+    ] {
+        let expected = CallEnd { status: Some(status), messages, is_whole: true };
+        assert_eq!(called(BIDI_STREAM, body, 1, 65_535), expected);
+    }
+}
+
+/// All of a stream may be longer than a body may; a message may not.
+#[test]
+fn a_message_is_no_longer_than_a_body() {
+    let message = |bytes: u64| EchoRequest::default().message(&vec![1; bytes as usize]);
+    let end = called(BIDI_STREAM, message(MOST_BODY_BYTES / 2), 5, 65_535);
+    assert_eq!(end, CallEnd { status: Some(0), messages: 5, is_whole: true });
+    let both = [message(9), message(MOST_BODY_BYTES)].concat();
+    let end = called(BIDI_STREAM, both, 1, 65_535);
+    assert_eq!(end, CallEnd { status: Some(RESOURCE_EXHAUSTED), messages: 1, is_whole: true });
 }
 
 proptest! {

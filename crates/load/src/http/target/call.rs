@@ -6,9 +6,9 @@ use super::decision::{CallAnswer, Content, Decision};
 use super::error::RequestError;
 use super::request::Request;
 use crate::http::grpc::{
-    CLIENT_STREAM, CONTENT_TYPE, DEADLINE_EXCEEDED, EchoRequest, HEALTH, INTERNAL,
+    BIDI_STREAM, CLIENT_STREAM, CONTENT_TYPE, DEADLINE_EXCEEDED, EchoRequest, HEALTH, INTERNAL,
     INVALID_ARGUMENT, Messages, RESOURCE_EXHAUSTED, SERVER_STREAM, UNARY, UNIMPLEMENTED,
-    is_compressed, messages,
+    first_bytes, is_compressed, messages,
 };
 
 /// The answer of the service of health: one message with `SERVING`, and its prefix.
@@ -40,23 +40,48 @@ fn answer(request: &Request) -> Result<Decision<'static>, CallAnswer> {
         UNARY => (false, false),
         SERVER_STREAM => (true, false),
         CLIENT_STREAM => (false, true),
+        // What is left when the client has sent its last message.
+        BIDI_STREAM if request.body().is_empty() => return Ok(ends(OK, 0, Content::Absent)),
+        BIDI_STREAM => return answer_to_first(request),
         HEALTH => return Ok(ends(OK, 0, Content::Text(SERVING))),
         _ => {
-            let text = "methods are Unary, ServerStream and ClientStream of hopbench.v1.Echo";
+            let text =
+                "methods of hopbench.v1.Echo are Unary, ServerStream, ClientStream and BidiStream";
             return Err(fails(UNIMPLEMENTED, text));
         }
     };
-    if is_compressed(request.body()) {
-        return Err(fails(UNIMPLEMENTED, "messages must not be compressed"));
-    }
-    let mut all =
-        messages(request.body()).ok_or_else(|| fails(INTERNAL, "a message that is cut off"))?;
+    let mut all = whole(request.body())?;
     let first = all.next().ok_or_else(|| fails(INTERNAL, "a call without a message"))?;
     if !takes_stream && all.next().is_some() {
         return Err(fails(INTERNAL, "more than one message"));
     }
     // Of several messages, the first one says what is asked for.
-    let echo = EchoRequest::read(first).ok_or_else(|| {
+    answer_to(request, first, is_stream)
+}
+
+/// The messages of a body.
+fn whole(body: &[u8]) -> Result<impl Iterator<Item = &[u8]>, CallAnswer> {
+    if is_compressed(body) {
+        return Err(fails(UNIMPLEMENTED, "messages must not be compressed"));
+    }
+    messages(body).ok_or_else(|| fails(INTERNAL, "a message that is cut off"))
+}
+
+/// The answer to the first message of several that are answered one by one.
+fn answer_to_first(request: &Request) -> Result<Decision<'static>, CallAnswer> {
+    let body = request.body();
+    let message = &body[..first_bytes(body).unwrap_or(body.len())];
+    let first = whole(message)?.next().unwrap_or_default();
+    answer_to(request, first, false)
+}
+
+/// The answer that a message asks for, with several messages or one.
+fn answer_to(
+    request: &Request,
+    message: &[u8],
+    is_stream: bool,
+) -> Result<Decision<'static>, CallAnswer> {
+    let echo = EchoRequest::read(message).ok_or_else(|| {
         fails(INVALID_ARGUMENT, "no EchoRequest, or one that asks for more than it gets")
     })?;
     let delay_ns = echo.delay_us * 1000;

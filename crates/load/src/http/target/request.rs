@@ -44,6 +44,8 @@ pub struct Request {
     pub(super) http_1_0: bool,
     pub(super) keep_alive: bool,
     pub(super) body: Vec<u8>,
+    /// Bytes in front of the body that were answered.
+    answered: usize,
     /// Whether it came over HTTP/2.
     is_multiplexed: bool,
     /// How long a call of gRPC may take, ns.
@@ -81,6 +83,31 @@ impl Request {
         self.is_multiplexed && self.method == Method::Post && grpc::is_of_call(&self.content_type)
     }
 
+    /// Whether it is a call whose messages are answered one by one.
+    pub(crate) fn is_bidirectional(&self) -> bool {
+        self.target == grpc::BIDI_STREAM && self.is_call()
+    }
+
+    /// Whether a message of the body can be answered.
+    pub(crate) fn has_message(&self) -> bool {
+        grpc::first_bytes(self.body()).is_some()
+    }
+
+    /// The first message of the body was answered; how many bytes it took.
+    pub(crate) fn drop_message(&mut self) -> usize {
+        let bytes = grpc::first_bytes(self.body()).unwrap_or(0);
+        self.answered += bytes;
+        // Not each time: the rest is moved to the front.
+        if self.answered > self.body.len() / 2 {
+            self.body.drain(..self.answered);
+            self.answered = 0;
+        }
+        if self.body.is_empty() {
+            self.drop_body();
+        }
+        bytes
+    }
+
     /// How long a call may take, ns; `None`: as long as it takes.
     pub(super) fn deadline_ns(&self) -> Option<Nanos> {
         self.deadline_ns
@@ -102,6 +129,7 @@ impl Request {
             self.body = Vec::new();
         }
         self.body.clear();
+        self.answered = 0;
         self.content_type.clear();
         self.target.clear();
         (self.method, self.http_1_0, self.keep_alive) = (Method::default(), false, true);
@@ -139,8 +167,8 @@ impl Request {
         }
     }
 
-    /// The body without its coding, at most 16 MiB.
+    /// The body without its coding, at most 16 MiB; without the messages that were answered.
     pub fn body(&self) -> &[u8] {
-        &self.body
+        self.body.get(self.answered..).unwrap_or_default()
     }
 }

@@ -3,7 +3,7 @@
 use hopbench_model::Problem;
 
 use crate::http::Url;
-use crate::http::grpc::{CLIENT_STREAM, EchoRequest, SERVER_STREAM, UNARY};
+use crate::http::grpc::{BIDI_STREAM, CLIENT_STREAM, EchoRequest, SERVER_STREAM, UNARY};
 
 /// A method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +39,12 @@ impl<'a> CalledMethod<'a> {
         }
     }
 
-    /// Its path, where a call has so many messages.
-    pub(super) fn path(self, messages: u32) -> &'a str {
+    /// Its path, where a call has so many messages, sent at once or each behind the answer to the
+    /// one before.
+    pub(super) fn path(self, messages: u32, ping_pong: bool) -> &'a str {
         match self {
             Self::Of(path) => path,
+            Self::Echo(_) if ping_pong => BIDI_STREAM,
             Self::Echo(_) if messages > 1 => CLIENT_STREAM,
             Self::Echo(request) if request.count > 0 => SERVER_STREAM,
             Self::Echo(_) => UNARY,
@@ -58,7 +60,7 @@ mod tests {
     fn a_url_names_a_method() {
         let method = |url: &str| {
             let url = Url::parse(url).unwrap();
-            CalledMethod::of(&url).map(|method| method.path(1).to_owned()).map_err(|it| it.found)
+            CalledMethod::of(&url).map(|method| method.path(1, false).to_owned()).map_err(|it| it.found)
         };
         assert_eq!(method("h:1"), Ok(UNARY.to_owned()));
         assert_eq!(method("http://h:1/?size=1KiB"), Ok(UNARY.to_owned()));
@@ -69,6 +71,7 @@ mod tests {
         }
         assert_eq!(method("h/?sizes=1"), Err("sizes=1".to_owned()));
         let url = Url::parse("h").unwrap();
-        assert_eq!(CalledMethod::of(&url).unwrap().path(2), CLIENT_STREAM);
+        let method = CalledMethod::of(&url).unwrap();
+        assert_eq!((method.path(2, false), method.path(2, true)), (CLIENT_STREAM, BIDI_STREAM));
     }
 }

@@ -41,10 +41,15 @@ pub(in crate::workloads) struct Params {
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message_hex: Option<String>,
-    /// Messages of a call, all the same, sent at once: more than 1 where clients stream
+    /// Messages of a call, all the same: more than 1 where clients stream
     #[arg(long, value_name = "N", default_value = "1")]
     #[serde(default = "one", skip_serializing_if = "is_one")]
     messages: u32,
+    /// Send each message when the one before has its answer, where both sides stream [default: all
+    /// at once]
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ping_pong: bool,
     /// Metadata of the calls; may be given several times. NAME: env:VARIABLE takes the value from
     /// the environment; of secrets like Authorization and Cookie no record has it
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
@@ -71,6 +76,8 @@ pub(in crate::workloads) struct Params {
 const OURS: [&str; 4] = ["content-type", "te", "grpc-timeout", "grpc-encoding"];
 /// The longest payload of a request, bytes: what is around it fits beside it.
 const MOST_PAYLOAD_BYTES: u64 = MOST_BODY_BYTES - 1024;
+/// Most messages of a call.
+const MOST_MESSAGES: u32 = 1_000_000;
 /// The longest message from a file, bytes: it travels to agents in text, twice as long.
 const MOST_MESSAGE_BYTES: u64 = 256 << 10;
 
@@ -144,13 +151,15 @@ impl Params {
             })?),
             (CalledMethod::Of(_), None) => framed(&[]),
         };
-        let all = message.len() as u64 * u64::from(self.messages);
-        if self.messages == 0 || all > MOST_BODY_BYTES {
-            let most = MOST_BODY_BYTES / message.len() as u64;
+        let copies = if self.ping_pong { 1 } else { self.messages };
+        let all = message.len() as u64 * u64::from(copies);
+        if self.messages == 0 || self.messages > MOST_MESSAGES || all > MOST_BODY_BYTES {
+            let most = if self.ping_pong { u64::MAX } else { MOST_BODY_BYTES / message.len() as u64 };
+            let most = most.min(u64::from(MOST_MESSAGES));
             let expected = format!("1 to {most} messages of {}", Bytes(message.len() as u64));
             return Err(Problem::new("--messages", self.messages, expected));
         }
-        Ok(message.repeat(self.messages as usize))
+        Ok(message.repeat(copies as usize))
     }
 
     /// The connections that carry these calls, with the credential of their trial where the target
@@ -171,12 +180,12 @@ impl Params {
         });
         if let CalledMethod::Echo(request) = method
             && request.count > 0
-            && self.messages > 1
+            && (self.messages > 1 || self.ping_pong)
         {
-            let expected = "1 with `count`: the service streams in one direction";
+            let expected = "1 without --ping-pong where there is a `count`: only the service streams then";
             problems.push(Problem::new("--messages", self.messages, expected));
         }
-        let called = url.with_target(method.path(self.messages));
+        let called = url.with_target(method.path(self.messages, self.ping_pong));
         let spec = RequestSpec {
             method: "POST",
             url: &called,
@@ -199,6 +208,7 @@ impl Params {
         Ok(ConnectionPlan {
             fields: fields.chain(own.map(|(name, value)| (name.to_owned(), value))).collect(),
             body: body.into(),
+            turns: if self.ping_pong { self.messages } else { 1 },
             is_head: false,
             is_call: true,
             streams: self.streams as usize,
@@ -211,6 +221,7 @@ impl Params {
     /// Messages that an answer has to have; `None`: that is up to the method.
     pub(super) fn expected_messages(&self) -> Option<u32> {
         match CalledMethod::of(&self.url().ok()?).ok()? {
+            CalledMethod::Echo(_) if self.ping_pong => Some(self.messages),
             CalledMethod::Echo(request) => Some(request.count.max(1)),
             CalledMethod::Of(_) => None,
         }
@@ -291,7 +302,10 @@ mod tests {
         let plan = connection("h/a.B/C", &["--messages", "2", "--deadline", "1500us"]);
         assert_eq!(field(&plan, ":path").as_deref(), Some("/a.B/C"));
         assert_eq!(field(&plan, "grpc-timeout").as_deref(), Some("1500u"));
-        assert_eq!(plan.body[..], [0; 10]);
+        assert_eq!((&plan.body[..], plan.turns), (&[0; 10][..], 1));
+        let plan = connection("h", &["--messages", "3", "--ping-pong"]);
+        assert_eq!(field(&plan, ":path").as_deref(), Some("/hopbench.v1.Echo/BidiStream"));
+        assert_eq!((plan.body.len(), plan.turns), (5, 3));
         assert_eq!(field(&connection("h", &["--tls"]), ":scheme").as_deref(), Some("https"));
     }
 
@@ -320,7 +334,9 @@ mod tests {
             (json!({"url": "h", "http2": false}), "over HTTP/2"),
             (json!({"url": "h", "size": "17MiB"}), "--size"),
             (json!({"url": "h", "messages": 0}), "--messages"),
-            (json!({"url": "h/?count=2", "messages": 2}), "streams in one direction"),
+            (json!({"url": "h", "ping_pong": true, "messages": 1_000_001}), "1 to 1000000"),
+            (json!({"url": "h/?count=2", "messages": 2}), "only the service streams"),
+            (json!({"url": "h/?count=2", "ping_pong": true}), "only the service streams"),
             (json!({"url": "h", "headers": ["TE: x"]}), "--header"),
             (json!({"url": "h", "headers": ["no colon"]}), "`Name: value`"),
             (json!({"url": "h", "streams": 0}), "--streams"),

@@ -128,6 +128,7 @@ impl Params {
         credential: Option<&Credential>,
     ) -> ConnectionPlan {
         ConnectionPlan {
+            turns: 1,
             fields: request
                 .fields()
                 .iter()
