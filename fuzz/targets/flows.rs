@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_wire::udp::{self, CookieJar, RegistrationReply};
 use hopbench_wire::{
-    ClientHello, FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES, Token, classify,
+    ClientHello, FLOW_HEADER_BYTES, First, FlowHeader, FlowKey, FlowLedger, MOST_FIRST_BYTES,
+    Token, classify,
 };
 use libfuzzer_sys::fuzz_target;
 

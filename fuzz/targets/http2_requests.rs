@@ -18,16 +18,18 @@ type Heard = (Vec<(u32, String, Vec<u8>, bool)>, Option<Farewell>);
 fn listen<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Heard {
     let mut serving = Serving::new(ServingBounds::of_strangers(MOST_BODY_BYTES));
     let end = std::iter::once(PREFACE).chain(pieces).find_map(|piece| serving.receive(piece).err());
-    let mut requests = Vec::new();
-    while let Some((number, request, is_refused)) = serving.next_request() {
-        requests.push((number, request.target().to_owned(), request.body().to_vec(), is_refused));
-    }
+    let (mut requests, mut answered) = (Vec::new(), 0);
     let (mut responder, filler) = (Responder::default(), [b'x'; 5000]);
-    for (number, ..) in &requests {
-        serving.answer(*number, &mut responder, 0);
-    }
-    // The peer takes all that the windows allow.
+    // The peer takes all that the windows allow. Messages of a call have their answers in turn.
     for _ in 0..1000 {
+        while let Some((number, request, is_refused)) = serving.next_request() {
+            let (target, body) = (request.target().to_owned(), request.body().to_vec());
+            requests.push((number, target, body, is_refused));
+        }
+        for (number, ..) in &requests[answered..] {
+            serving.answer(*number, &mut responder, 0);
+        }
+        answered = requests.len();
         serving.write(&filler, 64 * 1024);
         let bytes = serving.outgoing().len();
         if bytes == 0 {

@@ -6,8 +6,8 @@ pub(super) mod rate_cpu;
 pub(super) mod rate_exact;
 pub(super) mod rate_limit;
 
-use crate::bench::{Bench, Peer, WARMUP};
 use crate::bench::target::Kind;
+use crate::bench::{Bench, Peer, WARMUP};
 use crate::peer::http::generator::Generator;
 use crate::row::goal::{Goal, Reach};
 
@@ -22,7 +22,8 @@ pub(super) const fn client_cpu(reach: Reach) -> Goal {
 }
 
 /// Whether the target was the limit: at one core it was.
-pub(super) const TARGET_CORES: Goal = Goal::ratio("target_cores", "target's CPU", "cores", 1.0, Reach::Shown);
+pub(super) const TARGET_CORES: Goal =
+    Goal::ratio("target_cores", "target's CPU", "cores", 1.0, Reach::Shown);
 
 /// The window of ours that ends with the load of a peer: the warm-up is a part of it.
 pub(super) fn window_beside(bench: &Bench) -> String {

@@ -142,7 +142,7 @@ impl MultiplexedTarget {
     fn decide(&mut self, now: Nanos) -> u64 {
         let mut begun = 0;
         while let Some((number, request, is_refused)) = self.serving.next_request() {
-            begun += 1;
+            begun += u64::from(!request.is_answered());
             let delay_ns =
                 if is_refused { 0 } else { self.responder.decide(request, now).delay_ns };
             self.delayed.push(Reverse((now + delay_ns, number)));
@@ -170,18 +170,15 @@ impl MultiplexedTarget {
     fn go_on(&mut self, now: Nanos, out: &Recorder) -> Op {
         let is_bounded = self.share.is_bounded();
         let ahead = if is_bounded { STRANGERS_AHEAD_BYTES } else { AHEAD_BYTES };
-        loop {
-            self.answer_due(ahead, now);
-            self.serving.write(&self.settings.filler, ahead);
-            if !self.serving.take_turned() {
-                break;
-            }
-            // The client has the next word on a stream, or has had it already.
+        // The answer to a message was sent: the client has the next word, or has had it already.
+        if self.serving.take_turned() {
             self.until.read = now + self.settings.timeouts.body_ns;
             if let Some(op) = self.work(now) {
                 return op;
             }
         }
+        self.answer_due(ahead, now);
+        self.serving.write(&self.settings.filler, ahead);
         let completed = self.serving.take_completed();
         out.count(Counter::Completed, completed);
         if is_bounded {

@@ -10,11 +10,8 @@ use super::generator::{Generator, Load, SERVICE_FILE, write_service};
 use crate::bench::{INSTALLED, Peer, Version, split};
 
 /// How ghz is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "ghz",
-    version: Version::GoModule("github.com/bojand/ghz"),
-    source: INSTALLED,
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "ghz", version: Version::GoModule("github.com/bojand/ghz"), source: INSTALLED };
 
 /// Calls as fast as they are answered, 16 at once on each connection.
 pub(crate) const CALLS: Generator = Generator {

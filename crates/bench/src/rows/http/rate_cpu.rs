@@ -3,8 +3,8 @@
 use hopbench_model::Pacing;
 
 use super::{client_cpu, needs, requests, window_beside};
-use crate::bench::target::Kind;
 use crate::bench::ours;
+use crate::bench::target::Kind;
 use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
@@ -45,4 +45,3 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
         })),
     }
 }
-

@@ -341,7 +341,7 @@ impl<T> Connection<T> {
             self.complete(at);
             return Ok(());
         }
-        if stream.received >= self.plan.window_bytes / 2 {
+        if stream.received >= (self.plan.window_bytes / 2).max(1) {
             let (number, bytes) = (stream.number, std::mem::take(&mut stream.received));
             frame::write(FrameKind::WindowUpdate, 0, number, &bytes.to_be_bytes(), self.out.tail());
         }
@@ -472,7 +472,7 @@ impl<T> Connection<T> {
 
     /// Gives the connection's window back.
     fn give_back(&mut self) {
-        if self.received >= self.plan.window_bytes / 2 {
+        if self.received >= (self.plan.window_bytes / 2).max(1) {
             let bytes = std::mem::take(&mut self.received).to_be_bytes();
             frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, self.out.tail());
         }

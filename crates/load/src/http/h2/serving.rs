@@ -243,7 +243,7 @@ impl Serving {
             self.frame(head, content)?;
             rest = behind;
         }
-        if self.received >= self.bounds.window_bytes / 2 {
+        if self.received >= (self.bounds.window_bytes / 2).max(1) {
             let bytes = std::mem::take(&mut self.received).to_be_bytes();
             frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, self.out.tail());
         }
@@ -346,14 +346,25 @@ impl Serving {
         if stream.is_due() {
             self.due.push_back(head.stream);
         }
-        if !stream.is_complete && stream.received >= self.bounds.window_bytes / 2 {
-            let bytes = std::mem::take(&mut stream.received).to_be_bytes();
-            frame::write(FrameKind::WindowUpdate, 0, head.stream, &bytes, self.out.tail());
-        }
+        self.widen_stream(head.stream);
         if !body.is_empty() {
             self.moved();
         }
         Ok(())
+    }
+
+    /// Gives a stream's window back if the client may send more on it. Behind a message that waits
+    /// for its answer it may not: that would be held.
+    fn widen_stream(&mut self, number: u32) {
+        let least = (self.bounds.window_bytes / 2).max(1);
+        if let Some(stream) = self.streams.get(number)
+            && !stream.is_complete
+            && !stream.is_waiting()
+            && stream.received >= least
+        {
+            let bytes = std::mem::take(&mut stream.received).to_be_bytes();
+            frame::write(FrameKind::WindowUpdate, 0, number, &bytes, self.out.tail());
+        }
     }
 
     fn fields(&mut self, number: u32, block: &[u8], ends: bool) -> Result<(), Farewell> {
@@ -504,6 +515,7 @@ impl Serving {
             Written::Turn(number) => {
                 self.has_turned = true;
                 self.push_due(number);
+                self.widen_stream(number);
             }
             Written::Nothing | Written::Part => {}
         }

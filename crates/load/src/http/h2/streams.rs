@@ -145,7 +145,7 @@ impl Streams {
         is_known: bool,
     ) {
         self.list.push(Stream {
-            turns: request.is_bidirectional().then(Turns::default),
+            turns: (is_known && request.is_bidirectional()).then(Turns::default),
             number,
             request,
             is_known,
@@ -207,7 +207,7 @@ impl Streams {
             _ => responder.decide(&stream.request, now),
         };
         let answer = stream.content(&decision);
-        let call = decision.call;
+        let (call, waited_ns) = (decision.call, decision.delay_ns);
         match (stream.turns, call) {
             (Some(Turns { has_head: true, .. }), Some(call)) if answer.is_none() => {
                 write_trailers(number, call, out);
@@ -216,12 +216,17 @@ impl Streams {
             _ => write_head(number, &decision, &stream.request, answer.is_none(), out),
         }
         if answer.is_none() {
+            if !stream.is_complete {
+                // The rest of the request is not wanted, and that is no error.
+                frame::write(FrameKind::Reset, 0, number, &0_u32.to_be_bytes(), out);
+            }
             return self.answered(at);
         }
         let stream = &mut self.list[at];
         if let Some(turns) = &mut stream.turns {
             turns.has_head = true;
-            stream.body_bytes = stream.body_bytes.saturating_sub(stream.request.drop_message());
+            let answered = stream.request.drop_message(waited_ns);
+            stream.body_bytes = stream.body_bytes.saturating_sub(answered);
         } else if !matches!(answer, Some(Answer::Echo(_))) {
             stream.request.drop_body();
         }
@@ -262,10 +267,10 @@ impl Streams {
         let stream = &mut self.list[at];
         let window = self.window.min(stream.window).max(0) as usize;
         let most = window.min(self.most_content);
+        let is_over = stream.turns.is_none() || stream.has_all_answered();
+        let has_trailers = stream.call.is_some();
         let answer = stream.answer.as_mut().filter(|_| most > 0)?;
         let (mut length, mut is_last) = (0, false);
-        let has_trailers = stream.call.is_some();
-        let is_over = stream.turns.is_none() || stream.has_all_answered();
         frame::write_with(FrameKind::Data, stream.number, out, |out| {
             (length, is_last) = match answer {
                 Answer::Filler(left) => {
@@ -302,18 +307,19 @@ impl Stream {
     }
 
     /// Whether one of its messages, or its end, waits for an answer.
-    fn is_waiting(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         self.turns.is_some_and(|turns| turns.is_waiting)
     }
 
     /// Whether the client has sent its last message and all of them have an answer.
     fn has_all_answered(&self) -> bool {
-        self.is_complete && self.request.body().is_empty()
+        self.is_complete && self.refused.is_none() && self.request.body().is_empty()
     }
 
     /// An answer is written. Whether more of them follow on this stream.
     fn begins_next_turn(&mut self) -> bool {
-        let is_over = self.has_all_answered();
+        // Without a status it is no answer to a message.
+        let is_over = self.has_all_answered() || self.call.is_none();
         let Some(turns) = self.turns.as_mut().filter(|_| !is_over) else { return false };
         turns.is_waiting = false;
         (self.answer, self.call) = (None, None);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::frame::{self, END_HEADERS, END_STREAM, FrameKind, Setting, code_name};
+use super::frame::{self, END_HEADERS, END_STREAM, FrameHead, FrameKind, Setting, code_name};
 use super::hpack::write_plain;
 use super::{Connection, ConnectionPlan, Farewell, Heard, PREFACE, Serving, ServingBounds};
 use crate::http::grpc::{
@@ -177,7 +177,6 @@ proptest! {
         times in 1_usize..20,
     ) {
         let target = size.map_or_else(|| "/".to_owned(), |size| format!("/?size={size}"));
-        let window_bytes = window_bytes.max(2);
         let got = asked(&plan(&target, body, streams, window_bytes), times, &cuts);
         prop_assert_eq!(got, vec![(200, size.unwrap_or(body as u64)); times]);
     }
@@ -221,12 +220,18 @@ struct Peer {
     server: Serving,
     responder: Responder,
     stream: u32,
+    /// What the server has said.
+    heard: Vec<u8>,
 }
 
 impl Peer {
     fn new() -> Self {
-        let server = Serving::new(ServingBounds::of_strangers(MOST_BODY_BYTES));
-        let mut peer = Self { server, responder: Responder::default(), stream: 1 };
+        Self::of(ServingBounds::of_strangers(MOST_BODY_BYTES))
+    }
+
+    fn of(bounds: ServingBounds) -> Self {
+        let (server, responder) = (Serving::new(bounds), Responder::default());
+        let mut peer = Self { server, responder, stream: 1, heard: Vec::new() };
         let mut first = PREFACE.to_vec();
         frame::write_settings(&[], &mut first);
         peer.say(&first).unwrap();
@@ -235,9 +240,39 @@ impl Peer {
 
     fn say(&mut self, bytes: &[u8]) -> Result<(), Farewell> {
         let said = serve(&mut self.server, &mut self.responder, bytes);
+        self.heard.extend_from_slice(self.server.outgoing());
         let sent = self.server.outgoing().len();
         self.server.sent(sent);
         said
+    }
+
+    /// The frames of a stream that the server has said since this was asked: their kinds, and
+    /// whether the stream ends with them.
+    fn heard(&mut self, stream: u32) -> Vec<(FrameKind, bool)> {
+        let (heard, mut frames) = (std::mem::take(&mut self.heard), Vec::new());
+        let mut rest = &heard[..];
+        while let Some((head, behind)) = rest.split_first_chunk() {
+            let head = FrameHead::read(head);
+            if head.stream == stream {
+                frames.push((head.kind, head.has(END_STREAM)));
+            }
+            rest = &behind[head.length..];
+        }
+        frames
+    }
+
+    /// Calls the method whose messages are answered one by one; the number of its stream.
+    fn call(&mut self, fields: &[(&str, &str)]) -> u32 {
+        let mut block = Vec::new();
+        let all = [(":method", "POST"), (":scheme", "http"), (":path", BIDI_STREAM)];
+        for (name, value) in all.iter().chain(&[("content-type", "application/grpc")]).chain(fields)
+        {
+            write_plain(name, value, &mut block);
+        }
+        let stream = self.stream;
+        self.stream += 2;
+        self.frame(FrameKind::Headers, END_HEADERS, stream, &block).unwrap();
+        stream
     }
 
     fn frame(
@@ -273,6 +308,66 @@ impl Peer {
         }
         panic!("it is never refused");
     }
+}
+
+/// A call that is refused has one answer, and no message brings another.
+#[test]
+fn a_call_that_shows_nothing_is_answered_once() {
+    let mut peer = Peer::of(of_trial());
+    let call = peer.call(&[]);
+    let message = EchoRequest::default().message(b"x");
+    for flags in [0, 0, END_STREAM] {
+        peer.frame(FrameKind::Data, flags, call, &message).unwrap();
+    }
+    let heard = peer.heard(call);
+    assert_eq!(heard, [(FrameKind::Headers, false), (FrameKind::Data, true)]);
+    assert_eq!((peer.server.open(), peer.server.held_bytes() < 64 * 1024), (0, true));
+}
+
+/// The server says that it takes no more of a call that it has ended.
+#[test]
+fn a_call_that_ends_early_is_reset_without_an_error() {
+    let mut peer = Peer::new();
+    let call = peer.call(&[]);
+    let asks = |status| EchoRequest { status, ..EchoRequest::default() }.message(b"");
+    peer.frame(FrameKind::Data, 0, call, &asks(0)).unwrap();
+    assert_eq!(peer.heard(call), [(FrameKind::Headers, false), (FrameKind::Data, false)]);
+    peer.frame(FrameKind::Data, 0, call, &asks(5)).unwrap();
+    assert_eq!(peer.heard(call), [(FrameKind::Headers, true), (FrameKind::Reset, false)]);
+    // What was under way.
+    peer.frame(FrameKind::Data, END_STREAM, call, &asks(0)).unwrap();
+    assert_eq!((peer.heard(call), peer.server.open()), (vec![], 0));
+}
+
+/// Who says how long a call may take says it of all its messages.
+#[test]
+fn the_delays_of_a_call_s_messages_are_added_up() {
+    let mut peer = Peer::new();
+    let call = peer.call(&[("grpc-timeout", "25m")]);
+    let message = EchoRequest { delay_us: 10_000, ..EchoRequest::default() }.message(b"");
+    for _ in 0..2 {
+        peer.frame(FrameKind::Data, 0, call, &message).unwrap();
+    }
+    assert_eq!(peer.heard(call).len(), 3);
+    peer.frame(FrameKind::Data, 0, call, &message).unwrap();
+    assert_eq!(peer.heard(call), [(FrameKind::Headers, true), (FrameKind::Reset, false)]);
+}
+
+/// What comes behind a message that waits is held, and no more than a window of it.
+#[test]
+fn a_window_is_given_back_when_the_message_ahead_is_answered() {
+    let mut peer = Peer::new();
+    let call = peer.call(&[]);
+    let message = EchoRequest::default().message(&[1; 10_000]);
+    let mut out = Vec::new();
+    (0..5).for_each(|_| frame::write(FrameKind::Data, 0, call, &message, &mut out));
+    peer.server.receive(&out).unwrap();
+    peer.say(&[]).unwrap();
+    let heard = peer.heard(call);
+    let answers = heard.iter().filter(|(kind, _)| *kind == FrameKind::Data).count();
+    let windows = heard.iter().filter(|(kind, _)| *kind == FrameKind::WindowUpdate).count();
+    assert_eq!((answers, windows), (5, 1), "{heard:?}");
+    assert_eq!(heard.last(), Some(&(FrameKind::WindowUpdate, false)), "{heard:?}");
 }
 
 #[test]

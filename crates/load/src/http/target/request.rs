@@ -93,8 +93,14 @@ impl Request {
         grpc::first_bytes(self.body()).is_some()
     }
 
-    /// The first message of the body was answered; how many bytes it took.
-    pub(crate) fn drop_message(&mut self) -> usize {
+    /// Whether the client has sent its last message, and nothing is left but the end of the call.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.is_bidirectional() && self.body().is_empty()
+    }
+
+    /// The first message of the body was answered, after so long a wait; how many bytes it took.
+    pub(crate) fn drop_message(&mut self, waited_ns: Nanos) -> usize {
+        self.deadline_ns = self.deadline_ns.map(|left| left.saturating_sub(waited_ns));
         let bytes = grpc::first_bytes(self.body()).unwrap_or(0);
         self.answered += bytes;
         // Not each time: the rest is moved to the front.

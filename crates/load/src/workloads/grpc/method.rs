@@ -60,7 +60,9 @@ mod tests {
     fn a_url_names_a_method() {
         let method = |url: &str| {
             let url = Url::parse(url).unwrap();
-            CalledMethod::of(&url).map(|method| method.path(1, false).to_owned()).map_err(|it| it.found)
+            CalledMethod::of(&url)
+                .map(|method| method.path(1, false).to_owned())
+                .map_err(|it| it.found)
         };
         assert_eq!(method("h:1"), Ok(UNARY.to_owned()));
         assert_eq!(method("http://h:1/?size=1KiB"), Ok(UNARY.to_owned()));

@@ -76,7 +76,7 @@ pub(in crate::workloads) struct Params {
 const OURS: [&str; 4] = ["content-type", "te", "grpc-timeout", "grpc-encoding"];
 /// The longest payload of a request, bytes: what is around it fits beside it.
 const MOST_PAYLOAD_BYTES: u64 = MOST_BODY_BYTES - 1024;
-/// Most messages of a call.
+/// Most messages of a call that are sent one by one.
 const MOST_MESSAGES: u32 = 1_000_000;
 /// The longest message from a file, bytes: it travels to agents in text, twice as long.
 const MOST_MESSAGE_BYTES: u64 = 256 << 10;
@@ -125,10 +125,11 @@ impl Params {
         let url = self.url().ok();
         let method = url.as_ref().and_then(|url| CalledMethod::of(url).ok());
         let body = method.and_then(|method| self.body(method).ok());
-        body.map_or(0, |body| body.len() as u64)
+        let times = if self.ping_pong { self.messages } else { 1 };
+        body.map_or(0, |body| body.len() as u64 * u64::from(times))
     }
 
-    /// The messages of a call with their prefixes.
+    /// The messages of a call that are sent at once, with their prefixes.
     fn body(&self, method: CalledMethod<'_>) -> Result<Vec<u8>, Problem> {
         let size = self.size.as_ref().map_or(0, |size| size.first().0);
         let message = match (method, &self.message_hex) {
@@ -151,15 +152,14 @@ impl Params {
             })?),
             (CalledMethod::Of(_), None) => framed(&[]),
         };
-        let copies = if self.ping_pong { 1 } else { self.messages };
-        let all = message.len() as u64 * u64::from(copies);
-        if self.messages == 0 || self.messages > MOST_MESSAGES || all > MOST_BODY_BYTES {
-            let most = if self.ping_pong { u64::MAX } else { MOST_BODY_BYTES / message.len() as u64 };
-            let most = most.min(u64::from(MOST_MESSAGES));
+        let at_once = MOST_BODY_BYTES / message.len() as u64;
+        let most = if self.ping_pong { u64::from(MOST_MESSAGES) } else { at_once };
+        if at_once == 0 || !(1..=most).contains(&u64::from(self.messages)) {
             let expected = format!("1 to {most} messages of {}", Bytes(message.len() as u64));
             return Err(Problem::new("--messages", self.messages, expected));
         }
-        Ok(message.repeat(copies as usize))
+        let copies = if self.ping_pong { 1 } else { self.messages as usize };
+        Ok(message.repeat(copies))
     }
 
     /// The connections that carry these calls, with the credential of their trial where the target
@@ -182,7 +182,8 @@ impl Params {
             && request.count > 0
             && (self.messages > 1 || self.ping_pong)
         {
-            let expected = "1 without --ping-pong where there is a `count`: only the service streams then";
+            let expected =
+                "1 without --ping-pong where there is a `count`: only the service streams then";
             problems.push(Problem::new("--messages", self.messages, expected));
         }
         let called = url.with_target(method.path(self.messages, self.ping_pong));
