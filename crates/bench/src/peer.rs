@@ -9,7 +9,7 @@ pub(crate) mod sockperf;
 
 use crate::bench::Peer;
 use crate::bench::target::nginx;
-use http::{fortio, h2load, hey, k6, oha, wrk};
+use http::{fortio, ghz, h2load, hey, k6, oha, wrk};
 
 /// Every program that some row needs, in the order of the report.
 pub(crate) const PEERS: &[&Peer] = &[
@@ -22,6 +22,7 @@ pub(crate) const PEERS: &[&Peer] = &[
     &k6::PEER,
     &h2load::PEER,
     &fortio::PEER,
+    &ghz::PEER,
     &nginx::PEER,
     &quick::PEER,
 ];

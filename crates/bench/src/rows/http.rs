@@ -6,6 +6,8 @@ pub(super) mod rate_cpu;
 pub(super) mod rate_exact;
 pub(super) mod rate_limit;
 
+use std::time::Duration;
+
 use crate::bench::target::Kind;
 use crate::bench::{Bench, Peer, WARMUP};
 use crate::peer::http::generator::Generator;
@@ -27,10 +29,28 @@ pub(super) const TARGET_CORES: Goal =
 
 /// The window of ours that ends with the load of a peer: the warm-up is a part of it.
 pub(super) fn window_beside(bench: &Bench) -> String {
-    format!("{}ms", bench.window().saturating_sub(WARMUP).as_millis())
+    format!("{}ms", window_of(bench.window()).as_millis())
+}
+
+/// The window that ends with a load of this length.
+fn window_of(load: Duration) -> Duration {
+    load.saturating_sub(WARMUP)
 }
 
 /// The programs of a row with this peer and this target.
 fn needs(generator: &Generator, target: Kind) -> Vec<&'static Peer> {
     [&[generator.peer], target.needs()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_sends_as_long_as_a_peer() {
+        for seconds in [1, 3] {
+            let load = Duration::from_secs(seconds);
+            assert_eq!(window_of(load) + WARMUP, load);
+        }
+    }
 }

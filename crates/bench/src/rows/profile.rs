@@ -53,7 +53,7 @@ pub(super) fn rr() -> Row {
 pub(super) fn http() -> Row {
     let what = "http closed, 32 connections, one thread, plain server";
     row("http", what, HTTP_GOALS, |bench| {
-        ours::against_target(bench, Kind::Plain, &bench.time(), &ours::closed_words(32))
+        ours::against_target(bench, "http", Kind::Plain, &bench.time(), &ours::closed_words(32))
     })
 }
 

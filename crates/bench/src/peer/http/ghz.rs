@@ -1,13 +1,11 @@
 //! ghz: unary calls of gRPC, closed loop.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
 
 use super::generator::{Generator, Load, SERVICE_FILE, write_service};
-use crate::bench::{INSTALLED, Peer, Version, split};
+use crate::bench::{INSTALLED, Peer, Version, number_after, split};
 
 /// How ghz is found.
 pub(crate) const PEER: Peer =
@@ -27,7 +25,7 @@ fn words(load: &Load, scratch: &Path) -> Result<Vec<String>> {
     let Load { connections, seconds, .. } = load;
     let mut words = split(&format!(
         "--insecure --call hopbench.v1.Echo/Unary --connections {connections} \
-         --concurrency {} --duration {seconds}s --duration-stop wait --format json",
+         --concurrency {} --duration {seconds}s --duration-stop wait",
         16 * connections
     ));
     let file = scratch.join(SERVICE_FILE).display().to_string();
@@ -36,20 +34,12 @@ fn words(load: &Load, scratch: &Path) -> Result<Vec<String>> {
     Ok(words)
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Output {
-    rps: f64,
-    status_code_distribution: BTreeMap<String, u64>,
-}
-
-fn parse(json: &str) -> Result<f64> {
-    let output: Output = serde_json::from_str(json).context("output of ghz")?;
-    let mut others = output.status_code_distribution.iter().filter(|(status, _)| *status != "OK");
-    if let Some((status, count)) = others.next() {
-        bail!("{count} calls of ghz ended with {status}");
+fn parse(text: &str) -> Result<f64> {
+    let statuses = text.lines().filter(|line| line.trim_end().ends_with(" responses"));
+    if let Some(other) = statuses.map(str::trim).find(|line| !line.starts_with("[OK]")) {
+        bail!("not all calls of ghz succeeded: {other}");
     }
-    Ok(output.rps)
+    number_after(text, "Requests/sec:").context("ghz printed no calls a second")
 }
 
 #[cfg(test)]
@@ -57,18 +47,18 @@ mod tests {
     use super::*;
     use crate::peer::http::generator::sample;
 
-    const PRINTED: &str = include_str!("../../../fixtures/ghz-0.121.0.json");
+    const PRINTED: &str = include_str!("../../../fixtures/ghz-0.121.0.txt");
 
     #[test]
     fn calls_a_second() {
-        assert_eq!(parse(PRINTED).unwrap().floor(), 0.0);
+        assert_eq!(parse(PRINTED).unwrap(), 3249.93);
     }
 
     #[test]
     fn failed_calls_are_not_a_result() {
-        let failed = PRINTED.replace("\"OK\":", "\"Unavailable\":");
+        let failed = PRINTED.replace("[OK] ", "[Unavailable] ");
         assert_ne!(failed, PRINTED);
-        assert!(parse(&failed).unwrap_err().to_string().contains("ended with Unavailable"));
+        assert!(parse(&failed).unwrap_err().to_string().contains("[Unavailable]   6523 responses"));
         assert!(parse("").is_err());
     }
 

@@ -9,12 +9,12 @@ use hopbench_model::Nanos;
 
 use super::bounds::{Farewell, MOST_FIELDS_BYTES, ServingBounds};
 use super::frame::{
-    self, ACK, CONTENT_BYTES, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES,
-    MOST_WINDOW_BYTES, PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
+    self, ACK, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES, MOST_WINDOW_BYTES,
+    PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
 };
 use super::hpack::HpackDecoder;
 use super::outbox::Outbox;
-use super::streams::{Stream, Streams, Written, widen};
+use super::streams::{Stream, Streams, Written};
 use crate::http::credential::CREDENTIAL_FIELD;
 use crate::http::{Request, RequestError, Responder};
 
@@ -343,9 +343,7 @@ impl Serving {
             stream.request.add(body);
         }
         stream.is_complete = head.has(END_STREAM);
-        if stream.is_due() {
-            self.due.push_back(head.stream);
-        }
+        self.push_due(head.stream);
         self.widen_stream(head.stream);
         if !body.is_empty() {
             self.moved();
@@ -436,24 +434,7 @@ impl Serving {
         if head.has(ACK) {
             return Ok(());
         }
-        for setting in frame::settings(content).ok_or(Farewell::FrameSize)? {
-            match setting {
-                Setting::Window(bytes) if bytes > MOST_WINDOW_BYTES => {
-                    return Err(Farewell::FlowControl);
-                }
-                Setting::Window(bytes) => {
-                    self.streams.begin_with(bytes).ok_or(Farewell::FlowControl)?;
-                }
-                Setting::Content(bytes) if !CONTENT_BYTES.contains(&bytes) => {
-                    return Err(Farewell::Protocol);
-                }
-                Setting::Content(bytes) => {
-                    self.streams.most_content = (bytes as usize).min(USUAL_CONTENT_BYTES);
-                }
-                // Nothing is kept in its table.
-                _ => {}
-            }
-        }
+        self.streams.settings(content)?;
         frame::write(FrameKind::Settings, ACK, 0, &[], self.out.tail());
         Ok(())
     }
@@ -463,22 +444,17 @@ impl Serving {
         if more == 0 {
             return Err(Farewell::Protocol);
         }
-        let window = match number {
-            0 => &mut self.streams.window,
-            number if number > self.last => return Err(Farewell::Protocol),
-            number => match self.streams.get(number) {
-                Some(stream) => &mut stream.window,
-                None => return Ok(()),
-            },
-        };
-        widen(window, i64::from(more)).ok_or(Farewell::FlowControl)
+        if number > self.last {
+            return Err(Farewell::Protocol);
+        }
+        self.streams.widen(number, more)
     }
 
     /// The next request that is to be answered: its stream, itself, and whether it is refused. It is
     /// complete, or its next message is.
     pub fn next_request(&mut self) -> Option<(u32, &Request, bool)> {
         while let Some(number) = self.due.pop_front() {
-            if self.streams.get(number).is_some() {
+            if self.streams.has(number) {
                 let stream = self.streams.get(number)?;
                 return Some((number, &stream.request, stream.refused.is_some()));
             }

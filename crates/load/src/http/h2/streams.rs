@@ -2,8 +2,10 @@
 
 use hopbench_model::Nanos;
 
+use super::bounds::Farewell;
 use super::frame::{
-    self, END_HEADERS, END_STREAM, FrameKind, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
+    self, CONTENT_BYTES, END_HEADERS, END_STREAM, FrameKind, MOST_WINDOW_BYTES, Setting,
+    USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
 };
 use super::hpack::write_plain;
 use crate::http::grpc::MessagesToSend;
@@ -20,11 +22,11 @@ pub(super) struct Streams {
     spare: Vec<Request>,
     next_turn: usize,
     /// The window of the connection.
-    pub(super) window: i64,
+    window: i64,
     /// The window that streams begin with, bytes.
-    pub(super) first_window: u32,
+    first_window: u32,
     /// The longest content of a frame, bytes.
-    pub(super) most_content: usize,
+    most_content: usize,
 }
 
 pub(super) struct Stream {
@@ -39,7 +41,7 @@ pub(super) struct Stream {
     answer: Option<Answer>,
     /// How the call of gRPC ends that is being answered.
     call: Option<CallAnswer>,
-    pub(super) window: i64,
+    window: i64,
     /// Bytes that came and that the client was not given back yet.
     pub(super) received: u32,
     /// Bytes of the body, those that were dropped among them.
@@ -180,9 +182,46 @@ impl Streams {
         self.give_back(stream.request);
     }
 
+    /// Takes what the peer says of itself.
+    ///
+    /// # Errors
+    /// The connection has to end.
+    pub(super) fn settings(&mut self, content: &[u8]) -> Result<(), Farewell> {
+        for setting in frame::settings(content).ok_or(Farewell::FrameSize)? {
+            match setting {
+                Setting::Window(bytes) if bytes > MOST_WINDOW_BYTES => {
+                    return Err(Farewell::FlowControl);
+                }
+                Setting::Window(bytes) => self.begin_with(bytes).ok_or(Farewell::FlowControl)?,
+                Setting::Content(bytes) if !CONTENT_BYTES.contains(&bytes) => {
+                    return Err(Farewell::Protocol);
+                }
+                Setting::Content(bytes) => {
+                    self.most_content = (bytes as usize).min(USUAL_CONTENT_BYTES);
+                }
+                // Nothing is kept in its table.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The peer takes so many bytes more on a stream that is or was there, or on the connection.
+    ///
+    /// # Errors
+    /// The window is too large then.
+    pub(super) fn widen(&mut self, number: u32, more: u32) -> Result<(), Farewell> {
+        let window = match self.place(number) {
+            _ if number == 0 => &mut self.window,
+            Some(at) => &mut self.list[at].window,
+            None => return Ok(()),
+        };
+        widen(window, i64::from(more)).ok_or(Farewell::FlowControl)
+    }
+
     /// Streams begin with this window from now on, and those that are open get the difference.
     /// `None`: a window is too large then.
-    pub(super) fn begin_with(&mut self, bytes: u32) -> Option<()> {
+    fn begin_with(&mut self, bytes: u32) -> Option<()> {
         let more = i64::from(bytes) - i64::from(self.first_window);
         self.first_window = bytes;
         self.list.iter_mut().try_for_each(|stream| widen(&mut stream.window, more))
@@ -343,9 +382,9 @@ impl Stream {
 }
 
 /// Adds to a window; `None`: it is too large then.
-pub(super) fn widen(window: &mut i64, more: i64) -> Option<()> {
+fn widen(window: &mut i64, more: i64) -> Option<()> {
     *window += more;
-    (*window <= i64::from(frame::MOST_WINDOW_BYTES)).then_some(())
+    (*window <= i64::from(MOST_WINDOW_BYTES)).then_some(())
 }
 
 /// Appends the next part of a content; how long it is, and whether it is the last.
