@@ -22,3 +22,4 @@ pub use self::hpack::HpackError;
 pub use self::plan::ConnectionPlan;
 pub use self::serving::Serving;
 pub(crate) use self::shown::{Shown, shown};
+pub use self::streams::OpenBody;

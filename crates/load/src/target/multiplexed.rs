@@ -18,7 +18,7 @@ use super::timeouts::Pace;
 use crate::admission::memory::{MemoryLimit, MemoryShare};
 use crate::flow::{Event, Flow, Op};
 use crate::http::Responder;
-use crate::http::h2::{Farewell, Serving, ServingBounds};
+use crate::http::h2::{Farewell, OpenBody, Serving, ServingBounds};
 use crate::measure::recorder::Recorder;
 
 /// Answers are written up to so many bytes ahead of what was sent. Strangers get less: what they do
@@ -44,6 +44,10 @@ pub(super) struct MultiplexedTarget {
     reading: Pace,
     writing: Pace,
     is_writing: bool,
+    /// The oldest body that is not all there, as it was last seen.
+    body: Option<OpenBody>,
+    /// The oldest stream of which the answer to a message is being sent.
+    turned: Option<u32>,
     /// When what is under way has to have gone on.
     until: Until,
 }
@@ -88,6 +92,8 @@ impl MultiplexedTarget {
             reading: Pace::default(),
             writing: Pace::default(),
             is_writing: false,
+            body: None,
+            turned: None,
             until: Until::default(),
         }
     }
@@ -110,7 +116,7 @@ impl MultiplexedTarget {
             return self.leave(why, now, out);
         }
         let moved = self.serving.take_moved();
-        self.go_on_reading(bytes.len(), was_inside && !moved, now);
+        self.go_on_reading(was_inside && !moved, now);
         self.work(now).unwrap_or_else(|| self.go_on(now, out))
     }
 
@@ -123,19 +129,37 @@ impl MultiplexedTarget {
         })
     }
 
-    /// So many bytes came, of what `was_under_way` or of something else.
-    fn go_on_reading(&mut self, bytes: usize, was_under_way: bool, now: Nanos) {
+    /// Bytes came, of what `was_under_way` or of something else.
+    fn go_on_reading(&mut self, was_under_way: bool, now: Nanos) {
+        self.watch_body(now);
+        if self.body.is_none() && self.serving.is_inside() && !was_under_way {
+            self.until.read = now + self.settings.timeouts.head_ns;
+        }
+    }
+
+    /// Renews the time of the oldest body that is not all there if it went on, or if it is another
+    /// one now. What goes on beside it renews nothing.
+    fn watch_body(&mut self, now: Nanos) {
         let timeouts = &self.settings.timeouts;
-        if !was_under_way {
-            self.reading.begin();
-        }
-        if self.serving.is_in_body() {
-            if !was_under_way || self.reading.moved(bytes, timeouts) {
-                self.until.read = now + timeouts.body_ns;
+        let body = self.serving.oldest_body();
+        let renews = match (body, self.body) {
+            (Some(body), Some(old)) if body.is_of(old) => {
+                self.reading.moved(body.bytes.saturating_sub(old.bytes), timeouts)
             }
-        } else if self.serving.is_inside() && !was_under_way {
-            self.until.read = now + timeouts.head_ns;
+            _ => {
+                self.reading.begin();
+                body.is_some()
+            }
+        };
+        if renews {
+            self.until.read = now + timeouts.body_ns;
         }
+        self.body = body;
+    }
+
+    /// Whether the oldest body that is not all there is of this stream.
+    fn is_oldest(&self, stream: u32) -> bool {
+        self.body.is_some_and(|body| body.stream == stream)
     }
 
     /// Decides when the requests that are due are answered; how many there were.
@@ -171,14 +195,32 @@ impl MultiplexedTarget {
         let is_bounded = self.share.is_bounded();
         let ahead = if is_bounded { STRANGERS_AHEAD_BYTES } else { AHEAD_BYTES };
         // The answer to a message was sent: the client has the next word, or has had it already.
-        if self.serving.take_turned() {
-            self.until.read = now + self.settings.timeouts.body_ns;
+        if let Some(stream) = self.turned.take() {
+            if self.is_oldest(stream) {
+                self.until.read = now + self.settings.timeouts.body_ns;
+            }
             if let Some(op) = self.work(now) {
                 return op;
             }
         }
-        self.answer_due(ahead, now);
-        self.serving.write(&self.settings.filler, ahead);
+        loop {
+            self.answer_due(ahead, now);
+            self.serving.write(&self.settings.filler, ahead);
+            let Some(stream) = self.serving.take_turned() else { break };
+            self.turned = Some(self.turned.map_or(stream, |first| first.min(stream)));
+            // An answer is sent before the work for the next one begins.
+            if self.settings.work_ns > 0 || self.serving.outgoing().len() >= ahead {
+                break;
+            }
+            self.decide(now);
+        }
+        if let Some(stream) = self.turned {
+            self.watch_body(now);
+            // Until it is sent, the time to take it counts.
+            if self.is_oldest(stream) {
+                self.until.read = Nanos::MAX;
+            }
+        }
         let completed = self.serving.take_completed();
         out.count(Counter::Completed, completed);
         if is_bounded {
@@ -300,5 +342,131 @@ impl Flow for MultiplexedTarget {
         let patience = self.patience();
         let due = self.delayed.peek().filter(|_| self.state == State::Reading);
         Some(due.map_or(patience, |Reverse((due, _))| patience.min(*due)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::SECOND;
+
+    use super::super::timeouts::Timeouts;
+    use super::*;
+    use crate::http::grpc::{BIDI_STREAM, EchoRequest};
+    use crate::http::h2::PREFACE;
+    use crate::measure::recorder::Live;
+    use crate::measure::window::Window;
+
+    const DATA: u8 = 0;
+    const HEADERS: u8 = 1;
+    const WHOLE: u8 = 4;
+    const LAST: u8 = 1;
+
+    /// A connection of a stranger, whose time is only told.
+    struct Stranger {
+        target: MultiplexedTarget,
+        out: Recorder,
+    }
+
+    fn frame(kind: u8, flags: u8, stream: u32, content: &[u8]) -> Vec<u8> {
+        let head = [&(content.len() as u32).to_be_bytes()[1..], &[kind, flags]].concat();
+        [&head, &stream.to_be_bytes()[..], content].concat()
+    }
+
+    /// The head of a request whose fields stand in no table.
+    fn asks(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
+        let mut block = Vec::new();
+        for (name, value) in [(":method", "POST"), (":scheme", "http")].iter().chain(fields) {
+            block.push(0);
+            for text in [name, value] {
+                block.push(text.len() as u8);
+                block.extend_from_slice(text.as_bytes());
+            }
+        }
+        frame(HEADERS, WHOLE | flags, stream, &block)
+    }
+
+    impl Stranger {
+        fn new() -> Self {
+            let settings = TargetSettings {
+                filler: vec![b'x'; 8192].into(),
+                credential: None,
+                timeouts: Timeouts::STRANGERS,
+                most_body_bytes: 1 << 20,
+                multiplexed: ServingBounds::of_strangers(1 << 20),
+                work_ns: 0,
+            };
+            let mut target = MultiplexedTarget::new(Arc::new(settings), None, None);
+            let mut out =
+                Recorder::new(Arc::new(Window::default()), Arc::new(Live::default()), false);
+            let settings = frame(4, 0, 0, &[]);
+            target.start(0);
+            target.begin(&[PREFACE, &settings].concat(), 0, &mut out);
+            let mut stranger = Self { target, out };
+            stranger.take(0);
+            stranger
+        }
+
+        /// Takes all that is sent.
+        fn take(&mut self, now: Nanos) {
+            while self.target.state == State::Writing {
+                let bytes = self.target.outgoing().len();
+                self.target.on(Event::Sent(bytes), now, &mut self.out);
+            }
+        }
+
+        /// Sends, and takes what comes; whether the connection is still there.
+        fn says(&mut self, bytes: &[u8], now: Nanos) -> bool {
+            if now >= self.target.patience() {
+                return false;
+            }
+            self.target.on(Event::Received(bytes), now, &mut self.out);
+            self.take(now);
+            true
+        }
+    }
+
+    #[test]
+    fn what_goes_on_beside_a_body_does_not_renew_its_time() {
+        let mut stranger = Stranger::new();
+        assert!(stranger.says(&asks(1, 0, &[(":path", "/")]), SECOND));
+        let lasts = (1..40).find(|n| {
+            let now = SECOND + n * 2 * SECOND;
+            let other = asks(1 + 2 * *n as u32, LAST, &[(":path", "/?size=1")]);
+            !stranger.says(&[other, frame(DATA, 0, 1, &[0])].concat(), now)
+        });
+        assert_eq!(lasts, Some(5), "10 s");
+    }
+
+    #[test]
+    fn a_body_that_keeps_its_pace_lasts() {
+        let mut stranger = Stranger::new();
+        assert!(stranger.says(&asks(1, 0, &[(":path", "/")]), SECOND));
+        let part = frame(DATA, 0, 1, &[0; 8192]);
+        assert!((1..20).all(|n| stranger.says(&part, SECOND + n * 4 * SECOND)));
+    }
+
+    #[test]
+    fn a_call_lasts_as_long_as_its_messages_come() {
+        let mut stranger = Stranger::new();
+        let fields = [(":path", BIDI_STREAM), ("content-type", "application/grpc")];
+        assert!(stranger.says(&asks(1, 0, &fields), SECOND));
+        let message = EchoRequest { response_bytes: 100, ..EchoRequest::default() }.message(b"");
+        let message = frame(DATA, 0, 1, &message);
+        assert!((1..20).all(|n| stranger.says(&message, SECOND + n * 9 * SECOND)));
+        assert!(!stranger.says(&message, SECOND + 19 * 9 * SECOND + 11 * SECOND));
+    }
+
+    /// While an answer is sent the client has not the next word.
+    #[test]
+    fn an_answer_that_is_taken_slowly_is_not_cut_off() {
+        let mut stranger = Stranger::new();
+        let fields = [(":path", BIDI_STREAM), ("content-type", "application/grpc")];
+        let message = EchoRequest { response_bytes: 8000, ..EchoRequest::default() }.message(b"");
+        let both = [asks(1, 0, &fields), frame(DATA, 0, 1, &message)].concat();
+        stranger.target.on(Event::Received(&both), SECOND, &mut stranger.out);
+        assert_eq!(stranger.target.state, State::Writing);
+        assert_eq!(stranger.target.patience(), SECOND + Timeouts::STRANGERS.read_ns);
+        stranger.take(20 * SECOND);
+        assert_eq!(stranger.target.patience(), 30 * SECOND);
     }
 }

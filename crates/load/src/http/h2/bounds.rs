@@ -55,3 +55,55 @@ impl ServingBounds {
         Self { credential: None, most_body_bytes, most_streams: STRANGERS_STREAMS, window_bytes }
     }
 }
+
+/// Requests that a peer may take back before they are answered, beyond those that it let be
+/// answered. Each costs the server its work all the same (CVE-2023-44487).
+const MOST_TAKEN_BACK: u32 = 200;
+/// Frames that bring no request on, one after another (CVE-2019-9512 and its kin).
+const MOST_IDLE_FRAMES: u32 = 2000;
+
+/// Work that a peer makes and that brings no request on.
+#[derive(Debug, Default)]
+pub(super) struct Waste {
+    taken_back: u32,
+    idle_frames: u32,
+    /// Bytes that may still be under way to a stream that is over.
+    late_bytes: u32,
+}
+
+impl Waste {
+    /// A frame came.
+    pub(super) fn frame(&mut self) {
+        self.idle_frames += 1;
+    }
+
+    /// It, or an answer, brought a request on.
+    pub(super) fn moved(&mut self) {
+        self.idle_frames = 0;
+    }
+
+    /// A stream was closed by the peer; whether something was to be answered on it.
+    pub(super) fn taken_back(&mut self, was_owed: bool) {
+        self.taken_back += u32::from(was_owed);
+    }
+
+    /// An answer is written. As much as the window of its stream may still be under way.
+    pub(super) fn answered(&mut self, window_bytes: u32) {
+        self.taken_back = self.taken_back.saturating_sub(1);
+        self.late_bytes = window_bytes;
+    }
+
+    /// The frame has so many bytes of a body for a stream that is over: no waste if they were under
+    /// way.
+    pub(super) fn late(&mut self, bytes: u32) {
+        if let Some(left) = self.late_bytes.checked_sub(bytes).filter(|_| bytes > 0) {
+            self.late_bytes = left;
+            self.idle_frames = self.idle_frames.saturating_sub(1);
+        }
+    }
+
+    /// Whether no stranger may make so much.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.idle_frames > MOST_IDLE_FRAMES || self.taken_back > MOST_TAKEN_BACK
+    }
+}

@@ -16,6 +16,7 @@ use super::hpack::{ConstantFields, HpackDecoder, TABLE_BYTES};
 use super::outbox::Outbox;
 use super::plan::ConnectionPlan;
 use super::shown::show;
+use crate::http::response::ResponseEnd;
 
 /// Most bytes of the fields of an answer.
 const MOST_FIELDS_BYTES: usize = 64 * 1024;
@@ -25,6 +26,8 @@ const MOST_BLOCK_BYTES: usize = 64 * 1024;
 const MOST_AHEAD_BYTES: usize = 64 * 1024;
 /// Why an answer whose body is not as long as it says is no answer.
 const WRONG_LENGTH: &str = "wrong_length";
+/// Why the success of a call whose messages were not all asked for is none.
+const ENDED_EARLY: &str = "ended_early";
 /// The first number after all that a connection's streams can have.
 const LAST_STREAM: u32 = 1 << 31;
 
@@ -378,7 +381,11 @@ impl<T> Connection<T> {
             let cancel = 8_u32.to_be_bytes();
             frame::write(FrameKind::Reset, 0, stream.number, &cancel, self.out.tail());
         }
+        let is_early = |end: &ResponseEnd| {
+            stream.turns_left > 0 && end.call.is_some_and(|call| call.status == Some(0))
+        };
         self.heard.push_back(match stream.answer.end() {
+            Some(end) if is_early(&end) => Heard::Reset(stream.value, ENDED_EARLY),
             Some(end) => Heard::Answer(stream.value, end),
             None => Heard::Reset(stream.value, WRONG_LENGTH),
         });

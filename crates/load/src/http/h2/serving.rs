@@ -7,24 +7,19 @@ use std::collections::VecDeque;
 
 use hopbench_model::Nanos;
 
-use super::bounds::{Farewell, MOST_FIELDS_BYTES, ServingBounds};
+use super::bounds::{Farewell, MOST_FIELDS_BYTES, ServingBounds, Waste};
 use super::frame::{
     self, ACK, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES, MOST_WINDOW_BYTES,
     PREFACE, Setting, USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
 };
 use super::hpack::HpackDecoder;
 use super::outbox::Outbox;
-use super::streams::{Stream, Streams, Written};
+use super::streams::{OpenBody, Stream, Streams, Written};
 use crate::http::credential::CREDENTIAL_FIELD;
 use crate::http::{Request, RequestError, Responder};
 
 /// The longest type of a body that is echoed, bytes.
 const MOST_TYPE_BYTES: usize = 256;
-/// Requests that a peer may take back before they are answered, beyond those that it let be
-/// answered. Each costs the server its work all the same (CVE-2023-44487).
-const MOST_TAKEN_BACK: u32 = 200;
-/// Frames that bring no request on, one after another (CVE-2019-9512 and its kin).
-const MOST_IDLE_FRAMES: u32 = 2000;
 /// A buffer that is beyond this is given back when it is empty, bytes.
 const KEPT_BYTES: usize = 4 * 1024;
 
@@ -55,13 +50,13 @@ pub struct Serving {
     /// A block of fields that is not complete: its stream, and whether the message ends with it.
     block: Option<(u32, bool)>,
     fragments: Vec<u8>,
-    taken_back: u32,
-    idle_frames: u32,
+    waste: Waste,
     has_moved: bool,
     /// Whether any request showed what it has to.
     is_known: bool,
     completed: u64,
-    has_turned: bool,
+    /// The oldest stream of which a message of several was answered.
+    turned: Option<u32>,
 }
 
 impl std::fmt::Debug for Serving {
@@ -100,11 +95,10 @@ impl Serving {
             received: 0,
             block: None,
             fragments: Vec::new(),
-            taken_back: 0,
-            idle_frames: 0,
+            waste: Waste::default(),
             has_moved: false,
             completed: 0,
-            has_turned: false,
+            turned: None,
         }
     }
 
@@ -142,12 +136,12 @@ impl Serving {
     /// Whether a frame or a request has begun and is not all there.
     pub fn is_inside(&self) -> bool {
         let in_frame = !self.input.is_empty() || self.block.is_some() || !self.has_begun;
-        in_frame || self.streams.has_part()
+        in_frame || self.oldest_body().is_some()
     }
 
-    /// Whether the body of a request has begun and is not all there.
-    pub fn is_in_body(&self) -> bool {
-        self.streams.has_part()
+    /// The oldest of the bodies that are not all there.
+    pub fn oldest_body(&self) -> Option<OpenBody> {
+        self.streams.oldest_body()
     }
 
     /// Whether the peer has to take a part of an answer.
@@ -166,7 +160,8 @@ impl Serving {
     }
 
     fn moved(&mut self) {
-        (self.idle_frames, self.has_moved) = (0, true);
+        self.waste.moved();
+        self.has_moved = true;
     }
 
     /// Answers whose last frame was written since this was asked.
@@ -174,9 +169,9 @@ impl Serving {
         std::mem::take(&mut self.completed)
     }
 
-    /// Whether a message of several was answered since this was asked.
-    pub fn take_turned(&mut self) -> bool {
-        std::mem::take(&mut self.has_turned)
+    /// The oldest stream of which a message of several was answered since this was asked.
+    pub fn take_turned(&mut self) -> Option<u32> {
+        self.turned.take()
     }
 
     /// The bytes to be sent.
@@ -254,8 +249,8 @@ impl Serving {
         if self.block.is_some() != (head.kind == FrameKind::Continuation) {
             return Err(Farewell::Protocol);
         }
-        self.idle_frames += 1;
-        if self.idle_frames > MOST_IDLE_FRAMES && self.is_stranger() {
+        self.waste.frame();
+        if self.waste.is_too_much() && self.is_stranger() {
             return Err(Farewell::EnhanceYourCalm);
         }
         match head.kind {
@@ -291,8 +286,8 @@ impl Serving {
                 if head.stream == 0 || head.stream > self.last {
                     return Err(Farewell::Protocol);
                 }
-                self.taken_back += u32::from(self.streams.close(head.stream));
-                if self.taken_back > MOST_TAKEN_BACK && self.is_stranger() {
+                self.waste.taken_back(self.streams.close(head.stream));
+                if self.waste.is_too_much() && self.is_stranger() {
                     return Err(Farewell::EnhanceYourCalm);
                 }
                 Ok(())
@@ -321,8 +316,11 @@ impl Serving {
         if head.stream == 0 || head.stream > self.last {
             return Err(Farewell::Protocol);
         }
-        // One that was answered, or taken back.
-        let Some(stream) = self.streams.get(head.stream) else { return Ok(()) };
+        let Some(stream) = self.streams.get(head.stream) else {
+            // One that was answered, or taken back.
+            self.waste.late(body.len() as u32);
+            return Ok(());
+        };
         stream.received += head.length as u32;
         if stream.is_complete {
             return Err(Farewell::StreamClosed);
@@ -331,7 +329,7 @@ impl Serving {
             return Err(Farewell::FlowControl);
         }
         stream.body_bytes += body.len();
-        if stream.body_bytes > self.most_body_bytes {
+        if stream.is_too_long(self.most_body_bytes) {
             let too_long = RequestError::BodyTooLong(self.most_body_bytes as u64);
             stream.refused.get_or_insert(too_long);
         }
@@ -486,10 +484,10 @@ impl Serving {
         match written {
             Written::Last(is_known) => {
                 self.completed += u64::from(is_known);
-                self.taken_back = self.taken_back.saturating_sub(1);
+                self.waste.answered(self.bounds.window_bytes);
             }
             Written::Turn(number) => {
-                self.has_turned = true;
+                self.turned = Some(self.turned.map_or(number, |first| first.min(number)));
                 self.push_due(number);
                 self.widen_stream(number);
             }

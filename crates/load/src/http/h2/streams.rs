@@ -50,13 +50,31 @@ pub(super) struct Stream {
     turns: Option<Turns>,
 }
 
+/// A request whose body is not all there, where the client has the next word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenBody {
+    /// Its stream.
+    pub stream: u32,
+    /// Messages of it that have an answer.
+    pub answered: u32,
+    /// Bytes that came, of messages without an answer.
+    pub bytes: usize,
+}
+
+impl OpenBody {
+    /// Whether it is the same one as before, of which more may have come.
+    pub fn is_of(self, old: Self) -> bool {
+        (self.stream, self.answered) == (old.stream, old.answered)
+    }
+}
+
 /// The turns of a call whose messages are answered one by one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turns {
     /// A message, or the end of the request, waits for its answer.
     is_waiting: bool,
-    /// Whether the head of the answer was written.
-    has_head: bool,
+    /// Messages that have an answer; with the first one goes the head.
+    answered: u32,
 }
 
 /// What is left of an answer's content.
@@ -96,9 +114,11 @@ impl Streams {
         self.list.len()
     }
 
-    /// Whether a request is not all there.
-    pub(super) fn has_part(&self) -> bool {
-        self.list.iter().any(|stream| !stream.is_complete && !stream.is_waiting())
+    /// The oldest of the requests that are not all there.
+    pub(super) fn oldest_body(&self) -> Option<OpenBody> {
+        let stream = self.list.iter().find(|stream| !stream.is_complete && !stream.is_waiting())?;
+        let answered = stream.turns.map_or(0, |turns| turns.answered);
+        Some(OpenBody { stream: stream.number, answered, bytes: stream.body_bytes })
     }
 
     /// Bytes that requests hold.
@@ -161,10 +181,13 @@ impl Streams {
         });
     }
 
-    /// Forgets a stream, if it is there.
+    /// Forgets a stream, if it is there; whether that takes back what was to be answered.
     pub(super) fn close(&mut self, number: u32) -> bool {
-        let at = self.place(number);
-        at.map(|at| self.remove(at)).is_some()
+        let Some(at) = self.place(number) else { return false };
+        let stream = &self.list[at];
+        let owes = stream.turns.is_none_or(|turns| turns.is_waiting || turns.answered == 0);
+        self.remove(at);
+        owes
     }
 
     /// Gives the buffers back that serve no request.
@@ -248,10 +271,10 @@ impl Streams {
         let answer = stream.content(&decision);
         let (call, waited_ns) = (decision.call, decision.delay_ns);
         match (stream.turns, call) {
-            (Some(Turns { has_head: true, .. }), Some(call)) if answer.is_none() => {
+            (Some(turns), Some(call)) if turns.answered > 0 && answer.is_none() => {
                 write_trailers(number, call, out);
             }
-            (Some(Turns { has_head: true, .. }), _) => {}
+            (Some(turns), _) if turns.answered > 0 => {}
             _ => write_head(number, &decision, &stream.request, answer.is_none(), out),
         }
         if answer.is_none() {
@@ -263,7 +286,7 @@ impl Streams {
         }
         let stream = &mut self.list[at];
         if let Some(turns) = &mut stream.turns {
-            turns.has_head = true;
+            turns.answered = turns.answered.saturating_add(1);
             let answered = stream.request.drop_message(waited_ns);
             stream.body_bytes = stream.body_bytes.saturating_sub(answered);
         } else if !matches!(answer, Some(Answer::Echo(_))) {
@@ -343,6 +366,18 @@ impl Stream {
         let is_due = !turns.is_waiting && has_turn;
         turns.is_waiting |= is_due;
         is_due
+    }
+
+    /// Whether its body, or a message of several, is longer than this. The frame in which a message
+    /// ends may have a part of the next one, and what is behind one that waits is the next one's.
+    pub(super) fn is_too_long(&self, most_bytes: usize) -> bool {
+        match self.turns {
+            None => self.body_bytes > most_bytes,
+            Some(turns) => {
+                !turns.is_waiting
+                    && self.body_bytes > most_bytes.saturating_add(USUAL_CONTENT_BYTES)
+            }
+        }
     }
 
     /// Whether one of its messages, or its end, waits for an answer.

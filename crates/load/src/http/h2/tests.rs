@@ -55,7 +55,7 @@ fn serve(server: &mut Serving, responder: &mut Responder, bytes: &[u8]) -> Resul
             server.answer(number, responder, 0);
         }
         server.write(&FILLER, 64 * 1024);
-        if !server.take_turned() {
+        if server.take_turned().is_none() {
             return read;
         }
     }
@@ -160,7 +160,11 @@ fn a_message_is_no_longer_than_a_body() {
     let message = |bytes: u64| EchoRequest::default().message(&vec![1; bytes as usize]);
     let end = called(BIDI_STREAM, message(MOST_BODY_BYTES / 2), 5, 65_535);
     assert_eq!(end, CallEnd { status: Some(0), messages: 5, is_whole: true });
-    let both = [message(9), message(MOST_BODY_BYTES)].concat();
+    // What came behind a message is of the next one.
+    let both = [message(MOST_BODY_BYTES - 100), message(10_000)].concat();
+    let end = called(BIDI_STREAM, both, 1, 65_535);
+    assert_eq!(end, CallEnd { status: Some(0), messages: 2, is_whole: true });
+    let both = [message(9), message(MOST_BODY_BYTES + 20_000)].concat();
     let end = called(BIDI_STREAM, both, 1, 65_535);
     assert_eq!(end, CallEnd { status: Some(RESOURCE_EXHAUSTED), messages: 1, is_whole: true });
 }
@@ -322,6 +326,38 @@ fn a_call_that_shows_nothing_is_answered_once() {
     let heard = peer.heard(call);
     assert_eq!(heard, [(FrameKind::Headers, false), (FrameKind::Data, true)]);
     assert_eq!((peer.server.open(), peer.server.held_bytes() < 64 * 1024), (0, true));
+}
+
+/// What a client had sent before it learned that its call is over, in however small frames.
+#[test]
+fn what_was_under_way_to_a_call_that_ended_ends_nothing_else() {
+    let mut peer = Peer::new();
+    let call = peer.call(&[]);
+    let asks = |status| EchoRequest { status, ..EchoRequest::default() }.message(b"");
+    peer.frame(FrameKind::Data, 0, call, &asks(5)).unwrap();
+    for _ in 0..5000 {
+        peer.frame(FrameKind::Data, 0, call, &asks(0)).unwrap();
+    }
+    // It is not for ever.
+    let why = peer.refused(|peer| peer.frame(FrameKind::Data, 0, call, &[0]));
+    assert_eq!(why, Farewell::EnhanceYourCalm);
+}
+
+/// A call that is taken back when it was answered so far costs nothing.
+#[test]
+fn calls_may_be_left_between_two_messages() {
+    let mut peer = Peer::new();
+    let message = EchoRequest::default().message(b"");
+    for _ in 0..500 {
+        let call = peer.call(&[]);
+        peer.frame(FrameKind::Data, 0, call, &message).unwrap();
+        peer.frame(FrameKind::Reset, 0, call, &[0, 0, 0, 8]).unwrap();
+    }
+    let why = peer.refused(|peer| {
+        let call = peer.call(&[]);
+        peer.frame(FrameKind::Reset, 0, call, &[0, 0, 0, 8])
+    });
+    assert_eq!(why, Farewell::EnhanceYourCalm);
 }
 
 /// The server says that it takes no more of a call that it has ended.

@@ -120,13 +120,12 @@ impl Params {
         self.tls.client(&url, true, credential, notes)
     }
 
-    /// All that a call sends, bytes; 0 where that cannot be told.
+    /// What a call sends at once, bytes; 0 where that cannot be told.
     pub(super) fn body_bytes(&self) -> u64 {
         let url = self.url().ok();
         let method = url.as_ref().and_then(|url| CalledMethod::of(url).ok());
         let body = method.and_then(|method| self.body(method).ok());
-        let times = if self.ping_pong { self.messages } else { 1 };
-        body.map_or(0, |body| body.len() as u64 * u64::from(times))
+        body.map_or(0, |body| body.len() as u64)
     }
 
     /// The messages of a call that are sent at once, with their prefixes.
