@@ -64,19 +64,28 @@ fn messages<M: Message + Default>(mut body: &[u8]) -> Vec<M> {
     out
 }
 
+/// Begins a call of our target, over a connection of its own.
+async fn begin(
+    address: SocketAddr,
+    path: &str,
+    content_type: &str,
+) -> (h2::client::ResponseFuture, h2::SendStream<Bytes>) {
+    let tcp = TcpStream::connect(address).await.unwrap();
+    let (client, connection) = h2::client::handshake(tcp).await.unwrap();
+    tokio::spawn(async move { drop(connection.await) });
+    let mut client = client.ready().await.unwrap();
+    let request = Request::post(format!("http://{address}{path}"))
+        .header("content-type", content_type)
+        .header("te", "trailers")
+        .body(())
+        .unwrap();
+    client.send_request(request, false).unwrap()
+}
+
 /// Calls our target; its status, and the messages of its answer.
 fn call(address: SocketAddr, path: &str, requests: &[EchoRequest]) -> (String, Vec<EchoResponse>) {
     runtime().block_on(async {
-        let tcp = TcpStream::connect(address).await.unwrap();
-        let (client, connection) = h2::client::handshake(tcp).await.unwrap();
-        tokio::spawn(async move { drop(connection.await) });
-        let mut client = client.ready().await.unwrap();
-        let request = Request::post(format!("http://{address}{path}"))
-            .header("content-type", "application/grpc+proto")
-            .header("te", "trailers")
-            .body(())
-            .unwrap();
-        let (response, mut body) = client.send_request(request, false).unwrap();
+        let (response, mut body) = begin(address, path, "application/grpc+proto").await;
         for (at, request) in requests.iter().enumerate() {
             body.send_data(framed(request), at + 1 == requests.len()).unwrap();
         }
@@ -133,16 +142,8 @@ fn our_target_answers_the_client_of_a_library() {
 /// Sends a message to our target when the one before is answered; the lengths of the payloads.
 fn talk(address: SocketAddr, sizes: &[u32]) -> Vec<usize> {
     runtime().block_on(async {
-        let tcp = TcpStream::connect(address).await.unwrap();
-        let (client, connection) = h2::client::handshake(tcp).await.unwrap();
-        tokio::spawn(async move { drop(connection.await) });
-        let mut client = client.ready().await.unwrap();
-        let request = Request::post(format!("http://{address}/hopbench.v1.Echo/BidiStream"))
-            .header("content-type", "application/grpc")
-            .header("te", "trailers")
-            .body(())
-            .unwrap();
-        let (response, mut to) = client.send_request(request, false).unwrap();
+        let path = "/hopbench.v1.Echo/BidiStream";
+        let (response, mut to) = begin(address, path, "application/grpc").await;
         let (mut response, mut from) = (Some(response), None);
         let mut answers = Vec::new();
         for size in sizes {

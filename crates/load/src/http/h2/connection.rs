@@ -249,7 +249,7 @@ impl<T> Connection<T> {
             self.frame(head, content)?;
             rest = behind;
         }
-        self.give_back();
+        frame::give_back(0, &mut self.received, self.plan.window_bytes, self.out.tail());
         Ok(bytes.len() - rest.len())
     }
 
@@ -344,10 +344,8 @@ impl<T> Connection<T> {
             self.complete(at);
             return Ok(());
         }
-        if stream.received >= (self.plan.window_bytes / 2).max(1) {
-            let (number, bytes) = (stream.number, std::mem::take(&mut stream.received));
-            frame::write(FrameKind::WindowUpdate, 0, number, &bytes.to_be_bytes(), self.out.tail());
-        }
+        let window_bytes = self.plan.window_bytes;
+        frame::give_back(stream.number, &mut stream.received, window_bytes, self.out.tail());
         if stream.turns_left > 0 {
             self.write_body(at);
         }
@@ -474,14 +472,6 @@ impl<T> Connection<T> {
             let ends = if is_last { END_STREAM } else { 0 };
             let content = &self.plan.body[from..from + part];
             frame::write(FrameKind::Data, ends, stream.number, content, self.out.tail());
-        }
-    }
-
-    /// Gives the connection's window back.
-    fn give_back(&mut self) {
-        if self.received >= (self.plan.window_bytes / 2).max(1) {
-            let bytes = std::mem::take(&mut self.received).to_be_bytes();
-            frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, self.out.tail());
         }
     }
 }

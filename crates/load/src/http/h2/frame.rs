@@ -199,6 +199,14 @@ pub(super) fn settings(content: &[u8]) -> Option<impl Iterator<Item = Setting>> 
     }))
 }
 
+/// Gives the peer the window of a stream back, or of the connection (0), if half of it is used.
+pub(super) fn give_back(stream: u32, received: &mut u32, window_bytes: u32, out: &mut Vec<u8>) {
+    if *received >= (window_bytes / 2).max(1) {
+        let bytes = std::mem::take(received).to_be_bytes();
+        write(FrameKind::WindowUpdate, 0, stream, &bytes, out);
+    }
+}
+
 /// Appends a frame with settings.
 pub(super) fn write_settings(all: &[Setting], out: &mut Vec<u8>) {
     let head = FrameHead { length: 6 * all.len(), kind: FrameKind::Settings, flags: 0, stream: 0 };

@@ -238,10 +238,7 @@ impl Serving {
             self.frame(head, content)?;
             rest = behind;
         }
-        if self.received >= (self.bounds.window_bytes / 2).max(1) {
-            let bytes = std::mem::take(&mut self.received).to_be_bytes();
-            frame::write(FrameKind::WindowUpdate, 0, 0, &bytes, self.out.tail());
-        }
+        frame::give_back(0, &mut self.received, self.bounds.window_bytes, self.out.tail());
         Ok(bytes.len() - rest.len())
     }
 
@@ -352,14 +349,12 @@ impl Serving {
     /// Gives a stream's window back if the client may send more on it. Behind a message that waits
     /// for its answer it may not: that would be held.
     fn widen_stream(&mut self, number: u32) {
-        let least = (self.bounds.window_bytes / 2).max(1);
         if let Some(stream) = self.streams.get(number)
             && !stream.is_complete
             && !stream.is_waiting()
-            && stream.received >= least
         {
-            let bytes = std::mem::take(&mut stream.received).to_be_bytes();
-            frame::write(FrameKind::WindowUpdate, 0, number, &bytes, self.out.tail());
+            let window_bytes = self.bounds.window_bytes;
+            frame::give_back(number, &mut stream.received, window_bytes, self.out.tail());
         }
     }
 
@@ -423,7 +418,7 @@ impl Serving {
 
     /// A stream that is to be answered now waits for its turn.
     fn push_due(&mut self, number: u32) {
-        if self.streams.get(number).is_some_and(Stream::is_due) {
+        if self.streams.get(number).is_some_and(Stream::falls_due) {
             self.due.push_back(number);
         }
     }

@@ -358,8 +358,8 @@ impl Streams {
 }
 
 impl Stream {
-    /// Whether it is to be answered now. It waits for that from here on.
-    pub(super) fn is_due(&mut self) -> bool {
+    /// Whether it is to be answered now, and was not before. From here on it waits for that.
+    pub(super) fn falls_due(&mut self) -> bool {
         let Some(turns) = &mut self.turns else { return self.is_complete };
         let is_refused = self.refused.is_some();
         let has_turn = self.is_complete || is_refused || self.request.has_message();
