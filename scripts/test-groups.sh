@@ -31,9 +31,6 @@ measuring_of() {
   ' scripts/measuring-tests.txt -
 }
 
-# Whether measuring-tests.txt has it: measures PACKAGE TARGET TEST
-measures() { [ -n "$(measuring_of "$1" "$2" <<<"$3")" ]; }
-
 # The names of a program's tests: tests_of FOLDER PROGRAM
 tests_of() { (cd "$1" && "$2" --list --format terse) | sed -n 's/: test$//p'; }
 

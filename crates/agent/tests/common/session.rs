@@ -58,7 +58,7 @@ impl Conductor {
 
     /// Whether the agent still answers.
     pub(crate) fn lives(&mut self) -> bool {
-        let until = clock::now() + 2 * SECOND;
+        let until = clock::now() + 10 * SECOND;
         self.channel.send(&ToAgent::Ping).is_ok()
             && matches!(self.channel.receive_until(until), Ok(Some(FromAgent::Pong)))
     }

@@ -37,35 +37,3 @@ fn each_promise_has_its_test() {
         assert!(above, "{file}: {name} is no test");
     }
 }
-
-/// A second try would hide a promise that is broken now and then.
-#[test]
-fn no_promise_has_a_second_try() {
-    let retried = std::fs::read_to_string(pages::root().join("scripts/measuring-tests.txt"))
-        .expect("the list of tests that measure");
-    let retried: Vec<Vec<&str>> = retried
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split(' ').collect())
-        .collect();
-    assert!(retried.len() > 10, "the list has another form: {retried:?}");
-    let text = pages::text("SECURITY.md");
-    for (file, name) in named(&text) {
-        let mut parts = file.split('/').skip(1);
-        let (folder, target) = (parts.next().unwrap_or_default(), parts.nth(1).unwrap_or_default());
-        let package =
-            if folder == "hopbench" { folder.to_owned() } else { format!("hopbench-{folder}") };
-        let target = target.trim_end_matches(".rs");
-        let begins = |begin: &str| match begin.rsplit_once("::") {
-            // All of a module, which has a file or a folder of its name.
-            Some((module, "")) => file.contains(&format!("/{}", module.replace("::", "/"))),
-            Some((_, begin)) => name.starts_with(begin),
-            None => name.starts_with(begin),
-        };
-        let has = |line: &&Vec<&str>| {
-            let [of, at, rest @ ..] = line.as_slice() else { return false };
-            *of == package && *at == target && rest.first().is_none_or(|begin| begins(begin))
-        };
-        assert_eq!(retried.iter().find(has), None, "{file}: {name}");
-    }
-}
