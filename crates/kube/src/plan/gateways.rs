@@ -1,4 +1,4 @@
-//! How gateways of the cluster lead to a run's servers: routes at Gateways, and Ingresses.
+//! Gateways of the cluster that lead to a run's servers, by routes at Gateways and by Ingresses.
 
 use std::collections::BTreeSet;
 

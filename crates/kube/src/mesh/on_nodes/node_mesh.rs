@@ -1,4 +1,4 @@
-//! What is known of a mesh with its proxies on the nodes.
+//! A mesh with its proxies on the nodes: their labels and counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 

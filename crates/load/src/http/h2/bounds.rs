@@ -1,4 +1,4 @@
-//! What a server lets its peers do, and how it says that they did more.
+//! Bounds of a server over HTTP/2: what its peers may do, and how it says that they did more.
 
 use super::frame::USUAL_WINDOW_BYTES;
 use super::hpack::HpackError;

@@ -1,4 +1,4 @@
-//! What a client hears of its server.
+//! The events that a client hears of its server over HTTP/2.
 
 use super::hpack::HpackError;
 use crate::http::response::ResponseEnd;

@@ -1,4 +1,4 @@
-//! What a client's connections have in common.
+//! The plan of a client over HTTP/2: what its connections have in common.
 
 use crate::http::credential::Credential;
 
