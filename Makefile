@@ -37,11 +37,12 @@ test-quick: ## The same without the tests that need a cluster
 	@scripts/toolchain.sh
 	@scripts/test.sh quick
 
-check: ## Format, lints, dependencies; runs no tests
+check: ## Format, lints, dependencies, documentation; runs no tests
 	@cargo fmt --all --check
-	@cargo clippy --workspace --all-targets --locked -- -D warnings
+	@cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	@scripts/fuzz.sh check
 	@scripts/audit.sh
+	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 fuzz: ## Fuzzes every parser of foreign bytes, TIME seconds each (60), as many at once as CPUs
 	@scripts/toolchain.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check from the cheapest to the dearest, and sums up. `test.sh quick` leaves out what
-# needs a cluster.
+# Runs every check, and sums up: what is built first, and the lints beside tests that mostly wait.
+# `test.sh quick` leaves out what needs a cluster.
 #
 # What cannot be installed or built here takes with it the tests that need it, one line each at the
 # end. These turn such a skip into a failure (`.ci/run` sets all of them): HOPBENCH_REQUIRE_NETNS
@@ -57,13 +57,6 @@ step "scripts"
 scripts/test-scripts.sh | tee "$work/scripts"
 step "format"
 cargo fmt --all --check
-step "lints"
-cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-scripts/fuzz.sh check | tee "$work/fuzz-check"
-step "dependencies"
-scripts/audit.sh | tee "$work/audit"
-step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 step "the tests are built"
 test_programs >"$work/programs"
 stale_lines "$work/programs"
@@ -89,16 +82,25 @@ ended() {
 }
 
 step "tests that wait"
-# The parts in Go are built meanwhile. One program more at once than there are CPUs, each with as
-# many tests as CPUs: most of them wait for a window.
+# The parts in Go are built meanwhile, and the lints get the CPU time that is left. One program more
+# at once than there are CPUs, each with as many tests as CPUs: most of them wait for a window.
 at_once=$(($(nproc) + 1))
 set -m
 cargo test --workspace --locked --no-fail-fast --doc >"$log.doc" 2>&1 &
 doc=$!
+nice -n 15 "${MAKE:-make}" --no-print-directory check >"$work/check" 2>&1 &
+check=$!
 set +m
-jobs+=("$doc")
+jobs+=("$doc" "$check")
 run_parts "$at_once" "$log.waiting" <"$work/waiting" || ended $?
 wait "$doc" || ended 1
+
+step "lints, dependencies, documentation"
+wait "$check" || {
+  cat "$log.waiting" "$work/check" >&2
+  exit 1
+}
+cat "$work/check"
 
 step "parts in Go"
 wait "$go" || true
@@ -164,6 +166,6 @@ printf '\n'
 [ "$status" -eq 0 ] ||
   { cat "$log" "$work/cluster" 2>/dev/null || true; } | failed_tests - | sed 's/^/FAILED /; s/ -$//; s/ -$//'
 cat "$work"/*.retried 2>/dev/null || true
-tell_untested "$work/scripts" "$work/fuzz-check" "$work/audit" "$log" "$work/cluster"
+tell_untested "$work/scripts" "$work/check" "$log" "$work/cluster"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$ignored"
 exit "$status"

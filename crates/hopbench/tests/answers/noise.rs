@@ -54,6 +54,17 @@ fn middle(logs: &[f64]) -> f64 {
     median(&(0..logs.len()).flat_map(of).collect::<Vec<_>>()).expect("rounds")
 }
 
+/// Whether rounds have too few samples for the figure, which is then read from several together.
+fn is_pooled(records: &[Record], workload: &str, name: &str) -> bool {
+    let Some(kind) = name.strip_suffix("_p99_ns") else { return false };
+    let samples = |path: &str| {
+        let own = records.iter().filter(|r| r.path == path && r.workload == workload);
+        let counts = own.filter_map(|r| Some(r.latency.get(&format!("{kind}_ns"))?.count as f64));
+        mean(&counts.collect::<Vec<_>>())
+    };
+    ["once", "once again"].iter().any(|path| samples(path).is_some_and(|each| each < 1000.0))
+}
+
 /// Recomputes what the answer says of each figure, except of those that are read from several rounds
 /// together.
 fn figures_are_the_records(said: &Value, run: &RunFile, records: &[Record]) {
@@ -63,11 +74,12 @@ fn figures_are_the_records(said: &Value, run: &RunFile, records: &[Record]) {
     for workload in ["stream", "rr", "http"] {
         assert!(workloads.contains(&workload), "{workloads:?}");
     }
-    let is_pooled =
-        |figure: &&Value| figure["workload"] == "http" && figure["name"] == "response_p99_ns";
-    for known in figures.iter().filter(|figure| !is_pooled(figure)) {
+    for known in figures {
         let (workload, name) =
             (known["workload"].as_str().expect("a name"), known["name"].as_str().expect("a name"));
+        if is_pooled(records, workload, name) {
+            continue;
+        }
         let of = |path: &str| -> BTreeMap<u32, f64> {
             let own = records.iter().filter(|r| r.path == path && r.workload == workload);
             own.filter_map(|record| Some((record.round, figure(record, name)?))).collect()

@@ -137,7 +137,7 @@ fn a_server_that_says_farewell_is_asked_again_on_another_connection() {
     let seen = nginx.measure(job(json!({})), "/", 4);
     no_errors(&seen);
     let counted = seen.client(Counter::Counted);
-    assert!(counted > 500, "{counted} answers");
+    assert!(counted > 200, "{counted} answers");
     assert!(seen.client(Counter::Connects) > counted / 60, "{}", seen.client(Counter::Connects));
     assert!(seen.figures().metrics["reconnects"] > 0.0, "those that were under way");
 }
