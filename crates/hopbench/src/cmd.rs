@@ -2,13 +2,12 @@
 
 mod about;
 mod arguments;
-mod compare;
 mod doctor;
+mod folders;
 mod kube;
 mod lab;
 mod measure;
 mod plan;
-mod report;
 mod run;
 mod serving;
 mod subcommand;
@@ -20,6 +19,7 @@ use hopbench_load::WORKLOADS;
 use hopbench_model::Fault;
 
 use self::about::{completions, habits, list, schema, version};
+use self::folders::{compare, report};
 use self::serving::{agent, policy, relay, serve, telemetry};
 use self::subcommand::Subcommand;
 use crate::invocation;

@@ -10,11 +10,11 @@ use hopbench_report::comparison::{
 };
 use hopbench_run::results;
 
-use super::arguments::output::{Output, arguments};
-use super::subcommand::Subcommand;
+use crate::cmd::arguments::output::{Output, arguments};
+use crate::cmd::subcommand::Subcommand;
 use crate::output::tell;
 
-pub(super) struct Compare;
+pub(in crate::cmd) struct Compare;
 
 impl Subcommand for Compare {
     fn command(&self) -> Command {

@@ -12,16 +12,16 @@ use hopbench_report::campaign::{
 use hopbench_report::export::{TRIAL_FORMATS, trial_format};
 use hopbench_run::results;
 
-use super::arguments::output::{Output, arguments};
-use super::arguments::{UnitsArgument, in_unit};
-use super::subcommand::Subcommand;
+use crate::cmd::arguments::output::{Output, arguments};
+use crate::cmd::arguments::{UnitsArgument, in_unit};
+use crate::cmd::subcommand::Subcommand;
 use crate::output::{screen, tell};
 
 /// The formats that a terminal's size matters to: the answer, and the tables.
 const SCREEN: &str = "screen";
 const TABLE: &str = "table";
 
-pub(super) struct Report;
+pub(in crate::cmd) struct Report;
 
 impl Subcommand for Report {
     fn command(&self) -> Command {

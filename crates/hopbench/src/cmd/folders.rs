@@ -1,0 +1,4 @@
+//! Commands about results folders.
+
+pub(super) mod compare;
+pub(super) mod report;
