@@ -26,6 +26,9 @@ use crate::text::seconds_between;
 use crate::verdict::Questions;
 use sides::Sides;
 
+/// The name of the testbed that the trials of other tools do not have.
+const IMPORTED: &str = "imported";
+
 impl RunData {
     /// The summary of the records so far; what was kept of the records is let go.
     pub fn into_summary(mut self) -> Summary {
@@ -48,6 +51,10 @@ fn summary(data: &RunData) -> Summary {
     }
     let spared = |rule: &Rule| data.cells.keys().map(|cell| u64::from(rule.spared(*cell))).sum();
     let spared = data.rule.as_ref().map_or(run.spared_trials, spared);
+    let imported = plan.is_imported();
+    let planned = data.cells.len() as u64 * u64::from(plan.rounds);
+    // Cells of files have as many rounds as there were files: none is missing.
+    let used_trials: u64 = cells().map(|cell| cell.rounds as u64).sum();
     Summary {
         schema: SUMMARY_SCHEMA,
         run: Run {
@@ -56,16 +63,16 @@ fn summary(data: &RunData) -> Summary {
             status: run.status,
             started_at: run.started_at.clone(),
             ended_at: run.ended_at.clone(),
-            testbed: plan.testbed.name(),
+            testbed: if imported { IMPORTED } else { plan.testbed.name() },
+            imported,
             rounds: plan.rounds,
             stop: data.rule.as_ref().map(Rule::text),
             baseline: baseline.map(|path| path_names[path].clone()),
             twin: data.twin.map(|path| path_names[path].clone()),
             minimum_effect: plan.minimum_effect,
             seed: plan.seed,
-            planned_trials: (data.cells.len() as u64 * u64::from(plan.rounds))
-                .saturating_sub(spared),
-            used_trials: cells().map(|cell| cell.rounds as u64).sum(),
+            planned_trials: if imported { used_trials } else { planned.saturating_sub(spared) },
+            used_trials,
             disturbed_trials: cells().map(|cell| cell.disturbed_rounds as u64).sum(),
             spared_trials: spared,
             comparisons: comparisons.iter().filter(|ratio| ratio.is_judged()).count() as u64,
@@ -167,16 +174,18 @@ fn resolved(data: &RunData) -> Value {
 }
 
 fn paths(data: &RunData) -> Vec<PathSummary> {
+    // Other tools do not say where a path leads.
+    let stated = |text: String| if data.run.plan.is_imported() { String::new() } else { text };
     let one = |(index, path): (usize, &hopbench_model::Path)| PathSummary {
         name: path.name.clone(),
-        from: path.from.to_string(),
-        to: path.to.to_string(),
-        via: path.entrance(),
+        from: stated(path.from.to_string()),
+        to: stated(path.to.to_string()),
+        via: stated(path.entrance()),
         family: path.family,
         mesh: path.mesh,
         variant: path.variant.as_ref().map(|variant| variant.name.clone()),
         proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),
-        way: path.way(),
+        way: stated(path.way()),
         is_twin: data.twin == Some(index),
         clients: path.clients,
         backends: path.backends,

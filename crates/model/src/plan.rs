@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Job, Nanos};
+use crate::{Job, Nanos, WorkloadKind};
 
 pub use cluster::{
     ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PodNetwork,
@@ -167,6 +167,11 @@ impl Plan {
     /// Whether a cell is measured in rounds. If not, all are searched.
     pub fn has_rounds(&self) -> bool {
         self.cells.iter().any(|cell| self.points[cell.point].search.is_none())
+    }
+
+    /// Whether its trials were measured by other tools: it has no testbed, and nothing is proved.
+    pub fn is_imported(&self) -> bool {
+        self.points.iter().any(|point| WorkloadKind::is_imported(&point.job.workload))
     }
 
     /// The path and the point of a cell.

@@ -109,11 +109,11 @@ impl Measure {
     pub(crate) fn of(&self, record: &Record, proxied: bool) -> f64 {
         match &self.source {
             Source::Figure(figure) => figure.of(record, proxied),
-            Source::Percentile(latency, _, read) => record
-                .latency
-                .get(latency)
-                .filter(|latency| latency.count > 0)
-                .map(|latency| read(latency) as f64),
+            Source::Percentile(latency, _, read) => match record.latency.get(latency) {
+                Some(latency) => (latency.count > 0).then(|| read(latency) as f64),
+                // Other tools state single points, and no distribution.
+                None => record.metrics.get(&self.name).copied(),
+            },
             Source::Metric(name) => record.metrics.get(name).copied(),
         }
         .filter(|value| value.is_finite())
@@ -215,6 +215,23 @@ mod tests {
     use super::*;
     use crate::figures::Intent::{self, Most, Rate};
     use crate::figures::kinds;
+
+    #[test]
+    fn a_percentile_that_is_stated_needs_no_distribution() {
+        let stated = [("service_p99_ns", 2e6), ("service_p999_ns", 5e6), ("rtt_p99_ns", 7e6)];
+        let mut record = hopbench_model::fixture::record(&stated);
+        let of = |word: &str, workload: &str, record: &Record| {
+            Measure::named(word, kinds::of(workload, Most)).of(record, false)
+        };
+        assert_eq!(of("p99", "imported-http", &record), 2e6);
+        assert_eq!(of("p999_service", "imported-http", &record), 5e6);
+        assert_eq!(of("p99_rtt", "imported-ping", &record), 7e6);
+        assert!(of("p9999", "imported-http", &record).is_nan(), "it is not stated");
+        record
+            .latency
+            .insert("service_ns".to_owned(), Latency { count: 1, p99: 3, ..Latency::default() });
+        assert_eq!(of("p99", "imported-http", &record), 3.0);
+    }
 
     fn name(word: &str, workload: &str, intent: Intent) -> (String, Better) {
         let measure = Measure::named(word, kinds::of(workload, intent));

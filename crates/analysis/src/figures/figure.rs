@@ -87,7 +87,11 @@ impl Figure {
         let metric = |name: &str| record.metrics.get(name).copied();
         let value = match self.source {
             Source::Metric(name) | Source::Asked(name) => metric(name)?,
-            Source::Latency(name, percentile) => percentile.of(record.latency.get(name)?)?,
+            Source::Latency(name, percentile) => match record.latency.get(name) {
+                Some(latency) => percentile.of(latency)?,
+                // Other tools state single points, and no distribution.
+                None => metric(self.name)?,
+            },
             Source::Retransmitted => {
                 let sent_again = directions(record, "retransmitted_bytes").reduce(|a, b| a + b)?;
                 sent_again / (per_s(record, Work::KiB)? * 1024.0 * record.window_s)

@@ -59,6 +59,14 @@ const KINDS: &[Kind] = &[
     kind("http", Some(Rate), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
     kind("grpc", Some(Most), figures![CALLS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
     kind("grpc", Some(Rate), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_CALLS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
+    // Other tools measured these: what their files state, in figures of the same names.
+    kind("imported-stream", None, figures![RECEIVED, SENT, SEGMENTS, ALL_KIB, CLIENT_KIB, SERVER_KIB], 1, None),
+    kind("imported-udp", None, figures![PACKETS, RECEIVED, SENT, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    kind("imported-rr", None, figures![EXCHANGE_P50, EXCHANGE_P99, EXCHANGE_MEAN, EXCHANGES, LOST], 2, Some("service_ns")),
+    kind("imported-ping", None, figures![RTT_P50, RTT_MEAN, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
+    kind("imported-http", None, figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, SERVICE_MEAN, ERRORS], 4, Some("service_ns")),
+    kind("imported-http-paced", None, figures![SERVICE_P50, SERVICE_P90, SERVICE_P99, SERVICE_MEAN, ASKED_REQUESTS, ERRORS], 3, Some("service_ns")),
+    kind("imported-http-open", None, figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, RESPONSE_MEAN, ASKED_REQUESTS, ERRORS], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
@@ -82,6 +90,8 @@ macro_rules! figure_consts {
 
 figure_consts! {
     RECEIVED = metric("received_bits_per_s", "received", Higher);
+    SENT = metric("sent_bits_per_s", "sent", Higher);
+    SEGMENTS = metric("retransmitted_segments", "segments sent again", Neither);
     LINK = figure("link_share_ratio", "of link", Neither, LinkShare);
     RESENT = figure("retransmitted_ratio", "sent again", Neither, Retransmitted);
     DELAY_P50 = figure("delay_p50_ns", "delay p50", Lower, Latency("delay_ns", P50));
@@ -97,11 +107,13 @@ figure_consts! {
     // Of the same latencies, `rr` says that they are no half of the way.
     EXCHANGE_P50 = Figure { label: "RTT p50", ..SERVICE_P50 };
     EXCHANGE_P99 = Figure { label: "RTT p99", ..SERVICE_P99 };
+    EXCHANGE_MEAN = Figure { label: "RTT mean", ..SERVICE_MEAN };
     ANSWER_P50 = Figure { label: "response RTT p50", ..RESPONSE_P50 };
     ANSWER_P99 = Figure { label: "response RTT p99", ..RESPONSE_P99 };
     CONNECT_P50 = figure("connect_p50_ns", "connect p50", Lower, Latency("connect_ns", P50));
     CONNECT_P99 = figure("connect_p99_ns", "connect p99", Lower, Latency("connect_ns", P99));
     RTT_P50 = figure("rtt_p50_ns", "RTT p50", Lower, Latency("service_ns", P50));
+    RTT_MEAN = figure("rtt_mean_ns", "RTT mean", Lower, Latency("service_ns", Mean));
     RTT_MIN = figure("rtt_min_ns", "RTT min", Lower, Latency("service_ns", Min));
     RTT_MAX = figure("rtt_max_ns", "RTT max", Lower, Latency("service_ns", Max));
     MESSAGES = metric("messages_per_s", "messages", Higher);

@@ -209,7 +209,9 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
     let job = &first.job;
     let mut parts = Vec::new();
     let (each, clients) = clients(data, workload);
-    if !first.point.contains_key("rate") {
+    // Of a job of another tool only some of it is stated.
+    let imported = data.run.plan.is_imported();
+    if !imported && !first.point.contains_key("rate") {
         parts.extend(match job.schedule {
             // Only an exchange waits for an answer before the next starts.
             Schedule::Closed if !job.kind().is_of_exchanges() => None,
@@ -219,7 +221,8 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
         });
     }
     // Of probes they are those that can be under way: a matter of their inside.
-    if !first.point.contains_key("connections") && job.kind().pattern != Pattern::Probes {
+    let has_connections = job.kind().pattern != Pattern::Probes && job.connections > 0;
+    if !first.point.contains_key("connections") && has_connections {
         parts.push(format!(
             "{}{each}",
             counted(u64::from(job.connections), "connection", "connections")
@@ -230,6 +233,12 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
     let varies =
         |text: &String| first.point.keys().any(|key| text.starts_with(&key.replace('_', "-")));
     parts.extend(RecordedJob(&params).params().into_iter().filter(|text| !varies(text)));
+    if imported {
+        if job.timing.window_ns > 0 {
+            parts.push(format!("window {}", Span(job.timing.window_ns)));
+        }
+        return parts.join(", ");
+    }
     if !first.point.contains_key("engine") {
         parts.push(format!("engine {}", job.engine));
     }

@@ -90,6 +90,9 @@ pub struct Run {
     pub ended_at: Option<String>,
     /// The testbed's name.
     pub testbed: &'static str,
+    /// Whether other tools measured the trials: they have no testbed, and nothing is proved.
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
+    pub imported: bool,
     /// Rounds that were planned; with a stop rule the most that a cell can have.
     pub rounds: u32,
     /// When the rounds of a cell end before that, in words; absent: never.

@@ -94,6 +94,9 @@ const TABLE: &[(&str, WorkloadKind)] = {
     ]
 };
 
+/// How the names of workloads begin whose trials another tool made.
+const IMPORTED: &str = "imported-";
+
 impl WorkloadKind {
     /// What is assumed of a workload about which nothing is known: one way over TCP.
     pub const PLAIN: Self = Self {
@@ -106,6 +109,12 @@ impl WorkloadKind {
     /// The kind of a workload whose jobs do not carry it; a plain one if its name is not known.
     pub fn of(name: &str) -> Self {
         TABLE.iter().find(|(known, _)| *known == name).map_or(Self::PLAIN, |(_, kind)| *kind)
+    }
+
+    /// Whether a workload of this name was measured by another tool: `hopbench import` read what it
+    /// stated, and nothing is proved of it.
+    pub fn is_imported(name: &str) -> bool {
+        name.starts_with(IMPORTED)
     }
 
     /// What the jobs of a workload of this name carry: nothing where [`of`](Self::of) knows it.
@@ -146,6 +155,12 @@ mod tests {
     fn an_unknown_workload_is_a_plain_one() {
         assert_eq!(WorkloadKind::of("rr").pattern, Pattern::Exchanges);
         assert_eq!(WorkloadKind::of("half-close"), WorkloadKind::PLAIN);
+    }
+
+    #[test]
+    fn a_name_tells_what_another_tool_measured() {
+        let names = ["imported-http", "http", "my-imported-http"];
+        assert_eq!(names.map(WorkloadKind::is_imported), [true, false, false]);
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub struct LabNode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostsSpec {
-    /// The machines, at least one.
+    /// The machines, at least one; none where [`is_imported`](crate::Plan::is_imported).
     pub nodes: Vec<Host>,
     /// The file that holds the token of the agents that have none of their own; absent: these take
     /// anybody (`--insecure`).

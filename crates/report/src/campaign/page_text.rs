@@ -170,8 +170,11 @@ fn ends(path: &PathSummary) -> [String; 2] {
 }
 
 /// From where to where: `host@a to bridge@b via node-port@c`, `bridge@a x 3 to bridge@b, mesh
-/// both`.
+/// both`. Empty where another tool measured, which does not say it.
 pub(crate) fn way(path: &PathSummary) -> String {
+    if path.way.is_empty() {
+        return String::new();
+    }
     let way = ends(path).join(" to ");
     match path.way.strip_prefix("direct") {
         Some(rest) => format!("{way}{rest}"),

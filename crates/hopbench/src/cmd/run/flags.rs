@@ -117,6 +117,13 @@ impl Flags {
                 self.testbed.unasked()?;
             }
             let (run, _) = results::open(dir)?;
+            if run.plan.is_imported() {
+                return Err(Fault::input(format!(
+                    "--resume: found {}, which holds imported files, expected a folder of `hopbench run`; to add files, \
+                     import all of them again",
+                    dir.display()
+                )));
+            }
             if !self.resume_anyway {
                 same_build(&run, &hello())?;
             }

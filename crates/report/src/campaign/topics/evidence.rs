@@ -15,6 +15,11 @@ use crate::number::{bit_rate, counted};
 /// More paths than this are counted.
 const MOST_NAMED: usize = 6;
 
+/// The evidence of the trials of a run, and of those that other tools made.
+const PROVED: &str = "Every trial carries evidence that its traffic took the path. A trial without it is in no figure.";
+const NOT_PROVED: &str =
+    "Other tools measured these trials. No trial carries evidence that its traffic took a path.";
+
 /// The part.
 pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     let failures = summary.failures.iter().map(failure).collect();
@@ -43,7 +48,8 @@ fn limits(summary: &Summary) -> Vec<Block> {
     let mut seen_limits: BTreeMap<(usize, &str), (u64, Vec<&CellSummary>, &str)> = BTreeMap::new();
     for (number, workload) in summary.workloads.iter().enumerate() {
         for cell in &workload.cells {
-            for limit in &cell.limited_by {
+            // Other tools do not say it.
+            for limit in cell.limited_by.iter().filter(|limit| !limit.limit.is_empty()) {
                 let seen = seen_limits.entry((number, &limit.limit)).or_default();
                 seen.0 += u64::from(limit.trials);
                 seen.1.push(cell);
@@ -138,9 +144,12 @@ fn warning(summary: &Summary, warning: &WarningSummary) -> Line {
 
 /// The way of each path, and the proof that traffic took it.
 fn paths(summary: &Summary) -> Block {
-    let note = "Every trial carries evidence that its traffic took the path. A trial without it is in no figure.";
+    let note = if summary.run.imported { NOT_PROVED } else { PROVED };
     let mut blocks = vec![Block::note(note)];
-    if !summary.paths.is_empty() {
+    if summary.run.imported {
+        let line = |path: &PathSummary| Line::named(&path.name, "imported, not proved");
+        blocks.push(Block::List(summary.paths.iter().map(line).collect()));
+    } else if !summary.paths.is_empty() {
         blocks.push(Block::List(summary.paths.iter().map(path).collect()));
     }
     let columns = vec![
@@ -210,6 +219,8 @@ fn environment(summary: &Summary) -> Block {
         blocks.push(Part::new(Form::Closed, "machine", title, vec![table.into()]).into());
     }
     let resolved = serde_json::to_string_pretty(&summary.resolved).unwrap_or_default();
+    // Of files of other tools nothing was resolved.
+    let resolved = if summary.run.imported { String::new() } else { resolved };
     let texts = [
         ("scenario", "The scenario as written", summary.scenario.clone()),
         ("resolved", "The scenario as resolved", resolved),

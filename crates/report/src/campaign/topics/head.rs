@@ -24,7 +24,9 @@ pub(super) fn facts(summary: &Summary) -> Vec<[String; 2]> {
     page_text::receive(summary).into_iter().for_each(|how| fact("receive", how));
     fact("started", time(&run.started_at));
     run.ended_at.iter().for_each(|ended| fact("ended", time(ended)));
-    fact("seed", run.seed.to_string());
+    if !run.imported {
+        fact("seed", run.seed.to_string());
+    }
     for (key, name) in MACHINE {
         summary.environment.get(key).into_iter().for_each(|value| fact(name, value.clone()));
     }
