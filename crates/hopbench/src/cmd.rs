@@ -19,7 +19,7 @@ use hopbench_load::WORKLOADS;
 use hopbench_model::Fault;
 
 use self::about::{completions, habits, list, schema, version};
-use self::folders::{compare, report};
+use self::folders::{compare, import, report};
 use self::serving::{agent, policy, relay, serve, telemetry};
 use self::subcommand::Subcommand;
 use crate::invocation;
@@ -31,6 +31,7 @@ const COMMANDS: &[&dyn Subcommand] = &[
     &plan::PlanCommand,
     &report::Report,
     &compare::Compare,
+    &import::Import,
     &lab::Lab,
     &kube::Kube,
     &doctor::Doctor,
