@@ -111,7 +111,11 @@ impl<'a> Export<'a> {
             ));
         }
         if self.unusable > 0 {
-            let why = "in no figure, or without an answer; `hopbench report` says why";
+            let why = if self.run.plan.is_imported() {
+                "other tools state no distribution of a latency"
+            } else {
+                "in no figure, or without an answer; `hopbench report` says why"
+            };
             out.push(format!("{} left out: {why}", trials(self.unusable)));
         }
         out

@@ -25,11 +25,11 @@ pub(super) fn read(json: &Json<'_>) -> Result<Stated, Problem> {
     let mut out = Stated::of(TestKind::Http);
     let count = json.needed(&at("http_reqs", "count"))?;
     let per_s = json.needed(&at("http_reqs", "rate"))?;
-    out.window_s = match json.amount("/state/testRunDurationMs")? {
+    let seconds = match json.amount("/state/testRunDurationMs")? {
         Some(ms) => ms / 1e3,
-        None if per_s > 0.0 => count / per_s,
-        None => 0.0,
+        None => count / per_s,
     };
+    out.window_s = if seconds.is_finite() { seconds } else { 0.0 };
     let failed = match json.amount(&at("http_req_failed", "rate"))? {
         None => json.amount(&at("http_req_failed", "value"))?,
         share => share,
