@@ -35,6 +35,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("meter", 2, &["model", "sys"]),
     ("testbed", 2, &["mesh", "model"]),
     ("analysis", 2, &["stats", "model"]),
+    ("import", 2, &["model"]),
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
     (
         "run",
@@ -52,7 +53,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         4,
         &[
             "agent", "hosts", "kube", "lab", "run", "report", "scenario", "policy", "control",
-            "load", "meter", "testbed", "wire", "model", "stats", "sys",
+            "import", "load", "meter", "testbed", "wire", "model", "stats", "sys",
         ],
     ),
     // A tool for developers: it drives the binary from outside, like any user.
@@ -145,8 +146,8 @@ fn only_sys_has_unsafe_code() {
     }
 }
 
-/// `model`, `stats`, `wire`, `mesh`, `analysis` and the placement in `testbed` do no I/O and read
-/// no clock.
+/// `model`, `stats`, `wire`, `mesh`, `analysis`, `import` and the placement in `testbed` do no I/O
+/// and read no clock.
 #[test]
 fn pure_crates_are_pure() {
     #[rustfmt::skip]
@@ -154,7 +155,8 @@ fn pure_crates_are_pure() {
         "std::fs", "std::env", "std::process", "std::thread", "std::os", "Instant", "SystemTime",
         "hopbench_sys", "libc", "thread_rng",
     ];
-    let crates = ["model", "stats", "wire", "mesh", "analysis"].into_iter().flat_map(shipped_files);
+    let pure = ["model", "stats", "wire", "mesh", "analysis", "import"];
+    let crates = pure.into_iter().flat_map(shipped_files);
     let mut placement = shipped_files("testbed");
     placement.retain(|file| file.to_string_lossy().contains("/src/placement"));
     assert!(placement.len() > 1, "the placement is somewhere else");
@@ -257,6 +259,7 @@ fn registries_hold_what_the_folders_hold() {
     let trials: Vec<_> = export::TRIAL_FORMATS.iter().map(|f| f.name).collect();
     let runs: Vec<_> = campaign::SUMMARY_FORMATS.iter().map(|f| f.name).collect();
     let comparisons: Vec<_> = comparison::COMPARISON_FORMATS.iter().map(|f| f.name).collect();
+    let tools: Vec<_> = hopbench_import::tools().collect();
     for name in &formats {
         assert_eq!(hopbench_report::format(name).map(|f| f.name), Some(*name));
     }
@@ -264,6 +267,7 @@ fn registries_hold_what_the_folders_hold() {
         ("report/src/export/formats", trials),
         ("report/src/campaign/formats", runs),
         ("report/src/comparison/formats", comparisons),
+        ("import/src/formats", tools),
         ("load/src/workloads", workloads),
         ("load/src/engines", engines),
         ("meter/src/meters", meters),

@@ -53,6 +53,7 @@ fn help_has_one_name_for_one_thing() {
         (&["http"], &["--time", "--format"]),
         (&["report"], &["--output", "--format"]),
         (&["compare"], &["--output", "--format"]),
+        (&["import"], &["--output"]),
         (&["doctor"], &["--output", "--time", "--format"]),
         (&["kube", "image"], &["--output"]),
     ] {

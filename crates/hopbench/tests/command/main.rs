@@ -6,6 +6,7 @@ mod escapes;
 mod exit_codes;
 mod flags;
 mod image;
+mod import;
 #[path = "../lab/lab.rs"]
 mod lab;
 #[path = "../made_up/folder.rs"]

@@ -103,5 +103,10 @@ pub(crate) const WRONG: &[Row] = &[
     ("serve --port 0 --both-ends --insecure --bind 0.0.0.0", ["--both-ends", "--insecure", "--token-file"]),
     ("serve --port 0 --max-rate 5", ["--max-rate", "5", "1Gbit"]),
     ("serve --port 0 --token-file /nonexistent/token", ["--token-file", "/nonexistent/token", "No such file"]),
+    ("import /nonexistent/file", ["FILE", "/nonexistent/file", "a file that can be read"]),
+    ("import base= -o /nonexistent", ["FILE", "found `base=`", "NAME=FILE"]),
+    ("import --tool ab /etc/passwd", ["--tool", "ab", "possible values"]),
+    ("import /etc/passwd", ["/etc/passwd line 1", "found `root", "the output of iperf3, fortio"]),
+    ("import -o - /etc/passwd", ["--output", "found `-`", "a folder"]),
     ("completions tcsh", ["tcsh", "possible values", "bash"]),
 ];
