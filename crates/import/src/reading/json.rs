@@ -77,7 +77,7 @@ impl<'a> Json<'a> {
 
     /// The entries of a list; empty where it is absent.
     pub(crate) fn list(&self, pointer: &str) -> &'a [Value] {
-        self.at(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        self.at(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The problem with a field.

@@ -20,7 +20,7 @@ pub(crate) struct Text<'a> {
     text: &'a str,
 }
 
-/// What a line must be.
+/// The test of a line.
 type Wanted<'f> = &'f dyn Fn(&str) -> bool;
 
 impl<'a> Text<'a> {

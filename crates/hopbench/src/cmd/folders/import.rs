@@ -43,11 +43,9 @@ impl Subcommand for Import {
                  state and nothing else. If one file is refused, nothing is written.",
             )
             .arg(
-                Arg::new("files")
-                    .value_name("[NAME=]FILE")
-                    .required(true)
-                    .num_args(1..)
-                    .help("What a tool wrote; - is standard input, ./a=b a file with such a name"),
+                Arg::new("files").value_name("[NAME=]FILE").required(true).num_args(1..).help(
+                    "The output of a tool; - is standard input, ./a=b a file with such a name",
+                ),
             )
             .arg(
                 Arg::new("output")
@@ -94,7 +92,7 @@ impl Subcommand for Import {
             .zip(&contents)
             .map(|((path, file), content)| Given {
                 path: path.clone(),
-                file: (*file).to_owned(),
+                file: if *file == STDIN.0 { "standard input" } else { *file }.to_owned(),
                 content,
             })
             .collect();
