@@ -68,7 +68,7 @@ fn bytes(json: &Json<'_>, out: &mut Stated, is_server: bool, is_both: bool) -> R
     Ok(())
 }
 
-/// The figures of UDP. Versions before 3.7 have one sum, of what was sent and of what was lost.
+/// The figures of UDP. Old versions have one sum, of what was sent and of what was lost.
 fn datagrams(json: &Json<'_>, out: &mut Stated, is_server: bool) -> Result<(), Problem> {
     let is_apart = json.has("/end/sum_received");
     let sum = if is_apart { "/end/sum_received" } else { "/end/sum" };
@@ -159,7 +159,7 @@ fn interval(interval: &Value) -> Option<Interval> {
     if sum["omitted"] == true {
         return None;
     }
-    // Versions before 3.7 do not say which end it is of.
+    // Old versions do not say which end it is of.
     let name = match sum["sender"].as_bool() {
         Some(false) => "received_bits_per_s",
         _ => "sent_bits_per_s",

@@ -18,7 +18,7 @@ pub(super) fn is_it(json: &Json<'_>) -> bool {
 pub(super) fn read(json: &Json<'_>) -> Result<Stated, Problem> {
     let mut out = Stated::of(TestKind::Http);
     out.window_s = json.seconds("/summary/total", 1.0)?;
-    // It is there in every output, and nothing else follows from it.
+    // Every output has it: a file without it is cut off, or something else.
     json.needed("/summary/requestsPerSec")?;
     if !json.has("/statusCodeDistribution") {
         return Err(json.wrong("/statusCodeDistribution", "answers by status, as oha has them"));

@@ -96,9 +96,10 @@ fn failures(text: &Text<'_>, out: &mut Stated) -> Result<Failed, Problem> {
             failed.of_others += value;
             out.error(reason, value as u64);
         }
-        // These came after the timeout, and are among the requests: they are no further failures.
+        // wrk has answers here that came too late, which are among the requests. wrk2 counts a
+        // connection that waits again and again. Neither is a further failure.
         let late = behind(line.text, "timeout ").filter(|late| *late > 0.0);
-        out.setting("answers after the timeout", late.map(|late| late.to_string()).as_deref());
+        out.setting("timeouts", late.map(|late| late.to_string()).as_deref());
     }
     if let Some(line) = text.field("Non-2xx or 3xx responses:") {
         failed.of_answers = text.value(line, number(line.text), "a number of answers")?;

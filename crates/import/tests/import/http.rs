@@ -125,7 +125,7 @@ fn wrk_with_errors() {
     let requests = metric(&record, "requests");
     assert!(is_near(metric(&record, "error_ratio"), 17.0 / (requests + 10.0), 1e-9));
     assert_eq!(record.errors.values().sum::<u64>(), 17);
-    assert_eq!(record.settings["answers after the timeout"], "100");
+    assert_eq!(record.settings["timeouts"], "100");
 }
 
 #[test]
