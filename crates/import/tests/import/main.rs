@@ -47,7 +47,7 @@ fn record(name: &str) -> Record {
 
 /// Why a text is refused.
 fn refusal(content: &str) -> String {
-    files(&[("a", content)], None).map(|imported| imported.records).unwrap_err()
+    files(&[("a", content)], None).map(|imported| imported.records).expect_err("it is refused")
 }
 
 /// A figure that must be there.
