@@ -135,7 +135,7 @@ mod tests {
         };
         assert!(said("", None).starts_with("a line 1: found `nothing`, expected the output of"));
         assert!(said("\n\nhello\n", None).starts_with("a line 3: found `hello`, expected"));
-        assert!(said("{\n  \"a\": [1,\n", None).starts_with("a line 2 column "));
+        assert!(said("{\n  \"a\": [1,", None).starts_with("a line 2 column "));
         assert!(said("{\"a\": 1}", None).contains("say which with --tool"));
         assert!(said("{\"a\": 1}", Some("wrk")).contains("expected the output of wrk"));
         assert!(said("hello", Some("iperf3")).contains("expected the output of iperf3"));

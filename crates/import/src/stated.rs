@@ -198,7 +198,7 @@ mod tests {
             stated.percentile(percent, percent);
         }
         let names: Vec<&str> = stated.metrics.keys().map(String::as_str).collect();
-        let expected = ["max", "p50", "p99", "p999", "p9999"];
+        let expected = ["max", "p50", "p9999", "p999", "p99"];
         assert_eq!(names, expected.map(|point| format!("service_{point}_ns")));
     }
 

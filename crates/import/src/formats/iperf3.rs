@@ -8,6 +8,8 @@ use crate::kinds::TestKind::{Datagrams, Stream};
 use crate::reading::Json;
 use crate::stated::Stated;
 
+/// The bytes of the other direction, where there are two.
+const SUM_BACK: &str = "/end/sum_received_bidir_reverse";
 /// Intervals that are kept.
 const MOST_INTERVALS: usize = 10_000;
 
@@ -22,10 +24,11 @@ pub(super) fn read(json: &Json<'_>) -> Result<Stated, Problem> {
     // The server does not know what the client sent: its figures of the client are zeros.
     let is_server = json.has("/start/accepted_connection");
     let is_back = json.is_on("/start/test_start/reverse");
-    let is_both = json.is_on("/start/test_start/bidir");
+    // Only newer versions say among the settings that both directions were asked for.
+    let is_both = json.has(SUM_BACK);
     if is_server && (is_back || is_both) {
-        let at = if is_back { "/start/test_start/reverse" } else { "/start/test_start/bidir" };
-        return Err(json.wrong(at, "0 in the server's output; take that of the client"));
+        let at = if is_back { "/start/test_start/reverse" } else { SUM_BACK };
+        return Err(json.wrong(at, "one direction in the server's output; take that of the client"));
     }
     let is_udp = json.text("/start/test_start/protocol") == Some("UDP");
     let mut out = Stated::of(if is_udp { Datagrams } else { Stream });
@@ -54,7 +57,7 @@ fn bytes(json: &Json<'_>, out: &mut Stated, is_server: bool, is_both: bool) -> R
     out.window_s = json.seconds("/end/sum_received/seconds", 1.0)?;
     let received = json.needed("/end/sum_received/bits_per_second")?;
     if is_both {
-        let back = json.needed("/end/sum_received_bidir_reverse/bits_per_second")?;
+        let back = json.needed(&format!("{SUM_BACK}/bits_per_second"))?;
         out.metric("to_server_received_bits_per_s", received);
         out.metric("from_server_received_bits_per_s", back);
         out.metric("received_bits_per_s", received + back);

@@ -28,7 +28,9 @@ fn fortio_with_a_rate() {
 
 #[test]
 fn fortio_as_fast_as_it_can() {
-    let record = record("fortio-max.json");
+    let mut file = json_of("fortio.json");
+    file["RequestedQPS"] = json!("max");
+    let record = record_of(&file.to_string());
     assert_eq!(record.workload, "fortio-http");
     assert!(record.job["params"].get("qps").is_none());
 }
