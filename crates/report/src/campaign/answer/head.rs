@@ -75,7 +75,8 @@ fn trials(summary: &Summary) -> Vec<String> {
     let failed = summary.failures.len() - unproved;
     let has_trials = run.used_trials > 0 || searched > 0;
     match unproved {
-        _ if run.imported => parts.push("imported, not proved".to_owned()),
+        // The testbed says that it was imported.
+        _ if run.imported => parts.push("not proved".to_owned()),
         0 if failed == 0 && has_trials => parts.push("all proved".to_owned()),
         0 => {}
         count => parts.push(format!("{count} NOT PROVED")),

@@ -61,7 +61,11 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
             columns.push(Column::words("verdict"));
         }
     }
-    columns.push(Column::words("limited by").short());
+    // Other tools do not say it.
+    let is_limited = !summary.run.imported;
+    if is_limited {
+        columns.push(Column::words("limited by").short());
+    }
     if is_warned {
         columns.push(Column::number("warnings", ""));
     }
@@ -78,7 +82,9 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
                 cells.push(Cell::toned(tone(workload, cell), table_model::verdict(workload, cell)));
             }
         }
-        cells.push(page_text::marked_limits(cell).into());
+        if is_limited {
+            cells.push(page_text::marked_limits(cell).into());
+        }
         if is_warned {
             cells.push(
                 if cell.warnings > 0 { cell.warnings.to_string() } else { String::new() }.into(),
