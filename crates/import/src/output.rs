@@ -221,7 +221,7 @@ fn job(stated: &Stated) -> Job {
     let window_ns = nanos(stated.window_s);
     Job {
         workload: stated.kind.name().to_owned(),
-        kind: Some(stated.kind.traits()),
+        kind: Some(stated.traits()),
         params: Params::from(Value::Object(stated.params.clone())),
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,
@@ -244,7 +244,7 @@ fn job(stated: &Stated) -> Job {
 fn stated_job(stated: &Stated) -> Value {
     let mut job = json!({
         "workload": stated.kind.name(),
-        "kind": stated.kind.traits(),
+        "kind": stated.traits(),
         "params": stated.params,
     });
     if let Some(connections) = stated.connections {

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Cost, Interval, Warning, printable};
+use hopbench_model::{Cost, Interval, Transport, Warning, WorkloadKind, printable};
 use serde_json::{Map, Value};
 
 use crate::kinds::TestKind;
 
 /// Characters of a text of others that a record keeps.
 const MOST_KEPT: usize = 200;
+/// Figures that a record of others has at most.
+const MOST_FIGURES: usize = 64;
 /// Reasons of failures that are kept apart.
 const MOST_REASONS: usize = 16;
 /// The name of all further ones.
@@ -73,10 +75,20 @@ impl Stated {
         }
     }
 
+    /// The traits of its jobs: those of its kind, and UDP if the file names it.
+    pub(crate) fn traits(&self) -> WorkloadKind {
+        let of_kind = self.kind.traits();
+        let protocol = self.params.get("protocol").and_then(Value::as_str);
+        let is_udp = protocol.is_some_and(|protocol| protocol.eq_ignore_ascii_case("udp"));
+        let transport = if is_udp { Transport::Udp } else { of_kind.transport };
+        WorkloadKind { transport, ..of_kind }
+    }
+
     /// Adds a figure.
     pub(crate) fn metric(&mut self, name: &str, value: f64) {
+        let has_room = self.metrics.len() < MOST_FIGURES || self.metrics.contains_key(name);
         // A product of large numbers may be none.
-        if value.is_finite() {
+        if value.is_finite() && has_room {
             self.metrics.insert(name.to_owned(), value);
         }
     }
@@ -221,6 +233,8 @@ mod tests {
     #[test]
     fn counts_stay_counts() {
         let mut stated = Stated::of(TestKind::Http);
+        (0..100).for_each(|at| stated.metric(&format!("figure {at}"), 1.0));
+        assert_eq!(stated.metrics.len(), MOST_FIGURES);
         (0..100).for_each(|reason| stated.error(&format!("reason {reason}"), u64::MAX));
         assert_eq!(stated.errors.len(), MOST_REASONS + 1);
         assert_eq!(stated.errors[OTHER_REASONS], u64::MAX);

@@ -50,7 +50,9 @@ pub(super) fn read(json: &Json<'_>) -> Result<Stated, Problem> {
         }
     }
     let threads = json.amount("/NumThreads")?;
-    let each = json.amount("/NumConnections")?.unwrap_or(1.0).max(1.0);
+    // In files of hopbench both are all connections.
+    let each = if json.has("/Hopbench") { None } else { json.amount("/NumConnections")? };
+    let each = each.unwrap_or(1.0).max(1.0);
     // Calls of gRPC that are made at once on one connection count as threads.
     let streams = json.amount("/Streams")?.unwrap_or(1.0).max(1.0);
     if streams > 1.0 {
@@ -80,10 +82,11 @@ fn latency(json: &Json<'_>, out: &mut Stated) -> Result<(), Problem> {
 
 /// Answers and failures. A code of `-1` is a call without an answer.
 fn answers(json: &Json<'_>, out: &mut Stated, count: f64) -> Result<(), Problem> {
-    let (mut answered, mut bad) = (0.0, 0.0);
+    let (mut answered, mut bad, mut all) = (0.0, 0.0, 0.0);
     let codes = json.amounts("/RetCodes");
     let has_codes = json.at("/RetCodes").is_some_and(Value::is_object);
     for (code, calls) in codes {
+        all += calls;
         let number: Option<u32> = code.parse().ok();
         let is_good = number.is_some_and(|code| (200..300).contains(&code))
             || ["OK", "SERVING"].contains(&code);
@@ -95,9 +98,10 @@ fn answers(json: &Json<'_>, out: &mut Stated, count: f64) -> Result<(), Problem>
         }
         bad += if is_good { 0.0 } else { calls };
     }
-    let answered = if has_codes { answered } else { count };
+    // Without codes the times are all that was counted.
+    let (answered, all) = if has_codes { (answered, all) } else { (count, count) };
     // Its own count of failures is the better one: codes that count as good can be chosen.
     let failed = json.amount("/ErrorsDurationHistogram/Count")?.unwrap_or(bad);
-    out.exchanges(answered, answered / out.window_s, failed, count);
+    out.exchanges(answered, answered / out.window_s, failed, all);
     Ok(())
 }

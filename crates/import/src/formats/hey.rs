@@ -7,7 +7,7 @@ use crate::reading::units::{TIMES, count, number, scaled, split};
 use crate::reading::{Line, Text};
 use crate::stated::Stated;
 
-/// Answers of which hey keeps the times; its rate and its mean are wrong beyond them.
+/// Answers of which hey keeps the times; its mean is wrong beyond them.
 const MOST_KEPT: f64 = 1e6;
 
 const STATUSES: &str = "Status code distribution:";
@@ -44,15 +44,13 @@ pub(super) fn read(text: &Text<'_>) -> Result<Stated, Problem> {
         unanswered += number;
         out.error(reason, number as u64);
     }
-    let rate = text.needed_field("Requests/sec:")?;
-    let stated = text.value(rate, number(rate.text), "requests a second")?;
-    let is_whole = answered <= MOST_KEPT;
-    let per_s = if is_whole { stated } else { answered / out.window_s };
+    // The rate that it states counts requests without an answer, too.
+    let per_s = answered / out.window_s;
     out.exchanges(answered, per_s, bad + unanswered, answered + unanswered);
     if answered > 0.0 {
         for (name, point) in [("Fastest:", "min"), ("Average:", "mean"), ("Slowest:", "max")] {
             let ns = time(text, name)?;
-            if point != "mean" || is_whole {
+            if point != "mean" || answered <= MOST_KEPT {
                 out.latency(point, ns);
             }
         }

@@ -30,7 +30,16 @@ pub(super) fn read(json: &Json<'_>) -> Result<Stated, Problem> {
         let at = if is_back { "/start/test_start/reverse" } else { SUM_BACK };
         return Err(json.wrong(at, "one direction in the server's output; take that of the client"));
     }
-    let is_udp = json.text("/start/test_start/protocol") == Some("UDP");
+    const PROTOCOL: &str = "/start/test_start/protocol";
+    let is_udp = json.text(PROTOCOL) == Some("UDP");
+    if !is_udp && json.text(PROTOCOL).is_some_and(|protocol| protocol != "TCP") {
+        return Err(json.wrong(PROTOCOL, "TCP or UDP"));
+    }
+    // Of datagrams both ways it has one sum of loss only.
+    let sums = [SUM_BACK, "/end/sum_bidir_reverse"];
+    if let Some(at) = sums.into_iter().find(|at| is_udp && json.has(at)) {
+        return Err(json.wrong(at, "one direction of UDP; measure each by itself"));
+    }
     let mut out = Stated::of(if is_udp { Datagrams } else { Stream });
     if is_udp {
         datagrams(json, &mut out, is_server)?;

@@ -34,9 +34,14 @@ pub(super) fn read(json: &Json<'_>) -> Result<Stated, Problem> {
         None => json.amount(&at("http_req_failed", "value"))?,
         share => share,
     };
-    let failed = failed.unwrap_or(0.0).min(1.0) * count;
-    out.exchanges(count, per_s, failed.round(), count);
-    out.error("failed, as k6 counts it", failed.round() as u64);
+    out.metric("requests", count);
+    out.metric("requests_per_s", per_s);
+    // A run can leave the failures uncounted.
+    if let Some(share) = failed {
+        let failed = (share.min(1.0) * count).round();
+        out.exchanges(count, per_s, failed, count);
+        out.error("failed, as k6 counts it", failed as u64);
+    }
     if count > 0.0 {
         for (name, ms) in json.amounts(&at("http_req_duration", "")) {
             latency(&mut out, name, ms * MILLISECOND);

@@ -11,6 +11,13 @@ pub(super) fn is_it(text: &Text<'_>) -> bool {
     text.find(&is_head).is_some() && text.find(&|line| line.contains(" bytes")).is_some()
 }
 
+/// Bytes of data that hold the time of an echo.
+const SMALLEST_TIMED: u64 = 16;
+
+fn is_times(line: &str) -> bool {
+    line.contains("min/avg/max")
+}
+
 fn is_head(line: &str) -> bool {
     line.starts_with("PING ")
 }
@@ -42,7 +49,10 @@ pub(super) fn read(text: &Text<'_>) -> Result<Stated, Problem> {
             out.metric("duplicates", twice);
         }
     }
-    if received > 0.0 {
+    // An echo without room for its time has none.
+    let is_timed =
+        size(head.text).is_none_or(|size| size >= SMALLEST_TIMED) || text.find(&is_times).is_some();
+    if received > 0.0 && is_timed {
         times(text, &mut out)?;
         median(text, &mut out, received);
     }
@@ -70,7 +80,7 @@ fn size(head: &str) -> Option<u64> {
 
 /// `rtt min/avg/max/mdev = 0.030/0.045/0.070/0.010 ms`.
 fn times(text: &Text<'_>, out: &mut Stated) -> Result<(), Problem> {
-    let line = text.needed(&|line| line.contains("min/avg/max"), "a line `rtt min/avg/max`")?;
+    let line = text.needed(&is_times, "a line `rtt min/avg/max`")?;
     let values = || {
         let mut words = line.text.split_once(" = ")?.1.split_whitespace();
         let (times, unit) = (words.next()?, words.next()?.trim_end_matches(','));

@@ -24,6 +24,9 @@ pub(super) fn read(text: &Text<'_>) -> Result<Stated, Problem> {
     if let Some(head) = text.find(&|line| line == "Latency Distribution") {
         percentiles(text, head, &mut out, TestKind::Http.latency());
     }
+    if let Some(late) = out.settings.get("timeouts") {
+        out.explanation.push(format!("wrk leaves {late} late answers out of its latencies"));
+    }
     Ok(out)
 }
 
@@ -103,7 +106,7 @@ fn failures(text: &Text<'_>, out: &mut Stated) -> Result<Failed, Problem> {
     }
     if let Some(line) = text.field("Non-2xx or 3xx responses:") {
         failed.of_answers = text.value(line, number(line.text), "a number of answers")?;
-        out.error("status below 200 or from 400 on", failed.of_answers as u64);
+        out.error("status from 400 on", failed.of_answers as u64);
     }
     Ok(failed)
 }

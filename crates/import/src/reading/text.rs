@@ -100,10 +100,14 @@ pub(crate) fn plain(text: &str) -> String {
     let mut rest = text;
     while let Some((before, sequence)) = rest.split_once('\u{1b}') {
         out.push_str(before);
-        // It ends with its first letter.
-        let end =
-            sequence.find(|c: char| c.is_ascii_alphabetic()).map_or(sequence.len(), |at| at + 1);
-        rest = if sequence.starts_with('[') { &sequence[end..] } else { sequence };
+        rest = match sequence.strip_prefix('[') {
+            // It ends with its first letter.
+            Some(codes) => match codes.find(|c: char| c.is_ascii_alphabetic()) {
+                Some(at) => &codes[at + 1..],
+                None => "",
+            },
+            None => sequence,
+        };
     }
     out.push_str(rest);
     out
@@ -130,6 +134,7 @@ mod tests {
     fn colours_are_left_out() {
         assert_eq!(plain("a\u{1b}[2;35mb\u{1b}[0m\nc"), "ab\nc");
         assert_eq!(plain("a\u{1b}"), "a");
+        assert_eq!(plain(&"\u{1b}".repeat(1 << 20)), "");
         assert_eq!(plain("\u{1b}[12\nx"), "", "an endless one takes the rest up to a letter");
     }
 }

@@ -80,6 +80,18 @@ fn iperf3_over_udp() {
 }
 
 #[test]
+fn iperf3_over_udp_both_ways_and_over_others_is_refused() {
+    let mut file = json_of("iperf3-udp.json");
+    file["end"]["sum_bidir_reverse"] = json!({});
+    let said = refusal(&file.to_string());
+    assert!(said.contains("one direction of UDP"), "{said}");
+    let mut file = json_of("iperf3-tcp.json");
+    file["start"]["test_start"]["protocol"] = json!("SCTP");
+    let said = refusal(&file.to_string());
+    assert!(said.contains("found `SCTP`, expected TCP or UDP"), "{said}");
+}
+
+#[test]
 fn iperf3_over_udp_of_which_nothing_arrived() {
     let mut file = json_of("iperf3-udp.json");
     for name in ["packets", "lost_packets", "bytes", "bits_per_second", "seconds"] {
