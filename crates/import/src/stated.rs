@@ -79,7 +79,7 @@ impl Stated {
     pub(crate) fn traits(&self) -> WorkloadKind {
         let of_kind = self.kind.traits();
         let protocol = self.params.get("protocol").and_then(Value::as_str);
-        let is_udp = protocol.is_some_and(|protocol| protocol.eq_ignore_ascii_case("udp"));
+        let is_udp = protocol.is_some_and(|protocol| protocol.eq_ignore_ascii_case("UDP"));
         let transport = if is_udp { Transport::Udp } else { of_kind.transport };
         WorkloadKind { transport, ..of_kind }
     }
