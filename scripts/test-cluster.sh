@@ -7,8 +7,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-# shellcheck source=scripts/test-groups.sh
-source scripts/test-groups.sh
 # shellcheck source=scripts/second-try.sh
 source scripts/second-try.sh
 log=$1

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopbench_model::{
     Affinity, Cell, EngineKind, Environment, HostsSpec, Job, MeshMode, PLAN_SCHEMA, Pacing, Params,
     Path, Place, Plan, Point, Problem, RECORD_SCHEMA, ROUNDS, Record, Schedule, ServerSpec,
-    TestbedSpec, Timing, Via, point_label,
+    TestbedSpec, Timing, Via, moment, point_label,
 };
 use serde_json::{Value, json};
 
 use crate::formats;
-use crate::reading::moment;
 use crate::stated::Stated;
 
 /// The name of every plan of imported files.

@@ -2,7 +2,6 @@
 //! Any bytes end in a value or in a problem with its place.
 
 mod json;
-pub(crate) mod moment;
 mod text;
 pub(crate) mod units;
 

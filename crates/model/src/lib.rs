@@ -22,6 +22,7 @@ mod end_report;
 mod fault;
 pub mod fixture;
 mod job;
+pub mod moment;
 mod plan;
 mod record;
 mod run_file;

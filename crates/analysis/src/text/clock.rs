@@ -1,27 +1,12 @@
 //! The time between two moments of a run's file.
 
-/// Days before each month of a year without a leap day.
-const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+use hopbench_model::moment;
 
 /// The time between two moments as RFC 3339 in UTC, whole s; `None` where one of them is no such
 /// moment, or the second is earlier.
 pub fn seconds_between(start: &str, end: &str) -> Option<u64> {
-    moment(end)?.checked_sub(moment(start)?)
-}
-
-/// Whole seconds since the year 0.
-fn moment(text: &str) -> Option<u64> {
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let before = BEFORE.get(usize::try_from(month.checked_sub(1)?).ok()?)?;
-    if !text.ends_with('Z') {
-        return None;
-    }
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let past = year.saturating_sub(1);
-    let leap_days = past / 4 - past / 100 + past / 400 + u64::from(is_leap && month > 2);
-    let days = 365 * year + leap_days + before + day;
-    Some(days * 86_400 + number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?)
+    let seconds = |text: &str| moment::parse(text).filter(|_| text.ends_with('Z'));
+    seconds(end)?.checked_sub(seconds(start)?)
 }
 
 #[cfg(test)]

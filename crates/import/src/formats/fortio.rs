@@ -1,11 +1,11 @@
 //! fortio: the JSON of `load -json`, of HTTP, gRPC, TCP and UDP. Nighthawk and hopbench write it,
 //! too.
 
-use hopbench_model::Problem;
+use hopbench_model::{Problem, moment};
 use serde_json::Value;
 
 use crate::kinds::TestKind::{Exchanges, Http, PacedHttp};
-use crate::reading::{Json, moment};
+use crate::reading::Json;
 use crate::stated::Stated;
 
 /// One second, ns.

@@ -1,4 +1,4 @@
-//! Moments as files state them, and as records have them.
+//! Moments: RFC 3339 and seconds since 1970.
 
 /// Seconds of a day.
 const DAY: u64 = 86_400;
@@ -6,7 +6,7 @@ const DAY: u64 = 86_400;
 const YEARS: (u64, u64) = (1970, 9999);
 
 /// Seconds since 1970 as RFC 3339 in UTC; `None` beyond the year 9999.
-pub(crate) fn utc(seconds: u64) -> Option<String> {
+pub fn utc(seconds: u64) -> Option<String> {
     let (mut days, second) = (seconds / DAY, seconds % DAY);
     let mut year = YEARS.0;
     while days >= days_of_year(year) {
@@ -26,7 +26,7 @@ pub(crate) fn utc(seconds: u64) -> Option<String> {
 }
 
 /// RFC 3339 as whole seconds since 1970; `None` for what is no such moment.
-pub(crate) fn parse(text: &str) -> Option<u64> {
+pub fn parse(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
