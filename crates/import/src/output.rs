@@ -135,6 +135,7 @@ fn arranged(trials: &[Trial<'_>], baseline: Option<&str>) -> Result<Imported, Ve
         budget_ns: None,
         baseline: baseline.map(str::to_owned),
         twin: None,
+        subjects: Vec::new(),
         stop: None,
         minimum_effect: 0.0,
         stay_connected: false,
@@ -207,6 +208,8 @@ fn path_of(name: &str) -> Path {
         family: None,
         mesh: MeshMode::None,
         variant: None,
+        subject: None,
+        reference: None,
     }
 }
 

@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use crate::{
-    Affinity, Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos,
+    Affinity, Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos, NodeSettings,
     PLAN_SCHEMA, Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule,
     SearchGoal, SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
 };
@@ -60,6 +60,8 @@ pub fn path(name: &str) -> Path {
         family: None,
         mesh: MeshMode::None,
         variant: None,
+        subject: None,
+        reference: None,
     }
 }
 
@@ -87,6 +89,8 @@ pub fn lab(nodes: &[&str]) -> LabSpec {
         zone: "zone".to_owned(),
         link_bits_per_s: None,
         server_work_ns: None,
+        stands_for: None,
+        settings: NodeSettings::default(),
     };
     let nodes = nodes.iter().map(node).collect();
     LabSpec { nodes, mtu: 1500, zone_link_bits_per_s: None, zone_delay_ns: 0 }
@@ -113,6 +117,7 @@ pub fn plan(paths: Vec<Path>, points: Vec<Point>) -> Plan {
         twin: None,
         stop: None,
         minimum_effect: 0.0,
+        subjects: Vec::new(),
         stay_connected: false,
         seed: 1,
     }

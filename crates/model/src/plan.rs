@@ -5,6 +5,7 @@ mod mesh;
 mod path;
 mod search;
 mod stop;
+mod subject;
 mod testbed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,9 @@ pub use path::{Affinity, Gateways, IpFamily, Path, Place, Via, nodes_text};
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
+pub use subject::{
+    NodeSettings, OFFLOADS, Reference, References, Subject, SubjectCommand,
+};
 pub use testbed::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.
@@ -63,6 +67,10 @@ pub struct Plan {
     /// The path that is the baseline once more, under another name: what it differs by is noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
+    /// The set-ups that every path is measured with, the first of which the others are compared
+    /// with; without any, the paths are as the scenario says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<Subject>,
     /// When the rounds of a cell end before all of them; absent: every cell has all rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopRule>,

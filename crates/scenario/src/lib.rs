@@ -17,6 +17,7 @@ mod paths;
 mod resolve;
 mod schema;
 mod shipped;
+mod subjects;
 mod testbed;
 mod vocabulary;
 mod workload;

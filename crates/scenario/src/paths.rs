@@ -4,5 +4,5 @@ pub(crate) mod listed;
 pub(crate) mod matrix;
 pub(crate) mod mesh;
 pub(crate) mod place;
-mod sidecars;
+pub(crate) mod sidecars;
 pub(crate) mod variants;

@@ -2,6 +2,7 @@
 
 mod only;
 pub(crate) mod rounds;
+mod subjects;
 mod twin;
 
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use std::ops::Range;
 
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
-use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, TestbedSpec, Via};
+use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, Subject, TestbedSpec, Via};
 
 use crate::document::fields::{Fields, NAME, is_name, named};
 use crate::document::node::{At, Kind, Node};
@@ -17,7 +18,7 @@ use crate::document::problem::{Problems, ScenarioProblem};
 use crate::document::{share, yaml};
 use crate::paths::mesh::Mesh;
 use crate::paths::place::Words;
-use crate::paths::{listed, matrix, variants};
+use crate::paths::{listed, matrix, sidecars, variants};
 use crate::testbed::reach::ClusterOverrides;
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
@@ -29,7 +30,7 @@ use rounds::Extent;
 #[rustfmt::skip]
 pub(crate) const KEYS: &[&str] = &[
     "name", "testbed", "budget", "rounds", "stop", "seed", "baseline", "a-a", "minimum-effect",
-    "stay-connected", "paths", "places", "mesh", "workloads",
+    "stay-connected", "subjects", "paths", "places", "mesh", "workloads",
 ];
 /// Keys of workloads that a scenario can say once for all of them.
 pub(crate) const DEFAULT_KEYS: &[&str] =
@@ -46,6 +47,8 @@ pub struct Overrides {
     pub time: Option<Span>,
     /// `--only`: cells that one of them selects are kept; all without any.
     pub only: Vec<String>,
+    /// `--subject`: the subjects instead of the scenario's, `NAME=CHANGES` each.
+    pub subjects: Vec<String>,
     /// `--seed`.
     pub seed: Option<u64>,
     /// The seed where neither the command line nor the scenario says one.
@@ -97,26 +100,30 @@ pub fn read(
     let resolved = yaml::load(text, &mut problems)
         .and_then(|root| resolve(&root, vocabularies, overrides, &mut problems));
     let resolved = match resolved {
-        Some(Resolved { plan, notes, secrets, .. }) if problems.count() == 0 => {
+        Some((Resolved { plan, notes, secrets, .. }, pairs)) if problems.count() == 0 => {
             let text = secrets.redact(text);
-            only::keep(plan, &overrides.only, &mut problems).map(|plan| Resolved {
-                plan,
-                notes,
-                secrets,
-                text,
+            only::keep(plan, &overrides.only, &mut problems).map(|plan| {
+                let plan = if plan.subjects.is_empty() {
+                    plan
+                } else {
+                    subjects::split(plan, pairs)
+                };
+                Resolved { plan, notes, secrets, text }
             })
         }
-        other => other,
+        other => other.map(|(resolved, _)| resolved),
     };
     problems.finish(resolved)
 }
 
+/// What became of a scenario, before it is split by subjects, and whether what others are compared
+/// with is measured twice.
 fn resolve(
     root: &Node,
     vocabularies: &Vocabularies,
     overrides: &Overrides,
     problems: &mut Problems,
-) -> Option<Resolved> {
+) -> Option<(Resolved, bool)> {
     let known = [KEYS, DEFAULT_KEYS].concat();
     let fields = Fields::read(
         root,
@@ -142,6 +149,7 @@ fn resolve(
     let paths = all_paths(&fields, &words, problems);
     // Who names a path that is not even tried is wrong, whatever else is.
     let tried = if paths.is_none() { tried(&fields) } else { None };
+    let subjects = all_subjects(&fields, overrides, (&words, &testbed), paths.as_deref(), problems);
     let baseline = baseline(&fields, paths.as_deref(), tried.as_deref(), problems);
     let (pairs, minimum_effect) = comparison(&fields, problems);
     let stay_connected =
@@ -202,6 +210,7 @@ fn resolve(
     }
     let nodes: BTreeSet<&str> = named_paths.iter().flat_map(|path| path.nodes()).collect();
     let (testbed, idle) = testbed.with(&nodes);
+    subjects::check_size(&fields, &subjects, &named_paths, &testbed, problems);
     let plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
         name: name?,
@@ -217,14 +226,18 @@ fn resolve(
         stop,
         minimum_effect,
         stay_connected,
+        subjects,
     };
     let kept = vec![true; plan.cells.len()];
     let mut plan = only::reduced(plan, &kept);
-    if pairs {
+    if pairs && plan.subjects.is_empty() {
         twin::add(&mut plan);
     }
-    let notes = idle.into_iter().chain(notes).collect();
-    Some(Resolved { plan, notes, secrets, text: String::new() })
+    let of_subjects = subjects::note(plan.baseline.as_deref(), &plan.subjects)
+        .into_iter()
+        .chain(subjects::alike(&plan.subjects));
+    let notes = idle.into_iter().chain(notes).chain(of_subjects).collect();
+    Some((Resolved { plan, notes, secrets, text: String::new() }, pairs))
 }
 
 fn name(root: &Node, fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
@@ -300,6 +313,30 @@ fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbe
     };
     testbed.reached(&overrides.cluster, problems);
     testbed
+}
+
+/// The subjects, each of which must be possible on every path.
+fn all_subjects(
+    fields: &Fields<'_>,
+    overrides: &Overrides,
+    (words, testbed): (&Words<'_>, &Testbed),
+    paths: Option<&[(At, Path)]>,
+    problems: &mut Problems,
+) -> Vec<Subject> {
+    let node = fields.get("subjects");
+    let mut silent = Problems::new("");
+    let mesh = Mesh::read(fields.get("mesh"), words.has_objects, &mut silent);
+    let kind = (words, testbed.is_lab(), testbed.is_hosts());
+    let subjects =
+        crate::subjects::read(node, &overrides.subjects, kind, mesh.as_ref(), problems);
+    for subject in &subjects {
+        for (at, path) in paths.unwrap_or_default() {
+            let of = subjects::with(path, subject, false);
+            listed::check(&of, *at, &format!("paths.{}", of.name), words, problems);
+            sidecars::check(&of, *at, &format!("paths.{}", of.name), words, problems);
+        }
+    }
+    subjects
 }
 
 /// Those of `paths` and those of `places`, with the variants of `mesh`; `None` if some of it could

@@ -9,6 +9,7 @@ mod parts;
 mod paths;
 mod search;
 mod stop;
+mod subjects;
 mod testbed;
 
 use hopbench_load::WORKLOADS;
@@ -82,6 +83,7 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
                 "Whether the connections of a cell stay open between its trials",
             ),
         ),
+        ("subjects".to_owned(), subjects::subjects(NODE)),
         (
             "paths".to_owned(),
             described(

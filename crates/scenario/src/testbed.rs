@@ -27,7 +27,7 @@ pub(crate) use self::kubernetes::{
     PULL_POLICIES, SERVER_KEYS, annotations,
 };
 use self::lab::Lab;
-pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS};
+pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS, is_node_name};
 pub(crate) use self::names::{ENDPOINT, LABEL, endpoint, is_label};
 pub(crate) use self::nodes::Nodes;
 use self::reach::ClusterOverrides;
@@ -175,6 +175,11 @@ impl Testbed {
     /// Whether it is a lab: a trial begins within milliseconds.
     pub(crate) fn is_lab(&self) -> bool {
         matches!(self.chosen, Chosen::Lab(_))
+    }
+
+    /// Whether it is machines on which somebody started agents.
+    pub(crate) fn is_hosts(&self) -> bool {
+        matches!(self.chosen, Chosen::Hosts(_))
     }
 
     /// Whether it is a lab with a link that has a rate.

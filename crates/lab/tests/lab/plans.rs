@@ -12,6 +12,8 @@ pub(crate) fn spec() -> LabSpec {
         zone: "z".to_owned(),
         link_bits_per_s: Some(10_000_000_000),
         server_work_ns: None,
+        stands_for: None,
+        settings: hopbench_model::NodeSettings::default(),
     };
     LabSpec {
         nodes: ["a", "b", "c"].map(node).to_vec(),

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::mesh::{HttpVersion, MeshMode, Variant};
+use super::subject::Reference;
 use crate::Job;
 
 /// Where an endpoint lives: on one node, or its pods on several.
@@ -214,6 +215,12 @@ pub struct Path {
     /// How its proxies are set up; absent: it has none, no sidecar and no gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
+    /// The subject that it is measured with; absent: the plan has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The path that it is compared with in place of the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
 }
 
 impl Path {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cluster::ClusterSpec;
+use super::subject::NodeSettings;
 use crate::Nanos;
 
 /// The testbed of a scenario, resolved.
@@ -72,6 +73,13 @@ pub struct LabNode {
     /// not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_work_ns: Option<Nanos>,
+    /// The node in whose place it stands for another subject, with the same CPUs; absent: it stands
+    /// for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<String>,
+    /// What its subject changes on it.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub settings: NodeSettings,
 }
 
 /// Machines on which somebody started agents (`hopbench serve --both-ends`).

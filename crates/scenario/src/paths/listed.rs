@@ -77,6 +77,8 @@ fn short(
         family: None,
         mesh: mesh?,
         variant: None,
+        subject: None,
+        reference: None,
     })
 }
 
@@ -148,6 +150,8 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
         family,
         mesh: mesh?,
         variant: None,
+        subject: None,
+        reference: None,
     })
 }
 

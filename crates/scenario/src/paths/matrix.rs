@@ -98,6 +98,8 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
                     family: None,
                     mesh,
                     variant: None,
+                    subject: None,
+                    reference: None,
                 };
                 check(&path, node.at, "places", words, problems);
                 sidecars::check(&path, *mesh_at, "places.mesh", words, problems);

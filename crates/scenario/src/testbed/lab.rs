@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopbench_model::units::{BitRate, Span};
-use hopbench_model::{LabNode, LabSpec, MOST_SERVER_WORK, SECOND};
+use hopbench_model::{LabNode, LabSpec, MOST_SERVER_WORK, NodeSettings, SECOND};
 
 use crate::document::fields::{Fields, joined, named, parsed};
 use crate::document::node::{At, Kind, Node, quoted};
@@ -148,7 +148,14 @@ impl Lab {
 
 fn lab_node(name: &str, link_bits_per_s: Option<u64>) -> LabNode {
     let (name, zone) = (name.to_owned(), ZONE.to_owned());
-    LabNode { name, zone, link_bits_per_s, server_work_ns: None }
+    LabNode {
+        name,
+        zone,
+        link_bits_per_s,
+        server_work_ns: None,
+        stands_for: None,
+        settings: NodeSettings::default(),
+    }
 }
 
 /// The rate of a link.

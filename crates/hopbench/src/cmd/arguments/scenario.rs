@@ -19,6 +19,11 @@ pub(in crate::cmd) struct ScenarioArguments {
     /// times
     #[arg(long, value_name = "FILTER")]
     only: Vec<String>,
+    /// A set-up to compare on every path, like `new` or `new=mtu: 1400`, instead of the scenario's
+    /// subjects; the others are compared with the first one; one alone is compared with `old`,
+    /// which changes nothing
+    #[arg(long, value_name = "NAME=CHANGES")]
+    subject: Vec<String>,
     /// Time for the rounds, or for the searches where there are no rounds, instead of the
     /// scenario's budget, rounds or stop; trials are then short and many
     #[arg(long, value_name = "TIME", conflicts_with = "rounds")]
@@ -35,9 +40,12 @@ pub(in crate::cmd) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// What selects cells, as arguments for another process that reads the same scenario.
+    /// What selects cells and subjects, as arguments for another process that reads the same scenario.
     pub(in crate::cmd) fn selection(&self) -> Vec<String> {
-        self.only.iter().flat_map(|filter| ["--only".to_owned(), filter.clone()]).collect()
+        let all = |flag: &str, values: &[String]| -> Vec<String> {
+            values.iter().flat_map(|value| [flag.to_owned(), value.clone()]).collect()
+        };
+        [all("--only", &self.only), all("--subject", &self.subject)].concat()
     }
 
     /// Reads a file, or a built-in scenario by its name.
@@ -64,6 +72,7 @@ impl ScenarioArguments {
             budget: self.budget,
             time,
             only,
+            subjects: self.subject.clone(),
             seed: self.seed,
             new_seed,
             ..Overrides::default()

@@ -75,6 +75,8 @@ pub(crate) fn run(
         zone: zone.to_owned(),
         link_bits_per_s: Some(10_000_000_000),
         server_work_ns: None,
+        stands_for: None,
+        settings: hopbench_model::NodeSettings::default(),
     };
     RunFile {
         schema: RUN_SCHEMA.to_owned(),

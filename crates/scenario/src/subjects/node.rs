@@ -1,0 +1,77 @@
+//! What a subject changes on nodes of a lab: links, parameters of the kernel, programs.
+
+use hopbench_model::{NodeSettings, OFFLOADS};
+
+use super::texts;
+use crate::document::fields::Fields;
+use crate::document::node::quoted;
+use crate::document::problem::Problems;
+use crate::testbed::MTU;
+
+const SYSCTL: &str = "a parameter of the network like net.ipv4.tcp_congestion_control: reno";
+const ENV: &str = "a variable of letters, digits and _, like GOMAXPROCS: 2";
+
+pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> NodeSettings {
+    let mut out = NodeSettings {
+        mtu: fields.checked("mtu", "1280 to 65535 bytes", |mtu| MTU.contains(mtu), problems),
+        ..NodeSettings::default()
+    };
+    for (at, name, text) in texts(fields, "offloads", "a mapping like {tso: off}", problems) {
+        let path = fields.path_of("offloads");
+        let on = match text.to_ascii_lowercase().as_str() {
+            "on" | "true" => true,
+            "off" | "false" => false,
+            _ => {
+                problems.add(at, &path, quoted(&format!("{name}: {text}")), "on or off");
+                continue;
+            }
+        };
+        if OFFLOADS.contains(&name.as_str()) {
+            out.offloads.insert(name, on);
+        } else {
+            problems.unknown(at, &path, &name, OFFLOADS);
+        }
+    }
+    for (at, key, value) in texts(fields, "sysctl", SYSCTL, problems) {
+        if is_sysctl(&key) && !value.is_empty() {
+            out.sysctl.insert(key, value);
+        } else {
+            problems.add(at, &fields.path_of("sysctl"), quoted(&key), SYSCTL);
+        }
+    }
+    for (at, name, value) in texts(fields, "env", ENV, problems) {
+        let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.starts_with(|c: char| !c.is_ascii_digit()) && name.chars().all(rest) {
+            out.env.insert(name, value);
+        } else {
+            problems.add(at, &fields.path_of("env"), quoted(&name), ENV);
+        }
+    }
+    let envoy: Option<String> = fields.parsed("envoy", "the path of a program: Envoy", problems);
+    out.envoy = envoy.map(|path| match std::path::absolute(&path) {
+        Ok(absolute) => absolute.to_string_lossy().into_owned(),
+        Err(_) => path,
+    });
+    out
+}
+
+/// Only parameters of the network belong to a namespace. Others would change the whole machine.
+fn is_sysctl(key: &str) -> bool {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    (key.starts_with("net.") || key.starts_with("net/"))
+        && key.chars().all(known)
+        && !key.contains("..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_parameters_of_the_network_can_be_set() {
+        assert!(is_sysctl("net.ipv4.tcp_rmem") && is_sysctl("net/ipv4/conf/eth0.1/mtu"));
+        for wrong in ["", "vm.swappiness", "net", "net/../kernel/panic", "net.ipv4.x y", "net.."] {
+            assert!(!is_sysctl(wrong), "{wrong}");
+        }
+    }
+}
