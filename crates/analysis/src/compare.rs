@@ -36,7 +36,8 @@ mod values;
 use hopbench_model::Fault;
 
 pub use self::difference::Difference;
-pub use self::gate::{Bound, BoundSummary, Case, CaseState, share_of};
+pub use self::gate::{Bound, share_of};
+pub(crate) use self::measure::named_figure;
 pub use self::pairs::NotCompared;
 pub use self::result::{Asked, COMPARISON_SCHEMA, Comparison, RunSummary};
 pub use self::row::{Median, Row};
@@ -45,6 +46,7 @@ pub use self::sides::Unlike;
 pub use self::values::{LeftOut, Values};
 
 use crate::summary::Outcome;
+pub use crate::summary::{BoundSummary, Case, CaseState};
 use crate::text::cell_name::cell_text;
 
 /// Compares the runs of `b`, the candidate, with those of `a`, the baseline. Both must have been

@@ -23,7 +23,7 @@
 //! - A record is in no figure if it is incomplete or in error, as the run decided. It is listed.
 //! - `figures/kinds.rs` lists the figures of each kind of workload, a line each.
 //!
-//! Modules use those below them only: `compare`, `summarize`; `mesh`, `search`; `run_data`; `stop`;
+//! Modules use those below them only: `summarize`; `compare`; `mesh`, `search`; `run_data`; `stop`;
 //! `cells`; `verdict`; `figures`; `summary`; `text`.
 
 mod cells;
@@ -44,12 +44,14 @@ pub use cells::noise::{
 pub use cells::outliers::OUTLIER_MARK;
 pub use figures::{RecordedJob, main_latency, spoken, unusable};
 pub use run_data::RunData;
+pub use summarize::unknown_bound;
 pub use summary::{
     Added, Better, CONNECTING_ENDS, CellSummary, ComponentSummary, CurvePoint, CurveSummary,
     DistributionSummary, EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary,
     Finding, FoundFigure, Limit, LineSummary, LoadComparison, MeteredNodeSummary, NodeSummary,
     Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
-    SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary, Summary,
+    SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary,
+    SubjectSummary, Summary,
     TraceStep, UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
     WorkloadSummary, undecided_text,
 };

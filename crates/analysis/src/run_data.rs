@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Failure, Record, RunFile, point_label};
+use hopbench_model::{Failure, Record, References, RunFile, point_label};
 use serde_json::Value;
 
 use crate::cells::batches::{self, Batches};
@@ -24,8 +24,8 @@ pub struct RunData {
     /// The workload of each point of the plan.
     pub(crate) workload_of: Vec<usize>,
     pub(crate) path_names: HashMap<String, usize>,
-    /// The path that is the baseline once more.
-    pub(crate) twin: Option<usize>,
+    /// What each path is compared with.
+    pub(crate) references: References,
     /// When the rounds of a cell end early.
     pub(crate) rule: Option<Rule>,
     /// The point's index, by workload and point as JSON.
@@ -109,10 +109,7 @@ impl RunData {
             rested: BTreeMap::new(),
             distributions: Distributions::of(shown.filter(|cell| planned.contains(cell))),
             workload_of,
-            twin: plan
-                .twin
-                .as_ref()
-                .and_then(|twin| plan.paths.iter().position(|path| path.name == *twin)),
+            references: plan.references(),
             rule: Rule::of(run),
             path_names: plan
                 .paths
@@ -219,19 +216,14 @@ impl RunData {
 
     /// The cells of a point that were not in all rounds, for the comparison of this figure.
     fn rested(&self, point: usize, figure: usize) -> Vec<((usize, usize), (Cell, Cell))> {
-        let plan = &self.run.plan;
-        let base = plan.baseline.as_ref().and_then(|name| self.path_names.get(name));
         let side = |path: usize| self.cells.get(&(path, point));
-        let Some((base_path, base)) = base.and_then(|path| Some((*path, side(*path)?))) else {
-            return Vec::new();
-        };
-        let twin = self.twin.and_then(side);
-        let is_compared = |path: &usize| *path != base_path && self.twin != Some(*path);
         let one = |path: usize| {
-            let both = batches::of_shared_rounds(side(path)?, base, twin, figure)?;
+            let of = self.references.of(path).filter(|_| !self.references.is_twin(path))?;
+            let twin = self.references.twin_of(of).and_then(side);
+            let both = batches::of_shared_rounds(side(path)?, side(of)?, twin, figure)?;
             Some(((path, point), both))
         };
-        (0..plan.paths.len()).filter(is_compared).filter_map(one).collect()
+        (0..self.run.plan.paths.len()).filter_map(one).collect()
     }
 
     /// Takes a trial of a search: it is in no cell, but its path is proved and its caveats count

@@ -46,7 +46,11 @@ pub(crate) fn all(data: &RunData) -> Vec<SearchSummary> {
         })
         .collect();
     let plan = &data.run.plan;
-    judge::compare(&mut out, plan.baseline.as_deref(), plan.minimum_effect);
+    let of = |name: &str| {
+        let path = data.references.of(*data.path_names.get(name)?)?;
+        Some(plan.paths[path].name.as_str())
+    };
+    judge::compare(&mut out, of, plan.minimum_effect);
     out
 }
 

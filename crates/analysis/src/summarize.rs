@@ -1,5 +1,6 @@
 //! The summary of a run, from what was kept of its records.
 
+mod bounds;
 mod drift;
 mod facts;
 mod headline;
@@ -24,6 +25,7 @@ use crate::summary::{
 };
 use crate::text::seconds_between;
 use crate::verdict::Questions;
+pub use bounds::unknown as unknown_bound;
 use sides::Sides;
 
 /// The name of the testbed that the trials of other tools do not have.
@@ -40,7 +42,6 @@ impl RunData {
 fn summary(data: &RunData) -> Summary {
     let run = &data.run;
     let plan = &run.plan;
-    let baseline = plan.baseline.as_ref().and_then(|name| data.path_names.get(name)).copied();
     let (workloads, judged) = judged(data);
     let cells = || workloads.iter().flat_map(|workload| &workload.cells);
     let names: Vec<_> = data.workloads.iter().map(|workload| workload.name.clone()).collect();
@@ -67,8 +68,9 @@ fn summary(data: &RunData) -> Summary {
             imported,
             rounds: plan.rounds,
             stop: data.rule.as_ref().map(Rule::text),
-            baseline: baseline.map(|path| path_names[path].clone()),
-            twin: data.twin.map(|path| path_names[path].clone()),
+            baseline: plan.baseline.clone(),
+            twin: plan.twin.clone(),
+            subjects: bounds::subjects(data, &workloads),
             minimum_effect: plan.minimum_effect,
             seed: plan.seed,
             planned_trials: if imported { used_trials } else { planned.saturating_sub(spared) },
@@ -115,7 +117,7 @@ fn judged(data: &RunData) -> (Vec<WorkloadSummary>, u64) {
         }
     }
     for workload in &mut out {
-        workload.reference = headline::reference(workload, data.run.plan.baseline.as_deref());
+        workload.reference = headline::reference(workload, &data.references);
         workload.findings = headline::findings(workload);
         workload.headline = headline::of(workload, data.run.plan.rounds);
     }
@@ -186,7 +188,10 @@ fn paths(data: &RunData) -> Vec<PathSummary> {
         variant: path.variant.as_ref().map(|variant| variant.name.clone()),
         proxies: path.variant.as_ref().map(hopbench_model::Variant::summary),
         way: stated(path.way()),
-        is_twin: data.twin == Some(index),
+        subject: path.subject.clone(),
+        compared_with: path.reference.as_ref().map(|reference| reference.path.clone()),
+        is_reference: data.references.is_reference(index),
+        is_twin: data.references.is_twin(index),
         clients: path.clients,
         backends: path.backends,
         link_bits_per_s: data.links[index].bits_per_s,
@@ -233,7 +238,7 @@ fn workload(data: &RunData, workload: &Workload, open: &mut Open) -> WorkloadSum
                 data,
                 (path, *point),
                 here.cell,
-                sides.base().map(|base| base.cell),
+                sides.base(path).map(|base| base.cell),
                 figures,
                 stop,
             ));
@@ -296,7 +301,8 @@ fn cell(
         rounds,
         disturbed_rounds: kept.rounds.len() - rounds,
         stop,
-        is_twin: data.twin == Some(path),
+        is_reference: data.references.is_reference(path),
+        is_twin: data.references.is_twin(path),
         figures,
         nodes: nodes::summary(kept),
         components: components::summary(kept),

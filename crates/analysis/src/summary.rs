@@ -1,5 +1,6 @@
 //! The results of a run as plain values: what the other modules compute, and what reports print.
 
+mod bound;
 mod cell;
 mod curve;
 mod load;
@@ -12,6 +13,7 @@ mod verdict;
 mod waterfall;
 mod workload;
 
+pub use self::bound::{BoundSummary, Case, CaseState, SubjectSummary};
 pub use self::cell::{
     CONNECTING_ENDS, CellSummary, ComponentSummary, Estimate, Limit, MeteredNodeSummary,
     NodeSummary, RatioSummary,

@@ -3,9 +3,11 @@
 //! - `built`: its network; `mesh`, `server_programs`: what runs in it beside the agents;
 //! - `needs`: what is missing for a plan; `named`: the programs and CPUs that it names;
 //! - `target`: the address that clients connect to; `counters`: the readings for a proof;
+//! - `settings`, `commands`: what subjects change;
 //! - `facts`, `readback`: what a reader of the results has to know.
 
 mod built;
+mod commands;
 mod counters;
 mod facts;
 mod mesh;
@@ -13,6 +15,7 @@ mod named;
 mod needs;
 mod readback;
 mod server_programs;
+mod settings;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,11 +39,14 @@ use crate::processes::runtimes::runtime;
 use crate::proof::{self, ProofFacts};
 use crate::services::pod_ports::agent_port;
 use crate::topology::kinds::kind;
+use crate::topology::node::Node;
 use crate::topology::packet_path::{Hop, PacketPath};
 use crate::topology::{addresses, cpu_shares};
 use built::{Built, families};
+use commands::Commands;
 use mesh::Mesh;
 use named::Named;
+use settings::Envoys;
 use server_programs::Programs;
 use target::target;
 
@@ -58,6 +64,8 @@ pub struct Lab {
     targets: BTreeSet<SocketAddr>,
     /// The facts that the kernel and the programs told when the lab stood.
     read_back: BTreeMap<String, String>,
+    commands: Commands,
+    envoys: Envoys,
     // Dropped in this order: nobody may use a namespace that is about to go.
     programs: Programs,
     mesh: Mesh,
@@ -85,6 +93,8 @@ impl Lab {
             conductor: None,
             targets: BTreeSet::new(),
             read_back: BTreeMap::new(),
+            commands: Commands::default(),
+            envoys: Envoys::default(),
             programs: Programs::default(),
             mesh: Mesh::new(program.clone(), of_proxies),
             agents: Agents::new(program, log),
@@ -106,6 +116,9 @@ impl Lab {
         self.read_back = readback::links(&self.spec, &mut built)
             .map_err(refused("cannot read back what was set"))?;
         self.read_back.extend(readback::programs(&named, &placement));
+        self.envoys = Envoys::read(&built)?;
+        self.read_back.extend(self.envoys.facts());
+        self.commands = Commands::of(plan);
         self.mesh.build(&placement, &built)?;
         let conductor = Conductor::new().map_err(Fault::environment)?;
         self.agents.are_of(conductor.run_key());
@@ -120,7 +133,18 @@ impl Lab {
     /// Gives the nodes CPUs of their own, where there are enough.
     fn give_cpus(&self, built: &mut Built, plan: &Plan) -> Result<(), String> {
         let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
-        let number = |name: &str| built.nodes.iter().position(|node| node.spec.name == name);
+        // A node of another subject has the CPUs of the one that it stands for.
+        let is_own = |node: &&Node| node.spec.stands_for.is_none();
+        let own: Vec<String> =
+            built.nodes.iter().filter(is_own).map(|node| node.spec.name.clone()).collect();
+        let stands_for = |name: &str| {
+            let node = built.node(name)?;
+            Some(node.spec.stands_for.clone().unwrap_or_else(|| node.spec.name.clone()))
+        };
+        let number = |name: &str| {
+            let stands_for = stands_for(name)?;
+            own.iter().position(|own| *own == stands_for)
+        };
         let pairs = |path: &Path| -> Vec<(usize, usize)> {
             let numbers = |place: &Place| place.nodes().filter_map(number).collect::<Vec<_>>();
             let (from, to) = (numbers(&path.from), numbers(&path.to));
@@ -136,9 +160,11 @@ impl Lab {
             .flat_map(|path| path.from.nodes().chain(path.to.nodes()).map(|end| with(path, end)))
             .flatten()
             .collect();
-        let shares = cpu_shares::deal_around(&allowed, built.nodes.len(), &ends, &between)?;
-        for (node, share) in built.nodes.iter_mut().zip(shares) {
-            node.cpus = Some(share);
+        let shares = cpu_shares::deal_around(&allowed, own.len(), &ends, &between)?;
+        let numbers: Vec<Option<usize>> =
+            built.nodes.iter().map(|node| number(&node.spec.name)).collect();
+        for (node, number) in built.nodes.iter_mut().zip(numbers) {
+            node.cpus = number.and_then(|number| shares.get(number).cloned());
         }
         for node in &built.nodes {
             let cpus = node.cpus.as_deref().unwrap_or_default();
@@ -225,7 +251,12 @@ impl Lab {
         let header = |network: &str| kind(network).map_or(0, |kind| kind.header_bytes());
         let most = header(&endpoints.path.from.network).max(header(&endpoints.path.to.network));
         let tunnel = if packet_path.is_tunnelled() { most } else { 0 };
-        (rate, self.spec.mtu.saturating_sub(most), tunnel)
+        let mtu = |node: &str| {
+            let found = self.spec.nodes.iter().find(|known| known.name == node)?;
+            found.settings.mtu
+        };
+        let least = endpoints.path.nodes().filter_map(mtu).min().unwrap_or(self.spec.mtu);
+        (rate, least.saturating_sub(most), tunnel)
     }
 }
 
@@ -253,6 +284,7 @@ impl Testbed for Lab {
         let bypassed = point.job.bypasses_proxies();
         let met = self.placement.met(&endpoints, &endpoints.servers, bypassed);
         let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
+        self.commands.turn_to(built, path.subject.as_deref())?;
         let proxies = self.mesh.meet(built, &met)?;
         let programs = if server.is_agent() {
             Vec::new()
@@ -371,7 +403,9 @@ impl Testbed for Lab {
                 |node| built.node(node).map(|node| node.addresses.clone()).unwrap_or_default(),
             ),
         };
-        proof::prove(&known, before, after, seen)
+        let mut proofs = proof::prove(&known, before, after, seen);
+        proofs.extend(settings::proof(built, endpoints, &self.envoys, &route.proxies));
+        proofs
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
@@ -391,6 +425,10 @@ impl Testbed for Lab {
     }
 
     fn down(&mut self) {
+        if let Some(built) = &self.built {
+            // Whatever it was, the lab goes.
+            let _ = self.commands.turn_to(built, None);
+        }
         // The clients of the proxies first.
         self.agents.stop();
         self.programs.stop();

@@ -11,6 +11,6 @@ pub mod tcp_info;
 
 pub use datagram::{Datagram, DatagramPort};
 pub use icmp::Icmp;
-pub use offload::{Offloads, offloads};
+pub use offload::{Offloads, interface_mtu, offloads, switch_offload};
 pub use socket::{Listener, Progress, Socket};
 pub use tcp_info::TcpInfo;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hopbench_model::Fault;
 
-use super::gate::{Bound, BoundSummary};
+use super::gate::Bound;
 use super::measure::{LATENCIES, Measure, PERCENTILES};
 use super::pairs::{self, NotCompared, Pair};
 use super::result::Asked;
@@ -12,6 +12,7 @@ use super::row::Row;
 use super::searched;
 use super::values::Values;
 use crate::figures::kinds;
+use crate::summary::BoundSummary;
 
 /// Every bound that is asked, in their order.
 pub(crate) fn all(

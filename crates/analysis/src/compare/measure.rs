@@ -55,6 +55,13 @@ pub(crate) const LATENCIES: &[(&str, &str)] = &[
 /// A name that only some workloads have for their latency.
 const RTT: &str = "rtt";
 
+/// The name of the figure that a word means in a kind of workload, and whether more of it is worse.
+pub(crate) fn named_figure(word: &str, kind: &'static Kind) -> (String, bool) {
+    let measure = Measure::named(word, kind);
+    let worse_higher = measure.is_worse_higher();
+    (measure.name, worse_higher)
+}
+
 impl Measure {
     /// Those that reports compare for a kind of workload.
     pub(crate) fn of_kind(kind: &'static Kind) -> Vec<Self> {

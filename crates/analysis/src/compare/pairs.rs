@@ -85,13 +85,19 @@ fn cells(values: &Values) -> impl Iterator<Item = (Key, CellOfRun<'_>)> {
     let plan: &Plan = &values.run.plan;
     plan.cells.iter().filter_map(move |cell| {
         let (path, point) = plan.at(*cell);
-        if point.search.is_some() || plan.twin.as_ref() == Some(&path.name) {
+        if point.search.is_some() || is_twin(plan, path) {
             return None;
         }
         let kept = values.cells.get(&(cell.path, cell.point));
         let key = (path.name.clone(), point.workload.clone(), point_key(&point.point));
         Some((key, CellOfRun { of: values, path, point, at: cell.point, kept }))
     })
+}
+
+/// Whether a path is another one once more, for its noise.
+fn is_twin(plan: &Plan, path: &Path) -> bool {
+    plan.twin.as_ref() == Some(&path.name)
+        || path.reference.as_ref().is_some_and(|reference| reference.again)
 }
 
 /// The cells of each side's runs, in the order in which they are met.

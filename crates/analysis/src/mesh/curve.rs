@@ -38,7 +38,7 @@ pub(crate) fn all(data: &RunData) -> Vec<CurveSummary> {
     for workload in &data.workloads {
         let (loads, connections) = (loads(data, workload), sweeps(data, workload, "connections"));
         for (index, path) in data.run.plan.paths.iter().enumerate() {
-            if !path.is_proxied() || Some(index) == data.twin {
+            if !path.is_proxied() || data.references.is_twin(index) {
                 continue;
             }
             for proxy in named(data, workload, index) {

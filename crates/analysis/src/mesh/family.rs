@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hopbench_model::{Path, Via};
+use hopbench_model::{Path, References, Via};
 
 /// Paths that differ only in the proxies that their traffic passes.
 #[derive(Debug)]
@@ -89,18 +89,18 @@ impl fmt::Display for Hops {
 
 /// The families of these paths that have at least two members, in the order of the paths. The twin
 /// of the baseline is in none.
-pub(crate) fn families(paths: &[Path], twin: Option<usize>) -> Vec<Family> {
+pub(crate) fn families(paths: &[Path], references: &References) -> Vec<Family> {
     let mut out: Vec<Family> = Vec::new();
     for (index, path) in paths.iter().enumerate() {
         if !path.is_proxied()
-            || Some(index) == twin
+            || references.is_twin(index)
             || paths[..index].iter().any(|known| kin(known, path))
         {
             continue;
         }
         let mut members: Vec<Member> = Vec::new();
         let of_it = |other: &&(usize, &Path)| {
-            Some(other.0) != twin && (kin(other.1, path) || is_base(other.1, path))
+            !references.is_twin(other.0) && (kin(other.1, path) || is_base(other.1, path))
         };
         let mut candidates: Vec<(usize, &Path)> =
             paths.iter().enumerate().filter(|one| of_it(&one)).collect();
@@ -149,7 +149,7 @@ fn is_base(base: &Path, path: &Path) -> bool {
 
 fn ends(one: &Path, other: &Path) -> bool {
     let of = |path: &Path| {
-        (path.from.clone(), path.to.clone(), path.clients, path.backends, path.family)
+        (&path.from, &path.to, path.clients, path.backends, path.family, &path.subject)
     };
     of(one) == of(other)
 }

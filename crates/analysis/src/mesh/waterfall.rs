@@ -20,7 +20,7 @@ use crate::summary::{Added, ProxyShare, Spread, WHOLE, WaterfallStep, WaterfallS
 
 /// The waterfalls of a run: workloads, families and points in the scenario's order.
 pub(crate) fn all(data: &RunData) -> Vec<WaterfallSummary> {
-    let families = families(&data.run.plan.paths, data.twin);
+    let families = families(&data.run.plan.paths, &data.references);
     let mut out = Vec::new();
     for workload in &data.workloads {
         for family in &families {

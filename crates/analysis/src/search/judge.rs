@@ -37,16 +37,20 @@ struct Pair {
     base: KnownLoad,
 }
 
-/// Compares each path of each search with the baseline, by name: the loads, and of a knee also the
-/// throughput there. `minimum_effect` is the share below which a difference does not matter. All
+/// Compares each path of each search with the one that `of` says, by name: the loads, and of a knee
+/// also the throughput there. `minimum_effect` is the share below which a difference does not matter. All
 /// that is tested is judged together.
-pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, minimum_effect: f64) {
+pub(crate) fn compare<'p>(
+    searches: &mut [SearchSummary],
+    of: impl Fn(&str) -> Option<&'p str>,
+    minimum_effect: f64,
+) {
     let mut pairs = Vec::new();
     for (at, search) in searches.iter().enumerate() {
         let whats: &[What] =
             if search.goal == "knee" { &[What::Load, What::Value] } else { &[What::Load] };
         for what in whats {
-            pairs.extend(pairs_of(search, at, *what, baseline));
+            pairs.extend(pairs_of(search, at, *what, &of));
         }
     }
     let mut questions = Questions::default();
@@ -68,19 +72,19 @@ pub(crate) fn compare(searches: &mut [SearchSummary], baseline: Option<&str>, mi
     }
 }
 
-/// The paths that are compared with the baseline's.
-fn pairs_of(search: &SearchSummary, at: usize, what: What, baseline: Option<&str>) -> Vec<Pair> {
-    let is_base = |path: &SearchedPath| Some(path.path.as_str()) == baseline;
-    let Some(base) = search.paths.iter().find(|path| is_base(path)).and_then(|path| what.of(path))
-    else {
-        return Vec::new();
-    };
-    let others = search.paths.iter().enumerate().filter(|(_, path)| !is_base(path));
+/// The paths that are compared with another one.
+fn pairs_of<'p>(
+    search: &SearchSummary,
+    at: usize,
+    what: What,
+    of: &impl Fn(&str) -> Option<&'p str>,
+) -> Vec<Pair> {
     let pair = |(path, here): (usize, &SearchedPath)| {
-        let here = what.of(here)?;
-        Some(Pair { search: at, path, what, here, base: base.clone() })
+        let base = of(&here.path)?;
+        let base = what.of(search.paths.iter().find(|other| other.path == base)?)?;
+        Some(Pair { search: at, path, what, here: what.of(here)?, base })
     };
-    others.filter_map(pair).collect()
+    search.paths.iter().enumerate().filter_map(pair).collect()
 }
 
 fn one(pair: &Pair, minimum_effect: f64, answer: Option<&Comparison>) -> LoadComparison {

@@ -101,7 +101,12 @@ fn pooled(data: &RunData) -> Option<String> {
 /// The noise floor: by how much the baseline and its twin differ, and where that is no chance.
 fn floor(data: &RunData, workloads: &[WorkloadSummary]) -> Option<String> {
     let plan = &data.run.plan;
-    let (baseline, twin) = (plan.baseline.as_ref()?, plan.twin.as_ref()?);
+    let (baseline, twin) = match (plan.subjects.first(), data.references.twins().next()) {
+        (Some(first), Some(_)) => {
+            (format!("paths with {}", first.name), format!("paths with {} again", first.name))
+        }
+        _ => (plan.baseline.clone()?, plan.twin.clone()?),
+    };
     // A run of fewer rounds has no verdict that it could widen.
     if (plan.rounds as usize) < FEWEST_TO_JUDGE {
         return None;

@@ -1,5 +1,7 @@
 //! The findings of a workload, in a sentence or a short list.
 
+use hopbench_model::References;
+
 use crate::summary::{CellSummary, Finding, Outcome, RatioSummary, Verdict, WorkloadSummary};
 use crate::text::Scale;
 use crate::verdict::{more, same_within};
@@ -28,8 +30,8 @@ pub(crate) fn of(workload: &WorkloadSummary, rounds: u32) -> String {
     }
 }
 
-/// The baseline's figure, or what was seen at all.
-pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> String {
+/// The figure of what others are compared with, where that is one path, or what was seen at all.
+pub(crate) fn reference(workload: &WorkloadSummary, references: &References) -> String {
     let Some(figure) = workload.main_figure() else {
         return "No trial left a figure.".to_owned();
     };
@@ -48,7 +50,7 @@ pub(crate) fn reference(workload: &WorkloadSummary, baseline: Option<&str>) -> S
         label => format!(" at {label}"),
     };
     let base: Vec<&CellSummary> =
-        measured.iter().copied().filter(|cell| Some(cell.path.as_str()) == baseline).collect();
+        measured.iter().copied().filter(|cell| Some(cell.path_index) == references.only()).collect();
     if let (Some(first), Some(last)) = (base.first(), base.last()) {
         let more =
             if base.len() > 1 { format!(", {}{}", spoken(last), at(last)) } else { String::new() };

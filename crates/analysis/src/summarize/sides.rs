@@ -1,5 +1,7 @@
 //! The sides of the comparisons of a point: its cells, and what each is compared with.
 
+use std::collections::BTreeMap;
+
 use hopbench_stats::Question;
 
 use crate::cells::Cell;
@@ -12,23 +14,27 @@ pub(super) struct Sides<'a> {
     data: &'a RunData,
     point: usize,
     kind: &'static Kind,
-    /// Index of the baseline's path.
-    baseline: Option<usize>,
-    /// The baseline with its twin, where it has one.
-    both: Option<Cell>,
+    /// The paths that have a twin, with what both say.
+    twins: BTreeMap<usize, Twins>,
+}
+
+/// A path that others are compared with, and its twin.
+struct Twins {
+    /// The cells of both.
+    both: Cell,
     floors: Vec<Option<Floor>>,
 }
 
 impl<'a> Sides<'a> {
     pub(super) fn of(data: &'a RunData, point: usize) -> Self {
         let kind = data.workloads[data.workload_of[point]].kind;
-        let name = data.run.plan.baseline.as_ref();
-        let baseline = name.and_then(|name| data.path_names.get(name)).copied();
-        let mut out = Self { data, point, kind, baseline, both: None, floors: Vec::new() };
-        let twin = data.twin.and_then(|twin| out.cell(twin));
-        if let Some((base, twin)) = out.base().zip(twin) {
-            out.floors = floors(kind, twin.cell, base.cell);
-            out.both = Some(base.cell.with_twin(twin.cell));
+        let mut out = Self { data, point, kind, twins: BTreeMap::new() };
+        for (path, twin) in data.references.twins() {
+            if let Some((base, twin)) = out.cell(path).zip(out.cell(twin)) {
+                let floors = floors(kind, twin.cell, base.cell);
+                let both = base.cell.with_twin(twin.cell);
+                out.twins.insert(path, Twins { both, floors });
+            }
         }
         out
     }
@@ -39,28 +45,29 @@ impl<'a> Sides<'a> {
         Some(PathCell { path: &self.data.run.plan.paths[path], cell })
     }
 
-    /// The cell of the baseline, without its twin.
-    pub(super) fn base(&self) -> Option<PathCell<'a>> {
-        self.cell(self.baseline?)
+    /// The cell that this path's is compared with, without its twin.
+    pub(super) fn base(&self, path: usize) -> Option<PathCell<'a>> {
+        self.cell(self.data.references.of(path)?)
     }
 
-    /// What the cell of a path is compared with; `None` for the baseline, and where there is none.
-    /// The twin itself is compared with the baseline alone.
+    /// What the cell of a path is compared with; `None` where there is nothing. A twin itself is
+    /// compared with the other one alone.
     pub(super) fn against(&self, path: usize) -> Option<Against<'_>> {
-        let base = self.base().filter(|_| self.baseline != Some(path))?;
-        let is_twin = self.data.twin == Some(path);
-        let cell = self.both.as_ref().filter(|_| !is_twin).unwrap_or(base.cell);
+        let references = &self.data.references;
+        let (base, is_twin) = (self.base(path)?, references.is_twin(path));
+        let twins = references.of(path).and_then(|of| self.twins.get(&of));
+        let both = twins.map(|twins| &twins.both).filter(|_| !is_twin);
         Some(Against {
-            base: PathCell { cell, ..base },
+            base: PathCell { cell: both.unwrap_or(base.cell), ..base },
             rested: self.data.rested.get(&(path, self.point)),
-            floors: &self.floors,
+            floors: twins.map_or(&[], |twins| &twins.floors),
             is_twin,
             minimum_effect: self.data.run.plan.minimum_effect,
         })
     }
 
     /// The questions about the figures of a path that are plotted, as far as verdicts are to come.
-    /// `None` for the baseline and its twin.
+    /// `None` for what others are compared with, and for twins.
     pub(super) fn questions(&self, path: usize) -> Option<Vec<Question>> {
         let against = self.against(path).filter(|against| !against.is_twin)?;
         let here = self.cell(path)?;

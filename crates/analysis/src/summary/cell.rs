@@ -40,6 +40,9 @@ pub struct CellSummary {
     /// not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopSummary>,
+    /// Whether others are compared with its path.
+    #[serde(skip)]
+    pub is_reference: bool,
     /// Whether it is of the baseline's twin (A/A).
     #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub is_twin: bool,

@@ -27,6 +27,15 @@ pub struct PathSummary {
     pub proxies: Option<String>,
     /// From end to end in words: `direct, mesh both`.
     pub way: String,
+    /// The subject that it was measured with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The path that it is compared with, where that is not the baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared_with: Option<String>,
+    /// Whether others are compared with it.
+    #[serde(skip)]
+    pub is_reference: bool,
     /// Whether it is the baseline once more (A/A): its ratio is the noise floor, and no verdict is
     /// about it.
     #[serde(skip_serializing_if = "hopbench_model::is_default")]

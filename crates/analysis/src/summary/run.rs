@@ -7,6 +7,7 @@ use hopbench_model::RunStatus;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::bound::SubjectSummary;
 use super::curve::CurveSummary;
 use super::path::PathSummary;
 use super::search::SearchSummary;
@@ -104,6 +105,9 @@ pub struct Run {
     /// The path that is the baseline once more: what it differs by is noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
+    /// The set-ups of every path, the first of which the others are compared with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<SubjectSummary>,
     /// Differences below this share are of no interest; 0: all are.
     #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub minimum_effect: f64,

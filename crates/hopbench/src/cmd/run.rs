@@ -16,7 +16,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::{Fault, TestbedSpec};
-use hopbench_report::campaign::{RunData, summary_format};
+use hopbench_report::campaign::{RunData, Summary, summary_format};
+use hopbench_report::comparison::CaseState;
 use hopbench_report::number::counted;
 use hopbench_run::results::{self, Folder, Resumed};
 use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_run};
@@ -67,11 +68,11 @@ impl Subcommand for Run {
                 return Ok(code);
             }
         }
-        run(&flags, wanted).map(|()| ExitCode::SUCCESS)
+        run(&flags, wanted)
     }
 }
 
-fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
+fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
     let is_cluster = matches!(wanted.testbed(), TestbedSpec::Kubernetes(_));
     let bar = Bar::new();
     let interrupt = Interrupt::clearing(bar.clone(), if is_cluster { LEFT_BEHIND } else { "" })?;
@@ -120,9 +121,12 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<(), Fault> {
     };
     let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);
-    let reported = || if flags.no_report { Ok(()) } else { report(&folder, flags) };
+    let reported = || report(&folder, flags);
     match fault {
-        None => reported().and_then(|()| verdict(&ended, &dir, is_cluster)),
+        None => {
+            let code = reported()?;
+            verdict(&ended, &dir, is_cluster).map(|()| code)
+        }
         Some(fault)
             if results::open(&dir)
                 .is_ok_and(|(_, mut records)| records.any(|record| record.is_ok())) =>
@@ -156,25 +160,50 @@ fn same_testbed(is_cluster: bool) -> &'static str {
     }
 }
 
-/// Writes the reports into the folder, and prints the answer.
-fn report(folder: &Folder, flags: &Flags) -> Result<(), Fault> {
+/// Writes the reports into the folder, and prints the answer. 1 where a bound is broken.
+fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     let (run, mut records) = results::open(folder.path())?;
+    let has_bounds = run.plan.subjects.iter().any(|subject| !subject.bounds.is_empty());
+    if flags.no_report && !has_bounds {
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut report = RunData::new(&run);
     for record in records.by_ref() {
         report.add(&record?);
     }
     records.notes().iter().for_each(tell);
     let summary = in_unit(report.into_summary(), flags.units.unit());
+    let code = bounds(&summary);
+    if flags.no_report {
+        return Ok(code);
+    }
     for (format, name) in LEFT {
         let known = summary_format(format)
             .ok_or_else(|| Fault::input(format!("there is no format `{format}`")))?;
         folder.add(name, (known.render)(&summary).as_bytes())?;
     }
-    if flags.format.is_json() {
-        return Ok(());
+    if !flags.format.is_json() {
+        let named = folder.path().to_string_lossy();
+        print(screen(&named, true).text(&summary))?;
     }
-    let named = folder.path().to_string_lossy();
-    print(screen(&named, true).text(&summary))
+    Ok(code)
+}
+
+/// 1 where a bound of a subject is broken, each of which is told.
+fn bounds(summary: &Summary) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for subject in &summary.run.subjects {
+        for bound in &subject.bounds {
+            for case in bound.cases_of(CaseState::Broken) {
+                tell(format_args!(
+                    "bound {} of {} is broken: {}: {}",
+                    bound.bound, subject.name, case.cell, case.text
+                ));
+                code = ExitCode::from(1);
+            }
+        }
+    }
+    code
 }
 
 /// Whether all that was to be measured was, and makes sense.

@@ -7,6 +7,7 @@ use hopbench_model::{Fault, IpFamily, LabSpec};
 use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::Value;
 
+use super::settings;
 use crate::mesh::interception;
 use crate::network::families::{family_of, of_family};
 use crate::network::netlink::Layout;
@@ -65,7 +66,7 @@ impl Built {
             placement.pods.iter().map(|pod| pod.place.network.as_str()).collect();
         for kind in KINDS.iter().filter(|kind| used.contains(kind.name())) {
             let what = format!("cannot make the nodes ready for network `{}`", kind.name());
-            kind.prepare(&mut nodes, subnets(kind.name()), spec.mtu).map_err(refused(what))?;
+            kind.prepare(&mut nodes, subnets(kind.name())).map_err(refused(what))?;
         }
         let tunnels = used.iter().filter_map(|name| kind(name)?.reach().tunnel()).collect();
         let mut built =
@@ -75,6 +76,7 @@ impl Built {
         }
         built.serve(placement)?;
         built.intercept(placement)?;
+        settings::apply(&built)?;
         Ok(built)
     }
 
@@ -118,7 +120,6 @@ impl Built {
                 subnet,
                 number: self.pods.len(),
                 nodes: spec.nodes.len(),
-                mtu: spec.mtu,
             };
             kind.attach(&mut site).map_err(what())?;
             if place.runtime.is_some() {

@@ -53,8 +53,9 @@ pub(crate) fn facts(
         }
     }
     put("mtu_bytes".to_owned(), spec.mtu.to_string());
+    let own = || built.nodes.iter().filter(|node| node.spec.stands_for.is_none());
     let mut given: Vec<usize> =
-        built.nodes.iter().filter_map(|node| node.cpus.as_ref()).flatten().copied().collect();
+        own().filter_map(|node| node.cpus.as_ref()).flatten().copied().collect();
     let count = given.len();
     given.sort_unstable();
     given.dedup();
@@ -83,7 +84,7 @@ pub(crate) fn facts(
 /// The nodes that share CPUs: `b and c share CPU 1`.
 fn sharing(built: &Built) -> Vec<String> {
     let mut on: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    for node in &built.nodes {
+    for node in built.nodes.iter().filter(|node| node.spec.stands_for.is_none()) {
         for cpu in node.cpus.iter().flatten() {
             on.entry(*cpu).or_default().push(&node.spec.name);
         }

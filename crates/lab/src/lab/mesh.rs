@@ -65,8 +65,11 @@ impl Mesh {
             let pod = &setup.process.pod;
             let stack =
                 built.stack(pod).ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
-            let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
-            Ok(MeshTask { name: setup.process.name(), stack, cpus, program: setup.program() })
+            let node = built.node(&pod.place.node);
+            let cpus = node.and_then(|node| node.cpus.as_deref());
+            let envoy = node.and_then(|node| node.spec.settings.envoy.as_deref());
+            let (name, program) = (setup.process.name(), setup.program());
+            Ok(MeshTask { name, stack, cpus, envoy, program })
         };
         let tasks: Vec<MeshTask<'_>> = self
             .setups

@@ -7,6 +7,7 @@ use hopbench_model::{CpuSet, IpFamily, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, Rules};
 use hopbench_testbed::{Need, refusals};
 
+use super::settings;
 use crate::doctor;
 use crate::mesh::proxies;
 use crate::network::families::family_of;
@@ -111,9 +112,11 @@ fn too_small_for_ipv6(spec: &LabSpec, placement: &Placement) -> Option<(String, 
     let networks = placement.pods.iter().filter_map(|pod| kind(&pod.place.network));
     let header_bytes = networks.map(|kind| kind.header_bytes()).max().unwrap_or_default();
     let least = LEAST_IPV6_MTU + header_bytes;
-    let why = format!("an MTU of {} bytes, of which tunnels take {header_bytes}", spec.mtu);
+    let set = spec.nodes.iter().filter_map(|node| node.settings.mtu);
+    let mtu = set.chain([spec.mtu]).min().unwrap_or(spec.mtu);
+    let why = format!("an MTU of {mtu} bytes, of which tunnels take {header_bytes}");
     let remedy = format!("`mtu: {least}` or more, or leave `family` out");
-    (spec.mtu < least).then_some((why, remedy))
+    (mtu < least).then_some((why, remedy))
 }
 
 /// Delay is tried, where namespaces can be had at all: outside the lab's sandbox an ordinary user
@@ -208,6 +211,7 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints, translates_ipv6: &LazyCell<boo
         );
     }
     needs.extend(of_mesh(endpoints));
+    needs.extend(of_subject(spec, endpoints));
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
@@ -224,6 +228,33 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints, translates_ipv6: &LazyCell<boo
     }
     if let Some(why) = packet_path::impossible(endpoints) {
         add(Need::IMPOSSIBLE, why, "leave this path out");
+    }
+    needs
+}
+
+/// The needs of what a subject changes.
+fn of_subject(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
+    let path = &endpoints.path;
+    let mut needs = Vec::new();
+    for node in &spec.nodes {
+        if !path.nodes().any(|name| name == node.name) {
+            continue;
+        }
+        if let Some(pod) = settings::out_of_reach(endpoints, &node.settings) {
+            let why = format!("pod {pod} has a network stack of its own, in its runtime");
+            needs.push(Need::new(
+                Some(path),
+                "a stack that sysctl and offloads reach",
+                why,
+                "leave the runtime out, or the subject's sysctl and offloads",
+            ));
+            break;
+        }
+        let named = node.settings.envoy.as_deref().filter(|_| path.is_proxied());
+        if let Some(absent) = named.and_then(|named| tools::envoy_at(named).err()) {
+            needs.push(Need::new(Some(path), "the subject's envoy", absent.why, absent.remedy));
+            break;
+        }
     }
     needs
 }

@@ -28,7 +28,7 @@ pub(crate) fn links(spec: &LabSpec, built: &mut Built) -> io::Result<BTreeMap<St
         ];
         facts.insert(format!("node {name} link"), shaped(node.spec.link_bits_per_s, &rates));
         let nic = node.stack.netlink.look("eth0")?;
-        facts.insert(format!("node {name} mtu_bytes"), differing(spec.mtu, nic.mtu_bytes));
+        facts.insert(format!("node {name} mtu_bytes"), differing(node.mtu, nic.mtu_bytes));
         let kind = nic.kind.as_deref().unwrap_or("no virtual link");
         let offloads = format!(
             "{kind}, GSO to {} bytes, GRO to {} bytes",

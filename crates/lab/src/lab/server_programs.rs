@@ -37,8 +37,12 @@ impl Programs {
                 let stack = built
                     .stack(pod)
                     .ok_or_else(|| Fault::input(format!("pod {pod} is not built")))?;
-                let cpus = built.node(&pod.place.node).and_then(|node| node.cpus.as_deref());
-                let task = ServerTask { server, port: program_port(pod), sizes: &sizes, cpus };
+                let node = built
+                    .node(&pod.place.node)
+                    .ok_or_else(|| Fault::input(format!("pod {pod} is on no node")))?;
+                let (cpus, env) = (node.cpus.as_deref(), &node.spec.settings.env);
+                let port = program_port(pod);
+                let task = ServerTask { server, port, sizes: &sizes, cpus, env };
                 let mut started = RunningServer::start(stack, &task)
                     .map_err(refused(format!("cannot start {name} in {pod}")))?;
                 running = started.pids();

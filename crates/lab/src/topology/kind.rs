@@ -28,11 +28,11 @@ pub trait NetworkKind: fmt::Debug + Sync {
     }
 
     /// Makes the nodes ready for pods of this kind. It is called once, before the first pod, with
-    /// all nodes of the lab. `subnets` are those of this kind; `mtu` is that of the nodes' links.
+    /// all nodes of the lab. `subnets` are those of this kind.
     ///
     /// # Errors
     /// A refusal of the kernel.
-    fn prepare(&self, _nodes: &mut [Node], _subnets: Subnets, _mtu: u32) -> io::Result<()> {
+    fn prepare(&self, _nodes: &mut [Node], _subnets: Subnets) -> io::Result<()> {
         Ok(())
     }
 
@@ -108,6 +108,4 @@ pub struct Site<'a> {
     pub(crate) number: usize,
     /// Nodes of the lab.
     pub(crate) nodes: usize,
-    /// MTU of the nodes' links, bytes.
-    pub(crate) mtu: u32,
 }

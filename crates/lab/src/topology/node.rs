@@ -13,6 +13,8 @@ use crate::topology::fabric::{Fabric, LinkCapacity};
 #[derive(Debug)]
 pub struct Node {
     pub(crate) spec: LabNode,
+    /// MTU of its links, bytes.
+    pub(crate) mtu: u32,
     /// Its position in the lab.
     pub(crate) number: usize,
     pub(crate) stack: Stack,
@@ -23,7 +25,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node with its NIC on the fabric.
+    /// A node with its NIC on the fabric. `mtu` is that of its links, unless its settings say
+    /// another.
     pub(crate) fn build(
         number: usize,
         spec: &LabNode,
@@ -32,8 +35,10 @@ impl Node {
         mtu: u32,
     ) -> io::Result<Self> {
         let address = addresses::node(number);
+        let mtu = spec.settings.mtu.unwrap_or(mtu);
         let mut node = Self {
             spec: spec.clone(),
+            mtu,
             number,
             stack: Stack::create(&spec.name, families)?,
             addresses: vec![Ipv4Addr::LOCALHOST, address],
@@ -44,18 +49,19 @@ impl Node {
             &spec.zone,
             &format!("n{number}"),
             &node.stack.namespace,
-            node.capacity(mtu),
+            node.capacity(),
         )?;
-        node.nic(mtu)?;
+        node.nic()?;
         Ok(node)
     }
 
     /// The capacity of its NIC.
-    pub(crate) fn capacity(&self, mtu: u32) -> LinkCapacity {
-        LinkCapacity { bits_per_s: self.spec.link_bits_per_s, mtu }
+    pub(crate) fn capacity(&self) -> LinkCapacity {
+        LinkCapacity { bits_per_s: self.spec.link_bits_per_s, mtu: self.mtu }
     }
 
-    fn nic(&mut self, mtu: u32) -> io::Result<()> {
+    fn nic(&mut self) -> io::Result<()> {
+        let mtu = self.mtu;
         let netlink = &mut self.stack.netlink;
         netlink.set_mtu("eth0", mtu)?;
         if let Some(bits_per_s) = self.spec.link_bits_per_s {

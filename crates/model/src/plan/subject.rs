@@ -69,7 +69,7 @@ pub struct SubjectCommand {
 }
 
 /// The offloads of links that a subject can switch.
-pub const OFFLOADS: &[&str] = &["gro", "gso", "rx-checksum", "sg", "tso", "tx-checksum"];
+pub const OFFLOADS: &[&str] = &["gro", "gso", "rx-checksum", "tso", "tx-checksum"];
 
 impl Subject {
     /// What it changes, in words: `mtu 1400, sysctl net.ipv4.tcp_rmem 4096 8192 16384`; `nothing`.
@@ -129,6 +129,7 @@ pub struct Reference {
 /// What each path of a plan is compared with, by indices.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
+    baseline: Option<usize>,
     of: Vec<Option<usize>>,
     twins: BTreeMap<usize, usize>,
 }
@@ -149,9 +150,21 @@ impl References {
         self.twins.values().any(|twin| *twin == path)
     }
 
-    /// Whether other paths are compared with this one.
+    /// Whether it is the baseline, or other paths are compared with this one.
     pub fn is_reference(&self, path: usize) -> bool {
-        self.of.contains(&Some(path))
+        self.baseline == Some(path) || self.of.contains(&Some(path))
+    }
+
+    /// The path that others are compared with, of that path and of its twin; `None` of others.
+    pub fn base_of(&self, path: usize) -> Option<usize> {
+        if self.is_twin(path) { self.of(path) } else { Some(path).filter(|_| self.is_reference(path)) }
+    }
+
+    /// The path that all others are compared with; `None` where that is not one.
+    pub fn only(&self) -> Option<usize> {
+        let mut of = self.of.iter().flatten();
+        let first = of.next()?;
+        of.all(|other| other == first).then_some(*first)
     }
 
     /// The paths with their twins.
@@ -166,7 +179,7 @@ impl Plan {
     pub fn references(&self) -> References {
         let place = |name: &String| self.paths.iter().position(|path| path.name == *name);
         let baseline = self.baseline.as_ref().and_then(place);
-        let mut out = References::default();
+        let mut out = References { baseline, ..References::default() };
         for (at, path) in self.paths.iter().enumerate() {
             let own = path.reference.as_ref().and_then(|reference| place(&reference.path));
             let of = own.or(baseline).filter(|of| *of != at);
@@ -202,6 +215,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|at| found.of(at)), [None, Some(0), Some(0)]);
         assert_eq!(found.twins().collect::<Vec<_>>(), [(0, 2)]);
         assert!(found.is_twin(2) && found.is_reference(0) && !found.is_reference(1));
+        assert_eq!(found.only(), Some(0));
         let subjects = fixture::plan(
             vec![
                 path("x.old", None),
@@ -215,7 +229,7 @@ mod tests {
         let found = subjects.references();
         let of: Vec<_> = (0..5).map(|at| found.of(at)).collect();
         assert_eq!(of, [None, Some(0), None, Some(2), Some(2)]);
-        assert_eq!((found.twin_of(0), found.twin_of(2)), (None, Some(4)));
+        assert_eq!((found.twin_of(0), found.twin_of(2), found.only()), (None, Some(4), None));
     }
 
     #[test]

@@ -37,6 +37,12 @@ pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static
     late.into_iter().chain(far)
 }
 
+/// What others are compared with: the baseline, or the first subject.
+pub(crate) fn reference(summary: &Summary) -> &str {
+    let first = summary.run.subjects.first().map(|subject| subject.name.as_str());
+    summary.run.baseline.as_deref().or(first).unwrap_or_default()
+}
+
 /// A warning's kind in words: `not steady`.
 pub(crate) fn spaced(kind: &str) -> String {
     kind.replace('_', " ")

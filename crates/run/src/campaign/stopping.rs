@@ -73,12 +73,18 @@ impl<'a> Stopping<'a> {
         let in_rounds = plan.cells.iter().filter(|cell| plan.points[cell.point].search.is_none());
         let places: HashMap<Cell, usize> = in_rounds.clone().copied().zip(0..).collect();
         let mut at_point = vec![Vec::new(); plan.points.len()];
-        in_rounds.clone().zip(0..).for_each(|(cell, place)| at_point[cell.point].push(place));
+        let numbered = in_rounds.clone().zip(0..);
+        numbered.for_each(|(cell, place)| at_point[cell.point].push((cell.path, place)));
+        let references = plan.references();
         let followed = |cell: &Cell| {
-            let path = Some(&plan.paths[cell.path].name);
-            let is_reference = path == plan.baseline.as_ref() || path == plan.twin.as_ref();
-            let needed_by =
-                if is_reference { at_point[cell.point].clone() } else { vec![places[cell]] };
+            let needed_by = match references.base_of(cell.path) {
+                Some(base) => at_point[cell.point]
+                    .iter()
+                    .filter(|(path, _)| *path == base || references.of(*path) == Some(base))
+                    .map(|(_, place)| *place)
+                    .collect(),
+                None => vec![places[cell]],
+            };
             let figures =
                 rule.map(|rule| Figure::of_job(&rule.metric, &plan.points[cell.point].job));
             let (cell, name, figures) =

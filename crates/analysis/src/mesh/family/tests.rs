@@ -34,9 +34,12 @@ fn every_variant_has_a_family_with_the_bare_path() {
         path(Via::ClusterIp, MeshMode::Both, "plain"),
         Path { clients: 2, ..path(Via::Direct, MeshMode::Both, "plain") },
     ];
-    let found = families(&paths, None);
+    let found = families(&paths, &References::default());
+    let mut plan = hopbench_model::fixture::plan(paths.to_vec(), vec![]);
+    plan.paths[2].reference =
+        Some(hopbench_model::Reference { path: plan.paths[0].name.clone(), again: true });
     assert!(
-        families(&paths, Some(2))[0].members.iter().all(|member| member.path != 2),
+        families(&plan.paths, &plan.references())[0].members.iter().all(|member| member.path != 2),
         "a twin is no step"
     );
     let members: Vec<Vec<usize>> =
@@ -63,7 +66,7 @@ fn a_gateway_is_added_to_the_direct_path_wherever_that_stands() {
         path(Via::ClusterIp, MeshMode::Both, "plain"),
     ];
     let members = |paths: &[Path]| -> Vec<Vec<usize>> {
-        families(paths, None).iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect()
+        families(paths, &References::default()).iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect()
     };
     assert_eq!(members(&paths), [vec![1, 2], vec![0, 3]]);
     assert_eq!(members(&paths[..2]), [vec![1, 0]], "the Service where there is no other");
@@ -76,7 +79,7 @@ fn each_gateway_of_a_cluster_has_a_family() {
         ..path(Via::Gateway(String::new()), MeshMode::None, "plain")
     };
     let direct = path(Via::Direct, MeshMode::None, "");
-    let found = families(&[direct, through("old"), through("new")], None);
+    let found = families(&[direct, through("old"), through("new")], &References::default());
     let told: Vec<_> =
         found.iter().map(|family| (family.name.as_str(), family.members[1].path)).collect();
     assert_eq!(
@@ -98,12 +101,12 @@ fn each_version_of_ip_has_a_family() {
         by(six, MeshMode::Both),
         by(six, MeshMode::None),
     ];
-    let found = families(&paths, None);
+    let found = families(&paths, &References::default());
     let members: Vec<Vec<usize>> =
         found.iter().map(|family| family.members.iter().map(|one| one.path).collect()).collect();
     assert_eq!(members, [[0, 1], [2, 3]]);
     assert_eq!(found[1].name, "bridge@a → bridge@b, direct, IPv6");
-    assert!(families(&[paths[0].clone(), paths[2].clone()], None).is_empty());
+    assert!(families(&[paths[0].clone(), paths[2].clone()], &References::default()).is_empty());
 }
 
 #[test]

@@ -101,7 +101,20 @@ fn about(
         .into_iter()
         .map(|(name, value)| row(name, value))
         .collect();
-    rows.push(row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())));
+    for subject in &plan.subjects {
+        let bounds: Vec<String> = subject.bounds_text().collect();
+        let bounds = match bounds.is_empty() {
+            true => String::new(),
+            false => format!("; fails on {}", bounds.join(", ")),
+        };
+        rows.push(row("subject", format!("{}: {}{bounds}", subject.name, subject.changes())));
+    }
+    match plan.subjects.first() {
+        Some(first) => rows.push(row("baseline", format!("each path as {} has it", first.name))),
+        None => {
+            rows.push(row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())));
+        }
+    }
     rows.extend(plan.twin.as_ref().map(|twin| {
         row("A/A", format!("{twin}: the baseline once more; what they differ by is noise"))
     }));

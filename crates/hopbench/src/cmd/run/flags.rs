@@ -8,6 +8,7 @@ use hopbench_agent::hello;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
 use hopbench_model::{Fault, Nanos, Plan, TestbedSpec, secret};
+use hopbench_report::campaign::unknown_bound;
 use hopbench_run::{headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
@@ -132,6 +133,7 @@ impl Flags {
                 None => SecretHeaders::default(),
             };
             self.allowed(&run.plan, dir)?;
+            self.own_programs(&run.plan, dir)?;
             headers_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
             return Ok(Wanted::Old {
@@ -146,6 +148,7 @@ impl Flags {
         let Resolved { plan, notes, secrets, text } =
             self.scenario_arguments.read(name, &self.testbed)?;
         headers_known(&plan, &secrets)?;
+        known_bounds(&plan)?;
         let dir = self.output.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;
         Ok(Wanted::New { plan: Box::new(plan), notes, text, dir, secrets })
@@ -153,6 +156,28 @@ impl Flags {
 }
 
 impl Flags {
+    /// Refuses a folder whose subjects run programs, unless the scenario of one's own says the same:
+    /// whoever made the folder chose them.
+    fn own_programs(&self, plan: &Plan, dir: &Path) -> Result<(), Fault> {
+        let Some(subject) = plan.subjects.iter().find(|subject| subject.runs_programs()) else {
+            return Ok(());
+        };
+        let own = match &self.scenario {
+            Some(name) => self.scenario_arguments.read(name, &self.testbed)?.plan.subjects,
+            None => Vec::new(),
+        };
+        if own == plan.subjects {
+            return Ok(());
+        }
+        Err(Fault::input(format!(
+            "--resume: the plan in {} runs programs: found subject {} with {}; if you trust this \
+             folder, give the scenario again, with the same --subject",
+            dir.display(),
+            subject.name,
+            subject.changes()
+        )))
+    }
+
     /// Refuses a folder whose plan sends variables of ours, unless they were allowed: whoever made
     /// the folder chose them, and where they go.
     fn allowed(&self, plan: &Plan, dir: &Path) -> Result<(), Fault> {
@@ -176,6 +201,16 @@ impl Flags {
             flags.join(" ")
         )))
     }
+}
+
+/// Refuses a bound on what no workload of the plan has.
+fn known_bounds(plan: &Plan) -> Result<(), Fault> {
+    let Some((metric, known)) = unknown_bound(plan) else { return Ok(()) };
+    Err(Fault::input(format!(
+        "subjects: bounds: found `{metric}`, which no workload has, expected throughput, a \
+         percentile like p99, or one of {}",
+        known.join(", ")
+    )))
 }
 
 /// Time for more rounds of a plan, ns. A plan without rounds, or with a rule of its own to end

@@ -92,9 +92,9 @@ impl RunningMeshProcess {
     }
 
     fn spawn(task: MeshTask<'_>, services: &Path, log: Option<&File>) -> io::Result<Self> {
-        let MeshTask { name, stack, cpus, program } = task;
+        let MeshTask { name, stack, cpus, envoy, program } = task;
         let Outfit { program, ports, endpoint, totals, access_log, arguments } = match program {
-            MeshProgram::Envoy(proxy) => envoy(&proxy)?,
+            MeshProgram::Envoy(proxy) => outfit(&proxy, envoy)?,
             MeshProgram::Policy { port } => service("policy", port, services, stack)?,
             MeshProgram::Telemetry { port } => service("telemetry", port, services, stack)?,
         };
@@ -250,9 +250,9 @@ fn with_last_lines(text: &str, lines: &str) -> String {
     format!("{text}; its last words:\n  {}", lines.replace('\n', "\n  "))
 }
 
-fn envoy(proxy: &ProxySpec) -> io::Result<Outfit> {
-    let program =
-        tools::envoy().map_err(|absent| io::Error::other(absent.why))?.path.canonicalize()?;
+fn outfit(proxy: &ProxySpec, named: Option<&str>) -> io::Result<Outfit> {
+    let found = named.map_or_else(tools::envoy, tools::envoy_at);
+    let program = found.map_err(|absent| io::Error::other(absent.why))?.path.canonicalize()?;
     let named = match &proxy.admin {
         AdminAddress::Pipe(path) => path.strip_prefix('@'),
         AdminAddress::Loopback(_) => None,

@@ -20,5 +20,7 @@ pub(crate) struct MeshTask<'a> {
     pub(crate) name: String,
     pub(crate) stack: &'a Stack,
     pub(crate) cpus: Option<&'a [usize]>,
+    /// The Envoy that it runs if it is one, a path; absent: the usual one.
+    pub(crate) envoy: Option<&'a str>,
     pub(crate) program: MeshProgram,
 }

@@ -1,6 +1,6 @@
 //! A running server program, with files that no other program sees.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
@@ -46,6 +46,8 @@ pub(crate) struct ServerTask<'a> {
     pub(crate) port: u16,
     pub(crate) sizes: &'a BTreeSet<u64>,
     pub(crate) cpus: Option<&'a [usize]>,
+    /// Variables for its environment.
+    pub(crate) env: &'a BTreeMap<String, String>,
 }
 
 impl RunningServer {
@@ -60,6 +62,7 @@ impl RunningServer {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for the conductor, which ends the trial first.
         command.process_group(0);
+        command.envs(task.env);
         let (server, port, sizes) = (task.server, task.port, task.sizes.clone());
         let listen = SocketAddr::new(stack.wildcard(), port);
         let cpus = task.cpus.map(<[usize]>::to_vec);

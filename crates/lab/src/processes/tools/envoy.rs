@@ -102,6 +102,13 @@ pub(crate) fn envoy() -> Result<Envoy, Absent> {
     first_of(found).map_err(|why| Absent { why, remedy: REMEDY })
 }
 
+/// The Envoy at a path that a subject names.
+pub(crate) fn envoy_at(path: &str) -> Result<Envoy, Absent> {
+    let found = vec![(PathBuf::from(path), "a subject")];
+    let remedy = "let the subject's `envoy` be the path of one that is new enough";
+    first_of(found).map_err(|why| Absent { why, remedy })
+}
+
 /// The first of these that will do, or why none does.
 fn first_of(found: Vec<(PathBuf, &'static str)>) -> Result<Envoy, String> {
     let mut wrong = Vec::new();

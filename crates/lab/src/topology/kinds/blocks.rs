@@ -45,7 +45,7 @@ pub(super) fn on_bridge(
 /// through the node.
 pub(super) fn on_fabric(site: &mut Site<'_>) -> io::Result<()> {
     let pod = &mut *site.pod;
-    pod.netlink.set_mtu("eth0", site.mtu)?;
+    pod.netlink.set_mtu("eth0", site.node.mtu)?;
     pod.netlink.set_up("eth0")?;
     pod.add_address("eth0", site.address, addresses::FABRIC.prefix)?;
     for node in 0..site.nodes {

@@ -25,13 +25,16 @@ impl NetworkKind for Bridge {
         Reach::Routed { segment: Some(BRIDGE), tunnel: None }
     }
 
-    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, mtu: u32) -> io::Result<()> {
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets) -> io::Result<()> {
         nodes
             .iter_mut()
-            .try_for_each(|node| blocks::bridge(node, BRIDGE, subnets.behind(node.number), mtu))
+            .try_for_each(|node| {
+                let mtu = node.mtu;
+                blocks::bridge(node, BRIDGE, subnets.behind(node.number), mtu)
+            })
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
-        blocks::on_bridge(site, BRIDGE, 'b', site.mtu)
+        blocks::on_bridge(site, BRIDGE, 'b', site.node.mtu)
     }
 }

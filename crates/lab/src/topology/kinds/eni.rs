@@ -22,7 +22,7 @@ impl NetworkKind for Eni {
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
-        let (port, capacity) = (format!("e{}", site.number), site.node.capacity(site.mtu));
+        let (port, capacity) = (format!("e{}", site.number), site.node.capacity());
         site.fabric.plug(&site.node.spec.zone, &port, &site.pod.namespace, capacity)?;
         if let Some(bits_per_s) = capacity.bits_per_s {
             site.pod.netlink.shape("eth0", bits_per_s, capacity.mtu)?;

@@ -38,9 +38,9 @@ impl NetworkKind for Overlay {
         HEADER_BYTES
     }
 
-    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, mtu: u32) -> io::Result<()> {
-        let inner = mtu - HEADER_BYTES;
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets) -> io::Result<()> {
         for node in &mut *nodes {
+            let inner = node.mtu - HEADER_BYTES;
             let pods = subnets.behind(node.number);
             blocks::bridge(node, BRIDGE, pods, inner)?;
             let netlink = &mut node.stack.netlink;
@@ -67,6 +67,6 @@ impl NetworkKind for Overlay {
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
-        blocks::on_bridge(site, BRIDGE, 'o', site.mtu - HEADER_BYTES)
+        blocks::on_bridge(site, BRIDGE, 'o', site.node.mtu - HEADER_BYTES)
     }
 }

@@ -23,7 +23,7 @@ impl NetworkKind for Ptp {
         Reach::Routed { segment: None, tunnel: None }
     }
 
-    fn prepare(&self, nodes: &mut [Node], subnets: Subnets, _mtu: u32) -> io::Result<()> {
+    fn prepare(&self, nodes: &mut [Node], subnets: Subnets) -> io::Result<()> {
         // The gateway of all these pods is an address of the node that is on no segment.
         nodes.iter_mut().try_for_each(|node| {
             let gateway = subnets.behind(node.number).gateway();
@@ -34,7 +34,7 @@ impl NetworkKind for Ptp {
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
         let port = format!("p{}", site.number);
         let gateway = site.subnet.gateway();
-        blocks::cable(site, &port, site.mtu)?;
+        blocks::cable(site, &port, site.node.mtu)?;
         let node = &mut site.node.stack;
         node.netlink.set_up(&port)?;
         node.add_route((site.address, 32), None, Some(&port))?;

@@ -1,5 +1,6 @@
 //! The notes of the answer: caveats of the figures, a sentence each, the worst first.
 
+use hopbench_analysis::compare::CaseState;
 use hopbench_analysis::{CellSummary, Summary, WorkloadSummary};
 
 use crate::campaign::{page_text, table_model};
@@ -11,6 +12,7 @@ const MOST_NAMED: usize = 3;
 /// The notes of a run.
 pub(super) fn all(summary: &Summary) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
+    out.extend(bounds(summary));
     out.extend(failures(summary));
     out.extend(summary.workloads.iter().flat_map(cells));
     out.extend(summary.run.notes.iter().map(|note| page_text::sentence(note).to_owned()));
@@ -52,6 +54,33 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
             .filter(|note| !note.is_empty())
             .map(|note| format!("what each hop adds: {note}")),
     );
+    out
+}
+
+/// The bounds of subjects that are broken, each by its first case, and those that nobody could
+/// judge.
+fn bounds(summary: &Summary) -> Vec<String> {
+    let mut out = Vec::new();
+    for subject in &summary.run.subjects {
+        for bound in &subject.bounds {
+            let mut broken = bound.cases_of(CaseState::Broken);
+            if let Some(first) = broken.next() {
+                let more = match broken.count() {
+                    0 => String::new(),
+                    count => format!("; and {count} more"),
+                };
+                out.push(format!(
+                    "bound {} of {} is broken: {}: {}{more}",
+                    bound.bound, subject.name, first.cell, first.text
+                ));
+            } else if bound.judged() == 0 {
+                out.push(format!(
+                    "bound {} of {}: no cell could tell; give the run more time",
+                    bound.bound, subject.name
+                ));
+            }
+        }
+    }
     out
 }
 

@@ -17,7 +17,11 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     let mut head = answer.head.parts.clone();
     head.push(answer.head.place.clone());
     let mut blocks = vec![Block::paragraph(head.join(", "))];
-    answer.tables.iter().for_each(|one| blocks.extend(table(one)));
+    let caption = match summary.run.subjects.as_slice() {
+        [] => "Each path beside the baseline",
+        _ => "Each path with every subject, beside the first one",
+    };
+    answer.tables.iter().for_each(|one| blocks.extend(table(one, caption)));
     if !answer.legend.is_empty() {
         blocks.push(Block::note(answer.legend.join("; ")));
     }
@@ -38,7 +42,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     vec![Part::open("answer", "Answer", blocks).only(Reach::Written).into()]
 }
 
-fn table(one: &answer::Table) -> Vec<Block> {
+fn table(one: &answer::Table, caption: &str) -> Vec<Block> {
     let heads = one.columns.iter().map(|column| &column.heads);
     let heads = heads.map(|[workload, figure, point]| {
         Column::number(workload, format!("{figure} {point}").trim())
@@ -48,8 +52,7 @@ fn table(one: &answer::Table) -> Vec<Block> {
         Row::of([Cell::from(&row.name)].into_iter().chain(row.cells.iter().map(cell)))
     };
     let table = Table {
-        caption: if one.title.is_empty() { "Each path beside the baseline" } else { &one.title }
-            .to_owned(),
+        caption: if one.title.is_empty() { caption } else { &one.title }.to_owned(),
         is_titled: !one.title.is_empty(),
         kind: Kind::Figures,
         columns: [Column::name("path")].into_iter().chain(heads).collect(),

@@ -20,6 +20,9 @@ pub(super) fn facts(summary: &Summary) -> Vec<[String; 2]> {
         fact("rounds", run.stop.clone().unwrap_or_else(|| run.rounds.to_string()));
     }
     run.baseline.iter().for_each(|name| fact("baseline", name.clone()));
+    for subject in &run.subjects {
+        fact("subject", format!("{}: {}", subject.name, subject.changes));
+    }
     fact("testbed", run.testbed.to_owned());
     page_text::receive(summary).into_iter().for_each(|how| fact("receive", how));
     fact("started", time(&run.started_at));

@@ -49,7 +49,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     if summary.workloads.is_empty() {
         return Vec::new();
     }
-    let baseline = summary.run.baseline.as_deref().unwrap_or_default();
+    let baseline = page_text::reference(summary);
     let mut blocks: Vec<Block> = Vec::new();
     if summary.workloads.iter().any(table_model::judged) {
         let text = "is better, orange is worse, the stronger the further; grey is the same, not \
@@ -169,6 +169,11 @@ fn thinned<'a>(labels: &[&'a str]) -> Vec<&'a str> {
     (0..MOST_POINTS).map(|i| labels[i * (n - 1) / (MOST_POINTS - 1)]).collect()
 }
 
+/// The subject that a cell was measured with.
+fn cell_subject<'a>(summary: &'a Summary, cell: &CellSummary) -> Option<&'a str> {
+    summary.paths[cell.path_index].subject.as_deref()
+}
+
 fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
     let Some(cell) = view.cells.get(&(path, point)) else {
         return Cell::toned(Tone::Quiet, "not measured");
@@ -184,8 +189,9 @@ fn heat(summary: &Summary, view: &View<'_>, path: usize, point: &str) -> Cell {
     if let Some(text) = saturated {
         return shown(Tone::Plain, text.into());
     }
-    if summary.run.baseline.as_deref() == Some(cell.path.as_str()) {
-        return shown(Tone::Base, "baseline".into());
+    if cell.is_reference {
+        let word = cell_subject(summary, cell).unwrap_or("baseline");
+        return shown(Tone::Base, word.into());
     }
     if let Some(floor) = table_model::floor(cell, Some(figure)) {
         return shown(Tone::Base, floor.into());

@@ -43,7 +43,6 @@ fn one(summary: &Summary, number: usize, workload: &WorkloadSummary, matrices: &
 
 /// A row a cell.
 fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
-    let baseline = summary.run.baseline.as_deref();
     let is_swept = !workload.parameters.is_empty();
     let is_compared = table_model::compared(workload);
     let is_warned = workload.cells.iter().any(|cell| cell.warnings > 0);
@@ -57,7 +56,7 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
         // Of the other figures a terminal has no room for the intervals.
         columns.push(if index == 0 { column } else { column.short() });
         if index == 0 && is_compared {
-            columns.push(Column::number(format!("ratio to {}", baseline.unwrap_or_default()), ""));
+            columns.push(Column::number(format!("ratio to {}", page_text::reference(summary)), ""));
             columns.push(Column::words("verdict"));
         }
     }
@@ -92,7 +91,7 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
         }
         rows.push(Row {
             remark: remark(workload, cell),
-            is_base: baseline == Some(cell.path.as_str()),
+            is_base: cell.is_reference,
             begins: is_swept
                 && index > 0
                 && workload.cells[index - 1].point_label != cell.point_label,

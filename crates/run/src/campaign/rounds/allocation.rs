@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_analysis::RunData;
-use hopbench_model::{Cell, Plan, Record, RunFile};
+use hopbench_model::{Cell, Plan, Record, References, RunFile};
 use hopbench_stats::FIRST_LOOK;
 
 /// There is a look every so many rounds, and a settled cell is in one of so many.
@@ -18,9 +18,10 @@ const EVERY: u32 = 4;
 /// Which cells are settled, as far as the rounds before this one say.
 #[derive(Debug)]
 pub(in crate::campaign) struct Allocation {
-    /// The records that a look has seen; absent if the run has no budget or no baseline. Then every
-    /// cell is in each round.
+    /// The records that a look has seen; absent if the run has no budget, or nothing to compare.
+    /// Then every cell is in each round.
     data: Option<Box<RunData>>,
+    references: References,
     /// The records of the rounds that no look has seen, by round.
     unseen: BTreeMap<u32, Vec<Record>>,
     /// Path and point of each cell that the last look found settled.
@@ -31,9 +32,12 @@ impl Allocation {
     /// For a run with a budget and something to compare; `records` were measured before.
     pub(in crate::campaign) fn of(run: &RunFile, records: impl Iterator<Item = Record>) -> Self {
         let plan = &run.plan;
-        let allocates = plan.budget_ns.is_some() && plan.baseline.is_some();
+        let references = plan.references();
+        let compares = (0..plan.paths.len()).any(|path| references.is_reference(path));
+        let allocates = plan.budget_ns.is_some() && compares;
         let data = allocates.then(|| Box::new(RunData::new(run)));
-        let mut out = Self { data, unseen: BTreeMap::new(), settled: BTreeSet::new() };
+        let (unseen, settled) = (BTreeMap::new(), BTreeSet::new());
+        let mut out = Self { data, references, unseen, settled };
         records.for_each(|record| out.take(record));
         out
     }
@@ -56,8 +60,8 @@ impl Allocation {
         }
     }
 
-    /// Whether a cell is in a round. All settled cells of a point are in the same rounds. The
-    /// baseline and its twin are where any cell of their point is.
+    /// Whether a cell is in a round. All settled cells of a point are in the same rounds. What
+    /// others are compared with, and its twin, are where any of those is at their point.
     pub(in crate::campaign) fn has(&self, plan: &Plan, cell: Cell, round: u32) -> bool {
         // Points rest in different rounds, so that rounds take about equally long.
         let at = u64::from(round) + cell.point as u64;
@@ -65,16 +69,16 @@ impl Allocation {
     }
 
     fn is_open(&self, plan: &Plan, cell: Cell) -> bool {
-        let name = Some(&plan.paths[cell.path].name);
-        let is_reference = |name| name == plan.baseline.as_ref() || name == plan.twin.as_ref();
-        if !is_reference(name) {
+        let references = &self.references;
+        let Some(base) = references.base_of(cell.path) else {
             return !self.settled.contains(&(cell.path, cell.point));
-        }
+        };
+        let is_compared =
+            |path: usize| references.of(path) == Some(base) && !references.is_twin(path);
         let others: Vec<&Cell> = plan
             .cells
             .iter()
-            .filter(|other| other.point == cell.point)
-            .filter(|other| !is_reference(Some(&plan.paths[other.path].name)))
+            .filter(|other| other.point == cell.point && is_compared(other.path))
             .collect();
         let is_settled = |other: &&Cell| self.settled.contains(&(other.path, other.point));
         others.is_empty() || !others.iter().all(is_settled)

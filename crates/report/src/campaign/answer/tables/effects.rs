@@ -1,10 +1,10 @@
-//! The table of the cells of rounds: the baseline's figures, and the other paths' differences to
-//! them.
+//! The table of the cells of rounds: the figures of what others are compared with, and their
+//! differences to them.
 
 use std::collections::HashMap;
 
 use hopbench_analysis::{
-    CellSummary, FailureSummary, FigureSummary, Outcome, Summary, WorkloadSummary,
+    CellSummary, FailureSummary, FigureSummary, Outcome, PathSummary, Summary, WorkloadSummary,
 };
 
 use super::super::text::asked;
@@ -31,19 +31,23 @@ struct Spot<'a> {
 /// has no verdict yet is not decided, and what was not measured yet will be.
 pub(in super::super) fn table(summary: &Summary, is_open: bool) -> Option<Table> {
     let spots = spots(summary);
-    let baseline =
-        summary.paths.iter().position(|path| Some(&path.name) == summary.run.baseline.as_ref());
     let columns: Vec<(Column, Vec<Cell>, Vec<f64>)> =
-        spots.iter().map(|spot| column(summary, spot, baseline, is_open)).collect();
+        spots.iter().map(|spot| column(summary, spot, is_open)).collect();
     let mut rows: Vec<Row> = Vec::new();
     let is_planned = |path: usize| spots.iter().any(|spot| spot.cells.contains_key(&path));
     for (index, path) in
         summary.paths.iter().enumerate().filter(|(index, path)| !path.is_twin && is_planned(*index))
     {
         let cells: Vec<Cell> = columns.iter().map(|(_, cells, _)| cells[index].clone()).collect();
-        let worst = columns.iter().map(|(_, _, ranks)| ranks[index]).fold(0.0, f64::max);
-        let is_baseline = baseline == Some(index);
-        let rank = if is_baseline { f64::INFINITY } else { worst };
+        let worst =
+            |at: usize| columns.iter().map(|(_, _, ranks)| ranks[at]).fold(0.0, f64::max);
+        let is_baseline = summary.run.baseline.as_ref() == Some(&path.name);
+        let rank = match path.is_reference {
+            _ if is_baseline => f64::INFINITY,
+            // It stays where what is compared with it does.
+            true => others(summary, path).map(worst).fold(worst(index), f64::max),
+            false => worst(index),
+        };
         let row = Row { name: path.name.clone(), cells, rank };
         // The others are read against it.
         if is_baseline { rows.insert(0, row) } else { rows.push(row) }
@@ -53,6 +57,13 @@ pub(in super::super) fn table(summary: &Summary, is_open: bool) -> Option<Table>
         return None;
     }
     Some(Table { title: String::new(), columns, rows })
+}
+
+/// The paths that are compared with this one and no other.
+fn others(summary: &Summary, path: &PathSummary) -> impl Iterator<Item = usize> {
+    let of_it = |other: &PathSummary| other.compared_with.as_ref() == Some(&path.name);
+    let all = summary.paths.iter().enumerate();
+    all.filter(move |(_, other)| of_it(other) && !other.is_twin).map(|(index, _)| index)
 }
 
 /// The columns in their order: of a sweep its ends, and of a single workload more than one figure.
@@ -89,29 +100,26 @@ impl Spot<'_> {
         Some(value).filter(|value| value.is_finite())
     }
 
-    /// Whether a comparison with the baseline has a verdict that says something, or will have one.
-    fn is_judged(&self, baseline: Option<usize>, is_open: bool) -> bool {
+    /// Whether a comparison has a verdict that says something, or will have one.
+    fn is_judged(&self, summary: &Summary, is_open: bool) -> bool {
+        let all = summary.paths.iter().enumerate();
+        let mut references = all.filter(|(_, path)| path.is_reference).map(|(index, _)| index);
         if is_open {
-            return baseline.is_some_and(|path| self.cells.contains_key(&path));
+            return references.any(|path| self.cells.contains_key(&path));
         }
         let says = |cell: &&CellSummary| {
             let ratio = cell.figure(self.figure.name).and_then(|figure| figure.ratio.as_ref());
             let verdict = ratio.and_then(|ratio| ratio.verdict.as_ref());
             verdict.is_some_and(|verdict| verdict.outcome != Outcome::TooFewRounds)
         };
-        baseline.is_some_and(|path| self.value(path).is_some()) && self.cells.values().any(says)
+        references.any(|path| self.value(path).is_some()) && self.cells.values().any(says)
     }
 }
 
 /// A column with its cells and how bad each is, by path.
-fn column(
-    summary: &Summary,
-    spot: &Spot<'_>,
-    baseline: Option<usize>,
-    is_open: bool,
-) -> (Column, Vec<Cell>, Vec<f64>) {
+fn column(summary: &Summary, spot: &Spot<'_>, is_open: bool) -> (Column, Vec<Cell>, Vec<f64>) {
     let better = spot.figure.better;
-    let is_judged = spot.is_judged(baseline, is_open);
+    let is_judged = spot.is_judged(summary, is_open);
     let values: Vec<Option<f64>> = (0..summary.paths.len()).map(|path| spot.value(path)).collect();
     let best =
         values.iter().flatten().copied().reduce(if better.is_less() { f64::min } else { f64::max });
@@ -126,7 +134,7 @@ fn column(
         let ratio = estimate.and_then(|estimate| estimate.ratio.as_ref());
         // Against a baseline that is saturated the figure stands for itself.
         let is_alone = !is_judged
-            || baseline == Some(index)
+            || path.is_reference
             || ratio.is_some_and(|ratio| ratio.spread.is_none());
         let is_to_come = is_open && cell.is_some();
         let value = match (estimate, failure) {

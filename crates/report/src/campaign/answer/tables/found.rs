@@ -6,6 +6,7 @@ use hopbench_model::SearchOutcome;
 use super::super::text::{asked, effect};
 use super::cell::{Cell, Value};
 use super::table::{Column, Row, Table};
+use crate::campaign::page_text;
 use crate::number::plain;
 use crate::text::wrap::cut;
 
@@ -27,7 +28,6 @@ pub(in super::super) fn tables(summary: &Summary) -> Vec<Table> {
 
 /// The load, how it compares, and the figures there.
 fn alone(summary: &Summary, search: &SearchSummary) -> Table {
-    let baseline = summary.run.baseline.as_deref();
     let head = |first: &str, second: &str| Column {
         heads: [first.to_owned(), second.to_owned(), String::new()],
         better: Better::Neither,
@@ -48,7 +48,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
         .collect();
     let mut columns = vec![head("found", search.parameter)];
     if is_compared {
-        let name = baseline.unwrap_or_default();
+        let name = page_text::reference(summary);
         columns.push(head(if is_knee { "throughput" } else { "load" }, &format!("to {name}")));
         columns[1].better = Better::Higher;
     }
@@ -56,7 +56,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
     let row = |path: &SearchedPath| {
         let mut cells = vec![load(search, path, true)];
         if is_compared {
-            let is_baseline = baseline == Some(path.path.as_str());
+            let is_baseline = is_reference(summary, path);
             let value = match compared(path) {
                 Some(comparison) => standing(&comparison),
                 None if is_baseline => Value::Figure(String::new()),
@@ -71,7 +71,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
             None => Cell::plain(Value::Absent),
         };
         cells.extend(labels.iter().map(figure));
-        Row { name: path.path.clone(), cells, rank: rank(baseline, search, path) }
+        Row { name: path.path.clone(), cells, rank: rank(summary, search, path) }
     };
     let title = format!("search of {} ({}): {}", search.name(), search.goal, search.asked);
     Table { title, columns, rows: search.paths.iter().map(row).collect() }
@@ -79,7 +79,6 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
 
 /// Every search's load: of the baseline as it is, of the others in relation to it.
 fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
-    let baseline = summary.run.baseline.as_deref();
     let column = |search: &&SearchSummary| Column {
         heads: [search.name(), search.parameter.to_owned(), search.goal.to_owned()],
         // More connections until throughput stops growing are neither better nor worse.
@@ -98,7 +97,7 @@ fn together(summary: &Summary, searches: &[&SearchSummary]) -> Table {
                 .comparison
                 .as_ref()
                 .filter(|_| found.found().is_some() && search.goal != "knee");
-            worst = worst.max(rank(baseline, search, found));
+            worst = worst.max(rank(summary, search, found));
             cells.push(match comparison {
                 Some(comparison) => {
                     Cell { value: standing(comparison), is_doubtful: found.is_doubtful() }
@@ -153,9 +152,14 @@ fn standing(comparison: &LoadComparison) -> Value {
     }
 }
 
-/// How bad a path is: the baseline always stays.
-fn rank(baseline: Option<&str>, search: &SearchSummary, path: &SearchedPath) -> f64 {
-    if baseline == Some(path.path.as_str()) {
+/// Whether others are compared with a path.
+fn is_reference(summary: &Summary, path: &SearchedPath) -> bool {
+    summary.paths.iter().any(|known| known.is_reference && known.name == path.path)
+}
+
+/// How bad a path is: what others are compared with always stays.
+fn rank(summary: &Summary, search: &SearchSummary, path: &SearchedPath) -> f64 {
+    if is_reference(summary, path) {
         return f64::INFINITY;
     }
     let ratio = path.comparison.as_ref().and_then(|comparison| comparison.ratio);

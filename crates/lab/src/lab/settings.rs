@@ -1,0 +1,239 @@
+//! The settings of subjects on the nodes of a lab: how they are made, and the proof that they hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use hopbench_model::{Fault, NodeSettings, Proof};
+use hopbench_sys::net::{interface_mtu, offloads, switch_offload};
+use hopbench_testbed::Proxy;
+use hopbench_testbed::placement::{Endpoints, PodId};
+use ring::digest::{Context, SHA256};
+
+use super::built::Built;
+use crate::network::namespace::Namespace;
+use crate::network::refused;
+use crate::topology::kinds::kind;
+
+/// The interface of a pod, and of a node towards the fabric.
+const INTERFACE: &str = "eth0";
+
+/// Makes the settings of every node, on the node and in its pods.
+pub(crate) fn apply(built: &Built) -> Result<(), Fault> {
+    for node in &built.nodes {
+        let settings = &node.spec.settings;
+        if settings.sysctl.is_empty() && settings.offloads.is_empty() {
+            continue;
+        }
+        let own =
+            built.pods.keys().filter(|pod| !pod.is_host() && pod.place.node == node.spec.name);
+        for stack in own.filter_map(|pod| built.stack(pod)).chain([&node.stack]) {
+            let what = format!("cannot change {} as its subject says", stack.namespace.name());
+            of_stack(&stack.namespace, settings).map_err(refused(what))?;
+        }
+    }
+    Ok(())
+}
+
+fn of_stack(namespace: &Namespace, settings: &NodeSettings) -> io::Result<()> {
+    for (key, value) in &settings.sysctl {
+        namespace.set_sysctl(key, value)?;
+    }
+    if settings.offloads.is_empty() {
+        return Ok(());
+    }
+    namespace.run(|| {
+        for link in links()? {
+            for (word, on) in &settings.offloads {
+                match switch_offload(&link, word, *on) {
+                    // A bridge and a tunnel have fewer. What packets leave by has to have it.
+                    Err(error) if link == INTERFACE => {
+                        return Err(io::Error::other(format!("{word} of {link}: {error}")));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    })?
+}
+
+/// The links of the calling thread's namespace but for `lo`, by name.
+fn links() -> io::Result<Vec<String>> {
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
+    Ok(names.filter(|name| name != "lo").collect())
+}
+
+/// The Envoys of a lab's subjects as they were when it was built.
+#[derive(Debug, Default)]
+pub(crate) struct Envoys(BTreeMap<String, Program>);
+
+/// A program's file, and the beginning of its SHA-256.
+#[derive(Debug)]
+struct Program {
+    file: (u64, u64),
+    sha256: String,
+}
+
+impl Envoys {
+    /// Reads those that the nodes name.
+    pub(crate) fn read(built: &Built) -> Result<Self, Fault> {
+        let mut out = Self::default();
+        for path in built.nodes.iter().filter_map(|node| node.spec.settings.envoy.as_ref()) {
+            if !out.0.contains_key(path) {
+                let read = Program::read(Path::new(path));
+                let program = read.map_err(refused(format!("cannot read {path}")))?;
+                out.0.insert(path.clone(), program);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Facts for readers of the results.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (String, String)> {
+        self.0.iter().map(|(path, program)| (format!("envoy {path} sha256"), program.sha256.clone()))
+    }
+
+    /// Whether these processes run the program at this path, and what they run.
+    fn proof(&self, path: &str, proxies: &[Proxy]) -> (String, bool) {
+        let Some(program) = self.0.get(path) else {
+            return (format!("envoy {path} was not read"), false);
+        };
+        let runs = |pid: &u32| {
+            std::fs::metadata(format!("/proc/{pid}/exe"))
+                .is_ok_and(|file| (file.dev(), file.ino()) == program.file)
+        };
+        let named = proxies.iter().filter(|proxy| proxy.named && proxy.name != "policy");
+        let pids: Vec<u32> = named.flat_map(|proxy| proxy.pids.iter().copied()).collect();
+        let ok = pids.iter().all(runs);
+        let word = if ok { "envoy" } else { "a proxy runs another program than envoy" };
+        (format!("{word} {}", program.sha256), ok)
+    }
+}
+
+impl Program {
+    fn read(path: &Path) -> io::Result<Self> {
+        let mut file = std::fs::File::open(path)?;
+        let about = file.metadata()?;
+        let mut hash = Hash(Context::new(&SHA256));
+        io::copy(&mut file, &mut hash)?;
+        let digest = hash.0.finish();
+        let sha256 = digest.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { file: (about.dev(), about.ino()), sha256 })
+    }
+}
+
+struct Hash(Context);
+
+impl io::Write for Hash {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The proof that the ends of a path have what its subject says. What any subject changes is read
+/// for all of them, so that the records of each say what it had.
+pub(crate) fn proof(
+    built: &Built,
+    endpoints: &Endpoints,
+    envoys: &Envoys,
+    proxies: &[Proxy],
+) -> Option<Proof> {
+    let subject = endpoints.path.subject.as_ref()?;
+    let asked = Asked::of(built);
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut ok = true;
+    let mut envoy = None;
+    for pod in endpoints.ends() {
+        let (Some(node), Some(stack)) = (built.node(&pod.place.node), built.stack(pod)) else {
+            continue;
+        };
+        let settings = &node.spec.settings;
+        envoy = envoy.or(settings.envoy.as_ref());
+        let header = kind(&pod.place.network).map_or(0, |kind| kind.header_bytes());
+        for (what, value, wanted) in asked.look(&stack.namespace, settings, node.mtu - header) {
+            ok &= wanted.is_none_or(|wanted| value.split_whitespace().eq(wanted.split_whitespace()));
+            found.entry(what).or_default().insert(value);
+        }
+    }
+    let mut parts: Vec<String> = found
+        .into_iter()
+        .map(|(what, values)| {
+            format!("{what} {}", values.into_iter().collect::<Vec<_>>().join(" and "))
+        })
+        .collect();
+    if let Some(path) = envoy.filter(|_| endpoints.path.is_proxied()) {
+        let (text, is) = envoys.proof(path, proxies);
+        ok &= is;
+        parts.push(text);
+    }
+    let evidence = if parts.is_empty() { "nothing to read back".to_owned() } else { parts.join(", ") };
+    Some(Proof { hop: format!("subject {subject}"), evidence, ok })
+}
+
+/// What any subject changes in network stacks.
+struct Asked {
+    mtu: bool,
+    offloads: BTreeSet<String>,
+    sysctl: BTreeSet<String>,
+}
+
+impl Asked {
+    fn of(built: &Built) -> Self {
+        let settings = || built.nodes.iter().map(|node| &node.spec.settings);
+        Self {
+            mtu: settings().any(|settings| settings.mtu.is_some()),
+            offloads: settings().flat_map(|settings| settings.offloads.keys().cloned()).collect(),
+            sysctl: settings().flat_map(|settings| settings.sysctl.keys().cloned()).collect(),
+        }
+    }
+
+    /// What there is in a namespace: what it is, its value, and the value that it must have.
+    fn look(
+        &self,
+        namespace: &Namespace,
+        settings: &NodeSettings,
+        mtu: u32,
+    ) -> Vec<(String, String, Option<String>)> {
+        let mut out = Vec::new();
+        for key in &self.sysctl {
+            let value = namespace.sysctl(key).unwrap_or_else(|error| error.to_string());
+            out.push((key.clone(), value, settings.sysctl.get(key).cloned()));
+        }
+        if !self.mtu && self.offloads.is_empty() {
+            return out;
+        }
+        let read = namespace.run(|| {
+            let of = offloads(INTERFACE).unwrap_or_default();
+            (interface_mtu(INTERFACE), of)
+        });
+        let Ok((size, of)) = read else {
+            out.push((INTERFACE.to_owned(), "cannot be read".to_owned(), Some(String::new())));
+            return out;
+        };
+        if self.mtu {
+            let value = size.map_or_else(|error| error.to_string(), |mtu| mtu.to_string());
+            out.push(("mtu".to_owned(), value, Some(mtu.to_string())));
+        }
+        let word = |on: bool| if on { "on" } else { "off" };
+        for name in &self.offloads {
+            let value = of.named(name).map_or("not known", word);
+            let wanted = settings.offloads.get(name).map(|on| word(*on).to_owned());
+            out.push((name.clone(), value.to_owned(), wanted));
+        }
+        out
+    }
+}
+
+/// The pods whose runtime has a network stack of its own, which no subject can set.
+pub(crate) fn out_of_reach<'a>(endpoints: &'a Endpoints, settings: &NodeSettings) -> Option<&'a PodId> {
+    let sets = !settings.sysctl.is_empty() || !settings.offloads.is_empty();
+    endpoints.ends().find(|pod| sets && pod.place.runtime.is_some())
+}
