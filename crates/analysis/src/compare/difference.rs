@@ -122,6 +122,7 @@ fn plans(found: &mut Collected, a: &Plan, b: &Plan) {
         json!({
             "testbed": plan.testbed, "rounds": plan.rounds, "seed": plan.seed, "baseline": plan.baseline,
             "twin": plan.twin, "stop": plan.stop, "minimum-effect": plan.minimum_effect,
+            "subjects": plan.subjects,
         })
     };
     for change in changes(&keys(a), &keys(b)) {

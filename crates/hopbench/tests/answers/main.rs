@@ -13,3 +13,4 @@ mod noise;
 mod protocols;
 mod searches;
 mod sets;
+mod subjects;

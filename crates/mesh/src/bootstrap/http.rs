@@ -1,4 +1,4 @@
-//! HTTP: the connection manager and the router.
+//! HTTP: the connection manager, a variant's script and the router.
 
 use hopbench_model::FLAGS_HEADER;
 use serde_json::{Value, json};
@@ -16,6 +16,13 @@ pub(super) fn filters(route: &ProxyRoute, listener: &Listener, proxy: &ProxySpec
     let mut http_filters = Vec::new();
     if proxy.variant.policy_check && route.checked {
         http_filters.push(services::http_check());
+    }
+    if let Some(script) = &proxy.variant.lua {
+        http_filters.push(extension(
+            "envoy.filters.http.lua",
+            "envoy.extensions.filters.http.lua.v3.Lua",
+            json!({"default_source_code": {"inline_string": script}}),
+        ));
     }
     http_filters.push(extension(
         "envoy.filters.http.router",

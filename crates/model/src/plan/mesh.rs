@@ -123,6 +123,9 @@ pub struct Variant {
     /// What proxies speak with each other: `http1` stands for what the client speaks. Where it is
     /// `http2`, they speak HTTP/1.1 with applications.
     pub upstream: HttpVersion,
+    /// A script of Lua that the HTTP filters of its proxies run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lua: Option<String>,
     /// Annotations of the pods with its sidecars, for the mesh of a cluster.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
@@ -147,6 +150,7 @@ impl Variant {
             concurrency: Self::CONCURRENCY,
             max_connections: None,
             upstream: HttpVersion::Http1,
+            lua: None,
             annotations: BTreeMap::new(),
         }
     }
@@ -173,6 +177,9 @@ impl Variant {
         if let Some(most) = self.max_connections {
             out.push_str(&format!(", at most {most} upstream connections"));
         }
+        if self.lua.is_some() {
+            out.push_str(", a script of Lua");
+        }
         for (key, value) in &self.annotations {
             out.push_str(&format!(", annotation {key}: {value}"));
         }
@@ -194,6 +201,7 @@ impl Variant {
             (self.policy_check, "policy-check"),
             (self.policy_report, "policy-report"),
             (self.upstream == HttpVersion::Http2, "http2"),
+            (self.lua.is_some(), "lua"),
         ];
         let mut ways: Vec<String> =
             switches.iter().filter(|(is, _)| *is).map(|(_, way)| (*way).to_owned()).collect();

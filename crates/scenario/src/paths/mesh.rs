@@ -24,7 +24,7 @@ use crate::testbed::annotations;
 #[rustfmt::skip]
 pub(crate) const VARIANT_KEYS: &[&str] = &[
     "mtls", "stats", "access-log", "policy-check", "policy-report", "concurrency",
-    "max-connections", "upstream", "annotations",
+    "max-connections", "upstream", "lua", "annotations",
 ];
 /// The words of `upstream`.
 pub(crate) const UPSTREAMS: [(&str, HttpVersion); 2] =
@@ -190,6 +190,7 @@ fn known_on(base: &Variant, known: Variant) -> Variant {
         concurrency: over(base.concurrency, known.concurrency, &plain.concurrency),
         max_connections: over(base.max_connections, known.max_connections, &plain.max_connections),
         upstream: over(base.upstream, known.upstream, &plain.upstream),
+        lua: base.lua.clone(),
         annotations: base.annotations.clone(),
     }
 }
@@ -209,6 +210,7 @@ fn settings(fields: &Fields<'_>, base: Variant, problems: &mut Problems) -> Vari
         |n| *n >= 1,
         problems,
     );
+    let lua = fields.parsed("lua", "a script of Lua", problems);
     let annotations = fields
         .get("annotations")
         .map(|node| annotations(node, &fields.path_of("annotations"), problems))
@@ -223,6 +225,7 @@ fn settings(fields: &Fields<'_>, base: Variant, problems: &mut Problems) -> Vari
         concurrency: workers.unwrap_or(base.concurrency),
         max_connections: most.or(base.max_connections),
         upstream: upstream(fields, problems).unwrap_or(base.upstream),
+        lua: lua.or(base.lua),
         annotations: base.annotations.into_iter().chain(annotations).collect(),
     }
 }

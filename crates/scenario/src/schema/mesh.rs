@@ -70,6 +70,10 @@ fn settings() -> Map<String, Value> {
                 json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
                 "The most connections that a proxy opens to one upstream cluster; no limit without it",
             ),
+            "lua" => (
+                json!({"type": "string"}),
+                "A script of Lua that the HTTP filters of its proxies run",
+            ),
             "annotations" => (
                 annotations(),
                 "Annotations of the pods with its sidecars, for the mesh of a cluster",
