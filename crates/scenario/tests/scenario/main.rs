@@ -9,5 +9,6 @@ mod properties;
 mod schema;
 mod searches;
 mod shipped;
+mod subjects;
 mod sweeps;
 mod testbeds;

@@ -60,7 +60,6 @@ fn what_is_wrong_is_told_with_what_is_expected() {
         ("{old: , new: {offloads: {lro: off}}}", "subjects.new.offloads: found `lro`, expected one of"),
         ("{old: , new: {offloads: {tso: maybe}}}", "found `tso: maybe`, expected on or off"),
         ("{old: , new: {runtime: kata}}", "subjects.new.runtime: found `kata`, expected"),
-        ("{old: , new: {runtime: runsc}}", "a pod"),
         ("{old: , new: {variant: fast}}", "subjects.new.variant: found `fast`"),
         ("{old: , new: {network: {bridge: bridgr}}}", "did you mean `bridge`?"),
         ("{old: , new: {bounds: {p99: lots}}}", "a metric and a share of it"),

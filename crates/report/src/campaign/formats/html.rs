@@ -6,6 +6,9 @@
 //! Without scripts everything but the plots is there. Nothing is fetched: a content policy in the
 //! page forbids it.
 
+use std::io::Read;
+
+use flate2::read::DeflateDecoder;
 use hopbench_analysis::Summary;
 use hopbench_model::printable;
 use maud::{DOCTYPE, PreEscaped, html};
@@ -17,9 +20,10 @@ use crate::format::Format;
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 const SCRIPT: &str = include_str!("../../../assets/report.js");
-const LIBRARIES: [&str; 2] = [
-    include_str!("../../../assets/chart.umd.min.js"),
-    include_str!("../../../assets/chartjs-chart-error-bars.umd.min.js"),
+/// The plotting library, and what it needs for intervals, as `build.rs` compressed them.
+const LIBRARIES: [&[u8]; 2] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/chart.umd.min.deflate")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/chartjs-chart-error-bars.umd.min.deflate")),
 ];
 /// Forbids every fetch. The page's own scripts and styles are inline.
 const POLICY: &str =
@@ -33,6 +37,13 @@ pub(super) const FORMAT: SummaryFormat = Format {
     summary: "one page with the answer, heat maps, plots and tables, for a browser, a phone and paper",
     render,
 };
+
+/// The text of a library; empty where it cannot be: the page then has no plots.
+fn inflated(library: &[u8]) -> String {
+    let mut text = String::new();
+    let read = DeflateDecoder::new(library).read_to_string(&mut text);
+    if read.is_ok() { text } else { String::new() }
+}
 
 fn render(summary: &Summary) -> String {
     let document = topics::document(summary);
@@ -52,7 +63,7 @@ fn render(summary: &Summary) -> String {
                 (body(&document, "hopbench report", FOOT))
                 script type="application/json" id="charts" { (json(&charts)) }
                 @if !charts.is_empty() {
-                    @for library in LIBRARIES { script { (PreEscaped(library)) } }
+                    @for library in LIBRARIES { script { (PreEscaped(inflated(library))) } }
                 }
                 script { (PreEscaped(SCRIPT)) }
             }
