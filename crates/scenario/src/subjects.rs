@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{Subject, SubjectCommand, Variant};
 
-use crate::document::fields::{Fields, NAME, joined};
+use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Kind, Node, quoted};
 use crate::document::problem::Problems;
 use crate::document::share::Share;
@@ -96,7 +96,8 @@ impl Reader<'_> {
         for (key, value) in map {
             let path = joined(KEY, &key.text);
             if out.iter().any(|subject| subject.name == key.text) {
-                problems.add(key.at, &path, format!("{} a second time", quoted(&key.text)), NAME);
+                let found = format!("{} a second time", quoted(&key.text));
+                problems.add(key.at, &path, found, "each subject once");
             }
             out.extend(self.subject(&key.text, value, key.at, &path, problems));
         }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use hopbench_model::{Fault, NodeSettings, Proof};
+use hopbench_model::{Fault, NodeSettings, Proof, proxy_role};
 use hopbench_sys::net::{interface_mtu, offloads, switch_offload};
 use hopbench_testbed::Proxy;
 use hopbench_testbed::placement::{Endpoints, PodId};
@@ -105,7 +105,9 @@ impl Envoys {
             std::fs::metadata(format!("/proc/{pid}/exe"))
                 .is_ok_and(|file| (file.dev(), file.ino()) == program.file)
         };
-        let named = proxies.iter().filter(|proxy| proxy.named && proxy.name != "policy");
+        let is_envoy =
+            |proxy: &&Proxy| !["policy", "telemetry"].contains(&proxy_role(&proxy.name));
+        let named = proxies.iter().filter(|proxy| proxy.named).filter(is_envoy);
         let pids: Vec<u32> = named.flat_map(|proxy| proxy.pids.iter().copied()).collect();
         let ok = pids.iter().all(runs);
         let word = if ok { "envoy" } else { "a proxy runs another program than envoy" };
