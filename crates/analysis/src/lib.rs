@@ -51,7 +51,6 @@ pub use summary::{
     Finding, FoundFigure, Limit, LineSummary, LoadComparison, MeteredNodeSummary, NodeSummary,
     Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
     SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary,
-    SubjectSummary, Summary,
-    TraceStep, UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
-    WorkloadSummary, undecided_text,
+    SubjectSummary, Summary, TraceStep, UNDECIDED_MARK, Undecided, Verdict, WarningSummary,
+    WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
 };

@@ -46,8 +46,8 @@ use built::{Built, families};
 use commands::Commands;
 use mesh::Mesh;
 use named::Named;
-use settings::Envoys;
 use server_programs::Programs;
+use settings::Envoys;
 use target::target;
 
 /// A lab of network namespaces. The process must be in namespaces of its own (see

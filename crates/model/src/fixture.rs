@@ -7,9 +7,9 @@
 use serde_json::json;
 
 use crate::{
-    Affinity, Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos, NodeSettings,
-    PLAN_SCHEMA, Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule,
-    SearchGoal, SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
+    Affinity, Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos,
+    NodeSettings, PLAN_SCHEMA, Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record,
+    SECOND, Schedule, SearchGoal, SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
 };
 
 /// A closed loop of one connection for 1 s, on one thread with epoll.

@@ -49,8 +49,8 @@ pub use plan::{
     ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PodNetwork,
     PrometheusSpec, ServerImage,
 };
-pub use plan::{NodeSettings, OFFLOADS, Reference, References, Subject, SubjectCommand};
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
+pub use plan::{NodeSettings, OFFLOADS, Reference, References, Subject, SubjectCommand};
 pub use plan::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use record::{
     Cost, Environment, Interval, Invariant, Latency, Member, MeteredCost, NodeCost, Proof,

@@ -24,8 +24,8 @@ pub use hopbench_analysis::{
     LineSummary, LoadComparison, MeteredNodeSummary, NOISE_SCHEMA, NodeSummary, Noise, NoiseDrift,
     NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare,
     RatioSummary, Resource, Run, RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
-    SkippedSummary, Spread, StopSummary, SubjectSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary,
-    WaterfallStep, WaterfallSummary, WorkloadSummary, main_latency, unknown_bound,
+    SkippedSummary, Spread, StopSummary, SubjectSummary, Summary, TraceStep, Undecided, Verdict,
+    WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, main_latency, unknown_bound,
 };
 
 pub use self::answer::{LiveScreen, Screen};

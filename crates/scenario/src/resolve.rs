@@ -103,11 +103,8 @@ pub fn read(
         Some((Resolved { plan, notes, secrets, .. }, pairs)) if problems.count() == 0 => {
             let text = secrets.redact(text);
             only::keep(plan, &overrides.only, &mut problems).map(|plan| {
-                let plan = if plan.subjects.is_empty() {
-                    plan
-                } else {
-                    subjects::split(plan, pairs)
-                };
+                let plan =
+                    if plan.subjects.is_empty() { plan } else { subjects::split(plan, pairs) };
                 Resolved { plan, notes, secrets, text }
             })
         }
@@ -327,8 +324,7 @@ fn all_subjects(
     let mut silent = Problems::new("");
     let mesh = Mesh::read(fields.get("mesh"), words.has_objects, &mut silent);
     let kind = (words, testbed.is_lab(), testbed.is_hosts());
-    let subjects =
-        crate::subjects::read(node, &overrides.subjects, kind, mesh.as_ref(), problems);
+    let subjects = crate::subjects::read(node, &overrides.subjects, kind, mesh.as_ref(), problems);
     for subject in &subjects {
         for (at, path) in paths.unwrap_or_default() {
             let of = subjects::with(path, subject, false);

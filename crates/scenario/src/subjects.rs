@@ -59,7 +59,12 @@ pub(crate) fn read(
         _ => (At::default(), FLAG),
     };
     if is_hosts {
-        problems.add(at, key, "subjects", "a lab or a cluster: machines with agents are as they are");
+        problems.add(
+            at,
+            key,
+            "subjects",
+            "a lab or a cluster: machines with agents are as they are",
+        );
         return Vec::new();
     }
     let mut out = match (flags, node) {
@@ -76,7 +81,12 @@ pub(crate) fn read(
         0 | 1 => "no subject to compare with",
         _ => "more than 8 subjects",
     };
-    problems.add(at, key, found, "2 to 8 subjects, the first of which the others are compared with");
+    problems.add(
+        at,
+        key,
+        found,
+        "2 to 8 subjects, the first of which the others are compared with",
+    );
     out
 }
 
@@ -113,9 +123,8 @@ impl Reader<'_> {
         };
         let mut of_flag = Problems::new(FLAG);
         let node = yaml::load(&text, &mut of_flag);
-        let subject = node.and_then(|node| {
-            self.subject(name.trim(), &node, At::default(), FLAG, &mut of_flag)
-        });
+        let subject = node
+            .and_then(|node| self.subject(name.trim(), &node, At::default(), FLAG, &mut of_flag));
         problems.adopt(of_flag);
         subject
     }

@@ -10,7 +10,7 @@
 //! - [`Epoll`] and [`Waker`]: readiness; [`uring::Ring`]: completions;
 //! - [`tcp_info`]: what the kernel knows of a connection;
 //! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;
-//! - [`offloads()`]: what an interface does for the kernel;
+//! - [`offloads()`], [`switch_offload`]: what an interface does for the kernel;
 //! - [`errno`]: errors that the standard library has no word for;
 //! - [`inherited`]: what the process was started with; [`terminal`]: the size of its terminal;
 //! - [`file`](mod@file): files that are made here, not where a link leads to; [`process`]: another
@@ -32,6 +32,6 @@ pub mod terminal;
 
 pub use events::{Epoll, Events, Ready, Timer, Waker, uring};
 pub use net::{Datagram, DatagramPort, Icmp, Listener, Offloads, Progress, Socket, offloads};
-pub use net::{TcpInfo, tcp_info};
+pub use net::{TcpInfo, interface_mtu, switch_offload, tcp_info};
 pub use resources::{cpu, limits, usage};
 use returned::{check, check_len};

@@ -4,11 +4,12 @@ use hopbench_model::RunStatus;
 use serde::Serialize;
 
 use super::difference::Difference;
-use super::gate::{Bound, BoundSummary, Case, CaseState};
+use super::gate::Bound;
 use super::pairs::NotCompared;
 use super::row::Row;
 use super::sides::Unlike;
 use super::values::LeftOut;
+use crate::summary::{BoundSummary, Case, CaseState};
 
 /// The version of [`Comparison`]; a field is never repurposed, this number grows instead.
 pub const COMPARISON_SCHEMA: &str = "hopbench.comparison/1";

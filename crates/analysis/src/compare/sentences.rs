@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use hopbench_model::number::{as_written, by_name, counted, percentage};
 
 use super::difference::Difference;
-use super::gate::{BoundSummary, Case, CaseState};
 use super::result::{Comparison, RunSummary};
 use super::row::{Median, Row};
 use super::values::LeftOut;
-use crate::summary::Outcome;
+use crate::summary::{BoundSummary, Case, CaseState, Outcome};
 use crate::text::listing::listing;
 use crate::text::{status, time};
 use crate::verdict::{CALLED, NOT_DECIDED, SAME};

@@ -148,10 +148,8 @@ fn is_base(base: &Path, path: &Path) -> bool {
 }
 
 fn ends(one: &Path, other: &Path) -> bool {
-    let of = |path: &Path| {
-        (&path.from, &path.to, path.clients, path.backends, path.family, &path.subject)
-    };
-    of(one) == of(other)
+    (&one.from, &one.to, one.clients, one.backends, one.family, &one.subject)
+        == (&other.from, &other.to, other.clients, other.backends, other.family, &other.subject)
 }
 
 /// The indices of the sets that lead from the smallest to a largest, each holding the one before.

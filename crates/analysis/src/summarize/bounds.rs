@@ -102,9 +102,7 @@ fn row(
     let verdict = ratio.and_then(|ratio| ratio.verdict.as_ref());
     let worse = |(low, high): (f64, f64)| if worse_higher { high - 1.0 } else { 1.0 - low };
     let ends = spread.and_then(|spread| spread.low.zip(spread.high));
-    let side = |of: &Estimate| {
-        Some(Median { median: of.spread.median, values: of.spread.rounds })
-    };
+    let side = |of: &Estimate| Some(Median { median: of.spread.median, values: of.spread.rounds });
     let mut row = Row {
         path: cell.path.clone(),
         workload: workload.to_owned(),

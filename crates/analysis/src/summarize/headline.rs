@@ -49,8 +49,11 @@ pub(crate) fn reference(workload: &WorkloadSummary, references: &References) -> 
         "" => String::new(),
         label => format!(" at {label}"),
     };
-    let base: Vec<&CellSummary> =
-        measured.iter().copied().filter(|cell| Some(cell.path_index) == references.only()).collect();
+    let base: Vec<&CellSummary> = measured
+        .iter()
+        .copied()
+        .filter(|cell| Some(cell.path_index) == references.only())
+        .collect();
     if let (Some(first), Some(last)) = (base.first(), base.last()) {
         let more =
             if base.len() > 1 { format!(", {}{}", spoken(last), at(last)) } else { String::new() };

@@ -21,9 +21,8 @@ pub(crate) struct Commands {
 
 impl Commands {
     pub(crate) fn of(plan: &Plan) -> Self {
-        let one = |subject: &hopbench_model::Subject| {
-            (subject.name.clone(), subject.command.clone())
-        };
+        let one =
+            |subject: &hopbench_model::Subject| (subject.name.clone(), subject.command.clone());
         Self { all: plan.subjects.iter().map(one).collect(), now: None }
     }
 

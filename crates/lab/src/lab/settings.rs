@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use hopbench_model::{Fault, NodeSettings, Proof, proxy_role};
-use hopbench_sys::net::{interface_mtu, offloads, switch_offload};
+use hopbench_sys::{interface_mtu, offloads, switch_offload};
 use hopbench_testbed::Proxy;
 use hopbench_testbed::placement::{Endpoints, PodId};
 use ring::digest::{Context, SHA256};
@@ -93,7 +93,9 @@ impl Envoys {
 
     /// Facts for readers of the results.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (String, String)> {
-        self.0.iter().map(|(path, program)| (format!("envoy {path} sha256"), program.sha256.clone()))
+        self.0
+            .iter()
+            .map(|(path, program)| (format!("envoy {path} sha256"), program.sha256.clone()))
     }
 
     /// Whether these processes run the program at this path, and what they run.
@@ -105,8 +107,7 @@ impl Envoys {
             std::fs::metadata(format!("/proc/{pid}/exe"))
                 .is_ok_and(|file| (file.dev(), file.ino()) == program.file)
         };
-        let is_envoy =
-            |proxy: &&Proxy| !["policy", "telemetry"].contains(&proxy_role(&proxy.name));
+        let is_envoy = |proxy: &&Proxy| !["policy", "telemetry"].contains(&proxy_role(&proxy.name));
         let named = proxies.iter().filter(|proxy| proxy.named).filter(is_envoy);
         let pids: Vec<u32> = named.flat_map(|proxy| proxy.pids.iter().copied()).collect();
         let ok = pids.iter().all(runs);
@@ -161,7 +162,8 @@ pub(crate) fn proof(
         envoy = envoy.or(settings.envoy.as_ref());
         let header = kind(&pod.place.network).map_or(0, |kind| kind.header_bytes());
         for (what, value, wanted) in asked.look(&stack.namespace, settings, node.mtu - header) {
-            ok &= wanted.is_none_or(|wanted| value.split_whitespace().eq(wanted.split_whitespace()));
+            ok &=
+                wanted.is_none_or(|wanted| value.split_whitespace().eq(wanted.split_whitespace()));
             found.entry(what).or_default().insert(value);
         }
     }
@@ -176,7 +178,8 @@ pub(crate) fn proof(
         ok &= is;
         parts.push(text);
     }
-    let evidence = if parts.is_empty() { "nothing to read back".to_owned() } else { parts.join(", ") };
+    let evidence =
+        if parts.is_empty() { "nothing to read back".to_owned() } else { parts.join(", ") };
     Some(Proof { hop: format!("subject {subject}"), evidence, ok })
 }
 
@@ -235,7 +238,10 @@ impl Asked {
 }
 
 /// The pods whose runtime has a network stack of its own, which no subject can set.
-pub(crate) fn out_of_reach<'a>(endpoints: &'a Endpoints, settings: &NodeSettings) -> Option<&'a PodId> {
+pub(crate) fn out_of_reach<'a>(
+    endpoints: &'a Endpoints,
+    settings: &NodeSettings,
+) -> Option<&'a PodId> {
     let sets = !settings.sysctl.is_empty() || !settings.offloads.is_empty();
     endpoints.ends().find(|pod| sets && pod.place.runtime.is_some())
 }

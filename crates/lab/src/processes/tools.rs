@@ -5,7 +5,7 @@ mod envoy;
 mod find;
 
 pub(crate) use bounded::bounded;
-pub(crate) use envoy::{envoy, envoy_at};
 pub use envoy::use_envoy;
+pub(crate) use envoy::{envoy, envoy_at};
 pub use find::find;
 pub(crate) use find::{cached, version};

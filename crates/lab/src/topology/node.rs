@@ -45,12 +45,7 @@ impl Node {
             cpus: None,
         };
         node.stack.forward()?;
-        fabric.plug(
-            &spec.zone,
-            &format!("n{number}"),
-            &node.stack.namespace,
-            node.capacity(),
-        )?;
+        fabric.plug(&spec.zone, &format!("n{number}"), &node.stack.namespace, node.capacity())?;
         node.nic()?;
         Ok(node)
     }

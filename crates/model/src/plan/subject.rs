@@ -90,9 +90,8 @@ impl Subject {
 
     /// Its bounds as they are written: `p99_response>5%`.
     pub fn bounds_text(&self) -> impl Iterator<Item = String> {
-        let text = |(metric, share): (&String, &f64)| {
-            format!("{metric}>{}%", as_written(share * 100.0))
-        };
+        let text =
+            |(metric, share): (&String, &f64)| format!("{metric}>{}%", as_written(share * 100.0));
         self.bounds.iter().map(text)
     }
 
@@ -157,7 +156,11 @@ impl References {
 
     /// The path that others are compared with, of that path and of its twin; `None` of others.
     pub fn base_of(&self, path: usize) -> Option<usize> {
-        if self.is_twin(path) { self.of(path) } else { Some(path).filter(|_| self.is_reference(path)) }
+        if self.is_twin(path) {
+            self.of(path)
+        } else {
+            Some(path).filter(|_| self.is_reference(path))
+        }
     }
 
     /// The path that all others are compared with; `None` where that is not one.

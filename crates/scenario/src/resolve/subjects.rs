@@ -195,10 +195,7 @@ mod tests {
         let TestbedSpec::Lab(lab) = &plan.testbed else { panic!("a lab") };
         let nodes: Vec<_> =
             lab.nodes.iter().map(|node| (node.name.as_str(), node.settings.mtu)).collect();
-        assert_eq!(
-            nodes,
-            [("a", None), ("b", None), ("a.new", Some(1400)), ("b.new", Some(1400))]
-        );
+        assert_eq!(nodes, [("a", None), ("b", None), ("a.new", Some(1400)), ("b.new", Some(1400))]);
         assert_eq!(lab.nodes[2].stands_for.as_deref(), Some("a"));
     }
 

@@ -24,10 +24,7 @@ fn every_path_is_measured_with_every_subject() {
     assert_eq!(plan.paths[1].from.to_string(), "overlay@a.new");
     let TestbedSpec::Lab(lab) = &plan.testbed else { panic!("a lab") };
     let mtus: Vec<_> = lab.nodes.iter().map(|n| (n.name.as_str(), n.settings.mtu)).collect();
-    assert_eq!(
-        mtus,
-        [("a", None), ("b", None), ("a.new", Some(1400)), ("b.new", Some(1400))]
-    );
+    assert_eq!(mtus, [("a", None), ("b", None), ("a.new", Some(1400)), ("b.new", Some(1400))]);
     let text = with("{old: , new: }").replace("baseline: p", "a-a: false");
     assert_eq!(plan_names(&text), ["p.old", "p.new", "q.old", "q.new"]);
 }
@@ -56,8 +53,14 @@ fn what_is_wrong_is_told_with_what_is_expected() {
     for (subjects, told) in [
         ("{old: , new: {mtu: 100}}", "subjects.new.mtu: found `100`, expected 1280 to 65535 bytes"),
         ("{old: , new: {tmu: 1400}}", "did you mean `mtu`?"),
-        ("{old: , new: {sysctl: {vm.swappiness: 1}}}", "found `vm.swappiness`, expected a parameter"),
-        ("{old: , new: {offloads: {lro: off}}}", "subjects.new.offloads: found `lro`, expected one of"),
+        (
+            "{old: , new: {sysctl: {vm.swappiness: 1}}}",
+            "found `vm.swappiness`, expected a parameter",
+        ),
+        (
+            "{old: , new: {offloads: {lro: off}}}",
+            "subjects.new.offloads: found `lro`, expected one of",
+        ),
         ("{old: , new: {offloads: {tso: maybe}}}", "found `tso: maybe`, expected on or off"),
         ("{old: , new: {runtime: kata}}", "subjects.new.runtime: found `kata`, expected"),
         ("{old: , new: {variant: fast}}", "subjects.new.variant: found `fast`"),

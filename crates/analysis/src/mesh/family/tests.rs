@@ -35,7 +35,7 @@ fn every_variant_has_a_family_with_the_bare_path() {
         Path { clients: 2, ..path(Via::Direct, MeshMode::Both, "plain") },
     ];
     let found = families(&paths, &References::default());
-    let mut plan = hopbench_model::fixture::plan(paths.to_vec(), vec![]);
+    let mut plan = fixture::plan(paths.to_vec(), vec![]);
     plan.paths[2].reference =
         Some(hopbench_model::Reference { path: plan.paths[0].name.clone(), again: true });
     assert!(
@@ -66,7 +66,10 @@ fn a_gateway_is_added_to_the_direct_path_wherever_that_stands() {
         path(Via::ClusterIp, MeshMode::Both, "plain"),
     ];
     let members = |paths: &[Path]| -> Vec<Vec<usize>> {
-        families(paths, &References::default()).iter().map(|f| f.members.iter().map(|m| m.path).collect()).collect()
+        families(paths, &References::default())
+            .iter()
+            .map(|f| f.members.iter().map(|m| m.path).collect())
+            .collect()
     };
     assert_eq!(members(&paths), [vec![1, 2], vec![0, 3]]);
     assert_eq!(members(&paths[..2]), [vec![1, 0]], "the Service where there is no other");

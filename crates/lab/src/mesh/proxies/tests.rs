@@ -82,6 +82,7 @@ fn task<'a>(name: &str, stack: &'a Stack, proxy: ProxySpec) -> MeshTask<'a> {
         name: name.to_owned(),
         stack,
         cpus: None,
+        envoy: None,
         program: MeshProgram::Envoy(Box::new(proxy)),
     }
 }
@@ -318,6 +319,7 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
                 name: "p".to_owned(),
                 stack: &stack,
                 cpus: None,
+                envoy: None,
                 program: MeshProgram::Policy { port: 9 },
             }]
         };

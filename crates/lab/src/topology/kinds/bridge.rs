@@ -26,12 +26,10 @@ impl NetworkKind for Bridge {
     }
 
     fn prepare(&self, nodes: &mut [Node], subnets: Subnets) -> io::Result<()> {
-        nodes
-            .iter_mut()
-            .try_for_each(|node| {
-                let mtu = node.mtu;
-                blocks::bridge(node, BRIDGE, subnets.behind(node.number), mtu)
-            })
+        nodes.iter_mut().try_for_each(|node| {
+            let mtu = node.mtu;
+            blocks::bridge(node, BRIDGE, subnets.behind(node.number), mtu)
+        })
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {

@@ -39,8 +39,7 @@ pub(in super::super) fn table(summary: &Summary, is_open: bool) -> Option<Table>
         summary.paths.iter().enumerate().filter(|(index, path)| !path.is_twin && is_planned(*index))
     {
         let cells: Vec<Cell> = columns.iter().map(|(_, cells, _)| cells[index].clone()).collect();
-        let worst =
-            |at: usize| columns.iter().map(|(_, _, ranks)| ranks[at]).fold(0.0, f64::max);
+        let worst = |at: usize| columns.iter().map(|(_, _, ranks)| ranks[at]).fold(0.0, f64::max);
         let is_baseline = summary.run.baseline.as_ref() == Some(&path.name);
         let rank = match path.is_reference {
             _ if is_baseline => f64::INFINITY,
@@ -133,9 +132,8 @@ fn column(summary: &Summary, spot: &Spot<'_>, is_open: bool) -> (Column, Vec<Cel
         let saturated = cell.filter(|_| spot.figure.is_latency).and_then(|cell| cell.saturated());
         let ratio = estimate.and_then(|estimate| estimate.ratio.as_ref());
         // Against a baseline that is saturated the figure stands for itself.
-        let is_alone = !is_judged
-            || path.is_reference
-            || ratio.is_some_and(|ratio| ratio.spread.is_none());
+        let is_alone =
+            !is_judged || path.is_reference || ratio.is_some_and(|ratio| ratio.spread.is_none());
         let is_to_come = is_open && cell.is_some();
         let value = match (estimate, failure) {
             (Some(_), _) if saturated.is_some() => Value::Saturated(saturated.unwrap_or_default()),
