@@ -362,6 +362,7 @@ fn services_tell_their_totals_and_their_death_is_seen() {
                 name: "t".to_owned(),
                 stack: &stack,
                 cpus: Some(&[0]),
+                envoy: None,
                 program: telemetry,
             }])
             .unwrap();
