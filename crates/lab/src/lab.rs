@@ -2,6 +2,7 @@
 //!
 //! - `built`: its network; `mesh`, `server_programs`: what runs in it beside the agents;
 //! - `needs`: what is missing for a plan; `named`: the programs and CPUs that it names;
+//! - `peers`: trials that tools of others make;
 //! - `target`: the address that clients connect to; `counters`: the readings for a proof;
 //! - `facts`, `readback`: what a reader of the results has to know.
 
@@ -11,6 +12,7 @@ mod facts;
 mod mesh;
 mod named;
 mod needs;
+mod peers;
 mod readback;
 mod server_programs;
 mod target;
@@ -23,10 +25,12 @@ use std::path::PathBuf;
 use hopbench_control::conductor::Conductor;
 use hopbench_model::units::Span;
 use hopbench_model::{
-    Bounds, CpuSet, Fault, LabSpec, Path, Place, Plan, Point, Proof, SignedPermit, Via,
+    Bounds, CpuSet, Fault, LabSpec, Path, Place, Plan, Point, Proof, Record, SignedPermit, Via,
 };
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
-use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
+use hopbench_testbed::{
+    AgentId, Control, Counters, Gauges, Need, PeerSaid, Route, Seen, Testbed,
+};
 
 use crate::network::namespace::Namespace;
 use crate::network::{receive_steering, refused};
@@ -42,7 +46,6 @@ use built::{Built, families};
 use mesh::Mesh;
 use named::Named;
 use server_programs::Programs;
-use target::target;
 
 /// A lab of network namespaces. The process must be in namespaces of its own (see
 /// [`sandbox`](crate::sandbox)) or be root.
@@ -268,7 +271,7 @@ impl Testbed for Lab {
             let cpus = if programs_in(pod) { of_node() } else { self.agent_cpus(pod) };
             Some((pod.agent(), cpus?))
         };
-        let target = target(built, &endpoints, &point.job, server)?;
+        let target = peers::target(built, &endpoints, point)?;
         let hops = hops(&endpoints, &packet_path.hops, bypassed);
         Ok(Route {
             path: path.name.clone(),
@@ -374,6 +377,41 @@ impl Testbed for Lab {
         proof::prove(&known, before, after, seen)
     }
 
+    fn run_peer(
+        &mut self,
+        route: &Route,
+        point: &Point,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<PeerSaid, Fault> {
+        self.peer_trial(route, point, is_over)
+    }
+
+    fn prove_peer(
+        &self,
+        route: &Route,
+        point: &Point,
+        before: &Counters,
+        after: &Counters,
+        record: &Record,
+    ) -> Vec<Proof> {
+        let (Ok(endpoints), Ok(built)) = (self.endpoints(&route.path), self.standing()) else {
+            return Vec::new();
+        };
+        let known = ProofFacts {
+            endpoints,
+            packet_path: &PacketPath::of(endpoints, &self.spec),
+            service: built.services.get(&route.path),
+            tunnels: &built.tunnels,
+            held: BTreeMap::new(),
+            namespaces: BTreeMap::new(),
+            sandboxes: BTreeMap::new(),
+            kernel: String::new(),
+            peers: BTreeSet::new(),
+            proxies: &route.proxies,
+        };
+        proof::prove_peer(&known, before, after, point, record)
+    }
+
     fn facts(&self) -> BTreeMap<String, String> {
         let Some(built) = &self.built else { return BTreeMap::new() };
         let mut facts = facts::facts(&self.spec, built, families(&self.placement), &self.steering);
@@ -407,7 +445,7 @@ impl Testbed for Lab {
 /// route is asked for.
 fn targets(built: &Built, placement: &Placement, plan: &Plan) -> BTreeSet<SocketAddr> {
     let of_cell = |(path, point): (&Path, &Point)| {
-        target(built, placement.paths.get(&path.name)?, &point.job, &point.server).ok()
+        peers::target(built, placement.paths.get(&path.name)?, point).ok()
     };
     plan.cells.iter().filter_map(|cell| of_cell(plan.at(*cell))).collect()
 }

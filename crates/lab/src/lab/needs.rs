@@ -7,6 +7,7 @@ use hopbench_model::{CpuSet, IpFamily, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, Rules};
 use hopbench_testbed::{Need, refusals};
 
+use super::peers;
 use crate::doctor;
 use crate::mesh::proxies;
 use crate::network::families::family_of;
@@ -312,6 +313,9 @@ fn looked(program: &str) -> String {
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if let Some(why) = refusals::unsupported(path, point) {
+        return Some(why);
+    }
+    if let Some(why) = peers::unsupported(path, point) {
         return Some(why);
     }
     if path.to.runtime.is_some() && !point.server.is_agent() {
