@@ -394,22 +394,7 @@ impl Testbed for Lab {
         after: &Counters,
         record: &Record,
     ) -> Vec<Proof> {
-        let (Ok(endpoints), Ok(built)) = (self.endpoints(&route.path), self.standing()) else {
-            return Vec::new();
-        };
-        let known = ProofFacts {
-            endpoints,
-            packet_path: &PacketPath::of(endpoints, &self.spec),
-            service: built.services.get(&route.path),
-            tunnels: &built.tunnels,
-            held: BTreeMap::new(),
-            namespaces: BTreeMap::new(),
-            sandboxes: BTreeMap::new(),
-            kernel: String::new(),
-            peers: BTreeSet::new(),
-            proxies: &route.proxies,
-        };
-        proof::prove_peer(&known, before, after, point, record)
+        self.peer_proofs(route, point, before, after, record)
     }
 
     fn facts(&self) -> BTreeMap<String, String> {

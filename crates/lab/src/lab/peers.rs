@@ -1,17 +1,20 @@
 //! The trials that tools of others make in a lab.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use hopbench_model::{CpuSet, Fault, IpFamily, Path, Point, Proof, ServerSpec, Via};
+use hopbench_model::{CpuSet, Fault, IpFamily, Path, Point, Proof, Record, ServerSpec, Via};
 use hopbench_testbed::placement::{Endpoints, PodId};
-use hopbench_testbed::{PeerSaid, Route};
+use hopbench_testbed::{Counters, PeerSaid, Route};
 
 use super::Lab;
 use super::built::Built;
 use super::target::target as of_agents;
 use crate::network::families::family_of;
 use crate::processes::peers::{self, Ends, Outcome, PeerTool, Seat, Server, Task, peer};
+use crate::proof::{ProofFacts, prove_peer};
 use crate::services::pod_ports::program_port;
+use crate::topology::packet_path::PacketPath;
 
 /// The port of a tool's server on a path without a Service.
 const PORT: u16 = 5201;
@@ -137,6 +140,33 @@ impl Lab {
             started: outcome.started,
             placed,
         })
+    }
+
+    /// The proofs from counters alone that a tool's traffic took its path.
+    pub(super) fn peer_proofs(
+        &self,
+        route: &Route,
+        point: &Point,
+        before: &Counters,
+        after: &Counters,
+        record: &Record,
+    ) -> Vec<Proof> {
+        let (Ok(endpoints), Ok(built)) = (self.endpoints(&route.path), self.standing()) else {
+            return Vec::new();
+        };
+        let known = ProofFacts {
+            endpoints,
+            packet_path: &PacketPath::of(endpoints, &self.spec),
+            service: built.services.get(&route.path),
+            tunnels: &built.tunnels,
+            held: BTreeMap::new(),
+            namespaces: BTreeMap::new(),
+            sandboxes: BTreeMap::new(),
+            kernel: String::new(),
+            peers: BTreeSet::new(),
+            proxies: &route.proxies,
+        };
+        prove_peer(&known, before, after, point, record)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The parts that the tests share.
 
-use hopbench_model::Plan;
+use hopbench_model::{Job, Plan, Unit};
 use hopbench_scenario::{
-    Network, Overrides, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary,
+    Network, Overrides, PeerWord, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary,
     read,
 };
 
@@ -13,6 +13,20 @@ fn network(name: &str, pod: bool) -> Network {
 fn nginx() -> Vec<Server> {
     let (name, summary) = ("nginx".to_owned(), "a web server".to_owned());
     vec![Server { name, summary, request: format!("/bytes/{}", Server::BYTES) }]
+}
+
+/// A tool for streams, and one for HTTP by any server but the agent.
+const ALL_PEERS: [PeerWord; 2] = [
+    PeerWord { name: "bulk-tool", summary: "streams", kind_of },
+    PeerWord { name: "page-tool", summary: "pages", kind_of },
+];
+
+fn kind_of(tool: &'static str, job: &Job, is_agent: bool) -> Result<&'static str, String> {
+    match (tool, job.kind().unit) {
+        ("bulk-tool", Unit::Bits) => Ok("peer-stream"),
+        ("page-tool", Unit::Requests) if !is_agent => Ok("peer-http"),
+        _ => Err("it measures something else".to_owned()),
+    }
 }
 
 /// The testbeds' words.
@@ -28,6 +42,7 @@ pub(crate) fn vocabularies() -> Vocabularies {
             any_runtime: true,
             sidecars_in_runtimes: true,
             servers: nginx(),
+            peers: Vec::new(),
         },
         hosts: Vocabulary {
             networks: networks(&["host"]),
@@ -35,6 +50,7 @@ pub(crate) fn vocabularies() -> Vocabularies {
             any_runtime: false,
             sidecars_in_runtimes: false,
             servers: Vec::new(),
+            peers: Vec::new(),
         },
     }
 }
@@ -56,6 +72,7 @@ pub(crate) fn vocabulary() -> Vocabulary {
         any_runtime: false,
         sidecars_in_runtimes: false,
         servers: nginx(),
+        peers: ALL_PEERS.into(),
     }
 }
 
