@@ -2,7 +2,7 @@
 //!
 //! - `built`: its network; `mesh`, `server_programs`: what runs in it beside the agents;
 //! - `needs`: what is missing for a plan; `named`: the programs and CPUs that it names;
-//! - `peers`: trials that tools of others make;
+//! - `peers`, `peer_trial`: tools of others, and the trials that they make;
 //! - `target`: the address that clients connect to; `counters`: the readings for a proof;
 //! - `facts`, `readback`: what a reader of the results has to know.
 
@@ -12,6 +12,7 @@ mod facts;
 mod mesh;
 mod named;
 mod needs;
+mod peer_trial;
 mod peers;
 mod readback;
 mod server_programs;
