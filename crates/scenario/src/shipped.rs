@@ -33,6 +33,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "cni-matrix",
     "max-throughput",
     "ip-families",
+    "check-against-peers",
 ];
 
 /// The scenario of this name.

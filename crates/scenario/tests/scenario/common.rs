@@ -1,6 +1,6 @@
 //! The parts that the tests share.
 
-use hopbench_model::{Job, Plan, Unit};
+use hopbench_model::{Job, Plan, Transport, Unit};
 use hopbench_scenario::{
     Network, Overrides, PeerWord, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary,
     read,
@@ -15,16 +15,20 @@ fn nginx() -> Vec<Server> {
     vec![Server { name, summary, request: format!("/bytes/{}", Server::BYTES) }]
 }
 
-/// A tool for streams, and one for HTTP by any server but the agent.
-const ALL_PEERS: [PeerWord; 2] = [
-    PeerWord { name: "bulk-tool", summary: "streams", kind_of },
-    PeerWord { name: "page-tool", summary: "pages", kind_of },
+/// Tools that a lab starts. Here `wrk` takes server programs only.
+const ALL_PEERS: [PeerWord; 4] = [
+    PeerWord { name: "iperf3", summary: "streams", kind_of },
+    PeerWord { name: "sockperf", summary: "round trips", kind_of },
+    PeerWord { name: "wrk", summary: "pages", kind_of },
+    PeerWord { name: "ping", summary: "echoes", kind_of },
 ];
 
 fn kind_of(tool: &'static str, job: &Job, is_agent: bool) -> Result<&'static str, String> {
-    match (tool, job.kind().unit) {
-        ("bulk-tool", Unit::Bits) => Ok("peer-stream"),
-        ("page-tool", Unit::Requests) if !is_agent => Ok("peer-http"),
+    match (tool, job.kind().transport, job.kind().unit) {
+        ("iperf3", _, Unit::Bits) => Ok("peer-stream"),
+        ("sockperf", Transport::Tcp, Unit::Requests) => Ok("peer-rr"),
+        ("wrk", Transport::Http, Unit::Requests) if !is_agent => Ok("peer-http"),
+        ("ping", _, Unit::Echoes) => Ok("peer-ping"),
         _ => Err("it measures something else".to_owned()),
     }
 }
