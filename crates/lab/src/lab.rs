@@ -29,9 +29,7 @@ use hopbench_model::{
     Bounds, CpuSet, Fault, LabSpec, Path, Place, Plan, Point, Proof, Record, SignedPermit, Via,
 };
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
-use hopbench_testbed::{
-    AgentId, Control, Counters, Gauges, Need, PeerSaid, Route, Seen, Testbed,
-};
+use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, PeerSaid, Route, Seen, Testbed};
 
 use crate::network::namespace::Namespace;
 use crate::network::{receive_steering, refused};

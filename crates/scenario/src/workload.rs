@@ -212,9 +212,8 @@ impl Shared<'_> {
                 times.suit_search(spec, &mut point.job, says);
             }
         }
-        let theirs = peers.map(|peers| {
-            peers.points(&points, says("time"), self.vocabulary, problems)
-        });
+        let theirs =
+            peers.map(|peers| peers.points(&points, says("time"), self.vocabulary, problems));
         points.extend(theirs.into_iter().flatten());
         Some(Made { points, paths: chosen })
     }

@@ -6,9 +6,7 @@ use super::open::{Open, Place};
 use crate::cells::Cell;
 use crate::figures::{Better, Figure, Kind};
 use crate::run_data::{RunData, Workload};
-use crate::summary::{
-    PeerComparison, PeerSummary, RatioSummary, Spread, Verdict, WorkloadSummary,
-};
+use crate::summary::{PeerComparison, PeerSummary, RatioSummary, Spread, Verdict, WorkloadSummary};
 
 /// Enters the tools of the workloads that have one, and asks how their figures compare with ours.
 /// `measured`: the workloads that `out` is of, in its order.
@@ -37,7 +35,8 @@ pub(super) fn ask(
                 };
                 if let Some(question) = question {
                     let (comparison, better) = (comparisons.len(), figure.better);
-                    open.questions.ask(Place::Peer { workload: index, comparison, better }, question);
+                    open.questions
+                        .ask(Place::Peer { workload: index, comparison, better }, question);
                 }
                 comparisons.push(PeerComparison {
                     path: at.name.clone(),
@@ -76,17 +75,13 @@ fn compared(
     their_cell: &Cell,
     our_cell: &Cell,
 ) -> Option<(&'static Figure, RatioSummary, Option<Question>)> {
-    let judged = |(_, figure): &(usize, &Figure)| {
-        figure.is_compared() && figure.better != Better::Neither
-    };
+    let judged =
+        |(_, figure): &(usize, &Figure)| figure.is_compared() && figure.better != Better::Neither;
     theirs.figures.iter().enumerate().filter(judged).find_map(|(index, figure)| {
         let our_index = ours.figures.iter().position(|our| our.name == figure.name)?;
         let (their, our) = (index, our_index);
-        let pairs = their_cell.pairs_of(
-            our_cell,
-            |round| round.figures[their],
-            |round| round.figures[our],
-        );
+        let pairs =
+            their_cell.pairs_of(our_cell, |round| round.figures[their], |round| round.figures[our]);
         let evidence = paired(&pairs.values).ok()?;
         let spread = Spread::with(evidence.ratio, evidence.interval, evidence.rounds);
         let is_late = our_cell.is_generator_limited();

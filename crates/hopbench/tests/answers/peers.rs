@@ -73,10 +73,13 @@ fn iperf3_and_ping_measure_the_same_path() {
             }
         }
         for record in of(&results, "echo (ping)") {
-            assert_eq!((metric(record, "sent"), metric(record, "received")), (50.0, 50.0), "{user}");
-            let [min, p50, max] = ["min", "p50", "max"].map(|point| {
-                metric(record, &format!("rtt_{point}_ns"))
-            });
+            assert_eq!(
+                (metric(record, "sent"), metric(record, "received")),
+                (50.0, 50.0),
+                "{user}"
+            );
+            let [min, p50, max] =
+                ["min", "p50", "max"].map(|point| metric(record, &format!("rtt_{point}_ns")));
             assert!(0.0 < min && min <= p50 && p50 <= max, "{user}: {min} {p50} {max}");
         }
         theirs(&results, user);
@@ -91,7 +94,11 @@ fn theirs(results: &Results, user: User) {
         assert_eq!((&record.error, &record.incomplete), (&None, &None), "{name}");
         let tool = record.workload.rsplit_once(" (").unwrap().1.trim_end_matches(')');
         let setting = |key: &str| record.settings.get(key).map(String::as_str).unwrap_or_default();
-        assert!(setting("command").starts_with(&format!("{tool} ")), "{name}: {:?}", record.settings);
+        assert!(
+            setting("command").starts_with(&format!("{tool} ")),
+            "{name}: {:?}",
+            record.settings
+        );
         assert!(setting("measured by").contains(char::is_numeric), "{name}: {:?}", record.settings);
         assert!(setting("not proved").contains("does not say"), "{name}");
         assert_eq!(setting("server command").starts_with("iperf3 -s"), tool == "iperf3", "{name}");

@@ -98,12 +98,7 @@ impl Lab {
 
 /// Whether the processes of a tool were in their pods, and on their CPUs. `pods`: the client's, the
 /// server's.
-fn placed(
-    tool: &PeerTool,
-    pods: [&PodId; 2],
-    ends: &Ends<'_>,
-    outcome: &Outcome,
-) -> Vec<Proof> {
+fn placed(tool: &PeerTool, pods: [&PodId; 2], ends: &Ends<'_>, outcome: &Outcome) -> Vec<Proof> {
     let (mut proofs, mut on) = (Vec::new(), Vec::new());
     let mut is_held = true;
     for process in &outcome.seen {

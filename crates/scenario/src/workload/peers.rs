@@ -47,7 +47,12 @@ impl Peers {
                 }
                 Some((text, None)) => problems.unknown(node.at, &key, text, &known()),
                 Some((text, Some(tool))) if tools.iter().any(|(other, _)| *other == tool) => {
-                    problems.add(node.at, &key, format!("{} twice", quoted(text)), "each tool once");
+                    problems.add(
+                        node.at,
+                        &key,
+                        format!("{} twice", quoted(text)),
+                        "each tool once",
+                    );
                 }
                 Some((_, Some(tool))) => tools.push((tool, node.at)),
             }
@@ -74,7 +79,8 @@ impl Peers {
                 match tool.kind(&point.job, &point.server) {
                     Ok(kind) => out.push(beside(point, tool.name, kind, says_time)),
                     Err(why) => {
-                        let fits = |other: &&PeerWord| other.kind(&point.job, &point.server).is_ok();
+                        let fits =
+                            |other: &&PeerWord| other.kind(&point.job, &point.server).is_ok();
                         let fit: Vec<_> = vocabulary.peers.iter().filter(fits).collect();
                         let names: Vec<&str> = fit.iter().map(|tool| tool.name).collect();
                         let other = match names.is_empty() {

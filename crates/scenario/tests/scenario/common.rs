@@ -2,8 +2,8 @@
 
 use hopbench_model::{Job, Plan, Transport, Unit};
 use hopbench_scenario::{
-    Network, Overrides, PeerWord, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary,
-    read,
+    Network, Overrides, PeerWord, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies,
+    Vocabulary, read,
 };
 
 fn network(name: &str, pod: bool) -> Network {

@@ -27,8 +27,14 @@ fn every_point_has_another_one_for_each_tool() {
         assert_eq!((our.peer.as_ref(), their.peer.as_ref()), (None, Some(&peer)));
         assert_eq!(their.workload, "w (iperf3)");
         assert_eq!((&their.point, &their.server), (&our.point, &our.server));
-        assert_eq!((their.job.connections, &their.job.params), (our.job.connections, &our.job.params));
-        assert_eq!((their.job.workload.as_str(), their.job.kind()), ("peer-stream", our.job.kind()));
+        assert_eq!(
+            (their.job.connections, &their.job.params),
+            (our.job.connections, &our.job.params)
+        );
+        assert_eq!(
+            (their.job.workload.as_str(), their.job.kind()),
+            ("peer-stream", our.job.kind())
+        );
         // Some tools have whole seconds only, and none is told a warm-up.
         let timing = their.job.timing;
         assert_eq!((timing.warmup_ns, timing.window_ns), (0, 3 * SECOND));

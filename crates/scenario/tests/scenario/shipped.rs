@@ -9,8 +9,8 @@ use std::path::Path;
 use self::promised::promised;
 use crate::common::{plan, vocabularies};
 use hopbench_model::{
-    CpuOf, EngineKind, IpFamily, MeshMode, Plan, RateRange, SECOND, Schedule, SearchGoal, TestbedSpec, Variant,
-    Via,
+    CpuOf, EngineKind, IpFamily, MeshMode, Plan, RateRange, SECOND, Schedule, SearchGoal,
+    TestbedSpec, Variant, Via,
 };
 use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
 

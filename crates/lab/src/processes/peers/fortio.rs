@@ -28,9 +28,7 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     Ok(Commands {
         kind,
         server: task.http_server(),
-        client: format!(
-            "load -loglevel Error {rate} -c {connections} -t {seconds}s -json - {url}"
-        ),
+        client: format!("load -loglevel Error {rate} -c {connections} -t {seconds}s -json - {url}"),
         input: "",
         has_more_ports: false,
     })

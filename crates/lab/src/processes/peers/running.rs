@@ -117,12 +117,7 @@ pub(crate) fn find(tool: &PeerTool) -> io::Result<PathBuf> {
 }
 
 /// Starts a server; it listens when this returns.
-fn serve(
-    tool: &PeerTool,
-    program: &Path,
-    words: &str,
-    ends: &Ends<'_>,
-) -> io::Result<Supervised> {
+fn serve(tool: &PeerTool, program: &Path, words: &str, ends: &Ends<'_>) -> io::Result<Supervised> {
     let mut command = ends.server.stack.namespace.command(program)?;
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let (process, stderr) = start(command, words, ends.server.cpus)?;

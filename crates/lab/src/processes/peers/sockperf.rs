@@ -32,9 +32,7 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     Ok(Commands {
         kind: "peer-rr",
         server: Server::Tool(format!("server --tcp -i 0.0.0.0 -p {}", task.port)),
-        client: format!(
-            "ping-pong --full-rtt --tcp -i {address} -p {port} -m {size} -t {seconds}"
-        ),
+        client: format!("ping-pong --full-rtt --tcp -i {address} -p {port} -m {size} -t {seconds}"),
         input: "",
         has_more_ports: false,
     })
@@ -62,7 +60,8 @@ mod tests {
         ];
         assert_eq!(lines(&TOOL, &job("64B", 1, Schedule::Closed)), expected);
         let why = |size, connections, schedule| of(&TOOL, &job(size, connections, schedule));
-        let says = |why: Result<Commands, String>, text: &str| assert_eq!(why, Err(text.to_owned()));
+        let says =
+            |why: Result<Commands, String>, text: &str| assert_eq!(why, Err(text.to_owned()));
         says(why("1B", 1, Schedule::Closed), "it sends at least 14 bytes, not 1");
         says(why("64B", 8, Schedule::Closed), "it has one connection, not 8");
         says(why("64B", 1, Schedule::Rate(5.0)), "it is not told a rate");

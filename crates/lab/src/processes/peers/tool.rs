@@ -113,8 +113,17 @@ impl PeerTool {
 
 /// The parameters of workloads that no tool here is told.
 const NEVER: &[&str] = &[
-    "tls", "congestion", "send_buffer", "receive_buffer", "headers", "body", "body_hex",
-    "body_size", "no_keep_alive", "http2", "count",
+    "tls",
+    "congestion",
+    "send_buffer",
+    "receive_buffer",
+    "headers",
+    "body",
+    "body_hex",
+    "body_size",
+    "no_keep_alive",
+    "http2",
+    "count",
 ];
 
 impl Task<'_> {
@@ -256,10 +265,8 @@ pub(super) mod tests {
 
     #[test]
     fn what_a_tool_cannot_be_told_is_refused() {
-        let job = |params| Job {
-            kind: Some(WorkloadKind::of("stream")),
-            ..fixture::job("", params)
-        };
+        let job =
+            |params| Job { kind: Some(WorkloadKind::of("stream")), ..fixture::job("", params) };
         let why = |params| {
             let job = job(params);
             let target = "10.0.0.2:1".parse().unwrap();
