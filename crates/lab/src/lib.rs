@@ -30,7 +30,7 @@ extern crate self as hopbench_lab;
 pub use lab::Lab;
 pub use network::stack::Stack;
 pub use network::{namespace, netlink};
-pub use processes::peers::{PEERS, PeerTool, Task, peer};
+pub use processes::peers::{PEERS, PeerTool, peer};
 pub use processes::runtimes::{Bundle, RUNTIMES, Runtime, runtime};
 pub use processes::sandbox;
 pub use processes::servers::{SERVERS, ServerProgram, server};

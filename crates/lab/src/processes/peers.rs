@@ -13,8 +13,8 @@ mod tool;
 mod wrk;
 
 pub(crate) use running::{Ends, Outcome, Seat, run};
-pub(crate) use tool::{Commands, Server};
-pub use tool::{PeerTool, Task};
+pub use tool::PeerTool;
+pub(crate) use tool::{Server, Task};
 
 /// Every tool. To add one: a file here, its `mod` line, and a line there.
 pub const PEERS: &[&PeerTool] = &[

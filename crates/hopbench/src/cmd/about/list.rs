@@ -23,8 +23,8 @@ type Rows = Vec<(String, String)>;
 /// Of what there are lists, in the order in which they are printed.
 #[rustfmt::skip]
 const KINDS: &[&str] = &[
-    "workloads", "scenarios", "testbeds", "networks", "runtimes", "servers", "peers", "vias", "engines",
-    "mesh", "providers", "variants", "meters", "formats", "reports",
+    "workloads", "scenarios", "testbeds", "networks", "runtimes", "servers", "peers", "vias",
+    "engines", "mesh", "providers", "variants", "meters", "formats", "reports",
 ];
 
 impl Subcommand for List {

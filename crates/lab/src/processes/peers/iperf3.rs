@@ -25,7 +25,7 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     );
     let is_udp = task.is(Transport::Udp, Pattern::OneWay, Unit::Packets);
     if is_udp {
-        task.without(&["offered"])?;
+        task.without(&[])?;
         if job.params["gso"].as_u64().unwrap_or(1) > 1 {
             return Err("it cannot be told `gso`".to_owned());
         }

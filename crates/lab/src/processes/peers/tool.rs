@@ -35,17 +35,17 @@ pub struct PeerTool {
 
 /// The task of a tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
+pub(crate) struct Task<'a> {
     /// The job of the workload that it stands beside.
-    pub job: &'a Job,
+    pub(crate) job: &'a Job,
     /// Path and query that HTTP requests.
-    pub request: &'a str,
+    pub(crate) request: &'a str,
     /// Whether a server program of the lab answers HTTP.
-    pub has_program: bool,
+    pub(crate) has_program: bool,
     /// The destination of the client.
-    pub target: SocketAddr,
+    pub(crate) target: SocketAddr,
     /// The port on which the tool's server listens.
-    pub port: u16,
+    pub(crate) port: u16,
 }
 
 /// The command lines of a task, without the names of the programs. No word has a blank.
@@ -167,8 +167,8 @@ impl Task<'_> {
         Server::Ours(format!("serve --http --insecure --bind {any} --port {}", self.port))
     }
 
-    /// Refuses a job that says more than a tool can be told: one of these parameters beside those of
-    /// which no tool knows.
+    /// Refuses a job that says more than a tool can be told: one of these parameters, or one that
+    /// no tool is told.
     pub(super) fn without(&self, more: &[&str]) -> Result<(), String> {
         let params = &self.job.params;
         let is_said = |name: &&&str| match &params[**name] {

@@ -7,7 +7,7 @@ pub(super) const TOOL: PeerTool = PeerTool {
     measures: "HTTP/1.1 without a rate",
     remedy: "install it (`apt-get install wrk`)",
     version: "--version",
-    differs: "wrk has no warm-up, so its first requests count, and connecting is a part of its time",
+    differs: "wrk has no warm-up, so its first requests count",
     commands,
 };
 

@@ -1,7 +1,7 @@
 //! The trial that a tool of others makes in place of hopbench: what it states, and the testbed's
 //! evidence.
 
-use hopbench_model::{BY_PEER, Fault, Peer, Record, SECOND};
+use hopbench_model::{BY_PEER, Fault, Peer, Record, SECOND, Transport};
 use hopbench_testbed::{PeerSaid, Testbed};
 use hopbench_wire::Hello;
 use serde_json::Value;
@@ -40,9 +40,14 @@ impl CellTrial<'_> {
         environment.commit.clone_from(&ours.commit);
         environment.client.extend(ours.machine.clone());
         environment.client.insert("tool".to_owned(), said.version.clone());
+        // ICMP has no ports.
+        let address = match self.point.job.transport() {
+            Transport::Icmp => route.target.ip().to_string(),
+            _ => route.target.to_string(),
+        };
         let settings = [
             ("hops", route.hops.join(", ")),
-            ("address", route.target.to_string()),
+            ("address", address),
             ("measured by", said.version),
             ("command", said.client),
             ("server command", said.server.unwrap_or_default()),
