@@ -74,6 +74,20 @@ fn a_tool_is_compared_with_ours_round_by_round() {
     }
 }
 
+/// Cells that rest would have fewer rounds in common with what they are compared with.
+#[test]
+fn neither_rests() {
+    let settled = |made: &Made| {
+        let settled = super::campaign(made).settled();
+        let name = |(_, point): (usize, usize)| made.run.plan.points[point].workload.clone();
+        settled.into_iter().map(name).collect::<Vec<_>>()
+    };
+    let alone = settled(&fixture::quickstart(12));
+    assert!(alone.iter().any(|name| name == "throughput"), "{alone:?}");
+    let both = settled(&beside(0.9, 12));
+    assert!(!both.is_empty() && !both.iter().any(|name| name.starts_with("throughput")));
+}
+
 #[test]
 fn what_a_tool_does_not_state_has_no_column() {
     let summary = summary(&beside(0.9, 3));
