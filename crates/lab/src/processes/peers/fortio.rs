@@ -2,7 +2,7 @@
 
 use hopbench_model::Schedule;
 
-use super::tool::{Commands, PeerTool, Task, other};
+use super::tool::{Commands, PeerTool, Task};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "fortio",
@@ -15,23 +15,15 @@ pub(super) const TOOL: PeerTool = PeerTool {
 };
 
 fn commands(task: &Task<'_>) -> Result<Commands, String> {
-    if !task.is_http() {
-        return other(&TOOL);
-    }
-    task.without(&[])?;
+    task.requests(&TOOL)?;
     let (kind, rate) = match task.job.schedule {
         Schedule::Closed => ("peer-http", "-qps 0".to_owned()),
         Schedule::Rate(per_s) => ("peer-http-paced", format!("-qps {per_s} -uniform")),
         Schedule::Poisson(_) => return Err("it spaces its requests evenly".to_owned()),
     };
-    let (connections, seconds, url) = (task.job.connections, task.seconds(), task.url());
-    Ok(Commands {
-        kind,
-        server: task.http_server(),
-        client: format!("load -loglevel Error {rate} -c {connections} -t {seconds}s -json - {url}"),
-        input: "",
-        has_more_ports: false,
-    })
+    let client =
+        format!("load -loglevel Error {rate} -c {{connections}} -t {{seconds}}s -json - {{url}}");
+    Ok(task.http_commands(kind, &client))
 }
 
 #[cfg(test)]

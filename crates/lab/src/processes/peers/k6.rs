@@ -1,6 +1,6 @@
 //! k6: HTTP/1.1 requests of virtual users, each on a connection of its own.
 
-use super::tool::{Commands, PeerTool, Task, other};
+use super::tool::{Commands, PeerTool, Task};
 
 /// The script that k6 reads from its standard input. It prints what the crate `import` reads.
 const SCRIPT: &str = "import http from 'k6/http';
@@ -24,20 +24,7 @@ pub(super) const TOOL: PeerTool = PeerTool {
 };
 
 fn commands(task: &Task<'_>) -> Result<Commands, String> {
-    if !task.is_http() {
-        return other(&TOOL);
-    }
-    task.without(&[])?;
-    task.closed()?;
-    let (connections, seconds, url) = (task.job.connections, task.seconds(), task.url());
-    Ok(Commands {
-        kind: "peer-http",
-        server: task.http_server(),
-        client: format!(
-            "run --quiet --no-usage-report --log-output none -e CONNECTIONS={connections} \
-             -e DURATION={seconds}s -e URL={url} -"
-        ),
-        input: SCRIPT,
-        has_more_ports: false,
-    })
+    let client = "run --quiet --no-usage-report --log-output none -e CONNECTIONS={connections} \
+                  -e DURATION={seconds}s -e URL={url} -";
+    Ok(Commands { input: SCRIPT, ..task.http(&TOOL, client)? })
 }

@@ -1,6 +1,6 @@
 //! oha: HTTP/1.1 requests as fast as they are answered.
 
-use super::tool::{Commands, PeerTool, Task, other};
+use super::tool::{Commands, PeerTool, Task};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "oha",
@@ -12,17 +12,6 @@ pub(super) const TOOL: PeerTool = PeerTool {
 };
 
 fn commands(task: &Task<'_>) -> Result<Commands, String> {
-    if !task.is_http() {
-        return other(&TOOL);
-    }
-    task.without(&[])?;
-    task.closed()?;
-    let (connections, seconds, url) = (task.job.connections, task.seconds(), task.url());
-    Ok(Commands {
-        kind: "peer-http",
-        server: task.http_server(),
-        client: format!("--no-tui --output-format json -c {connections} -z {seconds}s -w {url}"),
-        input: "",
-        has_more_ports: false,
-    })
+    let client = "--no-tui --output-format json -c {connections} -z {seconds}s -w {url}";
+    task.http(&TOOL, client)
 }

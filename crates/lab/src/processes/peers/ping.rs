@@ -21,19 +21,15 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
         return other(&TOOL);
     }
     task.without(&[])?;
-    let (seconds, size) = (task.seconds(), task.size());
     let per_s = task.job.schedule.per_s().unwrap_or(1.0);
-    let count = (per_s * seconds as f64).round().clamp(1.0, MOST_ECHOES);
+    let count = (per_s * task.seconds() as f64).round().clamp(1.0, MOST_ECHOES);
     // It waits this long for the last answers.
     let wait = (task.job.timing.timeout_ns / SECOND).clamp(1, 10);
+    let when = format!("-c {count} -i {} -W {wait}", 1.0 / per_s);
     Ok(Commands {
         kind: "peer-ping",
         server: Server::There,
-        client: format!(
-            "-n -c {count} -i {} -s {size} -W {wait} {}",
-            1.0 / per_s,
-            task.target.ip()
-        ),
+        client: format!("-n {when}{}", task.line(" -s {size} {address}")),
         input: "",
         has_more_ports: false,
     })
@@ -56,8 +52,8 @@ mod tests {
             ..fixture::job("", json!({"size": "56B", "every": "10ms"}))
         };
         let client = |per_s, seconds| lines(&TOOL, &job(per_s, seconds))[1].clone();
-        assert_eq!(client(100.0, 2), "-n -c 200 -i 0.01 -s 56 -W 1 10.0.0.2");
-        assert_eq!(client(1000.0, 60), "-n -c 20000 -i 0.001 -s 56 -W 1 10.0.0.2");
-        assert_eq!(client(0.1, 1), "-n -c 1 -i 10 -s 56 -W 1 10.0.0.2");
+        assert_eq!(client(100.0, 2), "-n -c 200 -i 0.01 -W 1 -s 56 10.0.0.2");
+        assert_eq!(client(1000.0, 60), "-n -c 20000 -i 0.001 -W 1 -s 56 10.0.0.2");
+        assert_eq!(client(0.1, 1), "-n -c 1 -i 10 -W 1 -s 56 10.0.0.2");
     }
 }

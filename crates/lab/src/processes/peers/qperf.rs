@@ -29,11 +29,15 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     task.closed()?;
     task.one_connection()?;
     task.ipv4()?;
-    let (size, seconds) = (task.size(), task.seconds());
-    let port = format!("-lp {}", task.port);
-    let client = format!("{} {port} -t {seconds} -m {size} -e 5 -vs -vu {test}", task.target.ip());
-    // Beside its own port it takes a free one for the data.
-    Ok(Commands { kind, server: Server::Tool(port), client, input: "", has_more_ports: true })
+    let client = task.line("{address} -lp {port} -t {seconds} -m {size} -e 5 -vs -vu ") + test;
+    Ok(Commands {
+        kind,
+        server: Server::Tool(task.line("-lp {listen}")),
+        client,
+        input: "",
+        // Beside its own port it takes a free one for the data.
+        has_more_ports: true,
+    })
 }
 
 #[cfg(test)]

@@ -24,15 +24,15 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     task.closed()?;
     task.one_connection()?;
     task.ipv4()?;
-    let (size, seconds) = (task.size(), task.seconds());
+    let size = task.size();
     if size < LEAST_BYTES {
         return Err(format!("it sends at least {LEAST_BYTES} bytes, not {size}"));
     }
-    let (address, port) = (task.target.ip(), task.target.port());
     Ok(Commands {
         kind: "peer-rr",
-        server: Server::Tool(format!("server --tcp -i 0.0.0.0 -p {}", task.port)),
-        client: format!("ping-pong --full-rtt --tcp -i {address} -p {port} -m {size} -t {seconds}"),
+        server: Server::Tool(task.line("server --tcp -i {any} -p {listen}")),
+        client: task
+            .line("ping-pong --full-rtt --tcp -i {address} -p {port} -m {size} -t {seconds}"),
         input: "",
         has_more_ports: false,
     })

@@ -133,11 +133,6 @@ impl Task<'_> {
         (self.job.transport(), kind.pattern, kind.unit) == (transport, pattern, unit)
     }
 
-    /// Whether it makes HTTP requests.
-    pub(super) fn is_http(&self) -> bool {
-        self.is(Transport::Http, Pattern::Exchanges, Unit::Requests)
-    }
-
     /// Whole seconds of the trial, at least 1.
     pub(super) fn seconds(&self) -> u64 {
         self.job.timing.window_ns.div_ceil(SECOND).max(1)
@@ -148,23 +143,48 @@ impl Task<'_> {
         self.job.size().map_or(1, |size| size.0)
     }
 
-    /// `-4` or `-6`, as the target is.
-    pub(super) fn family(&self) -> &'static str {
-        if self.target.is_ipv6() { "-6" } else { "-4" }
+    /// A command line with the values of the task in place of their names in braces: `{address}` and
+    /// `{port}` of the target, `{listen}` of the server, `{any}` to bind to, `{family}` (`-4`, `-6`), `{seconds}`,
+    /// `{connections}`, `{threads}`, `{size}`, `{url}`.
+    pub(super) fn line(&self, words: &str) -> String {
+        let job = self.job;
+        let (target, request) = (self.target, self.request);
+        let values = [
+            ("{address}", target.ip().to_string()),
+            ("{port}", target.port().to_string()),
+            ("{listen}", self.port.to_string()),
+            ("{family}", if target.is_ipv6() { "-6" } else { "-4" }.to_owned()),
+            ("{any}", if target.is_ipv6() { "::" } else { "0.0.0.0" }.to_owned()),
+            ("{seconds}", self.seconds().to_string()),
+            ("{connections}", job.connections.to_string()),
+            ("{threads}", job.threads.min(job.connections).to_string()),
+            ("{size}", self.size().to_string()),
+            // It comes last: a path may have braces of its own.
+            ("{url}", format!("http://{target}{request}")),
+        ];
+        values.iter().fold(words.to_owned(), |line, (name, value)| line.replace(name, value))
     }
 
-    /// The URL of HTTP requests.
-    pub(super) fn url(&self) -> String {
-        format!("http://{}{}", self.target, self.request)
+    /// The command lines for HTTP/1.1 without a rate.
+    pub(super) fn http(&self, tool: &PeerTool, client: &str) -> Result<Commands, String> {
+        self.requests(tool)?;
+        self.closed()?;
+        Ok(self.http_commands("peer-http", client))
     }
 
-    /// The server of HTTP requests.
-    pub(super) fn http_server(&self) -> Server {
-        if self.has_program {
-            return Server::There;
+    /// Refuses all but plain HTTP/1.1.
+    pub(super) fn requests(&self, tool: &PeerTool) -> Result<(), String> {
+        if !self.is(Transport::Http, Pattern::Exchanges, Unit::Requests) {
+            return other(tool);
         }
-        let any = if self.target.is_ipv6() { "::" } else { "0.0.0.0" };
-        Server::Ours(format!("serve --http --insecure --bind {any} --port {}", self.port))
+        self.without(&[])
+    }
+
+    /// The command lines for HTTP, which a server program answers or else hopbench.
+    pub(super) fn http_commands(&self, kind: &'static str, client: &str) -> Commands {
+        let ours = "serve --http --insecure --bind {any} --port {listen}";
+        let server = if self.has_program { Server::There } else { Server::Ours(self.line(ours)) };
+        Commands { kind, server, client: self.line(client), input: "", has_more_ports: false }
     }
 
     /// Refuses a job that says more than a tool can be told: one of these parameters, or one that

@@ -1,6 +1,6 @@
 //! wrk: HTTP requests as fast as they are answered.
 
-use super::tool::{Commands, PeerTool, Task, other};
+use super::tool::{Commands, PeerTool, Task};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "wrk",
@@ -12,21 +12,7 @@ pub(super) const TOOL: PeerTool = PeerTool {
 };
 
 fn commands(task: &Task<'_>) -> Result<Commands, String> {
-    if !task.is_http() {
-        return other(&TOOL);
-    }
-    task.without(&[])?;
-    task.closed()?;
-    let (connections, url) = (task.job.connections, task.url());
-    let threads = task.job.threads.min(connections);
-    let seconds = task.seconds();
-    Ok(Commands {
-        kind: "peer-http",
-        server: task.http_server(),
-        client: format!("-t{threads} -c{connections} -d{seconds}s --latency {url}"),
-        input: "",
-        has_more_ports: false,
-    })
+    task.http(&TOOL, "-t{threads} -c{connections} -d{seconds}s --latency {url}")
 }
 
 #[cfg(test)]
