@@ -144,8 +144,8 @@ impl Task<'_> {
     }
 
     /// A command line with the values of the task in place of their names in braces: `{address}` and
-    /// `{port}` of the target, `{listen}` of the server, `{any}` to bind to, `{family}` (`-4`, `-6`), `{seconds}`,
-    /// `{connections}`, `{threads}`, `{size}`, `{url}`.
+    /// `{port}` of the target, `{any}` and `{listen}` of the server, `{family}` (`-4` or `-6`),
+    /// `{seconds}`, `{connections}`, `{threads}`, `{size}`, `{url}`.
     pub(super) fn line(&self, words: &str) -> String {
         let job = self.job;
         let (target, request) = (self.target, self.request);
