@@ -2,15 +2,16 @@
 # Installs programs that hopbench or its tests use, where it can. Usage:
 #   install-test-tools.sh              all that the tests use: namespaces and shaping (iproute2, nftables), a real web
 #                                      server (nginx), a browser that opens reports (chromium) with a font,
-#                                      a registry of images (docker-registry), and Envoy, which goes
-#                                      into the user's cache
+#                                      a registry of images (docker-registry), tools to compare with
+#                                      (iperf3, iputils-ping), and Envoy, which goes into the user's
+#                                      cache
 #   install-test-tools.sh PROGRAM ...  only these
 # Does nothing where all of it is there. What could not be had is said, a line each: `hopbench:
 # without PROGRAM: WHY`; the rest is installed all the same.
 set -euo pipefail
 
 declare -A package=([ip]=iproute2 [tc]=iproute2 [nft]=nftables [nginx]=nginx-light [unshare]=util-linux
-  [chromium]=chromium [docker-registry]=docker-registry)
+  [chromium]=chromium [docker-registry]=docker-registry [iperf3]=iperf3 [ping]=iputils-ping)
 status=0
 without() {
   echo "hopbench: without $1: $2" >&2

@@ -49,8 +49,8 @@ pub use summary::{
     Added, Better, CONNECTING_ENDS, CellSummary, ComponentSummary, CurvePoint, CurveSummary,
     DistributionSummary, EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary,
     Finding, FoundFigure, Limit, LineSummary, LoadComparison, MeteredNodeSummary, NodeSummary,
-    Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
-    SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary,
-    SubjectSummary, Summary, TraceStep, UNDECIDED_MARK, Undecided, Verdict, WarningSummary,
-    WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
+    Outcome, PathSummary, PeerComparison, PeerSummary, PooledSummary, ProofSummary, ProxyShare,
+    RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary,
+    Spread, StopSummary, SubjectSummary, Summary, TraceStep, UNDECIDED_MARK, Undecided, Verdict,
+    WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
 };

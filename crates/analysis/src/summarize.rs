@@ -4,6 +4,8 @@ mod bounds;
 mod drift;
 mod facts;
 mod headline;
+mod open;
+mod peers;
 mod settled;
 mod sides;
 
@@ -14,7 +16,7 @@ use serde_json::Value;
 
 use crate::cells::against::{OpenEstimate, asked};
 use crate::cells::{Cell, Distribution, components, nodes};
-use crate::figures::{Better, Figure};
+use crate::figures::Figure;
 use crate::mesh;
 use crate::run_data::{RunData, Workload};
 use crate::search;
@@ -24,8 +26,8 @@ use crate::summary::{
     SUMMARY_SCHEMA, SkippedSummary, StopSummary, Summary, WorkloadSummary,
 };
 use crate::text::seconds_between;
-use crate::verdict::Questions;
 pub use bounds::unknown as unknown_bound;
+use open::{Open, Place};
 use sides::Sides;
 
 /// The name of the testbed that the trials of other tools do not have.
@@ -99,21 +101,31 @@ fn summary(data: &RunData) -> Summary {
 /// The workloads with all comparisons judged together, and how many those are.
 fn judged(data: &RunData) -> (Vec<WorkloadSummary>, u64) {
     let measured = data.workloads.iter().filter(|workload| !workload.points.is_empty());
+    let measured: Vec<&Workload> = measured.collect();
     let mut open = Open::default();
     let mut out: Vec<WorkloadSummary> = Vec::new();
-    for kept in measured {
+    for kept in &measured {
         open.workload = out.len();
         out.push(workload(data, kept, &mut open));
     }
+    peers::ask(data, &measured, &mut out, &mut open);
     let spent_s = spent_s(&data.run);
     let mut judged = 0;
     for (place, answer) in open.questions.answers() {
         judged += u64::from(answer.q.is_some());
-        let cell = &mut out[place.workload].cells[place.cell];
-        if let Some(ratio) = cell.figures[place.figure].ratio.as_mut() {
+        let (better, ratio) = match place {
+            Place::Figure { workload, cell, figure, better } => {
+                (better, out[workload].cells[cell].figures[figure].ratio.as_mut())
+            }
+            Place::Peer { workload, comparison, better } => {
+                let peer = out[workload].peer.as_mut();
+                (better, peer.map(|peer| &mut peer.comparisons[comparison].ratio))
+            }
+        };
+        if let Some(ratio) = ratio {
             // A cell that rested, and a batch of rounds, take longer for one value.
             let round_s = spent_s.map(|spent| spent / answer.rounds.max(1) as f64);
-            ratio.judged(place.better, &answer, round_s);
+            ratio.judged(better, &answer, round_s);
         }
     }
     for workload in &mut out {
@@ -133,22 +145,6 @@ fn spent_s(run: &RunFile) -> Option<f64> {
     let seconds = seconds_between(&run.started_at, run.ended_at.as_deref()?)?;
     // Under a stop rule cells have different numbers of rounds.
     (run.session <= 1 && run.plan.stop.is_none()).then_some(seconds as f64)
-}
-
-/// Comparisons that wait for all others.
-#[derive(Default)]
-struct Open {
-    /// Index of the workload that is being summarised.
-    workload: usize,
-    questions: Questions<Place>,
-}
-
-/// A figure of a summary, by indices.
-struct Place {
-    workload: usize,
-    cell: usize,
-    figure: usize,
-    better: Better,
 }
 
 /// Cells that cannot be measured here; one line a path and reason, as a path that cannot be built
@@ -223,7 +219,7 @@ fn workload(data: &RunData, workload: &Workload, open: &mut Open) -> WorkloadSum
                     continue;
                 };
                 if let Some((better, question)) = question {
-                    let place = Place {
+                    let place = Place::Figure {
                         workload: open.workload,
                         cell: cells.len(),
                         figure: figures.len(),
@@ -256,6 +252,7 @@ fn workload(data: &RunData, workload: &Workload, open: &mut Open) -> WorkloadSum
         reference: String::new(),
         findings: Vec::new(),
         rate_unit: None,
+        peer: None,
         distributions: distributions(data, workload),
         cells,
     }

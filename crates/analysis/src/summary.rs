@@ -5,6 +5,7 @@ mod cell;
 mod curve;
 mod load;
 mod path;
+mod peer;
 mod run;
 mod search;
 mod spread;
@@ -25,6 +26,7 @@ pub use self::load::{
     undecided_text,
 };
 pub use self::path::{PathSummary, ProofSummary};
+pub use self::peer::{PeerComparison, PeerSummary};
 pub use self::run::{FailureSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary};
 pub use self::search::{SearchSummary, SearchedPath, TraceStep};
 pub use self::spread::Spread;

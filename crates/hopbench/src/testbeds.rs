@@ -5,9 +5,9 @@ use std::fs::File;
 use hopbench_agent::hello;
 use hopbench_hosts::Hosts;
 use hopbench_kube::Cluster;
-use hopbench_lab::{KINDS, Lab, RUNTIMES, Reach, SERVERS};
-use hopbench_model::TestbedSpec;
-use hopbench_scenario::{Network, Server, Vocabularies, Vocabulary};
+use hopbench_lab::{KINDS, Lab, PEERS, PeerTool, RUNTIMES, Reach, SERVERS, peer};
+use hopbench_model::{Job, TestbedSpec};
+use hopbench_scenario::{Network, PeerWord, Server, Vocabularies, Vocabulary};
 use hopbench_testbed::Testbed;
 
 /// Every testbed by its name, with a line about each; the usual one first.
@@ -50,7 +50,18 @@ fn lab() -> Vocabulary {
         any_runtime: false,
         sidecars_in_runtimes: false,
         servers: SERVERS.iter().map(of_lab).collect(),
+        peers: PEERS.iter().map(|tool| word(tool)).collect(),
     }
+}
+
+fn word(tool: &PeerTool) -> PeerWord {
+    PeerWord { name: tool.name, summary: tool.measures, kind_of: kind_of_peer }
+}
+
+/// The kind of what a tool measures for a job, or why it cannot.
+fn kind_of_peer(name: &'static str, job: &Job, is_agent: bool) -> Result<&'static str, String> {
+    let tool = peer(name).ok_or("it is not known")?;
+    tool.kind_of(job, is_agent)
 }
 
 /// What is the lab's only is a word here, too, so that its scenarios can be read. What such a kind
@@ -83,6 +94,7 @@ fn kubernetes() -> Vocabulary {
         any_runtime: true,
         sidecars_in_runtimes: true,
         servers: lab.servers.into_iter().map(unmapped).collect(),
+        peers: Vec::new(),
     }
 }
 
@@ -97,6 +109,7 @@ fn hosts() -> Vocabulary {
         any_runtime: false,
         sidecars_in_runtimes: false,
         servers: Vec::new(),
+        peers: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! ```
 //!
 //! - [`import`]: files to a plan and its records, or to all that is wrong with them;
+//! - [`stated`]: what a tool printed of one test, for runs that start tools themselves;
 //! - [`tools`]: the names of the tools whose files are read.
 //!
 //! A record has what its file states, and nothing else. It has no proof, and the kind of its
@@ -20,4 +21,4 @@ mod reading;
 mod stated;
 
 pub use formats::tools;
-pub use output::{Given, Imported, import};
+pub use output::{Given, Imported, import, stated};

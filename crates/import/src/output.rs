@@ -109,6 +109,7 @@ fn arranged(trials: &[Trial<'_>], baseline: Option<&str>) -> Result<Imported, Ve
                     response_bytes: None,
                 },
                 search: None,
+                peer: None,
             });
             points.len() - 1
         });
@@ -260,21 +261,36 @@ fn stated_job(stated: &Stated) -> Value {
 
 fn record(trial: &Trial<'_>, point: BTreeMap<String, Value>, round: u32) -> Record {
     let Trial { given, tool, workload, stated } = trial;
-    let started_at = stated.started_s.and_then(moment::utc).unwrap_or_default();
-    let mut settings = stated.settings.clone();
-    settings.insert("imported from".to_owned(), format!("{} of {tool}", given.file));
-    if started_at.is_empty() {
-        settings.insert("started".to_owned(), "not stated: the time of the import".to_owned());
+    let mut record = bare(stated);
+    record.settings.insert("imported from".to_owned(), format!("{} of {tool}", given.file));
+    if record.started_at.is_empty() {
+        let when = "not stated: the time of the import".to_owned();
+        record.settings.insert("started".to_owned(), when);
     }
+    Record { path: given.path.clone(), workload: workload.clone(), point, round, ..record }
+}
+
+/// What a tool printed of one test, as a record of no run: its figures and settings, and nothing
+/// else. The kind of its job begins with `imported-`.
+///
+/// # Errors
+/// What is wrong with the output, with its line.
+pub fn stated(tool: &str, output: &str) -> Result<Record, Problem> {
+    let name = format!("the output of {tool}");
+    formats::read(&name, output, Some(tool)).map(|(_, stated)| bare(&stated))
+}
+
+/// The record of what is stated, without the names of its cell.
+fn bare(stated: &Stated) -> Record {
     Record {
         schema: RECORD_SCHEMA.to_owned(),
         run_id: String::new(),
-        path: given.path.clone(),
-        workload: workload.clone(),
-        point,
-        round,
+        path: String::new(),
+        workload: String::new(),
+        point: BTreeMap::new(),
+        round: 1,
         session: 1,
-        started_at,
+        started_at: stated.started_s.and_then(moment::utc).unwrap_or_default(),
         window_s: stated.window_s,
         limited_by: String::new(),
         limited_because: String::new(),
@@ -288,7 +304,7 @@ fn record(trial: &Trial<'_>, point: BTreeMap<String, Value>, round: u32) -> Reco
         warnings: stated.warnings.clone(),
         statuses: stated.statuses.clone(),
         errors: stated.errors.clone(),
-        settings,
+        settings: stated.settings.clone(),
         job: stated_job(stated),
         environment: Environment { client: stated.client.clone(), ..Environment::default() },
         search: None,

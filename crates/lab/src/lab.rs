@@ -2,20 +2,22 @@
 //!
 //! - `built`: its network; `mesh`, `server_programs`: what runs in it beside the agents;
 //! - `needs`: what is missing for a plan; `named`: the programs and CPUs that it names;
+//! - `peers`, `peer_trial`: tools of others, and the trials that they make;
 //! - `target`: the address that clients connect to; `counters`: the readings for a proof;
-//! - `settings`, `commands`: what subjects change;
+//! - `subject`: what subjects change;
 //! - `facts`, `readback`: what a reader of the results has to know.
 
 mod built;
-mod commands;
 mod counters;
 mod facts;
 mod mesh;
 mod named;
 mod needs;
+mod peer_trial;
+mod peers;
 mod readback;
 mod server_programs;
-mod settings;
+mod subject;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,10 +28,10 @@ use std::path::PathBuf;
 use hopbench_control::conductor::Conductor;
 use hopbench_model::units::Span;
 use hopbench_model::{
-    Bounds, CpuSet, Fault, LabSpec, Path, Place, Plan, Point, Proof, SignedPermit, Via,
+    Bounds, CpuSet, Fault, LabSpec, Path, Place, Plan, Point, Proof, Record, SignedPermit, Via,
 };
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
-use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, Route, Seen, Testbed};
+use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, PeerSaid, Route, Seen, Testbed};
 
 use crate::network::namespace::Namespace;
 use crate::network::{receive_steering, refused};
@@ -43,11 +45,10 @@ use crate::topology::node::Node;
 use crate::topology::packet_path::{Hop, PacketPath};
 use crate::topology::{addresses, cpu_shares};
 use built::{Built, families};
-use commands::Commands;
 use mesh::Mesh;
 use named::Named;
 use server_programs::Programs;
-use settings::Envoys;
+use subject::{Commands, Envoys};
 use target::target;
 
 /// A lab of network namespaces. The process must be in namespaces of its own (see
@@ -300,7 +301,7 @@ impl Testbed for Lab {
             let cpus = if programs_in(pod) { of_node() } else { self.agent_cpus(pod) };
             Some((pod.agent(), cpus?))
         };
-        let target = target(built, &endpoints, &point.job, server)?;
+        let target = peers::target(built, &endpoints, point)?;
         let hops = hops(&endpoints, &packet_path.hops, bypassed);
         Ok(Route {
             path: path.name.clone(),
@@ -404,8 +405,28 @@ impl Testbed for Lab {
             ),
         };
         let mut proofs = proof::prove(&known, before, after, seen);
-        proofs.extend(settings::proof(built, endpoints, &self.envoys, &route.proxies));
+        proofs.extend(subject::proof(built, endpoints, &self.envoys, &route.proxies));
         proofs
+    }
+
+    fn run_peer(
+        &mut self,
+        route: &Route,
+        point: &Point,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<PeerSaid, Fault> {
+        self.peer_trial(route, point, is_over)
+    }
+
+    fn prove_peer(
+        &self,
+        route: &Route,
+        point: &Point,
+        before: &Counters,
+        after: &Counters,
+        record: &Record,
+    ) -> Vec<Proof> {
+        self.peer_proofs(route, point, before, after, record)
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
@@ -445,7 +466,7 @@ impl Testbed for Lab {
 /// route is asked for.
 fn targets(built: &Built, placement: &Placement, plan: &Plan) -> BTreeSet<SocketAddr> {
     let of_cell = |(path, point): (&Path, &Point)| {
-        target(built, placement.paths.get(&path.name)?, &point.job, &point.server).ok()
+        peers::target(built, placement.paths.get(&path.name)?, point).ok()
     };
     plan.cells.iter().filter_map(|cell| of_cell(plan.at(*cell))).collect()
 }

@@ -10,6 +10,7 @@ pub(crate) mod counter_names;
 mod facts;
 mod growth;
 mod links;
+mod peer;
 mod trial_traffic;
 
 use hopbench_model::Proof;
@@ -17,6 +18,7 @@ use hopbench_testbed::{Counters, Seen};
 
 pub(crate) use agents::peers;
 pub(crate) use facts::ProofFacts;
+pub(crate) use peer::prove_peer;
 
 use growth::Grown;
 use trial_traffic::TrialTraffic;

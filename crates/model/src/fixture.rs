@@ -74,7 +74,7 @@ pub fn server() -> ServerSpec {
 /// A point of the workload `name`, at which nothing varies.
 pub fn point(name: &str, job: Job) -> Point {
     let (workload, point) = (name.to_owned(), Default::default());
-    Point { workload, point, job, server: server(), search: None }
+    Point { workload, point, job, server: server(), search: None, peer: None }
 }
 
 /// A search for this, each trial made once, with at most 1 % of errors.

@@ -42,6 +42,7 @@ pub use plan::{
     Affinity, BYPASSES_PROXY, FLAGS_HEADER, Gateways, HttpVersion, IpFamily, MeshMode, NODE_PROXY,
     Path, Place, Variant, Via, nodes_text, proxy_role,
 };
+pub use plan::{BY_PEER, Peer};
 pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};

@@ -3,6 +3,7 @@
 mod cluster;
 mod mesh;
 mod path;
+mod peer;
 mod search;
 mod stop;
 mod subject;
@@ -24,6 +25,7 @@ pub use mesh::{
     BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, NODE_PROXY, Variant, proxy_role,
 };
 pub use path::{Affinity, Gateways, IpFamily, Path, Place, Via, nodes_text};
+pub use peer::{BY_PEER, Peer};
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
@@ -97,6 +99,10 @@ pub struct Point {
     /// The search that takes the place of the rounds; `job` is then what all its trials share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchSpec>,
+    /// The tool of others that measures it; absent: hopbench does. `job` then has a kind of its own,
+    /// whose name begins with [`BY_PEER`], and the parameters of the workload beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Peer>,
 }
 
 /// What answers at the other end of a path.

@@ -29,5 +29,5 @@ pub use resolve::{Overrides, Resolved, TestbedChoice, read, read_testbed};
 pub use schema::schema;
 pub use shipped::{SHIPPED, Shipped, shipped};
 pub use testbed::reach::ClusterOverrides;
-pub use vocabulary::{Network, Server, Vocabularies, Vocabulary};
+pub use vocabulary::{Network, PeerWord, Server, Vocabularies, Vocabulary};
 pub use workload::MOST_CELLS;

@@ -166,7 +166,7 @@ fn definitions(vocabularies: &Vocabularies) -> Value {
     let mut out = paths::definitions("", lab, NODE);
     out.extend(paths::definitions("cluster-", kubernetes, &testbed::domain()));
     out.extend(paths::definitions("hosts-", hosts, &testbed::domain()));
-    out.insert("workload".to_owned(), workload());
+    out.insert("workload".to_owned(), workload(lab));
     out.insert("search".to_owned(), search::search());
     out.insert("range".to_owned(), range());
     for workload in WORKLOADS {
@@ -175,7 +175,7 @@ fn definitions(vocabularies: &Vocabularies) -> Value {
     Value::Object(out)
 }
 
-fn workload() -> Value {
+fn workload(lab: &Vocabulary) -> Value {
     let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
     let mut properties: Map<String, Value> = WORKLOADS
         .iter()
@@ -194,6 +194,15 @@ fn workload() -> Value {
     properties.insert(
         "search".to_owned(),
         json!({"$ref": "#/$defs/search", "description": search::ABOUT}),
+    );
+    let tools: Vec<&str> = lab.peers.iter().map(|tool| tool.name).collect();
+    let tool = json!({"enum": tools});
+    properties.insert(
+        "peer".to_owned(),
+        json!({
+            "anyOf": [tool, {"type": "array", "minItems": 1, "items": tool}],
+            "description": "A tool of others that measures the same, in labs only",
+        }),
     );
     let one: Vec<Value> = names.iter().map(|name| json!({"required": [name]})).collect();
     json!({"anyOf": [

@@ -34,6 +34,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "max-throughput",
     "ip-families",
     "before-after",
+    "check-against-peers",
 ];
 
 /// The scenario of this name.

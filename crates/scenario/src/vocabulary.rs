@@ -1,6 +1,8 @@
 //! The words that belong to a testbed, given by whoever knows the testbeds.
 
-use hopbench_model::ServerSpec;
+use std::fmt;
+
+use hopbench_model::{Job, ServerSpec};
 
 /// The words of every testbed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub struct Vocabulary {
     pub sidecars_in_runtimes: bool,
     /// Server programs besides the agent.
     pub servers: Vec<Server>,
+    /// Tools of others that it can start beside a workload.
+    pub peers: Vec<PeerWord>,
 }
 
 /// A way to attach an endpoint to the network.
@@ -53,6 +57,39 @@ pub struct Server {
     pub request: String,
 }
 
+/// A tool of others that measures beside a workload.
+#[derive(Clone, Copy)]
+pub struct PeerWord {
+    /// Its name: `iperf3`.
+    pub name: &'static str,
+    /// What it measures, in a few words.
+    pub summary: &'static str,
+    /// The kind of what it measures for a job, or the reason why it cannot measure that; the second
+    /// argument says whether the agent is the server.
+    pub kind_of: fn(&'static str, &Job, bool) -> Result<&'static str, String>,
+}
+
+impl PartialEq for PeerWord {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for PeerWord {}
+
+impl fmt::Debug for PeerWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PeerWord {
+    /// The kind of what it measures for a job of this server, or why it cannot.
+    pub(crate) fn kind(&self, job: &Job, server: &ServerSpec) -> Result<&'static str, String> {
+        (self.kind_of)(self.name, job, server.is_agent())
+    }
+}
+
 impl Server {
     /// What stands for the size of the answer, in bytes.
     pub const BYTES: &str = "{bytes}";
@@ -67,6 +104,11 @@ impl Vocabulary {
     /// The kind of this name.
     pub fn network(&self, name: &str) -> Option<&Network> {
         self.networks.iter().find(|n| n.name == name)
+    }
+
+    /// The tool of this name.
+    pub(crate) fn peer(&self, name: &str) -> Option<PeerWord> {
+        self.peers.iter().copied().find(|tool| tool.name == name)
     }
 
     /// Every server, the agent first.

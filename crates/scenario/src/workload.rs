@@ -2,6 +2,7 @@
 
 pub(crate) mod flags;
 mod keys;
+mod peers;
 mod points;
 pub(crate) mod search;
 pub(crate) mod short_times;
@@ -15,6 +16,7 @@ use wildmatch::WildMatch;
 
 use self::flags::command;
 use self::keys::Reader;
+use self::peers::Peers;
 use self::points::Maker;
 use self::search::Search;
 use self::short_times::ShortTimes;
@@ -54,7 +56,7 @@ pub(crate) struct Shared<'a> {
 }
 
 /// The keys of a workload beside its kind.
-const BESIDE: [&str; 2] = ["paths", "search"];
+const BESIDE: [&str; 3] = ["paths", "search", "peer"];
 
 /// The points of a workload and the paths that they are measured on.
 pub(crate) struct Made {
@@ -72,13 +74,15 @@ struct Entry<'n> {
     /// The names of its paths.
     globs: Option<&'n Node>,
     search: Option<&'n Node>,
+    /// Tools of others beside it.
+    peer: Option<&'n Node>,
 }
 
 impl<'n> Entry<'n> {
     fn read(node: &'n Node, path: &str, names: &[&str], problems: &mut Problems) -> Option<Self> {
         // `latency: rr`
         if let Some(kind) = node.text() {
-            return Some(Self { kind, params: None, globs: None, search: None });
+            return Some(Self { kind, params: None, globs: None, search: None, peer: None });
         }
         let known = [names, &BESIDE].concat();
         let before = problems.count();
@@ -98,7 +102,8 @@ impl<'n> Entry<'n> {
             return None;
         };
         let (globs, search) = (fields.get("paths"), fields.get("search"));
-        Some(Self { kind: &kind.text, params: Some(*params), globs, search })
+        let (kind, params) = (&kind.text, Some(*params));
+        Some(Self { kind, params, globs, search, peer: fields.get("peer") })
     }
 }
 
@@ -107,12 +112,17 @@ impl Shared<'_> {
     pub(crate) fn read(&mut self, key: &Key, node: &Node, problems: &mut Problems) -> Option<Made> {
         let path = joined("workloads", &key.text);
         let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name()).collect();
-        let Entry { kind, params, globs, search } = Entry::read(node, &path, &names, problems)?;
+        let Entry { kind, params, globs, search, peer } =
+            Entry::read(node, &path, &names, problems)?;
         let Some(workload) = workload(kind) else {
             problems.unknown(node.at, &path, kind, &names);
             return None;
         };
         let chosen = self.chosen(globs, &joined(&path, "paths"), problems);
+        let peers = peer.map(|node| {
+            let key = joined(&path, "peer");
+            Peers::read(node, key, search.is_some(), self.vocabulary, problems)
+        });
         let before = problems.count();
         let search =
             search.map(|node| Search::read(node, joined(&path, "search"), workload, problems));
@@ -186,6 +196,7 @@ impl Shared<'_> {
         }
         let chosen = chosen?;
         let points = keys.iter().fold(1usize, |n, key| n.saturating_mul(key.len()));
+        let points = points.saturating_mul(1 + peers.as_ref().map_or(0, Peers::count));
         if let Some(found) = self.too_many(points, chosen.len()) {
             problems.add(key.at, &path, found, "at most 100 000 cells");
             return None;
@@ -201,6 +212,9 @@ impl Shared<'_> {
                 times.suit_search(spec, &mut point.job, says);
             }
         }
+        let theirs =
+            peers.map(|peers| peers.points(&points, says("time"), self.vocabulary, problems));
+        points.extend(theirs.into_iter().flatten());
         Some(Made { points, paths: chosen })
     }
 

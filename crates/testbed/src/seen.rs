@@ -1,10 +1,14 @@
-//! The reports of both ends of a trial, as a proof sees them.
+//! The reports of both ends of a trial, as a proof sees them; of a tool of others its words.
+
+mod peer;
 
 use std::collections::BTreeMap;
 
 use hopbench_model::{EndReport, Job};
 
 use crate::control::AgentId;
+
+pub use peer::PeerSaid;
 
 /// The reports of the ends of a trial.
 #[derive(Debug, Clone, Copy)]

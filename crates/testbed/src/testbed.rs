@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit};
+use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, Record, SignedPermit};
 
 use crate::control::{AgentId, Control};
 use crate::counters::{Counters, Gauges};
 use crate::metered::Metered;
 use crate::need::Need;
 use crate::route::Route;
-use crate::seen::Seen;
+use crate::seen::{PeerSaid, Seen};
 
 /// A place where scenarios run.
 pub trait Testbed {
@@ -130,6 +130,35 @@ pub trait Testbed {
         after: &Counters,
         seen: &Seen<'_>,
     ) -> Vec<Proof>;
+
+    /// Lets the tool of a point with a peer make a trial, in the places of the route's ends and on
+    /// their CPUs. It ends early when `is_over` says so.
+    ///
+    /// # Errors
+    /// A testbed that starts no tools. A tool that cannot be started, prints nothing or does not
+    /// end.
+    fn run_peer(
+        &mut self,
+        _route: &Route,
+        point: &Point,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<PeerSaid, Fault> {
+        let name = self.name();
+        Err(Fault::input(format!("{}: the testbed {name} starts no tools", point.workload)))
+    }
+
+    /// The proofs from counters alone that the traffic of a tool took its path. `record` has what
+    /// the tool states.
+    fn prove_peer(
+        &self,
+        _route: &Route,
+        _point: &Point,
+        _before: &Counters,
+        _after: &Counters,
+        _record: &Record,
+    ) -> Vec<Proof> {
+        Vec::new()
+    }
 
     /// Facts for `run.json`: addresses, CPU sets, shared CPUs.
     fn facts(&self) -> BTreeMap<String, String>;

@@ -1,6 +1,6 @@
 //! The figures of each kind of workload: one line a kind.
 
-use hopbench_model::{Job, Record};
+use hopbench_model::{BY_PEER, Job, Record};
 
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Mean, Min, P50, P90, P99};
@@ -220,7 +220,13 @@ const fn figure(name: &'static str, label: &'static str, better: Better, source:
 
 /// The figures of a workload of this kind.
 pub(crate) fn of(name: &str, intent: Intent) -> &'static Kind {
-    let fits = |kind: &&Kind| kind.name == name && kind.intent.is_none_or(|own| own == intent);
+    // What a tool states is the same in a run and in a file.
+    let of_peer = name.strip_prefix(BY_PEER);
+    let is_it = |kind: &Kind| match of_peer {
+        Some(name) => kind.name.strip_prefix("imported-") == Some(name),
+        None => kind.name == name,
+    };
+    let fits = |kind: &&Kind| is_it(kind) && kind.intent.is_none_or(|own| own == intent);
     KINDS.iter().find(fits).unwrap_or(&OTHER)
 }
 
@@ -295,6 +301,8 @@ mod tests {
         assert_eq!(of("udp", Rate).figures[0].name, "delay_p50_ns");
         assert_eq!(of("udp", Offered).figures[0].name, "received_packets_per_s");
         assert_eq!(of("later", Most).name, "");
+        assert_eq!(of("peer-http-paced", Rate).name, "imported-http-paced");
+        assert_eq!(of("peer-later", Most).name, "");
     }
 
     #[test]

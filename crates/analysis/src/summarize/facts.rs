@@ -215,7 +215,8 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
     let mut parts = Vec::new();
     let (each, clients) = clients(data, workload);
     // Of a job of another tool only some of it is stated.
-    let imported = data.run.plan.is_imported();
+    let imported = data.run.plan.is_imported() || first.peer.is_some();
+    parts.extend(first.peer.as_ref().map(|peer| format!("measured by {}", peer.tool)));
     if !imported && !first.point.contains_key("rate") {
         parts.extend(match job.schedule {
             // Only an exchange waits for an answer before the next starts.

@@ -4,6 +4,7 @@ use hopbench_model::WorkloadKind;
 use serde::Serialize;
 
 use super::cell::{CellSummary, RatioSummary};
+use super::peer::PeerSummary;
 use super::verdict::{Better, Outcome};
 use crate::text::RateUnit;
 
@@ -21,6 +22,10 @@ pub struct WorkloadSummary {
     pub setting: String,
     /// The parameters that vary, in the order of their names.
     pub parameters: Vec<String>,
+    /// The tool of others that measured it, with its figures in relation to ours; absent: hopbench
+    /// did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer: Option<PeerSummary>,
     /// The figures, in the order of columns.
     pub figures: Vec<FigureSummary>,
     /// What both ends counted of the bytes of bulk traffic.

@@ -11,9 +11,9 @@ use crate::lab::{Finished, program, words};
 use crate::promised::promised;
 
 #[rustfmt::skip]
-const SHIPPED: [&str; 9] = [
+const SHIPPED: [&str; 10] = [
     "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
-    "cni-matrix", "max-throughput", "ip-families",
+    "cni-matrix", "max-throughput", "ip-families", "check-against-peers",
 ];
 
 fn ran(arguments: &[&str]) -> Finished {
@@ -360,7 +360,7 @@ fn files_that_cannot_be_scenarios() {
     fs::write(&binary, [b'a', 0xff]).expect("a file");
     for (name, expected) in [
         ("quikstart".to_owned(), "or one of quickstart, tcp-fanout"),
-        ("quickstrat".to_owned(), "ip-families; did you mean `quickstart`?"),
+        ("quickstrat".to_owned(), "check-against-peers; did you mean `quickstart`?"),
         (dir.path().to_string_lossy().into_owned(), "a file that can be read"),
         (long.to_string_lossy().into_owned(), "at most 1MiB"),
         (binary.to_string_lossy().into_owned(), "expected UTF-8; byte 1 is none"),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{files, fixture};
+use crate::{files, fixture, record_of};
 
 #[test]
 fn files_of_one_path_are_rounds_and_of_several_are_paths() {
@@ -59,4 +59,15 @@ fn a_record_has_its_file_and_no_time_that_was_not_stated() {
     assert_eq!(record.settings["imported from"], "a.file of wrk");
     assert_eq!(record.started_at, "", "the time of the import is its caller's");
     assert!(record.settings["started"].starts_with("not stated"));
+}
+
+#[test]
+fn an_output_without_a_file_has_the_same_figures() {
+    let content = fixture("wrk-latency.txt");
+    let (alone, file) = (hopbench_import::stated("wrk", &content).unwrap(), record_of(&content));
+    assert_eq!((&alone.metrics, &alone.job), (&file.metrics, &file.job));
+    assert!(alone.path.is_empty() && alone.workload.is_empty());
+    assert!(!alone.settings.contains_key("imported from"), "{:?}", alone.settings);
+    let why = hopbench_import::stated("iperf3", &content).unwrap_err().to_string();
+    assert!(why.starts_with("the output of iperf3 line 1: found `Running"), "{why}");
 }

@@ -7,7 +7,7 @@ use hopbench_model::{Fault, IpFamily, LabSpec};
 use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::Value;
 
-use super::settings;
+use super::subject;
 use crate::mesh::interception;
 use crate::network::families::{family_of, of_family};
 use crate::network::netlink::Layout;
@@ -76,7 +76,7 @@ impl Built {
         }
         built.serve(placement)?;
         built.intercept(placement)?;
-        settings::apply(&built)?;
+        subject::apply(&built)?;
         Ok(built)
     }
 

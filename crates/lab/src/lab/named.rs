@@ -1,15 +1,19 @@
-//! The server programs and the CPUs that the cells of a plan name.
+//! The server programs, the tools and the CPUs that the cells of a plan name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{Plan, ServerSpec};
 use hopbench_testbed::placement::{Placement, PodId};
 
+use crate::processes::peers::peer;
+
 /// What the cells of a plan name.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     /// The server programs other than the agent.
     pub(crate) programs: BTreeSet<ServerSpec>,
+    /// The tools of others that measure.
+    pub(crate) peers: BTreeSet<&'static str>,
     /// CPUs for the agents of pods.
     pub(crate) cpus: BTreeMap<PodId, BTreeSet<usize>>,
 }
@@ -27,6 +31,8 @@ impl Named {
             if !point.server.is_agent() {
                 named.programs.insert(point.server.clone());
             }
+            let tool = point.peer.as_ref().and_then(|of| peer(&of.tool));
+            named.peers.extend(tool.map(|tool| tool.name));
             let Some(endpoints) = placement.paths.get(&path.name) else { continue };
             let job = &point.job;
             for (pods, cpus) in

@@ -7,7 +7,7 @@ use hopbench_model::{CpuSet, IpFamily, LabSpec, Path, Plan, Point, Via};
 use hopbench_testbed::placement::{Endpoints, Placement, Rules};
 use hopbench_testbed::{Need, refusals};
 
-use super::settings;
+use super::{peers, subject};
 use crate::doctor;
 use crate::mesh::proxies;
 use crate::network::families::family_of;
@@ -240,7 +240,7 @@ fn of_subject(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
         if !path.nodes().any(|name| name == node.name) {
             continue;
         }
-        if let Some(pod) = settings::out_of_reach(endpoints, &node.settings) {
+        if let Some(pod) = subject::out_of_reach(endpoints, &node.settings) {
             let why = format!("pod {pod} has a network stack of its own, in its runtime");
             needs.push(Need::new(
                 Some(path),
@@ -343,6 +343,9 @@ fn looked(program: &str) -> String {
 /// Why a cell cannot be measured although its path can be built.
 pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
     if let Some(why) = refusals::unsupported(path, point) {
+        return Some(why);
+    }
+    if let Some(why) = peers::unsupported(path, point) {
         return Some(why);
     }
     if path.to.runtime.is_some() && !point.server.is_agent() {

@@ -9,7 +9,9 @@ use hopbench_testbed::placement::Placement;
 
 use super::built::Built;
 use super::named::Named;
+use super::peers::version_fact;
 use crate::network::stack::Stack;
+use crate::processes::peers::peer;
 use crate::processes::servers::server;
 use crate::processes::tools;
 use crate::topology::kind::Reach;
@@ -116,7 +118,9 @@ pub(crate) fn programs(named: &Named, placement: &Placement) -> BTreeMap<String,
         };
         (format!("{name} version"), value)
     };
-    used.into_iter().map(version).collect()
+    let peers = named.peers.iter().filter_map(|name| peer(name));
+    let peers = peers.map(|tool| (version_fact(tool.name), tool.version()));
+    used.into_iter().map(version).chain(peers).collect()
 }
 
 #[cfg(test)]

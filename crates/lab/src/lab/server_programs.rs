@@ -56,6 +56,11 @@ impl Programs {
         Ok(pids)
     }
 
+    /// Ends those in a pod.
+    pub(crate) fn leave(&mut self, pod: &PodId) {
+        self.0.retain(|(_, of), _| of != pod);
+    }
+
     /// Ends them all.
     pub(crate) fn stop(&mut self) {
         self.0.clear();

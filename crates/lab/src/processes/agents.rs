@@ -6,7 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use hopbench_control::conductor::RunKey;
@@ -109,6 +109,11 @@ impl Agents {
     /// None yet.
     pub(crate) fn new(program: PathBuf, log: Option<File>) -> Self {
         Self { program, log, run: None, running: BTreeMap::new(), bundles: None }
+    }
+
+    /// Their program.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Those that are started from now on do nothing without a permit of this run.

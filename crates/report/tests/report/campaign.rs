@@ -20,6 +20,7 @@ mod maps;
 pub(crate) mod mesh;
 mod noise;
 mod page;
+mod peers;
 mod proxies;
 mod rows;
 mod saturated;

@@ -47,6 +47,11 @@ impl Sessions {
         }
     }
 
+    /// What this process says of itself.
+    pub(super) fn ours(&self) -> &Hello {
+        &self.ours
+    }
+
     /// Makes sure that there are sessions for a trial; one that broke, or was never there, is
     /// opened, all at once. Where one fails, the others go on resting.
     pub(super) fn open(

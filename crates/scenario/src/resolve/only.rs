@@ -90,7 +90,8 @@ impl Term<'_> {
         match self.key {
             "path" => self.matcher.matches(&path.name),
             "workload" => {
-                self.matcher.matches(&point.workload) || self.matcher.matches(&point.job.workload)
+                let of = point.peer.as_ref().map_or(&point.job.workload, |peer| &peer.of);
+                self.matcher.matches(&point.workload) || self.matcher.matches(of)
             }
             key => point.point.get(key).is_some_and(|value| self.is(&text(value))),
         }

@@ -126,6 +126,7 @@ impl Maker<'_> {
             problems.extend(job.problems().into_iter().chain(workload.problems(&job)));
             out.push(Point {
                 search: None,
+                peer: None,
                 workload: self.name.to_owned(),
                 point,
                 job,

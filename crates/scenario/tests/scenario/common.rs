@@ -1,9 +1,9 @@
 //! The parts that the tests share.
 
-use hopbench_model::Plan;
+use hopbench_model::{Job, Plan, Transport, Unit};
 use hopbench_scenario::{
-    Network, Overrides, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies, Vocabulary,
-    read,
+    Network, Overrides, PeerWord, Resolved, ScenarioProblem, Server, TestbedChoice, Vocabularies,
+    Vocabulary, read,
 };
 
 fn network(name: &str, pod: bool) -> Network {
@@ -13,6 +13,24 @@ fn network(name: &str, pod: bool) -> Network {
 fn nginx() -> Vec<Server> {
     let (name, summary) = ("nginx".to_owned(), "a web server".to_owned());
     vec![Server { name, summary, request: format!("/bytes/{}", Server::BYTES) }]
+}
+
+/// Tools that a lab starts. Here `wrk` takes server programs only.
+const ALL_PEERS: [PeerWord; 4] = [
+    PeerWord { name: "iperf3", summary: "streams", kind_of },
+    PeerWord { name: "sockperf", summary: "round trips", kind_of },
+    PeerWord { name: "wrk", summary: "pages", kind_of },
+    PeerWord { name: "ping", summary: "echoes", kind_of },
+];
+
+fn kind_of(tool: &'static str, job: &Job, is_agent: bool) -> Result<&'static str, String> {
+    match (tool, job.kind().transport, job.kind().unit) {
+        ("iperf3", _, Unit::Bits) => Ok("peer-stream"),
+        ("sockperf", Transport::Tcp, Unit::Requests) => Ok("peer-rr"),
+        ("wrk", Transport::Http, Unit::Requests) if !is_agent => Ok("peer-http"),
+        ("ping", _, Unit::Echoes) => Ok("peer-ping"),
+        _ => Err("it measures something else".to_owned()),
+    }
 }
 
 /// The testbeds' words.
@@ -28,6 +46,7 @@ pub(crate) fn vocabularies() -> Vocabularies {
             any_runtime: true,
             sidecars_in_runtimes: true,
             servers: nginx(),
+            peers: Vec::new(),
         },
         hosts: Vocabulary {
             networks: networks(&["host"]),
@@ -35,6 +54,7 @@ pub(crate) fn vocabularies() -> Vocabularies {
             any_runtime: false,
             sidecars_in_runtimes: false,
             servers: Vec::new(),
+            peers: Vec::new(),
         },
     }
 }
@@ -56,6 +76,7 @@ pub(crate) fn vocabulary() -> Vocabulary {
         any_runtime: false,
         sidecars_in_runtimes: false,
         servers: nginx(),
+        peers: ALL_PEERS.into(),
     }
 }
 

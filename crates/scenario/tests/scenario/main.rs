@@ -5,6 +5,7 @@ mod common;
 mod comparisons;
 mod mesh;
 mod only;
+mod peers;
 mod properties;
 mod schema;
 mod searches;

@@ -9,8 +9,8 @@ use std::path::Path;
 use self::promised::promised;
 use crate::common::{plan, vocabularies};
 use hopbench_model::{
-    CpuOf, IpFamily, MeshMode, Plan, RateRange, SECOND, Schedule, SearchGoal, TestbedSpec, Variant,
-    Via,
+    CpuOf, EngineKind, IpFamily, MeshMode, Plan, RateRange, SECOND, Schedule, SearchGoal,
+    TestbedSpec, Variant, Via,
 };
 use hopbench_scenario::{Overrides, SHIPPED, read, shipped};
 
@@ -364,4 +364,33 @@ fn a_plan_survives_json() {
         let text = serde_json::to_string(&plan).expect("JSON");
         assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan, "{}", scenario.name);
     }
+}
+
+#[test]
+fn check_against_peers() {
+    let plan = resolved("check-against-peers");
+    let names: Vec<&str> = plan.points.iter().map(|point| point.workload.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "throughput",
+            "throughput (iperf3)",
+            "latency",
+            "latency (sockperf)",
+            "web",
+            "web (wrk)",
+            "echo",
+            "echo (ping)"
+        ]
+    );
+    // Both ask for the same, and both wait for messages in the same way.
+    for pair in plan.points.chunks(2) {
+        let [ours, theirs] = pair else { panic!("{pair:?}") };
+        assert_eq!(ours.job.params, theirs.job.params);
+        assert_eq!((ours.job.connections, &ours.server), (theirs.job.connections, &theirs.server));
+    }
+    assert_eq!(plan.points[2].job.engine, EngineKind::Threads);
+    // A budget of two minutes has rounds enough for verdicts.
+    let rounds = minutes(&plan)[1] * 60.0 / round_s(&plan);
+    assert!(rounds >= 4.0, "{rounds} rounds");
 }

@@ -23,8 +23,8 @@ type Rows = Vec<(String, String)>;
 /// Of what there are lists, in the order in which they are printed.
 #[rustfmt::skip]
 const KINDS: &[&str] = &[
-    "workloads", "scenarios", "testbeds", "networks", "runtimes", "servers", "vias", "engines",
-    "mesh", "providers", "variants", "meters", "formats", "reports",
+    "workloads", "scenarios", "testbeds", "networks", "runtimes", "servers", "peers", "vias",
+    "engines", "mesh", "providers", "variants", "meters", "formats", "reports",
 ];
 
 impl Subcommand for List {
@@ -104,6 +104,7 @@ fn words(kind: &str, testbed: &str) -> Rows {
             vocabulary.networks.into_iter().map(|network| (network.name, network.summary)).collect()
         }
         "runtimes" => vocabulary.runtimes,
+        "peers" => rows(vocabulary.peers.iter().map(|tool| (tool.name, tool.summary))),
         _ => vocabulary.servers.into_iter().map(|server| (server.name, server.summary)).collect(),
     }
 }

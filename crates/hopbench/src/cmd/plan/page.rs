@@ -147,6 +147,7 @@ fn paths(plan: &Plan) -> Vec<Vec<String>> {
         if !point.server.is_agent() {
             programs[cell.path].insert(&point.server.program);
         }
+        programs[cell.path].extend(point.peer.as_ref().map(|peer| peer.tool.as_str()));
     }
     let row = |(path, programs): (&Path, BTreeSet<&str>)| {
         let count = |n: u32| if n > 1 { format!(" x {n}") } else { String::new() };

@@ -15,6 +15,7 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
     out.extend(bounds(summary));
     out.extend(failures(summary));
     out.extend(summary.workloads.iter().flat_map(cells));
+    out.extend(summary.workloads.iter().filter_map(peer));
     out.extend(summary.run.notes.iter().map(|note| page_text::sentence(note).to_owned()));
     // As root both the rates and their order can be others.
     out.extend(page_text::receive(summary).filter(|how| how.contains("needs root")).map(|how| {
@@ -82,6 +83,20 @@ fn bounds(summary: &Summary) -> Vec<String> {
         }
     }
     out
+}
+
+/// How the figures of a tool of others compare with ours, and the first reason why they differ.
+fn peer(workload: &WorkloadSummary) -> Option<String> {
+    let peer = workload.peer.as_ref()?;
+    let told = peer.comparisons.iter().filter_map(|one| {
+        let verdict = one.ratio.verdict.as_ref()?;
+        let at = [one.path.as_str(), &one.point, &verdict.text];
+        Some(at.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
+    });
+    let told: Vec<String> = told.collect();
+    let told = named(told.iter().map(String::as_str))?;
+    let why = peer.differs.last().map_or("", |text| page_text::sentence(text));
+    Some(format!("{} beside {}: {told}; {why}", peer.tool, peer.of))
 }
 
 /// Trials that are in no figure, and the first of them.

@@ -90,13 +90,13 @@ fn limits(summary: &Summary) -> Vec<Block> {
     vec![Part::new(Form::Closed, "limits", title, vec![table.into()]).into()]
 }
 
-/// What the trials of each cell say of their figures, unless it stands beside a table of bytes. A
+/// What the trials of each cell say of their figures, unless it stands beside their own table. A
 /// sentence of several cells stands once.
 fn explanations(summary: &Summary) -> Vec<Line> {
     let cells = summary
         .workloads
         .iter()
-        .filter(|workload| !bytes::is_known(workload))
+        .filter(|workload| !bytes::is_known(workload) && workload.peer.is_none())
         .flat_map(|workload| workload.cells.iter().map(move |cell| (workload, cell)));
     let all = cells.flat_map(|(workload, cell)| {
         let name = [&*workload.name, &cell.point_label, "on", &cell.path];

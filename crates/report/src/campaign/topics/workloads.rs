@@ -2,6 +2,7 @@
 
 pub(super) mod bytes;
 mod matrix;
+mod peers;
 
 use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
 
@@ -19,8 +20,13 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
 
 fn one(summary: &Summary, number: usize, workload: &WorkloadSummary, matrices: &[Matrix]) -> Block {
     let own = format!("workload-{number}");
-    let title = Line::from(&workload.name).with(Tone::Quiet, format!(" ({})", workload.kind));
+    let kind = match &workload.peer {
+        Some(peer) => format!(" measured by {}", peer.tool),
+        None => format!(" ({})", workload.kind),
+    };
+    let title = Line::from(&workload.name).with(Tone::Quiet, kind);
     let mut blocks = vec![Block::note(&workload.setting), Block::paragraph(&workload.headline)];
+    blocks.extend(peers::blocks(workload));
     for chart in plot::charts(summary, number, workload) {
         let spoken = plot::spoken(&chart, workload);
         blocks.push(Block::Chart(chart.into(), spoken));
@@ -61,7 +67,7 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
         }
     }
     // Other tools do not say it.
-    let is_limited = !summary.run.imported;
+    let is_limited = !summary.run.imported && workload.peer.is_none();
     if is_limited {
         columns.push(Column::words("limited by").short());
     }

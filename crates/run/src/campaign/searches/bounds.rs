@@ -8,7 +8,9 @@ use super::load::{Load, Parameter, at};
 /// are held to.
 pub(in crate::campaign) fn bounds(plan: &Plan) -> Bounds {
     let mut bounds = Bounds::default();
-    for (path, point) in plan.cells.iter().map(|cell| plan.at(*cell)) {
+    let ours = plan.cells.iter().map(|cell| plan.at(*cell));
+    // Of a tool no agent knows.
+    for (path, point) in ours.filter(|(_, point)| point.peer.is_none()) {
         cover(&mut bounds, path, point);
         let Some(search) = &point.search else { continue };
         match &search.goal {

@@ -30,7 +30,8 @@ impl Figure {
     /// can be lost. Then the latency is looked at.
     pub(super) fn of_job(metric: &str, job: &Job) -> Vec<Self> {
         let Some(workload) = hopbench_load::workload(&job.workload) else {
-            return vec![Self::Metric(metric.to_owned())];
+            // Of another tool's figures this is the one that most have.
+            return vec![Self::Metric(job.kind().unit.metric().to_owned())];
         };
         let latency =
             |percentile| workload.latency(job).map(|kind| Self::Latency(kind, percentile));

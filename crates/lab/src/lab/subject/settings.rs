@@ -11,7 +11,7 @@ use hopbench_testbed::Proxy;
 use hopbench_testbed::placement::{Endpoints, PodId};
 use ring::digest::{Context, SHA256};
 
-use super::built::Built;
+use crate::lab::built::Built;
 use crate::network::namespace::Namespace;
 use crate::network::refused;
 use crate::topology::kinds::kind;
@@ -20,7 +20,7 @@ use crate::topology::kinds::kind;
 const INTERFACE: &str = "eth0";
 
 /// Makes the settings of every node, on the node and in its pods.
-pub(crate) fn apply(built: &Built) -> Result<(), Fault> {
+pub(in crate::lab) fn apply(built: &Built) -> Result<(), Fault> {
     for node in &built.nodes {
         let settings = &node.spec.settings;
         if settings.sysctl.is_empty() && settings.offloads.is_empty() {
@@ -68,7 +68,7 @@ fn links() -> io::Result<Vec<String>> {
 
 /// The Envoys of a lab's subjects as they were when it was built.
 #[derive(Debug, Default)]
-pub(crate) struct Envoys(BTreeMap<String, Program>);
+pub(in crate::lab) struct Envoys(BTreeMap<String, Program>);
 
 /// A program's file, and the beginning of its SHA-256.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ struct Program {
 
 impl Envoys {
     /// Reads those that the nodes name.
-    pub(crate) fn read(built: &Built) -> Result<Self, Fault> {
+    pub(in crate::lab) fn read(built: &Built) -> Result<Self, Fault> {
         let mut out = Self::default();
         for path in built.nodes.iter().filter_map(|node| node.spec.settings.envoy.as_ref()) {
             if !out.0.contains_key(path) {
@@ -92,7 +92,7 @@ impl Envoys {
     }
 
     /// Facts for readers of the results.
-    pub(crate) fn facts(&self) -> impl Iterator<Item = (String, String)> {
+    pub(in crate::lab) fn facts(&self) -> impl Iterator<Item = (String, String)> {
         self.0
             .iter()
             .map(|(path, program)| (format!("envoy {path} sha256"), program.sha256.clone()))
@@ -143,7 +143,7 @@ impl io::Write for Hash {
 
 /// The proof that the ends of a path have what its subject says. What any subject changes is read
 /// for all of them, so that the records of each say what it had.
-pub(crate) fn proof(
+pub(in crate::lab) fn proof(
     built: &Built,
     endpoints: &Endpoints,
     envoys: &Envoys,
@@ -238,7 +238,7 @@ impl Asked {
 }
 
 /// The pods whose runtime has a network stack of its own, which no subject can set.
-pub(crate) fn out_of_reach<'a>(
+pub(in crate::lab) fn out_of_reach<'a>(
     endpoints: &'a Endpoints,
     settings: &NodeSettings,
 ) -> Option<&'a PodId> {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use hopbench_model::{Fault, Nanos, Plan, SECOND, SubjectCommand};
 
-use super::built::Built;
+use crate::lab::built::Built;
 use crate::processes::tools::bounded;
 
 /// A command that takes longer is killed.
@@ -14,20 +14,24 @@ const MOST_NS: Nanos = 10 * SECOND;
 
 /// The commands by subject, and the subject that the lab is set up for.
 #[derive(Debug, Default)]
-pub(crate) struct Commands {
+pub(in crate::lab) struct Commands {
     all: BTreeMap<String, SubjectCommand>,
     now: Option<String>,
 }
 
 impl Commands {
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(in crate::lab) fn of(plan: &Plan) -> Self {
         let one =
             |subject: &hopbench_model::Subject| (subject.name.clone(), subject.command.clone());
         Self { all: plan.subjects.iter().map(one).collect(), now: None }
     }
 
     /// Sets the lab up for trials of a subject; `None`: for none any more.
-    pub(crate) fn turn_to(&mut self, built: &Built, subject: Option<&str>) -> Result<(), Fault> {
+    pub(in crate::lab) fn turn_to(
+        &mut self,
+        built: &Built,
+        subject: Option<&str>,
+    ) -> Result<(), Fault> {
         if self.now.as_deref() == subject {
             return Ok(());
         }
