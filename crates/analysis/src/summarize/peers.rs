@@ -23,7 +23,7 @@ pub(super) fn ask(
         let ours = data.workloads.iter().find(|workload| workload.name == peer.of);
         for (their_point, our_point) in ours.iter().flat_map(|ours| shared(data, theirs, ours)) {
             let paths = data.run.plan.paths.iter().enumerate();
-            for (path, at) in paths.filter(|(path, _)| data.twin != Some(*path)) {
+            for (path, at) in paths.filter(|(path, _)| !data.references.is_twin(*path)) {
                 let cell = |point: usize| data.cells.get(&(path, point));
                 let Some((their_cell, our_cell)) = cell(their_point).zip(cell(our_point)) else {
                     continue;
