@@ -16,6 +16,7 @@ mod access;
 mod elf;
 mod fold;
 mod kallsyms;
+mod machine;
 mod mangled;
 mod maps;
 mod profiler;
@@ -23,4 +24,5 @@ mod symbols;
 
 pub use access::Access;
 pub use fold::{KERNEL, Profile, SOFTIRQ, Subject};
-pub use profiler::{Profiler, SAMPLES_PER_CPU_S};
+pub use machine::SAMPLES_PER_CPU_S;
+pub use profiler::Profiler;

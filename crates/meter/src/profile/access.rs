@@ -4,7 +4,7 @@ use std::io;
 
 use hopbench_sys::perf::{Sampler, Sampling};
 
-use super::profiler::{cpus, samples_per_cpu_s};
+use super::machine::{cpus, samples_per_cpu_s};
 
 /// The setting that says what processes without rights may profile.
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";

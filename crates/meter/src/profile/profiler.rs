@@ -1,24 +1,17 @@
 //! The samples of a window.
 
 use std::fs;
-use std::io;
 use std::ops::Range;
 
-use hopbench_model::{CpuSet, Nanos};
+use hopbench_model::Nanos;
+use hopbench_sys::limits;
 use hopbench_sys::perf::{Record, Sampler, Sampling};
-use hopbench_sys::{cpu, limits};
 
 use super::access::Access;
 use super::fold::{Profile, Subject, Taken, fold};
+use super::machine::{cpus, samples_per_cpu_s};
 use super::symbols::Symbols;
 
-/// Samples of a second of CPU time: a prime, so that nothing periodic is always met or missed.
-pub const SAMPLES_PER_CPU_S: u64 = 997;
-
-/// The CPUs that are online.
-const ONLINE: &str = "/sys/devices/system/cpu/online";
-/// The most samples a second that the kernel allows.
-const MOST_PER_S: &str = "/proc/sys/kernel/perf_event_max_sample_rate";
 /// Frames that are kept, at most: about 64 MiB. Samples beyond them are lost.
 const MOST_FRAMES: usize = 4 << 20;
 /// Open files that this process needs beside the events.
@@ -104,20 +97,4 @@ impl Profiler {
 fn threads(pid: u32) -> Vec<u32> {
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()
-}
-
-/// The CPUs that code may run on.
-pub(super) fn cpus() -> io::Result<Vec<usize>> {
-    let online = fs::read_to_string(ONLINE).ok();
-    let online = online.and_then(|text| text.trim().parse::<CpuSet>().ok());
-    match online {
-        Some(CpuSet(cpus)) if !cpus.is_empty() => Ok(cpus),
-        _ => cpu::allowed(),
-    }
-}
-
-/// As many samples as are wanted, or as the kernel allows.
-pub(super) fn samples_per_cpu_s() -> u64 {
-    let most = fs::read_to_string(MOST_PER_S).ok().and_then(|text| text.trim().parse().ok());
-    most.map_or(SAMPLES_PER_CPU_S, |most: u64| SAMPLES_PER_CPU_S.min(most.max(1)))
 }
