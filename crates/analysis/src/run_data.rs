@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Failure, Record, RunFile, point_label};
+use hopbench_model::{Failure, Profiles, Record, RunFile, point_label};
 use serde_json::Value;
 
 use crate::cells::batches::{self, Batches};
@@ -45,6 +45,8 @@ pub struct RunData {
     pub(crate) failures: BTreeMap<TrialKey, Unused>,
     /// The trials of searches, which are in no cell.
     pub(crate) searches: Vec<Record>,
+    /// The profiles, which are in no figure.
+    pub(crate) profiles: Option<Profiles>,
 }
 
 /// A workload of the plan.
@@ -132,6 +134,7 @@ impl RunData {
             proofs: vec![Proofs::default(); plan.paths.len()],
             failures: run.failures.iter().map(failed).collect(),
             searches: Vec::new(),
+            profiles: None,
             workloads,
             run: run.clone(),
         }
@@ -142,6 +145,12 @@ impl RunData {
     #[must_use]
     pub fn without_distributions(self) -> Self {
         Self { distributions: Distributions::default(), ..self }
+    }
+
+    /// The same with the profiles of the run.
+    #[must_use]
+    pub fn with_profiles(self, profiles: Option<Profiles>) -> Self {
+        Self { profiles, ..self }
     }
 
     /// The run goes on, and this is what `run.json` says now: of its rounds, of what failed, of the

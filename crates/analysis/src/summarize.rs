@@ -3,6 +3,7 @@
 mod drift;
 mod facts;
 mod headline;
+mod profiles;
 mod settled;
 mod sides;
 
@@ -24,6 +25,7 @@ use crate::summary::{
 };
 use crate::text::seconds_between;
 use crate::verdict::Questions;
+pub use profiles::{ProfileSide, difference};
 use sides::Sides;
 
 /// The name of the testbed that the trials of other tools do not have.
@@ -83,6 +85,10 @@ fn summary(data: &RunData) -> Summary {
         waterfall: mesh::waterfalls(data),
         proxy_curves: mesh::curves(data),
         searches: search::all(data),
+        profiles: data
+            .profiles
+            .as_ref()
+            .map(|profiles| profiles::summary(profiles, plan.baseline.as_deref())),
         skipped: skipped(data),
         failures: data.failures.iter().map(|(trial, unused)| trial.summary(unused)).collect(),
         warnings: data.warnings.summary(&names, &path_names),
