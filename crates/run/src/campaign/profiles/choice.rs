@@ -168,7 +168,7 @@ mod tests {
         let cell = |path| (0..3).map(move |point| Cell { path, point });
         let cells = (0..3).flat_map(cell).collect();
         let (baseline, twin) = (Some("b".to_owned()), Some("c".to_owned()));
-        Plan { paths, points, cells, baseline, twin, ..fixture::plan() }
+        Plan { cells, baseline, twin, ..fixture::plan(paths, points) }
     }
 
     fn chosen(plan: &Plan, words: &[&str]) -> Result<Vec<String>, String> {
