@@ -10,6 +10,7 @@ mod lab;
 mod limited_by;
 mod mesh;
 mod noise;
+mod profiles;
 mod protocols;
 mod searches;
 mod sets;

@@ -180,8 +180,7 @@ impl Flags {
                  and proxies processes of this machine"
             )));
         }
-        let access = Access::now().map_err(|why| Fault::environment(format!("--profile: {why}")))?;
-        Profiling::of(plan, cells, access).map(Some)
+        Profiling::of(plan, cells, Access::now).map(Some)
     }
 }
 

@@ -23,11 +23,17 @@ pub struct Profiling {
 impl Profiling {
     /// The cells of a plan that these words name, `PATH/WORKLOAD`, and those of the baseline for
     /// the same workloads. `*` in the place of a name means all. Without words: all paths and
-    /// workloads, as far as the bound goes. Of each workload it is the first point.
+    /// workloads, as far as the bound goes. Of each workload it is the first point. `access` is
+    /// asked when all of that is well.
     ///
     /// # Errors
-    /// A word that names no cell, or more cells than [`MOST_PROFILES`].
-    pub fn of(plan: &Plan, words: &[String], access: Access) -> Result<Self, Fault> {
+    /// A word that names no cell, or more cells than [`MOST_PROFILES`] (input); what the kernel
+    /// forbids (environment).
+    pub fn of(
+        plan: &Plan,
+        words: &[String],
+        access: impl FnOnce() -> Result<Access, String>,
+    ) -> Result<Self, Fault> {
         let all = candidates(plan);
         if all.is_empty() {
             let found = "a plan whose workloads are all searched";
@@ -65,6 +71,7 @@ impl Profiling {
             )));
         }
         let cells = chosen.iter().take(MOST_PROFILES).map(|at| CellName::of(plan, all[*at]));
+        let access = access().map_err(|why| Fault::environment(format!("--profile: {why}")))?;
         Ok(Self { cells: cells.collect(), left_out, access })
     }
 
@@ -171,9 +178,13 @@ mod tests {
         Plan { cells, baseline, twin, ..fixture::plan(paths, points) }
     }
 
+    fn allowed() -> Result<Access, String> {
+        Ok(Access::Machine)
+    }
+
     fn chosen(plan: &Plan, words: &[&str]) -> Result<Vec<String>, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let profiling = Profiling::of(plan, &words, Access::Machine).map_err(|fault| fault.text)?;
+        let profiling = Profiling::of(plan, &words, allowed).map_err(|fault| fault.text)?;
         let name = |cell: &Cell| {
             let (path, point) = plan.at(*cell);
             format!("{}/{} {}", path.name, point.workload, point.point["size"])
@@ -203,10 +214,19 @@ mod tests {
         many.paths = (0..20).map(|n| fixture::path(&format!("p{n}"))).collect();
         many.cells = (0..20).map(|path| Cell { path, point: 0 }).collect();
         (many.baseline, many.twin) = (Some("p7".to_owned()), None);
-        let profiling = Profiling::of(&many, &[], Access::Machine).unwrap();
+        let profiling = Profiling::of(&many, &[], allowed).unwrap();
         let cells = profiling.cells(&many);
         assert_eq!((cells.len(), cells[0].path), (MOST_PROFILES, 7));
         assert!(profiling.bounded().unwrap().starts_with("16 of 20 cells"));
         assert!(chosen(&many, &["*/*"]).unwrap_err().contains("found 20 cells"));
+    }
+
+    #[test]
+    fn the_kernel_is_asked_last() {
+        let refuse = || Err("the kernel forbids it".to_owned());
+        let fault = Profiling::of(&plan(), &["x/y".to_owned()], refuse).unwrap_err();
+        assert!(fault.text.contains("found `x/y`"), "{fault}");
+        let fault = Profiling::of(&plan(), &[], refuse).unwrap_err();
+        assert_eq!(fault, Fault::environment("--profile: the kernel forbids it"));
     }
 }
