@@ -50,8 +50,8 @@ pub use summary::{
     DistributionSummary, EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary,
     Finding, FoundFigure, FrameGrowth, Limit, LineSummary, LoadComparison, MeteredNodeSummary,
     NodeSummary, Outcome, PathSummary, PooledSummary, ProfileDifference, ProfileOwner,
-    ProfileSummary, ProfileUnit, ProfilesSummary, ProofSummary, ProxyShare, RatioSummary, Resource, Run,
-    SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary, Summary,
+    ProfileSummary, ProfileUnit, ProfilesSummary, ProofSummary, ProxyShare, RatioSummary, Resource,
+    Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary, Spread, StopSummary, Summary,
     TraceStep, UNDECIDED_MARK, Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary,
     WorkloadSummary, undecided_text,
 };

@@ -20,11 +20,11 @@ mod topics;
 pub use hopbench_analysis::text::{RateUnit, broken_text, load_text, rate_text};
 pub use hopbench_analysis::{
     Added, CellSummary, ComponentSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad,
-    EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, FrameGrowth, Limit,
-    LineSummary, LoadComparison, MeteredNodeSummary, NOISE_SCHEMA, NodeSummary, Noise, NoiseDrift,
-    NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProfileDifference, ProfileOwner,
-    ProfileSide, ProfileSummary, ProfileUnit, ProfilesSummary, ProofSummary, ProxyShare,
-    RatioSummary, Resource, Run, RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
+    EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, FrameGrowth,
+    Limit, LineSummary, LoadComparison, MeteredNodeSummary, NOISE_SCHEMA, NodeSummary, Noise,
+    NoiseDrift, NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProfileDifference,
+    ProfileOwner, ProfileSide, ProfileSummary, ProfileUnit, ProfilesSummary, ProofSummary,
+    ProxyShare, RatioSummary, Resource, Run, RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
     SkippedSummary, Spread, StopSummary, Summary, TraceStep, Undecided, Verdict, WarningSummary,
     WaterfallStep, WaterfallSummary, WorkloadSummary, main_latency, profile_difference,
 };

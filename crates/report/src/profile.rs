@@ -14,8 +14,8 @@ use hopbench_analysis::ProfilesSummary;
 use hopbench_model::Profiles;
 
 pub use flame_graph::{difference_graph, flame_graph};
-pub(crate) use words::{frame, headline, owners, value};
 pub use words::sentences;
+pub(crate) use words::{frame, headline, owners, value};
 
 /// Every flame graph of a run: the name of its file from the results folder on, and its contents.
 pub fn graphs(profiles: &Profiles, summary: &ProfilesSummary) -> Vec<(String, String)> {

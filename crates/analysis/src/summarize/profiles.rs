@@ -133,7 +133,8 @@ pub fn difference(base: ProfileSide<'_>, path: ProfileSide<'_>) -> ProfileDiffer
             stacks.entry(stack).or_default()[side] = count;
         }
     }
-    let value = |counts: &[u64; 2]| [counts[0] as f64 * base.of_sample, counts[1] as f64 * path.of_sample];
+    let value =
+        |counts: &[u64; 2]| [counts[0] as f64 * base.of_sample, counts[1] as f64 * path.of_sample];
     // Without what they call: of a stack the innermost frame.
     let mut own: BTreeMap<(&str, &str), [u64; 2]> = BTreeMap::new();
     for (stack, counts) in &stacks {
@@ -194,7 +195,8 @@ mod tests {
         let [base, over] = [BASE, OVER].map(parsed);
         // Twice the requests in the same time: a sample is worth half.
         let sides = [(&base, 0.2), (&over, 0.1)];
-        let [from, to] = sides.map(|(folded, of_sample)| ProfileSide { label: "x", folded, of_sample });
+        let [from, to] =
+            sides.map(|(folded, of_sample)| ProfileSide { label: "x", folded, of_sample });
         let difference = difference(from, to);
         assert!((difference.base_value - 200.0).abs() < 1e-9);
         assert!((difference.path_value - 290.2).abs() < 1e-9);
@@ -215,7 +217,8 @@ mod tests {
             (1..=9u64).map(|n| format!("client;f{n} {}\n", 10_000 + n * grown)).collect()
         };
         let [base, over] = [0, 1000].map(|grown| parsed(&text(grown)));
-        let [from, to] = [&base, &over].map(|folded| ProfileSide { label: "", folded, of_sample: 1.0 });
+        let [from, to] =
+            [&base, &over].map(|folded| ProfileSide { label: "", folded, of_sample: 1.0 });
         let names: Vec<String> =
             difference(from, to).grew.into_iter().map(|frame| frame.frame).collect();
         assert_eq!(names, ["f9", "f8", "f7", "f6", "f5"]);

@@ -66,7 +66,8 @@ fn a_profile_shows_what_a_path_adds_and_is_in_no_figure() {
         let count = cell.count.as_ref().expect("requests");
         assert!(count.unit == "request" && count.number > 100.0, "{text}");
     }
-    let [bridge, overlay] = ["bridge", "overlay"].map(|path| folded(&dir, &format!("{path}.ask.folded")));
+    let [bridge, overlay] =
+        ["bridge", "overlay"].map(|path| folded(&dir, &format!("{path}.ask.folded")));
     for profile in [&bridge, &overlay] {
         let roots = profile.roots();
         assert!(roots.contains_key("client") && roots.contains_key("server"), "{roots:?}");

@@ -23,7 +23,8 @@ pub(super) fn names(file: &[u8], places: &[u64]) -> Result<Vec<Option<String>>, 
             is_in.then(|| segment.p_vaddr(endian).wrapping_add(within))
         })
     };
-    let addressed = places.iter().enumerate().filter_map(|(at, place)| Some((address_of(*place)?, at)));
+    let addressed =
+        places.iter().enumerate().filter_map(|(at, place)| Some((address_of(*place)?, at)));
     let mut wanted: Vec<(u64, usize)> = addressed.collect();
     wanted.sort_unstable();
     let mut names = vec![None; places.len()];

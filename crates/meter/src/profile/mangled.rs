@@ -32,7 +32,8 @@ fn itanium(name: &str) -> Option<String> {
     if is_nested {
         // Qualifiers such as const.
         rest = rest[1..].trim_start_matches(['K', 'V', 'r', 'R', 'O']);
-        for (short, long) in [("St", "std::"), ("Sa", "std::allocator::"), ("Ss", "std::string::")] {
+        for (short, long) in [("St", "std::"), ("Sa", "std::allocator::"), ("Ss", "std::string::")]
+        {
             if let Some(after) = rest.strip_prefix(short) {
                 return Some(format!("{long}{}", identifiers(after, is_nested)?));
             }
@@ -187,7 +188,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_stays() {
-        for name in ["_ZN", "_Z", "_R", "_ZTV5Envoy", "_ZN99999999999999999999aE", "_ZN5EnvE", ".L1"]
+        for name in
+            ["_ZN", "_Z", "_R", "_ZTV5Envoy", "_ZN99999999999999999999aE", "_ZN5EnvE", ".L1"]
         {
             assert_eq!(plain(name), name, "{name}");
         }

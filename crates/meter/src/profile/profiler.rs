@@ -41,8 +41,11 @@ impl Profiler {
         let opened = if access == Access::Machine {
             Sampler::of_cpus(&cpus, sampling)
         } else {
-            let threads: Vec<u32> =
-                subjects.iter().flat_map(|subject| &subject.pids).flat_map(|pid| threads(*pid)).collect();
+            let threads: Vec<u32> = subjects
+                .iter()
+                .flat_map(|subject| &subject.pids)
+                .flat_map(|pid| threads(*pid))
+                .collect();
             let events = (threads.len() * cpus.len()) as u64;
             // Where the limit cannot be had, opening says so.
             let _ = limits::raise_open_files(events + OTHER_FILES);
@@ -84,9 +87,8 @@ impl Profiler {
         let has_kernel = |sample: &&Taken| sample.frames.iter().any(|frame| frame.is_kernel);
         // Nobody asks for names of programs that are left out.
         let symbols = Symbols::of(within().filter(|one| known(one.pid) || has_kernel(one)));
-        let folded = fold(within(), &subjects, |pid, frame, is_first| {
-            symbols.name(pid, frame, is_first)
-        });
+        let folded =
+            fold(within(), &subjects, |pid, frame, is_first| symbols.name(pid, frame, is_first));
         let is_seen = within().any(|sample| has_kernel(&sample));
         let has_kernel_names = symbols.has_kernel() || !is_seen;
         Profile { lost_samples: lost, has_kernel_names, ..folded }

@@ -85,7 +85,8 @@ fn user(addresses: HashMap<u32, Vec<u64>>) -> HashMap<(u32, u64), String> {
         for address in addresses {
             let Some((mapping, place)) = Mapping::find(&maps, address) else { continue };
             names.insert((pid, address), mapping.module());
-            let is_program = program.as_ref().is_some_and(|path| path.as_os_str() == &*mapping.path);
+            let is_program =
+                program.as_ref().is_some_and(|path| path.as_os_str() == &*mapping.path);
             let open = match is_program {
                 true => format!("/proc/{pid}/exe"),
                 false => format!("/proc/{pid}/root{}", mapping.path),

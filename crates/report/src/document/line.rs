@@ -43,9 +43,8 @@ impl Line {
     /// downwards.
     pub(crate) fn link(text: &str) -> Option<&str> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
-        let is_part = |part: &str| {
-            !part.is_empty() && !part.starts_with('.') && part.chars().all(is_plain)
-        };
+        let is_part =
+            |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(is_plain);
         text.split('/').all(is_part).then_some(text)
     }
 

@@ -237,7 +237,8 @@ mod tests {
         let base = parse("client;gone 50\nclient;same 100\n");
         let path = parse("client;new 100\nclient;same 100\n");
         let side = |folded, label| ProfileSide { label, folded, of_sample: 0.01 };
-        let svg = difference_graph(&profile_difference(side(&base, "bridge"), side(&path, "overlay")));
+        let svg =
+            difference_graph(&profile_difference(side(&base, "bridge"), side(&path, "overlay")));
         let boxes = boxes_of(&svg);
         let named = |name: &str| {
             let found = boxes.iter().find(|(title, ..)| title.starts_with(&format!("{name}:")));

@@ -1,6 +1,8 @@
 //! Profiles in words.
 
-use hopbench_analysis::{FrameGrowth, ProfileDifference, ProfileSummary, ProfileUnit, ProfilesSummary};
+use hopbench_analysis::{
+    FrameGrowth, ProfileDifference, ProfileSummary, ProfileUnit, ProfilesSummary,
+};
 
 use super::colour::KERNEL;
 use crate::number::{counted, percentage};
@@ -92,7 +94,9 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
     out.extend(failed.map(|(cell, why)| format!("{}: no profile: {why}", title(cell))));
     for difference in &summary.differences {
         out.push(headline(difference));
-        out.extend(difference.grew.iter().map(|frame| format!("  {}", grown(frame, &difference.unit))));
+        out.extend(
+            difference.grew.iter().map(|frame| format!("  {}", grown(frame, &difference.unit))),
+        );
         if difference.grew.is_empty() {
             out.push(format!("  {NOTHING}"));
         }
@@ -132,7 +136,10 @@ mod tests {
             unit: ProfileUnit::CpuUsPer("request".to_owned()),
             base_value: 9.871,
             path_value: 12.34,
-            grew: vec![growth("softirq", "vxlan_rcv_[k]", 1.234), growth("client", "[hopbench]", 0.2)],
+            grew: vec![
+                growth("softirq", "vxlan_rcv_[k]", 1.234),
+                growth("client", "[hopbench]", 0.2),
+            ],
             stacks: Vec::new(),
         }
     }
@@ -160,7 +167,13 @@ mod tests {
             ..difference()
         };
         let told = sentences(&summary(shares), "x");
-        assert_eq!(told[2..], ["web on overlay against bridge: shares of all samples", "  no function grew by more than the samples scatter"]);
+        assert_eq!(
+            told[2..],
+            [
+                "web on overlay against bridge: shares of all samples",
+                "  no function grew by more than the samples scatter"
+            ]
+        );
     }
 
     #[test]
@@ -169,6 +182,9 @@ mod tests {
         let told = [0.0, 0.01234, 1.234, 12.34, 1234.4].map(|number| value(number, &us));
         assert_eq!(told, ["0.00 us", "0.012 us", "1.23 us", "12.3 us", "1234 us"]);
         assert_eq!(value(0.123, &ProfileUnit::Share), "12.3 %");
-        assert_eq!([frame("a_[k]"), frame("b"), frame("[kernel]_[k]")], ["a (kernel)", "b", "[kernel]"]);
+        assert_eq!(
+            [frame("a_[k]"), frame("b"), frame("[kernel]_[k]")],
+            ["a (kernel)", "b", "[kernel]"]
+        );
     }
 }

@@ -48,7 +48,8 @@ impl Campaign {
         let tell = |observer: &mut dyn Observer, text: &str| observer.event(&Event::Note(text));
         let cells = profiling.cells(around.plan);
         if self.ended.interrupted || cells.is_empty() {
-            let why = if cells.is_empty() { "no chosen cell can be measured" } else { "interrupted" };
+            let why =
+                if cells.is_empty() { "no chosen cell can be measured" } else { "interrupted" };
             tell(around.observer, &format!("no profiles: {why}"));
             return;
         }
@@ -217,7 +218,10 @@ fn taken(
 /// The processes of a route by the names of their roles.
 fn subjects(testbed: &dyn Testbed, route: &Route, is_agent: bool) -> Vec<Subject> {
     let mut pids: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    let ends = [("client", &route.clients), (if is_agent { "server" } else { "server-agent" }, &route.servers)];
+    let ends = [
+        ("client", &route.clients),
+        (if is_agent { "server" } else { "server-agent" }, &route.servers),
+    ];
     for (name, agents) in ends {
         for agent in agents {
             let all = testbed.process(agent).into_iter().chain(testbed.sandbox(agent));

@@ -12,8 +12,8 @@ use hopbench_load::schedule::seed_of;
 use hopbench_load::workload::Workload;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{
-    Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Nanos, Path, Point, Proof, Record, SearchGoal,
-    Tick, Transport, Warning, WarningKind,
+    Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Nanos, Path, Point, Proof, Record,
+    SearchGoal, Tick, Transport, Warning, WarningKind,
 };
 use hopbench_testbed::{
     AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth,

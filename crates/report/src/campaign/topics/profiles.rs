@@ -36,7 +36,8 @@ fn cells(cells: &[ProfileSummary]) -> Table {
         Column::words("of them"),
     ];
     let row = |cell: &ProfileSummary| {
-        let shares = cell.problem.as_ref().map_or_else(|| owners(cell), |why| format!("none: {why}"));
+        let shares =
+            cell.problem.as_ref().map_or_else(|| owners(cell), |why| format!("none: {why}"));
         let name: [Cell; 3] = [&cell.path, &cell.workload, &cell.point].map(Cell::from);
         Row::of(name.into_iter().chain([cell.samples.to_string().into(), shares.into()]))
     };
@@ -75,13 +76,8 @@ fn difference(number: usize, difference: &ProfileDifference) -> Block {
             Row::of(name.into_iter().chain(values.map(Cell::from)).chain([grew.into()]))
         });
         let caption = format!("{path} against {base}: functions whose own time grew most");
-        let table = Table {
-            caption,
-            is_titled: false,
-            kind: Kind::Figures,
-            columns,
-            rows: rows.collect(),
-        };
+        let table =
+            Table { caption, is_titled: false, kind: Kind::Figures, columns, rows: rows.collect() };
         blocks.push(table.into());
     }
     let id = format!("profile-{number}");

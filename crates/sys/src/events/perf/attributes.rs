@@ -60,8 +60,7 @@ impl Attributes {
     }
 
     fn of(config: u64, flags: u64, sampling: Sampling) -> Self {
-        let kernel =
-            if sampling.kernel { 0 } else { EXCLUDE_KERNEL | EXCLUDE_CALLCHAIN_KERNEL };
+        let kernel = if sampling.kernel { 0 } else { EXCLUDE_KERNEL | EXCLUDE_CALLCHAIN_KERNEL };
         Self {
             kind: SOFTWARE,
             size: size_of::<Self>() as u32,

@@ -104,7 +104,8 @@ impl<'a> Iterator for Records<'a> {
 
 /// The body of a sample: its thread, time and CPU, then the number of addresses and these.
 fn sample(body: &[u8]) -> Option<Sample<'_>> {
-    let (pid, tid, time_ns, cpu) = (half(body, 0)?, half(body, 4)?, word(body, 8)?, half(body, 16)?);
+    let (pid, tid, time_ns, cpu) =
+        (half(body, 0)?, half(body, 4)?, word(body, 8)?, half(body, 16)?);
     let bytes = usize::try_from(word(body, 24)?).ok()?.checked_mul(8)?;
     let chain = Chain(body.get(32..)?.get(..bytes)?);
     Some(Sample { pid, tid, time_ns, cpu, chain })

@@ -36,9 +36,7 @@ impl Ring {
         let mut pages = MOST_PAGES;
         loop {
             match Self::map(event, page_bytes, pages) {
-                Err(error)
-                    if pages > FEWEST_PAGES && error.raw_os_error() == Some(libc::EPERM) =>
-                {
+                Err(error) if pages > FEWEST_PAGES && error.raw_os_error() == Some(libc::EPERM) => {
                     pages /= 2;
                 }
                 mapped => return mapped,
@@ -88,10 +86,7 @@ impl Ring {
             // SAFETY: the range lies within the records' part of the mapping, and the kernel leaves
             // alone what lies between tail and head. Nobody else has `into`.
             into.extend_from_slice(unsafe {
-                std::slice::from_raw_parts(
-                    self.start.as_ptr().add(self.page_bytes + from),
-                    length,
-                )
+                std::slice::from_raw_parts(self.start.as_ptr().add(self.page_bytes + from), length)
             });
         }
         self.counter(TAIL).store(head, Ordering::Release);

@@ -144,7 +144,8 @@ fn sampled(open: impl FnOnce(u32) -> io::Result<Sampler>) -> Option<Vec<(u32, u6
             take(&mut sampler);
             let ended = clock::now();
             let of_thread: Vec<_> = samples.into_iter().filter(|(tid, ..)| *tid == id).collect();
-            let late = of_thread.iter().filter(|(_, at, _)| *at > ended || *at + 100_000_000 < began);
+            let late =
+                of_thread.iter().filter(|(_, at, _)| *at > ended || *at + 100_000_000 < began);
             assert_eq!(late.count(), 0, "times are those of the clock");
             of_thread
         });
