@@ -11,8 +11,8 @@ const LONGEST: usize = 160;
 pub(super) fn plain(name: &str) -> String {
     // What the compiler made of parts of a function is the function.
     let base = name.split('.').next().unwrap_or(name);
-    let read = match base.as_bytes() {
-        [b'_', b'Z', ..] => itanium(base),
+    let read = match name.as_bytes() {
+        [b'_', b'Z', ..] => itanium(name),
         [b'_', b'R', ..] => rust(base),
         _ => None,
     };

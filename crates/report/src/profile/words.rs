@@ -39,7 +39,7 @@ pub(crate) fn headline(difference: &ProfileDifference) -> String {
 pub(crate) fn value(value: f64, unit: &ProfileUnit) -> String {
     match unit {
         ProfileUnit::CpuUsPer(_) => format!("{} us", digits(value)),
-        ProfileUnit::Share => format!("{} %", digits(value * 100.0)),
+        ProfileUnit::Share => format!("{} %", digits(scaled(value, unit))),
     }
 }
 
@@ -67,14 +67,21 @@ pub(super) fn plain(name: &str) -> String {
     name.strip_suffix(KERNEL).unwrap_or(name).to_owned()
 }
 
-/// `+1.23 us (± 0.10)  softirq: vxlan_rcv (kernel)`.
+/// The ends of a growth: twice its standard error to either side.
+pub(crate) fn ends(frame: &FrameGrowth, unit: &ProfileUnit) -> [String; 2] {
+    let FrameGrowth { growth, error, .. } = frame;
+    [growth - error, growth + error].map(|end| digits(scaled(end, unit)))
+}
+
+/// `+1.23 us [1.13, 1.33]  softirq: vxlan_rcv (kernel)`.
 fn grown(frame: &FrameGrowth, unit: &ProfileUnit) -> String {
-    let FrameGrowth { owner, frame: name, growth, error, .. } = frame;
+    let FrameGrowth { owner, frame: name, growth, .. } = frame;
     let name = match name == owner {
         true => String::new(),
         false => format!(": {}", self::frame(name)),
     };
-    format!("+{} (± {})  {owner}{name}", value(*growth, unit), digits(scaled(*error, unit)))
+    let [low, high] = ends(frame, unit);
+    format!("+{} [{low}, {high}]  {owner}{name}", value(*growth, unit))
 }
 
 fn scaled(value: f64, unit: &ProfileUnit) -> f64 {
@@ -156,8 +163,8 @@ mod tests {
             "Profiles of 0 cells, in no figure; flame graphs in results/x/profile",
             "note: the kernel forbids much",
             "web on overlay against bridge, size=64: CPU 12.3 us for each request, bridge 9.87 us",
-            "  +1.23 us (± 0.100)  softirq: vxlan_rcv (kernel)",
-            "  +0.200 us (± 0.100)  client: [hopbench]",
+            "  +1.23 us [1.13, 1.33]  softirq: vxlan_rcv (kernel)",
+            "  +0.200 us [0.100, 0.300]  client: [hopbench]",
         ];
         assert_eq!(told, expected);
         let shares = ProfileDifference {

@@ -112,8 +112,8 @@ impl Campaign {
             secrets: &self.secrets,
         };
         let name = CellName::of(plan, cell);
-        let beds = (&mut **testbed, &mut **sessions, &mut **meters);
-        let (taken, record) = taken(&trial, setting.access, beds, &mut **observer)?;
+        let parts = Parts { testbed: &mut **testbed, sessions, meters, observer: &mut **observer };
+        let (taken, record) = taken(&trial, setting.access, parts)?;
         let cell = ProfiledCell {
             path: name.path,
             workload: name.workload,
@@ -188,13 +188,21 @@ struct Taken {
     samples_per_cpu_s: u64,
 }
 
+/// What a trial needs.
+struct Parts<'a> {
+    testbed: &'a mut dyn Testbed,
+    sessions: &'a mut Sessions,
+    meters: &'a mut Meters,
+    observer: &'a mut dyn Observer,
+}
+
 /// Measures a trial while samples are taken.
 fn taken(
     trial: &CellTrial<'_>,
     access: Access,
-    (testbed, sessions, meters): (&mut dyn Testbed, &mut Sessions, &mut Meters),
-    observer: &mut dyn Observer,
+    parts: Parts<'_>,
 ) -> Result<(Taken, Record), String> {
+    let Parts { testbed, sessions, meters, observer } = parts;
     let route = testbed.route(trial.path, trial.point).map_err(|fault| fault.text)?;
     // The agents must be there before their threads can be looked at.
     sessions.open(testbed, &route.clients, &route.servers).map_err(|fault| fault.text)?;

@@ -43,13 +43,12 @@ impl Profiling {
         }
         let mut chosen: BTreeSet<usize> = BTreeSet::new();
         for word in words {
-            let before = chosen.len();
             let named = all.iter().enumerate().filter(|(_, cell)| is_named(plan, **cell, word));
             let named: Vec<usize> = named.map(|(at, _)| at).collect();
-            chosen.extend(&named);
-            if named.is_empty() && chosen.len() == before {
+            if named.is_empty() {
                 return Err(unknown(plan, &all, word));
             }
+            chosen.extend(named);
         }
         if words.is_empty() {
             chosen.extend(0..all.len());
