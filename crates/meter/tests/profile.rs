@@ -1,6 +1,7 @@
 //! A profile of a thread whose work is known.
 
 use std::hint::black_box;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hopbench_meter::profile::{Access, Profile, Profiler, Subject};
@@ -26,10 +27,7 @@ fn access() -> Option<Access> {
         Err(why) => {
             let required = std::env::var("HOPBENCH_REQUIRE_PERF").is_ok_and(|value| value == "1");
             assert!(!required, "HOPBENCH_REQUIRE_PERF=1: {why}");
-            #[allow(clippy::print_stderr)]
-            {
-                eprintln!("SKIP: {why}");
-            }
+            let _ = writeln!(io::stderr(), "SKIP: {why}");
             None
         }
     }

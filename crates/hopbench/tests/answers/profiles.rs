@@ -1,5 +1,6 @@
 //! Profiles whose answer is known: only a tunnel runs the code of tunnels.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use hopbench_model::{Folded, ProfileFile};
@@ -46,7 +47,7 @@ fn a_profile_shows_what_a_path_adds_and_is_in_no_figure() {
     if done.code == Some(3) && done.stderr.contains("perf_event_open") {
         let required = std::env::var("HOPBENCH_REQUIRE_PERF").is_ok_and(|value| value == "1");
         assert!(!required, "{}", done.story());
-        eprintln!("SKIP: the kernel forbids profiles: {}", done.stderr);
+        let _ = writeln!(io::stderr(), "SKIP: the kernel forbids profiles: {}", done.stderr);
         return;
     }
     assert_eq!(done.code, Some(0), "{}", done.story());

@@ -78,7 +78,7 @@ impl Campaign {
             };
             let text = format!("profile {number} of {}, {}: {told}", cells.len(), what.trim_end());
             tell(around.observer, &text);
-            if let Err(why) = self.keep(name, profiled, &mut setting) {
+            if let Err(why) = self.keep_profile(name, profiled, &mut setting) {
                 return tell(around.observer, &format!("no more profiles: {why}"));
             }
         }
@@ -133,7 +133,7 @@ impl Campaign {
     }
 
     /// Writes down what came of a cell, instead of what an earlier session had of it.
-    fn keep(
+    fn keep_profile(
         &self,
         name: CellName,
         profiled: Result<Profiled, String>,

@@ -81,13 +81,15 @@ impl Sampler {
                     opened => opened?,
                 };
                 match first {
-                    None => sampler.rings.push(Ring::of(&event)?),
+                    None => {
+                        sampler.rings.push(Ring::of(&event)?);
+                        first = Some(event.as_raw_fd());
+                    }
                     Some(ring) => {
                         // SAFETY: both descriptors are open, and no memory is passed.
                         check(unsafe { libc::ioctl(event.as_raw_fd(), SET_OUTPUT as _, ring) })?;
                     }
                 }
-                first.get_or_insert(event.as_raw_fd());
                 sampler.events.push(event);
             }
         }

@@ -1,7 +1,7 @@
 //! Tests of samples: the bytes of records, and a thread that is known to work.
 
 use std::hint::black_box;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::*;
@@ -158,11 +158,7 @@ fn sampled(open: impl FnOnce(u32) -> io::Result<Sampler>) -> Option<Vec<(u32, u6
                     Ok("1"),
                     "perf_event_open: {error}"
                 );
-                // The reason why nothing was tested.
-                #[allow(clippy::print_stderr)]
-                {
-                    eprintln!("SKIP: the kernel forbids perf_event_open: {error}");
-                }
+                let _ = writeln!(io::stderr(), "SKIP: the kernel forbids perf_event_open: {error}");
                 None
             }
             Err(error) => panic!("perf_event_open: {error}"),
