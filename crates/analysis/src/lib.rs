@@ -44,13 +44,15 @@ pub use cells::noise::{
 pub use cells::outliers::OUTLIER_MARK;
 pub use figures::{RecordedJob, main_latency, spoken, unusable};
 pub use run_data::RunData;
-pub use summarize::unknown_bound;
+pub use summarize::{ProfileSide, difference as profile_difference, unknown_bound};
 pub use summary::{
     Added, Better, CONNECTING_ENDS, CellSummary, ComponentSummary, CurvePoint, CurveSummary,
     DistributionSummary, EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary,
-    Finding, FoundFigure, Limit, LineSummary, LoadComparison, MeteredNodeSummary, NodeSummary,
-    Outcome, PathSummary, PeerComparison, PeerSummary, PooledSummary, ProofSummary, ProxyShare,
-    RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath, SkippedSummary,
-    Spread, StopSummary, SubjectSummary, Summary, TraceStep, UNDECIDED_MARK, Undecided, Verdict,
-    WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, undecided_text,
+    Finding, FoundFigure, FrameGrowth, Limit, LineSummary, LoadComparison, MeteredNodeSummary,
+    NodeSummary, Outcome, PathSummary, PeerComparison, PeerSummary, PooledSummary,
+    ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit, ProfilesSummary, ProofSummary,
+    ProxyShare, RatioSummary, Resource, Run, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
+    SkippedSummary, Spread, StopSummary, SubjectSummary, Summary, TraceStep, UNDECIDED_MARK,
+    Undecided, Verdict, WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary,
+    undecided_text,
 };

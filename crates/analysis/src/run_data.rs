@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Failure, Record, References, RunFile, point_label};
+use hopbench_model::{Failure, Profiles, Record, References, RunFile, point_label};
 use serde_json::Value;
 
 use crate::cells::batches::{self, Batches};
@@ -45,6 +45,8 @@ pub struct RunData {
     pub(crate) failures: BTreeMap<TrialKey, Unused>,
     /// The trials of searches, which are in no cell.
     pub(crate) searches: Vec<Record>,
+    /// The profiles, which are in no figure.
+    pub(crate) profiles: Option<Profiles>,
 }
 
 /// A workload of the plan.
@@ -129,6 +131,7 @@ impl RunData {
             proofs: vec![Proofs::default(); plan.paths.len()],
             failures: run.failures.iter().map(failed).collect(),
             searches: Vec::new(),
+            profiles: None,
             workloads,
             run: run.clone(),
         }
@@ -141,6 +144,12 @@ impl RunData {
         Self { distributions: Distributions::default(), ..self }
     }
 
+    /// The same with the profiles of the run.
+    #[must_use]
+    pub fn with_profiles(self, profiles: Option<Profiles>) -> Self {
+        Self { profiles, ..self }
+    }
+
     /// The run goes on, and this is what `run.json` says now: of its rounds, of what failed, of the
     /// cells that have ended.
     pub fn update(&mut self, run: &RunFile) {
@@ -149,6 +158,12 @@ impl RunData {
         }
         self.rule = Rule::of(run);
         self.run.clone_from(run);
+    }
+
+    /// The path that this one is compared with, by name.
+    pub(crate) fn reference_of(&self, name: &str) -> Option<&str> {
+        let path = self.references.of(*self.path_names.get(name)?)?;
+        Some(self.run.plan.paths[path].name.as_str())
     }
 
     /// Takes one record. One that cannot be used in a figure is listed with the reason.

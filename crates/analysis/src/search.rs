@@ -46,11 +46,7 @@ pub(crate) fn all(data: &RunData) -> Vec<SearchSummary> {
         })
         .collect();
     let plan = &data.run.plan;
-    let of = |name: &str| {
-        let path = data.references.of(*data.path_names.get(name)?)?;
-        Some(plan.paths[path].name.as_str())
-    };
-    judge::compare(&mut out, of, plan.minimum_effect);
+    judge::compare(&mut out, |name| data.reference_of(name), plan.minimum_effect);
     out
 }
 

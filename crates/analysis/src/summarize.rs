@@ -6,6 +6,7 @@ mod facts;
 mod headline;
 mod open;
 mod peers;
+mod profiles;
 mod settled;
 mod sides;
 
@@ -28,6 +29,7 @@ use crate::summary::{
 use crate::text::seconds_between;
 pub use bounds::unknown as unknown_bound;
 use open::{Open, Place};
+pub use profiles::{ProfileSide, difference};
 use sides::Sides;
 
 /// The name of the testbed that the trials of other tools do not have.
@@ -87,6 +89,10 @@ fn summary(data: &RunData) -> Summary {
         waterfall: mesh::waterfalls(data),
         proxy_curves: mesh::curves(data),
         searches: search::all(data),
+        profiles: data
+            .profiles
+            .as_ref()
+            .map(|profiles| profiles::summary(profiles, |name| data.reference_of(name))),
         skipped: skipped(data),
         failures: data.failures.iter().map(|(trial, unused)| trial.summary(unused)).collect(),
         warnings: data.warnings.summary(&names, &path_names),

@@ -28,6 +28,9 @@ pub use self::load::{
 pub use self::path::{PathSummary, ProofSummary};
 pub use self::peer::{PeerComparison, PeerSummary};
 pub use self::run::{FailureSummary, Run, SUMMARY_SCHEMA, SkippedSummary, Summary, WarningSummary};
+pub use self::run::{
+    FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit, ProfilesSummary,
+};
 pub use self::search::{SearchSummary, SearchedPath, TraceStep};
 pub use self::spread::Spread;
 pub use self::stop::StopSummary;

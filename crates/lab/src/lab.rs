@@ -335,6 +335,10 @@ impl Testbed for Lab {
         Ok(self.conductor.as_mut().map(|conductor| conductor.permit(self.targets.clone(), *bounds)))
     }
 
+    fn process(&self, agent: &AgentId) -> Option<u32> {
+        self.agents.pid(agent)
+    }
+
     fn sandbox(&self, agent: &AgentId) -> Vec<u32> {
         self.agents.beneath(agent)
     }

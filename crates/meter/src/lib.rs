@@ -5,6 +5,7 @@
 //! - [`delta`] turns two readings into the figures of the window between them;
 //! - [`ProgramMeter`] reads what the processes of a server program spend together;
 //! - [`container`] finds the processes of a container beside this one;
+//! - [`profile`] takes call stacks of processes and of the kernel that serves them;
 //! - [`environment`] tells the facts of the machine that belong in every record.
 //!
 //! A source opens its files once and reads them again from the start into a buffer that it keeps.
@@ -23,6 +24,7 @@ mod labelled;
 mod meter;
 mod meters;
 mod procfile;
+pub mod profile;
 mod program_meter;
 mod set;
 

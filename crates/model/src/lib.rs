@@ -10,6 +10,7 @@
 //! - [`Plan`]: a scenario as it was resolved: [`Path`]s, points, cells; [`RunFile`]: what a results
 //!   folder is about;
 //! - [`Permit`]: what the agents of a run may do;
+//! - [`Profiles`]: call stacks of cells, as [`Folded`] stacks;
 //! - [`EndReport`]: what one end saw; [`Record`]: the result of a trial;
 //! - [`Problem`]: an input that cannot be used, and what to do about it;
 //! - [`printable`]: texts of others, as they may be shown; [`secret`]: values that are never shown;
@@ -60,4 +61,5 @@ pub use record::{
 pub use record::{LineError, RecordLines, SharedParts, record_of_line};
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
+pub use run_file::{Folded, PROFILE_SCHEMA, ProfileFile, ProfiledCell, ProfiledCount, Profiles};
 pub use values::{Nanos, Rate, SECOND, Scale, Sweep, is_default, number, printable, units};

@@ -1,10 +1,16 @@
-//! `run.json`, the description of a results folder.
+//! `run.json`, the description of a results folder, and what else describes it.
+
+mod folded;
+mod profile;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, Plan, SharedParts, Stopped};
+
+pub use folded::Folded;
+pub use profile::{PROFILE_SCHEMA, ProfileFile, ProfiledCell, ProfiledCount, Profiles};
 
 /// The version of [`RunFile`]; a field is never repurposed, this number grows instead.
 pub const RUN_SCHEMA: &str = "hopbench.run/1";

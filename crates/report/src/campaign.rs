@@ -20,12 +20,14 @@ mod topics;
 pub use hopbench_analysis::text::{RateUnit, broken_text, load_text, rate_text};
 pub use hopbench_analysis::{
     Added, CellSummary, ComponentSummary, CurvePoint, CurveSummary, DistributionSummary, EqualLoad,
-    EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, Limit,
-    LineSummary, LoadComparison, MeteredNodeSummary, NOISE_SCHEMA, NodeSummary, Noise, NoiseDrift,
-    NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProofSummary, ProxyShare,
-    RatioSummary, Resource, Run, RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
+    EqualLoadPath, Estimate, FailureSummary, FigureSummary, Finding, FoundFigure, FrameGrowth,
+    Limit, LineSummary, LoadComparison, MeteredNodeSummary, NOISE_SCHEMA, NodeSummary, Noise,
+    NoiseDrift, NoiseFigure, NoiseMachine, Outcome, PathSummary, PooledSummary, ProfileDifference,
+    ProfileOwner, ProfileSide, ProfileSummary, ProfileUnit, ProfilesSummary, ProofSummary,
+    ProxyShare, RatioSummary, Resource, Run, RunData, SUMMARY_SCHEMA, SearchSummary, SearchedPath,
     SkippedSummary, Spread, StopSummary, SubjectSummary, Summary, TraceStep, Undecided, Verdict,
-    WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, main_latency, unknown_bound,
+    WarningSummary, WaterfallStep, WaterfallSummary, WorkloadSummary, main_latency,
+    profile_difference, unknown_bound,
 };
 
 pub use self::answer::{LiveScreen, Screen};

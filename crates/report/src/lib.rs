@@ -5,6 +5,7 @@
 //! - [`live_line`]: the current rate while a trial runs;
 //! - [`campaign`]: the summary of a run (`hopbench_analysis`) in its formats;
 //! - [`comparison`]: the comparison of two runs in its formats;
+//! - [`profile`]: flame graphs of profiles, and what paths differ by in them;
 //! - [`export`]: the trials of a run in formats of other tools;
 //! - [`number`]: numbers for people.
 //!
@@ -17,6 +18,7 @@ pub mod export;
 mod format;
 mod formats;
 mod interval;
+pub mod profile;
 mod sweep;
 mod text;
 mod wakeup;

@@ -4,6 +4,7 @@ mod advice;
 mod budget;
 mod event;
 mod meters;
+mod profiles;
 mod rounds;
 mod searches;
 mod sessions;
@@ -27,6 +28,7 @@ use crate::results::{CellName, Folder, Resumed, Searched, TrialId};
 use budget::Budget;
 pub use event::{Ended, Event, Observer};
 use meters::Meters;
+pub use profiles::choice::{MOST_PROFILES, Profiling};
 pub use rounds::order::order;
 use searches::{SearchDriver, bounds};
 use sessions::Sessions;
@@ -60,6 +62,8 @@ pub struct Campaign {
     /// What trials took beyond warm-up and window, summed, ns, and how many there were. Visits need a
     /// shorter warm-up than planned: it may be less than nothing.
     overhead: (i64, u64),
+    /// The cells that are profiled when all is measured.
+    profiling: Option<Profiling>,
 }
 
 /// A campaign that is over.
@@ -121,6 +125,7 @@ impl Campaign {
             budget,
             rounds_budget,
             overhead: (0, 0),
+            profiling: None,
         }
     }
 
@@ -128,6 +133,12 @@ impl Campaign {
     #[must_use]
     pub fn with_secrets(self, secrets: SecretHeaders) -> Self {
         Self { secrets, ..self }
+    }
+
+    /// The same with profiles of some cells, when all else is measured.
+    #[must_use]
+    pub fn with_profiles(self, profiling: Option<Profiling>) -> Self {
+        Self { profiling, ..self }
     }
 
     /// Runs what is left of the plan. The testbed is up while it runs and down afterwards, however
@@ -192,6 +203,9 @@ impl Campaign {
             .collect();
         let walked =
             self.walk(&mut around, lost.trials).and_then(|()| self.search(&mut around, gone));
+        if walked.is_ok() {
+            self.profile(&mut around);
+        }
         sessions.close();
         walked
     }

@@ -135,6 +135,7 @@ pub fn conduct(
         + 2 * trial.slowest_round_trip()
         + timing.warmup_ns;
     trial.start(window_start);
+    watcher.window(window_start, timing.window_ns);
     let started =
         clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let (mut endings, mut seen) = trial.follow(&timing, window_start, proxies, watcher)?;

@@ -4,7 +4,8 @@
 //! - [`conduct`]: one trial;
 //! - [`record`]: the record of a trial, from the reports of all ends; [`failed_exchanges`]: whether
 //!   it is one of failures;
-//! - [`Campaign`]: a whole plan in rounds, on any testbed;
+//! - [`Campaign`]: a whole plan in rounds, on any testbed; [`Profiling`]: the cells of it that are
+//!   profiled;
 //! - [`headers_known`]: whether all values of a plan's secret headers are known;
 //! - [`results`]: the folder that holds what a campaign measured.
 
@@ -20,8 +21,8 @@ mod warnings;
 
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{
-    Campaign, CellsEnded, Ended, Event, Finished, Observer, TRIAL_OVERHEAD_NS, looked_at_instead,
-    measurable, new_run, order, same_build,
+    Campaign, CellsEnded, Ended, Event, Finished, MOST_PROFILES, Observer, Profiling,
+    TRIAL_OVERHEAD_NS, looked_at_instead, measurable, new_run, order, same_build,
 };
 pub use conduct::agent_connection::AgentConnection;
 pub use conduct::{Edges, Ends, StandingOrders, TrialResult, Watch, Watcher, conduct};

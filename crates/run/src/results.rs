@@ -1,22 +1,25 @@
-//! The results folder: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, and what the
-//! reports add.
+//! The results folder: `run.json`, `records.jsonl`, `agents.log`, `trials.log`, profiles, and what
+//! the reports add.
 //!
 //! A crash loses nothing that was written. `run.json` is replaced as a whole. A record is on the
 //! disk before the next trial starts. If a line was cut in the middle, only that line is dropped. A
 //! folder is used by one process at a time.
 //!
 //! - [`Folder`]: writing, by the process that runs the campaign;
-//! - [`open`], [`read`]: reading, for reports.
+//! - [`open`], [`read`]: reading, for reports; [`profiles()`]: the profiles.
 
 mod disk;
 mod folder;
 mod lines;
 mod names;
+mod profiles;
 mod reading;
 
 pub use folder::{Folder, Resumed, Searched, fresh_name, vacant};
 pub(crate) use names::CellName;
 pub use names::TrialId;
+pub(crate) use profiles::{PROFILE_FILE, folded_name, profile_file};
+pub use profiles::{PROFILES, profiles};
 pub use reading::{Records, open, read};
 
 /// What a folder holds of its run.

@@ -1,6 +1,7 @@
-//! Readiness by epoll, and completions by io_uring.
+//! Readiness by epoll, completions by io_uring, and samples of call stacks.
 
 mod epoll;
+pub mod perf;
 pub mod uring;
 
 pub use epoll::{Epoll, Events, Ready, Timer, Waker};

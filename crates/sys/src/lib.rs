@@ -8,6 +8,7 @@
 //! - [`Socket`]: TCP, UDP and ICMP sockets and their options, with the value that the kernel really
 //!   set;
 //! - [`Epoll`] and [`Waker`]: readiness; [`uring::Ring`]: completions;
+//! - [`perf`]: samples of call stacks;
 //! - [`tcp_info`]: what the kernel knows of a connection;
 //! - [`cpu`], [`usage`], [`limits`]: placement, what was spent, what is allowed;
 //! - [`offloads()`], [`switch_offload`]: what an interface does for the kernel;
@@ -30,7 +31,7 @@ mod resources;
 mod returned;
 pub mod terminal;
 
-pub use events::{Epoll, Events, Ready, Timer, Waker, uring};
+pub use events::{Epoll, Events, Ready, Timer, Waker, perf, uring};
 pub use net::{Datagram, DatagramPort, Icmp, Listener, Offloads, Progress, Socket, offloads};
 pub use net::{TcpInfo, interface_mtu, switch_offload, tcp_info};
 pub use resources::{cpu, limits, usage};

@@ -72,6 +72,12 @@ pub trait Testbed {
         Ok(None)
     }
 
+    /// The process of an agent, in this process' own `/proc`: who profiles it asks. Absent where it
+    /// is on another machine, and where it was not started yet.
+    fn process(&self, _agent: &AgentId) -> Option<u32> {
+        None
+    }
+
     /// The processes of the sandbox that an agent is in, in this process' own `/proc`. Their CPU is
     /// seen there. The agent does not see it: its `/proc` is the sandbox's. Empty if there is no
     /// sandbox.

@@ -1,6 +1,8 @@
 //! The summary of a run: what all its records say together. Serialised, this is
 //! `hopbench.summary/1`.
 
+mod profile;
+
 use std::collections::BTreeMap;
 
 use hopbench_model::RunStatus;
@@ -14,6 +16,10 @@ use super::search::SearchSummary;
 use super::waterfall::WaterfallSummary;
 use super::workload::WorkloadSummary;
 use crate::text::RateUnit;
+
+pub use profile::{
+    FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit, ProfilesSummary,
+};
 
 /// The version of [`Summary`]; a field is never repurposed, this number grows instead.
 pub const SUMMARY_SCHEMA: &str = "hopbench.summary/1";
@@ -38,6 +44,9 @@ pub struct Summary {
     /// The cost of each proxy as the load on it grows, by workload and path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxy_curves: Vec<CurveSummary>,
+    /// Call stacks of cells; absent: none were taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profiles: Option<ProfilesSummary>,
     /// Trials whose records are not used in any figure, and why.
     pub failures: Vec<FailureSummary>,
     /// Cells that this testbed cannot measure, by path and reason.

@@ -6,6 +6,7 @@ mod headline;
 pub(super) mod hidden;
 mod known;
 mod narrowing;
+pub(super) mod profiles;
 mod progress;
 mod searching;
 
@@ -77,8 +78,8 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
     let bar = Bar::new();
     let interrupt = Interrupt::clearing(bar.clone(), if is_cluster { LEFT_BEHIND } else { "" })?;
     let ours = hello();
-    let (folder, resumed, secrets) = match wanted {
-        Wanted::New { plan, notes, text, dir, secrets } => {
+    let (folder, resumed, secrets, profiling) = match wanted {
+        Wanted::New { plan, notes, text, dir, secrets, profiling } => {
             notes.iter().chain(&super::plan::too_short(&plan)).for_each(tell);
             let run = new_run(*plan, text, &ours)?;
             // A folder in which no trial can ever be is only in the way.
@@ -93,12 +94,12 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
                 }
                 return Err(fault);
             }
-            (Folder::create(&dir, run)?, Resumed::default(), secrets)
+            (Folder::create(&dir, run)?, Resumed::default(), secrets, profiling)
         }
-        Wanted::Old { dir, secrets, more_ns, .. } => {
+        Wanted::Old { dir, secrets, more_ns, profiling, .. } => {
             let (mut folder, resumed) = Folder::resume(&dir)?;
             more_ns.map_or(Ok(()), |ns| folder.allow_more(ns))?;
-            (folder, resumed, secrets)
+            (folder, resumed, secrets, profiling)
         }
     };
     let heard = interrupt.clone();
@@ -111,7 +112,8 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
     );
     let dir = folder.path().to_owned();
     let log = Log::new(folder.trials_log()?);
-    let campaign = Campaign::resume(folder, resumed, ours).with_secrets(secrets);
+    let campaign = Campaign::resume(folder, resumed, ours);
+    let campaign = campaign.with_secrets(secrets).with_profiles(profiling);
     let known = Known::new(&dir, flags.units.unit());
     let is_json = flags.format.is_json();
     let mut observer: Box<dyn Observer> = if is_json {
@@ -160,19 +162,22 @@ fn same_testbed(is_cluster: bool) -> &'static str {
     }
 }
 
-/// Writes the reports into the folder, and prints the answer. 1 where a bound is broken.
+/// Writes the reports into the folder, and prints the answer. Flame graphs are written in any case.
+/// 1 where a bound is broken.
 fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
+    let profiles = profiles::of(folder.path());
     let (run, mut records) = results::open(folder.path())?;
     let has_bounds = run.plan.subjects.iter().any(|subject| !subject.bounds.is_empty());
-    if flags.no_report && !has_bounds {
+    if flags.no_report && profiles.is_none() && !has_bounds {
         return Ok(ExitCode::SUCCESS);
     }
-    let mut report = RunData::new(&run);
+    let mut report = RunData::new(&run).with_profiles(profiles.clone());
     for record in records.by_ref() {
         report.add(&record?);
     }
     records.notes().iter().for_each(tell);
     let summary = in_unit(report.into_summary(), flags.units.unit());
+    profiles.map_or(Ok(()), |profiles| profiles::write(folder, &profiles, &summary))?;
     let code = bounds(&summary);
     if flags.no_report {
         return Ok(code);
@@ -185,6 +190,7 @@ fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     if !flags.format.is_json() {
         let named = folder.path().to_string_lossy();
         print(screen(&named, true).text(&summary))?;
+        profiles::say(&named, &summary)?;
     }
     Ok(code)
 }

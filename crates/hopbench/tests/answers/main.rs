@@ -11,6 +11,7 @@ mod limited_by;
 mod mesh;
 mod noise;
 mod peers;
+mod profiles;
 mod protocols;
 mod searches;
 mod sets;

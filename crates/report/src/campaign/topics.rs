@@ -4,9 +4,9 @@ mod answer;
 mod components;
 mod evidence;
 mod head;
-mod nodes;
 mod overview;
 mod percentiles;
+mod profiles;
 mod proxies;
 mod reading;
 mod searches;
@@ -28,6 +28,7 @@ const TOPICS: &[Topic] = &[
     sizes::blocks,
     workloads::blocks,
     searches::blocks,
+    profiles::blocks,
     evidence::blocks,
 ];
 

@@ -196,6 +196,7 @@ mod tests {
             Tone::Better,
             Tone::Worse,
             Tone::Doubt,
+            Tone::Link,
         ];
         let line = || tones.into_iter().fold(Line::default(), |line, tone| line.with(tone, bad));
         let cell = || Cell { small: bad.into(), hint: bad.into(), mark: "*", ..Cell::from(bad) };
@@ -230,6 +231,22 @@ mod tests {
             assert!(!page.contains(bad), "`{}`: {page}", bad.escape_debug());
         }
         assert!(page.contains("\\u202e\\u001b"));
+    }
+
+    #[test]
+    fn only_files_below_the_page_are_links() {
+        let page = |text: &str| {
+            let blocks = vec![Block::paragraph(Line::default().with(Tone::Link, text))];
+            let document = Document { title: String::new(), facts: Vec::new(), blocks };
+            (body(&document, "", "").into_string(), markdown(&document, 1))
+        };
+        let (html, text) = page("profile/a-vs-b.web.svg");
+        assert!(html.contains("<a href=\"profile/a-vs-b.web.svg\">"), "{html}");
+        assert!(text.contains("[profile/a-vs-b.web.svg](profile/a-vs-b.web.svg)"), "{text}");
+        for bad in ["javascript:x", "/etc/passwd", "../x", "a/../b", "//host/x", "a b", ""] {
+            let (html, text) = page(bad);
+            assert!(!html.contains("<a href") && !text.contains("]("), "{bad}: {html}{text}");
+        }
     }
 
     #[test]

@@ -29,12 +29,23 @@ pub(crate) enum Tone {
     Doubt,
     /// What others are compared with.
     Base,
+    /// The name of a file beside the page, from its folder on.
+    Link,
 }
 
 impl Line {
     /// A text behind its name.
     pub(crate) fn named(name: &str, text: impl Into<String>) -> Self {
         Self::default().with(Tone::Name, name).with(Tone::Plain, text)
+    }
+
+    /// The name of a file beside the page, if it is one that a page may lead to: a plain path
+    /// downwards.
+    pub(crate) fn link(text: &str) -> Option<&str> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        let is_part =
+            |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(is_plain);
+        text.split('/').all(is_part).then_some(text)
     }
 
     /// With one more run.

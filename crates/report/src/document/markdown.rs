@@ -107,6 +107,7 @@ fn spoken(line: &Line) -> String {
     let run = |(tone, text): &(Tone, String)| match tone {
         Tone::Name => format!("**{}**: ", safe(text)),
         Tone::Strong => format!("**{}**", safe(text)),
+        Tone::Link if Line::link(text).is_some() => format!("[{text}]({text})"),
         _ => safe(text),
     };
     line.runs.iter().map(run).collect()

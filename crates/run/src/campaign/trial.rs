@@ -13,8 +13,8 @@ use hopbench_load::schedule::seed_of;
 use hopbench_load::workload::Workload;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::{
-    Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Path, Point, Proof, Record, SearchGoal, Tick,
-    Transport, Warning, WarningKind,
+    Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Nanos, Path, Point, Proof, Record,
+    SearchGoal, Tick, Transport, Warning, WarningKind,
 };
 use hopbench_testbed::{
     AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth,
@@ -348,6 +348,10 @@ impl Watcher for Asking<'_> {
 
     fn interrupted(&self) -> bool {
         self.watcher.interrupted()
+    }
+
+    fn window(&mut self, start: Nanos, window_ns: Nanos) {
+        self.watcher.window(start, window_ns);
     }
 
     fn in_traffic(&mut self) {

@@ -1,6 +1,6 @@
 //! The participants of a trial: agents at its ends, watched processes, and the caller's watcher.
 
-use hopbench_model::{SignedPermit, Tick};
+use hopbench_model::{Nanos, SignedPermit, Tick};
 use hopbench_testbed::{AgentId, Proxy};
 use hopbench_wire::Role;
 
@@ -42,6 +42,9 @@ pub trait Watcher {
 
     /// Whether the user wants the trial to end now.
     fn interrupted(&self) -> bool;
+
+    /// The window is fixed, by the monotonic clock in ns: it begins at `start`, after the warm-up.
+    fn window(&mut self, _start: Nanos, _window_ns: Nanos) {}
 
     /// All connections are open: in the middle of the warm-up and once more shortly before the
     /// window ends, for what is to be asked of others meanwhile. What takes longer than some

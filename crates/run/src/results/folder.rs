@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 use super::disk::{refused, replace, sync_dir, unreadable};
 use super::lines::Lines;
 use super::reading::{LineState, judge, run_file};
-use super::{AGENTS_LOG, RECORDS, RUN_FILE, SUPERSEDED, TRIALS_LOG, TrialId};
+use super::{AGENTS_LOG, PROFILES, RECORDS, RUN_FILE, SUPERSEDED, TRIALS_LOG, TrialId};
 
 /// A results folder that this process, and no other, writes to.
 #[derive(Debug)]
@@ -325,6 +325,17 @@ impl Folder {
     pub fn add(&self, name: &str, contents: &[u8]) -> Result<PathBuf, Fault> {
         replace(&self.dir, name, contents)?;
         Ok(self.dir.join(name))
+    }
+
+    /// Writes a file of the profiles, as [`Folder::add`] does.
+    ///
+    /// # Errors
+    /// As [`Folder::add`].
+    pub fn add_profile(&self, name: &str, contents: &[u8]) -> Result<PathBuf, Fault> {
+        let dir = self.dir.join(PROFILES);
+        fs::create_dir_all(&dir).map_err(|error| refused("make", &dir, &error))?;
+        replace(&dir, name, contents)?;
+        Ok(dir.join(name))
     }
 }
 

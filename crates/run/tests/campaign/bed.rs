@@ -165,6 +165,10 @@ impl Testbed for Bed {
         Ok(Control::Pair(ours))
     }
 
+    fn process(&self, _agent: &AgentId) -> Option<u32> {
+        Some(std::process::id())
+    }
+
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
         if let Some(Trouble::Dies(ms, client)) = self.trouble.get(&route.path).copied() {
             let victim =

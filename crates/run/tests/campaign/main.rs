@@ -10,6 +10,7 @@ mod hangs;
 mod housekeeping;
 mod onlooker;
 mod plans;
+mod profiles;
 mod proxies;
 mod relay;
 mod remote;

@@ -14,6 +14,7 @@ use hopbench_run::results;
 
 use crate::cmd::arguments::output::{Output, arguments};
 use crate::cmd::arguments::{UnitsArgument, in_unit};
+use crate::cmd::run::profiles;
 use crate::cmd::subcommand::Subcommand;
 use crate::output::{screen, tell};
 
@@ -69,7 +70,7 @@ impl Subcommand for Report {
             records.notes().iter().for_each(tell);
             return Ok(());
         }
-        let mut campaign = RunData::new(&run);
+        let mut campaign = RunData::new(&run).with_profiles(profiles::of(dir));
         for record in records.by_ref() {
             campaign.add(&record?);
         }

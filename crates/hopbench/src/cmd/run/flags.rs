@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hopbench_agent::hello;
+use hopbench_meter::profile::Access;
 use hopbench_model::secret::SecretHeaders;
 use hopbench_model::units::Span;
 use hopbench_model::{Fault, Nanos, Plan, TestbedSpec, secret};
 use hopbench_report::campaign::unknown_bound;
-use hopbench_run::{headers_known, results, same_build};
+use hopbench_run::{Profiling, headers_known, results, same_build};
 use hopbench_scenario::Resolved;
 
 use crate::cmd::arguments::{
@@ -40,6 +41,17 @@ pub(super) struct Flags {
     /// may be given several times
     #[arg(long, value_name = "NAME", requires = "resume")]
     allow_env: Vec<String>,
+    /// When all is measured, profile these cells in an extra trial each: flame graphs of the ends,
+    /// proxies and softirqs. * is any name; without a value all paths and workloads, at most 16.
+    /// Only in the lab
+    #[arg(
+        long,
+        value_name = "PATH/WORKLOAD",
+        num_args = 0..=1,
+        require_equals = true,
+        value_delimiter = ','
+    )]
+    profile: Option<Vec<String>>,
     #[command(flatten)]
     scenario_arguments: ScenarioArguments,
     #[command(flatten)]
@@ -73,6 +85,8 @@ pub(super) enum Wanted {
         secrets: SecretHeaders,
         /// Where the results go.
         dir: PathBuf,
+        /// The cells that are profiled.
+        profiling: Option<Profiling>,
     },
     /// The rest of a run.
     Old {
@@ -84,6 +98,8 @@ pub(super) enum Wanted {
         secrets: SecretHeaders,
         /// Time for more rounds, ns.
         more_ns: Option<Nanos>,
+        /// The cells that are profiled.
+        profiling: Option<Profiling>,
     },
 }
 
@@ -136,11 +152,13 @@ impl Flags {
             self.own_programs(&run.plan, dir)?;
             headers_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
+            let profiling = self.profiling(&run.plan)?;
             return Ok(Wanted::Old {
                 dir: dir.clone(),
                 testbed: run.plan.testbed,
                 secrets,
                 more_ns,
+                profiling,
             });
         }
         let name = self.scenario.as_deref().unwrap_or_default();
@@ -151,7 +169,21 @@ impl Flags {
         known_bounds(&plan)?;
         let dir = self.output.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;
-        Ok(Wanted::New { plan: Box::new(plan), notes, text, dir, secrets })
+        let profiling = self.profiling(&plan)?;
+        Ok(Wanted::New { plan: Box::new(plan), notes, text, dir, secrets, profiling })
+    }
+
+    /// The cells of a plan that are profiled, as far as the testbed and the kernel allow it.
+    fn profiling(&self, plan: &Plan) -> Result<Option<Profiling>, Fault> {
+        let Some(cells) = &self.profile else { return Ok(None) };
+        let testbed = plan.testbed.name();
+        if !matches!(plan.testbed, TestbedSpec::Lab(_)) {
+            return Err(Fault::input(format!(
+                "--profile: found the testbed `{testbed}`, expected `lab`: only there are the ends \
+                 and proxies processes of this machine"
+            )));
+        }
+        Profiling::of(plan, cells, Access::now).map(Some)
     }
 }
 

@@ -109,4 +109,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("import /etc/passwd", ["/etc/passwd line 1", "found `root", "the output of iperf3, fortio"]),
     ("import -o - /etc/passwd", ["--output", "found `-`", "a folder"]),
     ("completions tcsh", ["tcsh", "possible values", "bash"]),
+    ("run quickstart --profile=nope/web", ["--profile", "`nope/web`", "expected PATH/WORKLOAD"]),
+    ("run quickstart --profile=web", ["--profile", "`web`", "expected PATH/WORKLOAD"]),
+    ("run quickstart --testbed kubernetes --profile", ["--profile", "`kubernetes`", "expected `lab`"]),
 ];

@@ -2,11 +2,12 @@
 
 pub(super) mod bytes;
 mod matrix;
+mod nodes;
 mod peers;
 
 use hopbench_analysis::{CellSummary, Outcome, Summary, WorkloadSummary};
 
-use super::{components, nodes, percentiles, proxies};
+use super::{components, percentiles, proxies};
 use crate::campaign::layout::{Layout, Matrix};
 use crate::campaign::{page_text, plot, table_model};
 use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table, Tone};

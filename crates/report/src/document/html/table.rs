@@ -112,6 +112,6 @@ fn heat(cell: &Cell) -> String {
         Tone::Doubt => "heat doubt".to_owned(),
         Tone::Base => "heat base".to_owned(),
         Tone::Quiet => "heat none".to_owned(),
-        Tone::Plain | Tone::Name | Tone::Strong => "heat".to_owned(),
+        Tone::Plain | Tone::Name | Tone::Strong | Tone::Link => "heat".to_owned(),
     }
 }

@@ -18,6 +18,12 @@ pub(super) fn run(tone: Tone, text: &str) -> Markup {
         Tone::Plain => return html! { (text) },
         Tone::Name => return html! { strong { (text) } " " },
         Tone::Strong => return html! { strong { (text) } },
+        Tone::Link => {
+            return match Line::link(text) {
+                Some(file) => html! { a href=(file) { (file) } },
+                None => html! { (text) },
+            };
+        }
         Tone::Quiet | Tone::Base => "quiet",
         Tone::Better => "verdict better",
         Tone::Worse => "verdict worse",

@@ -1,0 +1,99 @@
+//! The samples of a window.
+
+use std::fs;
+use std::ops::Range;
+
+use hopbench_model::Nanos;
+use hopbench_sys::limits;
+use hopbench_sys::perf::{Record, Sampler, Sampling};
+
+use super::access::Access;
+use super::fold::{Profile, Role, Taken, fold};
+use super::machine::{cpus, samples_per_cpu_s};
+use super::symbols::Symbols;
+
+/// Frames that are kept, at most: about 64 MiB. Samples beyond them are lost.
+const MOST_FRAMES: usize = 4 << 20;
+/// Open files that this process needs beside the events.
+const OTHER_FILES: u64 = 4096;
+
+/// Takes samples of some processes, from when it is opened until it is finished.
+#[derive(Debug)]
+pub struct Profiler {
+    sampler: Sampler,
+    roles: Vec<Role>,
+    samples_per_cpu_s: u64,
+    samples: Vec<Taken>,
+    frames: usize,
+    lost: u64,
+}
+
+impl Profiler {
+    /// Begins with samples, as far as the kernel allows it. Threads that the roles start later
+    /// are seen, too.
+    ///
+    /// # Errors
+    /// What the kernel refuses, in words.
+    pub fn open(roles: Vec<Role>, access: Access) -> Result<Self, String> {
+        let samples_per_cpu_s = samples_per_cpu_s();
+        let sampling = Sampling { per_s: samples_per_cpu_s, kernel: access.has_kernel() };
+        let cpus = cpus().map_err(|error| format!("the CPUs are not known: {error}"))?;
+        let opened = if access == Access::Machine {
+            Sampler::of_cpus(&cpus, sampling)
+        } else {
+            let threads: Vec<u32> =
+                roles.iter().flat_map(|role| &role.pids).flat_map(|pid| threads(*pid)).collect();
+            let events = (threads.len() * cpus.len()) as u64;
+            // Where the limit cannot be had, opening says so.
+            let _ = limits::raise_open_files(events + OTHER_FILES);
+            Sampler::of_threads(&threads, &cpus, sampling)
+        };
+        let sampler = opened.map_err(|error| format!("perf_event_open fails: {error}"))?;
+        Ok(Self { sampler, roles, samples_per_cpu_s, samples: Vec::new(), frames: 0, lost: 0 })
+    }
+
+    /// Samples of a second of CPU time.
+    pub fn samples_per_cpu_s(&self) -> u64 {
+        self.samples_per_cpu_s
+    }
+
+    /// Takes what was noted so far. It has to be called some times a second, before the kernel's
+    /// memory for it is full.
+    pub fn read(&mut self) {
+        let Self { sampler, samples, frames, lost, .. } = self;
+        sampler.read(|record| match record {
+            Record::Sample(sample) if *frames < MOST_FRAMES => {
+                let chain: Box<[_]> = sample.chain.frames().collect();
+                *frames += chain.len();
+                samples.push(Taken { pid: sample.pid, time_ns: sample.time_ns, frames: chain });
+            }
+            Record::Sample(_) => *lost += 1,
+            Record::Lost(count) => *lost = lost.saturating_add(count),
+            Record::Other => {}
+        });
+    }
+
+    /// Ends it. The stacks of a window, times of the monotonic clock in ns. The roles' processes
+    /// should still be there: they are asked for their programs.
+    pub fn finish(mut self, window: Range<Nanos>) -> Profile {
+        self.read();
+        let Self { sampler, roles, samples, lost, .. } = self;
+        drop(sampler);
+        let within = || samples.iter().filter(|sample| window.contains(&sample.time_ns));
+        let known = |pid: u32| roles.iter().any(|role| role.pids.contains(&pid));
+        let has_kernel = |sample: &&Taken| sample.frames.iter().any(|frame| frame.is_kernel);
+        // Nobody asks for names of programs that are left out.
+        let symbols = Symbols::of(within().filter(|one| known(one.pid) || has_kernel(one)));
+        let folded =
+            fold(within(), &roles, |pid, frame, is_first| symbols.name(pid, frame, is_first));
+        let is_seen = within().any(|sample| has_kernel(&sample));
+        let has_kernel_names = symbols.has_kernel() || !is_seen;
+        Profile { lost_samples: lost, has_kernel_names, ..folded }
+    }
+}
+
+/// The threads that a process has now.
+fn threads(pid: u32) -> Vec<u32> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()
+}

@@ -1,0 +1,197 @@
+//! Profiles in words.
+
+use hopbench_analysis::{
+    FrameGrowth, ProfileDifference, ProfileSummary, ProfileUnit, ProfilesSummary,
+};
+
+use super::colour::KERNEL;
+use crate::number::{counted, percentage};
+
+/// Why no frame of a difference is named.
+const NOTHING: &str = "no function grew by more than the samples scatter";
+
+/// `web on overlay, size=64`.
+pub(super) fn title(profile: &ProfileSummary) -> String {
+    named(&profile.workload, &profile.path, &profile.point)
+}
+
+fn named(workload: &str, path: &str, point: &str) -> String {
+    let comma = if point.is_empty() { "" } else { ", " };
+    format!("{workload} on {path}{comma}{point}")
+}
+
+/// `web on overlay against bridge: CPU 12.3 us for each request, bridge 9.87 us`.
+pub(crate) fn headline(difference: &ProfileDifference) -> String {
+    let ProfileDifference { base, unit, .. } = difference;
+    let of_path = format!("{} against {base}", difference.path);
+    let what = named(&difference.workload, &of_path, &difference.point);
+    let [of_path, of_base] =
+        [difference.path_value, difference.base_value].map(|all| value(all, unit));
+    match unit {
+        ProfileUnit::CpuUsPer(one) => {
+            format!("{what}: CPU {of_path} for each {one}, {base} {of_base}")
+        }
+        ProfileUnit::Share => format!("{what}: shares of all samples"),
+    }
+}
+
+/// A value with its unit: `1.23 us`, `4.5 %`.
+pub(crate) fn value(value: f64, unit: &ProfileUnit) -> String {
+    match unit {
+        ProfileUnit::CpuUsPer(_) => format!("{} us", digits(value)),
+        ProfileUnit::Share => format!("{} %", digits(scaled(value, unit))),
+    }
+}
+
+/// A number with about three digits.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 || value == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A frame: `tcp_sendmsg (kernel)`.
+pub(crate) fn frame(name: &str) -> String {
+    match name.strip_suffix(KERNEL) {
+        Some("[kernel]") => "[kernel]".to_owned(),
+        Some(function) => format!("{function} (kernel)"),
+        None => name.to_owned(),
+    }
+}
+
+/// A frame without the mark of the kernel's: its colour says it.
+pub(super) fn plain(name: &str) -> String {
+    name.strip_suffix(KERNEL).unwrap_or(name).to_owned()
+}
+
+/// The ends of a growth: twice its standard error to either side.
+pub(crate) fn ends(frame: &FrameGrowth, unit: &ProfileUnit) -> [String; 2] {
+    let FrameGrowth { growth, error, .. } = frame;
+    [growth - error, growth + error].map(|end| digits(scaled(end, unit)))
+}
+
+/// `+1.23 us [1.13, 1.33]  softirq: vxlan_rcv (kernel)`.
+fn grown(frame: &FrameGrowth, unit: &ProfileUnit) -> String {
+    let FrameGrowth { owner, frame: name, growth, .. } = frame;
+    let name = match name == owner {
+        true => String::new(),
+        false => format!(": {}", self::frame(name)),
+    };
+    let [low, high] = ends(frame, unit);
+    format!("+{} [{low}, {high}]  {owner}{name}", value(*growth, unit))
+}
+
+fn scaled(value: f64, unit: &ProfileUnit) -> f64 {
+    if *unit == ProfileUnit::Share { value * 100.0 } else { value }
+}
+
+/// What the paths of a run differ by, a line each, for a terminal. `folder` is the results folder
+/// as the user names it.
+pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
+    let taken = summary.cells.iter().filter(|cell| cell.graph.is_some()).count();
+    let mut out = vec![format!(
+        "Profiles of {}, in no figure; flame graphs in {folder}/profile",
+        counted(taken as u64, "cell", "cells")
+    )];
+    out.extend(summary.notes.iter().map(|note| format!("note: {note}")));
+    let failed = summary.cells.iter().filter_map(|cell| Some((cell, cell.problem.as_ref()?)));
+    out.extend(failed.map(|(cell, why)| format!("{}: no profile: {why}", title(cell))));
+    for difference in &summary.differences {
+        out.push(headline(difference));
+        out.extend(
+            difference.grew.iter().map(|frame| format!("  {}", grown(frame, &difference.unit))),
+        );
+        if difference.grew.is_empty() {
+            out.push(format!("  {NOTHING}"));
+        }
+    }
+    out
+}
+
+/// The share of all samples of each owner: `client 40 %, softirq 60 %`.
+pub(crate) fn owners(profile: &ProfileSummary) -> String {
+    let all = profile.samples.max(1) as f64;
+    let share = |samples: u64| percentage(samples as f64 / all);
+    let one = |owner: &hopbench_analysis::ProfileOwner| {
+        format!("{} {} %", owner.name, share(owner.samples))
+    };
+    profile.owners.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference() -> ProfileDifference {
+        let growth = |owner: &str, frame: &str, growth: f64| FrameGrowth {
+            owner: owner.to_owned(),
+            frame: frame.to_owned(),
+            base_value: 1.0,
+            path_value: 1.0 + growth,
+            growth,
+            error: 0.1,
+        };
+        ProfileDifference {
+            workload: "web".to_owned(),
+            point: "size=64".to_owned(),
+            base: "bridge".to_owned(),
+            path: "overlay".to_owned(),
+            graph: "profile/overlay-vs-bridge.web.svg".to_owned(),
+            unit: ProfileUnit::CpuUsPer("request".to_owned()),
+            base_value: 9.871,
+            path_value: 12.34,
+            grew: vec![
+                growth("softirq", "vxlan_rcv_[k]", 1.234),
+                growth("client", "[hopbench]", 0.2),
+            ],
+            stacks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_difference_says_what_grew_and_by_how_much() {
+        let summary = |difference| ProfilesSummary {
+            notes: vec!["the kernel forbids much".to_owned()],
+            cells: Vec::new(),
+            differences: vec![difference],
+        };
+        let told = sentences(&summary(difference()), "results/x");
+        let expected = [
+            "Profiles of 0 cells, in no figure; flame graphs in results/x/profile",
+            "note: the kernel forbids much",
+            "web on overlay against bridge, size=64: CPU 12.3 us for each request, bridge 9.87 us",
+            "  +1.23 us [1.13, 1.33]  softirq: vxlan_rcv (kernel)",
+            "  +0.200 us [0.100, 0.300]  client: [hopbench]",
+        ];
+        assert_eq!(told, expected);
+        let shares = ProfileDifference {
+            unit: ProfileUnit::Share,
+            grew: Vec::new(),
+            point: String::new(),
+            ..difference()
+        };
+        let told = sentences(&summary(shares), "x");
+        assert_eq!(
+            told[2..],
+            [
+                "web on overlay against bridge: shares of all samples",
+                "  no function grew by more than the samples scatter"
+            ]
+        );
+    }
+
+    #[test]
+    fn values_have_few_digits() {
+        let us = ProfileUnit::CpuUsPer("request".to_owned());
+        let told = [0.0, 0.01234, 1.234, 12.34, 1234.4].map(|number| value(number, &us));
+        assert_eq!(told, ["0.00 us", "0.012 us", "1.23 us", "12.3 us", "1234 us"]);
+        assert_eq!(value(0.123, &ProfileUnit::Share), "12.3 %");
+        assert_eq!(
+            [frame("a_[k]"), frame("b"), frame("[kernel]_[k]")],
+            ["a (kernel)", "b", "[kernel]"]
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! The profiles of a campaign: an extra trial of each chosen cell, when all else is measured.
+//!
+//! Its record is dropped, so it is in no figure. What is kept stands in the folder `profile`.
+
+pub(super) mod choice;
+mod taking;
+
+use std::collections::BTreeMap;
+
+use hopbench_meter::profile::{Access, Role};
+use hopbench_model::{
+    Cell, Folded, Nanos, PROFILE_SCHEMA, Pattern, ProfileFile, ProfiledCell, ProfiledCount, Record,
+    SECOND, Unit, proxy_role,
+};
+use hopbench_testbed::{Route, Testbed};
+
+use super::event::{Event, Observer};
+use super::meters::Meters;
+use super::sessions::Sessions;
+use super::trial::CellTrial;
+use super::{Around, Campaign};
+use crate::results::{CellName, PROFILE_FILE, folded_name, profile_file};
+use taking::{ForWindow, Taking};
+
+/// The window of a profiled trial, ns.
+const WINDOW: Nanos = 2 * SECOND;
+/// Bytes of a MB.
+const MB: f64 = 1e6;
+
+/// What is known of all cells that are profiled.
+struct Setting {
+    access: Access,
+    notes: Vec<String>,
+}
+
+/// The stacks of a cell, with what stands beside them.
+struct Profiled {
+    cell: ProfiledCell,
+    folded: Folded,
+    /// Whether the kernel's functions have names.
+    has_kernel_names: bool,
+}
+
+impl Campaign {
+    /// Profiles the cells that were chosen. What goes wrong is told, and costs only the profile.
+    pub(super) fn profile(&mut self, around: &mut Around<'_>) {
+        let Some(profiling) = self.profiling.take() else { return };
+        let tell = |observer: &mut dyn Observer, text: &str| observer.event(&Event::Note(text));
+        let cells = profiling.cells(around.plan);
+        if self.ended.interrupted || cells.is_empty() {
+            let why =
+                if cells.is_empty() { "no chosen cell can be measured" } else { "interrupted" };
+            tell(around.observer, &format!("no profiles: {why}"));
+            return;
+        }
+        let notes: Vec<String> =
+            profiling.access().forbidden().into_iter().chain(profiling.bounded()).collect();
+        notes.iter().for_each(|note| tell(around.observer, &format!("profiles: {note}")));
+        let mut setting = Setting { access: profiling.access(), notes };
+        for (number, cell) in (1..).zip(&cells) {
+            let name = CellName::of(around.plan, *cell);
+            let what = format!("{} {} {}", name.path, name.workload, name.point);
+            let profiled = match around.observer.interrupted() {
+                true => Err("interrupted".to_owned()),
+                false => self.profiled(*cell, &setting, around),
+            };
+            if around.observer.interrupted() {
+                let text = format!(
+                    "profiles: interrupted after {} of {}; make the rest with --resume and --profile",
+                    number - 1,
+                    cells.len()
+                );
+                return tell(around.observer, &text);
+            }
+            let told = match &profiled {
+                Ok(Profiled { cell, .. }) => format!("{} samples", cell.samples),
+                Err(why) => format!("none: {why}"),
+            };
+            let text = format!("profile {number} of {}, {}: {told}", cells.len(), what.trim_end());
+            tell(around.observer, &text);
+            if let Err(why) = self.keep_profile(name, profiled, &mut setting) {
+                return tell(around.observer, &format!("no more profiles: {why}"));
+            }
+        }
+    }
+
+    /// An extra trial of a cell, with samples.
+    fn profiled(
+        &self,
+        cell: Cell,
+        setting: &Setting,
+        around: &mut Around<'_>,
+    ) -> Result<Profiled, String> {
+        let Around { plan, testbed, sessions, meters, observer, bounds } = around;
+        let (path, point) = plan.at(cell);
+        let mut point = point.clone();
+        // Echoes have a length of their own.
+        if point.job.kind().pattern != Pattern::Probes {
+            point.job.timing.window_ns = WINDOW;
+        }
+        let mut bounds = *bounds;
+        bounds.cover(&point.job);
+        let run = self.folder.run();
+        let trial = CellTrial {
+            run_id: &run.run_id,
+            session: run.session,
+            path,
+            point: &point,
+            round: 1,
+            stays: false,
+            bounds,
+            secrets: &self.secrets,
+        };
+        let name = CellName::of(plan, cell);
+        let parts = Parts { testbed: &mut **testbed, sessions, meters, observer: &mut **observer };
+        let (taken, record) = taken(&trial, setting.access, parts)?;
+        let cell = ProfiledCell {
+            path: name.path,
+            workload: name.workload,
+            point: name.point,
+            folded: None,
+            problem: None,
+            samples_per_cpu_s: taken.samples_per_cpu_s,
+            window_s: record.window_s,
+            samples: taken.profile.folded.total(),
+            other_samples: taken.profile.other_samples,
+            idle_samples: taken.profile.idle_samples,
+            lost_samples: taken.profile.lost_samples,
+            count: count(&record),
+        };
+        let has_kernel_names = taken.profile.has_kernel_names;
+        Ok(Profiled { cell, folded: taken.profile.folded, has_kernel_names })
+    }
+
+    /// Writes down what came of a cell, instead of what an earlier session had of it.
+    fn keep_profile(
+        &self,
+        name: CellName,
+        profiled: Result<Profiled, String>,
+        setting: &mut Setting,
+    ) -> Result<(), String> {
+        let run = self.folder.run();
+        // What cannot be read any more is made anew.
+        let known = profile_file(self.folder.path()).ok().flatten();
+        let known = known.filter(|file| file.run_id == run.run_id);
+        let mut cells = known.map(|file| file.cells).unwrap_or_default();
+        let (mut cell, folded) = match profiled {
+            Ok(Profiled { cell, folded, has_kernel_names }) => {
+                let hidden = "the kernel shows no addresses of its functions: they are all \
+                              `[kernel]`; show them with `sysctl kernel.kptr_restrict=0`";
+                if !has_kernel_names && setting.notes.iter().all(|note| note != hidden) {
+                    setting.notes.push(hidden.to_owned());
+                }
+                (cell, Some(folded))
+            }
+            Err(why) => (without(name, why), None),
+        };
+        cells.retain(|known| !known.is_of(&cell));
+        if let Some(folded) = &folded {
+            let others: Vec<&str> =
+                cells.iter().filter_map(|known| known.folded.as_deref()).collect();
+            let name = folded_name(&cell.path, &cell.workload, &others);
+            self.folder.add_profile(&name, folded.text().as_bytes()).map_err(|f| f.text)?;
+            cell.folded = Some(name);
+        }
+        cells.push(cell);
+        let place = |cell: &ProfiledCell| {
+            let plan = &run.plan;
+            let workload = plan.points.iter().position(|point| point.workload == cell.workload);
+            (workload, plan.paths.iter().position(|path| path.name == cell.path))
+        };
+        cells.sort_by_key(place);
+        let file = ProfileFile {
+            schema: PROFILE_SCHEMA.to_owned(),
+            run_id: run.run_id.clone(),
+            notes: setting.notes.clone(),
+            cells,
+        };
+        let mut text = serde_json::to_vec_pretty(&file).map_err(|error| error.to_string())?;
+        text.push(b'\n');
+        self.folder.add_profile(PROFILE_FILE, &text).map(drop).map_err(|fault| fault.text)
+    }
+}
+
+/// The samples of a trial.
+struct Taken {
+    profile: hopbench_meter::profile::Profile,
+    samples_per_cpu_s: u64,
+}
+
+/// What a trial needs.
+struct Parts<'a> {
+    testbed: &'a mut dyn Testbed,
+    sessions: &'a mut Sessions,
+    meters: &'a mut Meters,
+    observer: &'a mut dyn Observer,
+}
+
+/// Measures a trial while samples are taken.
+fn taken(
+    trial: &CellTrial<'_>,
+    access: Access,
+    parts: Parts<'_>,
+) -> Result<(Taken, Record), String> {
+    let Parts { testbed, sessions, meters, observer } = parts;
+    let route = testbed.route(trial.path, trial.point).map_err(|fault| fault.text)?;
+    // The agents must be there before their threads can be looked at.
+    sessions.open(testbed, &route.clients, &route.servers).map_err(|fault| fault.text)?;
+    let is_agent = trial.point.server.is_agent();
+    let taking = Taking::start(roles(testbed, &route, is_agent), access)?;
+    let mut watcher = ForWindow { observer, window: None };
+    let measured = trial.measure(testbed, sessions, meters, &mut watcher);
+    let window = watcher.window;
+    let profiler = taking.end().ok_or("the thread that took samples panicked")?;
+    let done = measured.result.map_err(|fault| fault.text)?;
+    let failure = done.failure();
+    if let Some(why) = failure.or_else(|| done.record.error.clone()) {
+        return Err(why);
+    }
+    let (start, window_ns) = window.ok_or("the trial had no window")?;
+    let samples_per_cpu_s = profiler.samples_per_cpu_s();
+    let profile = profiler.finish(start..start.saturating_add(window_ns));
+    Ok((Taken { profile, samples_per_cpu_s }, done.record))
+}
+
+/// The processes of a route by the names of their roles.
+fn roles(testbed: &dyn Testbed, route: &Route, is_agent: bool) -> Vec<Role> {
+    let mut pids: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    let ends = [
+        ("client", &route.clients),
+        (if is_agent { "server" } else { "server-agent" }, &route.servers),
+    ];
+    for (name, agents) in ends {
+        for agent in agents {
+            let all = testbed.process(agent).into_iter().chain(testbed.sandbox(agent));
+            pids.entry(name).or_default().extend(all);
+        }
+    }
+    pids.entry("server").or_default().extend(&route.programs);
+    for proxy in &route.proxies {
+        pids.entry(proxy_role(&proxy.name)).or_default().extend(&proxy.pids);
+    }
+    let role = |(name, pids): (&str, Vec<u32>)| Role { name: name.to_owned(), pids };
+    pids.into_iter().map(role).collect()
+}
+
+/// What the load of a record is counted in.
+fn count(record: &Record) -> Option<ProfiledCount> {
+    let unit = record.kind().unit;
+    let (name, each) = match unit {
+        Unit::Bits => ("MB", record.window_s / 8.0 / MB),
+        Unit::Messages => ("message", record.window_s),
+        Unit::Requests => ("request", record.window_s),
+        Unit::Connections => ("connection", record.window_s),
+        Unit::Packets => ("packet", record.window_s),
+        Unit::Echoes => ("echo", 1.0),
+    };
+    let number = record.metrics.get(unit.metric())? * each;
+    (number > 0.0).then(|| ProfiledCount { unit: name.to_owned(), number })
+}
+
+/// A cell of which there is no profile.
+fn without(name: CellName, why: String) -> ProfiledCell {
+    ProfiledCell {
+        path: name.path,
+        workload: name.workload,
+        point: name.point,
+        folded: None,
+        problem: Some(why),
+        samples_per_cpu_s: 0,
+        window_s: 0.0,
+        samples: 0,
+        other_samples: 0,
+        idle_samples: 0,
+        lost_samples: 0,
+        count: None,
+    }
+}
