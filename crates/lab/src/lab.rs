@@ -49,7 +49,6 @@ use mesh::Mesh;
 use named::Named;
 use server_programs::Programs;
 use subject::{Commands, Envoys};
-use target::target;
 
 /// A lab of network namespaces. The process must be in namespaces of its own (see
 /// [`sandbox`](crate::sandbox)) or be root.

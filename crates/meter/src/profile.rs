@@ -4,7 +4,7 @@
 //!   Access: what the kernel allows ─► Profiler::open ─► read, read ... ─► finish ─► Profile
 //! ```
 //!
-//! A stack begins with its owner: the name of a role, or [`SOFTIRQ`]. The kernel works off
+//! A stack begins with its owner: the name of a one, or [`SOFTIRQ`]. The kernel works off
 //! arrived packets in softirqs, on top of whatever it interrupted. So all frames of a softirq stand
 //! below that root, whoever was interrupted. Names of the kernel's functions end in [`KERNEL`].
 //!
@@ -23,6 +23,6 @@ mod profiler;
 mod symbols;
 
 pub use access::Access;
-pub use fold::{KERNEL, Profile, Role, SOFTIRQ};
+pub use fold::{KERNEL, Profile, SOFTIRQ, Watched};
 pub use machine::SAMPLES_PER_CPU_S;
 pub use profiler::Profiler;

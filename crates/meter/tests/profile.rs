@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hopbench_meter::profile::{Access, Profile, Profiler, Role};
+use hopbench_meter::profile::{Access, Profile, Profiler, Watched};
 use hopbench_sys::clock;
 
 /// How long is profiled, ns.
@@ -41,8 +41,8 @@ fn access() -> Option<Access> {
 
 /// A profile of this process while a thread of it works. The thread starts after the profiler.
 fn profiled(access: Access) -> Profile {
-    let role = Role { name: "tests".to_owned(), pids: vec![std::process::id()] };
-    let mut profiler = Profiler::open(vec![role], access).expect("a profiler");
+    let one = Watched { name: "tests".to_owned(), pids: vec![std::process::id()] };
+    let mut profiler = Profiler::open(vec![one], access).expect("a profiler");
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| black_box(the_known_work(&over)));

@@ -17,7 +17,7 @@ const IDLE: [&str; 3] = ["do_idle", "cpu_startup_entry", "default_idle_call"];
 
 /// Processes of one name: an end of a path, or a proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Role {
+pub struct Watched {
     /// The root of its stacks.
     pub name: String,
     /// Its processes, in this process' own `/proc`.
@@ -27,7 +27,7 @@ pub struct Role {
 /// The stacks of a window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Stacks below the names of roles, and below [`SOFTIRQ`].
+    /// Stacks below the names of what is watched, and below [`SOFTIRQ`].
     pub folded: Folded,
     /// Samples of other programs and of the kernel's own threads.
     pub other_samples: u64,
@@ -65,12 +65,12 @@ impl Taken {
 /// innermost of its part.
 pub(super) fn fold<'a, 'n>(
     samples: impl Iterator<Item = &'a Taken>,
-    roles: &[Role],
+    watched: &[Watched],
     name: impl Fn(u32, Frame, bool) -> &'n str,
 ) -> Profile {
     let mut owners: HashMap<u32, &str> = HashMap::new();
-    for role in roles {
-        owners.extend(role.pids.iter().map(|pid| (*pid, role.name.as_str())));
+    for one in watched {
+        owners.extend(one.pids.iter().map(|pid| (*pid, one.name.as_str())));
     }
     let mut profile = Profile::default();
     for sample in samples {
@@ -139,11 +139,11 @@ mod tests {
     }
 
     fn folded(samples: &[Taken]) -> Profile {
-        let roles = [
-            Role { name: "client".to_owned(), pids: vec![7] },
-            Role { name: "server".to_owned(), pids: vec![8, 9] },
+        let watched = [
+            Watched { name: "client".to_owned(), pids: vec![7] },
+            Watched { name: "server".to_owned(), pids: vec![8, 9] },
         ];
-        fold(samples.iter(), &roles, name)
+        fold(samples.iter(), &watched, name)
     }
 
     #[test]
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!((profile.idle_samples, profile.other_samples), (1, 2));
         assert_eq!(profile.folded.total(), 1);
         // A program may call a function of its own as the kernel does.
-        let roles = [Role { name: "client".to_owned(), pids: vec![7] }];
-        let other = fold([taken(7, &[1])].iter(), &roles, |_, _, _| "do_idle");
+        let watched = [Watched { name: "client".to_owned(), pids: vec![7] }];
+        let other = fold([taken(7, &[1])].iter(), &watched, |_, _, _| "do_idle");
         assert_eq!(other.folded.text(), "client;do_idle 1\n");
     }
 }

@@ -8,7 +8,7 @@ use hopbench_sys::limits;
 use hopbench_sys::perf::{Record, Sampler, Sampling};
 
 use super::access::Access;
-use super::fold::{Profile, Role, Taken, fold};
+use super::fold::{Profile, Taken, Watched, fold};
 use super::machine::{cpus, samples_per_cpu_s};
 use super::symbols::Symbols;
 
@@ -21,7 +21,7 @@ const OTHER_FILES: u64 = 4096;
 #[derive(Debug)]
 pub struct Profiler {
     sampler: Sampler,
-    roles: Vec<Role>,
+    watched: Vec<Watched>,
     samples_per_cpu_s: u64,
     samples: Vec<Taken>,
     frames: usize,
@@ -29,12 +29,12 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Begins with samples, as far as the kernel allows it. Threads that the roles start later
+    /// Begins with samples, as far as the kernel allows it. Threads that they start later
     /// are seen, too.
     ///
     /// # Errors
     /// What the kernel refuses, in words.
-    pub fn open(roles: Vec<Role>, access: Access) -> Result<Self, String> {
+    pub fn open(watched: Vec<Watched>, access: Access) -> Result<Self, String> {
         let samples_per_cpu_s = samples_per_cpu_s();
         let sampling = Sampling { per_s: samples_per_cpu_s, kernel: access.has_kernel() };
         let cpus = cpus().map_err(|error| format!("the CPUs are not known: {error}"))?;
@@ -42,14 +42,14 @@ impl Profiler {
             Sampler::of_cpus(&cpus, sampling)
         } else {
             let threads: Vec<u32> =
-                roles.iter().flat_map(|role| &role.pids).flat_map(|pid| threads(*pid)).collect();
+                watched.iter().flat_map(|one| &one.pids).flat_map(|pid| threads(*pid)).collect();
             let events = (threads.len() * cpus.len()) as u64;
             // Where the limit cannot be had, opening says so.
             let _ = limits::raise_open_files(events + OTHER_FILES);
             Sampler::of_threads(&threads, &cpus, sampling)
         };
         let sampler = opened.map_err(|error| format!("perf_event_open fails: {error}"))?;
-        Ok(Self { sampler, roles, samples_per_cpu_s, samples: Vec::new(), frames: 0, lost: 0 })
+        Ok(Self { sampler, watched, samples_per_cpu_s, samples: Vec::new(), frames: 0, lost: 0 })
     }
 
     /// Samples of a second of CPU time.
@@ -73,19 +73,19 @@ impl Profiler {
         });
     }
 
-    /// Ends it. The stacks of a window, times of the monotonic clock in ns. The roles' processes
+    /// Ends it. The stacks of a window, times of the monotonic clock in ns. Their processes
     /// should still be there: they are asked for their programs.
     pub fn finish(mut self, window: Range<Nanos>) -> Profile {
         self.read();
-        let Self { sampler, roles, samples, lost, .. } = self;
+        let Self { sampler, watched, samples, lost, .. } = self;
         drop(sampler);
         let within = || samples.iter().filter(|sample| window.contains(&sample.time_ns));
-        let known = |pid: u32| roles.iter().any(|role| role.pids.contains(&pid));
+        let known = |pid: u32| watched.iter().any(|one| one.pids.contains(&pid));
         let has_kernel = |sample: &&Taken| sample.frames.iter().any(|frame| frame.is_kernel);
         // Nobody asks for names of programs that are left out.
         let symbols = Symbols::of(within().filter(|one| known(one.pid) || has_kernel(one)));
         let folded =
-            fold(within(), &roles, |pid, frame, is_first| symbols.name(pid, frame, is_first));
+            fold(within(), &watched, |pid, frame, is_first| symbols.name(pid, frame, is_first));
         let is_seen = within().any(|sample| has_kernel(&sample));
         let has_kernel_names = symbols.has_kernel() || !is_seen;
         Profile { lost_samples: lost, has_kernel_names, ..folded }

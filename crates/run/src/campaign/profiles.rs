@@ -7,7 +7,7 @@ mod taking;
 
 use std::collections::BTreeMap;
 
-use hopbench_meter::profile::{Access, Role};
+use hopbench_meter::profile::{Access, Watched};
 use hopbench_model::{
     Cell, Folded, Nanos, PROFILE_SCHEMA, Pattern, ProfileFile, ProfiledCell, ProfiledCount, Record,
     SECOND, Unit, proxy_role,
@@ -207,7 +207,7 @@ fn taken(
     // The agents must be there before their threads can be looked at.
     sessions.open(testbed, &route.clients, &route.servers).map_err(|fault| fault.text)?;
     let is_agent = trial.point.server.is_agent();
-    let taking = Taking::start(roles(testbed, &route, is_agent), access)?;
+    let taking = Taking::start(watched(testbed, &route, is_agent), access)?;
     let mut watcher = ForWindow { observer, window: None };
     let measured = trial.measure(testbed, sessions, meters, &mut watcher);
     let window = watcher.window;
@@ -224,7 +224,7 @@ fn taken(
 }
 
 /// The processes of a route by the names of their roles.
-fn roles(testbed: &dyn Testbed, route: &Route, is_agent: bool) -> Vec<Role> {
+fn watched(testbed: &dyn Testbed, route: &Route, is_agent: bool) -> Vec<Watched> {
     let mut pids: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     let ends = [
         ("client", &route.clients),
@@ -240,8 +240,8 @@ fn roles(testbed: &dyn Testbed, route: &Route, is_agent: bool) -> Vec<Role> {
     for proxy in &route.proxies {
         pids.entry(proxy_role(&proxy.name)).or_default().extend(&proxy.pids);
     }
-    let role = |(name, pids): (&str, Vec<u32>)| Role { name: name.to_owned(), pids };
-    pids.into_iter().map(role).collect()
+    let one = |(name, pids): (&str, Vec<u32>)| Watched { name: name.to_owned(), pids };
+    pids.into_iter().map(one).collect()
 }
 
 /// What the load of a record is counted in.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use hopbench_meter::profile::{Access, Profiler, Role};
+use hopbench_meter::profile::{Access, Profiler, Watched};
 use hopbench_model::{Nanos, Tick};
 use hopbench_sys::clock;
 use hopbench_wire::Role;
@@ -26,8 +26,8 @@ impl Taking {
     ///
     /// # Errors
     /// What the kernel refuses, in words.
-    pub(super) fn start(roles: Vec<Role>, access: Access) -> Result<Self, String> {
-        let mut profiler = Profiler::open(roles, access)?;
+    pub(super) fn start(watched: Vec<Watched>, access: Access) -> Result<Self, String> {
+        let mut profiler = Profiler::open(watched, access)?;
         let over = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&over);
         let read = move || {
