@@ -92,7 +92,7 @@ fn theirs(results: &Results, user: User) {
     for record in results.records.iter().filter(|record| record.workload.ends_with(')')) {
         let name = format!("{user}: {}", record.workload);
         assert_eq!((&record.error, &record.incomplete), (&None, &None), "{name}");
-        let tool = record.workload.rsplit_once(" (").unwrap().1.trim_end_matches(')');
+        let tool = record.workload.rsplit_once(" (").expect("a tool").1.trim_end_matches(')');
         let setting = |key: &str| record.settings.get(key).map(String::as_str).unwrap_or_default();
         assert!(
             setting("command").starts_with(&format!("{tool} ")),

@@ -94,41 +94,43 @@ mod tests {
 
     use super::*;
 
-    fn why(path: Path, tool: &str, kind: &str) -> String {
+    fn why(path: &Path, tool: &str, kind: &str) -> String {
         let job = Job {
             kind: Some(WorkloadKind::of(kind)),
             ..fixture::job("", json!({"size": "64B", "direction": "to-server"}))
         };
         let peer = Some(Peer { tool: tool.to_owned(), of: "w".to_owned() });
         let point = Point { peer, ..fixture::point("w", job) };
-        unsupported(&path, &point).unwrap_or_default()
+        unsupported(path, &point).unwrap_or_default()
     }
 
     #[test]
     fn cells_that_a_tool_cannot_measure_say_why() {
         let plain = || fixture::path("p");
-        assert!(why(plain(), "iperf", "stream").starts_with("the lab starts no tool `iperf`; one"));
+        assert!(
+            why(&plain(), "iperf", "stream").starts_with("the lab starts no tool `iperf`; one")
+        );
         let many = Path { clients: 2, ..plain() };
-        assert!(why(many, "iperf3", "stream").starts_with("iperf3 has one client"));
+        assert!(why(&many, "iperf3", "stream").starts_with("iperf3 has one client"));
         let variant = Some(Variant::plain());
         let meshed = Path { mesh: MeshMode::Both, variant, ..plain() };
-        assert!(why(meshed, "wrk", "http").contains("proxies"));
+        assert!(why(&meshed, "wrk", "http").contains("proxies"));
         let mut sandboxed = plain();
         sandboxed.to.runtime = Some("runsc".to_owned());
-        assert!(why(sandboxed, "ping", "ping").contains("runtimes"));
+        assert!(why(&sandboxed, "ping", "ping").contains("runtimes"));
         let measures = "iperf3: it measures TCP streams and UDP datagrams";
-        assert_eq!(why(plain(), "iperf3", "rr"), measures);
+        assert_eq!(why(&plain(), "iperf3", "rr"), measures);
         let six = Path { family: Some(IpFamily::Ipv6), ..plain() };
-        assert_eq!(why(six, "qperf", "rr"), "qperf: it speaks IPv4 only");
+        assert_eq!(why(&six, "qperf", "rr"), "qperf: it speaks IPv4 only");
         let service = Path { via: Via::ClusterIp, ..plain() };
-        assert!(why(service, "qperf", "rr").contains("no Service leads to (cluster-ip)"));
+        assert!(why(&service, "qperf", "rr").contains("no Service leads to (cluster-ip)"));
     }
 
     #[test]
     fn a_tool_that_is_not_there_is_named_with_its_package() {
         for tool in peers::PEERS.iter().filter(|tool| peers::find(tool).is_err()) {
             let kinds = ["stream", "rr", "ping", "http"];
-            let told = kinds.map(|kind| why(fixture::path("p"), tool.name, kind));
+            let told = kinds.map(|kind| why(&fixture::path("p"), tool.name, kind));
             let missing = told.iter().find(|why| why.contains(" is missing: ")).unwrap();
             assert!(missing.ends_with(tool.remedy), "{missing}");
         }

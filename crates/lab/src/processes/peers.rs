@@ -12,7 +12,7 @@ mod sockperf;
 mod tool;
 mod wrk;
 
-pub(crate) use running::{Ends, Outcome, Seat, run};
+pub(crate) use running::{Ends, Outcome, Seat, find, run};
 pub use tool::PeerTool;
 pub(crate) use tool::{Server, Task};
 

@@ -71,7 +71,6 @@ pub(crate) struct Outcome {
 pub(crate) struct SeenProcess {
     /// `client` or `server`.
     pub(crate) end: &'static str,
-    pub(crate) pid: u32,
     /// The inode of its network namespace; absent: it had ended.
     pub(crate) network: Option<u64>,
     /// The CPUs that it may use; absent: it had ended.
@@ -80,7 +79,7 @@ pub(crate) struct SeenProcess {
 
 impl SeenProcess {
     fn of(end: &'static str, pid: u32) -> Self {
-        Self { end, pid, network: network_of(pid), cpus: cpus_of(pid).map(|set| set.0) }
+        Self { end, network: network_of(pid), cpus: cpus_of(pid).map(|set| set.0) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hopbench_model::{Cell, Plan, Point, point_label};
+use hopbench_model::{Cell, Plan, point_label};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -35,12 +35,13 @@ pub fn order(plan: &Plan, round: u32) -> Vec<Cell> {
 /// The block of each point: its own, or that of the point that a tool stands beside.
 fn places(plan: &Plan) -> Vec<usize> {
     let mut first: HashMap<(&str, String), usize> = HashMap::new();
-    let place = |(index, point): (usize, &Point)| {
+    let mut places = Vec::with_capacity(plan.points.len());
+    for (index, point) in plan.points.iter().enumerate() {
         let name = point.peer.as_ref().map_or(&point.workload, |peer| &peer.of);
         let known = *first.entry((name, point_label(&point.point))).or_insert(index);
-        if point.peer.is_some() { known } else { index }
-    };
-    plan.points.iter().enumerate().map(place).collect()
+        places.push(if point.peer.is_some() { known } else { index });
+    }
+    places
 }
 
 /// So many things in the order of a pass (from 1) of searches, as indices. It follows from the
@@ -57,7 +58,7 @@ pub(in crate::campaign) fn shuffled(plan: &Plan, phase: u8, pass: u32, count: us
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{Peer, fixture};
+    use hopbench_model::{Peer, Point, fixture};
     use serde_json::json;
 
     use super::*;
