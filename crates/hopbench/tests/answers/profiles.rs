@@ -54,7 +54,7 @@ fn a_profile_shows_what_a_path_adds_and_is_in_no_figure() {
     let results = bench.results();
     // The trials of the plan, and no others.
     results.whole();
-    assert_eq!(results.records.len(), 4);
+    assert_eq!(results.records.len(), 6, "two paths and the twin, in two rounds");
     let dir = bench.out().join("profile");
     let text = std::fs::read_to_string(dir.join("profile.json")).expect("profile.json");
     let file: ProfileFile = serde_json::from_str(&text).expect("a description");

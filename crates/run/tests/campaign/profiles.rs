@@ -75,7 +75,7 @@ fn a_profile_is_in_no_record_and_one_that_fails_costs_only_itself() {
     assert!(x.count.as_ref().is_some_and(|count| count.unit == "request" && count.number > 0.0));
     assert!((x.window_s - 2.0).abs() < 0.2, "{x:?}");
     assert_eq!((y.path.as_str(), &y.folded), ("y", &None));
-    assert!(y.problem.as_ref().is_some_and(|why| why.contains("proof")), "{y:?}");
+    assert!(y.problem.as_ref().is_some_and(|why| why.contains("did not take the path")), "{y:?}");
     let told = |words: &str| onlooker.notes.iter().any(|note| note.starts_with(words));
     assert!(told("profile 1 of 2, x ask: ") && told("profile 2 of 2, y ask: none"), "{onlooker:?}");
 }
@@ -84,15 +84,16 @@ fn a_profile_is_in_no_record_and_one_that_fails_costs_only_itself() {
 fn an_interrupted_profile_leaves_the_run_whole_and_is_made_later() {
     let Some(access) = allowed() else { return };
     let dir = tempfile::tempdir().unwrap();
-    // The rounds have fewer ticks than this, and a profile has more.
+    // The rounds have fewer ticks than this, and two profiles have more.
     let mut hasty = Onlooker { enough_after_ticks: Some(60), ..Onlooker::default() };
     let ended = profiled(dir.path(), &mut Bed::default(), &mut hasty, access);
     assert_eq!(ended, Ended { good: 4, ..Ended::default() });
-    let told = |note: &String| note.starts_with("profiles: interrupted after 0 of 2");
+    let told = |note: &String| note.starts_with("profiles: interrupted after ");
     assert!(hasty.notes.iter().any(told), "{:?}", hasty.notes);
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, records.len()), (RunStatus::Complete, 4));
-    assert_eq!(profiles(dir.path()), Ok(None));
+    let made = profiles(dir.path()).unwrap().map_or(0, |profiles| profiles.file.cells.len());
+    assert!(made < 2, "{made} of 2 profiles");
 
     let ended = profiled(dir.path(), &mut Bed::default(), &mut Onlooker::default(), access);
     assert_eq!(ended, Ended::default(), "nothing was missing");

@@ -21,6 +21,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::check;
 use attributes::Attributes;
+pub use attributes::Sampling;
 pub use records::{Chain, Frame, Record, Records, Sample};
 use ring::Ring;
 
@@ -30,15 +31,6 @@ const CLOSE_ON_EXEC: libc::c_ulong = 8;
 const SET_OUTPUT: libc::c_ulong = 0x2405;
 /// The number of no thread: any.
 const ANY: libc::pid_t = -1;
-
-/// What is sampled, and how often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sampling {
-    /// Samples of a second of CPU time.
-    pub per_s: u64,
-    /// Whether the kernel's part of a stack is wanted; without it, code in the kernel is not seen.
-    pub kernel: bool,
-}
 
 /// Events that are open, with the rings that they write to. They end when it is dropped.
 #[derive(Debug)]

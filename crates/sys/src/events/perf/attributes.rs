@@ -1,7 +1,5 @@
 //! `struct perf_event_attr` of linux/perf_event.h, as far as samples of a software clock need it.
 
-use super::Sampling;
-
 /// `PERF_TYPE_SOFTWARE`.
 const SOFTWARE: u32 = 1;
 /// `PERF_COUNT_SW_CPU_CLOCK` and `PERF_COUNT_SW_TASK_CLOCK`.
@@ -20,6 +18,15 @@ const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const FREQUENCY: u64 = 1 << 10;
 const EXCLUDE_CALLCHAIN_KERNEL: u64 = 1 << 21;
 const USE_CLOCK: u64 = 1 << 25;
+
+/// What is sampled, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampling {
+    /// Samples of a second of CPU time.
+    pub per_s: u64,
+    /// Whether the kernel's part of a stack is wanted; without it, code in the kernel is not seen.
+    pub kernel: bool,
+}
 
 /// The structure in its fifth version, which every kernel since 4.1 takes.
 #[repr(C)]
