@@ -24,7 +24,7 @@ pub(crate) fn split(plan: Plan, pairs: bool) -> Plan {
         for (number, subject) in out.subjects.iter().enumerate() {
             let mut of = with(path, subject, is_lab && number > 0);
             let first = name(path, &out.subjects[0]);
-            of.reference = (number > 0).then(|| Reference { path: first, again: false });
+            of.reference = (number > 0).then_some(Reference { path: first, again: false });
             let path = out.paths.len();
             out.cells.extend(points().map(|point| Cell { path, point }));
             out.paths.push(of);
