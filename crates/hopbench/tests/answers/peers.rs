@@ -69,7 +69,7 @@ fn iperf3_and_ping_measure_the_same_path() {
         for (workload, least) in [("bulk", 0.85), ("bulk (iperf3)", 0.7)] {
             for record in of(&results, workload) {
                 let share = metric(record, "received_bits_per_s") / LINK;
-                assert!((least..1.0).contains(&share), "{user}: {workload}: {share} of the link");
+                assert!((least..1.1).contains(&share), "{user}: {workload}: {share} of the link");
             }
         }
         for record in of(&results, "echo (ping)") {

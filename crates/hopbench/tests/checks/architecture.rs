@@ -40,7 +40,10 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     (
         "run",
         3,
-        &["analysis", "control", "load", "meter", "testbed", "wire", "stats", "model", "sys"],
+        &[
+            "analysis", "import", "control", "load", "meter", "testbed", "wire", "stats", "model",
+            "sys",
+        ],
     ),
     ("report", 3, &["analysis", "model", "stats"]),
     ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),

@@ -3,7 +3,7 @@
 use hopbench_model::{Peer, SECOND};
 use hopbench_scenario::Overrides;
 
-use crate::common::{lines, plan, resolved, testbed, try_with, with};
+use crate::common::{lines, plan, resolved, testbed, testbed_file, try_with, with};
 
 /// What is said of a scenario with this workload.
 fn told(workload: &str, over: &Overrides) -> String {
@@ -51,7 +51,7 @@ fn a_time_that_is_said_holds_for_the_tool_too() {
     assert_eq!(window_s("time: 5s"), 5.0);
     assert_eq!(window_s("time: 2500ms"), 3.0);
     assert_eq!(window_s("time: 100ms"), 1.0);
-    let budget = format!("budget: 1m\n{}", with("{ping: {}, peer: ping}"));
+    let budget = format!("budget: 1m\n{}", with("{stream: {}, peer: iperf3}"));
     assert_eq!(plan(&budget).points[1].job.timing.window_ns, SECOND, "short where all is");
 }
 
@@ -74,23 +74,23 @@ fn what_no_tool_can_do_is_told_with_its_place() {
     for (workload, expected) in [
         (
             "{stream: {}, peer: iperf}",
-            "23: workloads.w.peer: found `iperf`, expected one of iperf3, sockperf, wrk, ping; did you mean `iperf3`?",
+            "25: workloads.w.peer: found `iperf`, expected one of iperf3, sockperf, wrk, ping; did you mean `iperf3`?",
         ),
         (
             "{rr: {}, peer: iperf3}",
-            "19: workloads.w.peer: found `iperf3`, expected one of sockperf (iperf3: it measures something else)",
+            "21: workloads.w.peer: found `iperf3`, expected one of sockperf (iperf3: it measures something else)",
         ),
         (
             "{http: {}, peer: [wrk]}",
-            "22: workloads.w.peer: found `wrk`, expected no tool, as none measures this (wrk: it measures something else)",
+            "24: workloads.w.peer: found `wrk`, expected no tool, as none measures this (wrk: it measures something else)",
         ),
         (
             "{ping: {}, peer: [ping, ping]}",
-            "28: workloads.w.peer: found `ping` twice, expected each tool once",
+            "30: workloads.w.peer: found `ping` twice, expected each tool once",
         ),
         (
             "{ping: {}, peer: {ping: 1}}",
-            "21: workloads.w.peer: found a mapping, expected the name of a tool, or a list of names",
+            "23: workloads.w.peer: found a mapping, expected the name of a tool, or a list of names",
         ),
     ] {
         assert_eq!(refused(workload), format!("{at}{expected}"), "{workload}");
@@ -103,8 +103,9 @@ fn what_no_tool_can_do_is_told_with_its_place() {
 
 #[test]
 fn only_labs_start_tools() {
-    for name in ["kubernetes", "hosts"] {
-        let said = told("{stream: {}, peer: iperf3}", &testbed(name));
+    let hosts = "hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}";
+    for (name, over) in [("kubernetes", testbed("kubernetes")), ("hosts", testbed_file(hosts))] {
+        let said = told("{stream: {}, peer: iperf3}", &over);
         let expected = "workloads.w.peer: found `iperf3`, expected no tool on this testbed: a lab \
                         starts them (`--testbed lab`); or leave `peer` out";
         assert!(said.contains(expected), "{name}: {said}");

@@ -223,7 +223,7 @@ fn searches_that_make_no_sense() {
         {rr: , search: {nee: {}}}
             x.yaml:4:22: workloads.w.search.nee: found `nee`, expected one of knee, slo, cpu, lossless, errors, equal-load; did you mean `knee`?
         {rr: , serch: {}}
-            x.yaml:4:13: workloads.w.serch: found `serch`, expected one of stream, push, rr, crr, udp, ping, http, grpc, paths, search; did you mean `search`?
+            x.yaml:4:13: workloads.w.serch: found `serch`, expected one of stream, push, rr, crr, udp, ping, http, grpc, paths, search, peer; did you mean `search`?
         {rr: , search: {knee: {connections: [1, 2]}, slo: {p50: 1s, rates: 1..2}}}
             x.yaml:4:51: workloads.w.search: found `slo` too, expected one search a workload
         {rr: , search: {knee: {connections: [1, 2]}, errors: 2}}

@@ -12,7 +12,8 @@ pub(super) const TOOL: PeerTool = PeerTool {
     measures: "ICMP echoes",
     remedy: "install it (`apt-get install iputils-ping`)",
     version: "-V",
-    differs: "ping states times in steps of 1 us, and its first echo counts",
+    differs: "ping states whole microseconds; it is given -U, as otherwise the kernel's time of \
+              arrival counts, before ping wakes up",
     commands,
 };
 
@@ -29,7 +30,7 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     Ok(Commands {
         kind: "peer-ping",
         server: Server::There,
-        client: format!("-n {when}{}", task.line(" -s {size} {address}")),
+        client: format!("-n -U {when}{}", task.line(" -s {size} {address}")),
         input: "",
         has_more_ports: false,
     })
@@ -52,8 +53,8 @@ mod tests {
             ..fixture::job("", json!({"size": "56B", "every": "10ms"}))
         };
         let client = |per_s, seconds| lines(&TOOL, &job(per_s, seconds))[1].clone();
-        assert_eq!(client(100.0, 2), "-n -c 200 -i 0.01 -W 1 -s 56 10.0.0.2");
-        assert_eq!(client(1000.0, 60), "-n -c 20000 -i 0.001 -W 1 -s 56 10.0.0.2");
-        assert_eq!(client(0.1, 1), "-n -c 1 -i 10 -W 1 -s 56 10.0.0.2");
+        assert_eq!(client(100.0, 2), "-n -U -c 200 -i 0.01 -W 1 -s 56 10.0.0.2");
+        assert_eq!(client(1000.0, 60), "-n -U -c 20000 -i 0.001 -W 1 -s 56 10.0.0.2");
+        assert_eq!(client(0.1, 1), "-n -U -c 1 -i 10 -W 1 -s 56 10.0.0.2");
     }
 }
