@@ -1,6 +1,5 @@
 //! The results of a run as plain values: what the other modules compute, and what reports print.
 
-mod bound;
 mod cell;
 mod curve;
 mod load;
@@ -14,7 +13,6 @@ mod verdict;
 mod waterfall;
 mod workload;
 
-pub use self::bound::{BoundSummary, Case, CaseState, SubjectSummary};
 pub use self::cell::{
     CONNECTING_ENDS, CellSummary, ComponentSummary, Estimate, Limit, MeteredNodeSummary,
     NodeSummary, RatioSummary,
@@ -34,7 +32,7 @@ pub use self::run::{
 pub use self::search::{SearchSummary, SearchedPath, TraceStep};
 pub use self::spread::Spread;
 pub use self::stop::StopSummary;
-pub use self::verdict::{Better, Outcome, Verdict};
+pub use self::verdict::{Better, BoundSummary, Case, CaseState, Outcome, SubjectSummary, Verdict};
 pub(crate) use self::waterfall::WHOLE;
 pub use self::waterfall::{Added, ProxyShare, WaterfallStep, WaterfallSummary};
 pub use self::workload::{

@@ -28,22 +28,21 @@ use std::path::PathBuf;
 use hopbench_control::conductor::Conductor;
 use hopbench_model::units::Span;
 use hopbench_model::{
-    Bounds, CpuSet, Fault, LabSpec, Path, Place, Plan, Point, Proof, Record, SignedPermit, Via,
+    Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, Record, SignedPermit, Via,
 };
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, PeerSaid, Route, Seen, Testbed};
 
 use crate::network::namespace::Namespace;
-use crate::network::{receive_steering, refused};
+use crate::network::refused;
 use crate::processes::agents::{Agents, Around, Seat};
 use crate::processes::process_table;
 use crate::processes::runtimes::runtime;
 use crate::proof::{self, ProofFacts};
 use crate::services::pod_ports::agent_port;
+use crate::topology::addresses;
 use crate::topology::kinds::kind;
-use crate::topology::node::Node;
 use crate::topology::packet_path::{Hop, PacketPath};
-use crate::topology::{addresses, cpu_shares};
 use built::{Built, families};
 use mesh::Mesh;
 use named::Named;
@@ -112,7 +111,8 @@ impl Lab {
         let named = Named::of(plan, &placement);
         needs::open_files(&self.spec, &placement).map_err(Fault::environment)?;
         let mut built = Built::build(&self.spec, &placement)?;
-        self.steering = self.give_cpus(&mut built, plan);
+        subject::apply(&built)?;
+        self.steering = built.give_cpus(plan);
         self.read_back = readback::links(&self.spec, &mut built)
             .map_err(refused("cannot read back what was set"))?;
         self.read_back.extend(readback::programs(&named, &placement));
@@ -127,54 +127,6 @@ impl Lab {
         self.placement = placement;
         self.named = named;
         self.built = Some(built);
-        Ok(())
-    }
-
-    /// Gives the nodes CPUs of their own, where there are enough.
-    fn give_cpus(&self, built: &mut Built, plan: &Plan) -> Result<(), String> {
-        let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
-        // A node of another subject has the CPUs of the one that it stands for.
-        let is_own = |node: &&Node| node.spec.stands_for.is_none();
-        let own: Vec<String> =
-            built.nodes.iter().filter(is_own).map(|node| node.spec.name.clone()).collect();
-        let stands_for = |name: &str| {
-            let node = built.node(name)?;
-            Some(node.spec.stands_for.clone().unwrap_or_else(|| node.spec.name.clone()))
-        };
-        let number = |name: &str| {
-            let stands_for = stands_for(name)?;
-            own.iter().position(|own| *own == stands_for)
-        };
-        let pairs = |path: &Path| -> Vec<(usize, usize)> {
-            let numbers = |place: &Place| place.nodes().filter_map(number).collect::<Vec<_>>();
-            let (from, to) = (numbers(&path.from), numbers(&path.to));
-            from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))).collect()
-        };
-        let ends: Vec<(usize, usize)> = plan.paths.iter().flat_map(pairs).collect();
-        let gateway =
-            |path: &Path| if let Via::Gateway(node) = &path.via { number(node) } else { None };
-        let with = |path: &Path, end: &str| Some((number(end)?, gateway(path)?));
-        let between: Vec<(usize, usize)> = plan
-            .paths
-            .iter()
-            .flat_map(|path| path.from.nodes().chain(path.to.nodes()).map(|end| with(path, end)))
-            .flatten()
-            .collect();
-        let shares = cpu_shares::deal_around(&allowed, own.len(), &ends, &between)?;
-        let numbers: Vec<Option<usize>> =
-            built.nodes.iter().map(|node| number(&node.spec.name)).collect();
-        for (node, number) in built.nodes.iter_mut().zip(numbers) {
-            node.cpus = number.and_then(|number| shares.get(number).cloned());
-        }
-        for node in &built.nodes {
-            let cpus = node.cpus.as_deref().unwrap_or_default();
-            let pods =
-                built.pods.keys().filter(|pod| pod.place.node == node.spec.name && !pod.is_host());
-            for stack in pods.filter_map(|pod| built.stack(pod)).chain([&node.stack]) {
-                receive_steering::steer(stack, cpus)
-                    .map_err(|e| format!("node {}: {e}", node.spec.name))?;
-            }
-        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ mod cluster;
 mod mesh;
 mod path;
 mod peer;
+mod references;
 mod search;
 mod stop;
 mod subject;
@@ -24,12 +25,13 @@ pub use cluster::{
 pub use mesh::{
     BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, NODE_PROXY, Variant, proxy_role,
 };
-pub use path::{Affinity, Gateways, IpFamily, Path, Place, Via, nodes_text};
+pub use path::{Affinity, Gateways, IpFamily, Path, Place, Reference, Via, nodes_text};
 pub use peer::{BY_PEER, Peer};
+pub use references::References;
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
-pub use subject::{NodeSettings, OFFLOADS, Reference, References, Subject, SubjectCommand};
+pub use subject::{NodeSettings, OFFLOADS, Subject, SubjectCommand};
 pub use testbed::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.
@@ -184,6 +186,11 @@ impl Plan {
     /// Whether its trials were measured by other tools: it has no testbed, and nothing is proved.
     pub fn is_imported(&self) -> bool {
         self.points.iter().any(|point| WorkloadKind::is_imported(&point.job.workload))
+    }
+
+    /// What each path is compared with.
+    pub fn references(&self) -> References {
+        References::of_paths(&self.paths, self.baseline.as_ref(), self.twin.as_ref())
     }
 
     /// The path and the point of a cell.

@@ -184,7 +184,7 @@ impl Reader<'_> {
     /// Network kinds that take the place of others.
     fn network(&self, fields: &Fields<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
         let (mut out, path) = (BTreeMap::new(), fields.path_of("network"));
-        for (at, from, to) in texts(fields, "network", "a mapping like {bridge: overlay}", problems)
+        for (at, from, to) in fields.texts("network", "a mapping like {bridge: overlay}", problems)
         {
             for kind in [&from, &to] {
                 if self.words.vocabulary.network(kind).is_none() {
@@ -223,7 +223,7 @@ fn command(fields: &Fields<'_>, problems: &mut Problems) -> SubjectCommand {
 /// How much worse figures may be, as shares.
 fn bounds(fields: &Fields<'_>, problems: &mut Problems) -> BTreeMap<String, f64> {
     let (mut out, path) = (BTreeMap::new(), fields.path_of("bounds"));
-    for (at, metric, text) in texts(fields, "bounds", "a mapping like {p99: 5%}", problems) {
+    for (at, metric, text) in fields.texts("bounds", "a mapping like {p99: 5%}", problems) {
         let is_metric = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         match text.parse::<Share>() {
             Ok(Share(share)) if share <= 100.0 && metric.chars().all(is_metric) => {
@@ -233,29 +233,6 @@ fn bounds(fields: &Fields<'_>, problems: &mut Problems) -> BTreeMap<String, f64>
                 let found = quoted(&format!("{metric}: {text}"));
                 problems.add(at, &path, found, "a metric and a share of it, like p99: 5%");
             }
-        }
-    }
-    out
-}
-
-/// The texts under a key, by their own keys.
-fn texts(
-    fields: &Fields<'_>,
-    name: &str,
-    form: &str,
-    problems: &mut Problems,
-) -> Vec<(At, String, String)> {
-    let Some(node) = fields.get(name) else { return Vec::new() };
-    let path = fields.path_of(name);
-    let Kind::Map(map) = &node.kind else {
-        problems.add(node.at, &path, node.shown(), form);
-        return Vec::new();
-    };
-    let mut out = Vec::new();
-    for (key, value) in map {
-        match value.text() {
-            Some(text) => out.push((key.at, key.text.clone(), text.trim().to_owned())),
-            None => problems.add(value.at, &joined(&path, &key.text), value.shown(), form),
         }
     }
     out

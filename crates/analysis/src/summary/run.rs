@@ -9,10 +9,10 @@ use hopbench_model::RunStatus;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bound::SubjectSummary;
 use super::curve::CurveSummary;
 use super::path::PathSummary;
 use super::search::SearchSummary;
+use super::verdict::SubjectSummary;
 use super::waterfall::WaterfallSummary;
 use super::workload::WorkloadSummary;
 use crate::text::RateUnit;

@@ -13,7 +13,8 @@ use crate::promised::promised;
 #[rustfmt::skip]
 const SHIPPED: [&str; 10] = [
     "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
-    "cni-matrix", "max-throughput", "ip-families", "check-against-peers",
+    "cni-matrix", "max-throughput", "ip-families", "before-after",
+    "check-against-peers",
 ];
 
 fn ran(arguments: &[&str]) -> Finished {

@@ -15,7 +15,8 @@ use crate::lab::{Finished, program};
 #[rustfmt::skip]
 const SHIPPED: [&str; 10] = [
     "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
-    "cni-matrix", "max-throughput", "ip-families", "check-against-peers",
+    "cni-matrix", "max-throughput", "ip-families", "before-after",
+    "check-against-peers",
 ];
 
 /// The program where kubectl would find no cluster.

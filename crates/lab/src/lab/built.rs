@@ -3,24 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use hopbench_model::{Fault, IpFamily, LabSpec};
+use hopbench_model::{Fault, IpFamily, LabSpec, Path, Place, Plan, Via};
 use hopbench_testbed::placement::{Placement, PodId};
 use serde_json::Value;
 
-use super::subject;
 use crate::mesh::interception;
 use crate::network::families::{family_of, of_family};
 use crate::network::netlink::Layout;
-use crate::network::refused;
 use crate::network::stack::Stack;
+use crate::network::{receive_steering, refused};
 use crate::services::service::Service;
 use crate::services::{nft_program, service_rules};
-use crate::topology::addresses;
 use crate::topology::fabric::Fabric;
 use crate::topology::kind::{Reach, Site};
 use crate::topology::kinds::{self, KINDS, kind, subnets};
 use crate::topology::node::Node;
 use crate::topology::packet_path::{Link, Owner};
+use crate::topology::{addresses, cpu_shares};
 
 /// Everything that was built. Dropping it removes it.
 #[derive(Debug)]
@@ -76,7 +75,6 @@ impl Built {
         }
         built.serve(placement)?;
         built.intercept(placement)?;
-        subject::apply(&built)?;
         Ok(built)
     }
 
@@ -201,6 +199,54 @@ impl Built {
         }
         for (pod, child) in started {
             nft_program::finish(child).map_err(failed(pod))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the nodes CPUs of their own, where there are enough.
+    pub(crate) fn give_cpus(&mut self, plan: &Plan) -> Result<(), String> {
+        let allowed = hopbench_sys::cpu::allowed().map_err(|e| e.to_string())?;
+        // A node of another subject has the CPUs of the one that it stands for.
+        let is_own = |node: &&Node| node.spec.stands_for.is_none();
+        let own: Vec<String> =
+            self.nodes.iter().filter(is_own).map(|node| node.spec.name.clone()).collect();
+        let stands_for = |name: &str| {
+            let node = self.node(name)?;
+            Some(node.spec.stands_for.clone().unwrap_or_else(|| node.spec.name.clone()))
+        };
+        let number = |name: &str| {
+            let stands_for = stands_for(name)?;
+            own.iter().position(|own| *own == stands_for)
+        };
+        let pairs = |path: &Path| -> Vec<(usize, usize)> {
+            let numbers = |place: &Place| place.nodes().filter_map(number).collect::<Vec<_>>();
+            let (from, to) = (numbers(&path.from), numbers(&path.to));
+            from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))).collect()
+        };
+        let ends: Vec<(usize, usize)> = plan.paths.iter().flat_map(pairs).collect();
+        let gateway =
+            |path: &Path| if let Via::Gateway(node) = &path.via { number(node) } else { None };
+        let with = |path: &Path, end: &str| Some((number(end)?, gateway(path)?));
+        let between: Vec<(usize, usize)> = plan
+            .paths
+            .iter()
+            .flat_map(|path| path.from.nodes().chain(path.to.nodes()).map(|end| with(path, end)))
+            .flatten()
+            .collect();
+        let shares = cpu_shares::deal_around(&allowed, own.len(), &ends, &between)?;
+        let numbers: Vec<Option<usize>> =
+            self.nodes.iter().map(|node| number(&node.spec.name)).collect();
+        for (node, number) in self.nodes.iter_mut().zip(numbers) {
+            node.cpus = number.and_then(|number| shares.get(number).cloned());
+        }
+        for node in &self.nodes {
+            let cpus = node.cpus.as_deref().unwrap_or_default();
+            let pods =
+                self.pods.keys().filter(|pod| pod.place.node == node.spec.name && !pod.is_host());
+            for stack in pods.filter_map(|pod| self.stack(pod)).chain([&node.stack]) {
+                receive_steering::steer(stack, cpus)
+                    .map_err(|e| format!("node {}: {e}", node.spec.name))?;
+            }
         }
         Ok(())
     }

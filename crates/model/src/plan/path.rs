@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::mesh::{HttpVersion, MeshMode, Variant};
-use super::subject::Reference;
 use crate::Job;
 
 /// Where an endpoint lives: on one node, or its pods on several.
@@ -177,6 +176,17 @@ impl fmt::Display for IpFamily {
             Self::Ipv6 => "IPv6",
         })
     }
+}
+
+/// What a path is compared with instead of the plan's baseline.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// The name of that path.
+    pub path: String,
+    /// Whether it is that path once more: what the two differ by is noise.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub again: bool,
 }
 
 /// From a place to a place.

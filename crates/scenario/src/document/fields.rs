@@ -90,6 +90,29 @@ impl<'n> Fields<'n> {
         None
     }
 
+    /// The texts under a key, by the keys that the user gives, with their places.
+    pub(crate) fn texts(
+        &self,
+        name: &str,
+        form: &str,
+        problems: &mut Problems,
+    ) -> Vec<(At, String, String)> {
+        let Some(node) = self.get(name) else { return Vec::new() };
+        let path = self.path_of(name);
+        let Kind::Map(map) = &node.kind else {
+            problems.add(node.at, &path, node.shown(), form);
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        for (key, value) in map {
+            match value.text() {
+                Some(text) => out.push((key.at, key.text.clone(), text.trim().to_owned())),
+                None => problems.add(value.at, &joined(&path, &key.text), value.shown(), form),
+            }
+        }
+        out
+    }
+
     /// `true` or `false`; a problem and `None` when it is something else.
     pub(crate) fn switch(&self, name: &str, problems: &mut Problems) -> Option<bool> {
         let known =

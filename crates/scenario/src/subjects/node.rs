@@ -2,7 +2,6 @@
 
 use hopbench_model::{NodeSettings, OFFLOADS};
 
-use super::texts;
 use crate::document::fields::Fields;
 use crate::document::node::quoted;
 use crate::document::problem::Problems;
@@ -16,7 +15,7 @@ pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> NodeSettings
         mtu: fields.checked("mtu", "1280 to 65535 bytes", |mtu| MTU.contains(mtu), problems),
         ..NodeSettings::default()
     };
-    for (at, name, text) in texts(fields, "offloads", "a mapping like {tso: off}", problems) {
+    for (at, name, text) in fields.texts("offloads", "a mapping like {tso: off}", problems) {
         let path = fields.path_of("offloads");
         let on = match text.to_ascii_lowercase().as_str() {
             "on" | "true" => true,
@@ -32,14 +31,14 @@ pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> NodeSettings
             problems.unknown(at, &path, &name, OFFLOADS);
         }
     }
-    for (at, key, value) in texts(fields, "sysctl", SYSCTL, problems) {
+    for (at, key, value) in fields.texts("sysctl", SYSCTL, problems) {
         if is_sysctl(&key) && !value.is_empty() {
             out.sysctl.insert(key, value);
         } else {
             problems.add(at, &fields.path_of("sysctl"), quoted(&key), SYSCTL);
         }
     }
-    for (at, name, value) in texts(fields, "env", ENV, problems) {
+    for (at, name, value) in fields.texts("env", ENV, problems) {
         let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.starts_with(|c: char| !c.is_ascii_digit()) && name.chars().all(rest) {
             out.env.insert(name, value);
