@@ -144,16 +144,17 @@ fn a_filter_of_known_cost_is_found_and_breaks_its_bound() {
     let Some(_turn) = outside_alone() else {
         return;
     };
-    if envoy::program().is_none() {
+    let Some(envoy) = envoy::program() else {
         return;
-    }
+    };
+    let envoy = ["--envoy", &envoy.to_string_lossy()];
     let spin = "variants: {slow: {lua: 'function envoy_on_request(handle) local till = os.clock() \
                 + 0.0003; while os.clock() < till do end end'}}";
     let slow = SPIN.replace("SUBJECT", SLOW).replace("variants: {plain: }", spin);
     // The variant of the paths themselves is plain.
     let slow = slow.replace("subjects: {old: ,", "subjects: {old: {variant: plain},");
     let bench = Bench::new(User::Caller, &slow);
-    let done = bench.run(&[]);
+    let done = bench.run(&envoy);
     assert_eq!(done.code, Some(1), "{}", done.story());
     let told = "bound p50_service>10% of slow is broken: p.slow w";
     assert!(done.stderr.contains(told), "{}", done.story());
@@ -170,6 +171,6 @@ fn a_filter_of_known_cost_is_found_and_breaks_its_bound() {
     assert!((200.0..=500.0).contains(&more), "{more} us more, expected about 300");
 
     let bench = Bench::new(User::Caller, &SPIN.replace("SUBJECT", SAME));
-    let done = bench.run(&[]);
+    let done = bench.run(&envoy);
     assert_eq!(done.code, Some(0), "{}", done.story());
 }

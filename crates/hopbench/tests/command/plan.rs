@@ -11,7 +11,7 @@ use crate::lab::{Finished, program, words};
 use crate::promised::promised;
 
 #[rustfmt::skip]
-const SHIPPED: [&str; 10] = [
+const SHIPPED: [&str; 11] = [
     "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
     "cni-matrix", "max-throughput", "ip-families", "before-after",
     "check-against-peers",

@@ -13,7 +13,7 @@ use crate::lab::program::{binary, run};
 use crate::lab::{Finished, program};
 
 #[rustfmt::skip]
-const SHIPPED: [&str; 10] = [
+const SHIPPED: [&str; 11] = [
     "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
     "cni-matrix", "max-throughput", "ip-families", "before-after",
     "check-against-peers",
