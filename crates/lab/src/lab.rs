@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use hopbench_control::conductor::Conductor;
 use hopbench_model::units::Span;
 use hopbench_model::{
-    Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, Record, SignedPermit, Via,
+    Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, Record, SignedPermit,
 };
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
 use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, PeerSaid, Route, Seen, Testbed};
