@@ -188,6 +188,30 @@ impl Plan {
         self.points.iter().any(|point| WorkloadKind::is_imported(&point.job.workload))
     }
 
+    /// A program that somebody chose by it, in words, or what can be one; `None`: it has none.
+    pub fn program(&self) -> Option<String> {
+        let nodes = match &self.testbed {
+            TestbedSpec::Lab(lab) => lab.nodes.as_slice(),
+            _ => &[],
+        };
+        let of_node = |node: &LabNode| {
+            let NodeSettings { envoy, env, .. } = &node.settings;
+            let envoy = envoy.as_ref().map(|path| format!("envoy {path}"));
+            envoy.or_else(|| Some(format!("env {}", env.keys().next()?)))
+        };
+        let of_subject = |subject: &Subject| {
+            let SubjectCommand { before, after } = &subject.command;
+            Some(format!("command {}", before.as_ref().or(after.as_ref())?))
+        };
+        let of_path = |path: &Path| {
+            let script = path.variant.as_ref()?.lua.as_ref()?;
+            Some(format!("a script of Lua, {} bytes", script.len()))
+        };
+        let subjects = || self.subjects.iter().find_map(of_subject);
+        let paths = || self.paths.iter().find_map(of_path);
+        nodes.iter().find_map(of_node).or_else(subjects).or_else(paths)
+    }
+
     /// What each path is compared with.
     pub fn references(&self) -> References {
         References::of_paths(&self.paths, self.baseline.as_ref(), self.twin.as_ref())

@@ -76,6 +76,16 @@ pub(crate) fn read(
     {
         out.insert(0, Subject { name: UNCHANGED.to_owned(), ..Subject::default() });
     }
+    for (number, subject) in out.iter().enumerate() {
+        if out[..number].iter().any(|other| other.name == subject.name) {
+            let found = format!("{} a second time", quoted(&subject.name));
+            problems.add(at, key, found, "each subject once");
+        }
+    }
+    if let Some(first) = out.first().filter(|first| !first.bounds.is_empty()) {
+        let found = format!("bounds of {}, the first subject", quoted(&first.name));
+        problems.add(at, key, found, "bounds of another one: they are compared with the first");
+    }
     let found = match out.len() {
         2..=MOST_SUBJECTS => return out,
         0 | 1 => "no subject to compare with",
@@ -102,13 +112,9 @@ impl Reader<'_> {
             problems.add(node.at, KEY, node.shown(), FORM);
             return Vec::new();
         };
-        let mut out: Vec<Subject> = Vec::new();
+        let mut out = Vec::new();
         for (key, value) in map {
             let path = joined(KEY, &key.text);
-            if out.iter().any(|subject| subject.name == key.text) {
-                let found = format!("{} a second time", quoted(&key.text));
-                problems.add(key.at, &path, found, "each subject once");
-            }
             out.extend(self.subject(&key.text, value, key.at, &path, problems));
         }
         out

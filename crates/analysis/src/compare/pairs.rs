@@ -24,6 +24,8 @@ pub(crate) struct Pair<'a> {
 pub(crate) struct CellOfRun<'a> {
     pub(crate) of: &'a Values,
     pub(crate) path: &'a Path,
+    /// Index of the path in the run's plan.
+    path_index: usize,
     pub(crate) point: &'a Point,
     /// Index of the point in the run's plan.
     pub(crate) at: usize,
@@ -85,19 +87,14 @@ fn cells(values: &Values) -> impl Iterator<Item = (Key, CellOfRun<'_>)> {
     let plan: &Plan = &values.run.plan;
     plan.cells.iter().filter_map(move |cell| {
         let (path, point) = plan.at(*cell);
-        if point.search.is_some() || is_twin(plan, path) {
+        if point.search.is_some() || values.references().is_twin(cell.path) {
             return None;
         }
         let kept = values.cells.get(&(cell.path, cell.point));
         let key = (path.name.clone(), point.workload.clone(), point_key(&point.point));
-        Some((key, CellOfRun { of: values, path, point, at: cell.point, kept }))
+        let path_index = cell.path;
+        Some((key, CellOfRun { of: values, path, path_index, point, at: cell.point, kept }))
     })
-}
-
-/// Whether a path is another one once more, for its noise.
-fn is_twin(plan: &Plan, path: &Path) -> bool {
-    plan.twin.as_ref() == Some(&path.name)
-        || path.reference.as_ref().is_some_and(|reference| reference.again)
 }
 
 /// The cells of each side's runs, in the order in which they are met.
@@ -251,12 +248,16 @@ impl<'a> Pair<'a> {
 
     /// The largest difference that the A/A pairs of the runs show for a figure.
     pub(crate) fn floor(&self, measure: usize, far: Option<Far>) -> Option<f64> {
-        self.all().filter_map(|found| found.of.floor(found.at, measure, far)).reduce(f64::max)
+        self.all()
+            .filter_map(|found| found.of.floor((found.path_index, found.at), measure, far))
+            .reduce(f64::max)
     }
 
     /// The same in the figure's unit.
     pub(crate) fn absolute_floor(&self, measure: usize) -> Option<f64> {
-        self.all().filter_map(|found| found.of.absolute_floor(found.at, measure)).reduce(f64::max)
+        self.all()
+            .filter_map(|found| found.of.absolute_floor((found.path_index, found.at), measure))
+            .reduce(f64::max)
     }
 }
 

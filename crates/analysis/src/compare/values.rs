@@ -5,7 +5,7 @@ mod kept;
 
 use std::collections::{BTreeSet, HashMap};
 
-use hopbench_model::{Point, Record, RunFile, TrialOutcome};
+use hopbench_model::{Point, Record, References, RunFile, TrialOutcome};
 use hopbench_stats::{noise_floor, paired, summary::mean};
 use serde::Serialize;
 
@@ -157,26 +157,30 @@ impl Values {
 
     /// By how much a figure of the run's A/A pair differed at a point, as a share; `None` without
     /// such a pair.
-    pub(crate) fn floor(&self, point: usize, measure: usize, far: Option<Far>) -> Option<f64> {
+    pub(crate) fn floor(
+        &self,
+        (path, point): (usize, usize),
+        measure: usize,
+        far: Option<Far>,
+    ) -> Option<f64> {
         let pairs = match far {
-            Some(far) => self.pair(point).map(|(twin, baseline)| far.pairs(twin, baseline)),
-            None => self.twins(point, measure),
+            Some(far) => self.pair((path, point)).map(|(twin, base)| far.pairs(twin, base)),
+            None => self.twins((path, point), measure),
         };
         noise_floor(&[paired(&pairs?).ok()?])
     }
 
     /// The same as the difference of their means, in the figure's unit: a figure that is 0 in some
     /// round has it, too.
-    pub(crate) fn absolute_floor(&self, point: usize, measure: usize) -> Option<f64> {
-        let (twin, baseline): (Vec<f64>, Vec<f64>) =
-            self.twins(point, measure)?.into_iter().unzip();
+    pub(crate) fn absolute_floor(&self, cell: (usize, usize), measure: usize) -> Option<f64> {
+        let (twin, baseline): (Vec<f64>, Vec<f64>) = self.twins(cell, measure)?.into_iter().unzip();
         Some((mean(&twin)? - mean(&baseline)?).abs())
     }
 
     /// A figure of the A/A pair at a point, round by round: that of the second half, and the
     /// baseline's.
-    fn twins(&self, point: usize, measure: usize) -> Option<Vec<(f64, f64)>> {
-        let (twin, baseline) = self.pair(point)?;
+    fn twins(&self, cell: (usize, usize), measure: usize) -> Option<Vec<(f64, f64)>> {
+        let (twin, baseline) = self.pair(cell)?;
         let pair = |(round, here): (&u32, &Round)| {
             let there = baseline.rounds.get(round).filter(|there| there.session == here.session)?;
             let pair = (here.figures[measure], there.figures[measure]);
@@ -185,9 +189,17 @@ impl Values {
         Some(twin.rounds.iter().filter_map(pair).collect())
     }
 
-    /// The A/A pair at a point: the twin, and the baseline.
-    fn pair(&self, point: usize) -> Option<(&Kept, &Kept)> {
-        let of = |name: Option<&String>| self.cells.get(&(*self.paths.get(name?)?, point));
-        Some((of(self.run.plan.twin.as_ref())?, of(self.run.plan.baseline.as_ref())?))
+    /// What each path of the run is compared with.
+    pub(crate) fn references(&self) -> &References {
+        &self.searches.references
+    }
+
+    /// The A/A pair of a cell: the twin of what its path is compared with, and that. A path that
+    /// others are compared with has its own.
+    fn pair(&self, (path, point): (usize, usize)) -> Option<(&Kept, &Kept)> {
+        let references = self.references();
+        let base = references.base_of(path).or_else(|| references.of(path))?;
+        let of = |path: usize| self.cells.get(&(path, point));
+        Some((of(references.twin_of(base)?)?, of(base)?))
     }
 }

@@ -1,13 +1,14 @@
 //! The bounds of subjects: whether their paths are worse than those of the first subject by more.
 
-use hopbench_model::{Plan, Subject};
+use hopbench_model::{Plan, Subject, point_label};
 
 use crate::compare::{Bound, Median, Row, named_figure};
 use crate::figures::{Kind, kinds};
 use crate::run_data::RunData;
 use crate::summary::{
-    BoundSummary, CellSummary, Estimate, Outcome, SubjectSummary, WorkloadSummary,
+    BoundSummary, Case, CaseState, CellSummary, Estimate, Outcome, SubjectSummary, WorkloadSummary,
 };
+use crate::text::cell_name::cell_text;
 
 /// The subjects of a run, with what became of their bounds.
 pub(super) fn subjects(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<SubjectSummary> {
@@ -26,8 +27,8 @@ fn all(subject: &Subject) -> Vec<Bound> {
 
 /// The first bound of a plan that is on no figure of its workloads, with those that there are.
 pub fn unknown(plan: &Plan) -> Option<(String, Vec<&'static str>)> {
-    let kinds: Vec<&'static Kind> =
-        plan.points.iter().map(|point| kinds::of_job(&point.job)).collect();
+    let in_rounds = plan.points.iter().filter(|point| point.search.is_none());
+    let kinds: Vec<&'static Kind> = in_rounds.map(|point| kinds::of_job(&point.job)).collect();
     let figures = |kind: &&'static Kind| kind.figures.iter().filter(|figure| figure.is_compared());
     let bounds = plan.subjects.iter().flat_map(all);
     let is_there = |bound: &Bound| {
@@ -57,36 +58,43 @@ fn of(
             continue;
         };
         let (name, worse_higher) = named_figure(&bound.metric, kept.kind);
-        for cell in &workload.cells {
-            let path = &plan.paths[cell.path_index];
-            let reference = data.references.of(cell.path_index);
-            let base = reference.and_then(|of| {
-                let same = |other: &&CellSummary| {
-                    other.path_index == of && other.point_label == cell.point_label
-                };
+        let of_subject = |path: usize| plan.paths[path].subject.as_ref() == Some(&subject.name);
+        // Those of the plan: what cannot be measured is in no summary, and keeps no bound.
+        for (at, point) in kept.points.iter().map(|at| (*at, &plan.points[*at])) {
+            let label = point_label(&point.point);
+            let found = |path: usize| {
+                let same =
+                    |cell: &&CellSummary| cell.path_index == path && cell.point_label == label;
                 workload.cells.iter().find(same)
-            });
-            let Some(base) = base.filter(|_| path.subject.as_ref() == Some(&subject.name)) else {
-                continue;
             };
-            match (cell.figure(&name), base.figure(&name)) {
-                (Some(here), Some(there)) => {
-                    rows.push(row(&workload.name, (cell, here), (base, there), worse_higher));
+            let planned = plan.cells.iter().filter(|cell| cell.point == at);
+            for path in planned.map(|cell| cell.path).filter(|path| of_subject(*path)) {
+                let base = data.references.of(path).and_then(found);
+                let there = base.and_then(|base| Some((base, base.figure(&name)?)));
+                let Some((base, there)) = there else { continue };
+                let cell = found(path);
+                match cell.and_then(|cell| Some((cell, cell.figure(&name)?))) {
+                    Some(here) => {
+                        rows.push(row(&workload.name, here, (base, there), worse_higher));
+                    }
+                    None => {
+                        let path = &plan.paths[path].name;
+                        let cell = cell_text(path, &workload.name, &point.point);
+                        gone.push((cell, name.clone()));
+                    }
                 }
-                (None, Some(_)) => gone.push((cell, name.clone())),
-                _ => {}
             }
         }
     }
     let mut out = BoundSummary::of(bound, plan.minimum_effect, rows.iter());
-    for (cell, name) in gone {
-        out.add_gone(cell_name(cell), name, "it left no figure");
-    }
+    let case = |(cell, metric)| Case {
+        cell,
+        metric,
+        state: CaseState::Broken,
+        text: "no usable trial".to_owned(),
+    };
+    out.cases.extend(gone.into_iter().map(case));
     out
-}
-
-fn cell_name(cell: &CellSummary) -> String {
-    [cell.path.as_str(), &cell.point_label].join(" ").trim_end().to_owned()
 }
 
 /// A figure of a cell beside that of the first subject.

@@ -178,7 +178,8 @@ fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     records.notes().iter().for_each(tell);
     let summary = in_unit(report.into_summary(), flags.units.unit());
     profiles.map_or(Ok(()), |profiles| profiles::write(folder, &profiles, &summary))?;
-    let code = bounds(&summary);
+    // The answer says it, too.
+    let code = bounds(&summary, flags.no_report || flags.format.is_json());
     if flags.no_report {
         return Ok(code);
     }
@@ -195,16 +196,18 @@ fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     Ok(code)
 }
 
-/// 1 where a bound of a subject is broken, each of which is told.
-fn bounds(summary: &Summary) -> ExitCode {
+/// 1 where a bound of a subject is broken, each of which is told where nothing else does.
+fn bounds(summary: &Summary, is_told: bool) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for subject in &summary.run.subjects {
         for bound in &subject.bounds {
             for case in bound.cases_of(CaseState::Broken) {
-                tell(format_args!(
-                    "bound {} of {} is broken: {}: {}",
-                    bound.bound, subject.name, case.cell, case.text
-                ));
+                if is_told {
+                    tell(format_args!(
+                        "bound {} of {} is broken: {}: {}",
+                        bound.bound, subject.name, case.cell, case.text
+                    ));
+                }
                 code = ExitCode::from(1);
             }
         }

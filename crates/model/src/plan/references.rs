@@ -66,7 +66,7 @@ impl References {
     /// The path that all others are compared with; `None` where that is not one.
     pub fn only(&self) -> Option<usize> {
         let mut of = self.of.iter().flatten();
-        let first = of.next()?;
+        let Some(first) = of.next() else { return self.baseline };
         of.all(|other| other == first).then_some(*first)
     }
 

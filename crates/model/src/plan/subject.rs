@@ -82,11 +82,6 @@ impl Subject {
         if out.is_empty() { "nothing".to_owned() } else { out.join(", ") }
     }
 
-    /// Whether it makes programs run that somebody chose by it.
-    pub fn runs_programs(&self) -> bool {
-        self.node.envoy.is_some() || self.command != SubjectCommand::default()
-    }
-
     /// Its bounds as they are written: `p99_response>5%`.
     pub fn bounds_text(&self) -> impl Iterator<Item = String> {
         let text =
@@ -101,6 +96,15 @@ impl Subject {
 }
 
 impl NodeSettings {
+    /// Whether this names a parameter of the network: only those belong to a namespace. Others
+    /// would change the whole machine.
+    pub fn is_sysctl(key: &str) -> bool {
+        let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+        (key.starts_with("net.") || key.starts_with("net/"))
+            && key.chars().all(known)
+            && !key.contains("..")
+    }
+
     /// What they change, in words.
     pub fn changes(&self) -> Vec<String> {
         let on = |on: bool| if on { "on" } else { "off" };
@@ -116,6 +120,15 @@ impl NodeSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_parameters_of_the_network_can_be_set() {
+        let is = NodeSettings::is_sysctl;
+        assert!(is("net.ipv4.tcp_rmem") && is("net/ipv4/conf/eth0.1/mtu"));
+        for wrong in ["", "vm.swappiness", "net", "net/../kernel/panic", "net.ipv4.x y", "net.."] {
+            assert!(!is(wrong), "{wrong}");
+        }
+    }
 
     #[test]
     fn changes_are_told_in_words() {

@@ -24,6 +24,9 @@ use taking::{ForWindow, Taking};
 
 /// The window of a profiled trial, ns.
 const WINDOW: Nanos = 2 * SECOND;
+/// The note on functions of the kernel without names.
+const HIDDEN: &str = "the kernel shows no addresses of its functions: they are all `[kernel]`; \
+                      show them with `sysctl kernel.kptr_restrict=0`";
 /// Bytes of a MB.
 const MB: f64 = 1e6;
 
@@ -53,9 +56,9 @@ impl Campaign {
             tell(around.observer, &format!("no profiles: {why}"));
             return;
         }
-        let notes: Vec<String> =
-            profiling.access().forbidden().into_iter().chain(profiling.bounded()).collect();
-        notes.iter().for_each(|note| tell(around.observer, &format!("profiles: {note}")));
+        let notes: Vec<String> = profiling.access().forbidden().into_iter().collect();
+        let told = notes.iter().cloned().chain(profiling.bounded());
+        told.for_each(|note| tell(around.observer, &format!("profiles: {note}")));
         let mut setting = Setting { access: profiling.access(), notes };
         for (number, cell) in (1..).zip(&cells) {
             let name = CellName::of(around.plan, *cell);
@@ -142,14 +145,17 @@ impl Campaign {
         let run = self.folder.run();
         // What cannot be read any more is made anew.
         let known = profile_file(self.folder.path()).ok().flatten();
-        let known = known.filter(|file| file.run_id == run.run_id);
+        // What was made with other rights cannot be compared with these.
+        let forbidden: Vec<String> = setting.access.forbidden().into_iter().collect();
+        let rights = |file: &ProfileFile| -> Vec<String> {
+            file.notes.iter().filter(|note| *note != HIDDEN).cloned().collect()
+        };
+        let known = known.filter(|file| file.run_id == run.run_id && rights(file) == forbidden);
         let mut cells = known.map(|file| file.cells).unwrap_or_default();
         let (mut cell, folded) = match profiled {
             Ok(Profiled { cell, folded, has_kernel_names }) => {
-                let hidden = "the kernel shows no addresses of its functions: they are all \
-                              `[kernel]`; show them with `sysctl kernel.kptr_restrict=0`";
-                if !has_kernel_names && setting.notes.iter().all(|note| note != hidden) {
-                    setting.notes.push(hidden.to_owned());
+                if !has_kernel_names && setting.notes.iter().all(|note| note != HIDDEN) {
+                    setting.notes.push(HIDDEN.to_owned());
                 }
                 (cell, Some(folded))
             }

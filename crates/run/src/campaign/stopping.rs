@@ -9,7 +9,7 @@ mod figure;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hopbench_model::{Cell, Plan, Record, StopRule, StopWhy, Stopped, TrialOutcome};
+use hopbench_model::{Cell, Plan, Point, Record, StopRule, StopWhy, Stopped, TrialOutcome};
 use hopbench_stats::{FEWEST_TO_STOP, Look, Stop};
 
 use crate::results::{CellName, TrialId};
@@ -66,6 +66,24 @@ pub struct CellsEnded {
     pub open: usize,
 }
 
+/// The points that are compared with this one, because a tool of others measures one of both.
+fn beside(plan: &Plan, at: usize) -> impl Iterator<Item = usize> {
+    let of = |point: &'_ Point| {
+        let peer = point.peer.as_ref();
+        peer.map_or_else(|| point.workload.clone(), |peer| peer.of.clone())
+    };
+    let point = &plan.points[at];
+    let has_peers = plan.points.iter().any(|point| point.peer.is_some());
+    let all = plan.points.iter().enumerate().filter(move |_| has_peers);
+    all.filter(move |(other, there)| {
+        *other != at
+            && (point.peer.is_some() || there.peer.is_some())
+            && there.point == point.point
+            && of(there) == of(point)
+    })
+    .map(|(other, _)| other)
+}
+
 impl<'a> Stopping<'a> {
     /// The cells of a plan, without those that are searched; of none anything is known yet.
     pub(super) fn new(plan: &'a Plan) -> Self {
@@ -77,7 +95,7 @@ impl<'a> Stopping<'a> {
         numbered.for_each(|(cell, place)| at_point[cell.point].push((cell.path, place)));
         let references = plan.references();
         let followed = |cell: &Cell| {
-            let needed_by = match references.base_of(cell.path) {
+            let mut needed_by: Vec<usize> = match references.base_of(cell.path) {
                 Some(base) => at_point[cell.point]
                     .iter()
                     .filter(|(path, _)| *path == base || references.of(*path) == Some(base))
@@ -85,6 +103,9 @@ impl<'a> Stopping<'a> {
                     .collect(),
                 None => vec![places[cell]],
             };
+            // A tool of others is compared with what it stands beside.
+            let beside = beside(plan, cell.point).map(|point| Cell { point, ..*cell });
+            needed_by.extend(beside.filter_map(|cell| places.get(&cell)));
             let figures =
                 rule.map(|rule| Figure::of_job(&rule.metric, &plan.points[cell.point].job));
             let (cell, name, figures) =

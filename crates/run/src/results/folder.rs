@@ -333,6 +333,10 @@ impl Folder {
     /// As [`Folder::add`].
     pub fn add_profile(&self, name: &str, contents: &[u8]) -> Result<PathBuf, Fault> {
         let dir = self.dir.join(PROFILES);
+        if fs::symlink_metadata(&dir).is_ok_and(|found| !found.is_dir()) {
+            let found = format!("{}: found a link or a file, expected a folder", dir.display());
+            return Err(Fault::input(found));
+        }
         fs::create_dir_all(&dir).map_err(|error| refused("make", &dir, &error))?;
         replace(&dir, name, contents)?;
         Ok(dir.join(name))

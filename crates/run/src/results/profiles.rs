@@ -13,6 +13,8 @@ use super::disk::unreadable;
 pub const PROFILES: &str = "profile";
 /// The file that describes them.
 pub(crate) const PROFILE_FILE: &str = "profile.json";
+/// Cells that may have one: a session makes far fewer.
+const MOST_CELLS: usize = 1000;
 /// Bytes that a file of them may have: no profile comes near.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -47,6 +49,13 @@ pub(crate) fn profile_file(dir: &Path) -> Result<Option<ProfileFile>, Fault> {
             file.schema
         )));
     }
+    if file.cells.len() > MOST_CELLS {
+        return Err(Fault::input(format!(
+            "{}: found {} cells, expected at most {MOST_CELLS}; {again}",
+            path.display(),
+            file.cells.len()
+        )));
+    }
     Ok(Some(file))
 }
 
@@ -58,6 +67,9 @@ pub fn profiles(dir: &Path) -> Result<Option<Profiles>, Fault> {
     let Some(file) = profile_file(dir)? else { return Ok(None) };
     let mut folded = BTreeMap::new();
     for name in file.cells.iter().filter_map(|cell| cell.folded.as_ref()) {
+        if folded.contains_key(name) {
+            continue;
+        }
         let path = dir.join(PROFILES).join(name);
         if Path::new(name).file_name().is_none_or(|own| own != name.as_str()) {
             return Err(Fault::input(format!(

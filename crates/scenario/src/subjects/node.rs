@@ -32,7 +32,7 @@ pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> NodeSettings
         }
     }
     for (at, key, value) in fields.texts("sysctl", SYSCTL, problems) {
-        if is_sysctl(&key) && !value.is_empty() {
+        if NodeSettings::is_sysctl(&key) && !value.is_empty() {
             out.sysctl.insert(key, value);
         } else {
             problems.add(at, &fields.path_of("sysctl"), quoted(&key), SYSCTL);
@@ -52,25 +52,4 @@ pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> NodeSettings
         Err(_) => path,
     });
     out
-}
-
-/// Only parameters of the network belong to a namespace. Others would change the whole machine.
-fn is_sysctl(key: &str) -> bool {
-    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
-    (key.starts_with("net.") || key.starts_with("net/"))
-        && key.chars().all(known)
-        && !key.contains("..")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_parameters_of_the_network_can_be_set() {
-        assert!(is_sysctl("net.ipv4.tcp_rmem") && is_sysctl("net/ipv4/conf/eth0.1/mtu"));
-        for wrong in ["", "vm.swappiness", "net", "net/../kernel/panic", "net.ipv4.x y", "net.."] {
-            assert!(!is_sysctl(wrong), "{wrong}");
-        }
-    }
 }

@@ -110,7 +110,13 @@ fn about(
         rows.push(row("subject", format!("{}: {}{bounds}", subject.name, subject.changes())));
     }
     match plan.subjects.first() {
-        Some(first) => rows.push(row("baseline", format!("each path as {} has it", first.name))),
+        Some(first) => {
+            rows.push(row("baseline", format!("each path as {} has it", first.name)));
+            if plan.references().twins().next().is_some() {
+                let text = "each of those once more; what they differ by is noise";
+                rows.push(row("A/A", text.to_owned()));
+            }
+        }
         None => {
             rows.push(row("baseline", plan.baseline.clone().unwrap_or_else(|| "none".to_owned())));
         }

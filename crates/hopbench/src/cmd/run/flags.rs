@@ -188,25 +188,22 @@ impl Flags {
 }
 
 impl Flags {
-    /// Refuses a folder whose subjects run programs, unless the scenario of one's own says the same:
+    /// Refuses a folder whose plan names programs, unless the scenario of one's own says the same:
     /// whoever made the folder chose them.
     fn own_programs(&self, plan: &Plan, dir: &Path) -> Result<(), Fault> {
-        let Some(subject) = plan.subjects.iter().find(|subject| subject.runs_programs()) else {
-            return Ok(());
-        };
-        let own = match &self.scenario {
-            Some(name) => self.scenario_arguments.read(name, &self.testbed)?.plan.subjects,
-            None => Vec::new(),
-        };
-        if own == plan.subjects {
-            return Ok(());
+        let Some(program) = plan.program() else { return Ok(()) };
+        if let Some(name) = &self.scenario {
+            let own = self.scenario_arguments.read(name, &self.testbed)?.plan;
+            let is_own = |path: &hopbench_model::Path| own.paths.contains(path);
+            let same = own.testbed == plan.testbed && own.subjects == plan.subjects;
+            if same && plan.paths.iter().all(is_own) {
+                return Ok(());
+            }
         }
         Err(Fault::input(format!(
-            "--resume: the plan in {} runs programs: found subject {} with {}; if you trust this \
-             folder, give the scenario again, with the same --subject",
+            "--resume: the plan in {} runs programs: found {program}; if you trust this folder, \
+             give its scenario again, with the same --subject",
             dir.display(),
-            subject.name,
-            subject.changes()
         )))
     }
 

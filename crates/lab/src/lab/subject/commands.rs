@@ -1,16 +1,27 @@
 //! The commands of subjects, around their trials.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::os::fd::AsRawFd;
-use std::process::Command;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 
 use hopbench_model::{Fault, Nanos, Plan, SECOND, SubjectCommand};
+use hopbench_sys::clock;
+use nix::fcntl::OFlag;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::lab::built::Built;
-use crate::processes::tools::bounded;
 
 /// A command that takes longer is killed.
 const MOST_NS: Nanos = 10 * SECOND;
+/// How often it is looked whether it has ended.
+const LOOK_NS: Nanos = 1_000_000;
+/// Bytes of its words that are told.
+const MOST_WORDS: u64 = 2048;
 
 /// The commands by subject, and the subject that the lab is set up for.
 #[derive(Debug, Default)]
@@ -35,11 +46,12 @@ impl Commands {
         if self.now.as_deref() == subject {
             return Ok(());
         }
-        if let Some(last) = self.now.take() {
+        if let Some(last) = self.now.clone() {
+            // Should it fail, the next trial tries again: what `before` did is still there.
             self.run(built, &last, "after", |command| command.after.as_ref())?;
+            self.now = None;
         }
         if let Some(next) = subject {
-            // Should it fail, the next trial tries again.
             self.run(built, next, "before", |command| command.before.as_ref())?;
             self.now = Some(next.to_owned());
         }
@@ -71,12 +83,42 @@ impl Commands {
         let failed = |why: String| {
             Fault::environment(format!("subject {subject}: the command {when} its trials {why}"))
         };
-        let done = bounded(&mut command, MOST_NS)
-            .map_err(|error| failed(format!("cannot be run: {error}")))?;
-        if done.status.success() {
-            return Ok(());
+        match ended(&mut command) {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(failed(why)),
+            Err(error) => Err(failed(format!("cannot be run: {error}"))),
         }
-        let said = String::from_utf8_lossy(&done.stderr);
-        Err(failed(format!("failed ({}): {}", done.status, said.trim())))
+    }
+}
+
+/// Runs a command to its end; why it failed. Its words go to a file: what it leaves running may
+/// keep them open.
+fn ended(command: &mut Command) -> io::Result<Option<String>> {
+    let mut words = File::options()
+        .read(true)
+        .write(true)
+        .custom_flags(OFlag::O_TMPFILE.bits())
+        .open(std::env::temp_dir())?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(words.try_clone()?);
+    let mut child = command.process_group(0).spawn()?;
+    let end = clock::now() + MOST_NS;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            if status.success() {
+                return Ok(None);
+            }
+            let mut said = String::new();
+            words.rewind()?;
+            let _ = words.take(MOST_WORDS).read_to_string(&mut said);
+            return Ok(Some(format!("failed ({status}): {}", said.trim())));
+        }
+        if clock::now() > end {
+            if let Ok(group) = i32::try_from(child.id()) {
+                let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+            }
+            child.wait()?;
+            return Ok(Some("did not end within 10 s".to_owned()));
+        }
+        clock::sleep_until(clock::now() + LOOK_NS);
     }
 }

@@ -14,6 +14,7 @@ use ring::digest::{Context, SHA256};
 use crate::lab::built::Built;
 use crate::network::namespace::Namespace;
 use crate::network::refused;
+use crate::processes::tools;
 use crate::topology::kinds::kind;
 
 /// The interface of a pod, and of a node towards the fabric.
@@ -38,6 +39,11 @@ pub(in crate::lab) fn apply(built: &Built) -> Result<(), Fault> {
 
 fn of_stack(namespace: &Namespace, settings: &NodeSettings) -> io::Result<()> {
     for (key, value) in &settings.sysctl {
+        // A plan may be of a folder that somebody else made.
+        if !NodeSettings::is_sysctl(key) {
+            let expected = "expected a parameter of the network, net...";
+            return Err(io::Error::other(format!("found sysctl `{key}`, {expected}")));
+        }
         namespace.set_sysctl(key, value)?;
     }
     if settings.offloads.is_empty() {
@@ -70,6 +76,11 @@ fn links() -> io::Result<Vec<String>> {
 #[derive(Debug, Default)]
 pub(in crate::lab) struct Envoys(BTreeMap<String, Program>);
 
+/// The Envoy of nodes that name none.
+fn usual() -> Option<String> {
+    Some(tools::envoy().ok()?.path.to_string_lossy().into_owned())
+}
+
 /// A program's file, and the beginning of its SHA-256.
 #[derive(Debug)]
 struct Program {
@@ -78,10 +89,15 @@ struct Program {
 }
 
 impl Envoys {
-    /// Reads those that the nodes name.
+    /// Reads those that the nodes name, and the one of the other nodes.
     pub(in crate::lab) fn read(built: &Built) -> Result<Self, Fault> {
         let mut out = Self::default();
-        for path in built.nodes.iter().filter_map(|node| node.spec.settings.envoy.as_ref()) {
+        let mut named: Vec<String> =
+            built.nodes.iter().filter_map(|node| node.spec.settings.envoy.clone()).collect();
+        if !named.is_empty() {
+            named.extend(usual());
+        }
+        for path in &named {
             if !out.0.contains_key(path) {
                 let read = Program::read(Path::new(path));
                 let program = read.map_err(refused(format!("cannot read {path}")))?;
@@ -159,7 +175,7 @@ pub(in crate::lab) fn proof(
             continue;
         };
         let settings = &node.spec.settings;
-        envoy = envoy.or(settings.envoy.as_ref());
+        envoy = envoy.or_else(|| settings.envoy.clone());
         let header = kind(&pod.place.network).map_or(0, |kind| kind.header_bytes());
         for (what, value, wanted) in asked.look(&stack.namespace, settings, node.mtu - header) {
             ok &=
@@ -173,8 +189,10 @@ pub(in crate::lab) fn proof(
             format!("{what} {}", values.into_iter().collect::<Vec<_>>().join(" and "))
         })
         .collect();
-    if let Some(path) = envoy.filter(|_| endpoints.path.is_proxied()) {
-        let (text, is) = envoys.proof(path, proxies);
+    let envoy = envoy.or_else(usual);
+    let is_asked = endpoints.path.is_proxied() && !envoys.0.is_empty();
+    if let Some(path) = envoy.filter(|_| is_asked) {
+        let (text, is) = envoys.proof(&path, proxies);
         ok &= is;
         parts.push(text);
     }

@@ -26,7 +26,11 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
         // 0 is as much as it can send; a rate is that of each flow.
         let per_s = job.rate().zip(job.size()).and_then(|(rate, size)| rate.datagrams_per_s(size));
         let bits = per_s.map_or(0.0, |per_s| per_s * task.size() as f64 * 8.0);
-        client.push_str(&format!(" -u -b {}", (bits / f64::from(job.connections)) as u64));
+        let of_flow = (bits / f64::from(job.connections)) as u64;
+        if bits > 0.0 && of_flow == 0 {
+            return Err("it takes no rate below 1 bit/s a flow".to_owned());
+        }
+        client.push_str(&format!(" -u -b {of_flow}"));
     } else if task.is(Transport::Tcp, Pattern::OneWay, Unit::Bits) {
         task.without(&["rate"])?;
         client.push_str(match job.params["direction"].as_str() {

@@ -115,6 +115,8 @@ impl PeerTool {
 const NEVER: &[&str] = &[
     "tls",
     "congestion",
+    "receive_low_water",
+    "not_sent_low_water",
     "send_buffer",
     "receive_buffer",
     "headers",

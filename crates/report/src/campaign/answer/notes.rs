@@ -74,10 +74,14 @@ fn bounds(summary: &Summary) -> Vec<String> {
                     "bound {} of {} is broken: {}: {}{more}",
                     bound.bound, subject.name, first.cell, first.text
                 ));
-            } else if bound.judged() == 0 {
+            }
+            let blind = bound.cases.iter().filter(|case| !case.state.is_judged()).count();
+            if blind > 0 {
                 out.push(format!(
-                    "bound {} of {}: no cell could tell; give the run more time",
-                    bound.bound, subject.name
+                    "bound {} of {}: {blind} of {} could not tell; give the run more time",
+                    bound.bound,
+                    subject.name,
+                    counted(bound.cases.len() as u64, "cell", "cells")
                 ));
             }
         }

@@ -36,8 +36,11 @@ fn cells(cells: &[ProfileSummary]) -> Table {
         Column::words("of them"),
     ];
     let row = |cell: &ProfileSummary| {
-        let shares =
+        let mut shares =
             cell.problem.as_ref().map_or_else(|| owners(cell), |why| format!("none: {why}"));
+        if cell.lost_samples > 0 {
+            shares.push_str(&format!("; {} more were lost", cell.lost_samples));
+        }
         let name: [Cell; 3] = [&cell.path, &cell.workload, &cell.point].map(Cell::from);
         Row::of(name.into_iter().chain([cell.samples.to_string().into(), shares.into()]))
     };

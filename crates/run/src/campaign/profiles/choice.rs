@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopbench_meter::profile::Access;
-use hopbench_model::{Cell, Fault, Plan};
+use hopbench_model::{Cell, Fault, Plan, Point};
 
 use crate::results::CellName;
 
@@ -102,9 +102,11 @@ impl Profiling {
 /// The first point of each workload on every path but twins, workload by workload, and what others
 /// are compared with first.
 fn candidates(plan: &Plan) -> Vec<Cell> {
+    // Neither a search nor a tool of others has a window of ours.
+    let is_ours = |point: &&Point| point.search.is_none() && point.peer.is_none();
     let references = plan.references();
     let mut workloads: Vec<&str> = Vec::new();
-    for point in plan.points.iter().filter(|point| point.search.is_none()) {
+    for point in plan.points.iter().filter(is_ours) {
         if !workloads.contains(&point.workload.as_str()) {
             workloads.push(&point.workload);
         }
