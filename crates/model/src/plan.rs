@@ -101,8 +101,8 @@ pub struct Point {
     /// The search that takes the place of the rounds; `job` is then what all its trials share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchSpec>,
-    /// The tool of others that measures it; absent: hopbench does. `job` then has a kind of its own,
-    /// whose name begins with [`BY_PEER`], and the parameters of the workload beside it.
+    /// The tool of others that measures it; absent: hopbench does. `job` then has a kind of its
+    /// own, whose name begins with [`BY_PEER`], and the parameters of the workload beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Peer>,
 }

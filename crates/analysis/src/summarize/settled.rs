@@ -10,8 +10,8 @@ use crate::run_data::RunData;
 impl RunData {
     /// The cells without an open comparison, as indices of path and point. Each of their
     /// comparisons is clear already, or out of reach ([`is_settled`]), or gets no verdict. Only
-    /// figures that are plotted count. The baseline and its twin are never among these cells. Nor is
-    /// a tool of others, or what it stands beside: the two are compared with each other.
+    /// figures that are plotted count. The baseline and its twin are never among these cells. Nor
+    /// are a tool of others and what it stands beside: the two are compared with each other.
     pub fn settled(&self) -> BTreeSet<(usize, usize)> {
         let mut looked = self.clone();
         looked.pool();

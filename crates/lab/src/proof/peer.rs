@@ -1,4 +1,4 @@
-//! Proofs of trials that tools of others made. A tool says little, and the links count all the same.
+//! Proofs of trials that tools of others made. A tool says little, but the links count.
 
 use hopbench_model::{Pattern, Point, Proof, Record};
 use hopbench_testbed::Counters;

@@ -9,8 +9,7 @@ pub(super) const TOOL: PeerTool = PeerTool {
     measures: "one TCP stream, and round trips over one TCP connection",
     remedy: "install it (`apt-get install qperf`)",
     version: "--version",
-    differs: "qperf blocks in each call, has no percentiles and no warm-up, and its latency is half \
-              of a round trip",
+    differs: "qperf blocks in each call, as hopbench does with `engine: threads`",
     commands,
 };
 

@@ -145,8 +145,8 @@ impl Task<'_> {
         self.job.size().map_or(1, |size| size.0)
     }
 
-    /// A command line with the values of the task in place of their names in braces: `{address}` and
-    /// `{port}` of the target, `{any}` and `{listen}` of the server, `{family}` (`-4` or `-6`),
+    /// A command line with the values of the task in place of their names in braces: `{address}`
+    /// and `{port}` of the target, `{any}` and `{listen}` of the server, `{family}` (`-4` or `-6`),
     /// `{seconds}`, `{connections}`, `{threads}`, `{size}`, `{url}`.
     pub(super) fn line(&self, words: &str) -> String {
         let job = self.job;
