@@ -67,7 +67,7 @@ fn iperf3_and_ping_measure_the_same_path() {
         assert_eq!(results.trials(), results.planned(), "{user}");
         // The link's rate is the answer, whoever asks. Without a warm-up less arrives: slow start
         // fills the queue of the link, and what it drops then takes a while.
-        for (workload, least) in [("bulk", 0.85), ("bulk (iperf3)", 0.3)] {
+        for (workload, least) in [("bulk", 0.5), ("bulk (iperf3)", 0.3)] {
             for record in of(&results, workload) {
                 let share = metric(record, "received_bits_per_s") / LINK;
                 assert!((least..1.1).contains(&share), "{user}: {workload}: {share} of the link");
