@@ -51,7 +51,7 @@ fn the_whole_file() {
         5
             x.yaml:1:1: found `5`, expected a scenario: a mapping with name, paths and workloads
         nam: x\nREST
-            x.yaml:1:1: nam: found `nam`, expected one of name, testbed, budget, rounds, stop, seed, baseline, a-a, minimum-effect, stay-connected, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu; did you mean `name`?
+            x.yaml:1:1: nam: found `nam`, expected one of name, testbed, budget, rounds, stop, seed, baseline, a-a, minimum-effect, stay-connected, subjects, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu; did you mean `name`?
             x.yaml:1:1: found no `name`, expected a name of at most 64 letters, digits and -_.+ that starts with a letter or digit
         name: a/b\nREST
             x.yaml:1:7: name: found `a/b`, expected a name of at most 64 letters, digits and -_.+ that starts with a letter or digit

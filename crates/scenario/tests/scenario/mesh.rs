@@ -242,7 +242,7 @@ fn wrong_blocks() {
         ""
             x.yaml:3:1: mesh: found nothing, expected a mapping like {mtls: true, variants: [plain, stats]}
         {tls: true}
-            x.yaml:3:8: mesh.tls: found `tls`, expected one of mtls, stats, access-log, policy-check, policy-report, concurrency, max-connections, upstream, annotations, variants; did you mean `mtls`?
+            x.yaml:3:8: mesh.tls: found `tls`, expected one of mtls, stats, access-log, policy-check, policy-report, concurrency, max-connections, upstream, lua, annotations, variants; did you mean `mtls`?
         {mtls: yes}
             x.yaml:3:14: mesh.mtls: found `yes`, expected true or false
         {concurrency: 0}
@@ -286,7 +286,7 @@ fn wrong_blocks() {
         {variants: {mixer: stats}}
             x.yaml:3:26: mesh.variants.mixer: found `stats`, expected what its proxies do, like {stats: true}
         {variants: {mixer: {policy: true}}}
-            x.yaml:3:27: mesh.variants.mixer.policy: found `policy`, expected one of mtls, stats, access-log, policy-check, policy-report, concurrency, max-connections, upstream, annotations
+            x.yaml:3:27: mesh.variants.mixer.policy: found `policy`, expected one of mtls, stats, access-log, policy-check, policy-report, concurrency, max-connections, upstream, lua, annotations
         {variants: {mixer: {stats: maybe, concurrency: 100}}}
             x.yaml:3:34: mesh.variants.mixer.stats: found `maybe`, expected true or false
             x.yaml:3:54: mesh.variants.mixer.concurrency: found `100`, expected 1 to 64 worker threads
