@@ -254,10 +254,25 @@ fn a_path_that_cannot_carry_a_rate_is_saturated_at_what_it_carries() {
     let Some(_turn) = outside_alone() else {
         return;
     };
-    let bench = Bench::new(User::Caller, TWICE_AS_MUCH);
-    let done = bench.run(&[]);
-    assert_eq!(done.code, Some(0), "{}", done.story());
-    bench.results().whole();
+    let measured = || {
+        let bench = Bench::new(User::Caller, TWICE_AS_MUCH);
+        let done = bench.run(&[]);
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        bench.results().whole();
+        bench
+    };
+    // Where the machine let the generator be late in half of the trials, there is no verdict.
+    let is_late = |bench: &Bench| {
+        let records = bench.results().records;
+        let near = records.iter().filter(|record| record.path == "near");
+        near.filter(|record| record.is_generator_limited()).count() * 2 >= 5
+    };
+    let mut bench = measured();
+    for _ in 0..2 {
+        if is_late(&bench) {
+            bench = measured();
+        }
+    }
     let report = |format: &str| {
         run(&mut bench.command(&["report", &bench.out().to_string_lossy(), "--format", format]))
     };
