@@ -299,6 +299,11 @@ fn a_path_that_cannot_carry_a_rate_is_saturated_at_what_it_carries() {
     let rate = ratio("requests_per_s");
     let share = rate["median"].as_f64().unwrap_or_else(|| panic!("{rate}"));
     assert!((share / (CARRIED / 200.0) - 1.0).abs() < 0.05, "{rate}");
+    if is_late(&bench) {
+        // This machine stalls too often for a verdict; the rates are known all the same.
+        assert_eq!(rate["verdict"]["outcome"], "generator", "{rate}");
+        return;
+    }
     assert_eq!(rate["verdict"]["outcome"], "worse", "{rate}");
     for format in ["screen", "table"] {
         let page = report(format);
