@@ -38,8 +38,8 @@ struct Pair {
 }
 
 /// Compares each path of each search with the one that `of` says, by name: the loads, and of a knee
-/// also the throughput there. `minimum_effect` is the share below which a difference does not matter. All
-/// that is tested is judged together.
+/// also the throughput there. `minimum_effect` is the share below which a difference does not
+/// matter. All that is tested is judged together.
 pub(crate) fn compare<'p>(
     searches: &mut [SearchSummary],
     of: impl Fn(&str) -> Option<&'p str>,

@@ -9,12 +9,10 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use hopbench_model::{Fault, Nanos, Plan, SECOND, SubjectCommand};
-use hopbench_sys::clock;
 use nix::fcntl::OFlag;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
 
 use crate::lab::built::Built;
+use crate::processes::tools::{end_of, kill_group};
 
 /// A command that takes longer is killed.
 const MOST_NS: Nanos = 10 * SECOND;
@@ -101,24 +99,16 @@ fn ended(command: &mut Command) -> io::Result<Option<String>> {
         .open(std::env::temp_dir())?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(words.try_clone()?);
     let mut child = command.process_group(0).spawn()?;
-    let end = clock::now() + MOST_NS;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            if status.success() {
-                return Ok(None);
-            }
-            let mut said = String::new();
-            words.rewind()?;
-            let _ = words.take(MOST_WORDS).read_to_string(&mut said);
-            return Ok(Some(format!("failed ({status}): {}", said.trim())));
-        }
-        if clock::now() > end {
-            if let Ok(group) = i32::try_from(child.id()) {
-                let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-            }
-            child.wait()?;
-            return Ok(Some("did not end within 10 s".to_owned()));
-        }
-        clock::sleep_until(clock::now() + LOOK_NS);
+    let Some(status) = end_of(&mut child, MOST_NS, LOOK_NS)? else {
+        kill_group(&child);
+        child.wait()?;
+        return Ok(Some("did not end within 10 s".to_owned()));
+    };
+    if status.success() {
+        return Ok(None);
     }
+    let mut said = String::new();
+    words.rewind()?;
+    let _ = words.take(MOST_WORDS).read_to_string(&mut said);
+    Ok(Some(format!("failed ({status}): {}", said.trim())))
 }

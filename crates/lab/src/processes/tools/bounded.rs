@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use hopbench_model::Nanos;
 use hopbench_model::units::Span;
@@ -19,16 +19,9 @@ const MOST_OUTPUT_BYTES: u64 = 2048;
 pub(crate) fn bounded(command: &mut Command, most_ns: Nanos) -> io::Result<Output> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
-    let end = clock::now() + most_ns;
-    let mut status = child.try_wait()?;
-    while status.is_none() && clock::now() < end {
-        clock::sleep_until(clock::now() + LOOK_NS);
-        status = child.try_wait()?;
-    }
+    let status = end_of(&mut child, most_ns, LOOK_NS)?;
     // What it started itself goes with it: it would keep the pipes open.
-    if let Ok(group) = i32::try_from(child.id()) {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
+    kill_group(&child);
     let Some(status) = status else {
         child.wait()?;
         return Err(io::Error::other(format!("it did not end within {}", Span(most_ns))));
@@ -41,4 +34,26 @@ pub(crate) fn bounded(command: &mut Command, most_ns: Nanos) -> io::Result<Outpu
     let stdout = begin(child.stdout.as_mut().map(|pipe| pipe as &mut dyn Read))?;
     let stderr = begin(child.stderr.as_mut().map(|pipe| pipe as &mut dyn Read))?;
     Ok(Output { status, stdout, stderr })
+}
+
+/// Waits for the end of a program, at most so long, with a look every `look_ns`; `None`: it goes on.
+pub(crate) fn end_of(
+    child: &mut Child,
+    most_ns: Nanos,
+    look_ns: Nanos,
+) -> io::Result<Option<ExitStatus>> {
+    let end = clock::now() + most_ns;
+    let mut status = child.try_wait()?;
+    while status.is_none() && clock::now() < end {
+        clock::sleep_until(clock::now() + look_ns);
+        status = child.try_wait()?;
+    }
+    Ok(status)
+}
+
+/// Kills a program that leads a group of processes, and all of that group.
+pub(crate) fn kill_group(child: &Child) {
+    if let Ok(group) = i32::try_from(child.id()) {
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
 }
