@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use hopbench_scenario::{Network, Overrides, Server, Vocabularies, Vocabulary, read};
+use hopbench_scenario::{Network, Overrides, PeerWord, Server, Vocabularies, Vocabulary, read};
 use libfuzzer_sys::fuzz_target;
 
 static WORDS: LazyLock<Vocabularies> = LazyLock::new(|| {
@@ -24,6 +24,14 @@ static WORDS: LazyLock<Vocabularies> = LazyLock::new(|| {
         any_runtime,
         sidecars_in_runtimes: any_runtime,
         servers: vec![nginx.clone()],
+        peers: vec![PeerWord {
+            name: "ping",
+            summary: "round trips",
+            kind_of: |name, job, agent| match (job.workload.as_str(), agent) {
+                ("rr", true) => Ok(name),
+                (other, _) => Err(format!("it does not measure `{other}`")),
+            },
+        }],
     };
     Vocabularies {
         lab: vocabulary(&["host", "bridge", "overlay", "ptp", "macvlan", "eni"], false),
