@@ -52,7 +52,8 @@ pub use plan::{
     PrometheusSpec, ServerImage,
 };
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
-pub use plan::{NodeSettings, OFFLOADS, Reference, References, Subject, SubjectCommand};
+pub use plan::{NodeSettings, OFFLOADS, PodSettings, Subject, SubjectCommand};
+pub use plan::{Reference, References};
 pub use plan::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use record::{
     Cost, Environment, Interval, Invariant, Latency, Member, MeteredCost, NodeCost, Proof,

@@ -323,8 +323,8 @@ fn all_subjects(
     let node = fields.get("subjects");
     let mut silent = Problems::new("");
     let mesh = Mesh::read(fields.get("mesh"), words.has_objects, &mut silent);
-    let kind = (words, testbed.is_lab(), testbed.is_hosts());
-    let subjects = crate::subjects::read(node, &overrides.subjects, kind, mesh.as_ref(), problems);
+    let on = (words, testbed);
+    let subjects = crate::subjects::read(node, &overrides.subjects, on, mesh.as_ref(), problems);
     for subject in &subjects {
         for (at, path) in paths.unwrap_or_default() {
             let of = subjects::with(path, subject, false);

@@ -10,7 +10,7 @@ mod node;
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Subject, SubjectCommand, Variant};
+use hopbench_model::{MeshProvider, Subject, SubjectCommand, Variant};
 
 use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Kind, Node, quoted};
@@ -19,16 +19,18 @@ use crate::document::share::Share;
 use crate::document::yaml;
 use crate::paths::mesh::Mesh;
 use crate::paths::place::Words;
-use crate::testbed::is_node_name;
+use crate::testbed::{IMAGE_FORM, Testbed, is_image, is_node_name};
 
 /// The keys of a subject.
 #[rustfmt::skip]
 pub(crate) const SUBJECT_KEYS: &[&str] = &[
-    "mtu", "offloads", "sysctl", "envoy", "env", "variant", "network", "runtime", "command",
-    "bounds",
+    "mtu", "offloads", "sysctl", "envoy", "agent", "proxy", "env", "variant", "network", "runtime",
+    "command", "bounds",
 ];
 /// Those that only a lab can keep.
-const LAB_ONLY: &[&str] = &["mtu", "offloads", "sysctl", "envoy", "env", "command"];
+const LAB_ONLY: &[&str] = &["mtu", "offloads", "sysctl", "envoy"];
+/// Those that only a cluster can keep.
+const CLUSTER_ONLY: &[&str] = &["agent", "proxy"];
 /// The keys of a command.
 pub(crate) const COMMAND_KEYS: &[&str] = &["before", "after"];
 /// The most subjects of a scenario.
@@ -48,17 +50,17 @@ const SUBJECT_NAME: &str =
 pub(crate) fn read(
     node: Option<&Node>,
     flags: &[String],
-    (words, is_lab, is_hosts): (&Words<'_>, bool, bool),
+    (words, testbed): (&Words<'_>, &Testbed),
     mesh: Option<&Mesh>,
     problems: &mut Problems,
 ) -> Vec<Subject> {
-    let reader = Reader { words, is_lab, mesh };
+    let reader = Reader { words, testbed, mesh };
     let (at, key) = match (flags, node) {
         ([], None) => return Vec::new(),
         ([], Some(node)) => (node.at, KEY),
         _ => (At::default(), FLAG),
     };
-    if is_hosts {
+    if testbed.is_hosts() {
         problems.add(
             at,
             key,
@@ -102,7 +104,7 @@ pub(crate) fn read(
 
 struct Reader<'a> {
     words: &'a Words<'a>,
-    is_lab: bool,
+    testbed: &'a Testbed,
     mesh: Option<&'a Mesh>,
 }
 
@@ -152,20 +154,47 @@ impl Reader<'_> {
             return Some(out);
         }
         let fields = Fields::read(node, path, SUBJECT_KEYS, SETTINGS, problems)?;
-        for (key, _, node) in fields.entries().filter(|_| !self.is_lab) {
-            if LAB_ONLY.contains(&key) {
-                let expected = "a lab with it; on a cluster a subject changes variant, network or \
-                                runtime";
+        for (key, _, node) in fields.entries() {
+            if let Some(expected) = self.lacks(key) {
                 problems.add(node.at, &fields.path_of(key), format!("`{key}`"), expected);
             }
         }
         out.node = node::read(&fields, problems);
+        if !self.testbed.is_lab() {
+            out.pod.env = std::mem::take(&mut out.node.env);
+        }
+        let is_name = |image: &String| is_image(image);
+        out.pod.agent = fields.checked("agent", IMAGE_FORM, is_name, problems);
+        out.pod.proxy = fields.checked("proxy", IMAGE_FORM, is_name, problems);
         out.variant = self.variant(&fields, problems);
         out.network = self.network(&fields, problems);
         out.runtime = self.runtime(&fields, problems);
         out.command = command(&fields, problems);
         out.bounds = bounds(&fields, problems);
         Some(out)
+    }
+
+    /// What the testbed must have for a key, and does not.
+    fn lacks(&self, key: &str) -> Option<&'static str> {
+        let testbed = self.testbed;
+        let has_sidecars =
+            matches!(testbed.provider(), Some(MeshProvider::Envoy | MeshProvider::Istio));
+        match key {
+            _ if testbed.is_lab() => CLUSTER_ONLY.contains(&key).then_some(
+                "a cluster with it; in a lab agents are this program, and `envoy` is that of proxies",
+            ),
+            _ if LAB_ONLY.contains(&key) => Some(
+                "a lab with it; on a cluster a subject changes agent, proxy, env, variant, network, \
+                 runtime or command",
+            ),
+            "proxy" if !has_sidecars => Some(
+                "the mesh provider envoy or istio; hopbench cannot give proxies of others an image",
+            ),
+            "command" if !testbed.allows_commands() => Some(
+                "`allow-commands: true` under `testbed: kubernetes:`: commands run on this machine",
+            ),
+            _ => None,
+        }
     }
 
     /// A variant of the scenario, or a known one.

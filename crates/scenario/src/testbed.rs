@@ -17,7 +17,7 @@ pub(crate) mod reach;
 
 use std::collections::BTreeSet;
 
-use hopbench_model::TestbedSpec;
+use hopbench_model::{MeshProvider, TestbedSpec};
 
 use self::hosts::Hosts;
 pub(crate) use self::hosts::{HOST_KEYS, HOSTS_KEYS};
@@ -28,7 +28,7 @@ pub(crate) use self::kubernetes::{
 };
 use self::lab::Lab;
 pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS, is_node_name};
-pub(crate) use self::names::{ENDPOINT, LABEL, endpoint, is_label};
+pub(crate) use self::names::{ENDPOINT, IMAGE as IMAGE_FORM, LABEL, endpoint, is_image, is_label};
 pub(crate) use self::nodes::Nodes;
 use self::reach::ClusterOverrides;
 use crate::document::fields::{Fields, joined};
@@ -180,6 +180,23 @@ impl Testbed {
     /// Whether it is machines on which somebody started agents.
     pub(crate) fn is_hosts(&self) -> bool {
         matches!(self.chosen, Chosen::Hosts(_))
+    }
+
+    /// Whether commands of subjects may run.
+    pub(crate) fn allows_commands(&self) -> bool {
+        match &self.chosen {
+            Chosen::Lab(_) => true,
+            Chosen::Kubernetes(cluster) => cluster.allows_commands(),
+            Chosen::Hosts(_) => false,
+        }
+    }
+
+    /// The mesh of a cluster, whose sidecars paths name.
+    pub(crate) fn provider(&self) -> Option<MeshProvider> {
+        match &self.chosen {
+            Chosen::Kubernetes(cluster) => Some(cluster.provider()),
+            Chosen::Lab(_) | Chosen::Hosts(_) => None,
+        }
     }
 
     /// Whether it is a lab with a link that has a rate.

@@ -58,5 +58,6 @@ pub(crate) fn spec() -> ClusterSpec {
         prometheus: None,
         network_policy: false,
         start_timeout_ns: 60_000_000_000,
+        allow_commands: false,
     }
 }

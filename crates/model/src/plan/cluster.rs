@@ -59,6 +59,9 @@ pub struct ClusterSpec {
     pub network_policy: bool,
     /// How long pods may take to get ready, ns.
     pub start_timeout_ns: Nanos,
+    /// Whether commands of subjects may run on the conductor's machine.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub allow_commands: bool,
 }
 
 impl ClusterSpec {

@@ -17,6 +17,9 @@ pub struct Subject {
     /// What it changes on the nodes of its paths, and in the pods there.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub node: NodeSettings,
+    /// What it changes in the pods of a cluster.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub pod: PodSettings,
     /// The variant of its proxies; absent: that of the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
@@ -55,6 +58,21 @@ pub struct NodeSettings {
     pub env: BTreeMap<String, String>,
 }
 
+/// What a subject changes in the pods of a cluster. Pods with any of it are no other subject's.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PodSettings {
+    /// The image of the agents; absent: that of the testbed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The image of sidecars, and of gateways that hopbench makes itself; absent: the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// Variables of the environment of server programs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+}
+
 /// Shell commands around the trials of a subject. A block changes the subject, so each runs often.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,6 +92,7 @@ impl Subject {
     /// What it changes, in words: `mtu 1400, sysctl net.ipv4.tcp_rmem 4096 8192 16384`; `nothing`.
     pub fn changes(&self) -> String {
         let mut out = self.node.changes();
+        out.extend(self.pod.changes());
         out.extend(self.variant.iter().map(|variant| format!("variant {}", variant.name)));
         out.extend(self.network.iter().map(|(from, to)| format!("network {to} for {from}")));
         out.extend(self.runtime.iter().map(|name| format!("runtime {name}")));
@@ -112,9 +131,24 @@ impl NodeSettings {
         out.extend(self.offloads.iter().map(|(name, is)| format!("{name} {}", on(*is))));
         out.extend(self.sysctl.iter().map(|(key, value)| format!("sysctl {key} {value}")));
         out.extend(self.envoy.iter().map(|path| format!("envoy {path}")));
-        out.extend(self.env.iter().map(|(name, value)| format!("env {name}={value}")));
+        out.extend(env_changes(&self.env));
         out
     }
+}
+
+impl PodSettings {
+    /// What they change, in words.
+    fn changes(&self) -> Vec<String> {
+        let mut out: Vec<String> =
+            self.agent.iter().map(|image| format!("agent {image}")).collect();
+        out.extend(self.proxy.iter().map(|image| format!("proxy {image}")));
+        out.extend(env_changes(&self.env));
+        out
+    }
+}
+
+fn env_changes(env: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    env.iter().map(|(name, value)| format!("env {name}={value}"))
 }
 
 #[cfg(test)]
@@ -142,6 +176,13 @@ mod tests {
         assert_eq!(subject.changes(), "mtu 1400, tso off");
         assert_eq!(subject.bounds_text().collect::<Vec<_>>(), ["p99>5%"]);
         assert_eq!(Subject::default().changes(), "nothing");
+        let pod = PodSettings {
+            agent: Some("hopbench:b".to_owned()),
+            proxy: Some("envoy:2".to_owned()),
+            env: BTreeMap::from([("GOMAXPROCS".to_owned(), "2".to_owned())]),
+        };
+        let subject = Subject { pod, ..Subject::default() };
+        assert_eq!(subject.changes(), "agent hopbench:b, proxy envoy:2, env GOMAXPROCS=2");
         assert_eq!(Subject::node_name("a", "new"), "a.new");
     }
 }

@@ -4,6 +4,7 @@ use hopbench_model::OFFLOADS;
 use serde_json::{Map, Value, json};
 
 use super::parts::{described, share};
+use super::testbed::IMAGE_NAME;
 use crate::subjects::{COMMAND_KEYS, MOST_SUBJECTS, SUBJECT_KEYS};
 use crate::testbed::MTU;
 
@@ -25,6 +26,7 @@ fn value(key: &str) -> Value {
         "type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]},
     });
     let text = json!({"type": "string"});
+    let image = || json!({"type": "string", "pattern": IMAGE_NAME});
     let (schema, about) = match key {
         "mtu" => (
             json!({"type": "integer", "minimum": MTU.start(), "maximum": MTU.end()}),
@@ -39,7 +41,9 @@ fn value(key: &str) -> Value {
             (block, "Offloads of its links, on or off; in a lab")
         }
         "sysctl" => (texts, "Parameters of its network, like net.ipv4.tcp_rmem; in a lab"),
-        "env" => (texts, "Variables of the environment of server programs; in a lab"),
+        "env" => (texts, "Variables of the environment of server programs"),
+        "agent" => (image(), "The image of its agents' pods; on a cluster"),
+        "proxy" => (image(), "The image of its sidecars, and of our own gateways; on a cluster"),
         "envoy" => (text, "The Envoy that its proxies run, the path of a program; in a lab"),
         "variant" => (text, "The variant of its proxies"),
         "network" => (texts, "Network kinds in place of others, like {bridge: overlay}"),
@@ -49,7 +53,10 @@ fn value(key: &str) -> Value {
                 COMMAND_KEYS.iter().map(|word| ((*word).to_owned(), text.clone())).collect();
             let block =
                 json!({"type": "object", "additionalProperties": false, "properties": lines});
-            (block, "Shell commands before and after its trials; in a lab")
+            (
+                block,
+                "Shell commands before and after its trials; on a cluster with `allow-commands`",
+            )
         }
         _ => (
             json!({"type": "object", "additionalProperties": share(0.0, 100.0)}),

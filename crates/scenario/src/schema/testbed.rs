@@ -11,7 +11,8 @@ use crate::testbed::{
 
 /// A label of the DNS.
 pub(super) const LABEL: &str = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
-const IMAGE_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_./:@-]*$";
+/// The name of an image.
+pub(super) const IMAGE_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_./:@-]*$";
 const LABEL_VALUE: &str = "^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$";
 /// Name or address, and port.
 pub(super) const ENDPOINT: &str = r"(\[[0-9a-fA-F:.]+\]|[a-z0-9][a-z0-9.-]*):[0-9]+";
@@ -153,6 +154,10 @@ fn kubernetes() -> Value {
         "network-policy" => (
             json!({"type": "boolean", "default": false}),
             "Whether a NetworkPolicy lets only the run's pods reach each other",
+        ),
+        "allow-commands" => (
+            json!({"type": "boolean", "default": false}),
+            "Whether commands of subjects may run, on the machine that runs `hopbench run`",
         ),
         _ => (
             json!({"type": ["string", "number"], "pattern": QUANTITY, "default": "120s"}),

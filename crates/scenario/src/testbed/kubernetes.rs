@@ -36,6 +36,7 @@ use crate::vocabulary::{Network, Server, Vocabulary};
 pub(crate) const CLUSTER_KEYS: &[&str] = &[
     "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch", "objects",
     "mesh", "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
+    "allow-commands",
 ];
 /// The words of `pull-policy`; the first is the usual one.
 pub(crate) const PULL_POLICIES: &[&str] = &["IfNotPresent", "Always", "Never"];
@@ -84,6 +85,7 @@ impl Default for Cluster {
                 prometheus: None,
                 network_policy: false,
                 start_timeout_ns: START_TIMEOUT_NS,
+                allow_commands: false,
             },
         }
     }
@@ -144,6 +146,7 @@ impl Cluster {
             let time: Span = time;
             spec.start_timeout_ns = time.0;
         }
+        spec.allow_commands = fields.switch("allow-commands", problems).unwrap_or(false);
         out
     }
 
@@ -174,6 +177,16 @@ impl Cluster {
     /// Whether runs make further objects, which may choose pods by the variants of a cluster's mesh.
     pub(super) fn has_objects(&self) -> bool {
         self.spec.mesh.provider != MeshProvider::Envoy && !self.spec.objects.is_empty()
+    }
+
+    /// Whether subjects may have commands.
+    pub(super) fn allows_commands(&self) -> bool {
+        self.spec.allow_commands
+    }
+
+    /// The mesh whose sidecars paths name.
+    pub(super) fn provider(&self) -> MeshProvider {
+        self.spec.mesh.provider
     }
 
     /// The names of the gateways that paths choose among.

@@ -335,7 +335,7 @@ fn both_take_the_same_testbeds() {
     ";
     agree(rows, on);
     let rows = "
-        yes context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s
+        yes context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s, allow-commands: true
         yes nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z1}, c: }
         yes networks: {overlay: {runtime-class: x}, macvlan: {annotations: {a.b/c: '[]'}, labels: {a: b}, interface: net1, patch: {spec: {}}}, eni: }
         yes runtimes: {runsc: gvisor}, patch: {spec: {priority: 3}}
@@ -374,6 +374,7 @@ fn both_take_the_same_testbeds() {
         no  prometheus: {url: 'http://x', service: 'a/b:1'}
         no  network-policy: maybe
         no  start-timeout: soon
+        no  allow-commands: soon
     ";
     agree(rows, cluster);
     let rows = "

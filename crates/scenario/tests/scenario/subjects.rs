@@ -66,6 +66,8 @@ fn what_is_wrong_is_told_with_what_is_expected() {
         ("{old: , new: {variant: fast}}", "subjects.new.variant: found `fast`"),
         ("{old: , new: {network: {bridge: bridgr}}}", "did you mean `bridge`?"),
         ("{old: , new: {bounds: {p99: lots}}}", "a metric and a share of it"),
+        ("{old: , new: {agent: 'x:1'}}", "subjects.new.agent: found `agent`, expected a cluster"),
+        ("{old: , new: {proxy: 'a b'}}", "found `a b`, expected an image like name:tag"),
         ("{old: }", "no subject to compare with"),
         ("{Old: , new: }", "a name of at most 15 lower-case letters"),
         ("[old, new]", "found a list, expected a mapping like"),
@@ -88,6 +90,37 @@ fn a_cluster_keeps_what_it_can_and_hosts_have_none() {
     assert_eq!(plan.paths[1].from.to_string(), "bridge+gvisor@a");
     let said = lines(&on("kubernetes", "{old: , new: {mtu: 1400}}").expect_err("no MTU"));
     assert!(said.contains("subjects.new.mtu: found `mtu`, expected a lab with it"), "{said}");
+    let pods = on("kubernetes", "{old: , new: {agent: 'hopbench:b', env: {GOMAXPROCS: 2}}}");
+    let pods = pods.expect("a plan").subjects;
+    let settings = &pods[1].pod;
+    assert_eq!(
+        (settings.agent.as_deref(), settings.env["GOMAXPROCS"].as_str()),
+        (Some("hopbench:b"), "2")
+    );
+    assert!(pods[1].node == hopbench_model::NodeSettings::default() && settings.proxy.is_none());
+    let command = "{old: , new: {command: {before: kubectl get pods}}}";
+    let said = lines(&on("kubernetes", command).expect_err("not allowed"));
+    assert!(
+        said.contains("subjects.new.command: found `command`, expected `allow-commands: true`"),
+        "{said}"
+    );
+    let plan = on("{kubernetes: {allow-commands: true}}", command).expect("a plan");
+    assert_eq!(plan.program().as_deref(), Some("command kubectl get pods"));
+    for (mesh, is_taken) in
+        [("envoy", true), ("istio", true), ("linkerd", false), ("istio-ambient", false)]
+    {
+        let testbed = format!("{{kubernetes: {{mesh: {mesh}}}}}");
+        match on(&testbed, "{old: , new: {proxy: 'envoy:2'}}") {
+            Ok(plan) => {
+                assert!(is_taken, "{mesh}");
+                assert_eq!(plan.subjects[1].changes(), "proxy envoy:2");
+            }
+            Err(problems) => {
+                let said = lines(&problems);
+                assert!(!is_taken && said.contains("the mesh provider envoy or istio"), "{said}");
+            }
+        }
+    }
     let hosts = "{hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}";
     let said = lines(&on(hosts, "{old: , new: }").expect_err("no subjects"));
     assert!(said.contains("subjects: found subjects, expected a lab or a cluster"), "{said}");

@@ -240,7 +240,8 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
     assert_eq!(
         problems(&text, &testbed_file("kubernetes:\n  imag: x\n")),
         "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, nodes, networks, \
-         runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout; did you mean `image`?\n\
+         runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout, \
+         allow-commands; did you mean `image`?\n\
          x.yaml:4:9: rounds: found `0`, expected 1 to 1000"
     );
     let text = on("paths: {p: host@a -> host@b}");

@@ -7,7 +7,7 @@ use crate::common::on;
 fn clusters() {
     let rows = r#"
         nothing: 1
-            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout
+            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout, allow-commands
         context: ''
             x.yaml:4:14: testbed.kubernetes.context: found ``, expected a context of the kubeconfig
         context: [a]
@@ -155,6 +155,8 @@ fn clusters() {
             x.yaml:4:21: testbed.kubernetes.network-policy: found `maybe`, expected true or false
         start-timeout: 2h
             x.yaml:4:20: testbed.kubernetes.start-timeout: found `2h`, expected a time like 60s, from 1s to 1h
+        allow-commands: sometimes
+            x.yaml:4:21: testbed.kubernetes.allow-commands: found `sometimes`, expected true or false
     "#;
     compare(rows, |block| {
         on(&format!("testbed:\n  kubernetes:\n    {block}\npaths: {{p: host@a -> host@b}}"))
