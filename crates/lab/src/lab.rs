@@ -28,10 +28,11 @@ use std::path::PathBuf;
 use hopbench_control::conductor::Conductor;
 use hopbench_model::units::Span;
 use hopbench_model::{
-    Bounds, CpuSet, Fault, LabSpec, Path, Plan, Point, Proof, Record, SignedPermit,
+    Bounds, CpuSet, Fault, LabSpec, Nanos, Path, Plan, Point, Proof, Record, SECOND, SignedPermit,
 };
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
-use hopbench_testbed::{AgentId, Control, Counters, Gauges, Need, PeerSaid, Route, Seen, Testbed};
+use hopbench_testbed::{AgentId, Commands, Control, Counters, Gauges, Need, PeerSaid, Route};
+use hopbench_testbed::{Seen, Testbed};
 
 use crate::network::namespace::Namespace;
 use crate::network::refused;
@@ -47,7 +48,10 @@ use built::{Built, families};
 use mesh::Mesh;
 use named::Named;
 use server_programs::Programs;
-use subject::{Commands, Envoys};
+use subject::{Envoys, variables};
+
+/// A command of a subject that takes longer is killed.
+const COMMAND_NS: Nanos = 10 * SECOND;
 
 /// A lab of network namespaces. The process must be in namespaces of its own (see
 /// [`sandbox`](crate::sandbox)) or be root.
@@ -118,7 +122,7 @@ impl Lab {
         self.read_back.extend(readback::programs(&named, &placement));
         self.envoys = Envoys::read(&built)?;
         self.read_back.extend(self.envoys.facts());
-        self.commands = Commands::of(plan);
+        self.commands = Commands::of(plan, COMMAND_NS);
         self.mesh.build(&placement, &built)?;
         let conductor = Conductor::new().map_err(Fault::environment)?;
         self.agents.are_of(conductor.run_key());
@@ -236,7 +240,8 @@ impl Testbed for Lab {
         let bypassed = point.job.bypasses_proxies();
         let met = self.placement.met(&endpoints, &endpoints.servers, bypassed);
         let built = self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))?;
-        self.commands.turn_to(built, path.subject.as_deref())?;
+        let subject = path.subject.as_deref();
+        self.commands.turn_to(subject, |subject| variables(built, subject))?;
         let proxies = self.mesh.meet(built, &met)?;
         let programs = if server.is_agent() {
             Vec::new()
@@ -403,7 +408,7 @@ impl Testbed for Lab {
     fn down(&mut self) {
         if let Some(built) = &self.built {
             // Whatever it was, the lab goes.
-            let _ = self.commands.turn_to(built, None);
+            let _ = self.commands.turn_to(None, |subject| variables(built, subject));
         }
         // The clients of the proxies first.
         self.agents.stop();

@@ -40,6 +40,14 @@ pub fn regular(path: &Path) -> io::Result<File> {
     only_regular(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?)
 }
 
+/// A file without a name in this folder, for writing and reading. It goes with its last descriptor.
+///
+/// # Errors
+/// What the file system refuses, such as one that has no files without names.
+pub fn unnamed(folder: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).open(folder)
+}
+
 fn only_regular(file: File) -> io::Result<File> {
     let kind = file.metadata()?.file_type();
     if kind.is_file() { Ok(file) } else { Err(no_file(kind)) }
@@ -146,6 +154,7 @@ impl Drop for Replacement {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Seek;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -244,6 +253,16 @@ mod tests {
         let _reader =
             OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
         assert_eq!(append(&pipe).unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_file_without_a_name_is_in_no_list() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = unnamed(dir.path()).unwrap();
+        file.write_all(b"ours").unwrap();
+        file.rewind().unwrap();
+        assert_eq!(io::read_to_string(file).unwrap(), "ours");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[test]

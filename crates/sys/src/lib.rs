@@ -15,7 +15,7 @@
 //! - [`errno`]: errors that the standard library has no word for;
 //! - [`inherited`]: what the process was started with; [`terminal`]: the size of its terminal;
 //! - [`file`](mod@file): files that are made here, not where a link leads to; [`process`]: another
-//!   process, held;
+//!   process, held, and the end of a child;
 //! - [`namespace`]: processes in namespaces of their own.
 #![allow(unsafe_code)]
 

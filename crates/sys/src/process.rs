@@ -1,9 +1,11 @@
-//! Another process, held so that its number cannot come to mean a different one.
+//! Other processes: one that is held, so that its number cannot come to mean a different one, and
+//! the end of a child.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::process::{Child, ExitStatus};
 
-use crate::check;
+use crate::{check, clock};
 
 /// A process, by a descriptor of it: a number that was given to another process meanwhile does not
 /// mislead.
@@ -50,8 +52,32 @@ impl Process {
     }
 }
 
+/// Waits for the end of a child, at most `most_ns`, with a look every `look_ns`. `None`: it goes
+/// on.
+///
+/// # Errors
+/// What the kernel said.
+pub fn end_of(child: &mut Child, most_ns: u64, look_ns: u64) -> io::Result<Option<ExitStatus>> {
+    let end = clock::now() + most_ns;
+    let mut status = child.try_wait()?;
+    while status.is_none() && clock::now() < end {
+        clock::sleep_until(clock::now() + look_ns);
+        status = child.try_wait()?;
+    }
+    Ok(status)
+}
+
+/// Kills a child that leads a group of processes, and all of that group.
+pub fn kill_group(child: &Child) {
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: integers only.
+        unsafe { libc::killpg(group, libc::SIGKILL) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt;
     use std::process::Command;
 
     use super::*;
@@ -65,6 +91,16 @@ mod tests {
         assert!(!child.wait().unwrap().success());
         assert!(held.has_ended().unwrap());
         assert_eq!(held.signal(libc::SIGTERM).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+    }
+
+    #[test]
+    fn a_group_goes_with_its_leader() {
+        let mut child =
+            Command::new("sh").args(["-c", "sleep 60; true"]).process_group(0).spawn().unwrap();
+        assert_eq!(end_of(&mut child, 20_000_000, 1_000_000).unwrap(), None);
+        kill_group(&child);
+        let status = end_of(&mut child, 10_000_000_000, 1_000_000).unwrap().unwrap();
+        assert!(!status.success(), "{status}");
     }
 
     #[test]

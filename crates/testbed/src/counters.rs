@@ -1,6 +1,10 @@
-//! Counters and gauges by name, and the names of those of proxies.
+//! Counters and gauges by name, and the names of those of proxies; readings of other meters.
+
+mod metered;
 
 use std::collections::BTreeMap;
+
+pub use metered::{Metered, MeteredKind};
 
 /// Values that go up and down, by name.
 pub type Gauges = BTreeMap<String, f64>;

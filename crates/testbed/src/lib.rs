@@ -8,13 +8,13 @@
 //! - [`Route`], [`Control`]: a path that is ready for trials, and the way to its agents;
 //! - [`Counters`], [`Metered`], [`Seen`]: readings and reports of a trial;
 //! - [`proxy_proofs`]: a proof that testbeds share, and [`Sent`], what it is compared with;
-//! - [`Finding`]: the result of a check;
+//! - [`Finding`]: the result of a check; [`Commands`]: what runs around the trials of subjects;
 //! - [`placement`]: the pods and proxies of a plan; [`refusals`]: reasons that testbeds share.
 
+mod commands;
 mod control;
 mod counters;
 mod finding;
-mod metered;
 mod need;
 pub mod placement;
 mod proxy_proof;
@@ -23,10 +23,10 @@ mod route;
 mod seen;
 mod testbed;
 
+pub use commands::Commands;
 pub use control::{AgentId, Control};
-pub use counters::{Counters, Gauges, of_proxy, proxy_growth};
+pub use counters::{Counters, Gauges, Metered, MeteredKind, of_proxy, proxy_growth};
 pub use finding::{Finding, State};
-pub use metered::{Metered, MeteredKind};
 pub use need::Need;
 pub use proxy_proof::{Range, Sent, proxy_proofs};
 pub use route::{Beside, Proxy, Route};

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, Record, SignedPermit};
 
 use crate::control::{AgentId, Control};
-use crate::counters::{Counters, Gauges};
-use crate::metered::Metered;
+use crate::counters::{Counters, Gauges, Metered};
 use crate::need::Need;
 use crate::route::Route;
 use crate::seen::{PeerSaid, Seen};

@@ -33,7 +33,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("mesh", 2, &["model"]),
     ("load", 2, &["stats", "model", "sys"]),
     ("meter", 2, &["model", "sys"]),
-    ("testbed", 2, &["mesh", "model"]),
+    ("testbed", 2, &["mesh", "model", "sys"]),
     ("analysis", 2, &["stats", "model"]),
     ("import", 2, &["model"]),
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),

@@ -66,6 +66,7 @@ mod tests {
     fn names_are_those_of_the_pods_as_kubernetes_takes_them() {
         let pod = |node: &str, group: Group, index| PodId {
             place: place(node),
+            subject: None,
             group,
             program: None,
             index,

@@ -142,7 +142,7 @@ mod tests {
             }]},
         });
         change(&mut pod);
-        let id = PodId { place: place("pod@a"), group: Group::Shared, program: None, index: 0 };
+        let id = PodId::first(place("pod@a"), Group::Shared);
         BTreeMap::from([(id, serde_json::from_value(pod).unwrap())])
     }
 

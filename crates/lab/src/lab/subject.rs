@@ -1,9 +1,9 @@
 //! What subjects change in a lab.
 //!
-//! - `settings`: of nodes and the pods there; `commands`: around trials.
+//! - `settings`: of nodes and the pods there; `commands`: what those around trials know.
 
 mod commands;
 mod settings;
 
-pub(super) use commands::Commands;
+pub(super) use commands::variables;
 pub(super) use settings::{Envoys, apply, out_of_reach, proof};

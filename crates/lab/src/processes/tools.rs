@@ -4,7 +4,7 @@ mod bounded;
 mod envoy;
 mod find;
 
-pub(crate) use bounded::{bounded, end_of, kill_group};
+pub(crate) use bounded::bounded;
 pub use envoy::use_envoy;
 pub(crate) use envoy::{envoy, envoy_at};
 pub use find::find;

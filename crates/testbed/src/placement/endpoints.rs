@@ -56,6 +56,8 @@ pub(super) struct Demand<'a> {
     pub(super) service: Option<usize>,
     /// The name of the plan's first variant.
     pub(super) first: Option<&'a str>,
+    /// The name of its subject, if the pods of that are its own.
+    pub(super) subject: Option<&'a str>,
 }
 
 impl Endpoints {
@@ -87,6 +89,7 @@ impl Endpoints {
                 let group = if place.network == "host" { &Group::Shared } else { group };
                 let pod = |(index, place)| PodId {
                     place,
+                    subject: None,
                     group: group.clone(),
                     program: program.clone(),
                     index,
@@ -117,7 +120,7 @@ impl Endpoints {
         } else {
             None
         };
-        Self {
+        let mut all = Self {
             servers: servers.collect(),
             clients,
             service: demand.service,
@@ -129,7 +132,12 @@ impl Endpoints {
             intercepted: !rules.connects,
             captured: rules.captures_pods,
             path: path.clone(),
+        };
+        let ends = all.clients.iter_mut().chain(&mut all.servers);
+        for pod in ends.chain(&mut all.gateways).chain(&mut all.policy) {
+            pod.subject = demand.subject.map(str::to_owned);
         }
+        all
     }
 
     /// Its servers, by the server program that has pods of its own; `None`: the agents.

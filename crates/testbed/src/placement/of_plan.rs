@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_mesh::{App, Offer};
-use hopbench_model::{Path, Plan, Point, Transport, Variant};
+use hopbench_model::{Path, Plan, PodSettings, Point, Transport, Variant};
 
 use super::endpoints::{Ask, Demand, Endpoints};
 use super::pod::PodId;
@@ -18,6 +18,8 @@ pub struct Placement {
     pub pods: BTreeSet<PodId>,
     /// The pods with a sidecar, and how it is set up.
     pub sidecars: BTreeMap<PodId, Variant>,
+    /// What the subjects of pods change in them.
+    pub settings: BTreeMap<PodId, PodSettings>,
 }
 
 impl Placement {
@@ -39,8 +41,13 @@ impl Placement {
         let mut services = 0..;
         for (at, path) in used {
             let service = if path.has_service() { services.next() } else { None };
-            let endpoints =
-                Endpoints::new(path, rules, Demand { service, first, ..demand(plan, at, rules) });
+            let own = settings(plan, path);
+            let subject = own.and(path.subject.as_deref());
+            let demand = Demand { service, first, subject, ..demand(plan, at, rules) };
+            let endpoints = Endpoints::new(path, rules, demand);
+            if let Some(own) = own {
+                placement.settings.extend(endpoints.pods().map(|pod| (pod.clone(), own.clone())));
+            }
             placement.pods.extend(endpoints.pods().cloned());
             if let Some(variant) = &path.variant {
                 placement
@@ -88,6 +95,12 @@ impl Placement {
     }
 }
 
+/// What the subject of a path changes in pods; `None`: nothing.
+fn settings<'a>(plan: &'a Plan, path: &Path) -> Option<&'a PodSettings> {
+    let named = plan.subjects.iter().find(|known| path.subject.as_ref() == Some(&known.name))?;
+    Some(&named.pod).filter(|pod| **pod != PodSettings::default())
+}
+
 /// The demand on the path at this position.
 fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
     let cells = plan.cells.iter().filter(|cell| cell.path == path);
@@ -123,7 +136,7 @@ fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Place, ServerSpec, Via, fixture};
+    use hopbench_model::{MeshMode, Place, ServerSpec, Subject, Via, fixture};
 
     use super::*;
 
@@ -240,6 +253,50 @@ mod tests {
             5 + 1 + 1,
             "sidecars, a gateway, a policy service"
         );
+    }
+
+    #[test]
+    fn subjects_that_change_pods_have_pods_of_their_own() {
+        let of = |name: &str, subject: &str, via: Via| Path {
+            subject: Some(subject.to_owned()),
+            ..meshed(name, "bridge", via, MeshMode::Server, Some("plain"))
+        };
+        let host = |name: &str, subject: &str| Path {
+            subject: Some(subject.to_owned()),
+            ..path(name, "host@a", "host@b", Via::Direct)
+        };
+        let entry = || Via::Gateway("c".into());
+        let paths = vec![
+            of("p.old", "old", Via::Direct),
+            of("p.new", "new", Via::Direct),
+            of("p.other", "other", Via::Direct),
+            of("g.new", "new", entry()),
+            host("h.old", "old"),
+            host("h.new", "new"),
+        ];
+        let subject = |name: &str| Subject { name: name.to_owned(), ..Subject::default() };
+        let pod = PodSettings { agent: Some("agent:b".to_owned()), ..PodSettings::default() };
+        let new = Subject { pod: pod.clone(), ..subject("new") };
+        let subjects = vec![subject("old"), new, subject("other")];
+        let plan = Plan { subjects, ..fixture::plan(paths, vec![]) };
+        let placement = Placement::of(&plan, CLUSTER);
+        let of = |name: &str| pods(&placement, name);
+        assert_eq!(of("p.old"), ["bridge@a", "bridge@b"]);
+        assert_eq!(of("p.new"), ["bridge@a~new", "bridge@b~new"]);
+        assert_eq!(of("p.other"), of("p.old"), "it changes nothing in pods");
+        assert_eq!(of("g.new"), ["bridge@a~new", "bridge@b~new", "bridge@c~new/gateway-g.new"]);
+        assert_eq!(
+            (of("h.old"), of("h.new")),
+            (
+                vec!["host@a".to_owned(), "host@b".to_owned()],
+                vec!["host@a~new".to_owned(), "host@b~new".to_owned()],
+            )
+        );
+        let changed: Vec<String> = placement.settings.keys().map(PodId::to_string).collect();
+        assert_eq!(changed.len(), 5, "{changed:?}");
+        assert!(placement.settings.values().all(|settings| *settings == pod));
+        let sidecars: Vec<String> = placement.sidecars.keys().map(PodId::to_string).collect();
+        assert_eq!(sidecars, ["bridge@b", "bridge@b~new"]);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub const AGENT_PORT: u16 = 7474;
 pub struct PodId {
     /// Its place.
     pub place: Place,
+    /// The subject whose pods are its own; absent: it may be of several.
+    pub subject: Option<String>,
     /// Its purpose.
     pub group: Group,
     /// The server program that has pods of its own, by its name in the scenario. Absent: the agent
@@ -46,10 +48,14 @@ pub enum Group {
 
 /// `bridge@a`, and the next ones `bridge@a#2` ...; `bridge@b/PATH` or `bridge@b/VARIANT`, with a
 /// server program `bridge@b:nginx`; of a mesh `bridge@a/mesh`, `bridge@a/client`,
-/// `bridge@c/gateway-PATH`, `bridge@b/policy-VARIANT`.
+/// `bridge@c/gateway-PATH`, `bridge@b/policy-VARIANT`; of a subject `bridge@a~SUBJECT`.
 impl fmt::Display for PodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.place)?;
+        if let Some(subject) = &self.subject {
+            // No name of a node has this sign.
+            write!(f, "~{subject}")?;
+        }
         let later = |variant: &Option<String>| {
             variant.as_ref().map(|name| format!("-{name}")).unwrap_or_default()
         };
@@ -74,7 +80,7 @@ impl fmt::Display for PodId {
 impl PodId {
     /// The first pod of a place and group, without a server program of its own.
     pub fn first(place: Place, group: Group) -> Self {
-        Self { place, group, program: None, index: 0 }
+        Self { place, subject: None, group, program: None, index: 0 }
     }
 
     /// Whether it is in its node's own network, which it shares with others.
@@ -112,7 +118,8 @@ mod tests {
     fn pods_of_a_place_have_names_of_their_own() {
         let name = |group: Group, program: Option<&str>, index: u32| {
             let program = program.map(str::to_owned);
-            PodId { place: fixture::place("bridge", "a"), group, program, index }.to_string()
+            let place = fixture::place("bridge", "a");
+            PodId { place, subject: None, group, program, index }.to_string()
         };
         assert_eq!(name(Group::Shared, None, 0), "bridge@a");
         assert_eq!(name(Group::Shared, None, 1), "bridge@a#2");
@@ -125,6 +132,9 @@ mod tests {
         assert_eq!(name(Group::Gateway("entry".into()), None, 0), "bridge@a/gateway-entry");
         assert_eq!(name(Group::Policy(None), None, 0), "bridge@a/policy");
         assert_eq!(name(Group::Policy(Some("heavy".into())), None, 0), "bridge@a/policy-heavy");
+        let client = PodId::first(fixture::place("bridge", "a"), Group::Client(None));
+        let client = PodId { subject: Some("new".to_owned()), index: 1, ..client };
+        assert_eq!(client.to_string(), "bridge@a~new/client#2");
         let pod = PodId::first(fixture::place("bridge", "a"), Group::Policy(None));
         assert_eq!(PodId::summary(&vec![pod.clone(); 20]), "20 x bridge@a");
         assert_eq!(PodId::summary(&[pod]), "bridge@a/policy");

@@ -2,13 +2,11 @@
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use hopbench_model::Nanos;
 use hopbench_model::units::Span;
-use hopbench_sys::clock;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use hopbench_sys::process::{end_of, kill_group};
 
 const LOOK_NS: Nanos = 5_000_000;
 /// Its output is cut after this many bytes.
@@ -34,26 +32,4 @@ pub(crate) fn bounded(command: &mut Command, most_ns: Nanos) -> io::Result<Outpu
     let stdout = begin(child.stdout.as_mut().map(|pipe| pipe as &mut dyn Read))?;
     let stderr = begin(child.stderr.as_mut().map(|pipe| pipe as &mut dyn Read))?;
     Ok(Output { status, stdout, stderr })
-}
-
-/// Waits for the end of a program, at most so long, with a look every `look_ns`; `None`: it goes on.
-pub(crate) fn end_of(
-    child: &mut Child,
-    most_ns: Nanos,
-    look_ns: Nanos,
-) -> io::Result<Option<ExitStatus>> {
-    let end = clock::now() + most_ns;
-    let mut status = child.try_wait()?;
-    while status.is_none() && clock::now() < end {
-        clock::sleep_until(clock::now() + look_ns);
-        status = child.try_wait()?;
-    }
-    Ok(status)
-}
-
-/// Kills a program that leads a group of processes, and all of that group.
-pub(crate) fn kill_group(child: &Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
 }
