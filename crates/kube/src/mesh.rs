@@ -20,6 +20,6 @@ mod waves;
 
 pub(crate) use self::counters::{counters, gauges, proxies};
 pub(crate) use self::needs::{missing, unsupported};
-pub(crate) use self::processes::{facts, targets};
+pub(crate) use self::processes::{containers, facts, targets};
 pub(crate) use self::sidecars::{beyond, objects, sidecars};
 pub(crate) use self::waves::{pods, stale};

@@ -10,6 +10,7 @@ mod backends;
 pub(crate) mod facts;
 pub(crate) mod node_proxies;
 mod peer;
+mod subject;
 
 use std::collections::BTreeSet;
 
@@ -18,6 +19,7 @@ use hopbench_testbed::Seen;
 use hopbench_testbed::placement::PodId;
 
 use self::facts::ProofFacts;
+pub(crate) use self::subject::alike;
 
 /// Evidence for every hop of a path.
 pub(crate) fn prove(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Vec<Proof> {
@@ -32,5 +34,6 @@ pub(crate) fn prove(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Vec<Proof> {
     proofs.extend(peer::peer(known, seen));
     proofs.extend(backends::behind(known));
     proofs.extend(backends::served(known, seen));
+    proofs.extend(subject::proof(known));
     proofs
 }

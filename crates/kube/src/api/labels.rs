@@ -12,6 +12,8 @@ pub const RUN: &str = "hopbench.dev/run";
 pub(crate) const POD: &str = "hopbench.dev/pod";
 /// The label that says which variant the pod's sidecar has, for selectors of a scenario's objects.
 pub(crate) const VARIANT: &str = "hopbench.dev/variant";
+/// The annotation of Istio that says which image the pod's sidecar has.
+pub(crate) const PROXY_IMAGE: &str = "sidecar.istio.io/proxyImage";
 /// The start of the labels of pods that are behind a Service: `service.hopbench.dev/NAME`.
 const SERVICE: &str = "service.hopbench.dev/";
 /// The object that owns all others of a run.

@@ -35,12 +35,14 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
     let names = names::pods(&placement.pods);
     let of_pod = |(pod, name): (&PodId, &String)| {
         let mut sidecar = Sidecar::default();
+        let own = placement.settings.get(pod).and_then(|own| own.proxy.as_ref());
         for MeshProcess { role, variant, .. } in placement.processes_in(pod) {
             match role {
                 MeshRole::Sidecar | MeshRole::Gateway => {
                     let volume = json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
                     sidecar.volumes.push(volume);
-                    sidecar.containers.push(container(spec, role, &variant));
+                    let image = own.unwrap_or(&spec.mesh.image);
+                    sidecar.containers.push(container(spec, image, role, &variant));
                 }
                 MeshRole::Policy | MeshRole::Telemetry => {
                     sidecar.containers.push(services::container(spec, role));
@@ -52,12 +54,12 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
     names.iter().filter_map(of_pod).collect()
 }
 
-fn container(spec: &ClusterSpec, role: MeshRole, variant: &Variant) -> Value {
+fn container(spec: &ClusterSpec, image: &str, role: MeshRole, variant: &Variant) -> Value {
     let mut arguments = vec!["--config-path".to_owned(), format!("{FOLDER}/{FILE}")];
     arguments.extend(arguments_of(variant));
     json!({
         "name": if role == MeshRole::Gateway { GATEWAY } else { SIDECAR },
-        "image": spec.mesh.image,
+        "image": image,
         "imagePullPolicy": spec.pull_policy,
         "args": arguments,
         "startupProbe": {"tcpSocket": {"port": READY}, "periodSeconds": 1, "failureThreshold": 120},

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::on_nodes;
 use super::ports::{Ports, list};
-use crate::api::labels::{VARIANT, label};
+use crate::api::labels::{PROXY_IMAGE, VARIANT, label};
 use crate::objects::containers::SIDECAR;
 use crate::objects::sidecar::Sidecar;
 use crate::provision::built::Built;
@@ -64,6 +64,8 @@ pub(crate) fn sidecars(
         if let Some(variant) = placement.sidecars.get(pod) {
             sidecar.labels.insert(VARIANT.to_owned(), label(&variant.name));
             sidecar.annotations.extend(variant.annotations.clone());
+            let image = placement.settings.get(pod).and_then(|own| own.proxy.clone());
+            sidecar.annotations.extend(image.map(|image| (PROXY_IMAGE.to_owned(), image)));
         }
         sidecar.also = ports.all;
         Some((pod.clone(), sidecar))

@@ -21,6 +21,17 @@ pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
     built.placement.met(ends, &servers, route.bypasses_proxies())
 }
 
+/// The proxies that a route names, of those in pods of the run: their pods, and the names of their
+/// containers.
+pub(crate) fn containers(built: &Built, route: &Route) -> Vec<(PodId, &'static str)> {
+    let proxies = on_route(built, route).into_iter().filter(|met| met.named && met.role.is_proxy());
+    let place = |met: Met| {
+        let container = container(built, &met);
+        (met.pod, container)
+    };
+    proxies.map(place).collect()
+}
+
 /// The name of the container that one is in.
 fn container(built: &Built, met: &Met) -> &'static str {
     match met.role {

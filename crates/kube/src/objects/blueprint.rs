@@ -117,6 +117,7 @@ pub(crate) fn pods(
             port: agent_port(placement, *host_port, id),
             has_agent: id.has_agent(),
             program: id.program.as_ref().and_then(|program| spec.servers.get(program)),
+            settings: placement.settings.get(id),
             echoes: placement.paths.values().any(|ends| ends.echoes && ends.clients.contains(id)),
             services: &behind.get(id).cloned().unwrap_or_default(),
             sidecar: sidecars.get(id),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hopbench_mesh::Protocol;
-use hopbench_model::{ClusterSpec, ServerImage};
+use hopbench_model::{ClusterSpec, PodSettings, ServerImage};
 use serde_json::{Value, json};
 
 use crate::api::labels::{POD, RunIdentity, behind};
@@ -39,6 +39,8 @@ pub(crate) struct Recipe<'a> {
     pub(crate) has_agent: bool,
     /// The server program beside the agent.
     pub(crate) program: Option<&'a ServerImage>,
+    /// What its subject changes in it.
+    pub(crate) settings: Option<&'a PodSettings>,
     /// Whether it sends ICMP echoes.
     pub(crate) echoes: bool,
     /// The Services that it is behind.
@@ -69,7 +71,7 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
         volumes.push(json!({"name": CREDENTIALS, "secret": own}));
         containers.push(agent(recipe));
     }
-    containers.extend(recipe.program.map(|program| server_program(recipe.spec, program)));
+    containers.extend(recipe.program.map(|program| server_program(recipe, program)));
     containers.extend(sidecar.containers.iter().cloned());
     if recipe.program.is_some() {
         volumes.push(json!({"name": "tmp", "emptyDir": {}}));
@@ -108,7 +110,8 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
 }
 
 fn agent(recipe: &Recipe<'_>) -> Value {
-    let Recipe { spec, attachment, port, .. } = recipe;
+    let Recipe { spec, attachment, port, settings, .. } = recipe;
+    let image = settings.and_then(|own| own.agent.as_ref()).unwrap_or(&spec.image);
     let mut security = unprivileged();
     // A pod may set this for itself; its node's own network is not its to set up.
     if recipe.echoes && attachment.host_network {
@@ -142,7 +145,7 @@ fn agent(recipe: &Recipe<'_>) -> Value {
     }));
     json!({
         "name": AGENT,
-        "image": spec.image,
+        "image": image,
         "imagePullPolicy": spec.pull_policy,
         "args": arguments,
         "ports": ports,
@@ -155,11 +158,11 @@ fn agent(recipe: &Recipe<'_>) -> Value {
     })
 }
 
-fn server_program(spec: &ClusterSpec, program: &ServerImage) -> Value {
+fn server_program(recipe: &Recipe<'_>, program: &ServerImage) -> Value {
     let mut container = json!({
         "name": PROGRAM,
         "image": program.image,
-        "imagePullPolicy": spec.pull_policy,
+        "imagePullPolicy": recipe.spec.pull_policy,
         "ports": [{"name": PROGRAM, "containerPort": program.port, "protocol": "TCP"}],
         "startupProbe": until_it_listens(PROGRAM),
         "terminationMessagePolicy": "FallbackToLogsOnError",
@@ -170,6 +173,11 @@ fn server_program(spec: &ClusterSpec, program: &ServerImage) -> Value {
     });
     if !program.args.is_empty() {
         container["args"] = program.args.clone().into();
+    }
+    let env = recipe.settings.iter().flat_map(|own| &own.env);
+    let env: Vec<Value> = env.map(|(name, value)| json!({"name": name, "value": value})).collect();
+    if !env.is_empty() {
+        container["env"] = env.into();
     }
     if let Some(millis) = program.cpu_millis {
         container["resources"]["limits"] = json!({"cpu": format!("{millis}m")});

@@ -13,4 +13,6 @@ pub(crate) struct ProofFacts<'a> {
     pub(crate) servers: &'a [PodId],
     /// Its Service for the server that answers.
     pub(crate) service: Option<&'a PathService>,
+    /// The proxies that it names, of those in pods of the run: pods and containers.
+    pub(crate) proxies: &'a [(PodId, &'static str)],
 }

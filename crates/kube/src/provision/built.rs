@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::PublicKey;
 use hopbench_control::tls;
-use hopbench_model::{ClusterSpec, Fault, IpFamily, Place, Point};
+use hopbench_model::{ClusterSpec, Fault, IpFamily, MeshProvider, Place, Point};
 use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::Pod;
 use rustls::ClientConfig;
@@ -65,9 +65,9 @@ pub(crate) struct Built {
     pub(crate) pods: BTreeMap<PodId, Pod>,
     /// Why some of them are not there.
     pub(crate) refused: BTreeMap<PodId, String>,
-    /// Why the agents of some nodes must not measure, by the nodes' names in the scenario: they are
-    /// of another build.
-    pub(crate) foreign: BTreeMap<String, String>,
+    /// Why some agents must not measure, by the nodes' names in the scenario and the agents' images:
+    /// they are of another build.
+    pub(crate) foreign: BTreeMap<(String, String), String>,
     /// The translator of Services and its mode; absent: not known.
     pub(crate) kube_proxy: Option<String>,
     pub(crate) clocks: Arc<Clocks>,
@@ -87,6 +87,24 @@ impl Built {
     pub(crate) fn see(&mut self, mut now: BTreeMap<String, Pod>) {
         let seen = self.names.iter().filter_map(|(id, name)| Some((id.clone(), now.remove(name)?)));
         self.pods = seen.collect();
+    }
+
+    /// The image of the agent in a pod, as it is asked for.
+    pub(crate) fn agent_image(&self, id: &PodId) -> &str {
+        let own = self.placement.settings.get(id).and_then(|own| own.agent.as_deref());
+        own.unwrap_or(&self.spec.image)
+    }
+
+    /// The image of the proxy in a pod, as it is asked for; `None`: its mesh chooses it.
+    pub(crate) fn proxy_image(&self, id: &PodId) -> Option<&str> {
+        let own = self.placement.settings.get(id).and_then(|own| own.proxy.as_deref());
+        let mesh = &self.spec.mesh;
+        own.or_else(|| (mesh.provider == MeshProvider::Envoy).then_some(mesh.image.as_str()))
+    }
+
+    /// Why the agent of a pod must not measure.
+    pub(crate) fn foreign_agent(&self, id: &PodId) -> Option<&String> {
+        self.foreign.get(&(id.place.node.clone(), self.agent_image(id).to_owned()))
     }
 
     /// The address to which the traffic for a pod goes.

@@ -58,6 +58,14 @@ pub(crate) fn container_id<'a>(pod: &'a Pod, container: &str) -> Option<&'a str>
     status.container_id.as_deref()?.split_once("://").map(|(_, id)| id)
 }
 
+/// The image that one of its containers is to have, and the digest of the one that it has.
+pub(crate) fn image<'a>(pod: &'a Pod, container: &str) -> Option<(&'a str, &'a str)> {
+    let spec = pod.spec.as_ref()?;
+    let mut all = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let image = all.find(|one| one.name == container)?.image.as_deref()?;
+    Some((image, status_of(pod, container)?.image_id.as_str()))
+}
+
 /// Sidecars may be among the init containers.
 fn status_of<'a>(pod: &'a Pod, container: &str) -> Option<&'a ContainerStatus> {
     let status = pod.status.as_ref()?;

@@ -12,37 +12,44 @@ use crate::api::forward;
 use crate::provision::built::Built;
 use crate::provision::pod_diagnosis::{self, State};
 
-/// Why the agents of some nodes must not measure, by the nodes' names in the scenario. One agent of
-/// each node is asked: all have the image that their node has under the name. A silent agent is
-/// reported in its trials.
-pub(crate) fn foreign(access: &Access, built: &Built, ours: &Hello) -> BTreeMap<String, String> {
+/// Why some agents must not measure, by the nodes' names in the scenario and the agents' images. One
+/// agent of each node and image is asked: all have what their node has under the name. A silent
+/// agent is reported in its trials.
+pub(crate) fn foreign(
+    access: &Access,
+    built: &Built,
+    ours: &Hello,
+) -> BTreeMap<(String, String), String> {
     let is_ready = |id: &PodId| built.pods.get(id).map(pod_diagnosis::state) == Some(State::Ready);
-    let mut asked: BTreeMap<&str, &PodId> = BTreeMap::new();
+    let mut asked: BTreeMap<(&str, &str), &PodId> = BTreeMap::new();
     for id in built.placement.pods.iter().filter(|id| id.has_agent() && is_ready(id)) {
-        asked.entry(&id.place.node).or_insert(id);
+        asked.entry((id.place.node.as_str(), built.agent_image(id))).or_insert(id);
     }
     let mut foreign = BTreeMap::new();
-    for (node, id) in asked {
+    for ((node, image), id) in asked {
         let Ok(theirs) = ask(access, built, id, ours) else { continue };
-        if let Some(why) = differs(&theirs, ours) {
+        if let Some(why) = differs(&theirs, ours, image == built.spec.image) {
             let name = built.nodes.get(node).map_or(node, |node| node.name.as_str());
-            let image = &built.spec.image;
-            foreign.insert(node.to_owned(), format!("the image {image} of node {name} {why}"));
+            let told = format!("the image {image} of node {name} {why}");
+            foreign.insert((node.to_owned(), image.to_owned()), told);
         }
     }
     foreign
 }
 
-/// In which build an agent differs from this one, and what to do.
-fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
+/// In which build an agent differs from this one, and what to do. Only the image of the testbed has
+/// to have this very build: a subject names another image to compare builds.
+fn differs(theirs: &Hello, ours: &Hello, is_of_testbed: bool) -> Option<String> {
     let (theirs, ours) = (Build::of(theirs), Build::of(ours));
-    if theirs == ours {
+    if theirs == ours || !is_of_testbed && theirs.protocol == ours.protocol {
         return None;
     }
-    Some(format!(
-        "has an agent of {theirs}, and this is {ours}: build the image with `hopbench kube image` of this very binary and \
-         bring it onto the nodes"
-    ))
+    let remedy = if is_of_testbed {
+        "build the image with `hopbench kube image` of this very binary and bring it onto the nodes"
+    } else {
+        "the agents of a subject may be of another commit, but not of another protocol"
+    };
+    Some(format!("has an agent of {theirs}, and this is {ours}: {remedy}"))
 }
 
 /// The identity of an agent. Agents of every protocol can tell it.
@@ -84,14 +91,17 @@ mod tests {
             machine: BTreeMap::new(),
         };
         let ours = hello(3, "0.1.0", "aaa");
-        assert_eq!(differs(&Hello { boot_id: "there".into(), ..ours.clone() }, &ours), None);
+        let there = Hello { boot_id: "there".into(), ..ours.clone() };
+        assert_eq!(differs(&there, &ours, true), None);
         for other in [hello(2, "0.1.0", "aaa"), hello(3, "0.2.0", "aaa"), hello(3, "0.1.0", "bbb")]
         {
-            let why = differs(&other, &ours).unwrap();
+            let why = differs(&other, &ours, true).unwrap();
             assert!(
                 why.contains(&Build::of(&other).to_string()) && why.contains("hopbench kube image"),
                 "{why}"
             );
+            let of_subject = differs(&other, &ours, false);
+            assert_eq!(of_subject.is_some(), other.protocol != ours.protocol, "{of_subject:?}");
         }
     }
 }

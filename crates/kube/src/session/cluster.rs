@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Write;
 
 use hopbench_model::{ClusterSpec, Fault, Plan, printable};
-use hopbench_testbed::AgentId;
 use hopbench_testbed::placement::{Endpoints, Placement, PodId};
+use hopbench_testbed::{AgentId, Commands};
 use hopbench_wire::Hello;
 use tokio::time::Instant;
 
@@ -47,6 +47,8 @@ pub struct Cluster {
     pub(super) met: BTreeSet<PodId>,
     /// The meters that were silent at the last question, with the reason.
     pub(super) silent: Vec<String>,
+    /// The commands of the plan's subjects, if the scenario allows them.
+    pub(super) commands: Commands,
 }
 
 impl Cluster {
@@ -69,6 +71,7 @@ impl Cluster {
             settled: None,
             met: BTreeSet::new(),
             silent: Vec::new(),
+            commands: Commands::default(),
         }
     }
 
@@ -148,6 +151,22 @@ impl Cluster {
         self.nodes =
             assigned.nodes.iter().map(|(name, node)| (name.clone(), node.name.clone())).collect();
         Ok((placement, discovery, assigned))
+    }
+
+    /// Lets the commands of subjects run whose turn begins or ends; `None`: those of no subject
+    /// begin. They know the namespace and the nodes of the run, and how it reaches the cluster.
+    pub(super) fn turn_to(&mut self, subject: Option<&str>) -> Result<(), Fault> {
+        let (spec, run) = (&self.spec, self.run.as_ref());
+        let node = |(name, node): (&String, &String)| (Commands::node_variable(name), node.clone());
+        let known = [
+            ("HOPBENCH_NAMESPACE", run.map(|run| &run.namespace)),
+            ("HOPBENCH_CONTEXT", spec.context.as_ref()),
+            ("KUBECONFIG", spec.kubeconfig.as_ref()),
+        ];
+        let known = known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let known = known.map(|(key, value)| (key, value.clone()));
+        let variables: Vec<(String, String)> = self.nodes.iter().map(node).chain(known).collect();
+        self.commands.turn_to(subject, |_| variables.clone())
     }
 
     /// Writes a line to the log, where there is one.

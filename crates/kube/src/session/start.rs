@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::KeyPair;
-use hopbench_model::{Fault, Plan};
+use hopbench_model::{Fault, Nanos, Plan, SECOND};
+use hopbench_testbed::Commands;
 use hopbench_testbed::placement::{Endpoints, PodId};
 use tokio::time::Instant;
 
@@ -25,11 +26,15 @@ use crate::plan::gateways;
 use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::names as object_names;
 use crate::plan::services;
+use crate::proof::alike;
 use crate::provision::built::Built;
 use crate::provision::gateway;
 use crate::provision::mesh_state::MeshState;
 use crate::provision::objects;
 use crate::provision::pods::Pods;
+
+/// A command of a subject that takes longer is killed.
+const COMMAND_NS: Nanos = 60 * SECOND;
 
 impl Cluster {
     /// Makes everything that a plan needs. What was made stays where that fails: `down` takes it
@@ -176,6 +181,10 @@ impl Cluster {
         let told: Vec<String> =
             built.refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
         told.iter().for_each(|line| write(&mut self.log, line));
+        for line in alike(&built) {
+            progress.say(&line);
+            write(&mut self.log, &line);
+        }
         balance(access, &mut built, until, &interrupt, &progress)?;
         if makes_gateway {
             progress.say("waiting for the Gateway of the run and its route");
@@ -192,6 +201,9 @@ impl Cluster {
         let foreign = built.foreign.clone();
         self.heartbeat = Some(heartbeat);
         self.watch = Some(watch);
+        if built.spec.allow_commands {
+            self.commands = Commands::of(plan, COMMAND_NS);
+        }
         self.built = Some(built);
         foreign.values().chain(&dead).chain(&notes).for_each(|line| self.note(line));
         Ok(())
@@ -208,8 +220,7 @@ fn some_path(built: &Built, told: &[String], log: &mut Option<File>) -> Result<(
     if nobody {
         return Err(Fault::environment(format!("no path has all its pods:\n{}", told.join("\n"))));
     }
-    let somebody =
-        |ends: &Endpoints| ends.ends().all(|pod| !built.foreign.contains_key(&pod.place.node));
+    let somebody = |ends: &Endpoints| ends.ends().all(|pod| built.foreign_agent(pod).is_none());
     if !built.foreign.is_empty() && !built.placement.paths.values().any(somebody) {
         let why: Vec<&str> = built.foreign.values().map(String::as_str).collect();
         why.iter().for_each(|line| write(log, line));

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit, Transport};
+use hopbench_testbed::Testbed;
 use hopbench_testbed::placement::{PodId, program};
-use hopbench_testbed::{AgentId, Control, Counters, Gauges, Metered, Need, Route, Seen, Testbed};
+use hopbench_testbed::{AgentId, Commands, Control, Counters, Gauges, Metered, Need, Route, Seen};
 use tokio::time::Instant;
 
 use super::cluster::{Cluster, standing_mut, write};
@@ -101,9 +102,10 @@ impl Testbed for Cluster {
         }
         let everybody: Vec<PodId> = ends.clients.iter().chain(&servers).cloned().collect();
         let (_, built) = self.standing()?;
-        if let Some(why) = everybody.iter().find_map(|pod| built.foreign.get(&pod.place.node)) {
+        if let Some(why) = everybody.iter().find_map(|pod| built.foreign_agent(pod)) {
             return Err(Fault::environment(why.clone()));
         }
+        self.turn_to(path.subject.as_deref())?;
         self.ensure(&everybody.iter().chain(ends.helpers()).cloned().collect::<Vec<_>>())?;
         self.balance_again(&path.name)?;
         let bypassed = point.job.bypasses_proxies();
@@ -243,8 +245,10 @@ impl Testbed for Cluster {
             .collect();
         let program = servers.first().and_then(|pod| pod.program.as_ref());
         let service = built.service(&route.path, program);
-        let mut proofs =
-            prove(&ProofFacts { built, ends: &ends, servers: &servers, service }, seen);
+        let proxies = mesh::containers(built, route);
+        let known =
+            ProofFacts { built, ends: &ends, servers: &servers, service, proxies: &proxies };
+        let mut proofs = prove(&known, seen);
         if let (Some(at), Some(service)) = (gateways::of_path(&built.spec, &ends.path), service) {
             let entered = built.gateways.get(&service.name).and_then(|at| at.as_ref().ok());
             let entered = entered.map_or("", String::as_str);
@@ -266,6 +270,11 @@ impl Testbed for Cluster {
     }
 
     fn down(&mut self) {
+        // Whatever it was, the run goes.
+        if let Err(fault) = self.turn_to(None) {
+            self.note(&fault.text);
+        }
+        self.commands = Commands::default();
         self.watch = None;
         self.heartbeat = None;
         self.met.clear();

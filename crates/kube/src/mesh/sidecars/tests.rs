@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hopbench_mesh::Protocol;
 use hopbench_model::{
-    ClusterSpec, GatewaySpec, MeshMode, MeshProvider, ParentGateway, Path, Plan, TestbedSpec,
-    Variant, Via,
+    ClusterSpec, GatewaySpec, MeshMode, MeshProvider, ParentGateway, Path, Plan, PodSettings,
+    Subject, TestbedSpec, Variant, Via,
 };
 use serde_json::json;
 
@@ -219,6 +219,41 @@ fn a_variant_annotates_its_pods_and_labels_them() {
     assert_eq!(needs[0].why, "variant quiet+x: hopbench itself says proxy.istio.io/config");
     let why = "variant quiet+x: its annotations are for a mesh of the cluster";
     assert_eq!(told(MeshProvider::Envoy).as_deref(), Some(why));
+}
+
+#[test]
+fn a_subject_has_proxies_of_its_image() {
+    let parts = |provider| {
+        let spec = of_provider(provider);
+        let of = |subject: &str, via: Via| Path {
+            subject: Some(subject.to_owned()),
+            ..meshed(&format!("{via}.{subject}"), via, MeshMode::Server, Variant::plain())
+        };
+        let mut paths = vec![of("old", Via::Direct), of("new", Via::Direct)];
+        if provider == MeshProvider::Envoy {
+            paths.push(of("new", Via::Gateway("c".into())));
+        }
+        let pod = PodSettings { proxy: Some("envoy:2".into()), ..PodSettings::default() };
+        let old = Subject { name: "old".into(), ..Subject::default() };
+        let new = Subject { name: "new".into(), pod, ..Subject::default() };
+        let plan = Plan { subjects: vec![old, new], ..planned(&spec, paths) };
+        let all = sidecars(&spec, &placement(&plan)).into_iter();
+        all.map(|(pod, part)| (pod.to_string(), part)).collect::<BTreeMap<_, _>>()
+    };
+    let ours = parts(MeshProvider::Envoy);
+    let images: BTreeMap<&str, &str> = ours
+        .iter()
+        .map(|(pod, part)| (pod.as_str(), part.containers[0]["image"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("pod@b", "envoy"),
+        ("pod@b~new", "envoy:2"),
+        ("pod@c~new/gateway-gateway@c.new", "envoy:2"),
+    ];
+    assert_eq!(images, BTreeMap::from(expected));
+    let injected = parts(MeshProvider::Istio);
+    let image = |pod: &str| injected[pod].annotations.get("sidecar.istio.io/proxyImage");
+    assert_eq!((image("pod@b"), image("pod@b~new")), (None, Some(&"envoy:2".to_owned())));
 }
 
 /// A client that connects to its own sidecar needs its servers' addresses at the start. So no two

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 use hopbench_control::conductor::RunKey;
 use hopbench_control::keys::KeyPair;
-use hopbench_model::{Affinity, ClusterSpec, Plan, PodNetwork, ServerImage, Via};
+use hopbench_model::{
+    Affinity, ClusterSpec, Path, Plan, PodNetwork, PodSettings, ServerImage, Subject, Via,
+};
 use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId};
 use serde_json::{Value, json};
 
@@ -396,6 +398,62 @@ fn each_pod_has_its_own_key_and_no_object_has_the_conductors() {
         agents += keys.len();
     }
     assert!(agents > 8, "{agents} agents");
+}
+
+#[test]
+fn a_subject_has_agents_of_its_image_and_programs_with_its_variables() {
+    let of = |subject: &str| Path {
+        subject: Some(subject.to_owned()),
+        ..path(&format!("p.{subject}"), "pod@a", "pod@b", Via::Direct)
+    };
+    let pod = PodSettings {
+        agent: Some("hopbench:b".into()),
+        env: BTreeMap::from([("GOMAXPROCS".into(), "2".into())]),
+        ..PodSettings::default()
+    };
+    let old = Subject { name: "old".into(), ..Subject::default() };
+    let new = Subject { name: "new".into(), pod, ..Subject::default() };
+    let plan = Plan {
+        subjects: vec![old, new],
+        ..plan(vec![of("old"), of("new")], vec![point("http", "nginx")])
+    };
+    let mut spec = spec();
+    let nginx = ServerImage {
+        image: "nginx:1".into(),
+        port: 80,
+        cpu_millis: None,
+        args: Vec::new(),
+        request: None,
+    };
+    spec.servers.insert("nginx".into(), nginx);
+    let container = |container: &Value| {
+        let text = |key: &str| container[key].as_str().unwrap_or_default().to_owned();
+        (text("name"), text("image"), container["env"].clone())
+    };
+    let pods: BTreeMap<String, Vec<(String, String, Value)>> = objects(&spec, &plan, None)
+        .iter()
+        .filter(|object| object["kind"] == "Pod")
+        .map(|pod| {
+            let containers = pod["spec"]["containers"].as_array().unwrap();
+            let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
+            (name, containers.iter().map(container).collect())
+        })
+        .collect();
+    let is = |name: &str, image: &str, env: Value| (name.to_owned(), image.to_owned(), env);
+    let variable = json!([{"name": "GOMAXPROCS", "value": "2"}]);
+    let expected = [
+        ("pod-a", vec![is("agent", "hopbench:0.1.0", Value::Null)]),
+        ("pod-a-new", vec![is("agent", "hopbench:b", Value::Null)]),
+        (
+            "pod-b-nginx",
+            vec![is("agent", "hopbench:0.1.0", Value::Null), is("program", "nginx:1", Value::Null)],
+        ),
+        (
+            "pod-b-new-nginx",
+            vec![is("agent", "hopbench:b", Value::Null), is("program", "nginx:1", variable)],
+        ),
+    ];
+    assert_eq!(pods, BTreeMap::from(expected.map(|(name, all)| (name.to_owned(), all))));
 }
 
 #[test]
