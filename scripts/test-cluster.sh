@@ -32,6 +32,8 @@ image=$(mktemp --suffix .tar)
 "$HOPBENCH_BINARY" kube image --output "$image" >/dev/null
 tests/cluster/load.sh "$image"
 rm -f "$image"
+# The same program in another image.
+tests/cluster/agent.sh "$HOPBENCH_BINARY"
 
 # Some of them: what is said goes to the file that is named first. All of the workspace is named, so
 # that what was built for the other tests is not built again with fewer features.
@@ -42,6 +44,7 @@ run() {
 }
 status=0
 export HOPBENCH_CLUSTER_KUBECONFIG="$KUBECONFIG" HOPBENCH_REQUIRE_CLUSTER=1
+export HOPBENCH_CLUSTER_AGENT=hopbench.test/agent:1
 # Takes nodes and the API server away: nothing else goes on meanwhile.
 run "$log" --test on_cluster -- --ignored disturbed:: || status=$?
 # Mostly waits for pods, as the others do: they go on side by side.

@@ -40,7 +40,8 @@ libraries() {
   awk '$2 == "=>" { print $3 } $1 ~ "^/" { print $1 }' <<<"$said"
 }
 
-# Writes the archive of hopbench.test/NAME:1: archive NAME KEY ROOT USER ENTRYPOINT...
+# Writes the archive of hopbench.test/NAME:1: archive NAME KEY ROOT USER ENTRYPOINT... With TAGS="1 2" it also has NAME:2,
+# another image of the same files.
 archive() {
   local name=$1 key=$2 root=$3 user=$4 out
   shift 4
@@ -48,20 +49,27 @@ archive() {
   mkdir -p "$out"
   tar --create --file "$out/layer.tar" --directory "$root" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
     --format=gnu .
-  local layer config
+  local layer tag config configs=() manifest='[]'
   layer=$(sum "$out/layer.tar")
-  jq -cnS --arg user "$user" --arg layer "sha256:$layer" --arg arch "$(dpkg --print-architecture)" '{
-    architecture: $arch, os: "linux", created: "1970-01-01T00:00:00Z",
-    config: {User: $user, Entrypoint: $ARGS.positional, Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"], WorkingDir: "/"},
-    rootfs: {type: "layers", diff_ids: [$layer]}, history: [{created: "1970-01-01T00:00:00Z"}]
-  }' --args -- "$@" >"$out/config.json"
-  config=$(sum "$out/config.json").json
-  mv "$out/config.json" "$out/$config"
-  jq -cn --arg config "$config" --arg tag "hopbench.test/$name:1" \
-    '[{Config: $config, RepoTags: [$tag], Layers: ["layer.tar"]}]' >"$out/manifest.json"
+  for tag in ${TAGS:-1}; do
+    jq -cnS --arg user "$user" --arg layer "sha256:$layer" --arg arch "$(dpkg --print-architecture)" --arg tag "$tag" '{
+      architecture: $arch, os: "linux", created: "1970-01-01T00:00:00Z",
+      config: {
+        User: $user, Entrypoint: $ARGS.positional, Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"], WorkingDir: "/",
+        Labels: {tag: $tag}
+      },
+      rootfs: {type: "layers", diff_ids: [$layer]}, history: [{created: "1970-01-01T00:00:00Z"}]
+    }' --args -- "$@" >"$out/config.json"
+    config=$(sum "$out/config.json").json
+    mv "$out/config.json" "$out/$config"
+    configs+=("$config")
+    manifest=$(jq -c --arg config "$config" --arg tag "hopbench.test/$name:$tag" \
+      '. + [{Config: $config, RepoTags: [$tag], Layers: ["layer.tar"]}]' <<<"$manifest")
+  done
+  echo "$manifest" >"$out/manifest.json"
   # A name of our own first: an interrupted write must not be taken for a whole image.
   tar --create --file "$images/$name.tar.$$" --directory "$out" --mtime=@0 --owner=0 --group=0 --numeric-owner \
-    --format=gnu manifest.json "$config" layer.tar
+    --format=gnu manifest.json "${configs[@]}" layer.tar
   mv -f "$images/$name.tar.$$" "$images/$name.tar"
   echo "$key" >"$images/$name.key"
   rm -rf "$out" "$root"

@@ -1,7 +1,8 @@
 //! A real cluster, and `hopbench run` on it.
 //!
 //! `HOPBENCH_CLUSTER_KUBECONFIG` names the cluster, which is that of `tests/cluster`;
-//! `HOPBENCH_CLUSTER_IMAGE` the image of the agents, if it is not the usual one.
+//! `HOPBENCH_CLUSTER_IMAGE` the image of the agents, if it is not the usual one;
+//! `HOPBENCH_CLUSTER_AGENT` another image of them, as `tests/cluster/agent.sh` makes it.
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::io::Write;
@@ -94,6 +95,20 @@ impl Ground {
             )
     }
 
+    /// Another image of the agents; `None`: there is none, which is said for `test`.
+    pub(crate) fn other_agent(&self, test: &str) -> Option<String> {
+        let image = std::env::var("HOPBENCH_CLUSTER_AGENT").ok().filter(|name| !name.is_empty());
+        let why = "HOPBENCH_CLUSTER_AGENT names no image (tests/cluster/agent.sh)";
+        let is_there = image.is_some() || lacks(test, "HOPBENCH_REQUIRE_CLUSTER", why);
+        image.filter(|_| is_there)
+    }
+
+    /// The image of the agents.
+    pub(crate) fn image(&self) -> String {
+        std::env::var("HOPBENCH_CLUSTER_IMAGE")
+            .unwrap_or_else(|_| hopbench_kube::image::default_tag())
+    }
+
     /// A file of the test.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -107,8 +122,7 @@ impl Ground {
     /// `hopbench run` on a scenario of this name; `testbed` goes into the testbed's block, `rest`
     /// stands below it.
     pub(crate) fn run(&self, name: &str, testbed: &str, rest: &str) -> Command {
-        let image = std::env::var("HOPBENCH_CLUSTER_IMAGE")
-            .unwrap_or_else(|_| hopbench_kube::image::default_tag());
+        let image = self.image();
         let testbed = format!("{{image: \"{image}\", pull-policy: Never, {testbed}}}");
         let scenario =
             format!("name: {name}\ntestbed: {{kubernetes: {testbed}}}\nwarmup: 300ms\n{rest}");

@@ -7,3 +7,4 @@ mod entrances;
 mod ground;
 mod mesh;
 mod searches;
+mod subjects;

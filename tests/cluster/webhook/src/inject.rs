@@ -110,7 +110,7 @@ fn proxy(arguments: &[String], wishes: &Wishes) -> Value {
     let asked = json!({"path": "/healthz/ready", "port": STATUS});
     let mut container = json!({
         "name": "istio-proxy",
-        "image": "hopbench.test/envoy:1",
+        "image": wishes.image,
         "imagePullPolicy": "IfNotPresent",
         "args": arguments,
         "ports": [{"name": "http-envoy-prom", "containerPort": METRICS, "protocol": "TCP"}],
@@ -199,6 +199,14 @@ mod tests {
             proxy["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
         let at = arguments.iter().position(|one| *one == "--concurrency").unwrap();
         assert_eq!(arguments[at + 1], "1");
+    }
+
+    #[test]
+    fn the_image_is_that_of_the_annotation() {
+        let asked = json!({"sidecar.istio.io/proxyImage": "example.org/proxy:2"});
+        let images = [json!({}), asked]
+            .map(|annotations| patched(&pod(&annotations), "/spec/containers")[1]["image"].clone());
+        assert_eq!(images, ["hopbench.test/envoy:1", "example.org/proxy:2"]);
     }
 
     #[test]

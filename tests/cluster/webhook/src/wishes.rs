@@ -28,6 +28,8 @@ pub(crate) struct Wishes {
     pub(crate) concurrency: u32,
     /// The sidecar is ready before the application starts.
     pub(crate) first: bool,
+    /// The sidecar's image.
+    pub(crate) image: String,
     pub(crate) resources: Value,
 }
 
@@ -41,6 +43,8 @@ struct Config {
 
 /// Worker threads where nothing says how many.
 const WORKERS: u32 = 2;
+/// The sidecar's image where nothing says which.
+const IMAGE: &str = "hopbench.test/envoy:1";
 
 impl Wishes {
     /// Those of a pod with these annotations.
@@ -83,8 +87,18 @@ impl Wishes {
             },
             first: config.hold_application_until_proxy_starts
                 || is("sidecar.istio.io/nativeSidecar"),
+            image: image(annotations)?,
             resources,
         })
+    }
+}
+
+/// Without an image the API server would refuse the pod, and not say why.
+fn image(annotations: &BTreeMap<&str, &str>) -> Result<String, String> {
+    let name = "sidecar.istio.io/proxyImage";
+    match annotations.get(name).map(|image| image.trim()) {
+        Some("") => Err(format!("annotation {name}: found nothing, expected an image")),
+        image => Ok(image.unwrap_or(IMAGE).to_owned()),
     }
 }
 
@@ -163,6 +177,7 @@ mod tests {
         let said = wishes(&[]).unwrap();
         assert_eq!((said.inbound, said.ranges), (Chosen::All, Chosen::All));
         assert_eq!((said.concurrency, said.first), (2, false));
+        assert_eq!(said.image, "hopbench.test/envoy:1");
         assert!(
             said.outbound.is_empty() && said.not_outbound.is_empty() && said.not_inbound.is_empty()
         );
@@ -218,6 +233,7 @@ mod tests {
             ("proxy.istio.io/config", "concurrency: many"),
             ("proxy.istio.io/config", "concurrency: 0"),
             ("sidecar.istio.io/proxyCPULimit", "much"),
+            ("sidecar.istio.io/proxyImage", " "),
         ];
         for (name, value) in broken {
             let why = wishes(&[(name, value)]).unwrap_err();
