@@ -46,7 +46,8 @@ fn agents_of_another_image_are_in_pods_of_their_own() {
     assert_eq!((found["h.old"], found["h.new"], found["p.old again"]), (old, new, old));
     for (path, pods) in [("p.old", ["pod@a:", "pod@b:"]), ("p.new", ["pod@a~new:", "pod@b~new:"])] {
         let record = records.iter().find(|record| record.path == path).unwrap();
-        for (proof, pod) in record.proof.iter().zip(pods) {
+        for (end, pod) in ["client", "server"].into_iter().zip(pods) {
+            let proof = record.proof.iter().find(|proof| proof.hop == end).unwrap();
             assert!(proof.evidence.starts_with(pod), "{path}: {proof:?}");
         }
     }
@@ -86,7 +87,7 @@ fn a_mesh_that_keeps_its_image_proves_nothing_of_the_subject() {
     if !ground.has_envoy(test) {
         return;
     }
-    let patch = "{metadata: {annotations: {sidecar.istio.io/proxyImage: null}}}";
+    let patch = "{metadata: {annotations: {sidecar.istio.io/proxyImage: ~}}}";
     let testbed = format!("{ANY_THREE}, mesh: {{provider: istio}}, patch: {patch}");
     let ended = ground.run(test, &testbed, TWO_ENVOYS).output().unwrap();
     let records = ground.records();

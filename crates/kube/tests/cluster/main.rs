@@ -20,5 +20,6 @@ mod meters;
 mod patches;
 mod paths;
 mod rights;
+mod subjects;
 mod sweep;
 mod troubles;
