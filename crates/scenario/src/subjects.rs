@@ -181,11 +181,12 @@ impl Reader<'_> {
             matches!(testbed.provider(), Some(MeshProvider::Envoy | MeshProvider::Istio));
         match key {
             _ if testbed.is_lab() => CLUSTER_ONLY.contains(&key).then_some(
-                "a cluster with it; in a lab agents are this program, and `envoy` is that of proxies",
+                "a cluster with it; in a lab agents are this program, and `envoy` is that of \
+                 proxies",
             ),
             _ if LAB_ONLY.contains(&key) => Some(
-                "a lab with it; on a cluster a subject changes agent, proxy, env, variant, network, \
-                 runtime or command",
+                "a lab with it; on a cluster a subject changes agent, proxy, env, variant, \
+                 network, runtime or command",
             ),
             "proxy" if !has_sidecars => Some(
                 "the mesh provider envoy or istio; hopbench cannot give proxies of others an image",

@@ -50,7 +50,8 @@ pub(super) fn proof(known: &ProofFacts<'_>) -> Option<Proof> {
     Some(Proof { hop: format!("subject {subject}"), evidence, ok })
 }
 
-/// The image of a container, as the API server says it, or why it is not the one that was asked for.
+/// The image of a container, as the API server says it, or why it is not the one that was asked
+/// for.
 fn has(
     pod: &Pod,
     container: &str,

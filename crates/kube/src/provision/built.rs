@@ -65,8 +65,8 @@ pub(crate) struct Built {
     pub(crate) pods: BTreeMap<PodId, Pod>,
     /// Why some of them are not there.
     pub(crate) refused: BTreeMap<PodId, String>,
-    /// Why some agents must not measure, by the nodes' names in the scenario and the agents' images:
-    /// they are of another build.
+    /// Why some agents must not measure, by the nodes' names in the scenario and the agents'
+    /// images: they are of another build.
     pub(crate) foreign: BTreeMap<(String, String), String>,
     /// The translator of Services and its mode; absent: not known.
     pub(crate) kube_proxy: Option<String>,

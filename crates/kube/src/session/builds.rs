@@ -12,9 +12,9 @@ use crate::api::forward;
 use crate::provision::built::Built;
 use crate::provision::pod_diagnosis::{self, State};
 
-/// Why some agents must not measure, by the nodes' names in the scenario and the agents' images. One
-/// agent of each node and image is asked: all have what their node has under the name. A silent
-/// agent is reported in its trials.
+/// Why some agents must not measure, by the nodes' names in the scenario and the agents' images.
+/// One agent of each node and image is asked: all have what their node has under the name. A
+/// silent agent is reported in its trials.
 pub(crate) fn foreign(
     access: &Access,
     built: &Built,
@@ -37,8 +37,8 @@ pub(crate) fn foreign(
     foreign
 }
 
-/// In which build an agent differs from this one, and what to do. Only the image of the testbed has
-/// to have this very build: a subject names another image to compare builds.
+/// In which build an agent differs from this one, and what to do. Only the image of the testbed
+/// must have this very build: a subject names another image to compare builds.
 fn differs(theirs: &Hello, ours: &Hello, is_of_testbed: bool) -> Option<String> {
     let (theirs, ours) = (Build::of(theirs), Build::of(ours));
     if theirs == ours || !is_of_testbed && theirs.protocol == ours.protocol {

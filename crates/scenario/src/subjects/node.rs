@@ -1,5 +1,5 @@
-//! What a subject changes on nodes of a lab: links, parameters of the kernel, programs. On a cluster
-//! the environment of programs is that of pods.
+//! What a subject changes on nodes of a lab: links, parameters of the kernel, programs. On a
+//! cluster the environment of programs is that of pods.
 
 use hopbench_model::{NodeSettings, OFFLOADS};
 
