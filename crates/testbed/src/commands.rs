@@ -123,8 +123,10 @@ mod tests {
     #[test]
     fn the_command_after_comes_before_that_of_the_next_subject_and_is_tried_again() {
         let is = "test $HOPBENCH_SUBJECT = old && test $HOPBENCH_NODE_worker_1 = n1";
-        let mut commands =
-            commands(&[("old", is, "echo left >&2; exit 3"), ("new", "exit 4", "true")], SECOND);
+        let mut commands = commands(
+            &[("old", is, "echo left >&2; exit 3"), ("new", "exit 4", "true")],
+            60 * SECOND,
+        );
         let mut turn = |subject: Option<&str>| {
             let nodes = |_: &str| vec![(Commands::node_variable("worker-1"), "n1".to_owned())];
             commands.turn_to(subject, nodes).map_err(|fault| fault.text)
