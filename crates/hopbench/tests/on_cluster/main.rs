@@ -6,4 +6,5 @@ mod entrances;
 #[path = "../cluster/ground.rs"]
 mod ground;
 mod mesh;
+mod peers;
 mod searches;

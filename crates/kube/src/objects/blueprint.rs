@@ -20,6 +20,7 @@ use crate::plan::attachment::Attachment;
 use crate::plan::gateways;
 use crate::plan::names;
 use crate::plan::nodes::NodeFacts;
+use crate::plan::peers;
 use crate::plan::placement::agent_port;
 use crate::plan::services::{self, PathService};
 
@@ -117,6 +118,8 @@ pub(crate) fn pods(
             port: agent_port(placement, *host_port, id),
             has_agent: id.has_agent(),
             program: id.program.as_ref().and_then(|program| spec.servers.get(program)),
+            tools: peers::image(spec, placement, id),
+            answers_tools: peers::ask_agent(spec, placement, id),
             echoes: placement.paths.values().any(|ends| ends.echoes && ends.clients.contains(id)),
             services: &behind.get(id).cloned().unwrap_or_default(),
             sidecar: sidecars.get(id),

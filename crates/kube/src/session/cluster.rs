@@ -47,6 +47,10 @@ pub struct Cluster {
     pub(super) met: BTreeSet<PodId>,
     /// The meters that were silent at the last question, with the reason.
     pub(super) silent: Vec<String>,
+    /// The versions of the tools of others that measured, by name.
+    pub(super) tools: BTreeMap<&'static str, String>,
+    /// Whether this user lacks the right to start tools in pods, as the last plan showed.
+    pub(super) lacks_exec: bool,
 }
 
 impl Cluster {
@@ -69,6 +73,8 @@ impl Cluster {
             settled: None,
             met: BTreeSet::new(),
             silent: Vec::new(),
+            tools: BTreeMap::new(),
+            lacks_exec: false,
         }
     }
 
