@@ -239,7 +239,7 @@ fn server() -> Value {
 fn peers() -> Value {
     let image = json!({"type": "string", "pattern": IMAGE_NAME});
     let known = mapping(PEER_KEYS, |_| {
-        (image.clone(), "The image that has the tools, and `sh`, `cat` and `sleep`")
+        (image.clone(), "The image that has the tools, and `sh`, `sleep` and `cat`")
     });
     required(known, PEER_KEYS)
 }
