@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes the images that the test cluster runs as docker-archives into the cache: pause, busybox, init, envoy, contour,
-# nginx, prometheus, webhook. What is there already and made from the same is left alone.
+# nginx, prometheus, peers, webhook. What is there already and made from the same is left alone.
 set -euo pipefail
 umask 022
 source "$(dirname "$0")/lib.sh"
@@ -113,6 +113,16 @@ if ! made prometheus "$key"; then
   into=$(new_root prometheus)
   add "$into" "$unpacked/usr/bin/prometheus" /usr/bin/prometheus
   archive prometheus "$key" "$into" "$NONROOT" /usr/bin/prometheus
+fi
+
+# The tools that measure beside hopbench, with a shell to start them.
+tools=("$(command -v iperf3)" "$(command -v ping)")
+key=$(key <(stat -L -c '%n %s %Y' "${tools[@]}"))
+if ! made peers "$key"; then
+  into=$(new_root peers)
+  for tool in "${tools[@]}"; do add "$into" "$tool" "/usr/bin/$(basename "$tool")"; done
+  add_busybox "$into"
+  archive peers "$key" "$into" "$NONROOT" /bin/sh
 fi
 
 # Whether cargo has something to do takes it long where others build, so that it is asked only when these change.

@@ -4,7 +4,8 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 declare -A package=([etcd]=etcd-server [containerd]=containerd [ctr]=containerd [runc]=runc [iptables]=iptables
-  [conntrack]=conntrack [curl]=curl [openssl]=openssl [jq]=jq [ip]=iproute2 [nsenter]=util-linux [sysctl]=procps)
+  [conntrack]=conntrack [curl]=curl [openssl]=openssl [jq]=jq [ip]=iproute2 [nsenter]=util-linux [sysctl]=procps
+  [iperf3]=iperf3 [ping]=iputils-ping)
 wanted=()
 for program in "${!package[@]}"; do
   command -v "$program" >/dev/null || wanted+=("${package[$program]}")

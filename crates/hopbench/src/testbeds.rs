@@ -5,8 +5,9 @@ use std::fs::File;
 use hopbench_agent::hello;
 use hopbench_hosts::Hosts;
 use hopbench_kube::Cluster;
-use hopbench_lab::{KINDS, Lab, PEERS, PeerTool, RUNTIMES, Reach, SERVERS, peer};
+use hopbench_lab::{KINDS, Lab, RUNTIMES, Reach, SERVERS};
 use hopbench_model::{Job, TestbedSpec};
+use hopbench_peer::{PEERS, PeerTool, peer};
 use hopbench_scenario::{Network, PeerWord, Server, Vocabularies, Vocabulary};
 use hopbench_testbed::Testbed;
 
@@ -64,9 +65,9 @@ fn kind_of_peer(name: &'static str, job: &Job, is_agent: bool) -> Result<&'stati
     tool.kind_of(job, is_agent)
 }
 
-/// What is the lab's only is a word here, too, so that its scenarios can be read. What such a kind
-/// or server is on a cluster, a scenario says under `networks:` or `servers:`. Without that the
-/// testbed says so of each path.
+/// What is the lab's only is a word here, too, so that its scenarios can be read. What such a kind,
+/// server or tool is on a cluster, a scenario says under `networks:`, `servers:` or `peers:`.
+/// Without that the testbed says so of each path.
 fn kubernetes() -> Vocabulary {
     let lab = lab();
     let mut networks = vec![
@@ -94,7 +95,7 @@ fn kubernetes() -> Vocabulary {
         any_runtime: true,
         sidecars_in_runtimes: true,
         servers: lab.servers.into_iter().map(unmapped).collect(),
-        peers: Vec::new(),
+        peers: lab.peers,
     }
 }
 
@@ -160,5 +161,6 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(servers(&all.lab), servers(&all.kubernetes));
+        assert_eq!(all.lab.peers, all.kubernetes.peers);
     }
 }

@@ -12,5 +12,6 @@ pub(crate) mod gateways;
 pub(crate) mod kube_proxy;
 pub(crate) mod names;
 pub(crate) mod nodes;
+pub(crate) mod peers;
 pub(crate) mod placement;
 pub(crate) mod services;

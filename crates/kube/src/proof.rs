@@ -3,7 +3,7 @@
 //!
 //! Nothing here trusts the plan. The places of pods are read back, agents are asked for their
 //! identity, and servers report their peers. The links between are the cluster's own, and their
-//! packets are not counted.
+//! packets are not counted. Tools of others say less: only where they ran.
 
 mod agents;
 mod backends;
@@ -20,6 +20,26 @@ use hopbench_testbed::placement::PodId;
 
 use self::facts::ProofFacts;
 pub(crate) use self::subject::alike;
+
+/// Evidence of where the processes of a tool of others ran. `seen` has what they said of their
+/// machines, in the place of what agents say. `has_server`: the tool brought a server.
+pub(crate) fn of_tool(
+    known: &ProofFacts<'_>,
+    clients: &[PodId],
+    has_server: bool,
+    seen: &Seen<'_>,
+) -> Vec<Proof> {
+    let mut proofs = vec![agents::placed(known, "client", clients, seen)];
+    if has_server {
+        proofs.push(agents::placed(known, "server", known.servers, seen));
+    }
+    proofs
+}
+
+/// Evidence of the way of a tool's traffic, which needs nobody's word but the API server's.
+pub(crate) fn of_tools_way(known: &ProofFacts<'_>) -> Vec<Proof> {
+    backends::behind(known).into_iter().collect()
+}
 
 /// Evidence for every hop of a path.
 pub(crate) fn prove(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Vec<Proof> {

@@ -7,7 +7,7 @@
 //!
 //! - [`Lab`]: the testbed; [`by_hand`]: one that stands in the background;
 //! - [`KINDS`]: how pods are attached; [`RUNTIMES`]: what agents may run in; [`SERVERS`]: server
-//!   programs other than the agent; [`PEERS`]: tools of others that measure beside it;
+//!   programs other than the agent;
 //! - [`sandbox`]: the namespaces that a lab is built in; [`namespace`], [`netlink`]: what it is
 //!   made of; [`doctor`]: what this machine can do.
 //!
@@ -30,7 +30,6 @@ extern crate self as hopbench_lab;
 pub use lab::Lab;
 pub use network::stack::Stack;
 pub use network::{namespace, netlink};
-pub use processes::peers::{PEERS, PeerTool, peer};
 pub use processes::runtimes::{Bundle, RUNTIMES, Runtime, runtime};
 pub use processes::sandbox;
 pub use processes::servers::{SERVERS, ServerProgram, server};

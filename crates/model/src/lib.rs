@@ -48,8 +48,8 @@ pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoa
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};
 pub use plan::{
-    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PodNetwork,
-    PrometheusSpec, ServerImage,
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PeerImage,
+    PodNetwork, PrometheusSpec, ServerImage,
 };
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 pub use plan::{NodeSettings, OFFLOADS, PodSettings, Subject, SubjectCommand};

@@ -19,8 +19,8 @@ use serde_json::Value;
 use crate::{Job, Nanos, WorkloadKind};
 
 pub use cluster::{
-    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PodNetwork,
-    PrometheusSpec, ServerImage,
+    ClusterNode, ClusterSpec, GatewaySpec, MeshProvider, MeshSpec, ParentGateway, PeerImage,
+    PodNetwork, PrometheusSpec, ServerImage,
 };
 pub use mesh::{
     BYPASSES_PROXY, FLAGS_HEADER, HttpVersion, MeshMode, NODE_PROXY, Variant, proxy_role,

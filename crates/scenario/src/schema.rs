@@ -201,7 +201,7 @@ fn workload(lab: &Vocabulary) -> Value {
         "peer".to_owned(),
         json!({
             "anyOf": [tool, {"type": "array", "minItems": 1, "items": tool}],
-            "description": "A tool of others that measures the same, in labs only",
+            "description": "A tool of others that measures the same, in labs and on clusters",
         }),
     );
     let one: Vec<Value> = names.iter().map(|name| json!({"required": [name]})).collect();

@@ -23,8 +23,8 @@ use self::hosts::Hosts;
 pub(crate) use self::hosts::{HOST_KEYS, HOSTS_KEYS};
 use self::kubernetes::Cluster;
 pub(crate) use self::kubernetes::{
-    CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, IMAGE, MESH_KEYS, NETWORK_KEYS, PROMETHEUS_KEYS,
-    PULL_POLICIES, SERVER_KEYS, annotations,
+    CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, IMAGE, MESH_KEYS, NETWORK_KEYS, PEER_KEYS,
+    PROMETHEUS_KEYS, PULL_POLICIES, SERVER_KEYS, annotations,
 };
 use self::lab::Lab;
 pub(crate) use self::lab::{LAB_KEYS, MOST_NODES, MTU, NODE_KEYS, is_node_name};

@@ -36,6 +36,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("testbed", 2, &["mesh", "model", "sys"]),
     ("analysis", 2, &["stats", "model"]),
     ("import", 2, &["model"]),
+    ("peer", 2, &["model"]),
     ("agent", 3, &["control", "load", "meter", "wire", "model", "sys"]),
     (
         "run",
@@ -46,8 +47,8 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         ],
     ),
     ("report", 3, &["analysis", "model", "stats"]),
-    ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),
-    ("kube", 3, &["control", "testbed", "mesh", "wire", "model", "sys"]),
+    ("lab", 3, &["control", "testbed", "mesh", "peer", "model", "sys"]),
+    ("kube", 3, &["control", "testbed", "mesh", "peer", "wire", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
     ("scenario", 3, &["load", "model", "stats"]),
     ("policy", 3, &["model"]),
@@ -56,7 +57,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         4,
         &[
             "agent", "hosts", "kube", "lab", "run", "report", "scenario", "policy", "control",
-            "import", "load", "meter", "testbed", "wire", "model", "stats", "sys",
+            "import", "load", "meter", "peer", "testbed", "wire", "model", "stats", "sys",
         ],
     ),
     // A tool for developers: it drives the binary from outside, like any user.
@@ -149,8 +150,8 @@ fn only_sys_has_unsafe_code() {
     }
 }
 
-/// `model`, `stats`, `wire`, `mesh`, `analysis`, `import` and the placement in `testbed` do no I/O
-/// and read no clock.
+/// `model`, `stats`, `wire`, `mesh`, `analysis`, `import`, `peer` and the placement in `testbed` do
+/// no I/O and read no clock.
 #[test]
 fn pure_crates_are_pure() {
     #[rustfmt::skip]
@@ -158,7 +159,7 @@ fn pure_crates_are_pure() {
         "std::fs", "std::env", "std::process", "std::thread", "std::os", "Instant", "SystemTime",
         "hopbench_sys", "libc", "thread_rng",
     ];
-    let pure = ["model", "stats", "wire", "mesh", "analysis", "import"];
+    let pure = ["model", "stats", "wire", "mesh", "analysis", "import", "peer"];
     let crates = pure.into_iter().flat_map(shipped_files);
     let mut placement = shipped_files("testbed");
     placement.retain(|file| file.to_string_lossy().contains("/src/placement"));
@@ -263,6 +264,7 @@ fn registries_hold_what_the_folders_hold() {
     let runs: Vec<_> = campaign::SUMMARY_FORMATS.iter().map(|f| f.name).collect();
     let comparisons: Vec<_> = comparison::COMPARISON_FORMATS.iter().map(|f| f.name).collect();
     let tools: Vec<_> = hopbench_import::tools().collect();
+    let peers: Vec<_> = hopbench_peer::PEERS.iter().map(|tool| tool.name).collect();
     for name in &formats {
         assert_eq!(hopbench_report::format(name).map(|f| f.name), Some(*name));
     }
@@ -271,6 +273,7 @@ fn registries_hold_what_the_folders_hold() {
         ("report/src/campaign/formats", runs),
         ("report/src/comparison/formats", comparisons),
         ("import/src/formats", tools),
+        ("peer/src/tools", peers),
         ("load/src/workloads", workloads),
         ("load/src/engines", engines),
         ("meter/src/meters", meters),

@@ -58,7 +58,7 @@ fn words(page: &str) -> String {
 
 #[test]
 fn every_shipped_scenario_has_a_page_for_a_cluster() {
-    // The last one is for labs only.
+    // The last two say more of a cluster than that it is not there.
     for name in &SHIPPED[..9] {
         let here = run(&mut program(&["plan", name, "--seed", "7", "--json"]));
         let here = plan_of(&serde_json::from_str(&here.stdout).expect("JSON"));

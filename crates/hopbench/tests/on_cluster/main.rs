@@ -6,5 +6,6 @@ mod entrances;
 #[path = "../cluster/ground.rs"]
 mod ground;
 mod mesh;
+mod peers;
 mod searches;
 mod subjects;

@@ -1,5 +1,7 @@
 //! Byte streams into pods that the API server carries.
 
+pub(crate) mod exec;
+
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 

@@ -119,6 +119,9 @@ fn implied(right: &Right) -> &'static [&'static str] {
             "`patch secrets` implies more: it changes any Secret of a namespace, and the answer to a patch shows",
             "the Secret.",
         ],
+        "pods/exec" => &[
+            "`create pods/exec` implies more: it starts any program in any container of a namespace.",
+        ],
         "gateways" if has("create") => &[
             "`create gateways` implies more: the controller of a GatewayClass makes pods and Services for each",
             "Gateway, perhaps a load balancer that is reached from outside of the cluster.",
@@ -228,6 +231,7 @@ mod tests {
             let (all, least) = (of(false), of(true));
             assert!(all.contains("# `create pods` implies") && least.contains("# `create pods`"));
             assert!(all.contains("# `patch secrets` implies") && !least.contains("patch secrets"));
+            assert!(all.contains("# `create pods/exec` implies") && !least.contains("pods/exec"));
             assert!(all.contains("# `create gateways` implies") && !least.contains("gateways"));
         }
     }

@@ -119,7 +119,7 @@ pub(crate) fn outside(built: &Built, ends: &Endpoints, ask: &Ask) -> Option<Sock
         && (ends.entered().has_server() || ends.intercepted)
         && !ends.captured
     {
-        (entry.port, entry.node_port) = *entry.sidecars.get(port_name(ask.offer))?;
+        *entry = entry.at(port_name(ask.offer))?;
     }
     let own = entry.as_ref().and_then(|entry| entry.address);
     let node = match &ends.path.via {

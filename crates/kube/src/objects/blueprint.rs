@@ -20,6 +20,7 @@ use crate::plan::attachment::Attachment;
 use crate::plan::gateways;
 use crate::plan::names;
 use crate::plan::nodes::NodeFacts;
+use crate::plan::peers;
 use crate::plan::placement::agent_port;
 use crate::plan::services::{self, PathService};
 
@@ -118,6 +119,8 @@ pub(crate) fn pods(
             has_agent: id.has_agent(),
             program: id.program.as_ref().and_then(|program| spec.servers.get(program)),
             settings: placement.settings.get(id),
+            tools: peers::image(spec, placement, id),
+            answers_tools: peers::ask_agent(spec, placement, id),
             echoes: placement.paths.values().any(|ends| ends.echoes && ends.clients.contains(id)),
             services: &behind.get(id).cloned().unwrap_or_default(),
             sidecar: sidecars.get(id),

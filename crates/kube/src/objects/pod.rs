@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::api::labels::{POD, RunIdentity, behind};
 use crate::image::layout::USER;
-use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
+use crate::objects::containers::{AGENT, DATAGRAMS, PEER, PROGRAM};
 use crate::objects::secret::{self, CREDENTIALS, FOLDER};
 use crate::objects::security::unprivileged;
 use crate::objects::sidecar::Sidecar;
@@ -23,6 +23,11 @@ const MOST_MEMORY: &str = "4Gi";
 const GRACE_S: u32 = 1;
 /// Seconds that a container may take until it listens.
 const START_S: u32 = 120;
+/// Seconds that the container of the tools rests, which is longer than any run. Not every `sleep`
+/// knows `infinity`.
+const REST_S: &str = "2147483647";
+/// The volume for what programs of others write.
+const SCRATCH: &str = "tmp";
 
 /// All that a pod is made from.
 #[derive(Debug)]
@@ -41,6 +46,10 @@ pub(crate) struct Recipe<'a> {
     pub(crate) program: Option<&'a ServerImage>,
     /// What its subject changes in it.
     pub(crate) settings: Option<&'a PodSettings>,
+    /// The image of the tools of others beside the agent.
+    pub(crate) tools: Option<&'a str>,
+    /// Whether such tools send HTTP requests to the agent.
+    pub(crate) answers_tools: bool,
     /// Whether it sends ICMP echoes.
     pub(crate) echoes: bool,
     /// The Services that it is behind.
@@ -72,9 +81,10 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
         containers.push(agent(recipe));
     }
     containers.extend(recipe.program.map(|program| server_program(recipe, program)));
+    containers.extend(recipe.tools.map(|image| tools(recipe, image)));
     containers.extend(sidecar.containers.iter().cloned());
-    if recipe.program.is_some() {
-        volumes.push(json!({"name": "tmp", "emptyDir": {}}));
+    if recipe.program.is_some() || recipe.tools.is_some() {
+        volumes.push(json!({"name": SCRATCH, "emptyDir": {}}));
     }
     volumes.extend(sidecar.volumes.iter().cloned());
     let at = json!([{"key": "metadata.name", "operator": "In", "values": [node]}]);
@@ -110,15 +120,8 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
 }
 
 fn agent(recipe: &Recipe<'_>) -> Value {
-    let Recipe { spec, attachment, port, settings, .. } = recipe;
+    let Recipe { spec, port, settings, .. } = recipe;
     let image = settings.and_then(|own| own.agent.as_ref()).unwrap_or(&spec.image);
-    let mut security = unprivileged();
-    // A pod may set this for itself; its node's own network is not its to set up.
-    if recipe.echoes && attachment.host_network {
-        security["capabilities"]["add"] = json!(["NET_RAW"]);
-        security["runAsUser"] = 0.into();
-        security["runAsNonRoot"] = false.into();
-    }
     let arguments = [
         "serve",
         "--both-ends",
@@ -128,6 +131,9 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         &port.to_string(),
     ];
     let mut arguments = arguments.map(str::to_owned).to_vec();
+    if recipe.answers_tools {
+        arguments.push("--http".to_owned());
+    }
     let also: Vec<(u16, Protocol)> =
         recipe.sidecar.iter().flat_map(|sidecar| sidecar.also.clone()).collect();
     if !also.is_empty() {
@@ -153,9 +159,37 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         // Its last words stand in its status: they need no right to read logs.
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY}},
-        "securityContext": security,
+        "securityContext": sending(recipe),
         "volumeMounts": [{"name": CREDENTIALS, "mountPath": FOLDER, "readOnly": true}],
     })
+}
+
+/// The container in which tools of others are started. Until then it rests.
+fn tools(recipe: &Recipe<'_>, image: &str) -> Value {
+    json!({
+        "name": PEER,
+        "image": image,
+        "imagePullPolicy": recipe.spec.pull_policy,
+        "command": ["sleep", REST_S],
+        // Numbers with a point, and the words that `import` knows.
+        "env": [{"name": "LC_ALL", "value": "C"}, {"name": "HOME", "value": "/tmp"}],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY}},
+        "securityContext": sending(recipe),
+        "volumeMounts": [{"name": SCRATCH, "mountPath": "/tmp"}],
+    })
+}
+
+/// The `securityContext` of a container that sends what the pod sends.
+fn sending(recipe: &Recipe<'_>) -> Value {
+    let mut security = unprivileged();
+    // A pod may set this for itself; its node's own network is not its to set up.
+    if recipe.echoes && recipe.attachment.host_network {
+        security["capabilities"]["add"] = json!(["NET_RAW"]);
+        security["runAsUser"] = 0.into();
+        security["runAsNonRoot"] = false.into();
+    }
+    security
 }
 
 fn server_program(recipe: &Recipe<'_>, program: &ServerImage) -> Value {
@@ -169,7 +203,7 @@ fn server_program(recipe: &Recipe<'_>, program: &ServerImage) -> Value {
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
         // Programs write what they like, and where: their root stays theirs.
         "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
-        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+        "volumeMounts": [{"name": SCRATCH, "mountPath": "/tmp"}],
     });
     if !program.args.is_empty() {
         container["args"] = program.args.clone().into();

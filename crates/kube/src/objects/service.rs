@@ -8,27 +8,30 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use hopbench_model::{Affinity, Via};
+use hopbench_peer::PORT;
 use hopbench_testbed::placement::AGENT_PORT;
 use k8s_openapi::api::core::v1::{Service, ServicePort};
 use serde_json::{Value, json};
 
 use crate::api::labels::{RunIdentity, behind};
-use crate::objects::containers::{AGENT, DATAGRAMS, PROGRAM};
+use crate::objects::containers::{AGENT, DATAGRAMS, PEER, PROGRAM};
 use crate::plan::services::PathService;
 
 /// The Service of a path, for the agents or for the server program on `program_port`. Its pods are
 /// those with its label.
 pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Option<u16>) -> Value {
-    let PathService { name, via, datagrams, sidecars, affinity, family, is_of_gateways, .. } =
-        wanted;
+    let PathService { name, via, datagrams, sidecars, affinity, family, .. } = wanted;
     let port = |name: &str, port: u16, protocol: &str| json!({"name": name, "port": port, "targetPort": name, "protocol": protocol});
     let mut ports = match program_port {
-        _ if *is_of_gateways => Vec::new(),
+        _ if wanted.is_of_gateways => Vec::new(),
         Some(program) => vec![port(PROGRAM, program, "TCP")],
         None => vec![port(AGENT, AGENT_PORT, "TCP")],
     };
     if *datagrams && program_port.is_none() {
         ports.push(port(DATAGRAMS, AGENT_PORT, "UDP"));
+    }
+    if wanted.has_tools {
+        ports.push(json!({"name": PEER, "port": PORT, "targetPort": PORT, "protocol": "TCP"}));
     }
     // Meshes take a port for what its name begins with, or for what `appProtocol` says.
     ports.extend(sidecars.iter().map(|(name, number)| {
@@ -67,8 +70,8 @@ pub(crate) struct ServiceEntry {
     pub(crate) node_port: u16,
     /// The same for datagrams.
     pub(crate) datagrams_node_port: u16,
-    /// The ports that servers' sidecars take, by name, with that on every node; 0: none.
-    pub(crate) sidecars: BTreeMap<String, (u16, u16)>,
+    /// All its ports, by name, with that on every node; 0: none.
+    pub(crate) ports: BTreeMap<String, (u16, u16)>,
 }
 
 impl ServiceEntry {
@@ -93,8 +96,14 @@ impl ServiceEntry {
             port: number(connections.map(|port| port.port)),
             node_port: number(connections.and_then(|port| port.node_port)),
             datagrams_node_port: number(named(&[DATAGRAMS]).and_then(|port| port.node_port)),
-            sidecars: ports.iter().filter_map(numbers).collect(),
+            ports: ports.iter().filter_map(numbers).collect(),
         }
+    }
+
+    /// The same for those who connect to its port of this name.
+    pub(crate) fn at(&self, name: &str) -> Option<Self> {
+        let (port, node_port) = *self.ports.get(name)?;
+        Some(Self { port, node_port, ..self.clone() })
     }
 }
 
@@ -109,6 +118,7 @@ mod tests {
             "spec": {"clusterIP": "10.96.0.7", "ports": [
                 {"name": "agent", "port": 7474, "nodePort": 30123, "protocol": "TCP"},
                 {"name": "agent-udp", "port": 7474, "nodePort": 30124, "protocol": "UDP"},
+                {"name": "peer", "port": 5201, "nodePort": 30125, "protocol": "TCP"},
             ]},
             "status": {"loadBalancer": {"ingress": [{"hostname": "lb.example"}]}},
         }))
@@ -116,6 +126,9 @@ mod tests {
         let entry = ServiceEntry::of(&service);
         assert_eq!(entry.address.unwrap().to_string(), "10.96.0.7");
         assert_eq!((entry.port, entry.node_port, entry.datagrams_node_port), (7474, 30123, 30124));
+        let of_tools = entry.at(PEER).unwrap();
+        assert_eq!((of_tools.port, of_tools.node_port), (5201, 30125));
+        assert_eq!((of_tools.address, entry.at("other")), (entry.address, None));
         assert_eq!(entry.balancer.as_deref(), Some("lb.example"));
     }
 }

@@ -50,6 +50,7 @@ pub(crate) fn spec() -> ClusterSpec {
         networks: BTreeMap::new(),
         runtimes: BTreeMap::new(),
         servers: BTreeMap::new(),
+        peers: None,
         patch: None,
         objects: Vec::new(),
         mesh: MeshSpec { provider: MeshProvider::Envoy, image: "envoy".into(), revision: None },

@@ -22,6 +22,8 @@ pub(crate) struct PathService {
     /// Whether it leads to the path's gateways, and not to its servers.
     pub(crate) is_of_gateways: bool,
     pub(crate) backends: Vec<PodId>,
+    /// Whether it leads to the servers of tools, too, by a port of their own.
+    pub(crate) has_tools: bool,
     /// The ports beside the server's own, by name. Each leads to the port of the same number, where
     /// the servers' sidecars take it.
     pub(crate) sidecars: BTreeMap<String, u16>,
@@ -45,6 +47,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
                 family: ends.path.family,
                 datagrams: false,
                 is_of_gateways: true,
+                has_tools: false,
                 backends: ends.gateways.clone(),
                 sidecars: taken(placement, ends),
             });
@@ -59,6 +62,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
             family: ends.path.family,
             datagrams: ends.datagrams,
             is_of_gateways: false,
+            has_tools: spec.peers.is_some() && ends.peers && program.is_none(),
             backends: backends.to_vec(),
             sidecars: sidecars(ends, program),
         }));

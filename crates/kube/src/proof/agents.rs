@@ -27,7 +27,7 @@ pub(super) fn placed(known: &ProofFacts<'_>, end: &str, pods: &[PodId], seen: &S
     Proof { hop: end.to_owned(), evidence, ok: wrong.is_empty() && !pods.is_empty() }
 }
 
-/// The place of a pod, as the API server and its own agent say it, or the contradiction.
+/// The place of a pod, as the API server and what runs there say it, or the contradiction.
 fn place(known: &ProofFacts<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, String> {
     let built = known.built;
     let pod = built.pods.get(id).ok_or("the API server has no such pod any more")?;
@@ -59,7 +59,7 @@ fn place(known: &ProofFacts<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, 
     // A node's own network has the node's name; a kernel of its own has what it likes.
     if !attachment.host_network && said("hostname") != Some(name.as_str()) {
         return Err(format!(
-            "its agent says that it is {}, not pod {name}",
+            "what runs there says that it is {}, not pod {name}",
             or_none(said("hostname"))
         ));
     }
@@ -68,7 +68,7 @@ fn place(known: &ProofFacts<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, 
         && boot != node.boot_id
     {
         return Err(format!(
-            "its agent is on the machine of boot {boot}, node {} is of boot {}",
+            "what runs there is on the machine of boot {boot}, node {} is of boot {}",
             node.name, node.boot_id
         ));
     }

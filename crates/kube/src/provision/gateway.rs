@@ -82,7 +82,7 @@ pub(crate) async fn attach(
 
 /// The port of a Service at which the servers' sidecars take HTTP.
 fn of_sidecar(entry: &ServiceEntry) -> Option<u16> {
-    let mut http = entry.sidecars.iter().filter(|(name, _)| name.starts_with("http-"));
+    let mut http = entry.ports.iter().filter(|(name, _)| name.starts_with("http-"));
     http.next().map(|(_, (port, _))| *port)
 }
 

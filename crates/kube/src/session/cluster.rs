@@ -49,6 +49,10 @@ pub struct Cluster {
     pub(super) silent: Vec<String>,
     /// The commands of the plan's subjects, if the scenario allows them.
     pub(super) commands: Commands,
+    /// The versions of the tools of others that measured, by name.
+    pub(super) tools: BTreeMap<&'static str, String>,
+    /// Whether this user lacks the right to start tools in pods, as the last plan showed.
+    pub(super) lacks_exec: bool,
 }
 
 impl Cluster {
@@ -72,6 +76,8 @@ impl Cluster {
             met: BTreeSet::new(),
             silent: Vec::new(),
             commands: Commands::default(),
+            tools: BTreeMap::new(),
+            lacks_exec: false,
         }
     }
 

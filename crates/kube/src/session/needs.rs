@@ -16,6 +16,7 @@ use crate::plan::assign::Assigned;
 use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
 use crate::plan::gateways::{self, Routing};
+use crate::plan::peers;
 use crate::provision::gateway::Unmet;
 use crate::provision::objects;
 
@@ -23,7 +24,7 @@ use crate::provision::objects;
 pub(crate) const OPTIONAL: [&str; 6] =
     [NETWORK_POLICIES, EXEC, SECRETS, GATEWAYS, HTTP_ROUTES, INGRESSES];
 const NETWORK_POLICIES: &str = "networkpolicies";
-const EXEC: &str = "pods/exec";
+pub(super) const EXEC: &str = "pods/exec";
 const SECRETS: &str = "secrets";
 const GATEWAYS: &str = "gateways";
 const HTTP_ROUTES: &str = "httproutes";
@@ -298,6 +299,9 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
     {
         return Some(why);
     }
+    if let Some(why) = peers::unsupported(spec, path, point) {
+        return Some(why);
+    }
     if !server.is_agent() && !spec.servers.contains_key(&server.program) {
         let known: Vec<&str> = spec.servers.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -324,6 +328,15 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
         return Some("gVisor has no io_uring".to_owned());
     }
     None
+}
+
+/// Why a user without the right to [`EXEC`] cannot measure a cell by a tool of others.
+pub(super) fn forbidden(point: &Point) -> Option<String> {
+    let tool = &point.peer.as_ref()?.tool;
+    Some(format!(
+        "this user may not create {EXEC}, by which {tool} is started; `hopbench kube manifests` prints the rights that \
+         hopbench uses"
+    ))
 }
 
 /// Whether a workload says the host name of its requests itself.

@@ -5,9 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use hopbench_mesh::Offer;
 use hopbench_model::{Fault, Point, Transport, Via};
+use hopbench_peer::{PORT, brings_server};
 use hopbench_testbed::placement::{Ask, Endpoints, program};
 
 use crate::mesh::listeners;
+use crate::objects::containers::PEER;
 use crate::plan::services::taken_port;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts, target};
@@ -24,6 +26,14 @@ pub(super) fn target_of(
     let path = &ends.path;
     let service = built.service(&path.name, program(&point.server).as_ref());
     let entry = service.and_then(|service| built.entries.get(&service.name));
+    // The server of a tool is in the agent's pod, at a port of its own.
+    let is_of_tool = brings_server(path, point);
+    let of_tool = entry.filter(|_| is_of_tool).and_then(|entry| entry.at(PEER));
+    let entry = if is_of_tool { of_tool.as_ref() } else { entry };
+    let server = ends
+        .servers_of(program(&point.server).as_deref())
+        .first()
+        .and_then(|pod| built.listener(pod, path.family));
     let entered = match &path.via {
         Via::NodePort(node) => built
             .nodes
@@ -32,10 +42,7 @@ pub(super) fn target_of(
         _ => None,
     };
     let known = Whereabouts {
-        server: ends
-            .servers_of(program(&point.server).as_deref())
-            .first()
-            .and_then(|pod| built.listener(pod, path.family)),
+        server: server.map(|at| if is_of_tool { SocketAddr::new(at.ip(), PORT) } else { at }),
         entry,
         node: entered,
         datagrams: point.job.transport() == Transport::Udp,
@@ -89,10 +96,13 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
     Ok(Some(SocketAddr::new(address, listeners::entry(built, ends, &ask, server))))
 }
 
-/// The target addresses of all cells, as far as they are known now.
+/// The target addresses of all cells that agents measure, as far as they are known now.
 pub(super) fn all(built: &Built) -> BTreeSet<SocketAddr> {
     let of_cell = |(path, point): &(String, Point)| {
         let ends = built.placement.paths.get(path).filter(|ends| !is_said_by_others(ends))?;
+        if point.peer.is_some() {
+            return None;
+        }
         target_of(built, ends, point).ok()
     };
     built.cells.iter().filter_map(of_cell).chain(built.entered.values().copied()).collect()

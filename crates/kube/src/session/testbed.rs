@@ -1,11 +1,13 @@
 //! The cluster as a testbed: a run is brought up, asked about its paths, and taken down.
 
+mod peers;
+
 use std::collections::BTreeMap;
 
-use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, SignedPermit, Transport};
-use hopbench_testbed::Testbed;
+use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, Record, SignedPermit, Transport};
 use hopbench_testbed::placement::{PodId, program};
-use hopbench_testbed::{AgentId, Commands, Control, Counters, Gauges, Metered, Need, Route, Seen};
+use hopbench_testbed::{AgentId, Commands, Control, Counters, Gauges, Metered, Need, PeerSaid};
+use hopbench_testbed::{Route, Seen, Testbed};
 use tokio::time::Instant;
 
 use super::cluster::{Cluster, standing_mut, write};
@@ -19,7 +21,7 @@ use crate::objects::service::http_route::host_name;
 use crate::observe::meters::reading::Readings;
 use crate::plan::gateways;
 use crate::proof::facts::ProofFacts;
-use crate::proof::{node_proxies, prove};
+use crate::proof::{node_proxies, of_tools_way, prove};
 use crate::provision::proxy_pods::{self, GATEWAY};
 use crate::provision::{gateway, objects};
 
@@ -47,6 +49,7 @@ impl Testbed for Cluster {
             |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
         match self.access().and_then(|access| rights::lacking(access, given.as_deref(), asked)) {
             Ok(lacking) => {
+                self.lacks_exec = lacking.iter().any(|(right, _)| right.resource == needs::EXEC);
                 needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking));
             }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
@@ -72,7 +75,8 @@ impl Testbed for Cluster {
     }
 
     fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {
-        needs::unsupported(&self.spec, path, point)
+        let forbidden = || needs::forbidden(point).filter(|_| self.lacks_exec);
+        needs::unsupported(&self.spec, path, point).or_else(forbidden)
     }
 
     /// Pods that do not get ready do not keep the others from being measured: their paths say why
@@ -149,7 +153,8 @@ impl Testbed for Cluster {
             mtu_bytes: 0,
             tunnel_bytes: 0,
         };
-        if let Some(built) = self.built.as_mut().filter(|_| targets::is_said_by_others(&ends)) {
+        let is_by_agents = point.peer.is_none() && targets::is_said_by_others(&ends);
+        if let Some(built) = self.built.as_mut().filter(|_| is_by_agents) {
             let datagrams = point.job.transport() == Transport::Udp;
             let entrance = (path.name.clone(), point.server.program.clone(), datagrams);
             built.entered.insert(entrance, target);
@@ -262,6 +267,33 @@ impl Testbed for Cluster {
         proofs
     }
 
+    fn run_peer(
+        &mut self,
+        route: &Route,
+        point: &Point,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<PeerSaid, Fault> {
+        self.peer_trial(route, point, is_over)
+    }
+
+    /// Nothing counts the packets. The rest of the evidence came with the tool's words.
+    fn prove_peer(
+        &self,
+        route: &Route,
+        point: &Point,
+        _before: &Counters,
+        _after: &Counters,
+        _record: &Record,
+    ) -> Vec<Proof> {
+        let (Ok(ends), Ok((_, built))) = (self.endpoints(&route.path), self.standing()) else {
+            return Vec::new();
+        };
+        let of_point = program(&point.server);
+        let servers = ends.servers_of(of_point.as_deref());
+        let service = built.service(&route.path, of_point.as_ref());
+        of_tools_way(&ProofFacts { built, ends: &ends, servers, service })
+    }
+
     fn facts(&self) -> BTreeMap<String, String> {
         match self.standing() {
             Ok((access, built)) => facts::facts(built, &access.server),
@@ -278,6 +310,7 @@ impl Testbed for Cluster {
         self.watch = None;
         self.heartbeat = None;
         self.met.clear();
+        self.tools.clear();
         self.built = None;
         let Some(run) = self.run.take() else { return };
         let Some(access) = &self.access else { return };

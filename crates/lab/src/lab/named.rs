@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{Plan, ServerSpec};
+use hopbench_peer::of_point;
 use hopbench_testbed::placement::{Placement, PodId};
-
-use crate::processes::peers::peer;
 
 /// What the cells of a plan name.
 #[derive(Debug, Default)]
@@ -31,8 +30,7 @@ impl Named {
             if !point.server.is_agent() {
                 named.programs.insert(point.server.clone());
             }
-            let tool = point.peer.as_ref().and_then(|of| peer(&of.tool));
-            named.peers.extend(tool.map(|tool| tool.name));
+            named.peers.extend(of_point(point).map(|tool| tool.name));
             let Some(endpoints) = placement.paths.get(&path.name) else { continue };
             let job = &point.job;
             for (pods, cpus) in

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{CpuSet, Fault, Point, Proof, Record};
+use hopbench_peer::{PORT, PeerTool, Server, Task, of_point};
 use hopbench_testbed::placement::PodId;
 use hopbench_testbed::{Counters, PeerSaid, Route};
 
 use super::Lab;
-use super::peers::{PORT, port, task, tool, version_fact};
-use crate::processes::peers::{self, Ends, Outcome, PeerTool, Seat, Server};
+use super::peers::{port, version_fact};
+use crate::processes::peers::{self, Ends, Outcome, Seat};
 use crate::proof::{ProofFacts, prove_peer};
 use crate::topology::packet_path::PacketPath;
 
@@ -20,7 +21,7 @@ impl Lab {
         point: &Point,
         is_over: &dyn Fn() -> bool,
     ) -> Result<PeerSaid, Fault> {
-        let tool = tool(point).ok_or_else(|| Fault::input("the lab starts no such tool"))?;
+        let tool = of_point(point).ok_or_else(|| Fault::input("the lab starts no such tool"))?;
         let failed = |why: String| Fault::measuring(format!("{}: {why}", tool.name));
         let endpoints = self.endpoints(&route.path)?;
         let (Some(client), Some(server)) =
@@ -29,7 +30,7 @@ impl Lab {
             return Err(failed("the path has no ends".to_owned()));
         };
         let port = port(&endpoints.path, &server);
-        let commands = tool.commands(&task(point, route.target, port)).map_err(failed)?;
+        let commands = tool.commands(&Task::of(point, route.target, port)).map_err(failed)?;
         if commands.server != Server::There && port != PORT {
             // A server program would have the port. It is started again when it is needed.
             self.programs.leave(&server);

@@ -1,23 +1,15 @@
 //! The tools of others in a lab: where their clients connect to, and what they cannot measure.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
-use hopbench_model::{Fault, IpFamily, Path, Point, ServerSpec, Via};
+use hopbench_model::{Fault, Path, Point, ServerSpec, Via};
+use hopbench_peer::{PORT, of_point};
 use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::built::Built;
 use super::target::target as of_agents;
-use crate::network::families::family_of;
-use crate::processes::peers::{self, PeerTool, Task, peer};
+use crate::processes::peers;
 use crate::services::pod_ports::program_port;
-
-/// The port of a tool's server on a path without a Service.
-pub(super) const PORT: u16 = 5201;
-
-/// The tool of a point.
-pub(super) fn tool(point: &Point) -> Option<&'static PeerTool> {
-    peer(&point.peer.as_ref()?.tool)
-}
 
 /// The port on which the server of a tool listens in a pod. A Service leads to the port of server
 /// programs.
@@ -46,40 +38,12 @@ pub(super) fn target(
 
 /// Why a tool cannot measure a cell, and what to do about it.
 pub(super) fn unsupported(path: &Path, point: &Point) -> Option<String> {
-    let name = &point.peer.as_ref()?.tool;
-    let Some(tool) = tool(point) else {
-        let known: Vec<&str> = peers::PEERS.iter().map(|tool| tool.name).collect();
-        return Some(format!("the lab starts no tool `{name}`; one of {}", known.join(", ")));
-    };
-    if path.clients > 1 || path.backends > 1 {
-        return Some(format!("{name} has one client and one server; take a path with one of each"));
+    if let Some(why) = hopbench_peer::unsupported(path, point) {
+        return Some(why);
     }
-    if path.is_proxied() {
-        return Some(format!("{name} is not started on paths with proxies; take one without"));
-    }
-    if path.from.runtime.is_some() || path.to.runtime.is_some() {
-        return Some(format!("{name} is started outside of runtimes only; take a path without"));
-    }
-    let address = match family_of(path) {
-        IpFamily::Ipv4 => Ipv4Addr::LOCALHOST.into(),
-        IpFamily::Ipv6 => Ipv6Addr::LOCALHOST.into(),
-    };
-    let target = SocketAddr::new(address, PORT);
-    match tool.commands(&task(point, target, PORT)) {
-        Err(why) => return Some(format!("{name}: {why}")),
-        Ok(commands) if commands.has_more_ports && path.via != Via::Direct => {
-            return Some(format!("{name} needs ports that no Service leads to ({})", path.via));
-        }
-        Ok(_) => {}
-    }
-    let missing = peers::find(tool).err()?;
+    let tool = of_point(point)?;
+    let (name, missing) = (tool.name, peers::find(tool).err()?);
     Some(format!("{name} is missing: {missing} or the folders of system programs; {}", tool.remedy))
-}
-
-/// The task of a point's tool.
-pub(super) fn task(point: &Point, target: SocketAddr, port: u16) -> Task<'_> {
-    let (request, has_program) = (point.server.request.as_str(), !point.server.is_agent());
-    Task { job: &point.job, request, has_program, target, port }
 }
 
 /// The name of the fact that has the version of a tool.
@@ -89,7 +53,8 @@ pub(super) fn version_fact(tool: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{Job, MeshMode, Peer, Variant, WorkloadKind, fixture};
+    use hopbench_model::{Job, Peer, WorkloadKind, fixture};
+    use hopbench_peer::PEERS;
     use serde_json::json;
 
     use super::*;
@@ -105,30 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_a_tool_cannot_measure_say_why() {
-        let plain = || fixture::path("p");
-        assert!(
-            why(&plain(), "iperf", "stream").starts_with("the lab starts no tool `iperf`; one")
-        );
-        let many = Path { clients: 2, ..plain() };
-        assert!(why(&many, "iperf3", "stream").starts_with("iperf3 has one client"));
-        let variant = Some(Variant::plain());
-        let meshed = Path { mesh: MeshMode::Both, variant, ..plain() };
-        assert!(why(&meshed, "wrk", "http").contains("proxies"));
-        let mut sandboxed = plain();
-        sandboxed.to.runtime = Some("runsc".to_owned());
-        assert!(why(&sandboxed, "ping", "ping").contains("runtimes"));
-        let measures = "iperf3: it measures TCP streams and UDP datagrams";
-        assert_eq!(why(&plain(), "iperf3", "rr"), measures);
-        let six = Path { family: Some(IpFamily::Ipv6), ..plain() };
-        assert_eq!(why(&six, "qperf", "rr"), "qperf: it speaks IPv4 only");
-        let service = Path { via: Via::ClusterIp, ..plain() };
-        assert!(why(&service, "qperf", "rr").contains("no Service leads to (cluster-ip)"));
+    fn what_no_testbed_measures_the_lab_does_not_either() {
+        let told = why(&fixture::path("p"), "iperf3", "rr");
+        assert_eq!(told, "iperf3: it measures TCP streams and UDP datagrams");
     }
 
     #[test]
     fn a_tool_that_is_not_there_is_named_with_its_package() {
-        for tool in peers::PEERS.iter().filter(|tool| peers::find(tool).is_err()) {
+        for tool in PEERS.iter().filter(|tool| peers::find(tool).is_err()) {
             let kinds = ["stream", "rr", "ping", "http"];
             let told = kinds.map(|kind| why(&fixture::path("p"), tool.name, kind));
             let missing = told.iter().find(|why| why.contains(" is missing: ")).unwrap();

@@ -5,13 +5,14 @@ use std::io;
 
 use hopbench_model::LabSpec;
 use hopbench_model::units::BitRate;
+use hopbench_peer::peer;
 use hopbench_testbed::placement::Placement;
 
 use super::built::Built;
 use super::named::Named;
 use super::peers::version_fact;
 use crate::network::stack::Stack;
-use crate::processes::peers::peer;
+use crate::processes::peers::version as version_of;
 use crate::processes::servers::server;
 use crate::processes::tools;
 use crate::topology::kind::Reach;
@@ -119,7 +120,7 @@ pub(crate) fn programs(named: &Named, placement: &Placement) -> BTreeMap<String,
         (format!("{name} version"), value)
     };
     let peers = named.peers.iter().filter_map(|name| peer(name));
-    let peers = peers.map(|tool| (version_fact(tool.name), tool.version()));
+    let peers = peers.map(|tool| (version_fact(tool.name), version_of(tool)));
     used.into_iter().map(version).chain(peers).collect()
 }
 

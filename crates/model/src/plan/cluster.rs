@@ -38,6 +38,9 @@ pub struct ClusterSpec {
     /// Server programs by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, ServerImage>,
+    /// What has the tools of others that measure beside hopbench; absent: none is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peers: Option<PeerImage>,
     /// A strategic merge patch for the template of every pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<Value>,
@@ -143,6 +146,14 @@ pub struct ServerImage {
     /// Path and query to request, with `{bytes}` for the size of the answer; absent: `/`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+}
+
+/// An image with tools of others, and with a shell that starts them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeerImage {
+    /// The image.
+    pub image: String,
 }
 
 /// The mesh that puts sidecars beside the agents.

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::parts::{BIT_RATE, LABEL_KEY, NODE, QUANTITY, annotations, described};
 use crate::testbed::{
     CLUSTER_KEYS, CONSTRAINT_KEYS, GATEWAY_KEYS, HOST_KEYS, HOSTS_KEYS, IMAGE, LAB_KEYS, MESH_KEYS,
-    MOST_NODES, MTU, NETWORK_KEYS, NODE_KEYS, PROMETHEUS_KEYS, PULL_POLICIES, SERVER_KEYS,
+    MOST_NODES, MTU, NETWORK_KEYS, NODE_KEYS, PEER_KEYS, PROMETHEUS_KEYS, PULL_POLICIES,
+    SERVER_KEYS,
 };
 
 /// A label of the DNS.
@@ -137,6 +138,7 @@ fn kubernetes() -> Value {
         "servers" => {
             (by_name(LABEL, &server()), "Programs that answer HTTP, in images of their own")
         }
+        "peers" => (peers(), "What has the tools of others that measure beside a workload"),
         "patch" => (patch(), "A strategic merge patch for the template of every pod"),
         "objects" => (
             objects(),
@@ -237,6 +239,14 @@ fn server() -> Value {
         ),
     });
     required(known, &["image"])
+}
+
+fn peers() -> Value {
+    let image = json!({"type": "string", "pattern": IMAGE_NAME});
+    let known = mapping(PEER_KEYS, |_| {
+        (image.clone(), "The image that has the tools, and `sh`, `sleep` and `cat`")
+    });
+    required(known, PEER_KEYS)
 }
 
 fn mesh() -> Value {

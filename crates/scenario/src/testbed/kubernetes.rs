@@ -6,6 +6,7 @@ mod networks;
 mod nodes;
 mod objects;
 mod patch;
+mod peers;
 mod prometheus;
 mod servers;
 mod texts;
@@ -20,6 +21,7 @@ pub(crate) use self::mesh::MESH_KEYS;
 pub(crate) use self::networks::NETWORK_KEYS;
 pub(crate) use self::nodes::CONSTRAINT_KEYS;
 use self::patch::patch;
+pub(crate) use self::peers::PEER_KEYS;
 pub(crate) use self::prometheus::PROMETHEUS_KEYS;
 pub(crate) use self::servers::SERVER_KEYS;
 pub(crate) use self::texts::annotations;
@@ -34,8 +36,8 @@ use crate::vocabulary::{Network, Server, Vocabulary};
 /// The keys of a cluster.
 #[rustfmt::skip]
 pub(crate) const CLUSTER_KEYS: &[&str] = &[
-    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch", "objects",
-    "mesh", "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
+    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "peers", "patch",
+    "objects", "mesh", "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
     "allow-commands",
 ];
 /// The words of `pull-policy`; the first is the usual one.
@@ -73,6 +75,7 @@ impl Default for Cluster {
                     .map(|(name, class)| (name.to_owned(), class.to_owned()))
                     .into(),
                 servers: BTreeMap::new(),
+                peers: None,
                 patch: None,
                 objects: Vec::new(),
                 mesh: MeshSpec {
@@ -125,6 +128,7 @@ impl Cluster {
         if let Some((node, path)) = of("servers") {
             spec.servers = servers::read(node, &path, problems);
         }
+        spec.peers = of("peers").and_then(|(node, path)| peers::read(node, &path, problems));
         spec.patch = of("patch").and_then(|(node, path)| patch(node, &path, problems));
         if let Some((node, path)) = of("objects") {
             spec.objects = objects::read(node, &path, problems);

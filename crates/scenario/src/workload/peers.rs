@@ -41,8 +41,8 @@ impl Peers {
                     problems.add(node.at, &key, quoted(text), "no tool beside a search");
                 }
                 Some((text, None)) if vocabulary.peers.is_empty() => {
-                    let expected = "no tool on this testbed: a lab starts them (`--testbed lab`); \
-                                    or leave `peer` out";
+                    let expected = "no tool on this testbed: labs and clusters start them; or \
+                                    leave `peer` out";
                     problems.add(node.at, &key, quoted(text), expected);
                 }
                 Some((text, None)) => problems.unknown(node.at, &key, text, &known()),

@@ -15,7 +15,7 @@ fn nginx() -> Vec<Server> {
     vec![Server { name, summary, request: format!("/bytes/{}", Server::BYTES) }]
 }
 
-/// Tools that a lab starts. Here `wrk` takes server programs only.
+/// Tools that labs and clusters start. Here `wrk` takes server programs only.
 const ALL_PEERS: [PeerWord; 4] = [
     PeerWord { name: "iperf3", summary: "streams", kind_of },
     PeerWord { name: "sockperf", summary: "round trips", kind_of },
@@ -46,7 +46,7 @@ pub(crate) fn vocabularies() -> Vocabularies {
             any_runtime: true,
             sidecars_in_runtimes: true,
             servers: nginx(),
-            peers: Vec::new(),
+            peers: ALL_PEERS.into(),
         },
         hosts: Vocabulary {
             networks: networks(&["host"]),
@@ -156,6 +156,7 @@ pub(crate) const CLUSTER: &str = "
     servers:
       nginx: {image: 'nginx:1.28', port: 8080, cpus: 0.5, args: [-g, 1], request: '/bytes/{bytes}'}
       own: {image: web}
+    peers: {image: 'tools:1'}
     patch: {spec: {tolerations: [{key: a, operator: Exists}], priority: 5, name: '5'}}
     mesh: {provider: istio, revision: canary}
     gateway: {address: 'gw.example:80', namespace: ingress, labels: {app: gateway}}

@@ -341,6 +341,10 @@ fn both_take_the_same_testbeds() {
         yes runtimes: {runsc: gvisor}, patch: {spec: {priority: 3}}
         yes servers: {nginx: {image: 'nginx:1', port: 80, cpus: 0.5, args: [-g, 1], request: '/bytes/{bytes}'}}
         yes servers: {nginx: {image: nginx, cpus: 500m}}
+        yes peers: {image: 'tools:1'}
+        no  peers: {}
+        no  peers: {image: 'a b'}
+        no  peers: {iperf3: x}
         yes mesh: linkerd
         yes mesh: {provider: istio, revision: canary}
         yes gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}

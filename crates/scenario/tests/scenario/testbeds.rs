@@ -6,7 +6,7 @@ mod bad;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, Plan, PodNetwork,
+    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, PeerImage, Plan, PodNetwork,
     PrometheusSpec, SECOND, ServerImage, TestbedSpec, Via,
 };
 use hopbench_scenario::{ClusterOverrides, Overrides, SHIPPED, read_testbed};
@@ -61,6 +61,7 @@ fn a_cluster_of_which_nothing_is_said() {
         assert_eq!(spec.nodes, [node("a"), node("b"), node("c")]);
         assert_eq!(spec.runtimes, texts(&[("runsc", "gvisor")]));
         assert!(spec.networks.is_empty() && spec.servers.is_empty() && spec.patch.is_none());
+        assert_eq!(spec.peers, None);
         assert_eq!(
             (spec.mesh.provider, spec.mesh.revision.as_deref()),
             (MeshProvider::Envoy, None)
@@ -123,6 +124,7 @@ fn a_cluster_of_which_everything_is_said() {
         spec.servers,
         BTreeMap::from([("nginx".to_owned(), nginx), ("own".to_owned(), own)])
     );
+    assert_eq!(spec.peers, Some(PeerImage { image: "tools:1".to_owned() }));
     let patch = json!({"spec": {"tolerations": [{"key": "a", "operator": "Exists"}], "priority": 5, "name": "5"}});
     assert_eq!(spec.patch, Some(patch));
     assert_eq!(
@@ -240,8 +242,8 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
     assert_eq!(
         problems(&text, &testbed_file("kubernetes:\n  imag: x\n")),
         "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, nodes, networks, \
-         runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout, \
-         allow-commands; did you mean `image`?\n\
+         runtimes, servers, peers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, \
+         start-timeout, allow-commands; did you mean `image`?\n\
          x.yaml:4:9: rounds: found `0`, expected 1 to 1000"
     );
     let text = on("paths: {p: host@a -> host@b}");
@@ -479,8 +481,8 @@ fn servers_are_asked_as_the_testbed_says() {
 /// With only the testbed changed: the same paths, points and cells.
 #[test]
 fn every_shipped_scenario_has_the_same_cells_on_a_cluster() {
-    // A cluster starts no tools of others. In a lab, a further subject has nodes of its own.
-    let is_alike = |text: &str| !text.contains("peer:") && !text.contains("subjects:");
+    // In a lab, a further subject has nodes of its own.
+    let is_alike = |text: &str| !text.contains("subjects:");
     for scenario in SHIPPED.iter().filter(|scenario| is_alike(scenario.text)) {
         let lab = plan(scenario.text);
         let resolved = resolved(scenario.text, &testbed("kubernetes"));

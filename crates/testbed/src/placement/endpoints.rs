@@ -29,6 +29,10 @@ pub struct Endpoints {
     pub datagrams: bool,
     /// Whether its clients send ICMP echoes.
     pub echoes: bool,
+    /// Whether tools of others measure on it, too.
+    pub peers: bool,
+    /// Whether such tools send HTTP requests to its agents.
+    pub peers_ask_agents: bool,
     /// Whether the traffic is redirected to its sidecars, by its port.
     pub intercepted: bool,
     /// Whether its mesh takes all of a pod's traffic or none.
@@ -52,6 +56,8 @@ pub(super) struct Demand<'a> {
     pub(super) asks: BTreeSet<Ask>,
     pub(super) datagrams: bool,
     pub(super) echoes: bool,
+    pub(super) peers: bool,
+    pub(super) peers_ask_agents: bool,
     /// The number of its Service.
     pub(super) service: Option<usize>,
     /// The name of the plan's first variant.
@@ -129,6 +135,8 @@ impl Endpoints {
             asks: demand.asks,
             datagrams: demand.datagrams,
             echoes: demand.echoes,
+            peers: demand.peers,
+            peers_ask_agents: demand.peers_ask_agents,
             intercepted: !rules.connects,
             captured: rules.captures_pods,
             path: path.clone(),

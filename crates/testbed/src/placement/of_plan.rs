@@ -125,18 +125,25 @@ fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
     if programs.is_empty() {
         programs.insert(None);
     }
+    let of_peers: Vec<&&Point> = points.iter().filter(|point| point.peer.is_some()).collect();
+    let asks_agent =
+        |point: &Point| point.server.is_agent() && point.job.transport() == Transport::Http;
     Demand {
         programs,
         asks,
         datagrams: sends(Transport::Udp),
         echoes: sends(Transport::Icmp),
+        peers: !of_peers.is_empty(),
+        peers_ask_agents: of_peers.iter().any(|point| asks_agent(point)),
         ..Demand::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Place, ServerSpec, Subject, Via, fixture};
+    use hopbench_model::{
+        Job, MeshMode, Peer, Place, ServerSpec, Subject, Via, WorkloadKind, fixture,
+    };
 
     use super::*;
 
@@ -397,6 +404,31 @@ mod tests {
             placement.mesh_processes().iter().filter(|process| !process.role.is_proxy()).count(),
             3
         );
+    }
+
+    #[test]
+    fn a_path_knows_of_the_tools_that_measure_on_it() {
+        let by = |workload: &str, program: &str| {
+            let peer = Some(Peer { tool: "x".into(), of: "w".into() });
+            let kind = Some(WorkloadKind::of(workload));
+            let point = point(workload, program);
+            let job = Job { kind, workload: format!("peer-{workload}"), ..point.job };
+            let plan = fixture::plan(
+                vec![path("p", "pod@a", "pod@b", Via::Direct)],
+                vec![Point { job, peer, ..point }],
+            );
+            let ends = Placement::of(&plan, CLUSTER).paths.remove("p").unwrap();
+            (ends.peers, ends.peers_ask_agents)
+        };
+        assert_eq!(by("stream", "hopbench"), (true, false));
+        assert_eq!(by("http", "hopbench"), (true, true));
+        assert_eq!(by("http", "nginx"), (true, false));
+        let ours = fixture::plan(
+            vec![path("p", "pod@a", "pod@b", Via::Direct)],
+            vec![point("http", "hopbench")],
+        );
+        let ends = &Placement::of(&ours, CLUSTER).paths["p"];
+        assert!(!ends.peers && !ends.peers_ask_agents);
     }
 
     #[test]

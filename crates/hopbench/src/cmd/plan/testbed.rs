@@ -84,6 +84,9 @@ fn cluster(
     if !servers.is_empty() {
         rows.push(("servers", servers.join("; ")));
     }
+    if let Some(peers) = &spec.peers {
+        rows.push(("peers", format!("image {}", peers.image)));
+    }
     if plan.paths.iter().any(Path::is_proxied) {
         rows.push(("mesh", mesh(spec)));
     }

@@ -14,13 +14,13 @@ const OTHER_WORDS: &[&str] = &[
     "kube/src/mesh/on_nodes/cilium.rs",
     "kube/src/objects/pod.rs",
     "kube/src/objects/service/ingress.rs",
-    "lab/src/processes/peers/ping.rs",
     "lab/src/services/service_rules.rs",
     "load/src/http/h2/hpack.rs",
     "load/src/http/request.rs",
     "load/src/http/url.rs",
     "mesh/src/bootstrap/access_log.rs",
     "model/src/job.rs",
+    "peer/src/tools/ping.rs",
     "wire/src/session.rs",
 ];
 

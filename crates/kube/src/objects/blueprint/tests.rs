@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use hopbench_control::conductor::RunKey;
 use hopbench_control::keys::KeyPair;
 use hopbench_model::{
-    Affinity, ClusterSpec, Path, Plan, PodNetwork, PodSettings, ServerImage, Subject, Via,
+    Affinity, ClusterSpec, Path, Peer, PeerImage, Plan, PodNetwork, PodSettings, ServerImage,
+    Subject, Via,
 };
 use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId};
 use serde_json::{Value, json};
@@ -138,7 +139,16 @@ fn runs() -> Vec<(&'static str, Vec<Value>)> {
         labels: BTreeMap::from([("mesh".into(), "on".into())]),
         annotations: BTreeMap::from([("mesh/ports".into(), "7474".into())]),
     };
+    let mut with_tools = spec();
+    with_tools.peers = Some(PeerImage { image: "tools:1".into() });
+    let mut by_tool = point("http", "hopbench");
+    by_tool.peer = Some(Peer { tool: "wrk".into(), of: "http".into() });
+    let tools = plan(
+        vec![path("asked", "pod@a", "pod@b", Via::ClusterIp)],
+        vec![point("rr", "hopbench"), by_tool],
+    );
     vec![
+        ("tools", objects(&with_tools, &tools, None)),
         ("plain", objects(&spec(), &plain, None)),
         ("services", objects(&with_programs, &services, None)),
         ("host", objects(&spec(), &host, None)),
@@ -307,6 +317,42 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         expected.push(pod(name, "n2", &changes));
     }
     assert_run("services", &expected);
+}
+
+#[test]
+fn tools_rest_beside_the_agents_and_have_a_port_of_the_service() {
+    let mut expected = frame("restricted", &["pod-a", "pod-b-asked"]);
+    let service = "service.hopbench.dev/path0-asked";
+    let ports = json!([
+        {"name": "agent", "port": 7474, "targetPort": "agent", "protocol": "TCP"},
+        {"name": "peer", "port": 5201, "targetPort": 5201, "protocol": "TCP"},
+    ]);
+    let spec = json!({"type": "ClusterIP", "selector": {service: ""}, "ports": ports});
+    expected.push(object("v1", "Service", "path0-asked", spec));
+    let agent = golden("Pod", "bridge-b", &[])["spec"]["containers"][0].clone();
+    let tools = json!({
+        "name": "peer",
+        "image": "tools:1",
+        "imagePullPolicy": "Never",
+        "command": ["sleep", "2147483647"],
+        "env": [{"name": "LC_ALL", "value": "C"}, {"name": "HOME", "value": "/tmp"}],
+        "resources": agent["resources"],
+        "securityContext": agent["securityContext"],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [{"mountPath": "/tmp", "name": "tmp"}],
+    });
+    let changes = [
+        ("/spec/containers/-", tools),
+        ("/spec/volumes/-", json!({"name": "tmp", "emptyDir": {}})),
+    ];
+    expected.push(pod("pod-a", "n1", &changes));
+    // The agent that is asked without a credential answers all the same.
+    let answers = [
+        ("/metadata/labels/service.hopbench.dev~1path0-asked", json!("")),
+        ("/spec/containers/0/args/-", json!("--http")),
+    ];
+    expected.push(pod("pod-b-asked", "n2", &[&changes[..], &answers].concat()));
+    assert_run("tools", &expected);
 }
 
 #[test]

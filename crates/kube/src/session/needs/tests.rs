@@ -1,5 +1,6 @@
 use hopbench_model::{
-    GatewaySpec, IpFamily, MeshMode, ParentGateway, PodNetwork, ServerImage, Variant,
+    GatewaySpec, IpFamily, MeshMode, ParentGateway, Peer, PeerImage, PodNetwork, ServerImage,
+    Variant,
 };
 use serde_json::json;
 
@@ -122,7 +123,7 @@ fn a_right_that_is_missing_stops_only_who_needs_it() {
     let optional = |right: &Right| !right.only_for.is_empty();
     let of_paths = [
         "proxied: this user may not patch secrets (for sidecars of hopbench's own)",
-        "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata and the like)",
+        "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata and the like; `peer` beside a workload)",
     ];
     assert_eq!(told(&spec, &optional), of_paths);
     assert_eq!(told(&spec, &|_| false), [""; 0]);
@@ -209,6 +210,28 @@ fn cells_that_cannot_be_measured_say_why() {
     assert_eq!(
         why(&spec, cell("hopbench", "rr", Via::Direct, EngineKind::Uring)),
         "gVisor has no io_uring"
+    );
+}
+
+#[test]
+fn a_tool_needs_an_image_and_the_right_to_start_it() {
+    let mut spec = spec();
+    let ours = point("ping", "hopbench");
+    let peer = Some(Peer { tool: "ping".into(), of: "w".into() });
+    let theirs = Point { peer, ..ours.clone() };
+    let why = |spec: &ClusterSpec| {
+        unsupported(spec, &path("p", "pod@a", "pod@b", Via::Direct), &theirs).unwrap_or_default()
+    };
+    assert!(
+        why(&spec).starts_with("nothing says where `ping` is on the cluster"),
+        "{}",
+        why(&spec)
+    );
+    spec.peers = Some(PeerImage { image: "tools:1".into() });
+    assert_eq!(why(&spec), "");
+    assert_eq!(forbidden(&ours), None);
+    assert!(
+        forbidden(&theirs).unwrap().starts_with("this user may not create pods/exec, by which")
     );
 }
 

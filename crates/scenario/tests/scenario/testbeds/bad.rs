@@ -7,7 +7,7 @@ use crate::common::on;
 fn clusters() {
     let rows = r#"
         nothing: 1
-            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout, allow-commands
+            x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image, pull-policy, nodes, networks, runtimes, servers, peers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout, allow-commands
         context: ''
             x.yaml:4:14: testbed.kubernetes.context: found ``, expected a context of the kubeconfig
         context: [a]
@@ -79,6 +79,10 @@ fn clusters() {
             x.yaml:4:46: testbed.kubernetes.servers.nginx.request: found `index.html`, expected a path from the slash on, like /index.html?lang=en
         servers: {hopbench: {image: x}}
             x.yaml:4:15: testbed.kubernetes.servers.hopbench: found `hopbench`, expected another name: that is the agent itself
+        peers: tools
+            x.yaml:4:12: testbed.kubernetes.peers: found `tools`, expected the image that has the tools, like {image: tools:1}
+        peers: {}
+            x.yaml:4:12: testbed.kubernetes.peers: found no `image`, expected the image that has the tools, like {image: tools:1}
         patch: [1]
             x.yaml:4:12: testbed.kubernetes.patch: found a list, expected a patch of the pods' template, like {spec: {priorityClassName: high}}
         patch: {spec: {securityContext: {mode: 0644}}}

@@ -2,7 +2,7 @@
 
 use hopbench_model::{Pattern, Transport, Unit};
 
-use super::tool::{Commands, PeerTool, Server, Task, other};
+use crate::tool::{Commands, PeerTool, Server, Task, other};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "iperf3",
@@ -56,8 +56,8 @@ mod tests {
     use hopbench_model::{Job, WorkloadKind, fixture};
     use serde_json::{Value, json};
 
-    use super::super::tool::tests::{lines, of};
     use super::*;
+    use crate::tool::tests::{lines, of};
 
     fn job(kind: &str, params: Value) -> Job {
         Job { kind: Some(WorkloadKind::of(kind)), connections: 4, ..fixture::job("", params) }

@@ -2,7 +2,7 @@
 
 use hopbench_model::{Pattern, Transport, Unit};
 
-use super::tool::{Commands, PeerTool, Server, Task, other};
+use crate::tool::{Commands, PeerTool, Server, Task, other};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "qperf",
@@ -44,8 +44,8 @@ mod tests {
     use hopbench_model::{Job, WorkloadKind, fixture};
     use serde_json::json;
 
-    use super::super::tool::tests::{lines, of};
     use super::*;
+    use crate::tool::tests::{lines, of};
 
     #[test]
     fn a_stream_and_a_round_trip_are_its_tests() {

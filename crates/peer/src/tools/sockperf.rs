@@ -2,7 +2,7 @@
 
 use hopbench_model::{Pattern, Transport, Unit};
 
-use super::tool::{Commands, PeerTool, Server, Task, other};
+use crate::tool::{Commands, PeerTool, Server, Task, other};
 
 /// The smallest message that sockperf sends, bytes.
 const LEAST_BYTES: u64 = 14;
@@ -43,8 +43,8 @@ mod tests {
     use hopbench_model::{Job, Schedule, WorkloadKind, fixture};
     use serde_json::json;
 
-    use super::super::tool::tests::{lines, of};
     use super::*;
+    use crate::tool::tests::{lines, of};
 
     #[test]
     fn one_message_goes_there_and_back() {

@@ -2,7 +2,7 @@
 
 use hopbench_model::Schedule;
 
-use super::tool::{Commands, PeerTool, Task};
+use crate::tool::{Commands, PeerTool, Task};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "fortio",
@@ -31,8 +31,8 @@ mod tests {
     use hopbench_model::{Job, WorkloadKind, fixture};
     use serde_json::json;
 
-    use super::super::tool::tests::of;
     use super::*;
+    use crate::tool::tests::of;
 
     #[test]
     fn a_rate_is_a_kind_of_its_own() {

@@ -2,69 +2,66 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::process::Command;
 
-use hopbench_model::{Job, Nanos, Pattern, SECOND, Schedule, Transport, Unit, printable};
+use hopbench_model::{Job, Pattern, Point, SECOND, Schedule, Transport, Unit, printable};
 use serde_json::Value;
 
-use crate::processes::tools::{self, bounded};
-
-/// A program that has not printed its version by then hangs.
-const MOST_NS: Nanos = 5 * SECOND;
 /// Characters of a version that are kept.
 const MOST_WORDS: usize = 100;
 
-/// A tool of others that a lab can start.
+/// A tool of others that a testbed can start.
 ///
-/// To add one: a file in `processes/peers/` and a line in [`PEERS`](crate::PEERS). The crate
-/// `import` has to read what it prints.
+/// To add one: a file in `tools/` and a line in [`PEERS`](crate::PEERS). The crate `import` has to
+/// read what it prints.
 pub struct PeerTool {
     /// Its name in scenarios, and the name of the program.
     pub name: &'static str,
     /// What it measures, in a few words.
     pub measures: &'static str,
-    /// How to get it.
+    /// How to get it for this machine.
     pub remedy: &'static str,
     /// The argument with which it prints its version.
-    pub(crate) version: &'static str,
+    pub version: &'static str,
     /// Why its figures may differ from ours.
-    pub(crate) differs: &'static str,
+    pub differs: &'static str,
     /// Its command lines, or the reason why it cannot measure this.
-    pub(super) commands: fn(&Task<'_>) -> Result<Commands, String>,
+    pub(crate) commands: fn(&Task<'_>) -> Result<Commands, String>,
 }
 
 /// The task of a tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Task<'a> {
+pub struct Task<'a> {
     /// The job of the workload that it stands beside.
-    pub(crate) job: &'a Job,
+    pub job: &'a Job,
     /// Path and query that HTTP requests.
-    pub(crate) request: &'a str,
-    /// Whether a server program of the lab answers HTTP.
-    pub(crate) has_program: bool,
+    pub request: &'a str,
+    /// Whether a server program of the testbed answers HTTP.
+    pub has_program: bool,
     /// The destination of the client.
-    pub(crate) target: SocketAddr,
+    pub target: SocketAddr,
     /// The port on which the tool's server listens.
-    pub(crate) port: u16,
+    pub port: u16,
 }
 
 /// The command lines of a task, without the names of the programs. No word has a blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Commands {
+pub struct Commands {
     /// The name of the workload's kind: `peer-stream`, of what `import` calls `imported-stream`.
-    pub(crate) kind: &'static str,
-    pub(crate) server: Server,
-    pub(crate) client: String,
+    pub kind: &'static str,
+    /// The server, with its arguments.
+    pub server: Server,
+    /// The arguments of the client, with blanks between.
+    pub client: String,
     /// The text that the client reads from its standard input.
-    pub(crate) input: &'static str,
+    pub input: &'static str,
     /// Whether it needs more than one port, so that no Service can lead to it.
-    pub(crate) has_more_ports: bool,
+    pub has_more_ports: bool,
 }
 
 /// The server of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Server {
-    /// None: the kernel answers, or a server program that the lab has started.
+pub enum Server {
+    /// None: the kernel answers, or a server program that the testbed has started.
     There,
     /// The tool itself, with these arguments.
     Tool(String),
@@ -83,17 +80,13 @@ impl PeerTool {
     ///
     /// # Errors
     /// Why the tool cannot measure this.
-    pub(crate) fn commands(&self, task: &Task<'_>) -> Result<Commands, String> {
+    pub fn commands(&self, task: &Task<'_>) -> Result<Commands, String> {
         (self.commands)(task)
     }
 
-    /// Its version, in its own words.
-    pub(crate) fn version(&self) -> String {
-        let printed = tools::find(self.name)
-            .and_then(|program| bounded(Command::new(program).arg(self.version), MOST_NS).ok());
-        // Some end with a failure all the same, and some print it to standard error.
-        let text = printed.map(|out| [out.stdout, out.stderr].concat()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text).into_owned();
+    /// Its version, in its own words, from what it prints for it.
+    pub fn version_in(&self, printed: &[u8]) -> String {
+        let text = String::from_utf8_lossy(printed);
         let has_digit = |line: &&str| line.contains(|c: char| c.is_ascii_digit());
         let line = text.lines().map(str::trim).find(has_digit);
         line.map_or_else(|| "not known".to_owned(), |line| printable::excerpt(line, MOST_WORDS))
@@ -128,27 +121,36 @@ const NEVER: &[&str] = &[
     "count",
 ];
 
+impl<'a> Task<'a> {
+    /// The task of a point's tool, whose client connects to `target` and whose server listens on
+    /// `port`.
+    pub fn of(point: &'a Point, target: SocketAddr, port: u16) -> Self {
+        let (request, has_program) = (point.server.request.as_str(), !point.server.is_agent());
+        Self { job: &point.job, request, has_program, target, port }
+    }
+}
+
 impl Task<'_> {
     /// Whether a job is of this kind: what carries it, who waits for whom, what is counted.
-    pub(super) fn is(&self, transport: Transport, pattern: Pattern, unit: Unit) -> bool {
+    pub(crate) fn is(&self, transport: Transport, pattern: Pattern, unit: Unit) -> bool {
         let kind = self.job.kind();
         (self.job.transport(), kind.pattern, kind.unit) == (transport, pattern, unit)
     }
 
     /// Whole seconds of the trial, at least 1.
-    pub(super) fn seconds(&self) -> u64 {
+    pub(crate) fn seconds(&self) -> u64 {
         self.job.timing.window_ns.div_ceil(SECOND).max(1)
     }
 
     /// Bytes of a message.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.job.size().map_or(1, |size| size.0)
     }
 
     /// A command line with the values of the task in place of their names in braces: `{address}`
     /// and `{port}` of the target, `{any}` and `{listen}` of the server, `{family}` (`-4` or `-6`),
     /// `{seconds}`, `{connections}`, `{threads}`, `{size}`, `{url}`.
-    pub(super) fn line(&self, words: &str) -> String {
+    pub(crate) fn line(&self, words: &str) -> String {
         let job = self.job;
         let (target, request) = (self.target, self.request);
         let values = [
@@ -168,14 +170,14 @@ impl Task<'_> {
     }
 
     /// The command lines for HTTP/1.1 without a rate.
-    pub(super) fn http(&self, tool: &PeerTool, client: &str) -> Result<Commands, String> {
+    pub(crate) fn http(&self, tool: &PeerTool, client: &str) -> Result<Commands, String> {
         self.requests(tool)?;
         self.closed()?;
         Ok(self.http_commands("peer-http", client))
     }
 
     /// Refuses all but plain HTTP/1.1.
-    pub(super) fn requests(&self, tool: &PeerTool) -> Result<(), String> {
+    pub(crate) fn requests(&self, tool: &PeerTool) -> Result<(), String> {
         if !self.is(Transport::Http, Pattern::Exchanges, Unit::Requests) {
             return other(tool);
         }
@@ -183,7 +185,7 @@ impl Task<'_> {
     }
 
     /// The command lines for HTTP, which a server program answers or else hopbench.
-    pub(super) fn http_commands(&self, kind: &'static str, client: &str) -> Commands {
+    pub(crate) fn http_commands(&self, kind: &'static str, client: &str) -> Commands {
         let ours = "serve --http --insecure --bind {any} --port {listen}";
         let server = if self.has_program { Server::There } else { Server::Ours(self.line(ours)) };
         Commands { kind, server, client: self.line(client), input: "", has_more_ports: false }
@@ -191,7 +193,7 @@ impl Task<'_> {
 
     /// Refuses a job that says more than a tool can be told: one of these parameters, or one that
     /// no tool is told.
-    pub(super) fn without(&self, more: &[&str]) -> Result<(), String> {
+    pub(crate) fn without(&self, more: &[&str]) -> Result<(), String> {
         let params = &self.job.params;
         let is_said = |name: &&&str| match &params[**name] {
             Value::Null | Value::Bool(false) => false,
@@ -208,7 +210,7 @@ impl Task<'_> {
     }
 
     /// Refuses a schedule with a rate.
-    pub(super) fn closed(&self) -> Result<(), String> {
+    pub(crate) fn closed(&self) -> Result<(), String> {
         match self.job.schedule {
             Schedule::Closed => Ok(()),
             _ => Err("it is not told a rate".to_owned()),
@@ -216,7 +218,7 @@ impl Task<'_> {
     }
 
     /// Refuses more than one connection.
-    pub(super) fn one_connection(&self) -> Result<(), String> {
+    pub(crate) fn one_connection(&self) -> Result<(), String> {
         match self.job.connections {
             1 => Ok(()),
             more => Err(format!("it has one connection, not {more}")),
@@ -224,32 +226,32 @@ impl Task<'_> {
     }
 
     /// Refuses IPv6.
-    pub(super) fn ipv4(&self) -> Result<(), String> {
+    pub(crate) fn ipv4(&self) -> Result<(), String> {
         if self.target.is_ipv6() { Err("it speaks IPv4 only".to_owned()) } else { Ok(()) }
     }
 }
 
 /// The reason of a tool that measures something else.
-pub(super) fn other<T>(tool: &PeerTool) -> Result<T, String> {
+pub(crate) fn other<T>(tool: &PeerTool) -> Result<T, String> {
     Err(format!("it measures {}", tool.measures))
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use hopbench_model::{BY_PEER, WorkloadKind, fixture};
     use serde_json::json;
 
     use super::*;
-    use crate::processes::peers::PEERS;
+    use crate::tools::PEERS;
 
     /// The command lines of a tool for a job, with the target 10.0.0.2:5201.
-    pub(in crate::processes::peers) fn of(tool: &PeerTool, job: &Job) -> Result<Commands, String> {
+    pub(crate) fn of(tool: &PeerTool, job: &Job) -> Result<Commands, String> {
         let target = "10.0.0.2:5201".parse().unwrap();
         tool.commands(&Task { job, request: "/x", has_program: false, target, port: 5201 })
     }
 
     /// The lines of both ends; that of the server is empty where it has none of its own.
-    pub(in crate::processes::peers) fn lines(tool: &PeerTool, job: &Job) -> [String; 2] {
+    pub(crate) fn lines(tool: &PeerTool, job: &Job) -> [String; 2] {
         let commands = of(tool, job).unwrap();
         let server = match commands.server {
             Server::There => String::new(),
@@ -283,6 +285,16 @@ pub(super) mod tests {
             }));
         }
         assert!(measured >= PEERS.len());
+    }
+
+    #[test]
+    fn a_version_is_the_first_line_with_a_number() {
+        let tool = PEERS[0];
+        assert_eq!(
+            tool.version_in(b"usage: x\n  x 3.18 (a build)\nLinux 6.1\n"),
+            "x 3.18 (a build)"
+        );
+        assert_eq!(tool.version_in(b"\nno such option\n"), "not known");
     }
 
     #[test]

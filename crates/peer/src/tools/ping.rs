@@ -2,7 +2,7 @@
 
 use hopbench_model::{Pattern, SECOND, Transport, Unit};
 
-use super::tool::{Commands, PeerTool, Server, Task, other};
+use crate::tool::{Commands, PeerTool, Server, Task, other};
 
 /// Echoes of one trial: each is a line of text.
 const MOST_ECHOES: f64 = 20_000.0;
@@ -41,8 +41,8 @@ mod tests {
     use hopbench_model::{Job, Schedule, WorkloadKind, fixture};
     use serde_json::json;
 
-    use super::super::tool::tests::lines;
     use super::*;
+    use crate::tool::tests::lines;
 
     #[test]
     fn echoes_fill_the_time() {

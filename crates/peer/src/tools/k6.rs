@@ -1,6 +1,6 @@
 //! k6: HTTP/1.1 requests of virtual users, each on a connection of its own.
 
-use super::tool::{Commands, PeerTool, Task};
+use crate::tool::{Commands, PeerTool, Task};
 
 /// The script that k6 reads from its standard input. It prints what the crate `import` reads.
 const SCRIPT: &str = "import http from 'k6/http';

@@ -1,6 +1,6 @@
 //! h2load: HTTP/1.1 requests as fast as they are answered.
 
-use super::tool::{Commands, PeerTool, Task};
+use crate::tool::{Commands, PeerTool, Task};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "h2load",
@@ -20,9 +20,9 @@ mod tests {
     use hopbench_model::{Job, WorkloadKind, fixture};
     use serde_json::json;
 
-    use super::super::tool::tests::lines;
     use super::super::{k6, oha};
     use super::*;
+    use crate::tool::tests::lines;
 
     #[test]
     fn tools_for_requests_are_told_the_same() {

@@ -1,6 +1,6 @@
 //! wrk: HTTP requests as fast as they are answered.
 
-use super::tool::{Commands, PeerTool, Task};
+use crate::tool::{Commands, PeerTool, Task};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "wrk",
@@ -20,9 +20,9 @@ mod tests {
     use hopbench_model::{Job, WorkloadKind, fixture};
     use serde_json::json;
 
-    use super::super::tool::Server;
-    use super::super::tool::tests::{lines, of};
     use super::*;
+    use crate::tool::Server;
+    use crate::tool::tests::{lines, of};
 
     #[test]
     fn requests_go_to_hopbench_or_to_a_program_that_is_there() {

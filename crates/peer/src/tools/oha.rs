@@ -1,6 +1,6 @@
 //! oha: HTTP/1.1 requests as fast as they are answered.
 
-use super::tool::{Commands, PeerTool, Task};
+use crate::tool::{Commands, PeerTool, Task};
 
 pub(super) const TOOL: PeerTool = PeerTool {
     name: "oha",

@@ -1,0 +1,276 @@
+//! A trial that a tool of others makes, in containers beside the agents of a path.
+
+mod script;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hopbench_model::{CpuSet, Fault, Point, Proof, printable};
+use hopbench_peer::{Commands, PORT, PeerTool, Server, Task, of_point};
+use hopbench_sys::clock;
+use hopbench_testbed::placement::{PodId, program};
+use hopbench_testbed::{AgentId, PeerSaid, Route, Seen};
+use k8s_openapi::api::core::v1::Pod;
+use tokio::time::{sleep, timeout};
+
+use self::script::{End, Place, command, is_listening, split};
+use crate::api::client::Api;
+use crate::api::forward::exec::{Printed, Process};
+use crate::objects::containers::PEER;
+use crate::proof;
+use crate::proof::facts::ProofFacts;
+use crate::session::cluster::Cluster;
+
+/// A server that does not listen by then will not. The shortest pause of some images' `sleep` is a
+/// second.
+const MOST_START: Duration = Duration::from_secs(10);
+/// A client takes at most this much longer than its trial.
+const MOST_LONGER: Duration = Duration::from_secs(15);
+/// A program that has not printed its version by then hangs.
+const MOST_VERSION: Duration = Duration::from_secs(10);
+/// How often it is looked whether somebody still waits for a tool.
+const LOOK: Duration = Duration::from_millis(100);
+/// Characters of a tool's last words that are told.
+const MOST_TOLD: usize = 300;
+
+/// Where an end of a tool is started.
+#[derive(Debug, Clone, Copy)]
+struct Seat<'a> {
+    /// The name of the pod.
+    pod: &'a str,
+    /// The CPUs that it is held to; absent: those of its container.
+    cpus: Option<&'a CpuSet>,
+}
+
+/// The result of a run of a tool.
+struct Ran {
+    output: String,
+    started: Duration,
+    /// Where its processes were, the client's first.
+    client: Place,
+    /// Absent: the tool brought no server.
+    server: Option<Place>,
+}
+
+impl Cluster {
+    /// Lets the tool of a point make a trial.
+    pub(super) fn peer_trial(
+        &mut self,
+        route: &Route,
+        point: &Point,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<PeerSaid, Fault> {
+        let tool = of_point(point).ok_or_else(|| Fault::input("hopbench starts no such tool"))?;
+        let failed = |why: String| Fault::measuring(format!("{}: {why}", tool.name));
+        let commands = tool.commands(&Task::of(point, route.target, PORT)).map_err(failed)?;
+        let ends = self.endpoints(&route.path)?;
+        let servers = ends.servers_of(program(&point.server).as_deref());
+        let (Some(client), Some(server)) = (ends.clients.first(), servers.first()) else {
+            return Err(failed("the path has no ends".to_owned()));
+        };
+        let (access, built) = self.standing()?;
+        let named = |pod: &PodId| built.names.get(pod).map(String::as_str).unwrap_or_default();
+        let seats = [
+            Seat { pod: named(client), cpus: point.job.client_cpus.as_ref() },
+            Seat { pod: named(server), cpus: point.job.server_cpus.as_ref() },
+        ];
+        let length = Duration::from_nanos(point.job.timing.window_ns) + MOST_LONGER;
+        let known = self.tools.get(tool.name);
+        let (version, ran) = access
+            .runtime
+            .block_on(async {
+                let running = async {
+                    let version = match known {
+                        Some(version) => version.clone(),
+                        None => version_of(&built.api.pods, seats[0].pod, tool).await?,
+                    };
+                    let ran = run(&built.api.pods, tool, &commands, seats, length).await?;
+                    Ok::<_, String>((version, ran))
+                };
+                tokio::select! {
+                    ran = running => ran,
+                    () = over(is_over) => Err("it was interrupted".to_owned()),
+                }
+            })
+            .map_err(failed)?;
+        let said = |(pod, place): (&PodId, &Place)| (pod.agent(), place.machine.clone());
+        let at = [Some((client, &ran.client)), ran.server.as_ref().map(|place| (server, place))];
+        let machines: BTreeMap<AgentId, _> = at.into_iter().flatten().map(said).collect();
+        let (clients, servers) = (std::slice::from_ref(client), std::slice::from_ref(server));
+        let facts = ProofFacts { built, ends: &ends, servers, service: None };
+        let seen =
+            Seen { job: &point.job, clients: &[], servers: &[], machines: &machines, stood: false };
+        let mut placed = proof::of_tool(&facts, clients, ran.server.is_some(), &seen);
+        placed.extend(held(seats, &ran));
+        self.tools.insert(tool.name, version.clone());
+        Ok(PeerSaid {
+            version,
+            client: format!("{} {}", tool.name, commands.client),
+            server: match commands.server {
+                Server::Tool(words) => Some(format!("{} {words}", tool.name)),
+                Server::There | Server::Ours(_) => None,
+            },
+            output: ran.output,
+            differs: tool.differs,
+            started: ran.started,
+            placed,
+        })
+    }
+}
+
+/// Ends when nobody waits for a tool any more.
+async fn over(is_over: &dyn Fn() -> bool) {
+    while !is_over() {
+        sleep(LOOK).await;
+    }
+}
+
+/// The version of a tool, in its own words.
+async fn version_of(pods: &Api<Pod>, pod: &str, tool: &PeerTool) -> Result<String, String> {
+    let words = vec![tool.name.to_owned(), tool.version.to_owned()];
+    let asked = async { Process::start(pods, pod, PEER, words).await?.printed(|_| false).await };
+    let printed = timeout(MOST_VERSION, asked);
+    let Printed { output, error, failure } =
+        printed.await.map_err(|_| format!("it did not tell its version in {MOST_VERSION:?}"))??;
+    // Some end with a failure all the same, and some print it to standard error.
+    match failure {
+        Some(why) if output.is_empty() && error.is_empty() => Err(why),
+        _ => Ok(tool.version_in(&[output, error].concat())),
+    }
+}
+
+/// Runs a tool to its end. Its server is gone when this returns.
+async fn run(
+    pods: &Api<Pod>,
+    tool: &PeerTool,
+    commands: &Commands,
+    [at_client, at_server]: [Seat<'_>; 2],
+    length: Duration,
+) -> Result<Ran, String> {
+    let (server, place) = match &commands.server {
+        Server::Tool(words) => {
+            let (process, place) = serve(pods, tool, words, at_server).await?;
+            (Some(process), Some(place))
+        }
+        // The agent answers in the place of a server of ours.
+        Server::There | Server::Ours(_) => (None, None),
+    };
+    let started = clock::wall();
+    let measured = timeout(length, measure(pods, tool, commands, at_client)).await;
+    if let Some(server) = server {
+        // Before anybody else needs its port.
+        server.end().await;
+    }
+    let (client, output) = measured.map_err(|_| format!("it did not end within {length:?}"))??;
+    Ok(Ran { output, started, client, server: place })
+}
+
+/// Starts a server; it listens when this returns.
+async fn serve(
+    pods: &Api<Pod>,
+    tool: &PeerTool,
+    words: &str,
+    at: Seat<'_>,
+) -> Result<(Process, Place), String> {
+    let command = command(tool.name, words, End::Server(PORT), at.cpus);
+    let mut process = Process::start(pods, at.pod, PEER, command).await?;
+    let heard = timeout(MOST_START, process.printed(is_listening)).await;
+    match heard {
+        Ok(printed) => {
+            let printed = printed?;
+            if is_listening(&printed.output) {
+                return Ok((process, split(&printed.output)?.0));
+            }
+            Err(format!("its server ended at once{}", last_words(&printed)))
+        }
+        Err(_) => {
+            process.end().await;
+            Err(format!("its server does not listen on port {PORT} after {MOST_START:?}"))
+        }
+    }
+}
+
+/// Runs a client to its end: where it was, and what it printed.
+async fn measure(
+    pods: &Api<Pod>,
+    tool: &PeerTool,
+    commands: &Commands,
+    at: Seat<'_>,
+) -> Result<(Place, String), String> {
+    let command = command(tool.name, &commands.client, End::Client(commands.input), at.cpus);
+    let mut process = Process::start(pods, at.pod, PEER, command).await?;
+    let printed = process.printed(|_| false).await?;
+    let silent = |what: &str| format!("{what}{}", last_words(&printed));
+    let (place, output) = split(&printed.output).map_err(|why| silent(&why))?;
+    // Some end with a failure because echoes or requests got lost: their figures say so.
+    if output.trim().is_empty() {
+        return Err(silent("it printed nothing"));
+    }
+    Ok((place, output))
+}
+
+/// How a program ended, and the last words that it had.
+fn last_words(printed: &Printed) -> String {
+    let how = printed.failure.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let error = String::from_utf8_lossy(&printed.error);
+    let error = match error.trim() {
+        "" => String::new(),
+        error => format!(": {}", error.replace('\n', "; ")),
+    };
+    printable::excerpt(&format!("{how}{error}"), MOST_TOLD)
+}
+
+/// Whether a tool was on the CPUs that it was held to; `None`: it was held to none.
+fn held(seats: [Seat<'_>; 2], ran: &Ran) -> Option<Proof> {
+    let places = [("client", Some(&ran.client)), ("server", ran.server.as_ref())];
+    let (mut on, mut ok) = (Vec::new(), true);
+    for ((end, place), seat) in places.into_iter().zip(seats) {
+        let (Some(place), Some(asked)) = (place, seat.cpus) else { continue };
+        ok &= place.cpus.0.iter().all(|cpu| asked.0.contains(cpu));
+        on.push(format!("{end} on {}", place.cpus));
+    }
+    let evidence = on.join("; ");
+    (!evidence.is_empty()).then(|| Proof { hop: "CPUs".to_owned(), evidence, ok })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(cpus: &str) -> Place {
+        split(format!("pod boot {cpus}\n").as_bytes()).unwrap().0
+    }
+
+    #[test]
+    fn a_tool_is_on_the_cpus_that_it_was_held_to() {
+        let asked: CpuSet = "2-3".parse().unwrap();
+        let held = |on: [&str; 2], asked: [Option<&CpuSet>; 2]| {
+            let ran = Ran {
+                output: String::new(),
+                started: Duration::ZERO,
+                client: place(on[0]),
+                server: Some(place(on[1])),
+            };
+            held(asked.map(|cpus| Seat { pod: "p", cpus }), &ran)
+                .map(|proof| (proof.evidence, proof.ok))
+        };
+        let both = [Some(&asked); 2];
+        assert_eq!(held(["2", "3"], both), Some(("client on 2; server on 3".to_owned(), true)));
+        assert_eq!(held(["2", "1-3"], both).map(|(_, ok)| ok), Some(false));
+        assert_eq!(held(["2", "7"], [Some(&asked), None]), Some(("client on 2".to_owned(), true)));
+        assert_eq!(held(["2", "3"], [None; 2]), None);
+    }
+
+    #[test]
+    fn what_a_tool_says_last_is_told() {
+        let said = |error: &str, failure: Option<&str>| {
+            let (error, failure) = (error.as_bytes().to_vec(), failure.map(str::to_owned));
+            last_words(&Printed { output: Vec::new(), error, failure })
+        };
+        assert_eq!(said("", None), "");
+        assert_eq!(
+            said("no route\nto it\n", Some("exit code 1")),
+            " (exit code 1): no route; to it"
+        );
+    }
+}
