@@ -14,3 +14,4 @@ pub(crate) mod names;
 pub(crate) mod nodes;
 pub(crate) mod placement;
 pub(crate) mod services;
+pub(crate) mod traffic;
