@@ -33,13 +33,19 @@ start_gateway() {
 apiVersion: v1
 kind: Service
 metadata: {name: envoy, namespace: projectcontour}
-spec: {type: LoadBalancer, ports: [{name: http, port: 80, targetPort: 8080}]}
+spec:
+  type: LoadBalancer
+  ports:
+  - {name: http, port: 80, targetPort: 8080}
+  - {name: tls, port: 443, targetPort: 8443}
+  - {name: tcp, port: 9000, targetPort: 17000}
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
 metadata: {name: envoy-1, namespace: projectcontour, labels: {kubernetes.io/service-name: envoy}}
 addressType: IPv4
-ports: [{name: http, port: 8080}]
+# Contour lets its Envoy listen at the Gateway's ports plus 8000.
+ports: [{name: http, port: 8080}, {name: tls, port: 8443}, {name: tcp, port: 17000}]
 endpoints: [{addresses: [$(address "$node")], conditions: {ready: true}, nodeName: $node}]
 ---
 apiVersion: gateway.networking.k8s.io/v1
@@ -52,7 +58,11 @@ kind: Gateway
 metadata: {name: contour, namespace: projectcontour}
 spec:
   gatewayClassName: contour
-  listeners: [{name: http, protocol: HTTP, port: 80, allowedRoutes: {namespaces: {from: All}}}]
+  listeners:
+  - {name: http, protocol: HTTP, port: 80, allowedRoutes: {namespaces: {from: All}}}
+  - {name: tls, protocol: TLS, port: 443, tls: {mode: Passthrough}, allowedRoutes: {namespaces: {from: All}}}
+  # A TCPRoute takes all of it.
+  - {name: tcp, protocol: TCP, port: 9000, allowedRoutes: {namespaces: {from: All}}}
 ---
 apiVersion: networking.k8s.io/v1
 kind: IngressClass

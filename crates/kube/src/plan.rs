@@ -15,3 +15,4 @@ pub(crate) mod nodes;
 pub(crate) mod peers;
 pub(crate) mod placement;
 pub(crate) mod services;
+pub(crate) mod traffic;

@@ -54,9 +54,13 @@ pub struct Exposed {
     pub mode: MeshMode,
 }
 
-/// What a pod exposes for the modes that pass a sidecar. Server programs speak HTTP.
-const EXPOSED: [(App, Protocol); 3] =
-    [(App::Agent, Protocol::Tcp), (App::Agent, Protocol::Http), (App::Program, Protocol::Http)];
+/// What a pod exposes for the modes that pass a sidecar. Server programs speak HTTP/1.1.
+const EXPOSED: [(App, Protocol); 4] = [
+    (App::Agent, Protocol::Tcp),
+    (App::Agent, Protocol::Http),
+    (App::Program, Protocol::Http),
+    (App::Agent, Protocol::Http2),
+];
 const MODES: [MeshMode; 3] = [MeshMode::Server, MeshMode::Client, MeshMode::Both];
 /// The first of these ports: below those that the kernel chooses from, and used by nobody here.
 const FIRST: u16 = 17_000;

@@ -14,6 +14,15 @@ pub enum Protocol {
     Tcp,
     /// HTTP of the version that the client speaks; between proxies what the variant says.
     Http,
+    /// HTTP/2 and nothing else, for proxies that have to know the version before a request comes.
+    Http2,
+}
+
+impl Protocol {
+    /// Whether proxies see requests.
+    pub fn is_http(self) -> bool {
+        self != Self::Tcp
+    }
 }
 
 /// One proxy.

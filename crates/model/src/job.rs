@@ -232,6 +232,11 @@ impl Job {
         self.params["http2"] == true
     }
 
+    /// Whether its requests are calls of gRPC.
+    pub fn makes_calls(&self) -> bool {
+        self.workload == "grpc"
+    }
+
     /// The time in which each connection of `http` at a rate carries two requests, ns; otherwise 0.
     /// A proxy opens its own connections when it is asked the first time on each of its clients'.
     pub fn first_requests_ns(&self) -> Nanos {

@@ -84,7 +84,7 @@ fn prove(known: &PathProxies<'_>, grown: &Grown<'_>, seen: &Seen<'_>) -> Vec<Pro
                 }));
             }
             None if by_others => {
-                proofs.extend(each(group, grown, job, &behind_others(group, grown, all)));
+                proofs.extend(each(group, grown, job, &behind_others(group, grown, job, all)));
             }
             None => proofs.extend(each(group, grown, job, &entered(group, grown, job, all))),
             Some(ahead) => {
@@ -203,11 +203,20 @@ fn passed_on(
 }
 
 /// Proxies behind a gateway of others. Nobody knows how many connections it keeps, and which
-/// requests it sends again or for itself.
-fn behind_others(proxies: &[&Proxy], grown: &Grown<'_>, sent: Sent) -> Proof {
-    let Some(requests) = sum(proxies, grown, "requests") else {
+/// requests it sends again or for itself. Of bytes it opens a connection for each that it took, and
+/// perhaps more.
+fn behind_others(proxies: &[&Proxy], grown: &Grown<'_>, job: &Job, sent: Sent) -> Proof {
+    let (Some(connections), Some(requests)) =
+        (sum(proxies, grown, "downstream_connections"), sum(proxies, grown, "requests"))
+    else {
         return Proof { hop: hop(proxies), evidence: "it has no counters".to_owned(), ok: false };
     };
+    if !job.shows_requests() {
+        let evidence =
+            format!("connections +{connections}, the clients used {} to the gateway", sent.used);
+        let ok = connections >= sent.used.least && requests == 0;
+        return Proof { hop: hop(proxies), evidence, ok };
+    }
     let evidence =
         format!("requests +{requests}, the clients sent {} to the gateway", sent.requests);
     let least = sent.requests.least.saturating_sub(sent.answered_by_proxies);

@@ -2,6 +2,7 @@
 //! somebody names, and a route at a Gateway.
 
 use hopbench_kube::{Access, labels};
+use hopbench_model::{Proof, Record};
 use hopbench_sys::clock;
 use k8s_openapi::api::core::v1::Service;
 use kube::Api;
@@ -137,9 +138,11 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn sidecars_behind_a_gateway_count_what_came_through_it() {
     let test = "sidecars behind a Gateway";
-    let rest = "rounds: 1\ntime: 1s\npaths:\n  alone: pod@a -> pod@b via gateway\n  \
-         behind: pod@a -> pod@b via gateway mesh server\n\
-         workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
+    // The first of them has the Gateway's listener for bytes.
+    let rest = "rounds: 1\ntime: 1s\npaths:\n  a-behind: pod@a -> pod@b via gateway mesh server\n  \
+         b-alone: pod@a -> pod@b via gateway\nworkloads:\n  \
+         ask: {http: {rate: 200, connections: 4}}\n  \
+         call: {grpc: {rate: 200, connections: 2, streams: 2}}\n  bytes: {rr: {connections: 2}}\n";
     for mesh in ["{image: \"hopbench.test/envoy:1\"}", "{provider: istio}"] {
         let Some(ground) = ground(test) else { return };
         if !ground.has_envoy(test) {
@@ -148,7 +151,7 @@ fn sidecars_behind_a_gateway_count_what_came_through_it() {
         let testbed =
             format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}, mesh: {mesh}");
         let records = ground.measured("behind", &testbed, rest);
-        assert_eq!(records.len(), 2, "{mesh}");
+        assert_eq!(records.len(), 5, "{mesh}");
         for record in &records {
             assert_sound(record);
             let evidence = |hop: &str| -> Vec<&str> {
@@ -156,7 +159,7 @@ fn sidecars_behind_a_gateway_count_what_came_through_it() {
                 of_hop.map(|proof| proof.evidence.as_str()).collect()
             };
             let [sidecar] = evidence("server-sidecar")[..] else { panic!("{:#?}", record.proof) };
-            if record.path == "behind" {
+            if record.path == "a-behind" {
                 assert!(sidecar.ends_with("to the gateway"), "{mesh}: {sidecar}");
                 assert!(evidence("peer").iter().all(|said| said.ends_with("its own sidecar")));
             } else {
@@ -164,6 +167,85 @@ fn sidecars_behind_a_gateway_count_what_came_through_it() {
             }
         }
     }
+}
+
+/// The only proof of this hop.
+fn proof<'a>(record: &'a Record, hop: &str) -> &'a Proof {
+    let of_hop: Vec<&Proof> = record.proof.iter().filter(|proof| proof.hop == hop).collect();
+    let [proof] = of_hop[..] else { panic!("{}: {:#?}", record.workload, record.proof) };
+    proof
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn each_protocol_enters_a_gateway_by_a_route_of_its_own() {
+    let Some(ground) = ground("protocols at a Gateway") else { return };
+    let testbed = format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}");
+    let rest = "rounds: 1\ntime: 1s\npaths:\n  in: pod@a -> pod@b via gateway\nworkloads:\n  \
+         one: {http: {rate: 200, connections: 4}}\n  \
+         two: {http: {rate: 200, connections: 2, streams: 2, http2: true}}\n  \
+         call: {grpc: {rate: 200, connections: 2, streams: 2}}\n  \
+         hidden: {http: {rate: 200, connections: 2, tls: true}}\n  \
+         hidden-call: {grpc: {rate: 200, connections: 2, tls: true}}\n  \
+         bytes: {rr: {connections: 2}}\n  \
+         new: {crr: {}}\n  \
+         safe: {stream: {tls: true}}\n";
+    let records = ground.measured("protocols", &testbed, rest);
+    assert_eq!(records.len(), 8);
+    for record in &records {
+        assert_sound(record);
+        let (port, route) = match record.workload.as_str() {
+            "one" => (80, "HTTPRoute path0-in"),
+            "two" => (80, "HTTPRoute h2c-path0-in"),
+            "call" => (80, "GRPCRoute grpc-path0-in"),
+            "hidden" | "hidden-call" => (443, "TLSRoute tls-path0-in"),
+            _ => (9000, "TCPRoute tcp-path0-in"),
+        };
+        let gateway = &proof(record, "gateway").evidence;
+        let wanted = format!(
+            "Gateway projectcontour/contour ({GATEWAY}:{port}) is Programmed; {route} is Accepted"
+        );
+        assert_eq!(*gateway, wanted, "{}", record.workload);
+        let peer = &proof(record, "peer").evidence;
+        assert!(peer.contains(ENVOY), "{}: {peer}", record.workload);
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_gateway_of_a_class_listens_for_all_that_is_sent_and_another_has_one_listener_for_bytes() {
+    let Some(ground) = ground("listeners of Gateways") else { return };
+    let testbed = format!(
+        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}}}"
+    );
+    let rest = "rounds: 1\ntime: 1s\npaths:\n  given: pod@a -> pod@b via gateway@given\n  \
+         made: pod@a -> pod@b via gateway@made\n  more: pod@a -> pod@b via gateway@given\n  \
+         other: pod@c -> pod@b via gateway@made\nworkloads:\n  \
+         call: {grpc: {rate: 200, connections: 2}}\n  bytes: {rr: {}}\n";
+    let records = ground.measured("listeners", &testbed, rest);
+    let mut ports: Vec<(&str, &str, bool)> = Vec::new();
+    for record in &records {
+        assert_sound(record);
+        let gateway = &proof(record, "gateway").evidence;
+        let is_second = gateway.contains(":9001)");
+        assert!(is_second || gateway.contains(":80)") || gateway.contains(":9000)"), "{gateway}");
+        ports.push((record.path.as_str(), record.workload.as_str(), is_second));
+    }
+    ports.sort_unstable();
+    let wanted = [
+        ("given", "bytes", false),
+        ("given", "call", false),
+        ("made", "bytes", false),
+        ("made", "call", false),
+        ("more", "call", false),
+        ("other", "bytes", true),
+        ("other", "call", false),
+    ];
+    assert_eq!(ports, wanted);
+    let run = ground.run_file();
+    let [skipped] = &run.skipped[..] else { panic!("{:?}", run.skipped) };
+    assert_eq!((skipped.path.as_str(), skipped.workload.as_str()), ("more", "bytes"));
+    assert!(skipped.reason.contains("a TCPRoute takes all of a listener"), "{}", skipped.reason);
 }
 
 #[test]

@@ -2,8 +2,11 @@
 //! names, and no others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
 
 use hopbench_model::{Record, RunFile};
+use serde_json::{Value, json};
 
 use crate::ground::{ANY_THREE, assert_sound, ground};
 
@@ -82,11 +85,12 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
     let paths: String =
         wanted.iter().map(|(name, path, _)| format!("  {name}: {path}\n")).collect();
     let rest = format!(
-        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, http: {{http: {{connections: 2}}}}}}\n"
+        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, http: {{http: {{connections: 2}}}}, \
+         grpc: {{grpc: {{connections: 2}}}}}}\n"
     );
     let Some((records, _)) = measured("ways-and-modes", ENVOY, &rest) else { return };
     let wanted = wanted.iter().map(|(name, _, proxies)| (name.as_str(), *proxies)).collect();
-    assert_all(&records, &wanted, 3);
+    assert_all(&records, &wanted, 4);
     for record in records.iter().filter(|record| record.path == "set") {
         let servers = record.cost.members.iter().filter(|member| member.role == "server");
         let nodes: BTreeSet<&str> = servers.map(|server| server.node.as_str()).collect();
@@ -132,7 +136,8 @@ fn sidecars_work_in_sandboxes_and_datagrams_pass_by_them() {
 fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
     let rest = "paths:\n  none: pod@a -> pod@b\n  client: pod@a -> pod@b mesh client\n  server: pod@a -> pod@b mesh server\n  \
                 both: pod@a -> pod@b mesh both\n  svc: pod@a -> pod@b via cluster-ip mesh both\n  \
-                np: pod@a -> pod@b via node-port@c mesh server\nworkloads: {rr: {rr: {}}, http: {http: {connections: 2}}}\n";
+                np: pod@a -> pod@b via node-port@c mesh server\nworkloads: {rr: {rr: {}}, http: {http: {connections: 2}}, \
+                http2: {http: {connections: 2, streams: 2, http2: true}}, grpc: {grpc: {connections: 2}}}\n";
     let Some((records, run)) = measured("istio", "{provider: istio}", rest) else { return };
     let wanted: [(&str, &[&str]); 6] = [
         ("none", &[]),
@@ -142,11 +147,38 @@ fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
         ("svc", BOTH),
         ("np", SERVER),
     ];
-    assert_all(&records, &wanted.into(), 2);
+    assert_all(&records, &wanted.into(), 4);
     // One pod serves all modes, and says what was put into it.
     let text = serde_json::to_string(&run.testbed).unwrap();
     assert!(text.contains("istio-proxy: hopbench.test/envoy:1, at most 2 cpu"), "{text}");
     assert!(text.contains("NET_ADMIN for istio-init"), "{text}");
+}
+
+/// Through the sidecars and the gateway of hopbench's own, and through those of others.
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn no_protocol_is_left_out_of_a_plan_for_meshes() {
+    let test = "mesh-protocols";
+    let Some(ground) = ground(test) else { return };
+    if !ground.has_envoy(test) {
+        return;
+    }
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cluster/testbed.yaml");
+    let others = ground.file("others.yaml");
+    let text = "kubernetes: {mesh: istio, gateway: {class: contour-provisioned}}\n";
+    std::fs::write(&others, text).unwrap();
+    let kubeconfig = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").unwrap();
+    for testbed in [ours, others] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+        command.args(["plan", "mesh-protocols", "--format", "json", "--testbed"]).arg(&testbed);
+        let ended = command.env("KUBECONFIG", &kubeconfig).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        let told: Value = serde_json::from_slice(&ended.stdout).expect(&said);
+        for key in ["missing", "unsupported"] {
+            assert_eq!(told[key], json!([]), "{}: {key}", testbed.display());
+        }
+        assert!(told["cells"].as_u64().unwrap() >= 32, "4 paths, 8 workloads: {}", told["cells"]);
+    }
 }
 
 /// What the proxies of a record cost, by their names.

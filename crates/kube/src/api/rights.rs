@@ -58,6 +58,9 @@ pub const RIGHTS: &[Right] = &[
     },
     Right { only_for: ROUTE, ..right(GATEWAY_GROUP, "gateways", &["get"], true) },
     Right { only_for: ROUTE, ..right(GATEWAY_GROUP, "httproutes", &["create", "get"], true) },
+    Right { only_for: CALLS, ..right(GATEWAY_GROUP, "grpcroutes", &["create", "get"], true) },
+    Right { only_for: TLS, ..right(GATEWAY_GROUP, "tlsroutes", &["create", "get"], true) },
+    Right { only_for: BYTES, ..right(GATEWAY_GROUP, "tcproutes", &["create", "get"], true) },
     Right { only_for: CLASS, ..right(GATEWAY_GROUP, "gateways", &["create"], true) },
     Right { only_for: CLASS, ..right(GATEWAY_GROUP, "gatewayclasses", &["list"], false) },
     Right { only_for: INGRESS, ..right(INGRESS_GROUP, "ingresses", &["create", "get"], true) },
@@ -96,6 +99,9 @@ pub const RIGHTS: &[Right] = &[
 pub(crate) const ROUTE: &str = "`gateway: {parent: ...}` and `gateway: {class: ...}`";
 /// The feature for which a run makes Gateways.
 pub(crate) const CLASS: &str = "`gateway: {class: ...}`";
+const CALLS: &str = "calls of gRPC through a Gateway";
+const TLS: &str = "HTTP and gRPC over TLS through a Gateway";
+const BYTES: &str = "bytes through a Gateway";
 /// The feature for which a run makes Ingresses.
 const INGRESS: &str = "`gateway: {ingress: ...}`";
 const INGRESS_GROUP: &str = "networking.k8s.io";

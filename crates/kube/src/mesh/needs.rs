@@ -9,15 +9,6 @@ use crate::plan::gateways;
 
 /// Why the proxies of a path do not take what a point sends.
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, job: &Job) -> Option<String> {
-    // Nobody tells the proxies of others which version a port is for.
-    let is_of_others = spec.mesh.provider != MeshProvider::Envoy && !path.mesh.is_none();
-    let enters_by_others = matches!(&path.via, Via::Gateway(node) if node.is_empty());
-    if job.is_over_http2() && job.shows_requests() && (is_of_others || enters_by_others) {
-        let workload = &job.workload;
-        return Some(format!(
-            "proxies that are not hopbench's own take HTTP/1.1, and `{workload}` is over HTTP/2"
-        ));
-    }
     let is_cilium = spec.mesh.provider == MeshProvider::Cilium && !path.mesh.is_none();
     let takes = job.shows_requests() || job.bypasses_proxies();
     (is_cilium && !takes).then(|| "Cilium's proxy takes HTTP only, and none over TLS".to_owned())
@@ -97,22 +88,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn http2_passes_through_our_own_proxies_only() {
-        let told = |provider, mesh: MeshMode, via: Via, params: serde_json::Value| {
+    fn every_version_of_http_passes_and_cilium_takes_nothing_else() {
+        let told = |provider, mesh: MeshMode, params: serde_json::Value| {
             let mut spec = crate::plan::fixture::spec();
             spec.mesh.provider = provider;
-            let path = Path { mesh, via, ..fixture::path("p") };
+            let path = Path { mesh, ..fixture::path("p") };
             unsupported(&spec, &path, &fixture::job("http", params))
         };
-        let http2 = || json!({"http2": true});
-        assert_eq!(told(MeshProvider::Envoy, MeshMode::Both, Via::Direct, http2()), None);
-        assert_eq!(told(MeshProvider::Istio, MeshMode::None, Via::Direct, http2()), None);
-        let why = told(MeshProvider::Istio, MeshMode::Both, Via::Direct, http2()).unwrap();
-        assert!(why.contains("`http` is over HTTP/2"), "{why}");
-        let existing = Via::Gateway(String::new());
-        assert!(told(MeshProvider::Envoy, MeshMode::None, existing, http2()).is_some());
-        // Its bytes pass everywhere.
-        let hidden = json!({"http2": true, "tls": true});
-        assert_eq!(told(MeshProvider::Istio, MeshMode::Both, Via::Direct, hidden), None);
+        let (http2, hidden) = (json!({"http2": true}), json!({"http2": true, "tls": true}));
+        for provider in MeshProvider::ALL {
+            assert_eq!(told(provider, MeshMode::Both, http2.clone()), None);
+            let is_cilium = provider == MeshProvider::Cilium;
+            let why = told(provider, MeshMode::Both, hidden.clone());
+            assert_eq!(why.is_some(), is_cilium, "{provider:?}");
+            assert_eq!(told(provider, MeshMode::None, hidden.clone()), None);
+        }
     }
 }

@@ -146,7 +146,11 @@ fn agent(recipe: &Recipe<'_>) -> Value {
     ];
     ports.extend(also.into_iter().map(|(number, protocol)| {
         // Meshes take a port for what its name begins with.
-        let word = if protocol == Protocol::Http { "http" } else { "tcp" };
+        let word = match protocol {
+            Protocol::Http => "http",
+            Protocol::Http2 => "http2",
+            Protocol::Tcp => "tcp",
+        };
         json!({"name": format!("{word}-{number}"), "containerPort": number, "protocol": "TCP"})
     }));
     json!({

@@ -1,8 +1,8 @@
 //! A Service of a run: the object that is made, and what the API server makes of it.
 
 pub(crate) mod gateway;
-pub(crate) mod http_route;
 pub(crate) mod ingress;
+pub(crate) mod route;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,7 +15,12 @@ use serde_json::{Value, json};
 
 use crate::api::labels::{RunIdentity, behind};
 use crate::objects::containers::{AGENT, DATAGRAMS, PEER, PROGRAM};
-use crate::plan::services::PathService;
+use crate::plan::services::{HTTP2_AGENT, PathService};
+
+/// The word for HTTP/2 without TLS that gateways and meshes know.
+const H2C: &str = "kubernetes.io/h2c";
+/// The port for HTTP/2 of a Service that a gateway of the cluster leads to.
+const HTTP2_PORT: u16 = AGENT_PORT + 1;
 
 /// The Service of a path, for the agents or for the server program on `program_port`. Its pods are
 /// those with its label.
@@ -33,10 +38,24 @@ pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Opt
     if wanted.has_tools {
         ports.push(json!({"name": PEER, "port": PORT, "targetPort": PORT, "protocol": "TCP"}));
     }
+    if wanted.http2 {
+        // The agent answers all versions at one port, and gateways take the Service's for one.
+        let mut port = port(HTTP2_AGENT, HTTP2_PORT, "TCP");
+        port["targetPort"] = AGENT.into();
+        port["appProtocol"] = H2C.into();
+        ports.push(port);
+    }
     // Meshes take a port for what its name begins with, or for what `appProtocol` says.
     ports.extend(sidecars.iter().map(|(name, number)| {
-        let protocol = name.split_once('-').map_or(name.as_str(), |(protocol, _)| protocol);
-        json!({"name": name, "port": number, "targetPort": number, "protocol": "TCP", "appProtocol": protocol})
+        let mut port =
+            json!({"name": name, "port": number, "targetPort": number, "protocol": "TCP"});
+        match name.split_once('-').map_or(name.as_str(), |(protocol, _)| protocol) {
+            // Gateways refuse a word that is none of Kubernetes'.
+            "tcp" => {}
+            "http2" => port["appProtocol"] = H2C.into(),
+            protocol => port["appProtocol"] = protocol.into(),
+        }
+        port
     }));
     let kind = match via {
         Via::NodePort(_) => "NodePort",
@@ -110,6 +129,47 @@ impl ServiceEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_says_the_version_of_http_in_the_words_of_kubernetes() {
+        let run = RunIdentity {
+            name: "k2v9xq1bzr".into(),
+            namespace: "run".into(),
+            is_guest: false,
+            owner: "uid".into(),
+        };
+        let made = |http2: bool, sidecars: &[(&str, u16)]| -> Vec<Value> {
+            let sidecars = sidecars.iter().map(|(name, port)| ((*name).to_owned(), *port));
+            let wanted = PathService {
+                name: "path0-in".into(),
+                path: "in".into(),
+                program: None,
+                via: Via::Gateway(String::new()),
+                affinity: Affinity::None,
+                family: None,
+                datagrams: false,
+                http2,
+                is_of_gateways: false,
+                backends: Vec::new(),
+                sidecars: sidecars.collect(),
+            };
+            let made = service(&run, &wanted, None);
+            made["spec"]["ports"].as_array().unwrap().clone()
+        };
+        let own = json!({"name": "agent", "port": 7474, "targetPort": "agent", "protocol": "TCP"});
+        let http2 = json!({
+            "name": "http2-agent", "port": 7475, "targetPort": "agent", "protocol": "TCP",
+            "appProtocol": "kubernetes.io/h2c",
+        });
+        assert_eq!(made(false, &[]), [own.clone()]);
+        assert_eq!(made(true, &[]), [own, http2]);
+        let taken =
+            made(false, &[("http-agent", 17_011), ("http2-agent", 17_031), ("tcp-agent", 17_001)]);
+        let said: Vec<Option<&str>> =
+            taken[1..].iter().map(|port| port["appProtocol"].as_str()).collect();
+        assert_eq!(said, [Some("http"), Some("kubernetes.io/h2c"), None]);
+        assert_eq!(taken[2]["targetPort"], 17_031);
+    }
 
     #[test]
     fn an_entry_is_what_the_api_server_gave() {

@@ -1,11 +1,12 @@
 //! Gateways of the cluster that lead to a run's servers, by routes at Gateways and by Ingresses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway, Path};
+use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway, Path, Plan};
 use hopbench_testbed::placement::Placement;
 
 use crate::api::labels::RunIdentity;
+use crate::plan::traffic::Traffic;
 
 /// The name of the Gateway that a run makes, if it is the only one.
 const NAME: &str = "gateway";
@@ -13,7 +14,7 @@ const NAME: &str = "gateway";
 /// What a run makes so that a gateway of the cluster leads to its servers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Routing {
-    /// An HTTPRoute at a Gateway of the Gateway API.
+    /// Routes at a Gateway of the Gateway API.
     Route(RouteGateway),
     /// An Ingress.
     Ingress(IngressGateway),
@@ -25,11 +26,12 @@ impl Routing {
         matches!(self, Self::Route(gateway) if gateway.is_made())
     }
 
-    /// The kind of the object that the run makes.
-    pub(crate) fn kind(&self) -> &'static str {
+    /// Whether there is something that leads this traffic to the run.
+    pub(crate) fn takes(&self, traffic: Traffic) -> bool {
         match self {
-            Self::Route(_) => "HTTPRoute",
-            Self::Ingress(_) => "Ingress",
+            Self::Route(_) => true,
+            // It has no words for anything else, and each controller has its own.
+            Self::Ingress(_) => traffic == Traffic::Http,
         }
     }
 }
@@ -90,6 +92,23 @@ pub(crate) fn of_path(spec: &ClusterSpec, path: &Path) -> Option<Routing> {
     let made = |class: &String| RouteGateway::Made { name, class: class.clone() };
     let given = gateway.parent.clone().map(RouteGateway::Given);
     given.or_else(|| gateway.class.as_ref().map(made)).map(Routing::Route)
+}
+
+/// What the cells of each path send through gateways that lead to a run's servers, by the names of
+/// the paths.
+pub(crate) type Demand = BTreeMap<String, BTreeSet<Traffic>>;
+
+/// The demand of a plan.
+pub(crate) fn demand(spec: &ClusterSpec, plan: &Plan) -> Demand {
+    let mut demand = Demand::new();
+    for cell in &plan.cells {
+        let (path, point) = plan.at(*cell);
+        let routed = of_path(spec, path).zip(Traffic::of(&point.job));
+        if let Some((_, traffic)) = routed.filter(|(routing, traffic)| routing.takes(*traffic)) {
+            demand.entry(path.name.clone()).or_default().insert(traffic);
+        }
+    }
+    demand
 }
 
 /// The namespace and the labels of a gateway's pods, if the scenario says them.

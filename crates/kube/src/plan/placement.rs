@@ -1,21 +1,33 @@
 //! The rules by which the pods of a cluster are shared, and the ports of their agents.
 
-use hopbench_model::{MeshProvider, Plan, TestbedSpec};
+use hopbench_model::{ClusterSpec, MeshProvider, Plan, TestbedSpec};
 use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId, Rules};
 
 /// The placement of a plan in a cluster.
 pub(crate) fn placement(plan: &Plan) -> Placement {
-    let provider = match &plan.testbed {
-        TestbedSpec::Kubernetes(spec) => spec.mesh.provider,
-        _ => MeshProvider::Envoy,
-    };
-    let rules = Rules {
+    Placement::of(
+        plan,
+        match &plan.testbed {
+            TestbedSpec::Kubernetes(spec) => rules(spec),
+            _ => of_mesh(MeshProvider::Envoy),
+        },
+    )
+}
+
+/// The rules of a cluster.
+pub(crate) fn rules(spec: &ClusterSpec) -> Rules {
+    of_mesh(spec.mesh.provider)
+}
+
+fn of_mesh(provider: MeshProvider) -> Rules {
+    Rules {
         programs_apart: true,
         connects: provider == MeshProvider::Envoy,
         captures_pods: provider.is_on_nodes(),
         policy_on_servers_node: true,
-    };
-    Placement::of(plan, rules)
+        // Those of others read it from the Service's port.
+        versions_apart: true,
+    }
 }
 
 /// The port of a pod's agent. Those on one node's own network need one each, from `host_port` on.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_mesh::{Offer, TAKEN};
+use hopbench_mesh::{Offer, Protocol, TAKEN};
 use hopbench_model::{Affinity, ClusterSpec, IpFamily, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
@@ -19,6 +19,8 @@ pub(crate) struct PathService {
     /// The family of its addresses; absent: the cluster's first.
     pub(crate) family: Option<IpFamily>,
     pub(crate) datagrams: bool,
+    /// Whether a gateway of the cluster asks its agents over HTTP/2, at a port that says so.
+    pub(crate) http2: bool,
     /// Whether it leads to the path's gateways, and not to its servers.
     pub(crate) is_of_gateways: bool,
     pub(crate) backends: Vec<PodId>,
@@ -46,6 +48,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
                 affinity: ends.path.affinity,
                 family: ends.path.family,
                 datagrams: false,
+                http2: false,
                 is_of_gateways: true,
                 has_tools: false,
                 backends: ends.gateways.clone(),
@@ -61,6 +64,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
             affinity: ends.path.affinity,
             family: ends.path.family,
             datagrams: ends.datagrams,
+            http2: program.is_none() && is_asked_over_http2(spec, ends),
             is_of_gateways: false,
             has_tools: spec.peers.is_some() && ends.peers && program.is_none(),
             backends: backends.to_vec(),
@@ -68,6 +72,13 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
         }));
     }
     all
+}
+
+/// Whether a gateway of the cluster leads to the agents of a path over HTTP/2. Where it leads to
+/// their sidecars, these have a port for it.
+fn is_asked_over_http2(spec: &ClusterSpec, ends: &Endpoints) -> bool {
+    let is_routed = gateways::of_path(spec, &ends.path).is_some() && !ends.names_mode();
+    is_routed && ends.asks.iter().any(|ask| ask.offer.protocol == Protocol::Http2)
 }
 
 /// The port at which a client's sidecar or a gateway takes what is asked on a path. Each has its
@@ -100,9 +111,12 @@ fn sidecars(ends: &Endpoints, program: Option<&str>) -> BTreeMap<String, u16> {
     ends.asks.iter().filter(is_asked).map(port).collect()
 }
 
+/// The name of a Service's port for requests to agents over HTTP/2.
+pub(crate) const HTTP2_AGENT: &str = "http2-agent";
+
 /// The name of a Service's port for an offer, as Istio wants it: `tcp-agent`.
 pub(crate) fn port_name(offer: Offer) -> &'static str {
-    ["tcp-agent", "http-agent", "http-program"][offer.position()]
+    ["tcp-agent", "http-agent", "http-program", HTTP2_AGENT][offer.position()]
 }
 
 /// The Services that each pod is behind, by name.
@@ -118,7 +132,7 @@ pub(crate) fn behind(services: &[PathService]) -> BTreeMap<&PodId, BTreeSet<Stri
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{GatewaySpec, ParentGateway};
+    use hopbench_model::{GatewaySpec, MeshMode, ParentGateway, Path, Variant};
 
     use super::*;
     use crate::plan::fixture::{path, plan, point, spec};
@@ -160,7 +174,29 @@ mod tests {
         spec.gateway = Some(GatewaySpec { class: Some("c".into()), ..gateway(None, None) });
         let services = services(&spec, &placement);
         assert_eq!(services, of_parent);
+        assert!(!services[0].http2, "nothing is asked over HTTP/2");
         assert_eq!(services.len(), 1);
         assert_eq!((services[0].name.as_str(), services[0].backends.len()), ("path0-in", 1));
+    }
+
+    #[test]
+    fn http2_from_a_gateway_has_a_port_that_says_so() {
+        let mut spec = spec();
+        spec.gateway = Some(GatewaySpec { class: Some("c".into()), ..GatewaySpec::default() });
+        let mut http2 = point("http", "hopbench");
+        http2.job.params = serde_json::json!({"http2": true}).into();
+        let of = |via: Via, mesh: MeshMode| {
+            let variant = (!mesh.is_none()).then(Variant::plain);
+            let path = Path { mesh, variant, ..path("in", "pod@a", "pod@b", via) };
+            let placement = placement(&plan(vec![path], vec![http2.clone()]));
+            let service = services(&spec, &placement).remove(0);
+            (service.http2, service.sidecars.into_iter().collect::<Vec<_>>())
+        };
+        let enters = || Via::Gateway(String::new());
+        assert_eq!(of(enters(), MeshMode::None), (true, vec![]));
+        assert_eq!(of(Via::ClusterIp, MeshMode::None), (false, vec![]));
+        let sidecar = vec![("http2-agent".to_owned(), 17_030)];
+        assert_eq!(of(enters(), MeshMode::Server), (false, sidecar.clone()));
+        assert_eq!(of(Via::ClusterIp, MeshMode::Server), (false, sidecar));
     }
 }

@@ -23,6 +23,7 @@ use crate::plan::discovery::Discovery;
 use crate::plan::nodes::NodeFacts;
 use crate::plan::placement::agent_port;
 use crate::plan::services::PathService;
+use crate::plan::traffic::Traffic;
 use crate::provision::mesh_state::MeshState;
 use crate::provision::pod_status;
 use crate::provision::pods::Pods;
@@ -44,8 +45,8 @@ pub(crate) struct Built {
     /// The plan's cells: names of their paths, and points.
     pub(crate) cells: Vec<(String, Point)>,
     /// Target addresses that come from outside, as they were at the last question: by path, server
-    /// program, and whether datagrams are sent.
-    pub(crate) entered: BTreeMap<(String, String, bool), SocketAddr>,
+    /// program, and what is sent.
+    pub(crate) entered: BTreeMap<(String, String, Option<Traffic>), SocketAddr>,
     /// The cluster's nodes, by the names of the scenario's.
     pub(crate) nodes: BTreeMap<String, NodeFacts>,
     pub(crate) attachments: BTreeMap<Place, Attachment>,
@@ -73,6 +74,8 @@ pub(crate) struct Built {
     pub(crate) clocks: Arc<Clocks>,
     pub(crate) api: Pods,
     pub(crate) mesh: MeshState,
+    /// The group and version of the routes for each traffic, or why there is none.
+    pub(crate) served: BTreeMap<Traffic, Result<String, String>>,
     /// The addresses and ports of the Gateways that routes are attached to, or why there are none:
     /// by the names of the routes.
     pub(crate) gateways: BTreeMap<String, Result<String, String>>,

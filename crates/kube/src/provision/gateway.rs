@@ -3,6 +3,7 @@
 
 mod classes;
 mod ingress;
+pub(crate) mod served;
 pub(crate) mod status;
 mod unmet;
 mod wait;
@@ -10,25 +11,28 @@ mod wait;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures::future::{join, join_all};
 use hopbench_model::{Fault, ParentGateway, Path, Proof};
+use hopbench_testbed::placement::{Endpoints, program};
 use kube::Client;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use self::classes::ClassKind;
-use self::status::{accepted, denied, entrance, listener};
+use self::served::served;
+use self::status::{accepted, address, chosen, denied, is_free, named};
 pub(crate) use self::unmet::Unmet;
 use self::unmet::{RIGHTS, refusal};
 use self::wait::{ATTACH, LOOK, still, until_it_works};
 use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::create::create;
-use crate::api::labels::RunIdentity;
 use crate::objects::service::ServiceEntry;
 use crate::objects::service::gateway::{VERSION, gateway};
-use crate::objects::service::http_route::http_route;
-use crate::plan::gateways::{self, RouteGateway, Routing};
+use crate::objects::service::route::{Destination, route};
+use crate::plan::gateways::{self, IngressGateway, RouteGateway, Routing};
+use crate::plan::services::PathService;
+use crate::plan::traffic::Traffic;
 use crate::provision::built::Built;
 use crate::provision::proxy_pods::{self, ProxyPod};
 use crate::provision::target::bracketed;
@@ -36,93 +40,144 @@ use crate::provision::target::bracketed;
 /// Time limit for the pods of a Gateway that works: some of them may never get ready.
 const READY: Duration = Duration::from_secs(30);
 
-/// Makes the Gateways, routes and Ingresses of a run, and waits until they work. By the names of
-/// their Services: address and port of the gateway, or why there is none.
-pub(crate) async fn attach(
+/// The address and port of a gateway that leads to the run, or why there is none: by the names of
+/// routes and Ingresses.
+pub(crate) type Entrances = BTreeMap<String, Result<String, String>>;
+
+/// Makes the Gateways, routes and Ingresses of a run, and waits until they work.
+pub(crate) async fn attach(client: &Client, built: &Built, until: Instant) -> Entrances {
+    let mut by_gateway: BTreeMap<RouteGateway, Vec<Destination<'_>>> = BTreeMap::new();
+    let mut ingresses = Vec::new();
+    for (to, routing) in built.services.iter().flat_map(|service| destinations(built, service)) {
+        match routing {
+            Routing::Route(gateway) => by_gateway.entry(gateway).or_default().push(to),
+            Routing::Ingress(gateway) => ingresses.push((to, gateway)),
+        }
+    }
+    let routes = by_gateway.into_iter().map(|(gateway, all)| async move {
+        at_gateway(client, built, &gateway, &all, until).await
+    });
+    let ingresses = ingresses.into_iter().map(|(to, gateway)| async move {
+        let of = (to.service, to.port);
+        (to.route(), ingress::attached(client, &built.run, &gateway, of, until).await)
+    });
+    let (routes, ingresses) = join(join_all(routes), join_all(ingresses)).await;
+    routes.into_iter().flatten().chain(ingresses).collect()
+}
+
+/// What leads to a Service, one for each kind of traffic that its path's cells send there.
+fn destinations<'a>(built: &'a Built, service: &'a PathService) -> Vec<(Destination<'a>, Routing)> {
+    let found = || {
+        let ends = built.placement.paths.get(&service.path)?;
+        let routing = gateways::of_path(&built.spec, &ends.path)?;
+        Some((ends, routing, built.entries.get(&service.name)?))
+    };
+    let Some((ends, routing, entry)) = found() else { return Vec::new() };
+    let cells = built
+        .cells
+        .iter()
+        .filter(|(path, point)| *path == service.path && program(&point.server) == service.program);
+    let sent: BTreeSet<Traffic> = cells
+        .filter_map(|(_, point)| Traffic::of(&point.job))
+        .filter(|traffic| routing.takes(*traffic))
+        .collect();
+    let to = |traffic: Traffic| {
+        let port = port(ends, entry, traffic)?;
+        Some((Destination { service: &service.name, port, traffic }, routing.clone()))
+    };
+    sent.into_iter().filter_map(to).collect()
+}
+
+/// The port of a Service at which the servers, or their sidecars, take this.
+fn port(ends: &Endpoints, entry: &ServiceEntry, traffic: Traffic) -> Option<u16> {
+    let is_own = matches!(traffic, Traffic::Http | Traffic::Tls | Traffic::Tcp);
+    if is_own && !ends.names_mode() {
+        return Some(entry.port);
+    }
+    let mut named = entry.ports.iter().filter(|(name, _)| name.starts_with(traffic.port()));
+    named.next().map(|(_, (port, _))| *port)
+}
+
+/// Makes a Gateway, unless it is there before the run, and its routes. By their names: its address
+/// and port, or why there is none.
+async fn at_gateway(
     client: &Client,
     built: &Built,
-    until: Instant,
-) -> BTreeMap<String, Result<String, String>> {
-    let routed: Vec<(&str, u16, Routing)> = built
-        .services
-        .iter()
-        .filter_map(|service| {
-            let ends = built.placement.paths.get(&service.path)?;
-            let routing = gateways::of_path(&built.spec, &ends.path)?;
-            let entry = built.entries.get(&service.name)?;
-            let port = if ends.names_mode() { of_sidecar(entry)? } else { entry.port };
-            Some((service.name.as_str(), port, routing))
-        })
-        .collect();
-    let all: BTreeSet<&RouteGateway> = routed
-        .iter()
-        .filter_map(|(.., routing)| match routing {
-            Routing::Route(gateway) => Some(gateway),
-            Routing::Ingress(_) => None,
-        })
-        .collect();
-    let made = all
-        .into_iter()
-        .map(|gateway| async move { (gateway, make(client, &built.run, gateway, until).await) });
-    let made: BTreeMap<_, _> = join_all(made).await.into_iter().collect();
-    let (run, made) = (&built.run, &made);
-    let attached = routed.iter().map(|(service, port, routing)| async move {
-        let of = (*service, *port);
-        let attached = match routing {
-            Routing::Ingress(gateway) => ingress::attached(client, run, gateway, of, until).await,
-            Routing::Route(gateway) => match made.get(gateway) {
-                Some(Err(why)) => Err(why.clone()),
-                _ => attached_to(client, run, gateway, of, until).await,
-            },
-        };
-        ((*service).to_owned(), attached)
-    });
-    join_all(attached).await.into_iter().collect()
-}
-
-/// The port of a Service at which the servers' sidecars take HTTP.
-fn of_sidecar(entry: &ServiceEntry) -> Option<u16> {
-    let mut http = entry.ports.iter().filter(|(name, _)| name.starts_with("http-"));
-    http.next().map(|(_, (port, _))| *port)
-}
-
-/// Makes a Gateway, unless it is there before the run.
-async fn make(
-    client: &Client,
-    run: &RunIdentity,
-    wanted: &RouteGateway,
-    until: Instant,
-) -> Result<(), String> {
-    let RouteGateway::Made { class, .. } = wanted else { return Ok(()) };
-    let place = wanted.place(run);
-    let made = create(&gateways_in(client, &place), &gateway(run, &place.name, class), until).await;
-    made.map(drop).map_err(|e| refusal(&place, &e, VERSION).why)
-}
-
-async fn attached_to(
-    client: &Client,
-    run: &RunIdentity,
     gateway: &RouteGateway,
-    (service, port): (&str, u16),
+    routed: &[Destination<'_>],
     until: Instant,
-) -> Result<String, String> {
-    let place = gateway.place(run);
+) -> Vec<(String, Result<String, String>)> {
     let began = Instant::now();
     // The pods may have taken most of the time.
     let least = began + ATTACH;
     let until = if gateway.is_made() { until.max(least) } else { least };
-    let found = found(client, &place).await.map_err(|unmet| unmet.why)?;
-    let route = http_route(run, &place, listener(&found, &place)?.0, service, port);
-    let made = create(&routes_of(client, run), &route, until).await;
-    made.map_err(|e| format!("no HTTPRoute {service}: {}", explain(&e)))?;
-    let at = until_it_works(began, until, || look(client, run, &place, service)).await?;
-    if gateway.is_made() {
-        let until = until.min(Instant::now() + READY);
-        while Instant::now() + LOOK < until && !are_ready(client, &place, &at).await {
+    let at = Attaching { client, built, gateway, place: gateway.place(&built.run), began, until };
+    let listeners = match at.listeners(routed).await {
+        Ok(listeners) => listeners,
+        Err(why) => return routed.iter().map(|to| (to.route(), Err(why.clone()))).collect(),
+    };
+    let at = &at;
+    let attached = routed.iter().zip(listeners).map(|(to, listener)| async move {
+        let attached = match listener {
+            Ok(listener) => at.attached(*to, &listener).await,
+            Err(why) => Err(why),
+        };
+        (to.route(), attached)
+    });
+    join_all(attached).await
+}
+
+/// A Gateway that routes are attached to.
+struct Attaching<'a> {
+    client: &'a Client,
+    built: &'a Built,
+    gateway: &'a RouteGateway,
+    place: ParentGateway,
+    began: Instant,
+    until: Instant,
+}
+
+impl Attaching<'_> {
+    /// The listener of each route. What runs before left at one goes by itself.
+    async fn listeners(
+        &self,
+        routed: &[Destination<'_>],
+    ) -> Result<Vec<Result<String, String>>, String> {
+        let wanted: Vec<Traffic> = routed.iter().map(|to| to.traffic).collect();
+        if let RouteGateway::Made { class, .. } = self.gateway {
+            let wanted = gateway(&self.built.run, &self.place.name, class, &wanted);
+            let made = create(&gateways_in(self.client, &self.place), &wanted, self.until).await;
+            made.map_err(|e| refusal(&self.place, &e, VERSION).why)?;
+        }
+        loop {
+            let found = found(self.client, &self.place).await.map_err(|unmet| unmet.why)?;
+            let chosen = chosen(&found, &self.place, wanted.iter().copied(), is_free);
+            if chosen.iter().all(Result::is_ok) || Instant::now() + LOOK >= self.until {
+                return Ok(chosen);
+            }
             sleep(LOOK).await;
         }
     }
-    Ok(at)
+
+    async fn attached(&self, to: Destination<'_>, listener: &str) -> Result<String, String> {
+        let Self { client, built, place, .. } = self;
+        let (name, kind) = (to.route(), to.traffic.kind());
+        let version = version(built, to.traffic)?;
+        let route = route(&built.run, version, place, listener, to);
+        let made = create(&routes_of(client, built, to.traffic)?, &route, self.until).await;
+        made.map_err(|e| format!("no {kind} {name}: {}", explain(&e)))?;
+        let at = until_it_works(self.began, self.until, || {
+            look(client, built, place, (to.traffic, name.as_str()))
+        });
+        let at = at.await?;
+        if self.gateway.is_made() {
+            let until = self.until.min(Instant::now() + READY);
+            while Instant::now() + LOOK < until && !are_ready(client, place, &at).await {
+                sleep(LOOK).await;
+            }
+        }
+        Ok(at)
+    }
 }
 
 /// Whether all pods of a Gateway are ready, as far as they are known.
@@ -130,38 +185,64 @@ async fn are_ready(client: &Client, place: &ParentGateway, at: &str) -> bool {
     proxy_pods::behind(client, place, at).await.is_ok_and(|all| all.iter().all(|pod| pod.is_ready))
 }
 
-/// Asks the Gateway and the route how they are now.
+/// Asks the Gateway and the route of this name how they are now.
 async fn look(
     client: &Client,
-    run: &RunIdentity,
+    built: &Built,
     place: &ParentGateway,
-    route: &str,
+    (traffic, route): (Traffic, &str),
 ) -> Result<String, String> {
     let gateway = found(client, place).await.map_err(|unmet| unmet.why)?;
-    let found = routes_of(client, run).get(route).await;
-    let found = found.map_err(|e| format!("no HTTPRoute {route}: {}", explain(&e)))?;
-    match (accepted(&found, place), entrance(&gateway, place)) {
-        (Ok(()), at) => at.map(|(address, port)| format!("{}:{port}", bracketed(address))),
+    let kind = traffic.kind();
+    let found = routes_of(client, built, traffic)?.get(route).await;
+    let found = found.map_err(|e| format!("no {kind} {route}: {}", explain(&e)))?;
+    let listener = found["spec"]["parentRefs"][0]["sectionName"].as_str().unwrap_or_default();
+    let listener = named(&gateway, listener)
+        .ok_or_else(|| format!("Gateway {place} has no listener {listener} any more"));
+    let at = listener.and_then(|(name, port)| {
+        Ok(format!("{}:{port}", bracketed(address(&gateway, place, name)?)))
+    });
+    match (accepted(&found, kind, place), at) {
+        (Ok(()), at) => at,
         (Err(route), Ok(_)) => Err(route),
         // The route of a Gateway that does not work is rarely the reason.
         (Err(route), Err(gateway)) => Err(format!("{gateway}; {route}")),
     }
 }
 
-/// What keeps a gateway from leading to the run, as far as it can be known before.
-pub(crate) fn lacking(access: &Access, routing: &Routing) -> Option<Unmet> {
-    let place = match routing {
-        Routing::Route(RouteGateway::Given(place)) => place,
-        Routing::Route(RouteGateway::Made { class, .. }) => {
-            return GATEWAY_CLASS.lacking(access, class);
+/// What keeps a gateway from leading this traffic to the run, as far as it can be known before: a
+/// reason for each, or one for all of it. Of bytes each takes a listener.
+pub(crate) fn lacking(
+    access: &Access,
+    routing: &Routing,
+    wanted: &[Traffic],
+) -> Result<Vec<Option<String>>, Unmet> {
+    let class = match routing {
+        Routing::Route(RouteGateway::Given(_)) => None,
+        Routing::Route(RouteGateway::Made { class, .. }) => GATEWAY_CLASS.lacking(access, class),
+        Routing::Ingress(IngressGateway { class, .. }) => {
+            ingress::INGRESS_CLASS.lacking(access, class)
         }
-        Routing::Ingress(gateway) => return ingress::INGRESS_CLASS.lacking(access, &gateway.class),
     };
-    match access.ask("the Gateway", async { Ok(found(&access.client, place).await) }) {
-        Err(fault) => Some(Unmet { why: fault.text, remedy: RIGHTS.to_owned() }),
-        Ok(Err(unmet)) => Some(unmet),
-        Ok(Ok(gateway)) => listener(&gateway, place).err().map(Unmet::unfit),
+    if let Some(unmet) = class {
+        return Err(unmet);
     }
+    let Routing::Route(gateway) = routing else { return Ok(vec![None; wanted.len()]) };
+    let unknown = |fault: Fault| Unmet { why: fault.text, remedy: RIGHTS.to_owned() };
+    let mut listeners = vec![None; wanted.len()];
+    if let RouteGateway::Given(place) = gateway {
+        let asked = access.ask("the Gateway", async { Ok(found(&access.client, place).await) });
+        let gateway = asked.map_err(unknown)??;
+        let chosen = chosen(&gateway, place, wanted.iter().copied(), |_, _| true);
+        let remedy =
+            "add one, name another Gateway with `parent: NAMESPACE/NAME`, or take `class: NAME`";
+        listeners =
+            chosen.into_iter().map(|one| Some(format!("{}; {remedy}", one.err()?))).collect();
+    }
+    let asked = async { Ok(served(&access.client, wanted.iter().copied()).await) };
+    let kinds = access.ask("the kinds of routes", asked).map_err(unknown)?;
+    let of_kind = |traffic: &Traffic| kinds.get(traffic)?.as_ref().err().cloned();
+    Ok(wanted.iter().zip(listeners).map(|(traffic, of_one)| of_kind(traffic).or(of_one)).collect())
 }
 
 /// The classes of Gateways.
@@ -196,21 +277,23 @@ pub(crate) fn pods_of(
     })
 }
 
-/// Whether the gateway works and leads to the Service of this name.
+/// Whether the gateway works and leads to a Service by the route, or the Ingress, of this name.
 /// `entered`: the address that the clients connected to.
 pub(crate) fn prove(
     access: &Access,
-    run: &RunIdentity,
+    built: &Built,
     routing: &Routing,
-    route: &str,
+    (traffic, route): (Traffic, &str),
     entered: &str,
 ) -> Proof {
     let gateway = match routing {
         Routing::Route(gateway) => gateway,
-        Routing::Ingress(gateway) => return ingress::prove(access, run, gateway, route, entered),
+        Routing::Ingress(gateway) => {
+            return ingress::prove(access, &built.run, gateway, route, entered);
+        }
     };
-    let place = gateway.place(run);
-    let asked = async { Ok(look(&access.client, run, &place, route).await) };
+    let place = gateway.place(&built.run);
+    let asked = async { Ok(look(&access.client, built, &place, (traffic, route)).await) };
     let found = access.ask("the Gateway", asked).map_err(|fault| fault.text).flatten();
     let found = found.and_then(|at| still(at, entered));
     let ok = found.is_ok();
@@ -218,9 +301,10 @@ pub(crate) fn prove(
         RouteGateway::Made { class, .. } => format!(" of class {class}"),
         RouteGateway::Given(_) => String::new(),
     };
+    let kind = traffic.kind();
     let evidence = found.map_or_else(
         |why| why,
-        |at| format!("Gateway {place} ({at}){class} is Programmed; HTTPRoute {route} is Accepted"),
+        |at| format!("Gateway {place} ({at}){class} is Programmed; {kind} {route} is Accepted"),
     );
     Proof { hop: "gateway".to_owned(), evidence, ok }
 }
@@ -235,6 +319,14 @@ fn gateways_in(client: &Client, place: &ParentGateway) -> Api<Value> {
     Api::others(client.clone(), VERSION, &place.namespace, "gateways")
 }
 
-fn routes_of(client: &Client, run: &RunIdentity) -> Api<Value> {
-    Api::others(client.clone(), VERSION, &run.namespace, "httproutes")
+fn routes_of(client: &Client, built: &Built, traffic: Traffic) -> Result<Api<Value>, String> {
+    let version = version(built, traffic)?;
+    Ok(Api::others(client.clone(), version, &built.run.namespace, traffic.resource()))
+}
+
+/// The version of the routes for this traffic.
+fn version(built: &Built, traffic: Traffic) -> Result<&str, String> {
+    let unasked = || format!("nobody asked for the version of {}", traffic.resource());
+    let served = built.served.get(&traffic).ok_or_else(unasked)?;
+    served.as_ref().map(String::as_str).map_err(String::clone)
 }

@@ -19,6 +19,7 @@ use crate::observe::watch::Watch;
 use crate::plan::assign::{Assigned, assign};
 use crate::plan::discovery::Discovery;
 use crate::plan::placement::placement;
+use crate::plan::traffic::Traffic;
 use crate::provision::built::Built;
 
 /// A Kubernetes cluster, in which a run has a namespace of its own.
@@ -35,6 +36,9 @@ pub struct Cluster {
     pub(super) access: Option<Access>,
     /// The cluster's nodes for those of the last plan that was looked at, by the plan's names.
     pub(super) nodes: BTreeMap<String, String>,
+    /// Why cells of the last plan that was looked at cannot enter by their gateways, by the names of
+    /// their paths and what they send.
+    pub(super) closed: BTreeMap<(String, Traffic), String>,
     /// The run that may have a namespace.
     pub(super) run: Option<RunIdentity>,
     /// Says that the run lives.
@@ -68,6 +72,7 @@ impl Cluster {
             progress: Progress::default(),
             access: None,
             nodes: BTreeMap::new(),
+            closed: BTreeMap::new(),
             run: None,
             heartbeat: None,
             built: None,

@@ -1,12 +1,15 @@
 //! The needs of a plan that the cluster does not meet, and the cells that cannot be measured.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod closed;
+
+use std::collections::BTreeSet;
 
 use hopbench_model::{ClusterSpec, EngineKind, Job, MeshProvider, Path, Place, Point, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Placement, PodId};
 use hopbench_testbed::{Need, refusals};
 use serde_json::Value;
 
+pub(crate) use self::closed::Closed;
 use crate::api::access::Access;
 use crate::api::labels::RunIdentity;
 use crate::api::rights::{self, Right};
@@ -15,19 +18,23 @@ use crate::objects::blueprint::{self, Ground};
 use crate::plan::assign::Assigned;
 use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
-use crate::plan::gateways::{self, Routing};
+use crate::plan::gateways::{self, Demand, Routing};
 use crate::plan::peers;
-use crate::provision::gateway::Unmet;
+use crate::plan::traffic::Traffic;
 use crate::provision::objects;
 
-/// The resources that only some scenarios need a right to.
-pub(crate) const OPTIONAL: [&str; 6] =
-    [NETWORK_POLICIES, EXEC, SECRETS, GATEWAYS, HTTP_ROUTES, INGRESSES];
+/// Whether only some scenarios need a right to a resource.
+pub(crate) fn is_optional(resource: &str) -> bool {
+    resource == NETWORK_POLICIES || OF_PATHS.contains(&resource)
+}
+
 const NETWORK_POLICIES: &str = "networkpolicies";
+/// Those of them that only some paths need.
+const OF_PATHS: [&str; 8] =
+    [SECRETS, EXEC, GATEWAYS, "httproutes", "grpcroutes", "tlsroutes", "tcproutes", INGRESSES];
 pub(super) const EXEC: &str = "pods/exec";
 const SECRETS: &str = "secrets";
 const GATEWAYS: &str = "gateways";
-const HTTP_ROUTES: &str = "httproutes";
 const INGRESSES: &str = "ingresses";
 
 /// Everything that is missing; empty when the plan can run.
@@ -61,6 +68,7 @@ pub(crate) fn of_rights(
     spec: &ClusterSpec,
     placement: &Placement,
     discovery: &Discovery,
+    demand: &Demand,
     lacking: &[(&'static Right, &'static str)],
 ) -> Vec<Need> {
     let need = |path: Option<&Path>, used: &dyn Fn(&Right) -> bool| {
@@ -86,37 +94,18 @@ pub(crate) fn of_rights(
     let isolated = |right: &Right| spec.network_policy && right.resource == NETWORK_POLICIES;
     needs.extend(need(None, &isolated));
     for ends in placement.paths.values() {
-        for resource in [SECRETS, EXEC, GATEWAYS, HTTP_ROUTES, INGRESSES] {
-            let of_path =
-                |right: &Right| right.resource == resource && uses(spec, ends, discovery, right);
+        let sent = demand.get(&ends.path.name);
+        let sends = |resource: &str| {
+            sent.into_iter().flatten().any(|traffic| traffic.resource() == resource)
+        };
+        for resource in OF_PATHS {
+            let of_path = |right: &Right| {
+                right.resource == resource && uses(spec, ends, discovery, right, &sends)
+            };
             needs.extend(need(Some(&ends.path), &of_path));
         }
     }
     needs
-}
-
-/// Needs of the paths that enter by gateways; `lacking` says why nothing can lead to the run there.
-pub(crate) fn of_gateway(
-    spec: &ClusterSpec,
-    placement: &Placement,
-    mut lacking: impl FnMut(&Routing) -> Option<Unmet>,
-) -> Vec<Need> {
-    let mut attached: BTreeMap<Routing, Vec<&Path>> = BTreeMap::new();
-    for Endpoints { path, .. } in placement.paths.values() {
-        if let Some(routing) = gateways::of_path(spec, path) {
-            attached.entry(routing).or_default().push(path);
-        }
-    }
-    let of_one = |(routing, paths): (&Routing, &Vec<&Path>)| -> Vec<Need> {
-        let Some(Unmet { why, remedy }) = lacking(routing) else { return Vec::new() };
-        let what = match routing {
-            Routing::Route(_) => "a Gateway",
-            Routing::Ingress(_) => "an IngressClass",
-        };
-        let need = |path: &&Path| Need::new(Some(path), what, why.clone(), &remedy);
-        paths.iter().map(need).collect()
-    };
-    attached.iter().flat_map(of_one).collect()
 }
 
 /// Needs of the paths through proxies on the nodes: that there are some, and that the run may make
@@ -140,8 +129,15 @@ pub(crate) fn of_node_mesh(
     meshed.map(|ends| Need::new(Some(&ends.path), "a mesh", why.clone(), remedy)).collect()
 }
 
-/// Whether a path needs this right, which only some paths need.
-fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, right: &Right) -> bool {
+/// Whether a path needs this right, which only some paths need. `sends`: whether routes of a kind
+/// lead its traffic.
+fn uses(
+    spec: &ClusterSpec,
+    ends: &Endpoints,
+    discovery: &Discovery,
+    right: &Right,
+    sends: &dyn Fn(&str) -> bool,
+) -> bool {
     let has_own_kernel = |pod: &PodId| {
         let attachment = Attachment::of(spec, &pod.place).ok();
         attachment
@@ -156,13 +152,13 @@ fn uses(spec: &ClusterSpec, ends: &Endpoints, discovery: &Discovery, right: &Rig
             ours && ends.path.is_proxied()
         }
         EXEC => ends.pods().any(has_own_kernel),
-        GATEWAYS | HTTP_ROUTES => match right.only_for {
+        GATEWAYS => match right.only_for {
             rights::ROUTE => matches!(routing, Some(Routing::Route(_))),
             rights::CLASS => routing.is_some_and(|routing| routing.makes_gateway()),
             _ => false,
         },
         INGRESSES => matches!(routing, Some(Routing::Ingress(_))),
-        _ => false,
+        routes => matches!(routing, Some(Routing::Route(_))) && sends(routes),
     }
 }
 
@@ -311,14 +307,8 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
             server.program
         ));
     }
-    if let Some(routing) = gateways::of_path(spec, path) {
-        if !point.job.shows_requests() {
-            return Some(format!("an {} takes HTTP only, and without TLS", routing.kind()));
-        }
-        if sets_host(&point.job) {
-            let why = "found `Host` among its headers: leave it out, a gateway tells the run's routes apart by it";
-            return Some(why.to_owned());
-        }
+    if let Some(why) = closed_at_gateway(spec, path, &point.job) {
+        return Some(why);
     }
     let in_gvisor = |place: &&Place| {
         let class = place.runtime.as_ref().map(|runtime| runtime_class(spec, runtime));
@@ -337,6 +327,33 @@ pub(super) fn forbidden(point: &Point) -> Option<String> {
         "this user may not create {EXEC}, by which {tool} is started; `hopbench kube manifests` prints the rights that \
          hopbench uses"
     ))
+}
+
+/// Why what a job sends cannot enter by the gateway of its path, whatever that has.
+fn closed_at_gateway(spec: &ClusterSpec, path: &Path, job: &Job) -> Option<String> {
+    let gateway = spec.gateway_of(path)?;
+    let traffic = Traffic::of(job)?;
+    let why = match gateways::of_path(spec, path) {
+        None if matches!(traffic, Traffic::Http2 | Traffic::Grpc) => {
+            let address = gateway.address.as_deref().unwrap_or_default();
+            return Some(format!(
+                "nothing says whether the gateway at {address} takes HTTP/2: name its Gateway with \
+                 `parent: NAMESPACE/NAME`, or take `class: NAME`"
+            ));
+        }
+        None => return None,
+        Some(routing) if !routing.takes(traffic) => {
+            "an Ingress takes HTTP/1.1 only, and without TLS: take `parent: NAMESPACE/NAME` or `class: NAME`"
+        }
+        Some(_) if traffic.shows_host() && sets_host(job) => {
+            "found `Host` among its headers: leave it out, a gateway tells the run's routes apart by it"
+        }
+        Some(_) if traffic == Traffic::Tls && job.params["tls_name"].is_string() => {
+            "found `tls-name`: leave it out, a gateway tells the run's routes apart by the name in TLS"
+        }
+        Some(_) => return None,
+    };
+    Some(why.to_owned())
 }
 
 /// Whether a workload says the host name of its requests itself.

@@ -29,6 +29,7 @@ use crate::plan::services;
 use crate::proof::alike;
 use crate::provision::built::Built;
 use crate::provision::gateway;
+use crate::provision::gateway::served::served;
 use crate::provision::mesh_state::MeshState;
 use crate::provision::objects;
 use crate::provision::pods::Pods;
@@ -153,6 +154,7 @@ impl Cluster {
             clocks: Arc::default(),
             api,
             mesh: MeshState::new()?,
+            served: BTreeMap::new(),
             gateways: BTreeMap::new(),
             gateway_pods: BTreeMap::new(),
             node_proxies: BTreeMap::new(),
@@ -187,8 +189,11 @@ impl Cluster {
         }
         balance(access, &mut built, until, &interrupt, &progress)?;
         if makes_gateway {
-            progress.say("waiting for the Gateway of the run and its route");
+            progress.say("waiting for the Gateway of the run and its routes");
         }
+        let sent = gateways::demand(&built.spec, plan).into_values().flatten();
+        built.served =
+            access.runtime.block_on(interrupt.unless("a Gateway", served(&client, sent)))?;
         let attached = gateway::attach(&client, &built, until);
         built.gateways = access.runtime.block_on(interrupt.unless("a Gateway", attached))?;
         built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use hopbench_mesh::Offer;
 use hopbench_model::{Fault, Point, Transport, Via};
 use hopbench_peer::{PORT, brings_server};
 use hopbench_testbed::placement::{Ask, Endpoints, program};
 
 use crate::mesh::listeners;
 use crate::objects::containers::PEER;
+use crate::plan::placement::rules;
 use crate::plan::services::taken_port;
+use crate::plan::traffic::Traffic;
 use crate::provision::built::Built;
 use crate::provision::target::{self, Whereabouts, target};
 
@@ -60,7 +61,9 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
             Some(address) => address,
             None => {
                 let service = built.service(&path.name, program(&point.server).as_ref());
-                let entrance = service.and_then(|service| built.gateways.get(&service.name));
+                let route = service.zip(Traffic::of(&point.job));
+                let route = route.map(|(service, traffic)| traffic.route(&service.name));
+                let entrance = route.and_then(|route| built.gateways.get(&route));
                 let entrance = entrance
                     .ok_or_else(|| nowhere("nothing of the run leads to it from a gateway"))?;
                 entrance.as_ref().map_err(|why| nowhere(why))?
@@ -71,7 +74,8 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
     if !path.is_proxied() || point.job.bypasses_proxies() {
         return Ok(None);
     }
-    let ask = Ask { program: program(&point.server), offer: Offer::of(&point.job, &point.server) };
+    let offer = rules(&built.spec).offer(&point.job, &point.server);
+    let ask = Ask { program: program(&point.server), offer };
     let port =
         || taken_port(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"));
     if let Some(gateway) = ends.gateways.first() {

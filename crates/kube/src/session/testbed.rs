@@ -4,7 +4,7 @@ mod peers;
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, Record, SignedPermit, Transport};
+use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, Record, SignedPermit};
 use hopbench_testbed::placement::{PodId, program};
 use hopbench_testbed::{AgentId, Commands, Control, Counters, Gauges, Metered, Need, PeerSaid};
 use hopbench_testbed::{Route, Seen, Testbed};
@@ -12,14 +12,16 @@ use tokio::time::Instant;
 
 use super::cluster::{Cluster, standing_mut, write};
 use super::hops::hops;
+use super::needs::Closed;
 use super::{facts, needs, observers, targets};
 use crate::api::forward;
 use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
-use crate::objects::service::http_route::host_name;
+use crate::objects::service::route::host_name;
 use crate::observe::meters::reading::Readings;
 use crate::plan::gateways;
+use crate::plan::traffic::Traffic;
 use crate::proof::facts::ProofFacts;
 use crate::proof::{node_proxies, of_tools_way, prove};
 use crate::provision::proxy_pods::{self, GATEWAY};
@@ -45,12 +47,14 @@ impl Testbed for Cluster {
         };
         let mut needs = needs::missing(&self.spec, &placement, &discovery, &assigned);
         let given = self.spec.namespace.clone();
-        let asked =
-            |right: &Right| right.only_for.is_empty() || needs::OPTIONAL.contains(&right.resource);
+        let demand = gateways::demand(&self.spec, plan);
+        let asked = |right: &Right| right.only_for.is_empty() || needs::is_optional(right.resource);
         match self.access().and_then(|access| rights::lacking(access, given.as_deref(), asked)) {
             Ok(lacking) => {
                 self.lacks_exec = lacking.iter().any(|(right, _)| right.resource == needs::EXEC);
-                needs.extend(needs::of_rights(&self.spec, &placement, &discovery, &lacking));
+                let of_rights =
+                    needs::of_rights(&self.spec, &placement, &discovery, &demand, &lacking);
+                needs.extend(of_rights);
             }
             Err(fault) => needs.extend(whole("rights", fault.text, "ask whoever runs the cluster")),
         }
@@ -63,10 +67,12 @@ impl Testbed for Cluster {
         needs.extend(self.access.as_ref().into_iter().flat_map(|access| {
             needs::of_node_mesh(access, &self.spec, &placement, given.as_deref())
         }));
-        needs.extend(needs::of_gateway(&self.spec, &placement, |routing| {
-            let access = self.access.as_ref()?;
-            gateway::lacking(access, routing)
-        }));
+        let closed = Closed::of(&self.spec, &placement, &demand, |routing, wanted| {
+            let Some(access) = &self.access else { return Ok(vec![None; wanted.len()]) };
+            gateway::lacking(access, routing, wanted)
+        });
+        needs.extend(closed.paths);
+        self.closed = closed.cells;
         needs
     }
 
@@ -76,7 +82,11 @@ impl Testbed for Cluster {
 
     fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {
         let forbidden = || needs::forbidden(point).filter(|_| self.lacks_exec);
-        needs::unsupported(&self.spec, path, point).or_else(forbidden)
+        let closed = || {
+            let traffic = Traffic::of(&point.job)?;
+            self.closed.get(&(path.name.clone(), traffic)).cloned()
+        };
+        needs::unsupported(&self.spec, path, point).or_else(forbidden).or_else(closed)
     }
 
     /// Pods that do not get ready do not keep the others from being measured: their paths say why
@@ -116,20 +126,22 @@ impl Testbed for Cluster {
         let (access, built) = standing_mut(&self.access, &mut self.built)?;
         let target = targets::target_of(built, &ends, point)?;
         let of_point = program(&point.server);
-        let service = built.service(&path.name, of_point.as_ref()).map(|one| one.name.clone());
-        if let Some(service) = service.as_ref().filter(|_| ends.enters_existing_gateway()) {
+        let traffic = Traffic::of(&point.job);
+        let service = built.service(&path.name, of_point.as_ref());
+        let way = service.zip(traffic).map(|(one, traffic)| traffic.route(&one.name));
+        if let Some(way) = way.as_ref().filter(|_| ends.enters_existing_gateway()) {
             // They are metered, and nothing else needs them.
-            let pods = gateway::pods_of(access, built, &ends.path, service);
+            let pods = gateway::pods_of(access, built, &ends.path, way);
             let pods = pods.unwrap_or_else(|fault| {
                 write(&mut self.log, &fault.text);
                 Vec::new()
             });
             built.gateway_pods.insert(path.name.clone(), pods);
         }
-        let host = service
-            .as_ref()
-            .filter(|name| built.gateways.contains_key(*name))
-            .map(|name| host_name(&built.run, name));
+        let host = way
+            .filter(|name| built.gateways.contains_key(name))
+            .filter(|_| traffic.is_some_and(Traffic::names_host))
+            .map(|name| host_name(&built.run, &name));
         let on_nodes = mesh::on_nodes::find(access, built, &ends, &servers)?;
         built.node_proxies.insert(path.name.clone(), on_nodes);
         let mut proxies = mesh::proxies(access, built, &ends, &servers, bypassed);
@@ -155,8 +167,7 @@ impl Testbed for Cluster {
         };
         let is_by_agents = point.peer.is_none() && targets::is_said_by_others(&ends);
         if let Some(built) = self.built.as_mut().filter(|_| is_by_agents) {
-            let datagrams = point.job.transport() == Transport::Udp;
-            let entrance = (path.name.clone(), point.server.program.clone(), datagrams);
+            let entrance = (path.name.clone(), point.server.program.clone(), traffic);
             built.entered.insert(entrance, target);
         }
         Ok(route)
@@ -254,10 +265,13 @@ impl Testbed for Cluster {
         let known =
             ProofFacts { built, ends: &ends, servers: &servers, service, proxies: &proxies };
         let mut proofs = prove(&known, seen);
-        if let (Some(at), Some(service)) = (gateways::of_path(&built.spec, &ends.path), service) {
-            let entered = built.gateways.get(&service.name).and_then(|at| at.as_ref().ok());
+        let routing = gateways::of_path(&built.spec, &ends.path);
+        let sent = service.zip(Traffic::of(seen.job));
+        if let (Some(routing), Some((service, traffic))) = (routing, sent) {
+            let way = traffic.route(&service.name);
+            let entered = built.gateways.get(&way).and_then(|at| at.as_ref().ok());
             let entered = entered.map_or("", String::as_str);
-            proofs.push(gateway::prove(access, &built.run, &at, &service.name, entered));
+            proofs.push(gateway::prove(access, built, &routing, (traffic, way.as_str()), entered));
         }
         proofs.extend(if ends.captured {
             node_proxies::prove(built.spec.mesh.provider, &ends.path, route, (before, after), seen)

@@ -3,7 +3,7 @@
 mod asked;
 mod given;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
 
@@ -11,8 +11,8 @@ use hopbench_kube::doctor::{State, examine};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_kube::{Access, Cluster, RIGHTS};
 use hopbench_model::{
-    GatewaySpec, MeshMode, ParentGateway, Path, Plan, PrometheusSpec, TestbedSpec, Variant, Via,
-    fixture,
+    GatewaySpec, MeshMode, ParentGateway, Path, Pattern, Plan, Point, PrometheusSpec, TestbedSpec,
+    Transport, Variant, Via, WorkloadKind, fixture,
 };
 use hopbench_testbed::{Route, Testbed};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
@@ -22,7 +22,7 @@ use kube::Api;
 use kube::api::{DeleteParams, PostParams};
 use kube::config::Kubeconfig;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::asked::{Asked, noting};
 use crate::common::{Ground, cell, eventually, ground, hello, path, plan, point, spec};
@@ -205,6 +205,26 @@ fn a_run_uses_the_rights_that_are_printed_and_no_more_are_printed() {
     );
 }
 
+/// A point for each kind of route: HTTPRoute, GRPCRoute, TLSRoute, TCPRoute.
+fn one_of_each_kind() -> Vec<Point> {
+    let of = |workload: &str, kind: Option<WorkloadKind>, params: Value| {
+        let mut point = point(workload);
+        (point.job.kind, point.job.params) = (kind, params.into());
+        point
+    };
+    let calls = WorkloadKind {
+        transport: Transport::Http,
+        pattern: Pattern::Exchanges,
+        ..WorkloadKind::PLAIN
+    };
+    vec![
+        point("http"),
+        of("grpc", Some(calls), json!({"http2": true})),
+        of("http", None, json!({"tls": true})),
+        point("rr"),
+    ]
+}
+
 /// Attaches routes to the Gateway of the test cluster and to one of a class, makes an Ingress, and
 /// removes them.
 fn enter(ground: &Ground, access: Access) {
@@ -222,11 +242,31 @@ fn enter(ground: &Ground, access: Access) {
     let named = |name: &str| Path { gateway_name: Some(name.to_owned()), ..enters(name) };
     let paths = vec![enters("in"), named("made"), named("ruled")];
     let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
-    let plan = Plan { testbed, ..fixture::plan(paths, vec![point("http")]) };
+    let mut plan = Plan { testbed, ..fixture::plan(paths, one_of_each_kind()) };
+    // The only listener for bytes of the Gateway that is there is left to another test.
+    plan.cells.retain(|cell| cell.point < [3, 4, 1][cell.path]);
     let mut cluster = Cluster::new(&spec, None).by(access);
     let missing = cluster.missing(&plan);
     assert!(missing.is_empty(), "{missing:?}");
     cluster.up(&plan).unwrap();
+    let mut targets = BTreeSet::new();
+    for cell in &plan.cells {
+        let (path, point) = plan.at(*cell);
+        assert_eq!(cluster.unsupported(path, point), None, "{} {}", path.name, point.workload);
+        // Its route was accepted.
+        let route = cluster.route(path, point).unwrap();
+        targets.insert((path.name.clone(), route.target.port(), route.host.is_some()));
+    }
+    let at = |path: &str, port, has_host| (path.to_owned(), port, has_host);
+    let wanted = [
+        at("in", 80, true),
+        at("in", 443, true),
+        at("made", 80, true),
+        at("made", 443, true),
+        at("made", 9000, false),
+        at("ruled", 80, true),
+    ];
+    assert_eq!(targets, wanted.into());
     let routes = ["in", "made", "ruled"].map(|name| {
         let (path, point) = cell(&plan, name);
         cluster.route(path, point).unwrap()

@@ -16,6 +16,10 @@ use crate::topology::kinds::kind;
 /// The offers of a Service without proxies: there a port carries whatever it is sent.
 const UNPROXIED: [Offer; 2] = [Offer::ALL[0], Offer::ALL[2]];
 
+/// Those with proxies, which go on with the version of HTTP in which a request came: HTTP/2 needs no
+/// port of its own.
+const PROXIED: [Offer; 3] = [Offer::ALL[0], Offer::ALL[1], Offer::ALL[2]];
+
 /// The Service of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Service {
@@ -26,7 +30,7 @@ pub(crate) struct Service {
     pub(crate) node: String,
     pub(crate) front: Front,
     /// Its ports: without proxies those of the agents and of the server program, with them one for
-    /// each [`Offer`].
+    /// each of [`PROXIED`].
     pub(crate) ports: Vec<Port>,
     /// Whether the backends see an address of the node that translated, instead of the client's.
     pub(crate) masquerades: bool,
@@ -77,7 +81,7 @@ impl Service {
             }
             Via::NodePort(_) => Front::Nodes,
         };
-        let offers: &[Offer] = if endpoints.path.is_proxied() { &Offer::ALL } else { &UNPROXIED };
+        let offers: &[Offer] = if endpoints.path.is_proxied() { &PROXIED } else { &UNPROXIED };
         let port = |offer: &Offer| {
             let backend = |pod: &PodId| {
                 let entered = match endpoints.gateways.is_empty() {
@@ -192,10 +196,10 @@ mod tests {
             // Whatever is asked for, somebody answers where the clients go.
             let entered =
                 |offer: &Offer| ports.iter().any(|known| known.port == port(&endpoints, 3, *offer));
-            assert!(Offer::ALL.iter().all(entered), "{path:?}");
+            assert!(PROXIED.iter().all(entered), "{path:?}");
             ports.iter().map(|port| (port.port, port.backends[1].tcp.port())).collect::<Vec<_>>()
         };
-        let exposed = |mode| Offer::ALL.map(|offer| offer.exposed(mode));
+        let exposed = |mode| PROXIED.map(|offer| offer.exposed(mode));
         assert_eq!(service(Via::ClusterIp, MeshMode::None), [(7474, 7474), (80, 80)]);
         // The client's sidecar goes to whoever answers; the server's takes the port that stands for
         // its mode.

@@ -37,11 +37,11 @@ pub(super) fn of(route: &ProxyRoute, variant: &Variant, identity: Option<&ProxyI
             cluster["load_assignment"] = assignment(&route.name, endpoints);
         }
     }
-    if route.protocol == Protocol::Http {
-        let spoken = match (variant.upstream, route.to_proxy) {
-            (HttpVersion::Http1, _) => Spoken::AsTheClient,
-            (HttpVersion::Http2, true) => Spoken::Http2,
-            (HttpVersion::Http2, false) => Spoken::Http1,
+    if route.protocol.is_http() {
+        let spoken = match (route.protocol, variant.upstream, route.to_proxy) {
+            (Protocol::Http2, ..) | (_, HttpVersion::Http2, true) => Spoken::Http2,
+            (_, HttpVersion::Http1, _) => Spoken::AsTheClient,
+            (_, HttpVersion::Http2, false) => Spoken::Http1,
         };
         cluster["typed_extension_protocol_options"] = speaks(spoken);
     }

@@ -63,7 +63,7 @@ fn chain(route: &ProxyRoute, listener: &Listener, proxy: &ProxySpec) -> Value {
         meant_for["prefix_ranges"] = json!([{"address_prefix": address, "prefix_len": bits}]);
     }
     let filters = match route.protocol {
-        Protocol::Http => http::filters(route, listener, proxy),
+        Protocol::Http | Protocol::Http2 => http::filters(route, listener, proxy),
         Protocol::Tcp => tcp::filters(route, proxy),
     };
     let mut chain =

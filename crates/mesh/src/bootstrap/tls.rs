@@ -4,7 +4,7 @@ use hopbench_model::{HttpVersion, Variant};
 use serde_json::{Value, json};
 
 use super::parts::extension;
-use crate::{Protocol, ProxyIdentity, ProxyRoute, SPIFFE};
+use crate::{ProxyIdentity, ProxyRoute, SPIFFE};
 
 /// The server's side of connections from other proxies.
 pub(super) fn downstream(
@@ -13,7 +13,7 @@ pub(super) fn downstream(
     identity: Option<&ProxyIdentity>,
 ) -> Value {
     let mut common = common(identity);
-    if route.protocol == Protocol::Http {
+    if route.protocol.is_http() {
         // What the proxy ahead offers; it has made up its mind.
         common["alpn_protocols"] = match variant.upstream {
             HttpVersion::Http1 => json!(["h2", "http/1.1"]),
@@ -32,7 +32,7 @@ pub(super) fn upstream(
 ) -> Value {
     let mut common = common(identity);
     // Without a list Envoy offers the version that it is about to speak.
-    if route.protocol == Protocol::Http && variant.upstream == HttpVersion::Http2 {
+    if route.protocol.is_http() && variant.upstream == HttpVersion::Http2 {
         common["alpn_protocols"] = json!(["h2"]);
     }
     socket("Upstream", json!({}), common)

@@ -90,9 +90,11 @@ fn own_port(app: App) -> u16 {
     }
 }
 
-/// A pod's sidecar: both directions, every exposed port.
+/// A pod's sidecar: both directions, every exposed port. Those for HTTP/2 alone are left out: they
+/// differ from the others of HTTP in the version that is spoken, and have a test of their own.
 pub(crate) fn sidecar(variant: &Variant) -> ProxySpec {
     let named = |way: &str, port: u16| format!("{way}-{port}");
+    let exposed = || exposed().filter(|one| one.protocol != Protocol::Http2);
     let inbound = exposed().filter(|one| one.mode.has_server()).map(|one| ProxyRoute {
         from_proxy: one.mode.has_client(),
         checked: true,

@@ -1,9 +1,9 @@
 //! Bootstraps as the real Envoy takes them.
 
-use hopbench_mesh::ProxySpec;
+use hopbench_mesh::{Protocol, ProxySpec};
 use hopbench_model::Variant;
 
-use crate::descriptions::{SHAPES, identity, one_way, variants};
+use crate::descriptions::{SHAPES, gateway, identity, one_way, variants};
 use crate::envoy;
 
 /// Every variant of a shape; of the cross product of both, nothing is left out.
@@ -42,6 +42,31 @@ fn envoy_takes_every_server() {
 #[test]
 fn envoy_takes_every_gateway() {
     every_variant("gateway");
+}
+
+/// Where the port says the version, the proxy goes on with it, whatever the variant says.
+#[test]
+fn a_port_for_http2_speaks_http2_with_every_variant() {
+    let envoy = envoy::program();
+    for variant in variants() {
+        let mut proxy = ProxySpec { identity: Some(identity()), ..gateway(&variant) };
+        let routes = proxy.listeners.iter_mut().flat_map(|one| &mut one.routes);
+        for route in routes.filter(|route| route.protocol == Protocol::Http) {
+            route.protocol = Protocol::Http2;
+        }
+        let bootstrap = proxy.bootstrap();
+        let clusters = bootstrap["static_resources"]["clusters"].as_array().unwrap();
+        for name in ["gw-http", "gw-http-sidecar"] {
+            let cluster = clusters.iter().find(|cluster| cluster["name"] == name).unwrap();
+            let spoken = cluster["typed_extension_protocol_options"].to_string();
+            let has = |word: &str| spoken.contains(&format!("\"{word}\""));
+            assert!(has("explicit_http_config") && has("http2_protocol_options"), "{spoken}");
+            assert!(!has("http_protocol_options"), "{spoken}");
+        }
+        if let Some(envoy) = &envoy {
+            assert_eq!(envoy::validate(envoy, &proxy), Ok(()), "{}", variant.name);
+        }
+    }
 }
 
 /// Nothing goes unencrypted or unchecked because a description forgot something.

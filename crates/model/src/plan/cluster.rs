@@ -244,7 +244,7 @@ pub struct GatewaySpec {
     /// Gateway or the Ingress has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The Gateway that an HTTPRoute of the run is attached to.
+    /// The Gateway that routes of the run are attached to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentGateway>,
     /// The GatewayClass of the Gateway that the run makes.

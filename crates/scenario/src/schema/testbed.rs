@@ -269,7 +269,7 @@ fn gateway() -> Value {
         "address" => (text(ENDPOINT), "Address and port that clients connect to"),
         "parent" => (
             text(&format!("^{LABEL}/{LABEL}$")),
-            "The Gateway (NAMESPACE/NAME) that an HTTPRoute of the run is attached to",
+            "The Gateway (NAMESPACE/NAME) that routes of the run are attached to",
         ),
         "class" => (text(&domain()), "The GatewayClass of a Gateway that the run makes"),
         "ingress" => (text(&domain()), "The IngressClass of an Ingress that the run makes"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_mesh::{App, Offer};
+use hopbench_mesh::{App, Offer, Protocol};
 use hopbench_model::{Path, Plan, PodSettings, Point, Transport, Variant};
 
 use super::endpoints::{Ask, Demand, Endpoints};
@@ -113,13 +113,17 @@ fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
     let mut asks: BTreeSet<Ask> = proxied
         .map(|point| Ask {
             program: rules.program(&point.server),
-            offer: Offer::of(&point.job, &point.server),
+            offer: rules.offer(&point.job, &point.server),
         })
         .collect();
     if plan.cells.is_empty() {
         // Nobody knows which programs would have pods of their own.
-        let offers =
-            Offer::ALL.into_iter().filter(|offer| offer.app == App::Agent || !rules.programs_apart);
+        let is_offered = |offer: &Offer| {
+            let is_apart = offer.protocol == Protocol::Http2;
+            (offer.app == App::Agent || !rules.programs_apart)
+                && (rules.versions_apart || !is_apart)
+        };
+        let offers = Offer::ALL.into_iter().filter(is_offered);
         asks.extend(offers.map(|offer| Ask { program: None, offer }));
     }
     if programs.is_empty() {
@@ -153,6 +157,7 @@ mod tests {
         connects: true,
         policy_on_servers_node: true,
         captures_pods: false,
+        versions_apart: true,
     };
 
     fn place(text: &str) -> Place {
@@ -345,6 +350,20 @@ mod tests {
     }
 
     #[test]
+    fn http2_is_asked_for_apart_where_ports_say_the_version() {
+        let mut http2 = point("http", "hopbench");
+        http2.job.params = serde_json::json!({"http2": true}).into();
+        let paths = vec![path("p", "bridge@a", "bridge@b", Via::Direct)];
+        let plan = fixture::plan(paths, vec![point("http", "hopbench"), http2]);
+        let asked = |rules: Rules| -> Vec<&str> {
+            let placement = Placement::of(&plan, rules);
+            placement.paths["p"].asks.iter().map(|ask| ask.offer.word()).collect()
+        };
+        assert_eq!(asked(CLUSTER), ["agent-http", "agent-http2"]);
+        assert_eq!(asked(Rules::default()), ["agent-http"]);
+    }
+
+    #[test]
     fn clients_that_connect_to_their_sidecar_are_apart() {
         let both = || meshed("both", "bridge", Via::Direct, MeshMode::Both, Some("plain"));
         let plain = meshed("none", "bridge", Via::Direct, MeshMode::None, None);
@@ -449,7 +468,7 @@ mod tests {
         let whole = Placement::of(&plan, CLUSTER);
         assert_eq!(whole.nodes(), BTreeSet::from(["a", "b", "c", "d"]));
         assert!(!whole.paths["used"].echoes);
-        assert_eq!(whole.paths["used"].asks.len(), 2, "what agents offer");
+        assert_eq!(whole.paths["used"].asks.len(), 3, "what agents offer");
         assert_eq!(
             Placement::of(&plan, Rules::default()).paths["used"].asks.len(),
             3,

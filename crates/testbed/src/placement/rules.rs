@@ -1,6 +1,7 @@
 //! The rules by which a testbed shares pods between paths.
 
-use hopbench_model::ServerSpec;
+use hopbench_mesh::Offer;
+use hopbench_model::{Job, ServerSpec};
 
 /// The rules of a testbed. By default a pod has the agent and the server programs beside it, and
 /// its traffic is redirected to its sidecar.
@@ -18,9 +19,17 @@ pub struct Rules {
     /// Whether the services that proxies ask stay on the servers' node if the servers have no pods.
     /// Otherwise they are on the clients' node then.
     pub policy_on_servers_node: bool,
+    /// Whether proxies take the version of HTTP from the port that is asked, so that HTTP/2 has
+    /// ports of its own.
+    pub versions_apart: bool,
 }
 
 impl Rules {
+    /// What a job asks of this server.
+    pub fn offer(self, job: &Job, server: &ServerSpec) -> Offer {
+        if self.versions_apart { Offer::of_version(job, server) } else { Offer::of(job, server) }
+    }
+
     /// The server program whose pods answer as this server.
     pub(super) fn program(self, server: &ServerSpec) -> Option<String> {
         if self.programs_apart { program(server) } else { None }

@@ -288,10 +288,13 @@ fn sidecars_behind_a_gateway_of_others_count_at_least_what_came() {
         variant: Some(Variant::plain()),
         ..fixture::path("p")
     };
+    let at = |connections: u64, requests: u64| {
+        let counted = [("downstream_connections", connections), ("requests", requests)];
+        Counters::from(counted.map(|(name, count)| (of_proxy("server-sidecar", name), count)))
+    };
     let ok = |requests: u64| {
-        let at = |count: u64| Counters::from([(of_proxy("server-sidecar", "requests"), count)]);
         let sidecar = [proxy("server-sidecar", true)];
-        let proofs = proxy_proofs(&path, &sidecar, &at(1000), &at(1000 + requests), &seen);
+        let proofs = proxy_proofs(&path, &sidecar, &at(9, 1000), &at(9, 1000 + requests), &seen);
         let [proof] = proofs.as_slice() else { panic!("{proofs:?}") };
         assert_eq!(
             proof.evidence,
@@ -302,6 +305,17 @@ fn sidecars_behind_a_gateway_of_others_count_at_least_what_came() {
     assert!(ok(100) && ok(103) && !ok(99));
     let none = proxy_proofs(&path, &[], &Counters::new(), &Counters::new(), &seen);
     assert!(!none[0].ok, "{none:?}");
+    // Bytes show no requests: their connections are compared.
+    let job = self::job("rr", 4);
+    let seen = Seen { job: &job, ..seen };
+    let of_bytes = |connections: u64, requests: u64| {
+        let sidecar = [proxy("server-sidecar", true)];
+        let after = at(9 + connections, 1000 + requests);
+        let proofs = proxy_proofs(&path, &sidecar, &at(9, 1000), &after, &seen);
+        assert!(proofs[0].evidence.ends_with("the clients used 4 to the gateway"), "{proofs:?}");
+        proofs[0].ok
+    };
+    assert!(of_bytes(4, 0) && of_bytes(5, 0) && !of_bytes(3, 0) && !of_bytes(4, 1));
 }
 
 #[test]

@@ -49,8 +49,12 @@ fn port(port: &Value) -> Option<(u16, Speaks)> {
 /// What hopbench speaks at this port, if it is one of its own; otherwise bytes.
 pub(crate) fn known(port: u16) -> Speaks {
     match exposed().find(|one| one.port() == port) {
-        Some(one) if one.protocol == Protocol::Http => Speaks::Http1,
-        _ => Speaks::Tcp,
+        Some(one) => match one.protocol {
+            Protocol::Http => Speaks::Http1,
+            Protocol::Http2 => Speaks::Http2,
+            Protocol::Tcp => Speaks::Tcp,
+        },
+        None => Speaks::Tcp,
     }
 }
 
@@ -83,13 +87,9 @@ mod tests {
 
     #[test]
     fn hopbench_s_own_ports_are_known() {
-        for one in exposed() {
-            let http = one.protocol == Protocol::Http;
-            assert_eq!(
-                known(one.port()),
-                if http { Speaks::Http1 } else { Speaks::Tcp },
-                "{one:?}"
-            );
-        }
+        let told = [17_000, 17_010, 17_020, 17_030, 17_040].map(known);
+        let [tcp, http, program, http2, nobody] = told;
+        assert_eq!((tcp, http, program), (Speaks::Tcp, Speaks::Http1, Speaks::Http1));
+        assert_eq!((http2, nobody), (Speaks::Http2, Speaks::Tcp));
     }
 }

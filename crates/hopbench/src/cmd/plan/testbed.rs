@@ -100,7 +100,7 @@ fn cluster(
             (None, Some(_)) => "pods by its address or its label".to_owned(),
             (None, None) => "pods not known: their CPU is not counted".to_owned(),
         };
-        let at = |gateway: String| format!("an HTTPRoute of the run at {gateway}");
+        let at = |gateway: String| format!("routes of the run at {gateway}");
         let parent = gateway.parent.as_ref().map(|parent| at(format!("Gateway {parent}")));
         let class = gateway.class.as_ref();
         let made = class.map(|class| at(format!("a Gateway of class {class} that it makes")));

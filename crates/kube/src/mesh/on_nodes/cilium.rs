@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_mesh::Protocol;
 use hopbench_model::ClusterSpec;
 use hopbench_testbed::placement::{AGENT_PORT, Ask, Placement, PodId};
 use serde_json::{Value, json};
@@ -56,7 +55,7 @@ pub(super) fn labels(placement: &Placement, pod: &PodId) -> BTreeMap<String, Str
 pub(crate) fn policies(spec: &ClusterSpec, placement: &Placement) -> Vec<Value> {
     let (mut inbound, mut outbound) = (BTreeSet::new(), BTreeSet::new());
     for ends in placement.paths.values() {
-        let http = |ask: &&Ask| ask.offer.protocol == Protocol::Http;
+        let http = |ask: &&Ask| ask.offer.protocol.is_http();
         let ports = ends.asks.iter().filter(http).map(|ask| port(spec, ask));
         let mode = ends.path.mesh;
         outbound.extend(ports.clone().filter(|_| mode.has_client()));

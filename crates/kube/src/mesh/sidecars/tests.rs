@@ -172,6 +172,25 @@ fn istio_is_told_which_ports_to_take() {
 }
 
 #[test]
+fn http2_has_ports_of_its_own_that_say_so() {
+    let spec = of_provider(MeshProvider::Istio);
+    let mut http2 = point("http", "hopbench");
+    http2.job.params = json!({"http2": true}).into();
+    let paths = vec![meshed("svc", Via::ClusterIp, MeshMode::Both, Variant::plain())];
+    let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
+    let plan = Plan { testbed, ..plan(paths, vec![point("http", "hopbench"), http2]) };
+    let placement = placement(&plan);
+    let pods = sidecars(&spec, &placement);
+    let (_, server) = pods.iter().find(|(pod, _)| pod.to_string() == "pod@b/svc").unwrap();
+    let also = [(17_012, Protocol::Http), (17_032, Protocol::Http2)];
+    assert_eq!(server.also, also.into());
+    let inbound = "traffic.sidecar.istio.io/includeInboundPorts";
+    assert_eq!(server.annotations[inbound], "17012,17032");
+    let services = services(&spec, &placement);
+    assert_eq!(services[0].sidecars["http2-agent"], 17_032);
+}
+
+#[test]
 fn linkerd_is_told_which_ports_to_skip() {
     let asking = |inbound: &str, outbound: &str, bytes: &str, also: &[u16]| {
         let annotations = [

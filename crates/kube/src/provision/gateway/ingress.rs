@@ -11,8 +11,8 @@ use crate::api::access::{Access, explain};
 use crate::api::client::Api;
 use crate::api::create::create;
 use crate::api::labels::RunIdentity;
-use crate::objects::service::http_route::host_name;
 use crate::objects::service::ingress::{VERSION, ingress};
+use crate::objects::service::route::host_name;
 use crate::plan::gateways::IngressGateway;
 use crate::provision::target::bracketed;
 

@@ -1,34 +1,134 @@
-//! The words of Gateways and HTTPRoutes about themselves: conditions, listeners, addresses.
+//! The words of Gateways and their routes about themselves: conditions, listeners, addresses.
+
+use std::collections::BTreeSet;
 
 use hopbench_model::ParentGateway;
 use serde_json::Value;
 
-/// The first listener that takes HTTP for every host name: its name and port.
-pub(super) fn listener<'a>(
+use crate::plan::traffic::{GROUP, Traffic};
+
+/// A listener: its name and port.
+type Listener<'a> = (&'a str, u64);
+
+/// The listeners that take this traffic for every host name: at least one, in their order.
+pub(crate) fn listeners<'a>(
     gateway: &'a Value,
     place: &ParentGateway,
-) -> Result<(&'a str, u64), String> {
-    let listeners = gateway["spec"]["listeners"].as_array();
-    let fits = |listener: &&Value| {
-        let host = listener["hostname"].as_str().unwrap_or_default();
-        listener["protocol"] == "HTTP" && host.is_empty()
+    traffic: Traffic,
+) -> Result<Vec<Listener<'a>>, String> {
+    let fitting: Vec<Listener<'_>> =
+        all(gateway).filter(|one| fits(one, traffic)).filter_map(identity).collect();
+    if !fitting.is_empty() {
+        return Ok(fitting);
+    }
+    let wanted = match traffic {
+        Traffic::Http | Traffic::Http2 | Traffic::Grpc => "HTTP without a host name",
+        Traffic::Tls => "TLS in the mode Passthrough without a host name",
+        Traffic::Tcp => "TCP",
     };
-    listeners
-        .and_then(|all| all.iter().find(fits))
-        .and_then(|listener| Some((listener["name"].as_str()?, listener["port"].as_u64()?)))
-        .ok_or_else(|| format!("Gateway {place} has no listener for HTTP without a host name"))
+    let kind = traffic.kind();
+    let there: Vec<String> = all(gateway).map(told).collect();
+    let there = if there.is_empty() { "none".to_owned() } else { there.join("; ") };
+    Err(format!("Gateway {place} has no listener for {wanted} that takes {kind}s; it has {there}"))
 }
 
-/// Whether that listener takes routes of this namespace; `None`: of one that is still to be made.
-/// What a selector chooses is not known.
+/// The listener for each of these that a Gateway leads to a run, or why there is none. A TCPRoute
+/// takes all that comes to a listener. So bytes need one each, of those that are `free`.
+pub(super) fn chosen(
+    gateway: &Value,
+    place: &ParentGateway,
+    wanted: impl IntoIterator<Item = Traffic>,
+    free: fn(&Value, &str) -> bool,
+) -> Vec<Result<String, String>> {
+    let mut taken = BTreeSet::new();
+    let choose = |traffic: Traffic| -> Result<String, String> {
+        let fitting = listeners(gateway, place, traffic)?;
+        if traffic != Traffic::Tcp {
+            return Ok(fitting[0].0.to_owned());
+        }
+        let open = fitting.iter().find(|(name, _)| free(gateway, name) && !taken.contains(name));
+        let Some((name, _)) = open else {
+            let names: Vec<&str> = fitting.iter().map(|(name, _)| *name).collect();
+            return Err(format!(
+                "a TCPRoute takes all of a listener, and those for TCP of Gateway {place} have others: {}",
+                names.join(", ")
+            ));
+        };
+        taken.insert(*name);
+        Ok((*name).to_owned())
+    };
+    wanted.into_iter().map(choose).collect()
+}
+
+/// Whether a listener has no route yet.
+pub(super) fn is_free(gateway: &Value, name: &str) -> bool {
+    state(gateway, name)["attachedRoutes"].as_u64().unwrap_or(0) == 0
+}
+
+/// The listener of this name.
+pub(super) fn named<'a>(gateway: &'a Value, name: &str) -> Option<Listener<'a>> {
+    all(gateway).filter_map(identity).find(|(known, _)| *known == name)
+}
+
+fn all(gateway: &Value) -> impl Iterator<Item = &Value> {
+    gateway["spec"]["listeners"].as_array().into_iter().flatten()
+}
+
+fn identity(listener: &Value) -> Option<Listener<'_>> {
+    Some((listener["name"].as_str()?, listener["port"].as_u64()?))
+}
+
+fn fits(listener: &Value, traffic: Traffic) -> bool {
+    let is_open = match traffic {
+        // It has no host names, whatever stands there.
+        Traffic::Tcp => true,
+        Traffic::Tls => listener["tls"]["mode"] == "Passthrough" && host(listener).is_empty(),
+        Traffic::Http | Traffic::Http2 | Traffic::Grpc => host(listener).is_empty(),
+    };
+    let kinds = kinds(listener);
+    let takes = kinds.is_empty() || kinds.contains(&traffic.kind());
+    listener["protocol"] == traffic.protocol() && is_open && takes
+}
+
+fn host(listener: &Value) -> &str {
+    listener["hostname"].as_str().unwrap_or_default()
+}
+
+/// The kinds of routes that a listener takes; empty: all that its protocol may have.
+fn kinds(listener: &Value) -> Vec<&str> {
+    let said = listener["allowedRoutes"]["kinds"].as_array().into_iter().flatten();
+    let ours = said.filter(|one| one["group"].as_str().is_none_or(|group| group == GROUP));
+    ours.filter_map(|one| one["kind"].as_str()).collect()
+}
+
+/// A listener in words: `tls (TLS at port 443, Terminate)`.
+fn told(listener: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut words = vec![format!("{} at port {}", text(&listener["protocol"]), listener["port"])];
+    words.extend([host(listener).to_owned(), text(&listener["tls"]["mode"])]);
+    let kinds = kinds(listener);
+    if !kinds.is_empty() {
+        words.push(format!("for {} only", kinds.join(", ")));
+    }
+    words.retain(|word| !word.is_empty());
+    format!("{} ({})", text(&listener["name"]), words.join(", "))
+}
+
+/// What the status says of a listener.
+fn state<'a>(gateway: &'a Value, name: &str) -> &'a Value {
+    let mut all = gateway["status"]["listeners"].as_array().into_iter().flatten();
+    all.find(|one| one["name"] == name).unwrap_or(&Value::Null)
+}
+
+/// Whether a listener takes routes of this namespace; `None`: of one that is still to be made. What
+/// a selector chooses is not known.
 pub(crate) fn takes_routes_of(
     gateway: &Value,
     place: &ParentGateway,
+    listener: &str,
     namespace: Option<&str>,
 ) -> bool {
-    let Ok((name, _)) = listener(gateway, place) else { return false };
-    let mut all = gateway["spec"]["listeners"].as_array().into_iter().flatten();
-    let found = all.find(|one| one["name"] == name);
+    let found = all(gateway).find(|one| one["name"] == listener);
     let from = found.and_then(|one| one["allowedRoutes"]["namespaces"]["from"].as_str());
     match from.unwrap_or("Same") {
         "All" => true,
@@ -37,18 +137,16 @@ pub(crate) fn takes_routes_of(
     }
 }
 
-/// Address and port of a Gateway that works. If it does not: all that it and its listener say.
-pub(crate) fn entrance<'a>(
+/// The address of a Gateway that works. If it does not: all that it and this listener of it say.
+pub(crate) fn address<'a>(
     gateway: &'a Value,
     place: &ParentGateway,
-) -> Result<(&'a str, u64), String> {
+    listener: &str,
+) -> Result<&'a str, String> {
     let who = format!("Gateway {place}");
-    let (name, port) = listener(gateway, place)?;
     let status = &gateway["status"];
-    let listeners = status["listeners"].as_array();
-    let of_listener = listeners.and_then(|all| all.iter().find(|one| one["name"] == name));
-    let of_listener = &of_listener.unwrap_or(&Value::Null)["conditions"];
-    let (own, its) = (&status["conditions"], format!("listener {name} of {who}"));
+    let of_listener = &state(gateway, listener)["conditions"];
+    let (own, its) = (&status["conditions"], format!("listener {listener} of {who}"));
     let programmed = condition(&who, gateway, own, "Programmed").err();
     // Not every controller says the others. Beside `Programmed` they count only if they are denied.
     let counts = |all: &Value, kind: &str| {
@@ -66,17 +164,16 @@ pub(crate) fn entrance<'a>(
         return Err(unmet.join("; "));
     }
     let address = status["addresses"][0]["value"].as_str();
-    let address = address.ok_or_else(|| format!("{who} has no address in its status"))?;
-    Ok((address, port))
+    address.ok_or_else(|| format!("{who} has no address in its status"))
 }
 
-/// Whether this parent has accepted the route, and knows its Service.
-pub(super) fn accepted(route: &Value, place: &ParentGateway) -> Result<(), String> {
+/// Whether this parent has accepted the route of this kind, and knows its Service.
+pub(super) fn accepted(route: &Value, kind: &str, place: &ParentGateway) -> Result<(), String> {
     let of_parent = |said: &&Value| {
         let about = &said["parentRef"];
         about["name"] == *place.name && about["namespace"] == *place.namespace
     };
-    let who = format!("the HTTPRoute at Gateway {place}");
+    let who = format!("the {kind} at Gateway {place}");
     let unmet = |conditions: &Value| -> Vec<String> {
         let kinds = ["Accepted", "ResolvedRefs"].iter();
         kinds.filter_map(|kind| condition(&who, route, conditions, kind).err()).collect()
@@ -149,15 +246,80 @@ mod tests {
         let told = |change: &dyn Fn(&mut Value)| {
             let mut gateway = gateway();
             change(&mut gateway);
-            entrance(&gateway, &place).map(|(address, port)| format!("{address} {port}"))
+            address(&gateway, &place, "web").map(str::to_owned)
         };
-        assert_eq!(told(&|_| {}).unwrap(), "10.0.0.9 80");
+        assert_eq!(told(&|_| {}).unwrap(), "10.0.0.9");
         let none = told(&|g| g["status"]["addresses"] = json!([]));
         assert_eq!(none.unwrap_err(), "Gateway infra/public has no address in its status");
         let stale = told(&|g| g["metadata"]["generation"] = json!(3));
         assert!(stale.unwrap_err().contains("has not seen the last change"));
-        let named = told(&|g| g["spec"]["listeners"][1]["hostname"] = json!("a.example"));
-        assert!(named.unwrap_err().contains("no listener for HTTP"));
+    }
+
+    #[test]
+    fn a_listener_fits_by_its_protocol_its_host_name_and_its_kinds() {
+        let mut gateway = gateway();
+        let told = |gateway: &Value, traffic: Traffic| {
+            listeners(gateway, &place(), traffic).map(|all| {
+                all.iter().map(|(name, port)| format!("{name} {port}")).collect::<Vec<_>>()
+            })
+        };
+        for traffic in [Traffic::Http, Traffic::Http2, Traffic::Grpc] {
+            assert_eq!(told(&gateway, traffic).unwrap(), ["web 80"]);
+        }
+        assert_eq!(
+            told(&gateway, Traffic::Tcp).unwrap_err(),
+            "Gateway infra/public has no listener for TCP that takes TCPRoutes; \
+             it has tls (HTTPS at port 443); web (HTTP at port 80)"
+        );
+        gateway["spec"]["listeners"] = json!([
+            {"name": "named", "port": 80, "protocol": "HTTP", "hostname": "a.example"},
+            {"name": "calls", "port": 81, "protocol": "HTTP",
+                "allowedRoutes": {"kinds": [{"group": GROUP, "kind": "GRPCRoute"}]}},
+            {"name": "ends", "port": 443, "protocol": "TLS", "tls": {"mode": "Terminate"}},
+            {"name": "passes", "port": 444, "protocol": "TLS", "tls": {"mode": "Passthrough"}},
+            {"name": "bytes", "port": 9000, "protocol": "TCP"},
+            {"name": "more", "port": 9001, "protocol": "TCP"},
+        ]);
+        assert_eq!(told(&gateway, Traffic::Grpc).unwrap(), ["calls 81"]);
+        assert_eq!(told(&gateway, Traffic::Tls).unwrap(), ["passes 444"]);
+        assert_eq!(told(&gateway, Traffic::Tcp).unwrap(), ["bytes 9000", "more 9001"]);
+        let why = told(&gateway, Traffic::Http).unwrap_err();
+        for words in [
+            "no listener for HTTP without a host name that takes HTTPRoutes",
+            "named (HTTP at port 80, a.example)",
+            "calls (HTTP at port 81, for GRPCRoute only)",
+            "ends (TLS at port 443, Terminate)",
+        ] {
+            assert!(why.contains(words), "{why}");
+        }
+        assert_eq!(named(&gateway, "passes"), Some(("passes", 444)));
+        let none = told(&json!({}), Traffic::Tcp).unwrap_err();
+        assert!(none.ends_with("it has none"), "{none}");
+    }
+
+    #[test]
+    fn bytes_have_a_listener_each() {
+        let mut gateway = gateway();
+        let listener =
+            |name: &str, port: u16| json!({"name": name, "port": port, "protocol": "TCP"});
+        gateway["spec"]["listeners"] =
+            json!([listener("one", 9000), gateway["spec"]["listeners"][1], listener("two", 9001)]);
+        let chosen = |gateway: &Value, wanted: &[Traffic]| {
+            super::chosen(gateway, &place(), wanted.iter().copied(), is_free)
+        };
+        let name = |name: &str| -> Result<String, String> { Ok(name.to_owned()) };
+        let all = [Traffic::Tcp, Traffic::Http, Traffic::Grpc, Traffic::Tcp];
+        assert_eq!(chosen(&gateway, &all), ["one", "web", "web", "two"].map(name));
+        let more = chosen(&gateway, &[Traffic::Tcp; 3]);
+        assert_eq!(
+            more[2].as_ref().unwrap_err(),
+            "a TCPRoute takes all of a listener, and those for TCP of Gateway infra/public have others: one, two"
+        );
+        gateway["status"]["listeners"] = json!([{"name": "one", "attachedRoutes": 1}]);
+        assert_eq!(chosen(&gateway, &[Traffic::Tcp]), [name("two")]);
+        // Others do not mind.
+        gateway["status"]["listeners"] = json!([{"name": "web", "attachedRoutes": 7}]);
+        assert_eq!(chosen(&gateway, &[Traffic::Http]), [name("web")]);
     }
 
     #[test]
@@ -173,7 +335,7 @@ mod tests {
             {"name": "web", "conditions": [said("Accepted", "True", "Accepted"), said("Programmed", "False", "Invalid")]},
         ]);
         assert_eq!(
-            entrance(&gateway, &place()).unwrap_err(),
+            address(&gateway, &place(), "web").unwrap_err(),
             "Gateway infra/public is not Accepted: InvalidParameters (m); \
              Gateway infra/public is not Programmed: Pending (m); \
              listener web of Gateway infra/public is not Programmed: Invalid (m)"
@@ -186,9 +348,10 @@ mod tests {
             json!({"type": "Accepted", "status": "Unknown", "reason": "Pending", "message": ""});
         let mut gateway = gateway();
         gateway["status"]["conditions"].as_array_mut().unwrap().push(pending);
-        assert_eq!(entrance(&gateway, &place()), Ok(("10.0.0.9", 80)));
+        assert_eq!(address(&gateway, &place(), "web"), Ok("10.0.0.9"));
         gateway["status"]["conditions"][1]["status"] = json!("False");
-        assert!(entrance(&gateway, &place()).unwrap_err().contains("is not Accepted: Pending ()"));
+        let why = address(&gateway, &place(), "web").unwrap_err();
+        assert!(why.contains("is not Accepted: Pending ()"), "{why}");
     }
 
     #[test]
@@ -204,14 +367,16 @@ mod tests {
                 ],
             }]}})
         };
-        assert_eq!(accepted(&route("infra", "True"), &place), Ok(()));
-        let told = accepted(&route("infra", "False"), &place).unwrap_err();
+        let accepted = |route: &Value| super::accepted(route, "TLSRoute", &place);
+        assert_eq!(accepted(&route("infra", "True")), Ok(()));
+        let told = accepted(&route("infra", "False")).unwrap_err();
+        assert!(told.starts_with("the TLSRoute at Gateway infra/public is not Accepted"), "{told}");
         assert!(told.ends_with("not Accepted: NotAllowedByListeners (no listener allows it)"));
-        let told = accepted(&route("other", "True"), &place).unwrap_err();
+        let told = accepted(&route("other", "True")).unwrap_err();
         assert!(told.contains("not Accepted: no controller has said so; "), "{told}");
         let mut both = route("infra", "False");
         let works = route("infra", "True")["status"]["parents"][0].clone();
         both["status"]["parents"].as_array_mut().unwrap().push(works);
-        assert_eq!(accepted(&both, &place), Ok(()));
+        assert_eq!(accepted(&both), Ok(()));
     }
 }

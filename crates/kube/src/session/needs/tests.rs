@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use hopbench_model::{
-    GatewaySpec, IpFamily, MeshMode, ParentGateway, Peer, PeerImage, PodNetwork, ServerImage,
-    Variant,
+    GatewaySpec, IpFamily, MeshMode, ParentGateway, Pattern, Peer, PeerImage, PodNetwork,
+    ServerImage, Transport, Variant, WorkloadKind,
 };
 use serde_json::json;
 
@@ -10,6 +12,7 @@ use crate::plan::assign::assign;
 use crate::plan::fixture::{path, plan, point, spec};
 use crate::plan::nodes::NodeFacts;
 use crate::plan::placement::placement;
+use crate::provision::gateway::Unmet;
 
 fn discovery(nodes: &[&str]) -> Discovery {
     let node = |name: &&str| NodeFacts { name: (*name).to_owned(), ..NodeFacts::default() };
@@ -108,12 +111,15 @@ fn a_right_that_is_missing_stops_only_who_needs_it() {
         proxied,
         path("given", "pod@a", "pod@b", Via::Gateway(String::new())),
     ];
-    let placement = placement(&plan(paths, vec![point("rr", "hopbench")]));
+    let plan = plan(paths, vec![point("rr", "hopbench"), point("http", "hopbench")]);
+    let placement = placement(&plan);
     let discovery = discovery(&["n1", "n2"]);
     let told = |spec: &ClusterSpec, lacks: &dyn Fn(&Right) -> bool| -> Vec<String> {
         let lacking = RIGHTS.iter().filter(|right| lacks(right));
         let lacking = lacking.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
-        let needs = of_rights(spec, &placement, &discovery, &lacking.collect::<Vec<_>>());
+        let lacking: Vec<_> = lacking.collect();
+        let demand = gateways::demand(spec, &plan);
+        let needs = of_rights(spec, &placement, &discovery, &demand, &lacking);
         needs
             .into_iter()
             .map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.why))
@@ -137,6 +143,16 @@ fn a_right_that_is_missing_stops_only_who_needs_it() {
     spec.gateway = Some(of_class);
     let both = routes.replacen("get gateways", "get gateways, create gateways", 1);
     assert_eq!(told(&spec, &gateways), [format!("given: this user may not {both}")]);
+    // Each kind of route is needed for its own traffic.
+    for (resource, feature) in [
+        ("httproutes", "`gateway: {parent: ...}` and `gateway: {class: ...}`"),
+        ("tcproutes", "bytes through a Gateway"),
+    ] {
+        let why = format!("create {resource}, get {resource} (for {feature})");
+        let told = told(&spec, &|right| right.resource == resource);
+        assert_eq!(told, [format!("given: this user may not {why}")]);
+    }
+    assert_eq!(told(&spec, &|right| right.resource == "grpcroutes"), [""; 0]);
     let of_ingress = GatewaySpec { ingress: Some("c".into()), ..GatewaySpec::default() };
     spec.gateway = Some(of_ingress);
     assert_eq!(told(&spec, &gateways), [""; 0]);
@@ -262,7 +278,9 @@ fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
     ]);
     let names = [("a", ""), ("b", "same"), ("c", "one"), ("d", "other"), ("e", "at"), ("f", "one")];
     let paths = names.map(|(name, gateway)| into(name, gateway)).into();
-    let placement = placement(&plan(paths, vec![point("http", "hopbench")]));
+    let plan = plan(paths, vec![point("http", "hopbench"), point("rr", "hopbench")]);
+    let placement = placement(&plan);
+    let demand = gateways::demand(&spec, &plan);
     let mut asked = Vec::new();
     let run = RunIdentity {
         name: "k2v9xq1bzr".into(),
@@ -270,31 +288,107 @@ fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
         is_guest: false,
         owner: "uid".into(),
     };
-    let needs = of_gateway(&spec, &placement, |routing| {
+    let closed = Closed::of(&spec, &placement, &demand, |routing, wanted| {
         let Routing::Route(gateway) = routing else { panic!("{routing:?}") };
         let place = gateway.place(&run).to_string();
-        asked.push(place.clone());
-        (place == "run/gateway-one").then(|| Unmet {
-            why: "there is no such class".to_owned(),
-            remedy: "another".to_owned(),
-        })
+        asked.push(format!("{place} {wanted:?}"));
+        match place.as_str() {
+            "run/gateway-one" => Err(Unmet {
+                why: "there is no such class".to_owned(),
+                remedy: "another".to_owned(),
+            }),
+            // The second of its paths finds no listener for bytes.
+            "infra/public" => Ok(vec![None, None, None, Some("no more".to_owned())]),
+            _ => Ok(vec![None; wanted.len()]),
+        }
     });
-    assert_eq!(asked, ["infra/public", "run/gateway-one", "run/gateway-other"]);
+    assert_eq!(
+        asked,
+        [
+            "infra/public [Http, Tcp, Http, Tcp]",
+            "run/gateway-one [Http, Tcp, Http, Tcp]",
+            "run/gateway-other [Http, Tcp]"
+        ]
+    );
+    let needs = closed.paths;
     assert!(needs.iter().all(|need| need.remedy == "another"), "{needs:?}");
     let told: Vec<_> = needs.into_iter().map(|need| need.path.unwrap()).collect();
     assert_eq!(told, ["c", "f"]);
+    let cell = (("b".to_owned(), Traffic::Tcp), "no more".to_owned());
+    assert_eq!(closed.cells, BTreeMap::from([cell]));
 }
 
 #[test]
-fn a_route_takes_http_whose_host_it_names() {
-    let mut spec = spec();
-    spec.gateway = Some(GatewaySpec { parent: Some(parent()), ..GatewaySpec::default() });
-    let why = |headers: Value, workload: &str| {
-        let mut point = point(workload, "hopbench");
-        point.job.params = serde_json::from_value(json!({"headers": headers})).unwrap();
-        unsupported(&spec, &into("in", ""), &point).unwrap_or_default()
+fn a_route_takes_what_names_its_host_or_has_a_listener_for_itself() {
+    let at = |gateway: GatewaySpec, workload: &str, params: Value| {
+        let mut spec = spec();
+        spec.gateway = Some(gateway);
+        unsupported(&spec, &into("in", ""), &asking(workload, params)).unwrap_or_default()
     };
-    assert_eq!(why(json!(["X-Host: a"]), "http"), "");
-    assert!(why(json!(["HOST: a"]), "http").starts_with("found `Host` among its headers"));
-    assert_eq!(why(json!([]), "rr"), "an HTTPRoute takes HTTP only, and without TLS");
+    let parent = || GatewaySpec { parent: Some(parent()), ..GatewaySpec::default() };
+    let why = |workload: &str, params: Value| at(parent(), workload, params);
+    assert_eq!(why("http", json!({"headers": ["X-Host: a"]})), "");
+    let host = || json!({"headers": ["HOST: a"]});
+    assert!(why("http", host()).starts_with("found `Host` among its headers"));
+    // Nobody reads it in TLS, which has a name of its own.
+    let mut hidden = host();
+    hidden["tls"] = true.into();
+    assert_eq!(why("http", hidden.clone()), "");
+    hidden["tls_name"] = "a.example".into();
+    assert!(why("http", hidden).starts_with("found `tls-name`"));
+    for (workload, params) in [
+        ("http", json!({"http2": true})),
+        ("grpc", json!({"http2": true})),
+        ("grpc", json!({"http2": true, "tls": true})),
+        ("rr", json!({})),
+        ("stream", json!({"tls": true})),
+    ] {
+        assert_eq!(why(workload, params.clone()), "", "{workload} {params}");
+        let ingress = GatewaySpec { ingress: Some("c".into()), ..GatewaySpec::default() };
+        let why = at(ingress, workload, params.clone());
+        assert!(why.starts_with("an Ingress takes HTTP/1.1 only"), "{workload} {params}: {why}");
+        let address = Some("203.0.113.7:80".to_owned());
+        let why = at(GatewaySpec { address, ..GatewaySpec::default() }, workload, params.clone());
+        let is_told = params["http2"] == true && params["tls"] != true;
+        assert_eq!(why.starts_with("nothing says whether the gateway at 203.0"), is_told, "{why}");
+    }
+    assert!(why("rr", json!({"udp": true})).starts_with("a gateway takes TCP only"));
+}
+
+/// A point of a workload with these parameters, with the kind that its jobs carry.
+fn asking(workload: &str, params: Value) -> Point {
+    let kind = WorkloadKind {
+        transport: Transport::Http,
+        pattern: Pattern::Exchanges,
+        ..WorkloadKind::PLAIN
+    };
+    let mut point = point(workload, "hopbench");
+    point.job.kind = (workload == "grpc").then_some(kind);
+    point.job.params = params.into();
+    point
+}
+
+/// The protocols of `mesh-protocols`, with sidecars of a mesh of the cluster and behind its gateway.
+#[test]
+fn every_protocol_passes_a_mesh_and_a_gateway_of_the_cluster() {
+    let params = |tls: bool, http2: bool| json!({"tls": tls, "http2": http2});
+    for provider in [MeshProvider::Envoy, MeshProvider::Istio, MeshProvider::Linkerd] {
+        let mut spec = spec();
+        spec.mesh.provider = provider;
+        spec.gateway = Some(GatewaySpec { class: Some("c".into()), ..GatewaySpec::default() });
+        for (workload, http2) in [("http", false), ("http", true), ("grpc", true)] {
+            for tls in [false, true] {
+                let point = asking(workload, params(tls, http2));
+                for (mode, via) in [
+                    (MeshMode::Server, Via::Direct),
+                    (MeshMode::Both, Via::ClusterIp),
+                    (MeshMode::Server, Via::Gateway(String::new())),
+                ] {
+                    let variant = Some(Variant::plain());
+                    let path = Path { mesh: mode, variant, ..path("p", "pod@a", "pod@b", via) };
+                    assert_eq!(unsupported(&spec, &path, &point), None, "{provider:?} {workload}");
+                }
+            }
+        }
+    }
 }

@@ -7,14 +7,16 @@ use serde_json::Value;
 
 use crate::doctor::check::Check;
 use crate::doctor::inventory::Inventory;
-use crate::provision::gateway::status::{denied, entrance, takes_routes_of};
+use crate::plan::traffic::{GROUP, Traffic};
+use crate::provision::gateway::status::{address, denied, listeners, takes_routes_of};
 
 pub(in crate::doctor::checks) const CHECK: Check =
     Check { name: "Gateway API", needed_for: "routes at Gateways, Gateways of a class", judge };
 
-/// The kinds that hopbench uses.
+/// The kinds without which nothing can enter.
 const KINDS: [&str; 3] = ["gatewayclasses", "gateways", "httproutes"];
-const GROUP: &str = "gateway.networking.k8s.io";
+/// What a Gateway can have listeners for, one of each protocol.
+const WAYS: [Traffic; 3] = [Traffic::Http, Traffic::Tls, Traffic::Tcp];
 
 fn judge(inventory: &Inventory) -> Finding {
     if let Ok(definitions) = &inventory.definitions {
@@ -31,6 +33,14 @@ fn judge(inventory: &Inventory) -> Finding {
             );
         }
     }
+    let others = [Traffic::Grpc, Traffic::Tls, Traffic::Tcp];
+    let absent: Vec<&str> = match &inventory.definitions {
+        Ok(known) => {
+            let is_there = |one: &Traffic| known.contains(&format!("{}.{GROUP}", one.resource()));
+            others.iter().filter(|one| !is_there(one)).map(|one| one.kind()).collect()
+        }
+        Err(_) => Vec::new(),
+    };
     let classes = inventory.gateway_classes.as_ref().map(|all| Told::of(all, class));
     let given = inventory.spec.namespace.as_deref();
     let gateways = inventory.gateways.as_ref().map(|all| Told::of(all, |one| gateway(one, given)));
@@ -38,7 +48,11 @@ fn judge(inventory: &Inventory) -> Finding {
         Ok(told) => format!("{what}: {}", told.words()),
         Err(why) => format!("{what} are not known: {why}"),
     };
-    let found = [line("GatewayClasses", &classes), line("Gateways", &gateways)].join("\n");
+    let mut found = vec![line("GatewayClasses", &classes), line("Gateways", &gateways)];
+    if !absent.is_empty() {
+        found.push(format!("no {}: their traffic is left out", absent.join(", ")));
+    }
+    let found = found.join("\n");
     let is_usable = |told: &Result<Told, &String>| told.as_ref().is_ok_and(|told| told.is_usable);
     if is_usable(&classes) || is_usable(&gateways) {
         Finding::works(found)
@@ -83,14 +97,25 @@ fn class(class: &Value) -> Result<String, String> {
 fn gateway(gateway: &Value, given: Option<&str>) -> Result<String, String> {
     let of = |key: &str| text(&gateway["metadata"][key]).to_owned();
     let place = ParentGateway { namespace: of("namespace"), name: of("name") };
-    let (address, port) = entrance(gateway, &place)?;
-    if !takes_routes_of(gateway, &place, given) {
+    let mut all: Vec<(Traffic, (&str, u64))> = Vec::new();
+    for way in WAYS {
+        let found = listeners(gateway, &place, way).unwrap_or_default();
+        all.extend(found.first().map(|first| (way, *first)));
+    }
+    let Some((_, (first, port))) = all.first().copied() else {
+        return Err(listeners(gateway, &place, Traffic::Http).err().unwrap_or_default());
+    };
+    let address = address(gateway, &place, first)?;
+    if !takes_routes_of(gateway, &place, first, given) {
         let from =
             given.map_or_else(|| "all namespaces".to_owned(), |name| format!("namespace {name}"));
         return Err(format!("{place} takes no routes of {from}"));
     }
+    let others = all.iter().skip(1);
+    let others: String =
+        others.map(|(way, (_, port))| format!(", {} at port {port}", way.protocol())).collect();
     Ok(format!(
-        "{place} of class {} at {address} port {port}",
+        "{place} of class {} at {address} port {port}{others}",
         text(&gateway["spec"]["gatewayClassName"])
     ))
 }
@@ -108,7 +133,9 @@ mod tests {
 
     fn installed() -> Inventory {
         let mut inventory = Inventory::fine();
-        inventory.definitions = Ok(KINDS.map(|kind| format!("{kind}.{GROUP}")).into());
+        let others = ["grpcroutes", "tlsroutes", "tcproutes"];
+        let all = KINDS.into_iter().chain(others);
+        inventory.definitions = Ok(all.map(|kind| format!("{kind}.{GROUP}")).collect());
         inventory
     }
 
@@ -144,6 +171,26 @@ mod tests {
         inventory.definitions = Ok(vec![format!("gateways.{GROUP}")]);
         let told = judge(&inventory).found;
         assert_eq!(told, "no gatewayclasses, httproutes of gateway.networking.k8s.io");
+    }
+
+    #[test]
+    fn kinds_that_are_missing_and_listeners_that_are_there_are_told() {
+        let mut inventory = installed();
+        inventory.definitions = Ok(KINDS.map(|kind| format!("{kind}.{GROUP}")).into());
+        let mut more = gateway("All");
+        let listeners = more["spec"]["listeners"].as_array_mut().unwrap();
+        let passed = json!({"mode": "Passthrough"});
+        listeners.push(json!({"name": "tls", "port": 443, "protocol": "TLS", "tls": passed}));
+        listeners.push(json!({"name": "tcp", "port": 9000, "protocol": "TCP"}));
+        inventory.gateways = Ok(vec![more]);
+        assert_eq!(
+            judge(&inventory),
+            Finding::works(
+                "GatewayClasses: none\n\
+                 Gateways: infra/public of class contour at 10.0.0.9 port 80, TLS at port 443, TCP at port 9000\n\
+                 no GRPCRoute, TLSRoute, TCPRoute: their traffic is left out"
+            )
+        );
     }
 
     #[test]
