@@ -8,7 +8,7 @@
 //! arrived packets in softirqs, on top of whatever it interrupted. So all frames of a softirq stand
 //! below that root, whoever was interrupted. Names of the kernel's functions end in [`KERNEL`].
 //!
-//! - `access`: what the kernel allows, and what to do about it;
+//! - [`Access`]: what the kernel allows; [`Lack`]: what it does not, and what to do about it;
 //! - `profiler`: the samples of a window; `fold`: samples with names to stacks;
 //! - `symbols`: names of addresses, from `kallsyms`, `maps` and `elf`; `mangled`: names for people.
 
@@ -22,7 +22,8 @@ mod maps;
 mod profiler;
 mod symbols;
 
-pub use access::Access;
+pub use access::{Access, Lack};
 pub use fold::{KERNEL, Profile, SOFTIRQ, Watched};
 pub use machine::SAMPLES_PER_CPU_S;
 pub use profiler::Profiler;
+pub use symbols::has_kernel_names;

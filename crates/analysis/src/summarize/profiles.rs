@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hopbench_model::number::{counted, percentage};
 use hopbench_model::{Folded, ProfiledCell, Profiles};
 
 use crate::summary::{
@@ -10,6 +11,8 @@ use crate::summary::{
 
 /// Frames of a difference that are named.
 const MOST_FRAMES: usize = 5;
+/// The share of samples that may be lost without a word.
+const MOST_LOST: f64 = 0.01;
 /// The folder of profiles in a results folder.
 const FOLDER: &str = "profile";
 
@@ -85,9 +88,30 @@ fn one(profiles: &Profiles, cell: &ProfiledCell) -> ProfileSummary {
         problem: cell.problem.clone(),
         samples: folded.map_or(0, Folded::total),
         lost_samples: cell.lost_samples,
+        incomplete: incomplete(cell),
         unit,
         owners: owners.unwrap_or_default(),
     }
+}
+
+/// What is missing from a profile, and what to do about it; `None`: nothing that matters.
+fn incomplete(cell: &ProfiledCell) -> Option<String> {
+    let share = cell.lost_share();
+    let lost = (share > MOST_LOST).then(|| {
+        format!(
+            "{} % of the samples were lost; raise `kernel.perf_event_mlock_kb`, or keep the machine \
+             less busy",
+            percentage(share)
+        )
+    });
+    let throttled = (cell.throttled > 0).then(|| {
+        format!(
+            "the kernel stopped sampling for a moment {}; raise `kernel.perf_event_max_sample_rate`",
+            counted(cell.throttled, "time", "times")
+        )
+    });
+    let all: Vec<String> = lost.into_iter().chain(throttled).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// The flame graph of a file of folded stacks.
@@ -243,6 +267,7 @@ mod tests {
             other_samples: 0,
             idle_samples: 0,
             lost_samples: 0,
+            throttled: 0,
             count: requests.map(|number| ProfiledCount { unit: "request".to_owned(), number }),
         }
     }
@@ -292,5 +317,30 @@ mod tests {
         assert!(summary.differences.is_empty());
         assert_eq!(summary.cells[1].problem.as_deref(), Some("the agent is gone"));
         assert_eq!(summary.cells[1].graph, None);
+    }
+
+    #[test]
+    fn a_profile_with_gaps_says_so() {
+        let told = |lost_samples, throttled| {
+            let cell = ProfiledCell {
+                samples: 500,
+                other_samples: 90,
+                idle_samples: 400,
+                lost_samples,
+                throttled,
+                ..cell("base", "web", None)
+            };
+            summary(&profiles(vec![cell]), against).cells[0].incomplete.clone()
+        };
+        // 10 of 1000 are the most.
+        assert_eq!(told(10, 0), None);
+        let lost = told(11, 0).unwrap();
+        assert!(lost.starts_with("1.1 % of the samples were lost; raise `kernel."), "{lost}");
+        let both = told(990, 1).unwrap();
+        assert!(both.starts_with("50 % of the samples were lost; "), "{both}");
+        assert!(both.contains("; the kernel stopped sampling for a moment 1 time; "), "{both}");
+        assert!(
+            told(0, 7).unwrap().starts_with("the kernel stopped sampling for a moment 7 times")
+        );
     }
 }

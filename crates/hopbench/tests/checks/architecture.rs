@@ -46,7 +46,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         ],
     ),
     ("report", 3, &["analysis", "model", "stats"]),
-    ("lab", 3, &["control", "testbed", "mesh", "model", "sys"]),
+    ("lab", 3, &["control", "meter", "testbed", "mesh", "model", "sys"]),
     ("kube", 3, &["control", "testbed", "mesh", "wire", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
     ("scenario", 3, &["load", "model", "stats"]),

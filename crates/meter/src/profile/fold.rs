@@ -33,8 +33,11 @@ pub struct Profile {
     pub other_samples: u64,
     /// Samples of idle CPUs.
     pub idle_samples: u64,
-    /// Samples that were lost.
+    /// Samples of the window that were lost.
     pub lost_samples: u64,
+    /// Times in the window that the kernel took no samples for a moment: there were more than it
+    /// allows.
+    pub throttled: u64,
     /// Whether the kernel's functions have names, if any were seen.
     pub has_kernel_names: bool,
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hopbench_model::{Fault, Folded, PROFILE_SCHEMA, ProfileFile, Profiles};
 use hopbench_sys::file;
+use serde_json::Value;
 
 use super::disk::unreadable;
 
@@ -32,23 +33,27 @@ pub(crate) fn folded_name(path: &str, workload: &str, others: &[&str]) -> String
 ///
 /// # Errors
 /// A file of another version of hopbench, one that is damaged or cannot be read.
-pub(crate) fn profile_file(dir: &Path) -> Result<Option<ProfileFile>, Fault> {
+pub fn profile_file(dir: &Path) -> Result<Option<ProfileFile>, Fault> {
     let path = dir.join(PROFILES).join(PROFILE_FILE);
     let text = match text(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| unreadable(&path, &error))?,
     };
     let again = "remove it, and make the profiles again";
-    let file: ProfileFile = serde_json::from_str(&text).map_err(|error| {
+    let damaged = |error: serde_json::Error| {
         Fault::input(format!("{} is damaged: {error}; {again}", path.display()))
-    })?;
-    if file.schema != PROFILE_SCHEMA {
+    };
+    let value: Value = serde_json::from_str(&text).map_err(damaged)?;
+    // Before all else: what another version wrote may have other fields.
+    let found = value.get("schema").and_then(Value::as_str).unwrap_or("nothing");
+    if found != PROFILE_SCHEMA {
         return Err(Fault::input(format!(
-            "{}: found schema `{}`, expected `{PROFILE_SCHEMA}`; {again}",
-            path.display(),
-            file.schema
+            "{}: schema: found `{found}`, expected `{PROFILE_SCHEMA}`; use the hopbench that wrote \
+             it, or {again}",
+            path.display()
         )));
     }
+    let file: ProfileFile = serde_json::from_value(value).map_err(damaged)?;
     if file.cells.len() > MOST_CELLS {
         return Err(Fault::input(format!(
             "{}: found {} cells, expected at most {MOST_CELLS}; {again}",
@@ -132,7 +137,7 @@ mod tests {
         write("p.w.folded", "client;main\n");
         assert!(profiles(dir.path()).unwrap_err().text.contains("line 1"));
         for (schema, folded, told) in [
-            ("hopbench.profile/9", "p.w.folded", "found schema"),
+            ("hopbench.profile/9", "p.w.folded", "found `hopbench.profile/9`, expected"),
             (PROFILE_SCHEMA, "../run.json", "expected one in"),
             (PROFILE_SCHEMA, "..", "expected one in"),
         ] {
@@ -140,6 +145,9 @@ mod tests {
             let fault = profiles(dir.path()).unwrap_err();
             assert!(fault.text.contains(told), "{fault}");
         }
+        write(PROFILE_FILE, r#"{"schema": "hopbench.profile/9", "profiles": {}}"#);
+        let fault = profiles(dir.path()).unwrap_err();
+        assert!(fault.text.contains("found `hopbench.profile/9`"), "other fields: {fault}");
         write(PROFILE_FILE, "{");
         assert!(profiles(dir.path()).unwrap_err().text.contains("is damaged"));
     }

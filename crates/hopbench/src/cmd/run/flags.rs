@@ -152,6 +152,10 @@ impl Flags {
             self.own_programs(&run.plan, dir)?;
             headers_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
+            if self.profile.is_some() {
+                // Those that cannot be read are not overwritten.
+                results::profile_file(dir)?;
+            }
             let profiling = self.profiling(&run.plan)?;
             return Ok(Wanted::Old {
                 dir: dir.clone(),
@@ -183,7 +187,8 @@ impl Flags {
                  and proxies processes of this machine"
             )));
         }
-        Profiling::of(plan, cells, Access::now).map(Some)
+        let access = || Access::now().map_err(|lack| lack.to_string());
+        Profiling::of(plan, cells, access).map(Some)
     }
 }
 
