@@ -158,6 +158,24 @@ fn what_cannot_be_measured_is_told_with_the_reason() {
 }
 
 #[test]
+fn a_path_without_anything_to_compare_it_with_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("x.yaml");
+    // The node's own network is no pod, with gVisor or without.
+    let text = "name: x\npaths: {p: host@a -> host@b}\nworkloads: {w: {rr: {}}}\n\
+                subjects: {old: {runtime: runsc}, new: {mtu: 1400}}\n";
+    fs::write(&file, text).expect("a file");
+    let file = file.to_string_lossy();
+    let told = json(&["plan", &file, "--json"])["uncompared"].clone();
+    let sentence = told[0].as_str().expect("a sentence");
+    let begins = "`p.old` could not be built, so `p.new` is compared with nothing: ";
+    assert!(sentence.starts_with(begins) && sentence.len() > begins.len() + 10, "{told}");
+    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
+    let page = run(&mut program(&["plan", &file])).stdout;
+    assert!(page.contains("\ncompared with nothing\n  `p.old` could not be built, so "), "{page}");
+}
+
+#[test]
 fn a_seed_that_a_run_would_choose_is_not_told() {
     let seed = |arguments: &[&str]| {
         let page = ran(&[&["plan", "quickstart"], arguments].concat()).stdout;

@@ -54,7 +54,11 @@ impl Outlook {
             .without_effect()
             .map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
         paragraphs(&mut out, "changes nothing", idle);
-        for (title, lines) in [("too short", &too_short(plan)), ("left out", &self.notes)] {
+        for (title, lines) in [
+            ("compared with nothing", &self.uncompared),
+            ("too short", &too_short(plan)),
+            ("left out", &self.notes),
+        ] {
             if !lines.is_empty() {
                 let _ = writeln!(out, "\n{title}");
             }
