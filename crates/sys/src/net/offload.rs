@@ -23,6 +23,10 @@ pub struct Offloads {
 }
 
 /// The commands of `linux/ethtool.h` that read one of them.
+///
+/// The ioctl and not ethtool netlink: every kernel answers it, and both set the same bits. With it
+/// the kernel knows which features a word like `tso` stands for. Over netlink that would be our
+/// table, besides the family's number, nested bit sets and their answers.
 const GET_RX_CHECKSUM: u32 = 0x14;
 const GET_TX_CHECKSUM: u32 = 0x16;
 const GET_TSO: u32 = 0x1e;
