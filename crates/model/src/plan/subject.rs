@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::mesh::Variant;
-use crate::number::as_written;
 
 /// A set-up that every path is measured with. The first of a plan is what the others are compared
 /// with.
@@ -82,13 +81,6 @@ impl Subject {
         if out.is_empty() { "nothing".to_owned() } else { out.join(", ") }
     }
 
-    /// Its bounds as they are written: `p99_response>5%`.
-    pub fn bounds_text(&self) -> impl Iterator<Item = String> {
-        let text =
-            |(metric, share): (&String, &f64)| format!("{metric}>{}%", as_written(share * 100.0));
-        self.bounds.iter().map(text)
-    }
-
     /// The name of a node for a subject: the first one has the nodes themselves.
     pub fn node_name(node: &str, subject: &str) -> String {
         format!("{node}.{subject}")
@@ -137,10 +129,8 @@ mod tests {
             offloads: BTreeMap::from([("tso".to_owned(), false)]),
             ..NodeSettings::default()
         };
-        let bounds = BTreeMap::from([("p99".to_owned(), 0.05)]);
-        let subject = Subject { node, bounds, ..Subject::default() };
+        let subject = Subject { node, ..Subject::default() };
         assert_eq!(subject.changes(), "mtu 1400, tso off");
-        assert_eq!(subject.bounds_text().collect::<Vec<_>>(), ["p99>5%"]);
         assert_eq!(Subject::default().changes(), "nothing");
         assert_eq!(Subject::node_name("a", "new"), "a.new");
     }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, Path, Plan, Point, Variant, Via};
+use hopbench_report::comparison::Bound;
 use hopbench_report::number::percent_as_written;
 use hopbench_run::looked_at_instead;
 
@@ -106,7 +107,7 @@ fn about(
         .map(|(name, value)| row(name, value))
         .collect();
     for subject in &plan.subjects {
-        let bounds: Vec<String> = subject.bounds_text().collect();
+        let bounds: Vec<String> = Bound::of_subject(subject).iter().map(Bound::to_string).collect();
         let bounds = match bounds.is_empty() {
             true => String::new(),
             false => format!("; fails on {}", bounds.join(", ")),
