@@ -19,7 +19,7 @@ pub use folder::{Folder, Resumed, Searched, fresh_name, vacant};
 pub(crate) use names::CellName;
 pub use names::TrialId;
 pub(crate) use profiles::{PROFILE_FILE, folded_name};
-pub use profiles::{PROFILES, profile_file, profiles};
+pub use profiles::{profile_file, profiles};
 pub use reading::{Records, open, read};
 
 /// What a folder holds of its run.

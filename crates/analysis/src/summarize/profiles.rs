@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::number::{counted, percentage};
-use hopbench_model::{Folded, ProfiledCell, Profiles};
+use hopbench_model::{Folded, PROFILES, ProfiledCell, Profiles, printable};
 
 use crate::summary::{
     FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit, ProfilesSummary,
@@ -13,8 +13,6 @@ use crate::summary::{
 const MOST_FRAMES: usize = 5;
 /// The share of samples that may be lost without a word.
 const MOST_LOST: f64 = 0.01;
-/// The folder of profiles in a results folder.
-const FOLDER: &str = "profile";
 
 /// A profile, as one side of a difference.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +114,7 @@ fn incomplete(cell: &ProfiledCell) -> Option<String> {
 
 /// The flame graph of a file of folded stacks.
 fn graph(folded: &str) -> String {
-    format!("{FOLDER}/{}.svg", folded.strip_suffix(".folded").unwrap_or(folded))
+    format!("{PROFILES}/{}.svg", folded.strip_suffix(".folded").unwrap_or(folded))
 }
 
 fn difference_of(
@@ -135,13 +133,11 @@ fn difference_of(
     let [mut from, mut to] = [side(base, stacks[0]), side(cell, stacks[1])];
     (from.label, to.label) = (&base.path, &cell.path);
     let difference = difference(from, to);
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    let name: String =
-        format!("{}-vs-{}.{}", cell.path, base.path, cell.workload).chars().map(safe).collect();
+    let name = format!("{}-vs-{}.{}", cell.path, base.path, cell.workload);
     Some(ProfileDifference {
         workload: cell.workload.clone(),
         point: cell.point.clone(),
-        graph: format!("{FOLDER}/{name}.svg"),
+        graph: format!("{PROFILES}/{}.svg", printable::file_name(&name)),
         unit,
         ..difference
     })

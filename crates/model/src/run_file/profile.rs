@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::folded::Folded;
 
+/// The folder of the profiles in a results folder.
+pub const PROFILES: &str = "profile";
 /// The version of [`ProfileFile`]; a field is never repurposed, this number grows instead.
 pub const PROFILE_SCHEMA: &str = "hopbench.profile/1";
 

@@ -44,6 +44,17 @@ pub fn line(text: &str) -> Cow<'_, str> {
     sanitized(text, steers)
 }
 
+/// Whether a character may stand in the name of a file of ours: no shell, page or file system
+/// takes it for anything else.
+pub fn is_of_file_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.+".contains(c)
+}
+
+/// A text as the name of a file: other characters become `_`.
+pub fn file_name(text: &str) -> String {
+    text.chars().map(|c| if is_of_file_name(c) { c } else { '_' }).collect()
+}
+
 /// As [`lines`], for a terminal: bold, dim and their end stay.
 pub fn styled(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

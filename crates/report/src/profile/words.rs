@@ -3,8 +3,8 @@
 use hopbench_analysis::{
     FrameGrowth, ProfileDifference, ProfileSummary, ProfileUnit, ProfilesSummary,
 };
+use hopbench_model::KERNEL_MARK;
 
-use super::colour::KERNEL;
 use crate::number::{counted, percentage};
 
 /// Why no frame of a difference is named.
@@ -55,7 +55,7 @@ fn digits(value: f64) -> String {
 
 /// A frame: `tcp_sendmsg (kernel)`.
 pub(crate) fn frame(name: &str) -> String {
-    match name.strip_suffix(KERNEL) {
+    match name.strip_suffix(KERNEL_MARK) {
         Some("[kernel]") => "[kernel]".to_owned(),
         Some(function) => format!("{function} (kernel)"),
         None => name.to_owned(),
@@ -64,7 +64,7 @@ pub(crate) fn frame(name: &str) -> String {
 
 /// A frame without the mark of the kernel's: its colour says it.
 pub(super) fn plain(name: &str) -> String {
-    name.strip_suffix(KERNEL).unwrap_or(name).to_owned()
+    name.strip_suffix(KERNEL_MARK).unwrap_or(name).to_owned()
 }
 
 /// The ends of a growth: twice its standard error to either side.

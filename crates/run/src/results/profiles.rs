@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use hopbench_model::{Fault, Folded, PROFILE_SCHEMA, ProfileFile, Profiles};
+use hopbench_model::{Fault, Folded, PROFILE_SCHEMA, PROFILES, ProfileFile, Profiles, printable};
 use hopbench_sys::file;
 use serde_json::Value;
 
 use super::disk::unreadable;
 
-/// The folder of the profiles in a results folder.
-pub const PROFILES: &str = "profile";
 /// The file that describes them.
 pub(crate) const PROFILE_FILE: &str = "profile.json";
 /// Cells that may have one: a session makes far fewer.
@@ -21,8 +19,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The name of the file of a cell's folded stacks that none of `others` has.
 pub(crate) fn folded_name(path: &str, workload: &str, others: &[&str]) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    let name: String = format!("{path}.{workload}").chars().map(safe).collect();
+    let name = printable::file_name(&format!("{path}.{workload}"));
     let numbered = (2..).map(|number| format!("{name}-{number}.folded"));
     let all = std::iter::once(format!("{name}.folded")).chain(numbered);
     let mut free = all.filter(|name| others.iter().all(|other| other != name));
