@@ -234,6 +234,26 @@ pub struct Path {
 }
 
 impl Path {
+    /// A path straight from a place to a place, with one client and one server.
+    pub fn straight(name: &str, from: Place, to: Place) -> Self {
+        Self {
+            name: name.to_owned(),
+            from,
+            to,
+            via: Via::Direct,
+            gateway_name: None,
+            clients: 1,
+            backends: 1,
+            gateways: None,
+            affinity: Affinity::None,
+            family: None,
+            mesh: MeshMode::None,
+            variant: None,
+            subject: None,
+            reference: None,
+        }
+    }
+
     /// The nodes of its ends, and the one that it is entered at.
     pub fn nodes(&self) -> impl Iterator<Item = &str> + Clone {
         let between = match &self.via {
