@@ -46,7 +46,8 @@ impl Limits {
             && length > most
         {
             return Err(Fault::environment(format!(
-                "the agent allows trials of {}, {} was asked for (warm-up included); ask for less or raise its --max-duration",
+                "the agent allows trials of {}, {} was asked for (warm-up included); ask for less \
+                 or raise its --max-duration",
                 Span(most),
                 Span(length)
             )));
@@ -129,7 +130,8 @@ pub(crate) fn make_room(job: &Job) -> Result<(), Fault> {
         .map_err(|e| Fault::environment(format!("cannot read the limit of open files: {e}")))?;
     if got < needed {
         return Err(Fault::environment(format!(
-            "{} connections need {needed} open files, the limit here is {got}; raise it with `ulimit -n {needed}`",
+            "{} connections need {needed} open files, the limit here is {got}; raise it with \
+             `ulimit -n {needed}`",
             job.connections
         )));
     }

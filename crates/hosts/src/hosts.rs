@@ -92,7 +92,8 @@ impl Testbed for Hosts {
             return None;
         }
         Some(format!(
-            "nobody starts {program} on hosts: let the agent answer, or take the testbed lab or kubernetes"
+            "nobody starts {program} on hosts: let the agent answer, or take the testbed lab or \
+             kubernetes"
         ))
     }
 

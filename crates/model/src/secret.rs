@@ -163,7 +163,8 @@ impl SecretHeaders {
             let elsewhere = value.len() >= LONG && out.contains(value);
             if !found && !elsewhere {
                 return format!(
-                    "# The scenario spells the header {name} in a way that cannot be redacted; it is not kept.\n"
+                    "# The scenario spells the header {name} in a way that cannot be redacted; it \
+                     is not kept.\n"
                 );
             }
             out = if value.len() >= LONG { replaced.replace(value, REDACTED) } else { replaced };

@@ -40,7 +40,8 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             "budget".to_owned(),
             described(
                 stop::budget(),
-                "Time for the rounds, or for searches alone; trials are then short; or rounds, or stop",
+                "Time for the rounds, or for searches alone; trials are then short; or rounds, or \
+                 stop",
             ),
         ),
         (
@@ -66,7 +67,8 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             "a-a".to_owned(),
             described(
                 json!({"type": "boolean", "default": true}),
-                "Whether the baseline is measured once more as a path of its own: what the two differ by is noise",
+                "Whether the baseline is measured once more as a path of its own: what the two \
+                 differ by is noise",
             ),
         ),
         (

@@ -104,7 +104,8 @@ fn incomplete(cell: &ProfiledCell) -> Option<String> {
     });
     let throttled = (cell.throttled > 0).then(|| {
         format!(
-            "the kernel stopped sampling for a moment {}; raise `kernel.perf_event_max_sample_rate`",
+            "the kernel stopped sampling for a moment {}; raise \
+             `kernel.perf_event_max_sample_rate`",
             counted(cell.throttled, "time", "times")
         )
     });

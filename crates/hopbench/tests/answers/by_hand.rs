@@ -143,7 +143,8 @@ fn a_stream_conserves_bytes_over_a_link_that_drops() {
 
 fn drop_in_b(lab: &Pair, what: &str) {
     let table = format!(
-        "table inet t {{\n chain c {{\n type filter hook input priority 0; policy accept;\n {what} counter drop\n }}\n}}"
+        "table inet t {{\n chain c {{\n type filter hook input priority 0; policy accept;\n \
+         {what} counter drop\n }}\n}}"
     );
     lab.shell("b", &format!("nft -f - <<'END'\n{table}\nEND"));
 }

@@ -287,7 +287,8 @@ fn registries_hold_what_the_folders_hold() {
 
 #[test]
 fn the_checks_see_code_and_nothing_else() {
-    let text = "let a = \"unsafe\"; // unsafe\n/* unsafe /* unsafe */ unsafe */ let b = r#\"unsafe \" \"#; let c = ('\"', '\\'', 'x'); fn f<'a>(x: &'a str) { x }";
+    let text = "let a = \"unsafe\"; // unsafe\n/* unsafe /* unsafe */ unsafe */ let b = r#\"unsafe \
+                \" \"#; let c = ('\"', '\\'', 'x'); fn f<'a>(x: &'a str) { x }";
     let seen = code(text);
     assert!(!seen.contains("unsafe"), "{seen}");
     assert!(seen.contains("let b =") && seen.contains("fn f<'a>(x: &'a str) { x }"), "{seen}");

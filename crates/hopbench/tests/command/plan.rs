@@ -193,7 +193,8 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
         ran(&["plan", "max-throughput"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "service bridge@a -> bridge@[b, c] x 8 via cluster-ip nft, nginx gateway.plain ",
-        "gateway.plain bridge@a -> bridge@[b, c] x 8 via envoy, nft, nginx gateway@[d, e] x 5, mesh ",
+        "gateway.plain bridge@a -> bridge@[b, c] x 8 via envoy, nft, nginx gateway@[d, e] x 5, \
+         mesh ",
         "plain 1 mTLS, any HTTP, 2 workers mixer 1 mTLS, any HTTP, 2 workers, a policy check for each request, \
          a telemetry report for each request workload ",
         " variant mixer ",
@@ -262,12 +263,16 @@ fn rules_pairs_and_searches_have_their_lines() {
     // path for the others.
     assert!(words.starts_with("x: 3 cells in 3 rounds = 9 trials and 7 searches of "), "{words}");
     for told in [
-        " baseline a A/A a again: the baseline once more; what they differ by is noise effect differences below 2 % are of no interest seed ",
-        " knee knee: connections 1, 2, while throughput grows by 5%, errors up to 0%; all paths at what each was found to carry a, b, c",
+        " baseline a A/A a again: the baseline once more; what they differ by is noise effect \
+         differences below 2 % are of no interest seed ",
+        " knee knee: connections 1, 2, while throughput grows by 5%, errors up to 0%; all paths at \
+         what each was found to carry a, b, c",
         " slo size=1B slo: p99.9 within 5ms, rates 1 to 9.5 a second, to 2%, errors up to 1% a",
         " slo size=64B slo: p99.9 ",
-        " node cpu: CPU of node c at most 60%, rates 100 to 50000 a second, 3 times, errors up to 1% c",
-        " loss lossless: loss at most 0.1%, rates 1000/s = 1.00 Mbit/s to 1000000/s = 1.00 Gbit/s, to 1%, errors up to 1% b",
+        " node cpu: CPU of node c at most 60%, rates 100 to 50000 a second, 3 times, errors up to \
+         1% c",
+        " loss lossless: loss at most 0.1%, rates 1000/s = 1.00 Mbit/s to 1000000/s = 1.00 Gbit/s, \
+         to 1%, errors up to 1% b",
         " left out workloads.node.search.cpu on a, b: no node c there",
     ] {
         // Columns of a table are mixed where their lines are wrapped.
@@ -298,7 +303,8 @@ fn a_rule_says_what_it_looks_at_and_how_far_the_time_goes() {
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.starts_with("x: 2 cells in 1 round = 2 trials, "), "{words}");
-    let rule = "rounds 1 round in 1s, no more begin then: too few to say whether p99 is known to 5 %, which takes 3 to 500 rounds";
+    let rule = "rounds 1 round in 1s, no more begin then: too few to say whether p99 is known to 5 \
+                %, which takes 3 to 500 rounds";
     assert!(words.contains(rule), "{words}");
     assert!(
         words.contains("bulk: it has no p99: its rounds end when its received_bits_per_s is sure"),
@@ -358,7 +364,8 @@ fn what_is_wrong_is_told_at_once_and_nothing_is_printed() {
     let expected = [
         format!("hopbench: {name}:2:9: rounds: found `0`, expected 1 to 1000"),
         format!(
-            "hopbench: {name}:3:12: paths.p: found `hots`, expected one of host, bridge, overlay, ptp, macvlan, eni; did you mean `host`?"
+            "hopbench: {name}:3:12: paths.p: found `hots`, expected one of host, bridge, overlay, \
+             ptp, macvlan, eni; did you mean `host`?"
         ),
     ];
     let lines: Vec<&str> = run.stderr.lines().collect();

@@ -35,7 +35,8 @@ fn server() -> SocketAddr {
         let mut bytes = [0; 4096];
         while let Ok(1..) = stream.read(&mut bytes) {
             let head = format!(
-                "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\n\
+                 Content-Length: {}\r\n\r\n",
                 SAID.len()
             );
             if stream.write_all((head + SAID).as_bytes()).is_err() {

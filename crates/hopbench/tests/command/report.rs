@@ -418,7 +418,8 @@ fn a_record_among_many_is_small() {
             format!("flow 0 from 10.128.4.3:{} to 10.128.36.3:7474", 34_364 + round);
         for proof in &mut record.proof[5..9] {
             proof.evidence = format!(
-                "received {} bytes in 340 packets (at least 335 in 1); sent 22923 bytes in 342 packets (at least 335 in 1)",
+                "received {} bytes in 340 packets (at least 335 in 1); sent 22923 bytes in 342 \
+                 packets (at least 335 in 1)",
                 22_767 + round
             );
         }

@@ -181,7 +181,8 @@ fn who_stops_a_run_whose_pods_wait_need_not_wait() {
         "{patch: {spec: {containers: [{name: agent, resources: {requests: {cpu: \"1000\"}}}]}}}";
     let never = "{patch: {spec: {readinessGates: [{conditionType: hopbench.test/never}]}}}";
     let more = format!(", networks: {{huge: {huge}, never: {never}}}");
-    let rest = "rounds: 1\ntime: 1s\npaths: {huge: pod@a -> huge@b, never: pod@a -> never@c}\nworkloads: {rr: {rr: {}}}\n";
+    let rest = "rounds: 1\ntime: 1s\npaths: {huge: pod@a -> huge@b, never: pod@a -> never@c}\n\
+                workloads: {rr: {rr: {}}}\n";
     let Some(run) = start("stopped", &more, rest) else { return };
     let pods = run.pods();
     let began = Instant::now();

@@ -171,7 +171,8 @@ fn sidecars_behind_a_gateway_count_what_came_through_it() {
 fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
     let Some(ground) = ground("Gateways of a class") else { return };
     let testbed = format!(
-        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}, ruled: {{ingress: web}}}}"
+        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: \
+         contour-provisioned}}, ruled: {{ingress: web}}}}"
     );
     let rest = "rounds: 1\ntime: 5s\nbaseline: direct\na-a: false\npaths:\n  direct: pod@a -> pod@b\n  \
          given: pod@a -> pod@b via gateway@given\n  far: pod@c -> pod@b via gateway@given\n  \

@@ -82,7 +82,8 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
     let paths: String =
         wanted.iter().map(|(name, path, _)| format!("  {name}: {path}\n")).collect();
     let rest = format!(
-        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, http: {{http: {{connections: 2}}}}}}\n"
+        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, \
+         http: {{http: {{connections: 2}}}}}}\n"
     );
     let Some((records, _)) = measured("ways-and-modes", ENVOY, &rest) else { return };
     let wanted = wanted.iter().map(|(name, _, proxies)| (name.as_str(), *proxies)).collect();

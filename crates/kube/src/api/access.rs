@@ -238,7 +238,8 @@ fn advice(error: &kube::Error, access: &Access) -> String {
                 None => String::new(),
             };
             format!(
-                "; is {server} the right cluster, and does `kubectl version` reach it from here{way}?"
+                "; is {server} the right cluster, and does `kubectl version` reach it from \
+                 here{way}?"
             )
         }
         _ => String::new(),

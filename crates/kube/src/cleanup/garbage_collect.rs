@@ -104,7 +104,8 @@ impl fmt::Display for FoundRun {
             }
             CleanupOutcome::Alive => write!(
                 f,
-                "left alone, its run gave a sign {silent} ago; it may go {} min after the last one, or now by `--run {}`",
+                "left alone, its run gave a sign {silent} ago; it may go {} min after the last \
+                 one, or now by `--run {}`",
                 DEAD_AFTER.as_secs() / 60,
                 self.run
             ),

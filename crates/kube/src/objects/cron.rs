@@ -27,7 +27,8 @@ impl Periodic<'_> {
         if fields.len() == 5 && fields.iter().all(is_known) {
             return Vec::new();
         }
-        let expected = "five fields as cron has them, with a space between: `0 3 * * *` is 3 o'clock every day";
+        let expected = "five fields as cron has them, with a space between: `0 3 * * *` is 3 \
+                        o'clock every day";
         vec![Problem::new("--cron", self.schedule, expected)]
     }
 }

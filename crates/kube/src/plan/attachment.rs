@@ -75,7 +75,8 @@ impl Attachment {
                         place.runtime.as_deref().unwrap_or_default()
                     ),
                     remedy: format!(
-                        "make a RuntimeClass that is both and name it under `networks: {name}:` and under `runtimes:`"
+                        "make a RuntimeClass that is both and name it under `networks: {name}:` \
+                         and under `runtimes:`"
                     ),
                 });
             }

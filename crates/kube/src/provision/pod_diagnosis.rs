@@ -76,7 +76,8 @@ impl Trouble {
                  dead ones), or start this one again, which takes other ports"
             }
             "Unschedulable" => {
-                "make room on the node, tolerate its taints (`patch:`), or name another under `nodes:`"
+                "make room on the node, tolerate its taints (`patch:`), or name another under \
+                 `nodes:`"
             }
             "Evicted" => "make room on the node, or name another under `nodes:`",
             "CreateContainerConfigError"
@@ -284,7 +285,8 @@ mod tests {
             ("Unschedulable", why, false)
         );
 
-        let why = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
+        let why = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod \
+                   ports.";
         let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
         let ports = json!([{"containerPort": 20016, "hostPort": 20016}, {"containerPort": 20016, "hostPort": 20016, "protocol": "UDP"}]);
         let taken: Pod = serde_json::from_value(json!({
@@ -373,8 +375,10 @@ mod tests {
         assert!(!is_being_helped("p", &events));
 
         // What kubelets say of an image that is not there, and of a pod without the cluster's DNS.
-        let cause = "failed to pull and unpack image \"x\": failed to resolve reference \"x\": no such host";
-        let dns = "kubelet does not have ClusterDNS IP configured and cannot create Pod using \"ClusterFirst\" policy.";
+        let cause = "failed to pull and unpack image \"x\": failed to resolve reference \"x\": no \
+                     such host";
+        let dns = "kubelet does not have ClusterDNS IP configured and cannot create Pod using \
+                   \"ClusterFirst\" policy.";
         let events = [
             event("p", "Warning", "Failed", &format!("Failed to pull image \"x\": {cause}")),
             event("p", "Warning", "Failed", "Error: ImagePullBackOff"),

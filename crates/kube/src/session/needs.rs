@@ -312,7 +312,8 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
             return Some(format!("an {} takes HTTP only, and without TLS", routing.kind()));
         }
         if sets_host(&point.job) {
-            let why = "found `Host` among its headers: leave it out, a gateway tells the run's routes apart by it";
+            let why = "found `Host` among its headers: leave it out, a gateway tells the run's \
+                       routes apart by it";
             return Some(why.to_owned());
         }
     }

@@ -63,7 +63,8 @@ pub(super) fn translated(
             // A late packet of a connection that the kernel has forgotten counts as one more.
             Some(made) => {
                 let text = format!(
-                    "{total} connections translated ({parts} to the backends), the sidecars made {made}"
+                    "{total} connections translated ({parts} to the backends), the sidecars made \
+                     {made}"
                 );
                 (text, total >= made && sum == total)
             }

@@ -155,7 +155,8 @@ fn signals_come_through(user: &User) {
 }
 
 fn signals_of_a_terminal_reach_the_program_once(user: &User) {
-    let script = "n=0; trap 'n=$((n+1))' INT QUIT; echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; exit $n";
+    let script = "n=0; trap 'n=$((n+1))' INT QUIT; echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do \
+                  sleep 0.05; done; exit $n";
     for signal in ["INT", "QUIT"] {
         // To the whole group, as a terminal does it.
         let mut started = Started::with(user, script, |command| {

@@ -103,8 +103,10 @@ impl TypedWorkload for Params {
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = outcome::figures(trial, self.streams());
         if !self.keep_alive() {
-            out.explanation
-                .push("every request has a connection of its own: the service time begins with connecting".to_owned());
+            out.explanation.push(
+                "every request has a connection of its own: the service time begins with connecting"
+                    .to_owned(),
+            );
         }
         out
     }

@@ -224,7 +224,8 @@ impl TypedWorkload for Params {
                 WarningKind::RelativeClock,
                 "the ends have no common clock: delay_ns is what each message took longer than the fastest message of \
                  its connection so far, warm-up included",
-                "compare delays only with each other; run both ends on one machine for one-way delays",
+                "compare delays only with each other; run both ends on one machine for one-way \
+                 delays",
             ));
         }
         out
@@ -243,7 +244,10 @@ fn schedule_kept(out: &mut Figures, server: &EndReport) {
     if unsent > 0 {
         out.warnings.push(Warning::new(
             WarningKind::Unsent,
-            format!("{unsent} of {intended} messages were due and not sent before the end: connections were full"),
+            format!(
+                "{unsent} of {intended} messages were due and not sent before the end: connections \
+                 were full"
+            ),
             "lower --rate or --size; the delays shown leave these messages out",
         ));
     }

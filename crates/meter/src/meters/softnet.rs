@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn an_older_kernel_names_no_cpu() {
-        let old = "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n";
+        let old = "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 \
+                   00000000 00000000 00000000\n";
         let reading = read(&mut Cpus::default(), &old.repeat(2));
         assert_eq!(reading["cpu1_processed_total"], 5.0);
         assert_eq!(reading["processed_total"], 10.0);

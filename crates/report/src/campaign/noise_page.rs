@@ -143,7 +143,8 @@ fn facts(noise: &Noise) -> Vec<Line> {
     line("drift", drift);
     if noise.figures.iter().any(|figure| figure.differs) {
         out.push(
-            "! the same thing was told apart from itself: chance does that in 1 run of 20, a fault in every run"
+            "! the same thing was told apart from itself: chance does that in 1 run of 20, a fault \
+             in every run"
                 .into(),
         );
     }

@@ -66,7 +66,8 @@ impl Campaign {
             };
             if around.observer.interrupted() {
                 let text = format!(
-                    "profiles: interrupted after {} of {}; make the rest with --resume and --profile",
+                    "profiles: interrupted after {} of {}; make the rest with --resume and \
+                     --profile",
                     number - 1,
                     cells.len()
                 );

@@ -247,7 +247,8 @@ fn a_full_cpu_is_its_owners() {
     assert_eq!(name, "cpu:server", "the client used more, but not of this CPU");
     assert_eq!(
         why,
-        "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 cores"
+        "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 \
+         cores"
     );
     let (name, _) = on_cpus(ends(0.9, 0.7), &[(0.9, 0.1), (0.9, 0.2), (1.0, 0.0)]);
     assert_eq!(name, "unknown", "what runs where no end may is no limit of the trial");
@@ -399,7 +400,8 @@ fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
     assert_eq!(says(&lossy, false), "5.0 % of the bytes were sent again");
     assert_eq!(
         says(&lossy, true),
-        "5.0 % of the bytes were sent again on the ends' own connections (behind the first proxy this is not known)"
+        "5.0 % of the bytes were sent again on the ends' own connections (behind the first proxy \
+         this is not known)"
     );
     let quiet = [("sent_bits_per_s", 8e6)];
     assert_eq!(

@@ -102,7 +102,8 @@ pub fn vacant(dir: &Path) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::input(format!(
-        "--output: {0} is not empty; go on with the run in it with --resume {0}, or take another folder",
+        "--output: {0} is not empty; go on with the run in it with --resume {0}, or take another \
+         folder",
         dir.display()
     )))
 }
@@ -159,7 +160,8 @@ impl Folder {
             let again = found.again.values().filter(|trial| !resumed.done.contains(trial)).count();
             if again > 0 {
                 resumed.notes.push(format!(
-                    "{again} trials without usable figures are measured again; their records are now in {SUPERSEDED}"
+                    "{again} trials without usable figures are measured again; their records are \
+                     now in {SUPERSEDED}"
                 ));
             }
         }

@@ -118,13 +118,15 @@ pub(super) fn judge(line: &Line, run_id: &str, shared: &SharedParts, path: &Path
     };
     if !RECORD_SCHEMAS.contains(&record.schema.as_str()) {
         return LineState::Damaged(Fault::input(format!(
-            "{place}: found schema `{}`, expected `{RECORD_SCHEMA}`; use the hopbench that wrote it",
+            "{place}: found schema `{}`, expected `{RECORD_SCHEMA}`; use the hopbench that wrote \
+             it",
             record.schema
         )));
     }
     if record.run_id != run_id {
         return LineState::Damaged(Fault::input(format!(
-            "{place} is of run {}, the folder is of run {run_id}; move the records of other runs elsewhere",
+            "{place} is of run {}, the folder is of run {run_id}; move the records of other runs \
+             elsewhere",
             record.run_id
         )));
     }
@@ -216,7 +218,8 @@ pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
         let found = value.pointer(at).and_then(Value::as_str).unwrap_or("nothing");
         if found != expected {
             return Err(Fault::input(format!(
-                "{}: {what}: found `{found}`, expected `{expected}`; use the hopbench that wrote it",
+                "{}: {what}: found `{found}`, expected `{expected}`; use the hopbench that wrote \
+                 it",
                 path.display()
             )));
         }

@@ -90,7 +90,8 @@ mod tests {
         assert_eq!(
             said,
             [
-                "x.yaml:1:8: patch.mode: found `0644`, expected a decimal number without a leading zero, or a text in quotes",
+                "x.yaml:1:8: patch.mode: found `0644`, expected a decimal number without a leading \
+                 zero, or a text in quotes",
                 "x.yaml:1:20: patch.a: found `a` a second time, expected each key once",
             ]
         );

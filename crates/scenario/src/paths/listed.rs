@@ -153,11 +153,13 @@ fn gateways(
 /// What no single key of a path is to blame for.
 pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems: &mut Problems) {
     if path.backends > 1 && path.via == Via::Direct {
-        let expected = "one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE";
+        let expected = "one backend without a Service or gateway; for more, via: cluster-ip, \
+                        node-port@NODE, load-balancer or gateway@NODE";
         problems.add(at, key, format!("{} backends", path.backends), expected);
     }
     if path.affinity == Affinity::ClientIp && !path.balances_by_address() {
-        let expected = "via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only a Service knows clients by their addresses";
+        let expected = "via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no \
+                        sidecar of the client: only a Service knows clients by their addresses";
         problems.add(at, &joined(key, "affinity"), "`client-ip`", expected);
     }
     if let (Some(family), Via::Address(address)) = (path.family, &path.via) {

@@ -27,7 +27,8 @@ use crate::document::problem::Problems;
 /// The keys of the longer form.
 pub(crate) const PLACES_KEYS: &[&str] = &["kinds", "from", "to", "nodes", "via", "mesh"];
 
-const FORM: &str = "a list of network kinds like [host, bridge], or a mapping with kinds (or from and to), nodes, via and mesh";
+const FORM: &str = "a list of network kinds like [host, bridge], or a mapping with kinds (or from \
+                    and to), nodes, via and mesh";
 const PAIR: &str = "a pair of nodes like a -> b, or named pairs like {near: a -> b, far: a -> c}";
 
 /// More paths than that are a mistake.

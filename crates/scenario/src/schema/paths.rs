@@ -69,8 +69,15 @@ fn long(prefix: &str, grammar: &Grammar, about: &str) -> Value {
             "clients": described(ends.clone(), "Clients, each a pod of its own"),
             "backends": described(ends.clone(), "Servers behind the Service or gateway"),
             "gateways": described(ends, "Gateways, each a pod of its own"),
-            "affinity": {"const": Affinity::CLIENT_IP, "description": "The Service sends all connections of one client to one server"},
-            "family": {"enum": IpFamily::ALL, "description": "The addresses that the clients connect to; by default the testbed's first family, in a lab IPv4"},
+            "affinity": {
+                "const": Affinity::CLIENT_IP,
+                "description": "The Service sends all connections of one client to one server",
+            },
+            "family": {
+                "enum": IpFamily::ALL,
+                "description": "The addresses that the clients connect to; by default the \
+                                testbed's first family, in a lab IPv4",
+            },
             "mesh": reference(prefix, "mode"),
         },
         "allOf": [

@@ -35,7 +35,8 @@ pub(super) fn search() -> Value {
             }
             _ => described(
                 json!({"type": "boolean", "default": false}),
-                "Whether every path is also measured at the load that was found on each of the others",
+                "Whether every path is also measured at the load that was found on each of the \
+                 others",
             ),
         };
         properties.insert((*key).to_owned(), property);
@@ -95,14 +96,18 @@ fn key_of(goal: &str, key: &str) -> Value {
         ),
         (_, "rates") => described(
             json!({"type": "string", "pattern": "^.+[.][.].+$"}),
-            "The lowest and the highest: 100..50000 or 100..50k a second, of datagrams 10Mbit..10Gbit",
+            "The lowest and the highest: 100..50000 or 100..50k a second, of datagrams \
+             10Mbit..10Gbit",
         ),
         (_, "precision") => described(
             share(0.001, 0.5),
             "How near is near enough; 2% where it is not said, for loss 1%",
         ),
         (_, "of") => described(
-            json!({"type": "string", "pattern": "^ *(client|server|node +\\S+|nodes *\\[[^\\]]+\\]|proxy +\\S+) *$"}),
+            json!({
+                "type": "string",
+                "pattern": "^ *(client|server|node +\\S+|nodes *\\[[^\\]]+\\]|proxy +\\S+) *$",
+            }),
             "Whose CPU: client, server, node NAME, nodes [NAME, NAME], proxy NAME",
         ),
         (_, "ceiling") => {

@@ -139,7 +139,8 @@ fn kubernetes() -> Value {
         "patch" => (patch(), "A strategic merge patch for the template of every pod"),
         "objects" => (
             objects(),
-            "Further objects that each run makes in its namespace before its pods, and removes with it",
+            "Further objects that each run makes in its namespace before its pods, and removes \
+             with it",
         ),
         "mesh" => (mesh(), "Who puts sidecars beside the agents; hopbench itself without it"),
         "gateway" => {
@@ -306,7 +307,8 @@ fn hosts() -> Value {
         }
         _ => (
             token(),
-            "The file with the token of those that have none of their own; they take anybody without it",
+            "The file with the token of those that have none of their own; they take anybody \
+             without it",
         ),
     });
     required(known, &["nodes"])

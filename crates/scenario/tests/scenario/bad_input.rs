@@ -265,10 +265,12 @@ fn workloads() {
 
 #[test]
 fn a_path_that_nothing_is_measured_on() {
-    let text = "name: x\npaths:\n  p: host@a -> host@b\n  q: host@b -> host@a\nworkloads: {w: {rr: {}, paths: p}}\n";
+    let text = "name: x\npaths:\n  p: host@a -> host@b\n  q: host@b -> host@a\n\
+                workloads: {w: {rr: {}, paths: p}}\n";
     assert_eq!(
         told(text),
-        "x.yaml:4:3: paths.q: found no workload on it, expected at least one that has it in its paths"
+        "x.yaml:4:3: paths.q: found no workload on it, expected at least one that has it in its \
+         paths"
     );
 }
 
@@ -307,7 +309,8 @@ fn control_characters_are_shown_not_sent() {
 fn unknown_names_of_paths_are_told_beside_what_is_wrong_with_paths() {
     let names = |paths: &str| {
         format!(
-            "name: x\nbaseline: hots\npaths: {{{paths}}}\nworkloads: {{w: {{rr: {{}}, paths: [hst, ov*, other.plain]}}}}"
+            "name: x\nbaseline: hots\npaths: {{{paths}}}\n\
+             workloads: {{w: {{rr: {{}}, paths: [hst, ov*, other.plain]}}}}"
         )
     };
     let wrong = "overlay: overly@a -> overlay@b, other: bridge@a -> bridge@b";
@@ -316,7 +319,8 @@ fn unknown_names_of_paths_are_told_beside_what_is_wrong_with_paths() {
     assert_eq!(lines.len(), 3, "{said}");
     assert_eq!(
         lines[0],
-        "x.yaml:2:11: baseline: found `hots`, expected one of host, overlay, other; did you mean `host`?"
+        "x.yaml:2:11: baseline: found `hots`, expected one of host, overlay, other; did you mean \
+         `host`?"
     );
     assert!(lines[1].contains("paths.overlay: found `overly`"), "{said}");
     assert_eq!(

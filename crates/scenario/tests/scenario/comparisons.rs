@@ -90,7 +90,8 @@ fn a_budget_makes_trials_short_and_their_number_open() {
 fn a_metric_is_one_that_a_workload_with_rounds_has() {
     let of = |metric: &str, workloads: &str| {
         let text = format!(
-            "name: x\nstop: {{ci: 2%, metric: {metric}}}\npaths: {{p: host@a -> host@b}}\nworkloads: {{{workloads}}}\n"
+            "name: x\nstop: {{ci: 2%, metric: {metric}}}\npaths: {{p: host@a -> host@b}}\n\
+             workloads: {{{workloads}}}\n"
         );
         try_with(&text, &Overrides::default()).map(|_| ()).map_err(|problems| lines(&problems))
     };
@@ -103,7 +104,8 @@ fn a_metric_is_one_that_a_workload_with_rounds_has() {
     let lacking = of("requests_per_s", bulk).expect_err("a stream asks nothing");
     assert!(
         lacking.starts_with(
-            "x.yaml:2:24: stop.metric: found `requests_per_s`, expected one of throughput, received_bits_per_s,"
+            "x.yaml:2:24: stop.metric: found `requests_per_s`, expected one of throughput, \
+             received_bits_per_s,"
         ),
         "{lacking}"
     );

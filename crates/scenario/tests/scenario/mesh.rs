@@ -309,7 +309,8 @@ fn names_that_no_path_has_once_it_is_split() {
     );
     assert_eq!(
         told(&text("both.stat", "both.*")),
-        "x.yaml:2:11: baseline: found `both.stat`, expected one of none, both.plain, both.stats; did you mean `both.stats`?"
+        "x.yaml:2:11: baseline: found `both.stat`, expected one of none, both.plain, both.stats; \
+         did you mean `both.stats`?"
     );
     assert_eq!(told(&text("none", "both*")), "nothing is wrong");
 }
@@ -320,7 +321,8 @@ fn a_path_called_like_a_part_of_another() {
                 mesh: {variants: [plain, stats]}\nworkloads: {w: rr}\n";
     assert_eq!(
         told(text),
-        "x.yaml:4:3: paths: found two paths called `both.stats`; one is `both` with the variant `stats`, expected each path once"
+        "x.yaml:4:3: paths: found two paths called `both.stats`; one is `both` with the variant \
+         `stats`, expected each path once"
     );
     assert_eq!(
         told(&text.replace("plain, stats", "stats")),
@@ -331,7 +333,8 @@ fn a_path_called_like_a_part_of_another() {
 
 #[test]
 fn a_block_that_no_path_is_for() {
-    let unused = "x.yaml:3:7: mesh: found no path that it is for, expected one with mesh server, client, both or via gateway@NODE";
+    let unused = "x.yaml:3:7: mesh: found no path that it is for, expected one with mesh server, \
+                  client, both or via gateway@NODE";
     let text = |path: &str| on(&format!("paths: {{p: {path}}}\nmesh: {{mtls: false}}"));
     for path in ["bridge@a -> bridge@b", "host@a -> bridge@b via node-port@c mesh none"] {
         assert_eq!(told(&text(path)), unused, "{path}");

@@ -75,7 +75,8 @@ fn a_filter_that_selects_nothing_is_told_what_there_is() {
     );
     assert_eq!(
         only(&["sise=64"]).unwrap_err(),
-        "--only: found `sise`, expected one of connections, path, size, workload; did you mean `size`?"
+        "--only: found `sise`, expected one of connections, path, size, workload; did you mean \
+         `size`?"
     );
     assert_eq!(
         only(&["host"]).unwrap_err(),

@@ -223,7 +223,8 @@ proptest! {
     fn no_mutation_of_a_cluster_panics(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)), 0..4),
     ) {
-        let text = on(&format!("testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@b via gateway}}"));
+        let text = on(&format!("testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> \
+                                eni@b via gateway}}"));
         try_one(&changed(&text, changes));
     }
 
@@ -274,7 +275,9 @@ fn the_same_in_other_words() {
     }
     let text = "workloads: {w: {rr: {receive-nothing: 1}}}\nname: x\npaths: {p: host@a -> host@b}";
     assert!(try_plan(text).is_err());
-    let one = "name: x\nseed: 1\npaths: {p: host@a -> host@b}\nworkloads: {w: {stream: {send-buffer: 1MiB}}}\n";
-    let other = "workloads: {w: {stream: {send_buffer: 1MiB}}}\npaths:\n  p:\n    to: host@b\n    from: host@a\nseed: 1\nname: x\n";
+    let one = "name: x\nseed: 1\npaths: {p: host@a -> host@b}\n\
+               workloads: {w: {stream: {send-buffer: 1MiB}}}\n";
+    let other = "workloads: {w: {stream: {send_buffer: 1MiB}}}\npaths:\n  p:\n    to: host@b\n    \
+                 from: host@a\nseed: 1\nname: x\n";
     assert_eq!(plan(one), plan(other));
 }

@@ -74,7 +74,8 @@ fn a_cluster_of_which_nothing_is_said() {
 #[test]
 fn a_cluster_of_which_everything_is_said() {
     let text = on(&format!(
-        "testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@d, q: overlay@c -> pod@b}}"
+        "testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@d, q: overlay@c -> \
+         pod@b}}"
     ));
     let plan = plan(&text);
     let spec = cluster(&plan.testbed);
@@ -300,7 +301,8 @@ fn a_cluster_in_place_of_a_lab_has_its_nodes_and_zones() {
     let shaped = nodes(
         "nodes: {a: {link: 1Gbit}, b: {zone: two}}, mtu: 9000, zone-link: 1Gbit, zone-delay: 2ms",
     );
-    let note = "link, mtu, zone-link, zone-delay of the lab: not on the testbed kubernetes, whose network is as it is";
+    let note = "link, mtu, zone-link, zone-delay of the lab: not on the testbed kubernetes, whose \
+                network is as it is";
     assert_eq!(shaped, (vec![in_zone("a", "zone"), in_zone("b", "two")], vec![note.to_owned()]));
     assert_eq!(
         resolved(&text("nodes: 2, link: 1Gbit"), &Overrides::default()).notes,
@@ -314,7 +316,8 @@ fn what_a_cluster_says_of_a_node_counts_more_than_the_lab() {
     let lab = "nodes: {a: {zone: one}, b: {zone: one}, c: {zone: two}}";
     let says = "nodes: {a: {name: w1, link: 25Gbit}, b: {zone: z9}, c: {labels: {x: y}}, other: }";
     let text = on(&format!(
-        "testbed: {{lab: {{{lab}}}, kubernetes: {{{says}}}}}\npaths: {{p: pod@c -> pod@b via node-port@a, q: pod@a -> pod@d}}"
+        "testbed: {{lab: {{{lab}}}, kubernetes: {{{says}}}}}\n\
+         paths: {{p: pod@c -> pod@b via node-port@a, q: pod@a -> pod@d}}"
     ));
     // `d` is none of the lab's: on a cluster it is any other.
     let resolved = resolved(&text, &testbed("kubernetes"));
@@ -464,7 +467,8 @@ fn servers_are_asked_as_the_testbed_says() {
         (server.program, server.request)
     };
     let owned = |program: &str, request: &str| (program.to_owned(), request.to_owned());
-    let web = "web: {image: web, request: '/files/{bytes}?x'}, fixed: {image: web, request: /index.html}, none: {image: x}";
+    let web = "web: {image: web, request: '/files/{bytes}?x'}, fixed: \
+               {image: web, request: /index.html}, none: {image: x}";
     assert_eq!(request(web, "server: web, response: 2kB"), owned("web", "/files/2000?x"));
     assert_eq!(request(web, "server: web"), owned("web", "/"));
     assert_eq!(request(web, "server: web, path: /own"), owned("web", "/own"));

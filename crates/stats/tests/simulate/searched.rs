@@ -237,7 +237,8 @@ fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Judgement, usize) {
 #[test]
 fn loads_of_the_same_thing_searched_three_times_are_not_told_apart() {
     tell(
-        "| slo, 3 repeats | noise of a trial, % | equal ones called, % | 20 % apart called, % | trials |",
+        "| slo, 3 repeats | noise of a trial, % | equal ones called, % | 20 % apart called, % | \
+         trials |",
     );
     for noise in [0.0, 0.05, 0.1, 0.2, 0.4] {
         let runs = 400;

@@ -87,7 +87,11 @@ fn init(wishes: &Wishes) -> Value {
         "name": "istio-init",
         "image": "hopbench.test/init:1",
         "imagePullPolicy": "IfNotPresent",
-        "command": ["/bin/sh", "-ec", "printf '%s' \"$RULES\" | iptables-restore --noflush && iptables-save -t nat"],
+        "command": [
+            "/bin/sh",
+            "-ec",
+            "printf '%s' \"$RULES\" | iptables-restore --noflush && iptables-save -t nat",
+        ],
         "env": [
             {"name": "RULES", "value": redirect::rules(wishes)},
             // Where nobody but this looks, and gVisor can lock.

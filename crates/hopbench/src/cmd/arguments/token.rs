@@ -68,12 +68,14 @@ impl TokenArgs {
         let text = match (self.insecure, self.token.is_some() || self.token_file.is_some()) {
             (true, _) => {
                 format!(
-                    "{who} was not started with --insecure; give the token that it printed ({VARIABLE}, --token-file)"
+                    "{who} was not started with --insecure; give the token that it printed \
+                     ({VARIABLE}, --token-file)"
                 )
             }
             (_, false) => {
                 format!(
-                    "{who} needs a token and none was given; give the one that it printed ({VARIABLE}, --token-file)"
+                    "{who} needs a token and none was given; give the one that it printed \
+                     ({VARIABLE}, --token-file)"
                 )
             }
             _ => return fault,

@@ -37,11 +37,17 @@ impl Subcommand for Compare {
                  has, or a run that stands there twice. Or runs of one side have different plans,\n\
                  or --strict refuses a run.",
             )
-            .arg(folder("a").required(true).value_name("A").help("The baseline: a folder that `hopbench run` left"))
+            .arg(
+                folder("a")
+                    .required(true)
+                    .value_name("A")
+                    .help("The baseline: a folder that `hopbench run` left"),
+            )
             .arg(folder("b").required(true).value_name("B").help("The candidate"))
             .arg(more(
                 "more-a",
-                "Another run of the baseline's scenario; with three runs on each side, runs are compared",
+                "Another run of the baseline's scenario; with three runs on each side, runs are \
+                 compared",
             ))
             .arg(more("more-b", "Another run of the candidate's"))
             .arg(
@@ -58,7 +64,8 @@ impl Subcommand for Compare {
                     .long("min-effect")
                     .value_name("PERCENT")
                     .value_parser(|text: &str| share_of(text).ok_or("expected a percentage like 2%"))
-                    .help("Differences below this are of no interest [default: what the scenarios say]"),
+                    .help("Differences below this are of no interest [default: what the scenarios \
+                           say]"),
             )
             .arg(flag(
                 "strict",
@@ -87,7 +94,8 @@ impl Subcommand for Compare {
         };
         if output.format == "junit" && asked.bounds.is_empty() {
             return Err(Fault::input(
-                "--format junit: its test cases are bounds; expected --fail-on, like --fail-on 'throughput>5%'",
+                "--format junit: its test cases are bounds; expected --fail-on, like --fail-on \
+                 'throughput>5%'",
             ));
         }
         let side = |first: &str, more: &str| -> Vec<&PathBuf> {

@@ -38,10 +38,15 @@ struct Flags {
 impl Subcommand for Manifests {
     fn command(&self) -> Command {
         Flags::augment_args(Command::new("manifests"))
-            .about("Prints the objects that give a ServiceAccount the rights that runs use, and no more")
+            .about(
+                "Prints the objects that give a ServiceAccount the rights that runs use, and no \
+                 more",
+            )
             .long_about(None)
             .after_help(
-                "hopbench kube manifests | kubectl apply -f -\nhopbench kube manifests --namespace team | kubectl apply -f -\nhopbench kube manifests --cron '0 3 * * *' mine.yaml | kubectl apply -f -",
+                "hopbench kube manifests | kubectl apply -f -\n\
+                 hopbench kube manifests --namespace team | kubectl apply -f -\n\
+                 hopbench kube manifests --cron '0 3 * * *' mine.yaml | kubectl apply -f -",
             )
     }
 

@@ -114,7 +114,8 @@ pub(super) const CASES: &[Case] = &[
     // an upgrade offer does not close; no reason phrase; two equal lengths
     case(
         false,
-        "HTTP/1.1 200 \r\nConnection: Upgrade, keep-alive\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+        "HTTP/1.1 200 \r\nConnection: Upgrade, keep-alive\r\nContent-Length: 1\r\n\
+         Content-Length: 1\r\n\r\nx",
         200,
         1,
         false,
@@ -131,7 +132,8 @@ pub(super) const CASES: &[Case] = &[
     // HTTP/1.0 has no chunked coding: what claims both is read, and not believed any further
     case(
         false,
-        "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n\
+         0\r\n\r\n",
         200,
         1,
         true,

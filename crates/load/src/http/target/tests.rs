@@ -230,7 +230,8 @@ fn a_body_costs_memory_only_as_it_arrives() {
 fn showing(shown: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "POST / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: {shown}\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: {shown}\r\nContent-Length: {length}\r\n\r\n\
+         {body}"
     )
 }
 
@@ -325,7 +326,11 @@ fn answers() {
     let ok = "HTTP/1.1 200 OK\r\nContent-Type: ";
     let octets = "application/octet-stream\r\nContent-Length: ";
     for (request, head, body) in [
-        ("GET /?size=2KiB HTTP/1.1\r\nHost: h", format!("{ok}{octets}2048\r\n\r\n"), Body::Filler(2048)),
+        (
+            "GET /?size=2KiB HTTP/1.1\r\nHost: h",
+            format!("{ok}{octets}2048\r\n\r\n"),
+            Body::Filler(2048),
+        ),
         ("HEAD /?size=2KiB HTTP/1.1\r\nHost: h", format!("{ok}{octets}2048\r\n\r\n"), Body::None),
         ("GET / HTTP/1.0", format!("{ok}{octets}0\r\nConnection: close\r\n\r\n"), Body::None),
         (
@@ -333,8 +338,16 @@ fn answers() {
             format!("{ok}{octets}1\r\nConnection: keep-alive\r\n\r\n"),
             Body::Filler(1),
         ),
-        ("GET /healthz HTTP/1.1\r\nHost: h", format!("{ok}text/plain\r\nContent-Length: 2\r\n\r\nok"), Body::None),
-        ("GET /?status=204 HTTP/1.1\r\nHost: h", "HTTP/1.1 204 No Content\r\n\r\n".to_owned(), Body::None),
+        (
+            "GET /healthz HTTP/1.1\r\nHost: h",
+            format!("{ok}text/plain\r\nContent-Length: 2\r\n\r\nok"),
+            Body::None,
+        ),
+        (
+            "GET /?status=204 HTTP/1.1\r\nHost: h",
+            "HTTP/1.1 204 No Content\r\n\r\n".to_owned(),
+            Body::None,
+        ),
         (
             "PUT /?status=503 HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 0",
             "HTTP/1.1 503 Service Unavailable\r\nContent-Type: a/b\r\nContent-Length: 0\r\n\r\n".to_owned(),

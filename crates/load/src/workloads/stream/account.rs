@@ -94,7 +94,8 @@ pub(super) fn account(
         metric(out, "in_proxies_bytes", held);
         (
             format!(
-                "{} in the buffers and sockets of the proxies between them, give or take what moved between the readings",
+                "{} in the buffers and sockets of the proxies between them, give or take what \
+                 moved between the readings",
                 bytes(held)
             ),
             format!(

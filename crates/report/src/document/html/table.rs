@@ -26,7 +26,9 @@ pub(super) fn table(table: &Table) -> Markup {
             }
         }
         @if rows > MOST_ROWS {
-            p class="note" { "The first " (MOST_ROWS) " of " (rows) " rows; the other formats have all." }
+            p class="note" {
+                "The first " (MOST_ROWS) " of " (rows) " rows; the other formats have all."
+            }
         }
     }
 }

@@ -94,7 +94,8 @@ pub(crate) fn push() -> Record {
     record.limited_because = "1999.8 of 2000 messages/s were sent on time".to_owned();
     record.warnings = vec![Warning::new(
         WarningKind::RelativeClock,
-        "the ends do not share a clock: delays are relative to the fastest message, which counts as 0",
+        "the ends do not share a clock: delays are relative to the fastest message, which counts \
+         as 0",
         "compare delays within this trial only, or run both ends on one machine",
     )];
     record
@@ -130,7 +131,8 @@ pub(crate) fn udp() -> Record {
     record.warnings = vec![
         Warning::new(
             WarningKind::Offload,
-            "8 packets went to the kernel at a time (UDP GSO): a packet costs less than one that is sent alone",
+            "8 packets went to the kernel at a time (UDP GSO): a packet costs less than one that \
+             is sent alone",
             "leave --gso out to measure single packets",
         ),
         Warning::new(

@@ -38,7 +38,8 @@ impl Profiling {
         if all.is_empty() {
             let found = "a plan whose workloads are all searched";
             return Err(Fault::input(format!(
-                "--profile: found {found}, expected one with rounds: a search has no load of its own"
+                "--profile: found {found}, expected one with rounds: a search has no load of its \
+                 own"
             )));
         }
         let mut chosen: BTreeSet<usize> = BTreeSet::new();

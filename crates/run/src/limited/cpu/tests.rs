@@ -106,7 +106,8 @@ fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
     assert_eq!(name, "softirq");
     assert_eq!(
         why,
-        "CPU 1 was busy 100 %, 62 % in softirq; of the server: its thread used 0.97 cores and waited 20 times a second"
+        "CPU 1 was busy 100 %, 62 % in softirq; of the server: its thread used 0.97 cores and \
+         waited 20 times a second"
     );
     assert_eq!(on_cpus(ends(Some(&[1])), &[(0.6, 0.1), (1.0, 0.4)]).0, "cpu:server");
     assert_eq!(
@@ -152,7 +153,8 @@ fn a_stolen_cpu_is_nobodys_fault_here() {
         (name.as_str(), why.as_str()),
         (
             "steal",
-            "CPU 0 was busy 60 %, and the hypervisor gave 40 % of it to other machines; it is the CPU of the client"
+            "CPU 0 was busy 60 %, and the hypervisor gave 40 % of it to other machines; it is the \
+             CPU of the client"
         )
     );
     // A tick or two do not fill it.

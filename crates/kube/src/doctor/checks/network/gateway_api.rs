@@ -27,7 +27,8 @@ fn judge(inventory: &Inventory) -> Finding {
             };
             return Finding::limited(
                 found,
-                "for `gateway: {parent: ...}` and `{class: ...}` install its CRDs (standard channel) and a controller",
+                "for `gateway: {parent: ...}` and `{class: ...}` install its CRDs (standard \
+                 channel) and a controller",
             );
         }
     }
