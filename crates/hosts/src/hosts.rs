@@ -71,7 +71,13 @@ impl Testbed for Hosts {
         match unreadable {
             None => {
                 let answers = self.ask(&possible);
-                out.extend(needs::of_agents(&Plan { paths: possible, ..plan.clone() }, &answers, &self.ours));
+                out.extend(
+                    needs::of_agents(
+                        &Plan { paths: possible, ..plan.clone() },
+                        &answers,
+                        &self.ours,
+                    ),
+                );
             }
             Some(fault) => out.push(Need {
                 path: None,

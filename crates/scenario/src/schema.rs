@@ -47,7 +47,10 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
         (
             "rounds".to_owned(),
             described(
-                json!({"type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end(), "default": 3}),
+                json!({
+                    "type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end(),
+                    "default": 3,
+                }),
                 "Passes over all cells, in random order; or budget, or stop",
             ),
         ),
@@ -136,7 +139,8 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
     let words = |prefix: &str, servers: Option<Vec<String>>| {
         let path = json!({"$ref": format!("#/$defs/{prefix}path")});
         let mut out = json!({"properties": {
-            "paths": {"additionalProperties": path}, "places": {"$ref": format!("#/$defs/{prefix}places")},
+            "paths": {"additionalProperties": path},
+            "places": {"$ref": format!("#/$defs/{prefix}places")},
         }});
         if let Some(names) = servers {
             let server = values(&Sort::Word(names), false);
@@ -150,7 +154,15 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
         }
         out
     };
-    let only = |name: &str| json!({"properties": {"testbed": {"anyOf": [{"const": name}, {"type": "object", "propertyNames": {"const": name}}]}}});
+    let only = |name: &str| {
+        json!({
+            "properties": {
+                "testbed": {
+                    "anyOf": [{"const": name}, {"type": "object", "propertyNames": {"const": name}}],
+                },
+            },
+        })
+    };
     let mut hosts = only("hosts");
     hosts["required"] = json!(["testbed"]);
     let lab = words("", Some(vocabularies.lab.server_names()));
@@ -189,7 +201,9 @@ fn workload(lab: &Vocabulary) -> Value {
     properties.insert(
         "paths".to_owned(),
         json!({
-            "anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}}],
+            "anyOf": [
+                {"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}},
+            ],
             "description": "Only on these paths; * stands for any characters",
         }),
     );

@@ -14,7 +14,8 @@ use crate::lab::{Finished, program};
 
 #[rustfmt::skip]
 const SHIPPED: [&str; 11] = [
-    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants",
+    "mesh-protocols",
     "cni-matrix", "max-throughput", "ip-families", "before-after",
     "check-against-peers",
 ];

@@ -38,7 +38,10 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
         for MeshProcess { role, variant, .. } in placement.processes_in(pod) {
             match role {
                 MeshRole::Sidecar | MeshRole::Gateway => {
-                    let volume = json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
+                    let volume = json!({
+                        "name": VOLUME,
+                        "secret": {"secretName": secret_name(name), "defaultMode": 0o444},
+                    });
                     sidecar.volumes.push(volume);
                     sidecar.containers.push(container(spec, role, &variant));
                 }

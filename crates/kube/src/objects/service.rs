@@ -21,7 +21,11 @@ use crate::plan::services::PathService;
 pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Option<u16>) -> Value {
     let PathService { name, via, datagrams, sidecars, affinity, family, is_of_gateways, .. } =
         wanted;
-    let port = |name: &str, port: u16, protocol: &str| json!({"name": name, "port": port, "targetPort": name, "protocol": protocol});
+    let port = |name: &str, port: u16, protocol: &str| {
+        json!({
+            "name": name, "port": port, "targetPort": name, "protocol": protocol,
+        })
+    };
     let mut ports = match program_port {
         _ if *is_of_gateways => Vec::new(),
         Some(program) => vec![port(PROGRAM, program, "TCP")],
@@ -33,7 +37,10 @@ pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Opt
     // Meshes take a port for what its name begins with, or for what `appProtocol` says.
     ports.extend(sidecars.iter().map(|(name, number)| {
         let protocol = name.split_once('-').map_or(name.as_str(), |(protocol, _)| protocol);
-        json!({"name": name, "port": number, "targetPort": number, "protocol": "TCP", "appProtocol": protocol})
+        json!({
+            "name": name, "port": number, "targetPort": number, "protocol": "TCP",
+            "appProtocol": protocol,
+        })
     }));
     let kind = match via {
         Via::NodePort(_) => "NodePort",

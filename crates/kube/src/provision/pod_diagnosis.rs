@@ -268,17 +268,25 @@ mod tests {
     }
 
     fn scheduled(containers: Value) -> Value {
-        json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}], "containerStatuses": containers})
+        json!({
+            "phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}],
+            "containerStatuses": containers,
+        })
     }
 
     fn container(state: Value, last: Value) -> Value {
-        json!({"name": "agent", "image": "i", "imageID": "", "ready": false, "restartCount": 1, "state": state, "lastState": last})
+        json!({
+            "name": "agent", "image": "i", "imageID": "", "ready": false, "restartCount": 1,
+            "state": state, "lastState": last,
+        })
     }
 
     #[test]
     fn each_trouble_has_its_reason_and_its_words() {
         let why = "0/3 nodes are available: 3 Insufficient cpu.";
-        let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
+        let condition = json!({
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why,
+        });
         let found = stuck(json!({"phase": "Pending", "conditions": [condition]}));
         assert_eq!(
             (found.reason.as_str(), found.message.as_str(), found.is_final),
@@ -287,8 +295,13 @@ mod tests {
 
         let why = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod \
                    ports.";
-        let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
-        let ports = json!([{"containerPort": 20016, "hostPort": 20016}, {"containerPort": 20016, "hostPort": 20016, "protocol": "UDP"}]);
+        let condition = json!({
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why,
+        });
+        let ports = json!([
+            {"containerPort": 20016, "hostPort": 20016},
+            {"containerPort": 20016, "hostPort": 20016, "protocol": "UDP"},
+        ]);
         let taken: Pod = serde_json::from_value(json!({
             "metadata": {"name": "p"}, "status": {"phase": "Pending", "conditions": [condition]},
             "spec": {"hostNetwork": true, "containers": [{"name": "agent", "ports": ports}]},
@@ -314,9 +327,9 @@ mod tests {
             "container agent: back-off 10s; it ended with code 2 and said: unexpected argument"
         );
 
-        let found = stuck(
-            json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."}),
-        );
+        let found = stuck(json!({
+            "phase": "Failed", "reason": "Evicted", "message": "The node was low on memory.",
+        }));
         assert_eq!((found.reason.as_str(), found.is_final), ("Evicted", true));
     }
 
@@ -345,7 +358,8 @@ mod tests {
     fn events_are_told_once_and_those_of_others_not_at_all() {
         let event = |pod: &str, kind: &str, reason: &str, message: &str| -> Event {
             serde_json::from_value(json!({
-                "metadata": {}, "involvedObject": {"name": pod}, "type": kind, "reason": reason, "message": message,
+                "metadata": {}, "involvedObject": {"name": pod}, "type": kind, "reason": reason,
+                "message": message,
             }))
             .unwrap()
         };

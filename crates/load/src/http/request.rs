@@ -341,7 +341,8 @@ mod tests {
                 let mut request = httparse::Request::new(&mut fields);
                 let parsed = request.parse(template.bytes()).expect("a valid head");
                 prop_assert_eq!(parsed, httparse::Status::Complete(template.bytes().len()));
-                let overridden = ["host", "user-agent"].iter().any(|n| name.eq_ignore_ascii_case(n));
+                let overridden =
+                    ["host", "user-agent"].iter().any(|n| name.eq_ignore_ascii_case(n));
                 prop_assert_eq!(request.headers.len(), if overridden { 2 } else { 3 });
             }
         }

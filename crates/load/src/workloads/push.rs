@@ -51,7 +51,13 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE", default_value = "25kB")]
     size: Sweep<Bytes>,
     /// Messages a second to each connection
-    #[arg(long, value_name = "PER-S", default_value = "20", allow_negative_numbers = true, value_parser = per_s)]
+    #[arg(
+        long,
+        value_name = "PER-S",
+        default_value = "20",
+        allow_negative_numbers = true,
+        value_parser = per_s
+    )]
     #[serde(deserialize_with = "number")]
     rate: f64,
     /// Spread the connections' messages over the period, or send them all at once

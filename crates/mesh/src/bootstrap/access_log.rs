@@ -81,7 +81,11 @@ fn peers(kind: &str) -> Value {
         {"name": "flags", "value_format": "%RESPONSE_FLAGS%"},
     ]);
     let stat = |name: &str| json!({"name": name, "tags": tags});
-    let histogram = |name: &str, unit: &str, value: &str| json!({"stat": stat(name), "unit": unit, "value_format": value});
+    let histogram = |name: &str, unit: &str, value: &str| {
+        json!({
+            "stat": stat(name), "unit": unit, "value_format": value,
+        })
+    };
     extension(
         "envoy.access_loggers.stats",
         "envoy.extensions.access_loggers.stats.v3.Config",

@@ -390,7 +390,8 @@ mod tests {
     #[test]
     fn broken_bounds_are_data_and_old_records_have_none() {
         let old = json!({
-            "goal": "slo", "step": 1, "parameter": "rate", "load": 9.0, "why": "raise", "figure": "response_ns p99",
+            "goal": "slo", "step": 1, "parameter": "rate", "load": 9.0, "why": "raise",
+            "figure": "response_ns p99",
             "value": 1.0, "within": false,
         });
         let mut step: SearchStep = serde_json::from_value(old.clone()).unwrap();

@@ -16,9 +16,11 @@ pub(super) fn search() -> Value {
     let mut properties = Map::new();
     for goal in GOALS {
         let (keys, required, about) = of(goal);
+        let properties_of: Map<_, _> =
+            keys.iter().map(|key| ((*key).to_owned(), key_of(goal, key))).collect();
         let mut block = json!({
             "type": "object", "additionalProperties": false, "required": required,
-            "properties": keys.iter().map(|key| ((*key).to_owned(), key_of(goal, key))).collect::<Map<_, _>>(),
+            "properties": properties_of,
         });
         if *goal == "slo" {
             let limit = described(time(), "The limit of this percentile of the response time");
@@ -42,7 +44,10 @@ pub(super) fn search() -> Value {
         properties.insert((*key).to_owned(), property);
     }
     let one: Vec<Value> = GOALS.iter().map(|goal| json!({"required": [goal]})).collect();
-    json!({"type": "object", "additionalProperties": false, "properties": properties, "oneOf": one, "description": ABOUT})
+    json!({
+        "type": "object", "additionalProperties": false, "properties": properties, "oneOf": one,
+        "description": ABOUT,
+    })
 }
 
 /// The keys of a goal, those that it needs, and a line about it.

@@ -31,7 +31,9 @@ pub(super) fn testbed() -> Value {
             described(hosts(), "Machines on which somebody started `hopbench serve --both-ends`"),
         ),
     ]);
-    let several = json!({"type": "object", "additionalProperties": false, "minProperties": 1, "properties": blocks});
+    let several = json!({
+        "type": "object", "additionalProperties": false, "minProperties": 1, "properties": blocks,
+    });
     let any = json!({"anyOf": [{"enum": ["lab", "kubernetes"]}, several]});
     described(any, "Where it runs; of several the first, unless --testbed says another")
 }
@@ -84,8 +86,14 @@ fn lab() -> Value {
         let mut by_name = by_name(NODE, &node());
         by_name["maxProperties"] = json!(MOST_NODES);
         json!({"anyOf": [
-            {"type": "integer", "minimum": 1, "maximum": MOST_NODES, "description": "So many, called a, b, c ..."},
-            {"type": "array", "minItems": 1, "maxItems": MOST_NODES, "uniqueItems": true, "items": text(NODE)},
+            {
+                "type": "integer", "minimum": 1, "maximum": MOST_NODES,
+                "description": "So many, called a, b, c ...",
+            },
+            {
+                "type": "array", "minItems": 1, "maxItems": MOST_NODES, "uniqueItems": true,
+                "items": text(NODE),
+            },
             by_name,
         ]})
     };
@@ -93,7 +101,9 @@ fn lab() -> Value {
         "nodes" => (nodes(), "Without it, those that the paths name"),
         "link" => (link(), "Rate of the nodes' links, each direction; not shaped without it"),
         "mtu" => (
-            json!({"type": "integer", "minimum": MTU.start(), "maximum": MTU.end(), "default": 1500}),
+            json!({
+                "type": "integer", "minimum": MTU.start(), "maximum": MTU.end(), "default": 1500,
+            }),
             "MTU of the nodes' links, bytes",
         ),
         "zone-link" => (link(), "Rate of the link between two zones"),
@@ -167,7 +177,9 @@ fn objects() -> Value {
     let text = || json!({"type": "string", "minLength": 1});
     let metadata = json!({
         "type": "object", "required": ["name"], "additionalProperties": false,
-        "properties": {"name": text(), "labels": {"type": "object"}, "annotations": {"type": "object"}},
+        "properties": {
+            "name": text(), "labels": {"type": "object"}, "annotations": {"type": "object"},
+        },
     });
     json!({"type": "array", "items": {
         "type": "object", "required": ["apiVersion", "kind", "metadata"],
@@ -180,8 +192,12 @@ fn link() -> Value {
 }
 
 fn labels() -> Value {
-    json!({"type": "object", "minProperties": 1, "propertyNames": {"pattern": LABEL_KEY},
-           "additionalProperties": {"type": ["string", "number", "boolean"], "pattern": LABEL_VALUE}})
+    json!({
+        "type": "object", "minProperties": 1, "propertyNames": {"pattern": LABEL_KEY},
+        "additionalProperties": {
+            "type": ["string", "number", "boolean"], "pattern": LABEL_VALUE,
+        },
+    })
 }
 
 fn constraint() -> Value {

@@ -34,7 +34,8 @@ use crate::vocabulary::{Network, Server, Vocabulary};
 /// The keys of a cluster.
 #[rustfmt::skip]
 pub(crate) const CLUSTER_KEYS: &[&str] = &[
-    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch", "objects",
+    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "patch",
+    "objects",
     "mesh", "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
 ];
 /// The words of `pull-policy`; the first is the usual one.

@@ -124,7 +124,9 @@ fn a_cluster_of_which_everything_is_said() {
         spec.servers,
         BTreeMap::from([("nginx".to_owned(), nginx), ("own".to_owned(), own)])
     );
-    let patch = json!({"spec": {"tolerations": [{"key": "a", "operator": "Exists"}], "priority": 5, "name": "5"}});
+    let patch = json!({
+        "spec": {"tolerations": [{"key": "a", "operator": "Exists"}], "priority": 5, "name": "5"},
+    });
     assert_eq!(spec.patch, Some(patch));
     assert_eq!(
         (spec.mesh.provider, spec.mesh.revision.as_deref()),

@@ -172,11 +172,16 @@ fn passes_on(name: &str, port: u16, path: &str, admin: &str) -> Value {
             "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
             "stat_prefix": name,
             "route_config": {"virtual_hosts": [{"name": name, "domains": ["*"], "routes": [
-                {"match": {"path": path}, "route": {"cluster": "prometheus_stats", "prefix_rewrite": admin}},
+                {
+                    "match": {"path": path},
+                    "route": {"cluster": "prometheus_stats", "prefix_rewrite": admin},
+                },
             ]}]},
             "http_filters": [{
                 "name": "envoy.filters.http.router",
-                "typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"},
+                "typed_config": {
+                    "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router",
+                },
             }],
         },
     }]}]})

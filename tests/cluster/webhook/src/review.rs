@@ -26,7 +26,9 @@ pub(crate) fn answer(body: &[u8]) -> Result<Vec<u8>, String> {
             response["status"] = json!({"code": 422, "message": why});
         }
     }
-    let answer = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
+    let answer = json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response,
+    });
     Ok(answer.to_string().into_bytes())
 }
 

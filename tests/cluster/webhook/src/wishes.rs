@@ -116,7 +116,9 @@ fn resources(annotations: &BTreeMap<&str, &str>) -> Value {
         }
     }
     if resources.is_empty() {
-        return json!({"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "2", "memory": "1Gi"}});
+        return json!({
+            "requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "2", "memory": "1Gi"},
+        });
     }
     resources.into()
 }

@@ -16,7 +16,13 @@ pub(in crate::cmd) const VARIABLE: &str = "HOPBENCH_TOKEN";
 pub(in crate::cmd) struct TokenArgs {
     /// The token that `hopbench serve` printed; in the environment or a file nobody else on this
     /// machine can read it
-    #[arg(long, value_name = "TOKEN", env = VARIABLE, hide_env_values = true, help_heading = "Connection")]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = VARIABLE,
+        hide_env_values = true,
+        help_heading = "Connection"
+    )]
     token: Option<String>,
     /// A file that holds the token
     #[arg(long, value_name = "FILE", conflicts_with_all = ["token"], help_heading = "Connection")]

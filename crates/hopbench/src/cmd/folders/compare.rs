@@ -63,7 +63,9 @@ impl Subcommand for Compare {
                 Arg::new("min-effect")
                     .long("min-effect")
                     .value_name("PERCENT")
-                    .value_parser(|text: &str| share_of(text).ok_or("expected a percentage like 2%"))
+                    .value_parser(|text: &str| {
+                        share_of(text).ok_or("expected a percentage like 2%")
+                    })
                     .help("Differences below this are of no interest [default: what the scenarios \
                            say]"),
             )

@@ -21,7 +21,12 @@ struct Flags {
     #[arg(short, long, value_name = "NAME")]
     namespace: Option<String>,
     /// Namespace of the ServiceAccount with rights in the whole cluster; it is made, too
-    #[arg(long, value_name = "NAME", default_value_t = Account::default().namespace, conflicts_with = "namespace")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value_t = Account::default().namespace,
+        conflicts_with = "namespace"
+    )]
     account_namespace: String,
     /// Without the rights that only some features need: changes in the cluster go unseen then, and
     /// the cluster's own meters

@@ -29,7 +29,11 @@ pub(super) struct Flags {
     #[arg(short, long, alias = "out", value_name = "DIR", conflicts_with = "resume")]
     output: Option<PathBuf>,
     /// Measure what is missing in this results folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["budget", "rounds", "time", "only", "seed"])]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["budget", "rounds", "time", "only", "seed"]
+    )]
     resume: Option<PathBuf>,
     /// With --resume: this much time for more rounds, besides what is missing
     #[arg(long, value_name = "TIME", requires = "resume")]

@@ -154,7 +154,8 @@ mod tests {
             value in any::<f64>().prop_filter("NaN equals nothing", |v| !v.is_nan()),
             at_ms in proptest::option::of(any::<i64>()),
         ) {
-            let inside: Vec<String> = labels.iter().map(|(k, v)| format!("{k}=\"{}\"", escaped(v))).collect();
+            let inside: Vec<String> =
+                labels.iter().map(|(k, v)| format!("{k}=\"{}\"", escaped(v))).collect();
             let time = at_ms.map(|t| format!(" {t}")).unwrap_or_default();
             let line = format!("a{{{}}} {value}{time}", inside.join(","));
             let read: Vec<_> = samples(&line, NAMES).collect();

@@ -116,7 +116,10 @@ fn reading(found: &[Series], target: &MeterTarget, of_cgroup: bool) -> Option<Re
 fn is_of(series: &Series, target: &MeterTarget) -> bool {
     match &target.container {
         Some(container) => {
-            [("namespace", &container.namespace), ("pod", &container.pod), ("container", &container.name)]
+            [
+                ("namespace", &container.namespace), ("pod", &container.pod),
+                ("container", &container.name),
+            ]
                 .iter()
                 .all(|(label, value)| series.label(label) == value.as_str())
                 // What a runtime made has a name there: the pause, which is no pod.

@@ -121,9 +121,10 @@ fn assert_refusal(error: &RequestError) {
     refuse(error, &mut out);
     let step = ResponseParser::new(false).feed(&out).unwrap();
     assert_eq!(step.consumed, out.len());
-    assert!(
-        matches!(step.state, ResponseState::Complete(end) if end.status == error.status() && end.close)
-    );
+    assert!(matches!(
+        step.state,
+        ResponseState::Complete(end) if end.status == error.status() && end.close,
+    ));
     assert!(
         error.to_string().contains("found") && error.to_string().contains("expected"),
         "{error}"
@@ -372,7 +373,11 @@ fn answers() {
         parser.feed(format!("{request}\r\n\r\n").as_bytes()).unwrap();
         let mut out = Vec::new();
         let answer = Responder::default().respond(parser.request(), 0, &mut out);
-        assert_eq!((String::from_utf8_lossy(&out).into_owned(), answer.body), (head, body), "{request}");
+        assert_eq!(
+            (String::from_utf8_lossy(&out).into_owned(), answer.body),
+            (head, body),
+            "{request}",
+        );
         assert_eq!(answer.close, request.contains("1.0") && !request.contains("keep-alive"));
     }
 }
@@ -458,7 +463,10 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300), cuts in some_cuts()) {
+    fn noise_is_survived(
+        bytes in proptest::collection::vec(any::<u8>(), 0..300),
+        cuts in some_cuts(),
+    ) {
         prop_assert_eq!(play(&bytes, &[]), play(&bytes, &cuts));
     }
 }

@@ -147,7 +147,8 @@ fn searches_are_counted_and_their_trials_in_no_cell() {
             SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
         made.run.plan.points[1].search = Some(fixture::search(goal));
         let step: hopbench_model::SearchStep = serde_json::from_value(serde_json::json!({
-            "goal": "knee", "step": 1, "parameter": "connections", "load": 1.0, "why": "raise", "figure": "requests_per_s",
+            "goal": "knee", "step": 1, "parameter": "connections", "load": 1.0, "why": "raise",
+            "figure": "requests_per_s",
             "within": true,
         }))
         .unwrap();

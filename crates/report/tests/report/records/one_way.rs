@@ -9,7 +9,10 @@ pub(crate) fn stream() -> Record {
     let mut record = base(
         "stream",
         "web.default:7474",
-        &json!({"size": ["128KiB"], "direction": "to-server", "receive": "copy", "send_buffer": "256KiB"}),
+        &json!({
+            "size": ["128KiB"], "direction": "to-server", "receive": "copy",
+            "send_buffer": "256KiB",
+        }),
     );
     record.job["connections"] = json!(4);
     record.job["schedule"] = Value::Null;

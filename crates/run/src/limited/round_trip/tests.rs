@@ -108,7 +108,10 @@ proptest! {
     /// Wherever the edges of the window fall, and however long single exchanges take.
     #[test]
     fn the_law_holds_for_whoever_never_rests_and_not_for_who_rests_a_third_of_the_time(
-        connections in prop::collection::vec(prop::collection::vec(100_000u64..20_000_000, 1..40), 1..8),
+        connections in prop::collection::vec(
+            prop::collection::vec(100_000u64..20_000_000, 1..40),
+            1..8,
+        ),
         begins_ns in 0u64..100_000_000,
     ) {
         let job = closed(u32::try_from(connections.len()).unwrap());
@@ -116,7 +119,11 @@ proptest! {
         prop_assert!(limit(&job, &busy).is_some(), "{:?}", Law::of(&job, &busy));
         let all: u64 = connections.iter().flatten().sum();
         let mean = all / connections.iter().map(|services| services.len() as u64).sum::<u64>();
-        let idle = seen(&connections.iter().map(|_| vec![mean]).collect::<Vec<_>>(), mean / 2, begins_ns);
+        let idle = seen(
+            &connections.iter().map(|_| vec![mean]).collect::<Vec<_>>(),
+            mean / 2,
+            begins_ns,
+        );
         prop_assert_eq!(limit(&job, &idle), None, "{:?}", Law::of(&job, &idle));
     }
 }
