@@ -58,8 +58,8 @@ impl Limits {
             && timeout > most
         {
             return Err(Fault::environment(format!(
-                "the agent allows timeouts of {}, {} was asked for; ask for less with --timeout or raise its \
-                 --max-duration",
+                "the agent allows timeouts of {}, {} was asked for; ask for less with --timeout or \
+                 raise its --max-duration",
                 Span(most),
                 Span(timeout)
             )));
@@ -110,8 +110,8 @@ impl Limits {
 /// Why a run has no room, and what to do about it.
 pub(crate) fn no_room(most: usize, taken: usize, asked: u32) -> Fault {
     Fault::environment(format!(
-        "the agent allows {most} flows at once, {taken} are taken and {asked} were asked for; ask for fewer or raise its \
-         --max-flows"
+        "the agent allows {most} flows at once, {taken} are taken and {asked} were asked for; ask \
+         for fewer or raise its --max-flows"
     ))
 }
 

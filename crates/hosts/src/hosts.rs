@@ -71,21 +71,19 @@ impl Testbed for Hosts {
         match unreadable {
             None => {
                 let answers = self.ask(&possible);
-                out.extend(
-                    needs::of_agents(
-                        &Plan { paths: possible, ..plan.clone() },
-                        &answers,
-                        &self.ours,
-                    ),
-                );
+                out.extend(needs::of_agents(
+                    &Plan { paths: possible, ..plan.clone() },
+                    &answers,
+                    &self.ours,
+                ));
             }
             Some(fault) => out.push(Need {
                 path: None,
                 what: "the token".to_owned(),
                 why: fault.text,
                 remedy:
-                    "`token-file:` is the file that the agents were started with; `hopbench serve` without one prints \
-                         a token to put there"
+                    "`token-file:` is the file that the agents were started with; `hopbench serve` \
+                     without one prints a token to put there"
                         .to_owned(),
             }),
         }

@@ -258,8 +258,8 @@ fn asked(
             ((Some(asked), Some(errors), Some(took), Some(least)), Some(checks)) => {
                 let wanted = Range { least: least.min(took), most: took };
                 let text = format!(
-                    "asked {asked} times, {errors} without an answer; {wanted} {} were to be checked; it made {checks} \
-                     checks",
+                    "asked {asked} times, {errors} without an answer; {wanted} {} were to be \
+                     checked; it made {checks} checks",
                     words(unit)
                 );
                 // Whoever asked may have gone before the answer.

@@ -43,8 +43,8 @@ fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
     let most = ProgramMeter::MOST_PROCESSES;
     if pids.len() > most {
         return Err(Fault::input(format!(
-            "the order names {} processes of a server program, expected at most {most}; let it have fewer \
-             workers",
+            "the order names {} processes of a server program, expected at most {most}; let it \
+             have fewer workers",
             pids.len()
         )));
     }

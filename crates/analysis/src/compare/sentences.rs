@@ -14,8 +14,9 @@ use crate::text::{status, time};
 use crate::verdict::{CALLED, NOT_DECIDED, SAME};
 
 /// The caveat of a comparison of single runs.
-const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours. How far runs of the same thing \
-                       differ, only repeated runs show (--more-a, --more-b; three on each side).";
+const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours. How \
+                       far runs of the same thing differ, only repeated runs show (--more-a, \
+                       --more-b; three on each side).";
 
 /// The note on a comparison of several runs.
 const BY_RUN: &str = "Values are runs, each the median of its rounds: what differs from run to run \

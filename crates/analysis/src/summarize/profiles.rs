@@ -97,8 +97,8 @@ fn incomplete(cell: &ProfiledCell) -> Option<String> {
     let share = cell.lost_share();
     let lost = (share > MOST_LOST).then(|| {
         format!(
-            "{} % of the samples were lost; raise `kernel.perf_event_mlock_kb`, or keep the machine \
-             less busy",
+            "{} % of the samples were lost; raise `kernel.perf_event_mlock_kb`, or keep the \
+             machine less busy",
             percentage(share)
         )
     });

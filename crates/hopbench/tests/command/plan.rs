@@ -196,8 +196,8 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
         "service bridge@a -> bridge@[b, c] x 8 via cluster-ip nft, nginx gateway.plain ",
         "gateway.plain bridge@a -> bridge@[b, c] x 8 via envoy, nft, nginx gateway@[d, e] x 5, \
          mesh ",
-        "plain 1 mTLS, any HTTP, 2 workers mixer 1 mTLS, any HTTP, 2 workers, a policy check for each request, \
-         a telemetry report for each request workload ",
+        "plain 1 mTLS, any HTTP, 2 workers mixer 1 mTLS, any HTTP, 2 workers, a policy check for \
+         each request, a telemetry report for each request workload ",
         " variant mixer ",
     ] {
         assert!(page.contains(words), "no {words}: {page}");
@@ -205,13 +205,14 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
     // One sidecar speaks with no other, and a client's asks nobody.
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("idle.yaml");
-    let text = "name: idle\npaths: {out: bridge@a -> bridge@b mesh client, both: bridge@a -> bridge@b mesh both}\n\
+    let text = "name: idle\npaths: {out: bridge@a -> bridge@b mesh client, both: bridge@a -> \
+                bridge@b mesh both}\n\
                 mesh: {variants: [plain, no-mtls, policy-check]}\nworkloads: {w: rr}\n";
     fs::write(&file, text).expect("a scenario");
     let file = file.to_str().expect("a path");
     let page = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "changes nothing out.no-mtls no-mtls: there is no second proxy out.policy-check policy-check: a client's \
-                sidecar asks nobody";
+    let told = "changes nothing out.no-mtls no-mtls: there is no second proxy out.policy-check \
+                policy-check: a client's sidecar asks nobody";
     assert!(page.ends_with(told), "{page}");
     let idle = json(&["plan", file, "--json"])["without_effect"].clone();
     assert_eq!(idle.as_array().map(Vec::len), Some(2), "{idle}");
@@ -252,11 +253,15 @@ fn rules_pairs_and_searches_have_their_lines() {
     );
     let file = folder.path().join("searches.yaml");
     let text = "name: x\nrounds: 3\nminimum-effect: 2%\ntime: 940ms\nwarmup: 0s\nbaseline: a\n\
-        paths: {a: host@a -> host@b, b: bridge@a -> bridge@b, c: bridge@a -> bridge@c}\nworkloads:\n  ask: {rr: , paths: [a, b]}\n  \
-        knee: {rr: {size: 1}, search: {knee: {connections: [1, 2]}, errors: 0, equal-load: true}}\n  \
-        slo: {rr: {size: [1, 64]}, search: {slo: {p99.9: 5ms, rates: 1..9.5, repeats: 1}}, paths: a}\n  \
-        node: {http: , search: {cpu: {of: node c, ceiling: 60%, rates: 100..50000}}}\n  \
-        loss: {udp: {size: 125}, search: {lossless: {loss: 0.1%, rates: 1Mbit..1Gbit, repeats: 1}}, paths: b}\n";
+                paths: {a: host@a -> host@b, b: bridge@a -> bridge@b, c: bridge@a -> bridge@c}\n\
+                workloads:\n  ask: {rr: , paths: [a, b]}\n  \
+                knee: {rr: {size: 1}, search: {knee: {connections: [1, 2]}, errors: 0, equal-load: \
+                true}}\n  \
+                slo: {rr: {size: [1, 64]}, search: {slo: {p99.9: 5ms, rates: 1..9.5, repeats: 1}}, \
+                paths: a}\n  \
+                node: {http: , search: {cpu: {of: node c, ceiling: 60%, rates: 100..50000}}}\n  \
+                loss: {udp: {size: 125}, search: {lossless: {loss: 0.1%, rates: 1Mbit..1Gbit, \
+                repeats: 1}}, paths: b}\n";
     fs::write(&file, text).expect("a scenario");
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -329,13 +334,15 @@ fn a_search_whose_trials_end_before_the_queue_is_full_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flood.yaml");
     let text = "name: x\ntestbed: {lab: {nodes: 2, link: 100Mbit}}\ntime: 1s\nwarmup: 200ms\n\
-        paths: {far: host@a -> host@b, near: bridge@a -> bridge@a}\nworkloads:\n  \
-        flood: {udp: {size: 1400}, search: {lossless: {loss: 0.1%, rates: 10Mbit..300Mbit, precision: 1%}}}\n";
+                paths: {far: host@a -> host@b, near: bridge@a -> bridge@a}\nworkloads:\n  \
+                flood: {udp: {size: 1400}, search: {lossless: {loss: 0.1%, rates: 10Mbit..300Mbit, \
+                precision: 1%}}}\n";
     fs::write(&file, text).expect("a scenario");
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "flood on far: warm-up and window are 1.2 s together, but the queue of a link of 100Mbit holds 21 ms, and 1 % \
-        above the link's rate fills it in 2.1 s. The search can find more than the link carries. Let them be 2.1 s or longer";
+    let told = "flood on far: warm-up and window are 1.2 s together, but the queue of a link of \
+                100Mbit holds 21 ms, and 1 % above the link's rate fills it in 2.1 s. The search \
+                can find more than the link carries. Let them be 2.1 s or longer";
     assert!(words.contains(told), "{words}");
     for (short, long) in [("time: 1s", "time: 2s"), ("precision: 1%", "precision: 2%")] {
         fs::write(file, text.replace(short, long)).expect("a scenario");

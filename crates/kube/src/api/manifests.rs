@@ -36,8 +36,8 @@ impl Default for Account {
 impl Account {
     /// The problems that Kubernetes would have with it.
     pub fn problems(&self) -> Vec<Problem> {
-        let expected = "a name as Kubernetes takes it (RFC 1123): up to 63 lower-case letters, digits and dashes, with a \
-                        letter or a digit at both ends";
+        let expected = "a name as Kubernetes takes it (RFC 1123): up to 63 lower-case letters, \
+                        digits and dashes, with a letter or a digit at both ends";
         let all = [("--name", &self.name), ("--namespace", &self.namespace)];
         let wrong = all.into_iter().filter(|(_, name)| !names::is_label(name));
         wrong.map(|(flag, name)| Problem::new(flag, name, expected)).collect()
@@ -54,12 +54,14 @@ pub fn manifests(account: &Account) -> String {
     let place = if *only_there { format!(", namespace: {namespace}") } else { String::new() };
     let mut yaml = if *only_there {
         format!(
-            "# What hopbench does in the namespace {namespace}, and nothing more: for runs with `--namespace {namespace}`.\n\
+            "# What hopbench does in the namespace {namespace}, and nothing more: for runs with \
+             `--namespace {namespace}`.\n\
              # Nodes cannot be listed with it: scenarios name them.\n"
         )
     } else {
         format!(
-            "# What hopbench does in a cluster, and nothing more. Every run has a namespace of its own, which is removed with it.\n\
+            "# What hopbench does in a cluster, and nothing more. Every run has a namespace of its \
+             own, which is removed with it.\n\
              apiVersion: v1\n\
              kind: Namespace\n\
              metadata: {{name: {namespace}}}\n\

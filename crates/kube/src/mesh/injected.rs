@@ -139,8 +139,8 @@ pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
         .map(|name| format!(" (revision {name})"))
         .unwrap_or_default();
     Some(format!(
-        "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
-         ask for it? `provider: envoy` needs nothing",
+        "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into \
+         namespaces that do not ask for it? `provider: envoy` needs nothing",
         provider.name()
     ))
 }

@@ -62,8 +62,8 @@ impl Trouble {
         let fixed = match self.reason.as_str() {
             "ErrImageNeverPull" => {
                 return format!(
-                    "bring the image onto every node{writes}, name another ({named}), or let the nodes pull it \
-                     (`pull-policy: IfNotPresent`)"
+                    "bring the image onto every node{writes}, name another ({named}), or let the \
+                     nodes pull it (`pull-policy: IfNotPresent`)"
                 );
             }
             "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => {
@@ -72,8 +72,9 @@ impl Trouble {
                 );
             }
             "Unschedulable" if self.message.contains(FREE_PORTS) => {
-                "a pod in its node's own network is there with the same port. End that run (`hopbench kube clean` removes \
-                 dead ones), or start this one again, which takes other ports"
+                "a pod in its node's own network is there with the same port. End that run \
+                 (`hopbench kube clean` removes dead ones), or start this one again, which takes \
+                 other ports"
             }
             "Unschedulable" => {
                 "make room on the node, tolerate its taints (`patch:`), or name another under \
@@ -375,8 +376,9 @@ mod tests {
             State::Stuck(Trouble { reason, message, container: container.into(), is_final: false })
         };
         let told = tell("p", Some(&stuck(AGENT)), &events);
-        let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: Failed to pull image \
-                     \"x\": not found; name an image that the nodes can pull (`image:`)";
+        let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: \
+                     Failed to pull image \"x\": not found; name an image that the nodes can pull \
+                     (`image:`)";
         assert!(told.starts_with(start), "{told}");
         for (container, named) in
             [(SIDECAR, "`mesh: {image: ...}`"), (PROGRAM, "`servers: {NAME: {image: ...}}`")]

@@ -40,8 +40,8 @@ fn differs(theirs: &Hello, ours: &Hello) -> Option<String> {
         return None;
     }
     Some(format!(
-        "has an agent of {theirs}, and this is {ours}: build the image with `hopbench kube image` of this very binary and \
-         bring it onto the nodes"
+        "has an agent of {theirs}, and this is {ours}: build the image with `hopbench kube image` \
+         of this very binary and bring it onto the nodes"
     ))
 }
 

@@ -154,8 +154,9 @@ impl TypedWorkload for Params {
                     "{exhausted} connections were not even tried: the client had no local port \
                      left for this server"
                 ),
-                "widen net.ipv4.ip_local_port_range at the client, set net.ipv4.tcp_tw_reuse=1 if ports are held by \
-                 TIME_WAIT (see `ss -tan state time-wait`), or lower --rate or --connections",
+                "widen net.ipv4.ip_local_port_range at the client, set net.ipv4.tcp_tw_reuse=1 if \
+                 ports are held by TIME_WAIT (see `ss -tan state time-wait`), or lower --rate or \
+                 --connections",
             ));
         }
         if let Some(left_open) = client.extra.get(LEFT_OPEN) {

@@ -228,8 +228,8 @@ impl TypedWorkload for Params {
         if !trial.shared_clock {
             out.warnings.push(Warning::new(
                 WarningKind::RelativeClock,
-                "the ends have no common clock: delay_ns is what each message took longer than the fastest message of \
-                 its connection so far, warm-up included",
+                "the ends have no common clock: delay_ns is what each message took longer than the \
+                 fastest message of its connection so far, warm-up included",
                 "compare delays only with each other; run both ends on one machine for one-way \
                  delays",
             ));

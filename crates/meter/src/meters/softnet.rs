@@ -113,7 +113,8 @@ mod tests {
     /// A line as of Linux 5.10: processed, dropped, squeezed, received_rps, CPU.
     fn line(processed: u32, dropped: u32, squeezed: u32, rps: u32, cpu: u32) -> String {
         format!(
-            "{processed:08x} {dropped:08x} {squeezed:08x} 00000000 00000000 00000000 00000000 00000000 00000000 \
+            "{processed:08x} {dropped:08x} {squeezed:08x} 00000000 00000000 00000000 00000000 \
+             00000000 00000000 \
              {rps:08x} 00000000 00000000 {cpu:08x} 00000000 00000000\n"
         )
     }

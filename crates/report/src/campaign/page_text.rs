@@ -130,8 +130,8 @@ pub(crate) fn named(summary: &Summary) -> Option<String> {
         return None;
     }
     Some(
-        "One interval decides, which takes the number of comparisons into account: different where it \
-         leaves out 1, the same where it lies within what is of interest, else not decided."
+        "One interval decides, which takes the number of comparisons into account: different where \
+         it leaves out 1, the same where it lies within what is of interest, else not decided."
             .to_owned(),
     )
 }

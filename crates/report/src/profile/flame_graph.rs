@@ -129,7 +129,8 @@ fn image(
     let narrowest = root.width * NARROWEST / inner;
     let height = HEAD + root.depth(narrowest) as f64 * FRAME + MARGIN;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" \
          height=\"{height}\" font-family=\"monospace\" font-size=\"11\" role=\"img\">\n\
          <title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <text x=\"{MARGIN}\" y=\"24\" font-size=\"16\">{}</text>\n\

@@ -72,8 +72,8 @@ fn of_group(members: &[&Member]) -> Option<Warning> {
             member.node,
             share(own, all),
         ),
-        "see what assigns connections: session affinity, long-lived connections, one weight for all; \
-         the others could have carried more",
+        "see what assigns connections: session affinity, long-lived connections, one weight for \
+         all; the others could have carried more",
     ))
 }
 

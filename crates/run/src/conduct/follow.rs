@@ -322,8 +322,8 @@ fn fits(order: &ToAgent) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::input(format!(
-        "the job takes {} bytes as an order to an agent, expected at most {MAX_ORDER}; give a shorter \
-         body, or one of any bytes with --body-size",
+        "the job takes {} bytes as an order to an agent, expected at most {MAX_ORDER}; give a \
+         shorter body, or one of any bytes with --body-size",
         frame.len()
     )))
 }

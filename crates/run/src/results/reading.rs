@@ -101,8 +101,9 @@ pub(super) fn judge(line: &Line, run_id: &str, shared: &SharedParts, path: &Path
         Ok(record) => record,
         Err(error @ LineError::Missing { .. }) => {
             return LineState::Lost(Fault::input(format!(
-                "{place}: {error}, expected that key in `shared` of {RUN_FILE}; put back the {RUN_FILE} that the run wrote, \
-                 or move that line to another file, and --resume measures its trial again"
+                "{place}: {error}, expected that key in `shared` of {RUN_FILE}; put back the \
+                 {RUN_FILE} that the run wrote, or move that line to another file, and --resume \
+                 measures its trial again"
             )));
         }
         // Blocks that a crash kept from the disk read as zeros.
@@ -111,8 +112,8 @@ pub(super) fn judge(line: &Line, run_id: &str, shared: &SharedParts, path: &Path
         }
         Err(error) => {
             return LineState::Damaged(Fault::input(format!(
-                "{place} is damaged: {error}. Nothing was changed; move that line to another file, and --resume measures \
-                 its trial again"
+                "{place} is damaged: {error}. Nothing was changed; move that line to another file, \
+                 and --resume measures its trial again"
             )));
         }
     };

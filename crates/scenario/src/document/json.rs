@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_number_is_one_and_what_is_quoted_is_not() {
-        let text = "{a: 1, b: -2, c: 1.5, d: true, e: 'true', f: \"7\", g: , h: x1, i: 10Mi, j: 1e3, k: 0, l: +5,\n\
+        let text = "{a: 1, b: -2, c: 1.5, d: true, e: 'true', f: \"7\", g: , h: x1, i: 10Mi, j: \
+                    1e3, k: 0, l: +5,\n\
                     m: [a, {n: ~}], o: 18446744073709551616, p: 1.2.3.4, q: yes}";
         let expected = json!({
             "a": 1, "b": -2, "c": 1.5, "d": true, "e": "true", "f": "7", "g": null, "h": "x1",

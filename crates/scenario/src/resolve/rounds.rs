@@ -58,8 +58,8 @@ pub(crate) fn read(
         .filter_map(|key| Some((key, fields.get(key)?)))
         .collect();
     if let [(first, _), .., (last, node)] = said.as_slice() {
-        let expected = "only one of them: `budget` is time for the rounds, `rounds` is their number, and `stop` is as \
-                        many as each cell needs";
+        let expected = "only one of them: `budget` is time for the rounds, `rounds` is their \
+                        number, and `stop` is as many as each cell needs";
         problems.add(node.at, last, format!("`{last}` beside `{first}`"), expected);
     }
     let stop = fields.get("stop").and_then(|node| stop(node, problems));

@@ -276,8 +276,10 @@ fn a_path_that_nothing_is_measured_on() {
 
 #[test]
 fn all_of_it_at_once_in_the_files_order() {
-    let text = "name: x\nrounds: 0\nbaseline: z\npaths:\n  p: hots@a -> host@b\n  q: host@a -> host@b via nowhere\n\
-                workloads:\n  w: {rr: {siez: 1, size: 2XB, connections: 0}}\n  v: {htp: {}}\nmehs: none\n";
+    let text = "name: x\nrounds: 0\nbaseline: z\npaths:\n  p: hots@a -> host@b\n  \
+                q: host@a -> host@b via nowhere\n\
+                workloads:\n  w: {rr: {siez: 1, size: 2XB, connections: 0}}\n  v: {htp: {}}\n\
+                mehs: none\n";
     let told = told(text);
     let places: Vec<&str> =
         told.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();

@@ -200,8 +200,8 @@ fn of_several_testbeds_one_is_chosen() {
     let said = problems(&none, &testbed("hosts"));
     assert_eq!(
         said,
-        "--testbed: found `hosts`, expected a scenario that says the machines with their agents, like testbed: \
-         {hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}"
+        "--testbed: found `hosts`, expected a scenario that says the machines with their agents, \
+         like testbed: {hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}"
     );
     assert!(problems(&none, &testbed("kubernets")).ends_with("did you mean `kubernetes`?"));
 }
@@ -242,8 +242,10 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
     let text = on("testbed: lab\npaths: {p: host@a -> host@b}\nrounds: 0");
     assert_eq!(
         problems(&text, &testbed_file("kubernetes:\n  imag: x\n")),
-        "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, nodes, networks, \
-         runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, start-timeout; did you mean `image`?\n\
+        "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, \
+         nodes, networks, \
+         runtimes, servers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, \
+         start-timeout; did you mean `image`?\n\
          x.yaml:4:9: rounds: found `0`, expected 1 to 1000"
     );
     let text = on("paths: {p: host@a -> host@b}");
@@ -394,7 +396,8 @@ fn a_gateway_that_is_there_needs_no_node() {
     let text = |gateway: &str| {
         on(&format!(
             "testbed: {{kubernetes: {{{gateway}}}}}\n\
-             paths: {{p: pod@a -> pod@b via gateway@c mesh server, q: pod@a -> pod@b via gateway@c}}"
+             paths: {{p: pod@a -> pod@b via gateway@c mesh server, q: pod@a -> pod@b via \
+             gateway@c}}"
         ))
     };
     let own = plan(&text(""));
@@ -462,7 +465,8 @@ fn sidecars_and_runtimes_go_together_on_a_cluster() {
 fn servers_are_asked_as_the_testbed_says() {
     let request = |servers: &str, http: &str| {
         let text = format!(
-            "name: x\ntestbed: {{kubernetes: {{servers: {{{servers}}}}}}}\npaths: {{p: pod@a -> pod@b}}\n\
+            "name: x\ntestbed: {{kubernetes: {{servers: {{{servers}}}}}}}\n\
+             paths: {{p: pod@a -> pod@b}}\n\
              workloads: {{w: {{http: {{{http}}}}}}}\n"
         );
         let server = plan(&text).points[0].server.clone();

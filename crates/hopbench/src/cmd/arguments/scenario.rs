@@ -117,8 +117,8 @@ pub(in crate::cmd) fn secrets_of(
         .map_err(|problems| told(&problems))?;
     if resolved.text != run.scenario {
         return Err(Fault::input(format!(
-            "SCENARIO: found `{name}`, expected the scenario with which this run began, unchanged; without it a new run \
-             measures the changed one"
+            "SCENARIO: found `{name}`, expected the scenario with which this run began, unchanged; \
+             without it a new run measures the changed one"
         )));
     }
     match sends_elsewhere(&run.plan, &resolved.plan, testbed) {
@@ -126,8 +126,9 @@ pub(in crate::cmd) fn secrets_of(
             if !resolved.secrets.is_empty() || testbed.has_testbed() || testbed.has_cluster() =>
         {
             Err(Fault::input(format!(
-                "--resume: found {what} in the folder, expected what `{name}` says (with the same --testbed): the values \
-             of secret headers go nowhere else, and a folder keeps its testbed; measure in a new run"
+                "--resume: found {what} in the folder, expected what `{name}` says (with the same \
+                 --testbed): the values of secret headers go nowhere else, and a folder keeps its \
+                 testbed; measure in a new run"
             )))
         }
         _ => Ok(resolved.secrets),

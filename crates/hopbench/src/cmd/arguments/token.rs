@@ -38,8 +38,8 @@ impl TokenArgs {
     pub(in crate::cmd) fn check(&self, matches: &ArgMatches) -> Result<(), Fault> {
         if self.insecure && matches.value_source("token") == Some(ValueSource::CommandLine) {
             return Err(Fault::input(
-                "--token: found together with --insecure, expected one of them: an agent that printed a token needs \
-                 --token, one that was started with --insecure has none",
+                "--token: found together with --insecure, expected one of them: an agent that \
+                 printed a token needs --token, one that was started with --insecure has none",
             ));
         }
         Ok(())

@@ -21,7 +21,8 @@ impl Subcommand for Compare {
         Command::new("compare")
             .about("Compares two results folders, as a gate in CI if bounds are given")
             .after_help(
-                "Cells with the same path, workload, point and job are compared, round against round.\n\
+                "Cells with the same path, workload, point and job are compared, round against \
+                 round.\n\
                  METRIC is throughput, or a percentile like p99_response: p50, p90, p99, p999 or\n\
                  p9999 of response, service, delay, connect or rtt. Or it is cpu_per_request and\n\
                  whatever else reports show, or any metric in the records. found_load is the\n\
@@ -66,13 +67,15 @@ impl Subcommand for Compare {
                     .value_parser(|text: &str| {
                         share_of(text).ok_or("expected a percentage like 2%")
                     })
-                    .help("Differences below this are of no interest [default: what the scenarios \
-                           say]"),
+                    .help(
+                        "Differences below this are of no interest [default: what the scenarios \
+                           say]",
+                    ),
             )
             .arg(flag(
                 "strict",
-                "Refuse runs whose environment or plan differ in what can change figures; fail on a bound that no cell \
-                 could judge",
+                "Refuse runs whose environment or plan differ in what can change figures; fail on \
+                 a bound that no cell could judge",
             ))
             .arg(flag("all", "Show the figures of which no difference is called, too"))
             .args(arguments(

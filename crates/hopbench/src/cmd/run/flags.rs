@@ -140,8 +140,8 @@ impl Flags {
             let (run, _) = results::open(dir)?;
             if run.plan.is_imported() {
                 return Err(Fault::input(format!(
-                    "--resume: found {}, which holds imported files, expected a folder of `hopbench run`; to add files, \
-                     import all of them again",
+                    "--resume: found {}, which holds imported files, expected a folder of \
+                     `hopbench run`; to add files, import all of them again",
                     dir.display()
                 )));
             }
@@ -232,8 +232,8 @@ impl Flags {
         let flags: Vec<String> =
             variables.iter().map(|variable| format!("--allow-env {variable}")).collect();
         Err(Fault::input(format!(
-            "--resume: the plan in {} sends environment variables as headers: found {}; if you trust this folder, add \
-             {}",
+            "--resume: the plan in {} sends environment variables as headers: found {}; if you \
+             trust this folder, add {}",
             dir.display(),
             found.join(", "),
             flags.join(" ")
@@ -260,7 +260,7 @@ fn more_rounds(plan: &Plan, more: Span) -> Result<Nanos, Fault> {
         None => return Ok(more.0),
     };
     Err(Fault::input(format!(
-        "--more: found {found}, expected one with a budget or a number of rounds; without --more it \
-         measures what is missing"
+        "--more: found {found}, expected one with a budget or a number of rounds; without --more \
+         it measures what is missing"
     )))
 }

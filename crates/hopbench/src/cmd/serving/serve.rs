@@ -112,14 +112,15 @@ impl Subcommand for Serve {
             || flags.max_threads == Some(0)
         {
             return Err(Fault::input(
-                "--max-rate, --max-flows, --max-duration, --max-threads: found 0, expected more than 0 (leave it out for \
-                 the default)",
+                "--max-rate, --max-flows, --max-duration, --max-threads: found 0, expected more \
+                 than 0 (leave it out for the default)",
             ));
         }
         if flags.both_ends && flags.insecure && !flags.bind.is_some_and(|bind| bind.is_loopback()) {
             return Err(Fault::input(
-                "--both-ends --insecure: anybody who can reach the port could send load from here to wherever they like. \
-                 Take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
+                "--both-ends --insecure: anybody who can reach the port could send load from here \
+                 to wherever they like. Take --token-file instead of --insecure, or --bind \
+                 127.0.0.1 for this machine only",
             ));
         }
         // No flag takes the token itself: everybody on this machine could read it in the list of

@@ -20,8 +20,10 @@ pub(super) const CASES: &[Case] = &[
     // nginx, a static file
     case(
         false,
-        "HTTP/1.1 200 OK\r\nServer: nginx/1.26.3\r\nDate: Sat, 01 Aug 2026 10:00:00 GMT\r\nContent-Type: text/html\r\n\
-         Content-Length: 11\r\nLast-Modified: Tue, 04 Feb 2025 12:00:00 GMT\r\nConnection: keep-alive\r\n\
+        "HTTP/1.1 200 OK\r\nServer: nginx/1.26.3\r\nDate: Sat, 01 Aug 2026 10:00:00 GMT\r\n\
+         Content-Type: text/html\r\n\
+         Content-Length: 11\r\nLast-Modified: Tue, 04 Feb 2025 12:00:00 GMT\r\n\
+         Connection: keep-alive\r\n\
          ETag: \"67a20000-b\"\r\nAccept-Ranges: bytes\r\n\r\nhello world",
         200,
         11,
@@ -47,7 +49,8 @@ pub(super) const CASES: &[Case] = &[
     // chunked, as nginx sends what it compresses or proxies
     case(
         false,
-        "HTTP/1.1 200 OK\r\nServer: nginx\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n\
+        "HTTP/1.1 200 OK\r\nServer: nginx\r\nTransfer-Encoding: chunked\r\n\
+         Connection: keep-alive\r\n\r\n\
          6\r\nhello \r\n5\r\nworld\r\n0\r\n\r\n",
         200,
         11,

@@ -15,8 +15,9 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
     ("GET / HTTP/1.1\r\nHost: 10.0.0.1:7474\r\n\r\n", Method::Get, "/", true, ""),
     ("GET /?size=1KiB HTTP/1.1\r\nHost: h\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n",
         Method::Get, "/?size=1KiB", true, ""),
-    ("POST / HTTP/1.1\r\nhost: h\r\nx-forwarded-proto: http\r\nx-request-id: 1\r\ncontent-type: text/plain\r\n\
-     transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n",
+    ("POST / HTTP/1.1\r\nhost: h\r\nx-forwarded-proto: http\r\nx-request-id: 1\r\n\
+      content-type: text/plain\r\n\
+      transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n",
         Method::Post, "/", true, "abcde"),
     ("HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n",
         Method::Head, "/healthz", false, ""),
@@ -351,13 +352,15 @@ fn answers() {
         ),
         (
             "PUT /?status=503 HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 0",
-            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: a/b\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: a/b\r\nContent-Length: 0\r\n\r\n"
+                .to_owned(),
             Body::None,
         ),
         (
             "DELETE / HTTP/1.1\r\nHost: h",
             "HTTP/1.1 405 Method Not Allowed\r\nContent-Type: text/plain\r\nContent-Length: 59\r\n\
-             Allow: GET, HEAD, POST, PUT\r\n\r\nmethod: found another one, expected GET, HEAD, POST or PUT\n"
+             Allow: GET, HEAD, POST, PUT\r\n\r\n\
+             method: found another one, expected GET, HEAD, POST or PUT\n"
                 .to_owned(),
             Body::None,
         ),

@@ -99,8 +99,8 @@ pub(super) fn account(
                 bytes(held)
             ),
             format!(
-                "{again} were sent again on the sender's own connection, which ends at the first proxy: what was sent \
-                 again behind that is not known here"
+                "{again} were sent again on the sender's own connection, which ends at the first \
+                 proxy: what was sent again behind that is not known here"
             ),
         )
     } else {
@@ -203,9 +203,10 @@ mod tests {
         assert!(!out.metrics.contains_key("in_proxies_bytes"));
         assert_eq!(
             out.explanation[0],
-            "in the window the sender counted 4.17 % more than the receiver; when it ended, 400 B were written and \
-             not received: 100 B not sent, 200 B sent and not acknowledged, 50 B received and not read, 50 B moved \
-             between the two readings; 7 B were sent again, which no rate counts twice"
+            "in the window the sender counted 4.17 % more than the receiver; when it ended, 400 B \
+             were written and not received: 100 B not sent, 200 B sent and not acknowledged, 50 B \
+             received and not read, 50 B moved between the two readings; 7 B were sent again, \
+             which no rate counts twice"
         );
         let encrypted = &accounted(9_600, Between::Records).explanation[0];
         assert!(encrypted.contains("all of these in records of TLS; 7 B"), "{encrypted}");

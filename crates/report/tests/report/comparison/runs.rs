@@ -268,8 +268,8 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
         texts,
         [
             "baseline results/run-3: plan: name: made up in the first run of the side, nearly here",
-            "baseline results/run-3: plan: cells: 4 with 3 cells in common in the first run of the side, 3 with 3 cells in \
-             common here",
+            "baseline results/run-3: plan: cells: 4 with 3 cells in common in the first run of the \
+             side, 3 with 3 cells in common here",
             "baseline results/run-3: environment: kernel: Linux 6.18.0 in the first run of the \
              side, Linux 6.19.0 here",
         ]

@@ -37,9 +37,9 @@ pub(crate) fn stream() -> Record {
     record.limited_because =
         "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
     record.explanation = vec![
-        "at the end of the window 3276800 bytes were written and not yet received: 1048576 not sent, 2097152 sent \
-         and not acknowledged, 131072 received and not read; 17432 bytes were sent again, which no figure above \
-         counts twice"
+        "at the end of the window 3276800 bytes were written and not yet received: 1048576 not \
+         sent, 2097152 sent and not acknowledged, 131072 received and not read; 17432 bytes were \
+         sent again, which no figure above counts twice"
             .to_owned(),
     ];
     record.invariants =
@@ -48,8 +48,8 @@ pub(crate) fn stream() -> Record {
     record.warnings = vec![Warning::new(
         WarningKind::ReadBack,
         "send_buffer_bytes: asked 262144, got 425984",
-        "net.core.wmem_max of the client's machine is 212992; raise it, or leave --send-buffer out so that the \
-         kernel adapts it",
+        "net.core.wmem_max of the client's machine is 212992; raise it, or leave --send-buffer out \
+         so that the kernel adapts it",
     )];
     record
 }

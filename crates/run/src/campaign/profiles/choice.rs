@@ -65,8 +65,8 @@ impl Profiling {
         let left_out = chosen.len().saturating_sub(MOST_PROFILES);
         if left_out > 0 && !words.is_empty() {
             return Err(Fault::input(format!(
-                "--profile: found {} cells with those that they are compared with, expected at most \
-                 {MOST_PROFILES}",
+                "--profile: found {} cells with those that they are compared with, expected at \
+                 most {MOST_PROFILES}",
                 chosen.len()
             )));
         }

@@ -18,8 +18,8 @@ fn a_server_that_nobody_meters_may_have_filled_a_cpu() {
     assert_eq!(name, "cpu:other");
     assert_eq!(
         why,
-        "CPU 0 was busy 100 %, 10 % in softirq; on all CPUs the client used 0.60 cores and what is not metered 1.30, of \
-         which the server may be a part"
+        "CPU 0 was busy 100 %, 10 % in softirq; on all CPUs the client used 0.60 cores and what is \
+         not metered 1.30, of which the server may be a part"
     );
     assert_eq!(
         on_cpus(vec![end(CLIENT, 0.9, None)], &[(1.0, 0.1), (0.3, 0.0)]).0,
@@ -60,8 +60,8 @@ fn in_a_short_window_the_time_of_all_on_a_cpu_says_that_it_was_full() {
     assert_eq!(name, "cpu:server-sidecar");
     assert!(
         why.ends_with(
-            "the server used 0.36 cores, the server-sidecar used 0.62 cores; the kernel's work for their packets is \
-             a part of it"
+            "the server used 0.36 cores, the server-sidecar used 0.62 cores; the kernel's work for \
+             their packets is a part of it"
         ),
         "{why}"
     );

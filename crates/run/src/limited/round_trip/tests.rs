@@ -24,8 +24,8 @@ fn limit(job: &Job, record: &Record) -> Option<String> {
 
 #[test]
 fn connections_that_wait_all_the_time_are_limited_by_the_round_trip() {
-    let expected = "round_trip: 16 connections / 250 us a round trip = 64000 a second, 63500 were done (Little's law, \
-                    within 5 %); nothing else was full";
+    let expected = "round_trip: 16 connections / 250 us a round trip = 64000 a second, 63500 were \
+                    done (Little's law, within 5 %); nothing else was full";
     assert_eq!(
         limit(&closed(16), &exchanges(63_500.0, 250_000.0, 2_000_000)).as_deref(),
         Some(expected)
@@ -60,8 +60,9 @@ fn open(done: f64, waited: f64) -> Option<String> {
 
 #[test]
 fn an_open_loop_whose_connections_are_all_busy_is_limited_by_them() {
-    let expected = "connections: 16 connections / 1 ms a round trip = 16000 a second, 15900 were done (Little's law, \
-                    within 5 %); 93 % of the arrivals found every connection busy; nothing else was full";
+    let expected = "connections: 16 connections / 1 ms a round trip = 16000 a second, 15900 were \
+                    done (Little's law, within 5 %); 93 % of the arrivals found every connection \
+                    busy; nothing else was full";
     assert_eq!(open(15_900.0, 0.93).as_deref(), Some(expected));
     assert_eq!(open(15_900.0, 0.4), None, "most arrivals found one free");
     assert_eq!(open(12_000.0, 0.93), None, "they rested for a quarter of the time");
