@@ -155,13 +155,8 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
         out
     };
     let only = |name: &str| {
-        json!({
-            "properties": {
-                "testbed": {
-                    "anyOf": [{"const": name}, {"type": "object", "propertyNames": {"const": name}}],
-                },
-            },
-        })
+        let named = json!({"type": "object", "propertyNames": {"const": name}});
+        json!({"properties": {"testbed": {"anyOf": [{"const": name}, named]}}})
     };
     let mut hosts = only("hosts");
     hosts["required"] = json!(["testbed"]);

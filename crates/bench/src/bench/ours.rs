@@ -196,8 +196,10 @@ mod tests {
             "round": 1, "started_at": "2026-01-01T00:00:00Z", "window_s": 3.0,
             "limited_by": "unknown",
             "metrics": {"requests_per_s": 20000.0, "unsent": 0.0},
-            "latency": {"service_ns": {"count": 60000, "mean": 45000.5, "stddev": 1.0, "min": 1, "p50": 44000, "p90": 2,
-                        "p99": 3, "p999": 4, "p9999": 5, "max": 6, "hdr": ""}},
+            "latency": {"service_ns": {
+                "count": 60000, "mean": 45000.5, "stddev": 1.0, "min": 1, "p50": 44000, "p90": 2,
+                "p99": 3, "p999": 4, "p9999": 5, "max": 6, "hdr": "",
+            }},
             "cost": {"client": {"user_s": 0.5, "system_s": 1.0}, "server": {}, "nodes": []},
             "proof": [], "invariants": [{"name": "received_le_sent", "ok": true}], "warnings": [],
             "job": {}, "environment": {}

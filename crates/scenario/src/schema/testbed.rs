@@ -235,8 +235,10 @@ fn server() -> Value {
             "The port on which it answers HTTP",
         ),
         "cpus" => (
-            json!({"type": ["string", "number"], "pattern": r"^[0-9]+(m|\.[0-9]{1,3})?$", "maximum": 1024,
-                   "exclusiveMinimum": 0}),
+            json!({
+                "type": ["string", "number"], "pattern": r"^[0-9]+(m|\.[0-9]{1,3})?$",
+                "maximum": 1024, "exclusiveMinimum": 0,
+            }),
             "CPUs that it may use, like 2, 0.5 or 500m; no limit without it",
         ),
         "args" => (

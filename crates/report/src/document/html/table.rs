@@ -48,7 +48,11 @@ fn heads(columns: &[Column]) -> Markup {
             }
         }
         @if has_groups {
-            tr { @for column in columns.iter().filter(|column| !column.group.is_empty()) { (head(column, false)) } }
+            tr {
+                @for column in columns.iter().filter(|column| !column.group.is_empty()) {
+                    (head(column, false))
+                }
+            }
         }
     }
 }
@@ -88,7 +92,10 @@ fn row(table: &Table, row: &Row) -> Markup {
                         @if !row.remark.is_empty() { small class="remark" { (row.remark) } }
                     }
                 } @else if table.kind == Kind::Map {
-                    td class=(heat(cell)) { (cell.text) @if !cell.small.is_empty() { small { (cell.small) } } }
+                    td class=(heat(cell)) {
+                        (cell.text)
+                        @if !cell.small.is_empty() { small { (cell.small) } }
+                    }
                 } @else {
                     td class=[self::class(column)] { (value(cell)) }
                 }
