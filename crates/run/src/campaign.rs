@@ -59,8 +59,8 @@ pub struct Campaign {
     budget: Budget,
     /// Time for the rounds alone, where the plan says it.
     rounds_budget: Option<Budget>,
-    /// What trials took beyond warm-up and window, summed, ns, and how many there were. Visits need a
-    /// shorter warm-up than planned: it may be less than nothing.
+    /// What trials took beyond warm-up and window, summed, ns, and how many there were. Visits need
+    /// a shorter warm-up than planned: it may be less than nothing.
     overhead: (i64, u64),
     /// The cells that are profiled when all is measured.
     profiling: Option<Profiling>,

@@ -23,8 +23,8 @@ const BY_RUN: &str = "Values are runs, each the median of its rounds: what diffe
                       is in the intervals.";
 
 impl Comparison {
-    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 80 same, 20 not decided,
-    /// 7 withheld`.
+    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 80 same, 20 not
+    /// decided, 7 withheld`.
     pub fn counts(&self) -> String {
         let rows = &self.comparisons;
         let of = |word: &str| {

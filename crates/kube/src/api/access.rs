@@ -54,9 +54,9 @@ impl Access {
         Self::open_file(spec.kubeconfig.as_deref().map(Path::new), spec.context.as_deref())
     }
 
-    /// The cluster of a context; `None`: of the kubeconfig's current one. Without a kubeconfig it is
-    /// `$KUBECONFIG` (several files are merged) or `~/.kube/config`; in a pod that has none it is
-    /// the pod's own cluster. Nothing is asked of the API server yet.
+    /// The cluster of a context; `None`: of the kubeconfig's current one. Without a kubeconfig it
+    /// is `$KUBECONFIG` (several files are merged) or `~/.kube/config`; in a pod that has none it
+    /// is the pod's own cluster. Nothing is asked of the API server yet.
     ///
     /// # Errors
     /// No kubeconfig, or one that cannot be used: what is wrong with it (input, environment).

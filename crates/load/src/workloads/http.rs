@@ -1,4 +1,5 @@
-//! `http`: requests of HTTP/1.1 or HTTP/2 against any URL, over TCP or TLS, in a closed or an open loop.
+//! `http`: requests of HTTP/1.1 or HTTP/2 against any URL, over TCP or TLS, in a closed or an open
+//! loop.
 //!
 //! - The *service time* runs from the real start of the exchange to the last byte of its answer. On
 //!   an open connection the exchange starts with the sending. If a connection must be made first,

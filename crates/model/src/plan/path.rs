@@ -320,8 +320,8 @@ impl Path {
         all.into_iter().filter(|(is, ..)| *is).map(|(_, setting, why)| (setting, why)).collect()
     }
 
-    /// What its clients connect to, in words: `direct`, `gateway@c`, `gateway@[c, d] x 5`. A gateway
-    /// of the cluster has its name.
+    /// What its clients connect to, in words: `direct`, `gateway@c`, `gateway@[c, d] x 5`. A
+    /// gateway of the cluster has its name.
     pub fn entrance(&self) -> String {
         if let (Via::Gateway(node), Some(gateways)) = (&self.via, &self.gateways) {
             let more = gateways.more_nodes.iter().map(String::as_str);

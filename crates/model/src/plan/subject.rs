@@ -28,7 +28,8 @@ pub struct Subject {
     /// The commands around its trials.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub command: SubjectCommand,
-    /// By how much its figures may be worse than those of the first subject, as shares: 0.05 is 5 %.
+    /// By how much its figures may be worse than those of the first subject, as shares: 0.05 is 5
+    /// %.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bounds: BTreeMap<String, f64>,
 }

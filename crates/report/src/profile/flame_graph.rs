@@ -1,8 +1,8 @@
 //! Flame graphs as SVG: a box for each frame, as wide as its samples, above the frame that called
 //! it.
 //!
-//! It is written here and not by the crate `inferno`, which adds 110 kB to a binary with opt-level z
-//! and fat LTO. The limit of size of `make dist` has no room for that.
+//! It is written here and not by the crate `inferno`, which adds 110 kB to a binary with opt-level
+//! z and fat LTO. The limit of size of `make dist` has no room for that.
 
 use std::collections::BTreeMap;
 

@@ -76,7 +76,8 @@ pub fn offloads(interface: &str) -> io::Result<Offloads> {
 }
 
 /// Switches an offload of an interface in the calling thread's network namespace, by its word:
-/// `tso`, `gso`, `gro`, `tx-checksum`, `rx-checksum`. Whether the kernel took it, [`offloads`] says.
+/// `tso`, `gso`, `gro`, `tx-checksum`, `rx-checksum`. Whether the kernel took it, [`offloads`]
+/// says.
 ///
 /// # Errors
 /// Another word, no interface of this name, no right, an interface that does not have it.

@@ -59,7 +59,8 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> ProxySpec {
         variant: Variant {
             mtls: false,
             concurrency,
-            // Only for routes that are said to lead to a proxy, which are those that speak HTTP/2 here.
+            // Only for routes that are said to lead to a proxy, which are those that speak HTTP/2
+            // here.
             upstream: HttpVersion::Http2,
             ..Variant::plain()
         },

@@ -9,8 +9,8 @@ use crate::wishes::Wishes;
 
 const DONE: &str = "sidecar.istio.io/status";
 
-/// What changes in a pod, as a JSON patch; nothing where Istio changes nothing either: the pod has the node's network,
-/// or a sidecar already.
+/// What changes in a pod, as a JSON patch; nothing where Istio changes nothing either: the pod has
+/// the node's network, or a sidecar already.
 pub(crate) fn patch(pod: &Value) -> Result<Option<Value>, String> {
     let annotations = pod::annotations(pod);
     if pod["spec"]["hostNetwork"] == true || annotations.contains_key(DONE) {

@@ -40,7 +40,8 @@ pub(in crate::cmd) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// What selects cells and subjects, as arguments for another process that reads the same scenario.
+    /// What selects cells and subjects, as arguments for another process that reads the same
+    /// scenario.
     pub(in crate::cmd) fn selection(&self) -> Vec<String> {
         let all = |flag: &str, values: &[String]| -> Vec<String> {
             values.iter().flat_map(|value| [flag.to_owned(), value.clone()]).collect()

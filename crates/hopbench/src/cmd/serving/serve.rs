@@ -58,8 +58,8 @@ struct Flags {
     /// Worker threads at once, over all tests [default: 4 for each CPU that it may use]
     #[arg(long, value_name = "N")]
     max_threads: Option<u32>,
-    /// Spin so long before each answer of rr and http, like 5us, at most 10ms: a difference of known
-    /// size
+    /// Spin so long before each answer of rr and http, like 5us, at most 10ms: a difference of
+    /// known size
     #[arg(long, value_name = "TIME", value_parser = work)]
     work: Option<Span>,
 }

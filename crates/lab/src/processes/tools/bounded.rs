@@ -36,7 +36,8 @@ pub(crate) fn bounded(command: &mut Command, most_ns: Nanos) -> io::Result<Outpu
     Ok(Output { status, stdout, stderr })
 }
 
-/// Waits for the end of a program, at most so long, with a look every `look_ns`; `None`: it goes on.
+/// Waits for the end of a program, at most so long, with a look every `look_ns`; `None`: it goes
+/// on.
 pub(crate) fn end_of(
     child: &mut Child,
     most_ns: Nanos,

@@ -118,7 +118,8 @@ pub(super) fn account(
         total(&receiver.drained, Counter::ReceivedBytes),
     );
     let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
-    // Where a sender is cut off, some records of its last write were sent, and it did not count them.
+    // Where a sender is cut off, some records of its last write were sent, and it did not count
+    // them.
     if !cut || between != Between::Records {
         out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
             format!("{all_sent} bytes sent, {all_received} received")

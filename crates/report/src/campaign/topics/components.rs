@@ -1,5 +1,5 @@
-//! The cores of each component of a path, the idle share of its nodes, and what the NICs of its ends
-//! moved.
+//! The cores of each component of a path, the idle share of its nodes, and what the NICs of its
+//! ends moved.
 
 use std::collections::BTreeSet;
 

@@ -161,7 +161,8 @@ fn ratios_are_to_the_mean_of_the_baseline_and_its_twin() {
     let ratio = |made: &Made, path: &str| {
         rate(&summary(made), path).ratio.as_ref().unwrap().spread.unwrap().median
     };
-    // The geometric mean of 1 and 1.0404 is 1.02. The mean of the factors' logarithms is not quite 0.
+    // The geometric mean of 1 and 1.0404 is 1.02. The mean of the factors' logarithms is not quite
+    // 0.
     assert!((ratio(&found, "other") - 0.9).abs() < 2e-4);
     assert!((ratio(&found, "again") - 1.0404).abs() < 1e-9, "to the baseline alone");
     // Without the twin's rounds it is the ratio to the baseline.

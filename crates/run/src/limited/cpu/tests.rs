@@ -69,7 +69,8 @@ fn in_a_short_window_the_time_of_all_on_a_cpu_says_that_it_was_full() {
     assert_eq!(short(shared, EngineKind::Epoll).expect("a limit").0, "cpu:shared");
     let room = vec![end(SERVER, 0.3, one()), sidecar()];
     assert_eq!(short(room, EngineKind::Epoll), None);
-    // Whoever polls fills a CPU whatever the traffic does, and whoever is held to none may be on any.
+    // Whoever polls fills a CPU whatever the traffic does, and whoever is held to none may be on
+    // any.
     assert_eq!(short(both(), EngineKind::Spin), None);
     assert_eq!(short(vec![end(CLIENT, 0.9, None)], EngineKind::Epoll), None);
 }
