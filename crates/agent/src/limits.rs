@@ -46,7 +46,8 @@ impl Limits {
             && length > most
         {
             return Err(Fault::environment(format!(
-                "the agent allows trials of {}, {} was asked for (warm-up included); ask for less or raise its --max-duration",
+                "the agent allows trials of {}, {} was asked for (warm-up included); ask for less \
+                 or raise its --max-duration",
                 Span(most),
                 Span(length)
             )));
@@ -57,8 +58,8 @@ impl Limits {
             && timeout > most
         {
             return Err(Fault::environment(format!(
-                "the agent allows timeouts of {}, {} was asked for; ask for less with --timeout or raise its \
-                 --max-duration",
+                "the agent allows timeouts of {}, {} was asked for; ask for less with --timeout or \
+                 raise its --max-duration",
                 Span(most),
                 Span(timeout)
             )));
@@ -109,8 +110,8 @@ impl Limits {
 /// Why a run has no room, and what to do about it.
 pub(crate) fn no_room(most: usize, taken: usize, asked: u32) -> Fault {
     Fault::environment(format!(
-        "the agent allows {most} flows at once, {taken} are taken and {asked} were asked for; ask for fewer or raise its \
-         --max-flows"
+        "the agent allows {most} flows at once, {taken} are taken and {asked} were asked for; ask \
+         for fewer or raise its --max-flows"
     ))
 }
 
@@ -129,7 +130,8 @@ pub(crate) fn make_room(job: &Job) -> Result<(), Fault> {
         .map_err(|e| Fault::environment(format!("cannot read the limit of open files: {e}")))?;
     if got < needed {
         return Err(Fault::environment(format!(
-            "{} connections need {needed} open files, the limit here is {got}; raise it with `ulimit -n {needed}`",
+            "{} connections need {needed} open files, the limit here is {got}; raise it with \
+             `ulimit -n {needed}`",
             job.connections
         )));
     }

@@ -154,7 +154,8 @@ fn refuse(differences: &[Difference], unlike: &[Unlike]) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::input(format!(
-        "--strict: the runs differ in what can change figures; measure again under the same circumstances, or compare without \
+        "--strict: the runs differ in what can change figures; measure again under the same \
+         circumstances, or compare without \
          --strict:\n{}",
         lines.join("\n")
     )))
@@ -185,8 +186,8 @@ fn nothing_in_common(a: &[Values], b: &[Values], apart: &[NotCompared]) -> Fault
         .collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
     Fault::input(format!(
-        "no cell can be compared: expected the same path, workload and point with the same job on both sides, found that {}, \
-         and {}{why}",
+        "no cell can be compared: expected the same path, workload and point with the same job on \
+         both sides, found that {}, and {}{why}",
         has("baseline", a),
         has("candidate", b),
     ))

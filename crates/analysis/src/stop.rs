@@ -138,8 +138,8 @@ impl Rule {
         for (n, asked, named) in of(StopWhy::Budget) {
             let time = self.budget.as_ref().map_or(String::new(), |span| format!(" of {span}"));
             out.push(format!(
-                "the time{time} ended before {n} of {all} had {asked}: {named}. In that time they cannot be narrower: take \
-                 a larger budget, longer windows or fewer cells"
+                "the time{time} ended before {n} of {all} had {asked}: {named}. In that time they \
+                 cannot be narrower: take a larger budget, longer windows or fewer cells"
             ));
         }
         for (n, asked, named) in of(StopWhy::Rounds) {

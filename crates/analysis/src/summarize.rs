@@ -142,8 +142,8 @@ fn judged(data: &RunData) -> (Vec<WorkloadSummary>, u64) {
     (out, judged)
 }
 
-/// Time that the rounds of a run took, s; `None` where nobody counted it: while it goes on, and where
-/// sessions lie apart.
+/// Time that the rounds of a run took, s; `None` where nobody counted it: while it goes on, and
+/// where sessions lie apart.
 fn spent_s(run: &RunFile) -> Option<f64> {
     if run.spent_ns > 0 {
         return Some(run.spent_ns as f64 / SECOND as f64);

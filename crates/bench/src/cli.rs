@@ -42,11 +42,21 @@ pub(crate) struct Options {
     pub(crate) only: Vec<String>,
 
     /// Pairs of runs in each row; up to twice as many while a goal of it is not decided
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
     pub(crate) pairs: u32,
 
     /// Length of each run in whole seconds
-    #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..=3600)
+    )]
     pub(crate) time: u32,
 
     /// Also writes the table as markdown to FILE

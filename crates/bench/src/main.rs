@@ -80,7 +80,8 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     lab::become_root_somewhere().map_err(environment)?;
     if cfg!(debug_assertions) {
         say(
-            "warning: a debug build of this program makes the plain epoll loop slower than it is; use --release",
+            "warning: a debug build of this program makes the plain epoll loop slower than it is; \
+             use --release",
         );
     }
     interrupt::install().map_err(environment)?;

@@ -25,7 +25,8 @@ fn unreachable(address: SocketAddr, error: &std::io::Error) -> Fault {
     let hint = match error.kind() {
         ErrorKind::ConnectionRefused => "nothing listens there; start `hopbench serve` on it",
         ErrorKind::TimedOut => {
-            "no answer; is the address right, and does a firewall or NetworkPolicy drop TCP to this port?"
+            "no answer; is the address right, and does a firewall or NetworkPolicy drop TCP to \
+             this port?"
         }
         _ => "check the address and the route to it",
     };
@@ -66,7 +67,8 @@ pub fn refused(who: &str, error: &ChannelError) -> Fault {
         ChannelError::Tls(error) => match tls::explain(error) {
             Refusal::OtherToken => {
                 format!(
-                    "{who} has another token; give the one it printed by HOPBENCH_TOKEN or --token-file, or --insecure on both ends"
+                    "{who} has another token; give the one it printed by HOPBENCH_TOKEN or \
+                     --token-file, or --insecure on both ends"
                 )
             }
             Refusal::NotHopbench { why } => format!("{who} is no hopbench agent: {}", line(&why)),
@@ -74,7 +76,8 @@ pub fn refused(who: &str, error: &ChannelError) -> Fault {
         },
         ChannelError::Stuck => {
             format!(
-                "{who} took the connection and said nothing for 5 s: it is no hopbench agent, or it hangs"
+                "{who} took the connection and said nothing for 5 s: it is no hopbench agent, or \
+                 it hangs"
             )
         }
         ChannelError::Closed => closed(who),

@@ -44,7 +44,8 @@ pub fn resolve(text: &str, default_port: u16, family: Option<u8>) -> Result<Targ
 fn split(text: &str, default_port: u16) -> Result<(String, u16), Fault> {
     let wrong = || {
         Fault::input(format!(
-            "target `{text}` is not HOST, HOST:PORT, an IPv4 address or an IPv6 address like [::1]:7474"
+            "target `{text}` is not HOST, HOST:PORT, an IPv4 address or an IPv6 address like \
+             [::1]:7474"
         ))
     };
     if text.is_empty() || text.contains(char::is_whitespace) || text.contains('/') {

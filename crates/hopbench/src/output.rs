@@ -30,7 +30,8 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 pub(crate) fn refuse_stdout(path: &Path) -> Result<(), Fault> {
     if is_stdout(path) {
         return Err(Fault::input(
-            "--output: found `-`, expected a folder: what is left is several files (`./-` is a folder)",
+            "--output: found `-`, expected a folder: what is left is several files (`./-` is a \
+             folder)",
         ));
     }
     Ok(())

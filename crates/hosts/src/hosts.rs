@@ -71,15 +71,19 @@ impl Testbed for Hosts {
         match unreadable {
             None => {
                 let answers = self.ask(&possible);
-                out.extend(needs::of_agents(&Plan { paths: possible, ..plan.clone() }, &answers, &self.ours));
+                out.extend(needs::of_agents(
+                    &Plan { paths: possible, ..plan.clone() },
+                    &answers,
+                    &self.ours,
+                ));
             }
             Some(fault) => out.push(Need {
                 path: None,
                 what: "the token".to_owned(),
                 why: fault.text,
                 remedy:
-                    "`token-file:` is the file that the agents were started with; `hopbench serve` without one prints \
-                         a token to put there"
+                    "`token-file:` is the file that the agents were started with; `hopbench serve` \
+                     without one prints a token to put there"
                         .to_owned(),
             }),
         }
@@ -92,7 +96,8 @@ impl Testbed for Hosts {
             return None;
         }
         Some(format!(
-            "nobody starts {program} on hosts: let the agent answer, or take the testbed lab or kubernetes"
+            "nobody starts {program} on hosts: let the agent answer, or take the testbed lab or \
+             kubernetes"
         ))
     }
 

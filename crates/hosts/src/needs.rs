@@ -18,7 +18,8 @@ pub(crate) fn of_path(path: &Path, spec: &HostsSpec) -> Option<Need> {
         let Place { network, node, runtime, .. } = place;
         if network != HOST {
             let why = format!(
-                "`{place}` is the place of a pod, and on hosts there are the machines' own networks only"
+                "`{place}` is the place of a pod, and on hosts there are the machines' own \
+                 networks only"
             );
             return impossible(
                 why,
@@ -88,7 +89,9 @@ pub(crate) fn of_agents(plan: &Plan, answers: &Answers, ours: &Hello) -> Vec<Nee
                 Some(Ok(machine)) if *node == path.from.node && !machine.is_both_ends() => Some((
                     format!("an agent for both ends on {node}"),
                     "the path's client is there, and that agent only serves".to_owned(),
-                    "start it as `hopbench serve --both-ends` with the token that its `token-file:` has".to_owned(),
+                    "start it as `hopbench serve --both-ends` with the token that its \
+                     `token-file:` has"
+                        .to_owned(),
                 )),
                 Some(Ok(_)) => None,
             };
@@ -104,6 +107,7 @@ pub(crate) fn of_agents(plan: &Plan, answers: &Answers, ours: &Hello) -> Vec<Nee
 }
 
 fn silent(node: &str, fault: &Fault) -> (String, String, String) {
-    let remedy = "see that `hopbench serve --both-ends --token-file FILE` runs there, with the token that its `token-file:` has";
+    let remedy = "see that `hopbench serve --both-ends --token-file FILE` runs there, with the \
+                  token that its `token-file:` has";
     (format!("the agent of {node}"), fault.text.clone(), remedy.to_owned())
 }

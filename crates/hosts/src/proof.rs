@@ -113,7 +113,8 @@ fn peer(path: &Path, seen: &Seen<'_>) -> Option<Proof> {
     match &path.via {
         Via::Direct => proof(
             format!(
-                "the server saw {saw}, and the client has {clients}: somebody translates between them, or it was another"
+                "the server saw {saw}, and the client has {clients}: somebody translates between \
+                 them, or it was another"
             ),
             false,
         ),

@@ -21,9 +21,6 @@ pub(crate) enum TestKind {
     OpenHttp,
 }
 
-/// How the names of all kinds begin.
-const IMPORTED: &str = "imported-";
-
 impl TestKind {
     /// The name of the workload's kind in plans and records.
     pub(crate) fn name(self) -> &'static str {
@@ -41,7 +38,7 @@ impl TestKind {
     /// The name of the workload of a tool. Tools measure in different ways, so each has its own.
     pub(crate) fn workload(self, tool: &str) -> String {
         let name = self.name();
-        match name.strip_prefix(IMPORTED).unwrap_or(name) {
+        match name.strip_prefix(WorkloadKind::IMPORTED).unwrap_or(name) {
             word if word == tool => tool.to_owned(),
             word => format!("{tool}-{word}"),
         }

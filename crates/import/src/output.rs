@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{
-    Affinity, Cell, EngineKind, Environment, HostsSpec, Job, MeshMode, PLAN_SCHEMA, Pacing, Params,
-    Path, Place, Plan, Point, Problem, RECORD_SCHEMA, ROUNDS, Record, Schedule, ServerSpec,
-    TestbedSpec, Timing, Via, moment, point_label,
+    Cell, EngineKind, Environment, HostsSpec, Job, PLAN_SCHEMA, Pacing, Params, Path, Place, Plan,
+    Point, Problem, RECORD_SCHEMA, ROUNDS, Record, Schedule, ServerSpec, TestbedSpec, Timing,
+    moment, point_label,
 };
 use serde_json::{Value, json};
 
@@ -196,22 +196,7 @@ fn path_of(name: &str) -> Path {
         more_nodes: Vec::new(),
         runtime: None,
     };
-    Path {
-        name: name.to_owned(),
-        from: place(),
-        to: place(),
-        via: Via::Direct,
-        gateway_name: None,
-        clients: 1,
-        backends: 1,
-        gateways: None,
-        affinity: Affinity::None,
-        family: None,
-        mesh: MeshMode::None,
-        variant: None,
-        subject: None,
-        reference: None,
-    }
+    Path::straight(name, place(), place())
 }
 
 fn nanos(seconds: f64) -> u64 {

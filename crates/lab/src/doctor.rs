@@ -13,6 +13,7 @@ mod kernel {
     pub(super) mod netem;
     pub(super) mod open_files;
     mod probe;
+    pub(super) mod profiles;
     pub(super) mod shaping;
     pub(super) mod steering;
     pub(super) mod uring;
@@ -47,6 +48,7 @@ pub const CHECKS: &[Check] = &[
     kernel::cpus::CHECK,
     kernel::steering::CHECK,
     kernel::open_files::CHECK,
+    kernel::profiles::CHECK,
 ];
 
 /// A line of the table: the check's name, what it is needed for, what came of it.

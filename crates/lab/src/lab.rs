@@ -39,7 +39,7 @@ use crate::network::refused;
 use crate::processes::agents::{Agents, Around, Seat};
 use crate::processes::process_table;
 use crate::processes::runtimes::runtime;
-use crate::proof::{self, ProofFacts};
+use crate::proof::{self, AgentFacts, WayFacts};
 use crate::services::pod_ports::agent_port;
 use crate::topology::addresses;
 use crate::topology::kinds::kind;
@@ -143,6 +143,18 @@ impl Lab {
 
     fn standing(&self) -> Result<&Built, Fault> {
         self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))
+    }
+
+    /// What a proof compares the counters of a route with.
+    fn way<'a>(&'a self, route: &'a Route) -> Result<WayFacts<'a>, Fault> {
+        let (endpoints, built) = (self.endpoints(&route.path)?, self.standing()?);
+        Ok(WayFacts {
+            endpoints,
+            packet_path: PacketPath::of(endpoints, &self.spec),
+            service: built.services.get(&route.path),
+            tunnels: &built.tunnels,
+            proxies: &route.proxies,
+        })
     }
 
     /// The pod that an agent is in.
@@ -322,11 +334,11 @@ impl Testbed for Lab {
         after: &Counters,
         seen: &Seen<'_>,
     ) -> Vec<Proof> {
-        let (Ok(endpoints), Ok(built)) = (self.endpoints(&route.path), self.standing()) else {
+        let (Ok(way), Ok(built)) = (self.way(route), self.standing()) else {
             let evidence = format!("path `{}` is not part of the lab", route.path);
             return vec![Proof { hop: "lab".to_owned(), evidence, ok: false }];
         };
-        let service = built.services.get(&route.path);
+        let endpoints = way.endpoints;
         let inode = |pod| built.stack(pod).map(|stack| (pod, stack.namespace.inode()));
         let in_runtime = |pod: &&PodId| pod.place.runtime.is_some();
         let networks = |pod: &PodId| -> BTreeSet<u64> {
@@ -342,8 +354,7 @@ impl Testbed for Lab {
             let all = std::iter::once(pid).chain(self.agents.beneath(&pod.agent()));
             Some((self.agent_cpus(pod)?, all.filter_map(process_table::cpus_of).collect()))
         };
-        let known = ProofFacts {
-            tunnels: &built.tunnels,
+        let known = AgentFacts {
             held: endpoints.ends().filter_map(|pod| Some((pod, held(pod)?))).collect(),
             sandboxes: endpoints
                 .ends()
@@ -351,20 +362,16 @@ impl Testbed for Lab {
                 .map(|pod| (pod, networks(pod)))
                 .collect(),
             kernel: own_kernel(),
-            endpoints,
-            packet_path: &PacketPath::of(endpoints, &self.spec),
-            service,
             namespaces: endpoints.ends().filter_map(inode).collect(),
-            proxies: &route.proxies,
             peers: proof::peers(
                 endpoints,
-                service,
+                way.service,
                 seen.job.bypasses_proxies(),
                 |pod| built.pods.get(pod).map(|pod| pod.address),
                 |node| built.node(node).map(|node| node.addresses.clone()).unwrap_or_default(),
             ),
         };
-        let mut proofs = proof::prove(&known, before, after, seen);
+        let mut proofs = proof::prove(&way, &known, before, after, seen);
         proofs.extend(subject::proof(built, endpoints, &self.envoys, &route.proxies));
         proofs
     }

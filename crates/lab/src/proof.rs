@@ -17,7 +17,7 @@ use hopbench_model::Proof;
 use hopbench_testbed::{Counters, Seen};
 
 pub(crate) use agents::peers;
-pub(crate) use facts::ProofFacts;
+pub(crate) use facts::{AgentFacts, WayFacts};
 pub(crate) use peer::prove_peer;
 
 use growth::Grown;
@@ -25,30 +25,31 @@ use trial_traffic::TrialTraffic;
 
 /// Evidence for every hop of a path.
 pub(crate) fn prove(
-    known: &ProofFacts<'_>,
+    way: &WayFacts<'_>,
+    known: &AgentFacts<'_>,
     before: &Counters,
     after: &Counters,
     seen: &Seen<'_>,
 ) -> Vec<Proof> {
-    let traffic = TrialTraffic::of(known.endpoints, seen);
+    let traffic = TrialTraffic::of(way.endpoints, seen);
     let grown = Grown { before, after };
     let mut proofs = vec![
-        agents::placed(known, "client", &known.endpoints.clients, seen),
-        agents::placed(known, "server", &known.endpoints.servers, seen),
+        agents::placed(known, "client", &way.endpoints.clients, seen),
+        agents::placed(known, "server", &way.endpoints.servers, seen),
     ];
     proofs.extend(agents::held(known));
     proofs.extend(known.sandboxes.keys().map(|pod| agents::contained(known, pod, seen)));
     proofs.extend(agents::peer(known, seen));
-    proofs.extend(links::translated(known, &grown, traffic, seen.job.bypasses_proxies()));
+    proofs.extend(links::translated(way, &grown, traffic, seen.job.bypasses_proxies()));
     proofs.extend(hopbench_testbed::proxy_proofs(
-        &known.endpoints.path,
-        known.proxies,
+        &way.endpoints.path,
+        way.proxies,
         before,
         after,
         seen,
     ));
-    proofs.extend(links::carried(known.packet_path, &grown, traffic));
-    proofs.push(links::still(known, &grown, traffic, seen.job.bypasses_proxies()));
+    proofs.extend(links::carried(&way.packet_path, &grown, traffic));
+    proofs.push(links::still(way, &grown, traffic, seen.job.bypasses_proxies()));
     proofs
 }
 

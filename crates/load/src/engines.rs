@@ -20,7 +20,8 @@ pub const ENGINES: &[(EngineKind, &str)] = &[
     (EngineKind::Uring, "io_uring completions"),
     (
         EngineKind::Spin,
-        "non-blocking sockets, polled without sleeping: latency without the wake-up, a CPU per thread",
+        "non-blocking sockets, polled without sleeping: latency without the wake-up, a CPU per \
+         thread",
     ),
     (EngineKind::Threads, "blocking sockets, a thread a connection"),
 ];

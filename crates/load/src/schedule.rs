@@ -178,7 +178,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn intended_times_never_go_back(rate in 0.1f64..1e7, seed: u64, workers in 1u32..8, poisson: bool) {
+        fn intended_times_never_go_back(
+            rate in 0.1f64..1e7,
+            seed: u64,
+            workers in 1u32..8,
+            poisson: bool,
+        ) {
             let schedule = if poisson { Schedule::Poisson(rate) } else { Schedule::Rate(rate) };
             let (alone, worker) = (ClientNumber::ALONE, (workers - 1, workers));
             let mut arrivals = Arrivals::new(schedule, alone, worker, 5, seed).unwrap();

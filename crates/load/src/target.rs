@@ -140,9 +140,9 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
 
 /// The target's workers as the server's end of a trial, which answer nobody without the trial's
 /// credential, where it has one. What came before the window's end is answered as long as the
-/// trial's timeout allows. Bodies are at most `most_body_bytes` long, and a connection of HTTP/2 has
-/// at most `most_streams`: a proxy may put those of the whole trial into one. So whoever overheard
-/// the credential can make the agent hold as much for each connection as the whole trial.
+/// trial's timeout allows. Bodies are at most `most_body_bytes` long, and a connection of HTTP/2
+/// has at most `most_streams`: a proxy may put those of the whole trial into one. So whoever
+/// overheard the credential can make the agent hold as much for each connection as the whole trial.
 pub(crate) fn workers(
     context: &Context,
     watch_sockets: bool,

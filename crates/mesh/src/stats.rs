@@ -37,7 +37,9 @@ pub const STATS: &str = concat!(
 /// What is left out costs neither memory nor time. Of the histogram, count and sum are read; one
 /// bucket keeps the answer short.
 pub(crate) fn config(all: bool) -> Value {
-    let mut config = json!({"histogram_bucket_settings": [{"match": {"suffix": CONNECT_MS}, "buckets": [1000]}]});
+    let mut config = json!({
+        "histogram_bucket_settings": [{"match": {"suffix": CONNECT_MS}, "buckets": [1000]}],
+    });
     if !all {
         config["stats_matcher"] = json!({"inclusion_list": {"patterns": metered()}});
     }

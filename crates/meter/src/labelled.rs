@@ -21,7 +21,8 @@ mod tests {
 
     #[test]
     fn a_label_is_matched_whole() {
-        let text = "VmHWMx:\t  1 kB\nVmHWM:\t    1748 kB\nmodel name\t: AMD EPYC\nThreads:\t3\nBad:\tx kB\n";
+        let text = "VmHWMx:\t  1 kB\nVmHWM:\t    1748 kB\nmodel name\t: AMD EPYC\nThreads:\t3\n\
+                    Bad:\tx kB\n";
         assert_eq!(bytes(text, "VmHWM"), Some(1_789_952.0));
         assert_eq!(bytes(text, "Vm"), None);
         assert_eq!(bytes(text, "Threads"), None, "not a size");

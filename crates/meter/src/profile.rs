@@ -6,9 +6,10 @@
 //!
 //! A stack begins with its owner: the name of a one, or [`SOFTIRQ`]. The kernel works off
 //! arrived packets in softirqs, on top of whatever it interrupted. So all frames of a softirq stand
-//! below that root, whoever was interrupted. Names of the kernel's functions end in [`KERNEL`].
+//! below that root, whoever was interrupted. Names of the kernel's functions end in
+//! [`KERNEL_MARK`](hopbench_model::KERNEL_MARK).
 //!
-//! - `access`: what the kernel allows, and what to do about it;
+//! - [`Access`]: what the kernel allows; [`Lack`]: what it does not, and what to do about it;
 //! - `profiler`: the samples of a window; `fold`: samples with names to stacks;
 //! - `symbols`: names of addresses, from `kallsyms`, `maps` and `elf`; `mangled`: names for people.
 
@@ -22,7 +23,8 @@ mod maps;
 mod profiler;
 mod symbols;
 
-pub use access::Access;
-pub use fold::{KERNEL, Profile, SOFTIRQ, Watched};
+pub use access::{Access, Lack};
+pub use fold::{Profile, SOFTIRQ, Watched};
 pub use machine::SAMPLES_PER_CPU_S;
 pub use profiler::Profiler;
+pub use symbols::has_kernel_names;

@@ -7,9 +7,9 @@
 use serde_json::json;
 
 use crate::{
-    Affinity, Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, MeshMode, Nanos,
-    NodeSettings, PLAN_SCHEMA, Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record,
-    SECOND, Schedule, SearchGoal, SearchSpec, ServerSpec, TestbedSpec, Timing, Via,
+    Cell, Cost, EngineKind, Environment, Job, LabNode, LabSpec, Nanos, NodeSettings, PLAN_SCHEMA,
+    Pacing, Params, Path, Place, Plan, Point, RECORD_SCHEMA, Record, SECOND, Schedule, SearchGoal,
+    SearchSpec, ServerSpec, TestbedSpec, Timing,
 };
 
 /// A closed loop of one connection for 1 s, on one thread with epoll.
@@ -47,22 +47,7 @@ pub fn place(network: &str, node: &str) -> Place {
 
 /// A path from `host@a` to `host@a` with one client and one server.
 pub fn path(name: &str) -> Path {
-    Path {
-        name: name.to_owned(),
-        from: place("host", "a"),
-        to: place("host", "a"),
-        via: Via::Direct,
-        gateway_name: None,
-        clients: 1,
-        backends: 1,
-        gateways: None,
-        affinity: Affinity::None,
-        family: None,
-        mesh: MeshMode::None,
-        variant: None,
-        subject: None,
-        reference: None,
-    }
+    Path::straight(name, place("host", "a"), place("host", "a"))
 }
 
 /// The agent's own server.

@@ -62,5 +62,6 @@ pub use record::{
 pub use record::{LineError, RecordLines, SharedParts, record_of_line};
 pub use record::{Warning, WarningKind};
 pub use run_file::{Failure, RUN_SCHEMA, RunFile, RunStatus, Skipped};
-pub use run_file::{Folded, PROFILE_SCHEMA, ProfileFile, ProfiledCell, ProfiledCount, Profiles};
+pub use run_file::{Folded, KERNEL_MARK};
+pub use run_file::{PROFILE_SCHEMA, PROFILES, ProfileFile, ProfiledCell, ProfiledCount, Profiles};
 pub use values::{Nanos, Rate, SECOND, Scale, Sweep, is_default, number, printable, units};

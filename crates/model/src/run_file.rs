@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, Plan, SharedParts, Stopped};
 
-pub use folded::Folded;
-pub use profile::{PROFILE_SCHEMA, ProfileFile, ProfiledCell, ProfiledCount, Profiles};
+pub use folded::{Folded, KERNEL_MARK};
+pub use profile::{PROFILE_SCHEMA, PROFILES, ProfileFile, ProfiledCell, ProfiledCount, Profiles};
 
 /// The version of [`RunFile`]; a field is never repurposed, this number grows instead.
 pub const RUN_SCHEMA: &str = "hopbench.run/1";

@@ -132,16 +132,17 @@ impl SecretHeaders {
             if value.trim() == REDACTED {
                 let Some(known) = self.0.get(&(workload.to_owned(), index)) else {
                     return Err(Fault::input(format!(
-                        "workload `{workload}`: the value of the header `{name}` was not kept; give the scenario again, \
-                         as in `hopbench run SCENARIO --resume DIR`, or write `{name}: env:VARIABLE` in a new run"
+                        "workload `{workload}`: the value of the header `{name}` was not kept; \
+                         give the scenario again, as in `hopbench run SCENARIO --resume DIR`, or \
+                         write `{name}: env:VARIABLE` in a new run"
                     )));
                 };
                 header.clone_from(known);
             } else if let Some((scheme, variable_name)) = reference(value) {
                 let Some(found) = variable(variable_name) else {
                     return Err(Fault::input(format!(
-                        "workload `{workload}`: the header `{name}` takes its value from the environment variable \
-                         {variable_name}, which is not set"
+                        "workload `{workload}`: the header `{name}` takes its value from the \
+                         environment variable {variable_name}, which is not set"
                     )));
                 };
                 *header =
@@ -163,7 +164,8 @@ impl SecretHeaders {
             let elsewhere = value.len() >= LONG && out.contains(value);
             if !found && !elsewhere {
                 return format!(
-                    "# The scenario spells the header {name} in a way that cannot be redacted; it is not kept.\n"
+                    "# The scenario spells the header {name} in a way that cannot be redacted; it \
+                     is not kept.\n"
                 );
             }
             out = if value.len() >= LONG { replaced.replace(value, REDACTED) } else { replaced };

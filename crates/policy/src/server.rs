@@ -128,7 +128,8 @@ fn listen(options: &ServiceOptions) -> Result<TcpListener, Fault> {
     });
     listener.map_err(|error| {
         Fault::environment(format!(
-            "cannot listen on {}: {error}. Give `--listen` an address of this machine and a port that nobody has",
+            "cannot listen on {}: {error}. Give `--listen` an address of this machine and a port \
+             that nobody has",
             options.listen
         ))
     })

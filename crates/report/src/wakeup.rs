@@ -26,7 +26,8 @@ pub fn wakeup_cost(spin: &Record, blocking: &Record) -> Option<String> {
         format!("{sides}: the wake-up costs {} ({share} of the blocking p50)", time_ns(difference))
     } else {
         format!(
-            "{sides}: no wake-up cost seen, busy polling was {} slower; it needs a CPU for each end",
+            "{sides}: no wake-up cost seen, busy polling was {} slower; it needs a CPU for each \
+             end",
             time_ns(-difference)
         )
     };

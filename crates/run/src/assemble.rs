@@ -260,8 +260,8 @@ fn overhead_seen(outcome: &TrialResult, window_s: f64) -> Option<Warning> {
         return None;
     }
     let text = format!(
-        "the conductor and the meters used {:.1} % of a core during the trial: {:.1} % the conductor, {:.1} % the \
-         meters of {} agents",
+        "the conductor and the meters used {:.1} % of a core during the trial: {:.1} % the \
+         conductor, {:.1} % the meters of {} agents",
         share(all),
         share(conductor),
         share(all - conductor),
@@ -360,8 +360,8 @@ fn settings(setting: &Setting<'_>, outcome: &TrialResult) -> BTreeMap<String, St
         out.extend(speed.map(|speed| (LINK_RATE_SETTING.to_owned(), speed.to_string())));
     }
     if setting.proxies.iter().any(|said| said.proxy.named) {
-        let what = "of the ends' own connections, which end at the nearest proxy: so do round trips, acknowledgements and \
-                    what was sent again";
+        let what = "of the ends' own connections, which end at the nearest proxy: so do round \
+                    trips, acknowledgements and what was sent again";
         out.insert("tcp_counters".to_owned(), what.to_owned());
     }
     let clock = match (outcome.shared_clock, outcome.one_machine) {

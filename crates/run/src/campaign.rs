@@ -34,7 +34,7 @@ use searches::{SearchDriver, bounds};
 use sessions::Sessions;
 pub use start::{new_run, same_build};
 pub use stopping::{CellsEnded, looked_at_instead};
-pub use supported::measurable;
+pub use supported::{measurable, uncompared};
 use trial::{CellTrial, Done, Measured};
 
 /// A trial in whose time the testbed changed is measured again, so often at most.
@@ -59,8 +59,8 @@ pub struct Campaign {
     budget: Budget,
     /// Time for the rounds alone, where the plan says it.
     rounds_budget: Option<Budget>,
-    /// What trials took beyond warm-up and window, summed, ns, and how many there were. Visits need a
-    /// shorter warm-up than planned: it may be less than nothing.
+    /// What trials took beyond warm-up and window, summed, ns, and how many there were. Visits need
+    /// a shorter warm-up than planned: it may be less than nothing.
     overhead: (i64, u64),
     /// The cells that are profiled when all is measured.
     profiling: Option<Profiling>,
@@ -175,15 +175,15 @@ impl Campaign {
         let facts = testbed.facts();
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(start::rebuilt(&self.folder.run().testbed, &facts));
-        let baseline = supported::without_baseline(&whole, &skipped);
+        let uncompared = uncompared(&whole, &skipped);
         self.folder.update(|run| {
             run.status = RunStatus::Running;
             run.ended_at = None;
             run.testbed = facts;
             run.skipped.clone_from(&skipped);
-            note(run, &notes, baseline.as_deref());
+            note(run, &notes, &uncompared);
         })?;
-        notes.iter().chain(&baseline).for_each(|note| observer.event(&Event::Note(note)));
+        notes.iter().chain(&uncompared).for_each(|note| observer.event(&Event::Note(note)));
         skipped.iter().for_each(|cell| observer.event(&Event::CellSkipped(cell)));
         let mut sessions = Sessions::new(self.ours.clone());
         let mut meters = Meters::default();
@@ -322,14 +322,14 @@ impl Campaign {
 }
 
 /// Adds what is to be known of this session to what is known of those before.
-fn note(run: &mut RunFile, notes: &[String], baseline: Option<&str>) {
+fn note(run: &mut RunFile, notes: &[String], uncompared: &[String]) {
     let session = run.session;
     run.notes.extend(notes.iter().map(|note| format!("session {session}: {note}")));
     // The same in every session.
-    if let Some(baseline) =
-        baseline.filter(|baseline| run.notes.iter().all(|note| note != baseline))
-    {
-        run.notes.push(baseline.to_owned());
+    for note in uncompared {
+        if !run.notes.contains(note) {
+            run.notes.push(note.clone());
+        }
     }
 }
 

@@ -73,8 +73,8 @@ fn free(job: &Job, record: &Record, evidence: &Evidence) -> String {
     let whose = if evidence.proxied { "ends or proxies" } else { "the ends" };
     if record.window_s < SHORTEST_OF_MACHINE_S {
         return format!(
-            "no thread of {whose} was busy all the time (a window of {:.3} s is too short for the machine's CPUs, which \
-             count in ticks)",
+            "no thread of {whose} was busy all the time (a window of {:.3} s is too short for the \
+             machine's CPUs, which count in ticks)",
             record.window_s
         );
     }

@@ -18,8 +18,8 @@ mod reading;
 pub use folder::{Folder, Resumed, Searched, fresh_name, vacant};
 pub(crate) use names::CellName;
 pub use names::TrialId;
-pub(crate) use profiles::{PROFILE_FILE, folded_name, profile_file};
-pub use profiles::{PROFILES, profiles};
+pub(crate) use profiles::{PROFILE_FILE, folded_name};
+pub use profiles::{profile_file, profiles};
 pub use reading::{Records, open, read};
 
 /// What a folder holds of its run.

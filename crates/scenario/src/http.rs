@@ -123,8 +123,8 @@ pub(crate) fn unsized_answers(
         .find(|value| all.servers().any(|server| server.name == value.text && !server.is_sized()));
     if let (Some(response), Some(server)) = (responses.first(), fixed) {
         let expected = format!(
-            "no size: what {} answers is up to its image; say what to request with `request: /PATH{}` under the \
-             testbed's servers, or leave response out",
+            "no size: what {} answers is up to its image; say what to request with `request: \
+             /PATH{}` under the testbed's servers, or leave response out",
             quoted(&server.text),
             Server::BYTES
         );

@@ -40,13 +40,17 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             "budget".to_owned(),
             described(
                 stop::budget(),
-                "Time for the rounds, or for searches alone; trials are then short; or rounds, or stop",
+                "Time for the rounds, or for searches alone; trials are then short; or rounds, or \
+                 stop",
             ),
         ),
         (
             "rounds".to_owned(),
             described(
-                json!({"type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end(), "default": 3}),
+                json!({
+                    "type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end(),
+                    "default": 3,
+                }),
                 "Passes over all cells, in random order; or budget, or stop",
             ),
         ),
@@ -66,7 +70,8 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             "a-a".to_owned(),
             described(
                 json!({"type": "boolean", "default": true}),
-                "Whether the baseline is measured once more as a path of its own: what the two differ by is noise",
+                "Whether the baseline is measured once more as a path of its own: what the two \
+                 differ by is noise",
             ),
         ),
         (
@@ -134,7 +139,8 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
     let words = |prefix: &str, servers: Option<Vec<String>>| {
         let path = json!({"$ref": format!("#/$defs/{prefix}path")});
         let mut out = json!({"properties": {
-            "paths": {"additionalProperties": path}, "places": {"$ref": format!("#/$defs/{prefix}places")},
+            "paths": {"additionalProperties": path},
+            "places": {"$ref": format!("#/$defs/{prefix}places")},
         }});
         if let Some(names) = servers {
             let server = values(&Sort::Word(names), false);
@@ -148,7 +154,10 @@ fn of_testbeds(vocabularies: &Vocabularies) -> Value {
         }
         out
     };
-    let only = |name: &str| json!({"properties": {"testbed": {"anyOf": [{"const": name}, {"type": "object", "propertyNames": {"const": name}}]}}});
+    let only = |name: &str| {
+        let named = json!({"type": "object", "propertyNames": {"const": name}});
+        json!({"properties": {"testbed": {"anyOf": [{"const": name}, named]}}})
+    };
     let mut hosts = only("hosts");
     hosts["required"] = json!(["testbed"]);
     let lab = words("", Some(vocabularies.lab.server_names()));
@@ -187,7 +196,9 @@ fn workload(lab: &Vocabulary) -> Value {
     properties.insert(
         "paths".to_owned(),
         json!({
-            "anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}}],
+            "anyOf": [
+                {"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}},
+            ],
             "description": "Only on these paths; * stands for any characters",
         }),
     );

@@ -18,7 +18,10 @@ impl Shipped {
 
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
-        &[$(Shipped { name: $name, text: include_str!(concat!("../../../scenarios/", $name, ".yaml")) }),*]
+        &[$(Shipped {
+            name: $name,
+            text: include_str!(concat!("../../../scenarios/", $name, ".yaml")),
+        }),*]
     };
 }
 

@@ -25,8 +25,8 @@ impl Interval {
     }
 }
 
-/// Wilson's interval, 95 %, of the share that `hits` of `of` independent trials show; `None` without
-/// trials, or with more hits than trials.
+/// Wilson's interval, 95 %, of the share that `hits` of `of` independent trials show; `None`
+/// without trials, or with more hits than trials.
 pub fn share_interval(hits: usize, of: usize) -> Option<Interval> {
     const Z: f64 = 1.959_964;
     if of == 0 || hits > of {

@@ -22,8 +22,8 @@
 //! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at
 //!   once; [`judge_shift`]: the same of a figure that is 0 in some rounds; [`is_settled`]: whether
 //!   more rounds are worth little;
-//! - [`welch`]: the t test of a handful of runs, for what people do by hand; [`share_interval`]: how
-//!   sure a count is;
+//! - [`welch`]: the t test of a handful of runs, for what people do by hand; [`share_interval`]:
+//!   how sure a count is;
 //! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves
 //!   over them;
 //! - [`summary`]: median, quantiles, mean and spread of a handful of figures.

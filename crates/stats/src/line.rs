@@ -101,7 +101,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_residuals_are_nobody_s_trend(points in prop::collection::vec((0.0..1e4f64, -1e3..1e3f64), 3..30)) {
+        fn the_residuals_are_nobody_s_trend(
+            points in prop::collection::vec((0.0..1e4f64, -1e3..1e3f64), 3..30),
+        ) {
             if let Some(line) = fit(&points) {
                 let residual = |(x, y): &(f64, f64)| y - line.at(*x);
                 let sum: f64 = points.iter().map(residual).sum();

@@ -40,8 +40,8 @@ const SMALL: f64 = 1e-6;
 /// The series is short for an x up to this.
 const SHORT: f64 = 0.99;
 
-/// The same as [`beyond`] by x = n / (n + t^2), for n degrees: the incomplete beta function of x with
-/// n / 2 and 1 / 2 as a series of positive terms (Abramowitz and Stegun, 26.5.4 and 26.7.1).
+/// The same as [`beyond`] by x = n / (n + t^2), for n degrees: the incomplete beta function of x
+/// with n / 2 and 1 / 2 as a series of positive terms (Abramowitz and Stegun, 26.5.4 and 26.7.1).
 fn far_beyond(x: f64, degrees: usize) -> f64 {
     let a = degrees as f64 / 2.0;
     // B(1/2, 1/2) is pi and B(1, 1/2) is 2; the others follow by steps of 1.
@@ -106,8 +106,8 @@ fn bisected(degrees: usize, outside: f64) -> f64 {
 /// The two-sided p-value of Welch's t test: whether two samples have one mean though their scatter
 /// differs. `None` with fewer than two values on a side, or without any scatter.
 ///
-/// Degrees of freedom are no whole number here. Between two of them the p-value is taken from a line
-/// over their reciprocals, which is right to about 1e-3.
+/// Degrees of freedom are no whole number here. Between two of them the p-value is taken from a
+/// line over their reciprocals, which is right to about 1e-3.
 pub fn welch(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (sample(a)?, sample(b)?);
     let error = a.error + b.error;

@@ -124,7 +124,8 @@ fn stream(path: &Path) -> io::Result<File> {
         OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let file = open.map_err(|error| match error.raw_os_error() {
         Some(libc::ENXIO) => {
-            let why = "found a pipe that nobody reads, expected a reader before the writer, or a regular file";
+            let why = "found a pipe that nobody reads, expected a reader before the writer, or a \
+                       regular file";
             io::Error::new(ErrorKind::InvalidInput, why)
         }
         _ => error,

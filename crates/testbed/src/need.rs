@@ -1,5 +1,7 @@
 //! A need of a plan that a testbed does not meet.
 
+use std::fmt;
+
 use hopbench_model::Path;
 
 /// Something that a path needs and that is missing.
@@ -27,5 +29,14 @@ impl Need {
             why,
             remedy: remedy.to_owned(),
         }
+    }
+}
+
+/// `runsc is missing: it is not in PATH; install gVisor`.
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What no installation brings is not missing.
+        let is_missing = if self.what == Self::IMPOSSIBLE { "" } else { " is missing" };
+        write!(f, "{}{is_missing}: {}; {}", self.what, self.why, self.remedy)
     }
 }

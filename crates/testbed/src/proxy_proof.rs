@@ -187,7 +187,8 @@ fn passed_on(
         let least = sent.requests.least.saturating_sub(sent.answered_by_proxies);
         let wanted = Range { least: least.min(passed), most: passed };
         let evidence = format!(
-            "requests +{requests}, {behind} passed {wanted} on; connections +{connections} of {made}"
+            "requests +{requests}, {behind} passed {wanted} on; connections +{connections} of \
+             {made}"
         );
         return Proof {
             hop: hop(proxies),
@@ -266,8 +267,8 @@ fn asked(
             ((Some(asked), Some(errors), Some(took), Some(least)), Some(checks)) => {
                 let wanted = Range { least: least.min(took), most: took };
                 let text = format!(
-                    "asked {asked} times, {errors} without an answer; {wanted} {} were to be checked; it made {checks} \
-                     checks",
+                    "asked {asked} times, {errors} without an answer; {wanted} {} were to be \
+                     checked; it made {checks} checks",
                     words(unit)
                 );
                 // Whoever asked may have gone before the answer.
@@ -292,7 +293,8 @@ fn asked(
             // load, not about the way.
             ((Some(reports), Some(lost), Some(took)), Some(got), Some(failed)) => {
                 let text = format!(
-                    "{reports} reports sent, {lost} lost, {got} received so far in calls of which {failed} failed; {took} {}",
+                    "{reports} reports sent, {lost} lost, {got} received so far in calls of which \
+                     {failed} failed; {took} {}",
                     words(unit)
                 );
                 (text, (reports > 0 || took < SURELY_REPORTED) && failed == 0 && got <= reports)

@@ -12,9 +12,10 @@ use crate::flow::FlowKey;
 /// 2: `first_flow`, `all_connections` and `watch` of [`Prepare`]. They may be left out, yet an
 /// agent that does not know them would silently do something else than was asked. So older ones are
 /// refused. 3: `looks_on`, for the same reason. 4: `permit`, without which an agent of a run does
-/// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and `replaces`,
-/// and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would not look at,
-/// and what servers and each worker took in, which older agents would leave out of their reports.
+/// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and
+/// `replaces`, and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would
+/// not look at, and what servers and each worker took in, which older agents would leave out of
+/// their reports.
 pub const PROTOCOL: u32 = 6;
 
 /// The reading of a neighbour of this name, see [`Prepare::neighbours`].
@@ -126,8 +127,8 @@ pub enum ToAgent {
         /// Monotonic time of the window's start, ns, agent's clock.
         window_start_ns: Nanos,
     },
-    /// What the clients sent in all, before `Finish` of a visit: a server whose connections stay open
-    /// sees no end of a stream.
+    /// What the clients sent in all, before `Finish` of a visit: a server whose connections stay
+    /// open sees no end of a stream.
     AllSent {
         /// Payload, bytes.
         bytes: u64,

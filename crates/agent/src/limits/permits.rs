@@ -33,7 +33,8 @@ impl Permits {
         permit.bounds.refuse(&order.job)?;
         if order.role == Role::Client && !permit.allows(target, any_port) {
             return Err(Fault::environment(format!(
-                "{target} is none of the {} targets of the run's plan; this agent connects nowhere else",
+                "{target} is none of the {} targets of the run's plan; this agent connects nowhere \
+                 else",
                 permit.targets.len()
             )));
         }

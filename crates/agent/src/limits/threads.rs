@@ -43,8 +43,8 @@ impl ThreadLimit {
         match self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, with_share) {
             Ok(_) => Ok(ThreadGuard { threads: Arc::clone(self), share }),
             Err(taken) => Err(Fault::environment(format!(
-                "the agent allows {most} worker threads at once, {taken} are taken and {share} were asked for{why}; ask \
-                 for fewer or raise its --max-threads"
+                "the agent allows {most} worker threads at once, {taken} are taken and {share} \
+                 were asked for{why}; ask for fewer or raise its --max-threads"
             ))),
         }
     }

@@ -124,7 +124,8 @@ fn explain(what: &str, listen: SocketAddr, flags: ListenFlags, error: &std::io::
     let ListenFlags { address, port } = flags;
     match error.kind() {
         K::AddrInUse => Fault::input(format!(
-            "{port}: {what} port {} is in use on {}; another agent may run there, or take another {port}",
+            "{port}: {what} port {} is in use on {}; another agent may run there, or take another \
+             {port}",
             listen.port(),
             listen.ip()
         )),
@@ -132,7 +133,8 @@ fn explain(what: &str, listen: SocketAddr, flags: ListenFlags, error: &std::io::
             Fault::input(format!("{address}: this machine has no address {}", listen.ip()))
         }
         K::PermissionDenied => Fault::environment(format!(
-            "{port}: no right to listen on {what} port {}; ports below 1024 need CAP_NET_BIND_SERVICE",
+            "{port}: no right to listen on {what} port {}; ports below 1024 need \
+             CAP_NET_BIND_SERVICE",
             listen.port()
         )),
         _ => Fault::environment(format!("cannot listen on {what} {listen}: {error}")),

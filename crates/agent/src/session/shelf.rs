@@ -50,8 +50,9 @@ impl Shelf {
         self.resting.iter().map(|(_, until, _)| *until).min().unwrap_or(Nanos::MAX)
     }
 
-    /// Makes a trial; where the agent lacks room for it, trials that rest make way. The first is the
-    /// one that was visited last: with one round after the other, the others are visited before it.
+    /// Makes a trial; where the agent lacks room for it, trials that rest make way. The first is
+    /// the one that was visited last: with one round after the other, the others are visited before
+    /// it.
     pub(super) fn with_room<T>(
         &mut self,
         mut make: impl FnMut() -> Result<T, Fault>,

@@ -66,7 +66,8 @@ impl ActiveTrial {
         self.stays && may_end && workers.visit_is_over()
     }
 
-    /// Whether a worker of a visit was cut and the others have nothing more to do: they do not stay.
+    /// Whether a worker of a visit was cut and the others have nothing more to do: they do not
+    /// stay.
     pub(super) fn is_torn(&self, workers: &Workers) -> bool {
         self.stays && self.role == Role::Client && workers.visit_is_torn()
     }

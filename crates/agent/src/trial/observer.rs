@@ -36,14 +36,15 @@ const PROGRAM: &str = "program";
 fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
     if !may && !pids.is_empty() {
         return Err(Fault::environment(
-            "this agent only serves and looks at no other processes; `hopbench serve --both-ends` does",
+            "this agent only serves and looks at no other processes; `hopbench serve --both-ends` \
+             does",
         ));
     }
     let most = ProgramMeter::MOST_PROCESSES;
     if pids.len() > most {
         return Err(Fault::input(format!(
-            "the order names {} processes of a server program, expected at most {most}; let it have fewer \
-             workers",
+            "the order names {} processes of a server program, expected at most {most}; let it \
+             have fewer workers",
             pids.len()
         )));
     }

@@ -22,7 +22,8 @@ pub(super) fn check(
 ) -> Result<(&'static dyn Workload, SocketAddr), Fault> {
     if prepare.role == Role::Client && !shared.may_be_client {
         return Err(Fault::environment(
-            "this agent only serves and opens no connections; `hopbench serve --both-ends` does both",
+            "this agent only serves and opens no connections; `hopbench serve --both-ends` does \
+             both",
         ));
     }
     let job = &prepare.job;

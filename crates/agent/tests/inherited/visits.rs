@@ -218,7 +218,8 @@ fn a_visit_has_no_longer_warm_up_than_was_granted() {
         end.ready();
     }
     let (ours, theirs) = visit(&trial, &mut client, &mut server);
-    // Load began this much too late; with the warm-up that was asked for, by the age of the machine.
+    // Load began this much too late; with the warm-up that was asked for, by the age of the
+    // machine.
     assert!(ours.start_late_ns < 20 * MS, "{}", ours.start_late_ns);
     assert_sound(&trial, &ours, &theirs);
     assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));

@@ -101,7 +101,8 @@ fn whoever_overheard_a_credential_makes_the_agent_hold_no_body() {
     let _serving = serving(&server, 7, 2);
     let shown = key().credential(7);
     let head = format!(
-        "POST / HTTP/1.1\r\nHost: agent\r\nx-hopbench-run: {shown}\r\nContent-Length: 16000000\r\n\r\n"
+        "POST / HTTP/1.1\r\nHost: agent\r\nx-hopbench-run: {shown}\r\nContent-Length: 16000000\r\n\
+         \r\n"
     );
     let said = told(server.address(), head.as_bytes());
     assert!(said.starts_with("HTTP/1.1 413 "), "{said:.400}");

@@ -103,8 +103,8 @@ pub(crate) fn of_shared_rounds(
     Some((here, both))
 }
 
-/// In how many of its undisturbed rounds a cell has enough samples; `Some(None)`: not even in all of
-/// them. `None` where the samples of a round are not known.
+/// In how many of its undisturbed rounds a cell has enough samples; `Some(None)`: not even in all
+/// of them. `None` where the samples of a round are not known.
 #[allow(clippy::option_option, reason = "two questions: is it known, and is it enough")]
 fn needed(cell: &Cell) -> Option<Option<usize>> {
     let (mut seen, mut rounds) = (0, 0);

@@ -288,9 +288,9 @@ impl Cell {
         }
     }
 
-    /// The cell of a baseline that was measured twice: its rounds have the figures of the twin, too.
-    /// They do not where the twin has none, or measured it in another session or while the testbed
-    /// changed.
+    /// The cell of a baseline that was measured twice: its rounds have the figures of the twin,
+    /// too. They do not where the twin has none, or measured it in another session or while the
+    /// testbed changed.
     pub(crate) fn with_twin(&self, twin: &Self) -> Self {
         let mut out = self.clone();
         for round in &mut out.rounds {

@@ -15,8 +15,8 @@ pub(crate) fn summary(cell: &Cell) -> Vec<ComponentSummary> {
     cell.components.iter().enumerate().filter_map(one).collect()
 }
 
-/// The idle share of each node that no agent saw, where the facts of the testbed say how many CPUs it
-/// has.
+/// The idle share of each node that no agent saw, where the facts of the testbed say how many CPUs
+/// it has.
 pub(crate) fn metered_nodes(
     cell: &Cell,
     facts: &BTreeMap<String, String>,

@@ -120,7 +120,8 @@ fn facts(
 fn plans(found: &mut Collected, a: &Plan, b: &Plan) {
     let keys = |plan: &Plan| {
         json!({
-            "testbed": plan.testbed, "rounds": plan.rounds, "seed": plan.seed, "baseline": plan.baseline,
+            "testbed": plan.testbed, "rounds": plan.rounds, "seed": plan.seed,
+            "baseline": plan.baseline,
             "twin": plan.twin, "stop": plan.stop, "minimum-effect": plan.minimum_effect,
             "subjects": plan.subjects,
         })
@@ -225,7 +226,10 @@ mod tests {
 
     #[test]
     fn what_differs_is_named_with_its_place_and_both_values() {
-        let one = json!({"nodes": [{"name": "a", "link_bits_per_s": 100_000_000u64}], "mtu": 1500, "timing": {"window_ns": 1_000_000_000u64}});
+        let one = json!({
+            "nodes": [{"name": "a", "link_bits_per_s": 100_000_000u64}], "mtu": 1500,
+            "timing": {"window_ns": 1_000_000_000u64},
+        });
         let other =
             json!({"nodes": [{"name": "a"}], "mtu": 1500, "timing": {"window_ns": 500_000_000u64}});
         let texts: Vec<_> = changes(&one, &other)

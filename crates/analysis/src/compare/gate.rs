@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use hopbench_model::Subject;
 use hopbench_model::number::as_written;
 
 use super::row::Row;
@@ -14,6 +15,15 @@ pub struct Bound {
     pub metric: String,
     /// The share: 0.05 is 5 %; 0: any worsening that is called one.
     pub share: f64,
+}
+
+impl Bound {
+    /// Those of a subject.
+    pub fn of_subject(subject: &Subject) -> Vec<Self> {
+        let bound =
+            |(metric, share): (&String, &f64)| Self { metric: metric.clone(), share: *share };
+        subject.bounds.iter().map(bound).collect()
+    }
 }
 
 impl FromStr for Bound {
@@ -130,6 +140,8 @@ mod tests {
         assert_eq!(bound.to_string(), "p99_response>5%");
         assert_eq!("p99>0.07%".parse::<Bound>().unwrap().to_string(), "p99>0.07%");
         assert_eq!("lost_ratio>0%".parse::<Bound>().unwrap().share, 0.0);
+        let subject = Subject { bounds: [("p99".to_owned(), 0.05)].into(), ..Subject::default() };
+        assert_eq!(Bound::of_subject(&subject), ["p99>5%".parse::<Bound>().unwrap()]);
         for wrong in [
             "", "p99", "p99>5", ">5%", "p99>-1%", "p99>x%", "p99>1e9%", "p 99>5%", "p99>NaN%",
             "p99>inf%",

@@ -110,8 +110,9 @@ fn no_such_metric(
     });
     let of_searches = found_load.map_or(String::new(), |name| format!(", {name}"));
     Fault::input(format!(
-        "--fail-on: found `{}`, which no cell of both runs has{meant}; expected throughput{of_latencies}{of_searches}, one of \
-         {}, or of the other metrics in the records: {}",
+        "--fail-on: found `{}`, which no cell of both runs has{meant}; expected \
+         throughput{of_latencies}{of_searches}, one of {}, or of the other metrics in the records: \
+         {}",
         bound.metric,
         list(&shown),
         list(&others),

@@ -14,15 +14,17 @@ use crate::text::{status, time};
 use crate::verdict::{CALLED, NOT_DECIDED, SAME};
 
 /// The caveat of a comparison of single runs.
-const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours. How far runs of the same thing \
-                       differ, only repeated runs show (--more-a, --more-b; three on each side).";
+const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and neighbours. How \
+                       far runs of the same thing differ, only repeated runs show (--more-a, \
+                       --more-b; three on each side).";
 
 /// The note on a comparison of several runs.
-const BY_RUN: &str = "Values are runs, each the median of its rounds: what differs from run to run is in the intervals.";
+const BY_RUN: &str = "Values are runs, each the median of its rounds: what differs from run to run \
+                      is in the intervals.";
 
 impl Comparison {
-    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 80 same, 20 not decided,
-    /// 7 withheld`.
+    /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 80 same, 20 not
+    /// decided, 7 withheld`.
     pub fn counts(&self) -> String {
         let rows = &self.comparisons;
         let of = |word: &str| {

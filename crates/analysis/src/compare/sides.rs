@@ -51,8 +51,9 @@ pub(crate) fn once(a: &[Values], b: &[Values]) -> Result<(), Fault> {
         return Ok(());
     };
     Err(Fault::input(format!(
-        "found run {id} {} times ({}), expected each run once. Its rounds would count as often, and say more than was \
-         measured. Leave out all but one of these folders, or measure the scenario again and give that run's folder",
+        "found run {id} {} times ({}), expected each run once. Its rounds would count as often, \
+         and say more than was measured. Leave out all but one of these folders, or measure the \
+         scenario again and give that run's folder",
         found.len(),
         found.join(", "),
     )))
@@ -67,8 +68,9 @@ pub(crate) fn unlike(a: &[Values], b: &[Values]) -> Result<Vec<Unlike>, Fault> {
         for other in others {
             let refused = |why: String| {
                 Fault::input(format!(
-                    "{flag}: found {}, which is no further run of the {side} {}: {why}; expected results of the same \
-                     scenario. Compare what was changed as A and B, or leave the folder out",
+                    "{flag}: found {}, which is no further run of the {side} {}: {why}; expected \
+                     results of the same scenario. Compare what was changed as A and B, or leave \
+                     the folder out",
                     other.label, first.label,
                 ))
             };

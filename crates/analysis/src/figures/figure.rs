@@ -123,9 +123,9 @@ impl Figure {
         }
     }
 
-    /// By how much the ratio of two such figures can be off for reasons that no round shows. A value
-    /// of a histogram stands for all within 0.1 % of it. A rate that was asked for is kept, even if
-    /// some of the work starts or ends beyond an edge of the window.
+    /// By how much the ratio of two such figures can be off for reasons that no round shows. A
+    /// value of a histogram stands for all within 0.1 % of it. A rate that was asked for is kept,
+    /// even if some of the work starts or ends beyond an edge of the window.
     pub(crate) fn ratio_resolution(&self) -> f64 {
         match self.source {
             Source::Latency(..) => 0.002,

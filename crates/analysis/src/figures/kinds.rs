@@ -1,6 +1,6 @@
 //! The figures of each kind of workload: one line a kind.
 
-use hopbench_model::{BY_PEER, Job, Record};
+use hopbench_model::{BY_PEER, Job, Record, WorkloadKind};
 
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Mean, Min, P50, P90, P99};
@@ -223,7 +223,7 @@ pub(crate) fn of(name: &str, intent: Intent) -> &'static Kind {
     // What a tool states is the same in a run and in a file.
     let of_peer = name.strip_prefix(BY_PEER);
     let is_it = |kind: &Kind| match of_peer {
-        Some(name) => kind.name.strip_prefix("imported-") == Some(name),
+        Some(name) => kind.name.strip_prefix(WorkloadKind::IMPORTED) == Some(name),
         None => kind.name == name,
     };
     let fits = |kind: &&Kind| is_it(kind) && kind.intent.is_none_or(|own| own == intent);

@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn parameters_read_like_flags() {
         let job = json!({"params": {
-            "size": ["1KiB"], "udp": true, "keep_alive": false, "rate": null, "headers": [], "gso": 4,
+            "size": ["1KiB"], "udp": true, "keep_alive": false, "rate": null, "headers": [],
+            "gso": 4,
         }});
         assert_eq!(RecordedJob(&job).params(), ["gso 4", "size 1KiB", "udp"]);
         let job = json!({"params": {"headers": ["authorization: Bearer x", ["cookie", "y"]]}});

@@ -78,15 +78,15 @@ mod tests {
         let slo = SearchGoal::Slo { percentile: 99.9, limit_ns: 5_000_000, rates, precision: 0.02 };
         assert_eq!(
             said(slo, "rate"),
-            "the highest rate with a response time p99.9 of at most 5.00 ms, between 100/s and 50000/s, to 2 %; at most \
-             1 % errors"
+            "the highest rate with a response time p99.9 of at most 5.00 ms, between 100/s and \
+             50000/s, to 2 %; at most 1 % errors"
         );
         let knee =
             SearchGoal::Knee { connections: vec![8, 16], threads: vec![1, 2], least_growth: 0.05 };
         assert_eq!(
             said(knee, "threads"),
-            "the threads beyond which throughput grows by less than 5 %: 1, 2, at the connections that were found; at most \
-             1 % errors"
+            "the threads beyond which throughput grows by less than 5 %: 1, 2, at the connections \
+             that were found; at most 1 % errors"
         );
         let cpu = SearchGoal::Cpu { of: CpuOf::Node("b".to_owned()), ceiling: 0.6, rates };
         assert!(
@@ -96,8 +96,8 @@ mod tests {
         let lossless = SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
         assert_eq!(
             said(lossless, "rate"),
-            "the highest rate of datagrams with at most 0.1 % lost, between 100/s and 50000/s, to 1 %, the median of 3 \
-             searches"
+            "the highest rate of datagrams with at most 0.1 % lost, between 100/s and 50000/s, to \
+             1 %, the median of 3 searches"
         );
     }
 }

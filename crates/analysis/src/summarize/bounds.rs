@@ -15,14 +15,12 @@ pub(super) fn subjects(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<Sub
     let one = |subject: &Subject| SubjectSummary {
         name: subject.name.clone(),
         changes: subject.changes(),
-        bounds: all(subject).iter().map(|bound| of(data, workloads, subject, bound)).collect(),
+        bounds: Bound::of_subject(subject)
+            .iter()
+            .map(|bound| of(data, workloads, subject, bound))
+            .collect(),
     };
     data.run.plan.subjects.iter().map(one).collect()
-}
-
-fn all(subject: &Subject) -> Vec<Bound> {
-    let bound = |(metric, share): (&String, &f64)| Bound { metric: metric.clone(), share: *share };
-    subject.bounds.iter().map(bound).collect()
 }
 
 /// The first bound of a plan that is on no figure of its workloads, with those that there are.
@@ -30,14 +28,14 @@ pub fn unknown(plan: &Plan) -> Option<(String, Vec<&'static str>)> {
     let in_rounds = plan.points.iter().filter(|point| point.search.is_none());
     let kinds: Vec<&'static Kind> = in_rounds.map(|point| kinds::of_job(&point.job)).collect();
     let figures = |kind: &&'static Kind| kind.figures.iter().filter(|figure| figure.is_compared());
-    let bounds = plan.subjects.iter().flat_map(all);
     let is_there = |bound: &Bound| {
         kinds.iter().any(|kind| {
             let name = named_figure(&bound.metric, kind).0;
             figures(kind).any(|figure| figure.name == name)
         })
     };
-    let wrong = bounds.into_iter().find(|bound| !is_there(bound))?;
+    let mut bounds = plan.subjects.iter().flat_map(Bound::of_subject);
+    let wrong = bounds.find(|bound| !is_there(bound))?;
     let mut known: Vec<&'static str> =
         kinds.iter().flat_map(figures).map(|figure| figure.name).collect();
     known.sort_unstable();

@@ -18,8 +18,9 @@ pub(crate) fn notes(data: &RunData) -> Vec<String> {
     if let Some(moved) = trend(&speeds).filter(|moved| moved.p <= TOLD) {
         let word = if moved.relative_change < 0.0 { "slower" } else { "faster" };
         out.push(format!(
-            "from the first round to the last all cells together got {word} by {} % (p {}): the machine, or what else ran \
-             on it, changed. Ratios are taken round by round and hardly know; the figures are of all of it",
+            "from the first round to the last all cells together got {word} by {} % (p {}): the \
+             machine, or what else ran on it, changed. Ratios are taken round by round and hardly \
+             know; the figures are of all of it",
             percentage(moved.relative_change.abs()),
             p_value(moved.p),
         ));
@@ -28,8 +29,8 @@ pub(crate) fn notes(data: &RunData) -> Vec<String> {
         .filter(|alike| alike.p <= TOLD && alike.correlation > 0.0);
     if let Some(alike) = alike {
         out.push(format!(
-            "rounds resemble the round before (rank correlation {:.2}, p {}). There is less in them than their number \
-             says, and intervals of figures are too narrow",
+            "rounds resemble the round before (rank correlation {:.2}, p {}). There is less in \
+             them than their number says, and intervals of figures are too narrow",
             alike.correlation,
             p_value(alike.p),
         ));

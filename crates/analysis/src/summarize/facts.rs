@@ -29,7 +29,8 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
         cells().map(|(_, cell)| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
     if !apart.is_empty() {
         out.push(format!(
-            "the run was resumed: {} in {} cannot be compared, because the baseline was measured in another session",
+            "the run was resumed: {} in {} cannot be compared, because the baseline was measured \
+             in another session",
             counted(apart.iter().sum::<usize>() as u64, "round", "rounds"),
             counted(apart.len() as u64, "cell", "cells"),
         ));

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Folded, ProfiledCell, Profiles};
+use hopbench_model::number::{counted, percentage};
+use hopbench_model::{Folded, PROFILES, ProfiledCell, Profiles, printable};
 
 use crate::summary::{
     FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit, ProfilesSummary,
@@ -10,8 +11,8 @@ use crate::summary::{
 
 /// Frames of a difference that are named.
 const MOST_FRAMES: usize = 5;
-/// The folder of profiles in a results folder.
-const FOLDER: &str = "profile";
+/// The share of samples that may be lost without a word.
+const MOST_LOST: f64 = 0.01;
 
 /// A profile, as one side of a difference.
 #[derive(Debug, Clone, Copy)]
@@ -85,14 +86,36 @@ fn one(profiles: &Profiles, cell: &ProfiledCell) -> ProfileSummary {
         problem: cell.problem.clone(),
         samples: folded.map_or(0, Folded::total),
         lost_samples: cell.lost_samples,
+        incomplete: incomplete(cell),
         unit,
         owners: owners.unwrap_or_default(),
     }
 }
 
+/// What is missing from a profile, and what to do about it; `None`: nothing that matters.
+fn incomplete(cell: &ProfiledCell) -> Option<String> {
+    let share = cell.lost_share();
+    let lost = (share > MOST_LOST).then(|| {
+        format!(
+            "{} % of the samples were lost; raise `kernel.perf_event_mlock_kb`, or keep the \
+             machine less busy",
+            percentage(share)
+        )
+    });
+    let throttled = (cell.throttled > 0).then(|| {
+        format!(
+            "the kernel stopped sampling for a moment {}; raise \
+             `kernel.perf_event_max_sample_rate`",
+            counted(cell.throttled, "time", "times")
+        )
+    });
+    let all: Vec<String> = lost.into_iter().chain(throttled).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 /// The flame graph of a file of folded stacks.
 fn graph(folded: &str) -> String {
-    format!("{FOLDER}/{}.svg", folded.strip_suffix(".folded").unwrap_or(folded))
+    format!("{PROFILES}/{}.svg", folded.strip_suffix(".folded").unwrap_or(folded))
 }
 
 fn difference_of(
@@ -111,13 +134,11 @@ fn difference_of(
     let [mut from, mut to] = [side(base, stacks[0]), side(cell, stacks[1])];
     (from.label, to.label) = (&base.path, &cell.path);
     let difference = difference(from, to);
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    let name: String =
-        format!("{}-vs-{}.{}", cell.path, base.path, cell.workload).chars().map(safe).collect();
+    let name = format!("{}-vs-{}.{}", cell.path, base.path, cell.workload);
     Some(ProfileDifference {
         workload: cell.workload.clone(),
         point: cell.point.clone(),
-        graph: format!("{FOLDER}/{name}.svg"),
+        graph: format!("{PROFILES}/{}.svg", printable::file_name(&name)),
         unit,
         ..difference
     })
@@ -243,6 +264,7 @@ mod tests {
             other_samples: 0,
             idle_samples: 0,
             lost_samples: 0,
+            throttled: 0,
             count: requests.map(|number| ProfiledCount { unit: "request".to_owned(), number }),
         }
     }
@@ -292,5 +314,30 @@ mod tests {
         assert!(summary.differences.is_empty());
         assert_eq!(summary.cells[1].problem.as_deref(), Some("the agent is gone"));
         assert_eq!(summary.cells[1].graph, None);
+    }
+
+    #[test]
+    fn a_profile_with_gaps_says_so() {
+        let told = |lost_samples, throttled| {
+            let cell = ProfiledCell {
+                samples: 500,
+                other_samples: 90,
+                idle_samples: 400,
+                lost_samples,
+                throttled,
+                ..cell("base", "web", None)
+            };
+            summary(&profiles(vec![cell]), against).cells[0].incomplete.clone()
+        };
+        // 10 of 1000 are the most.
+        assert_eq!(told(10, 0), None);
+        let lost = told(11, 0).unwrap();
+        assert!(lost.starts_with("1.1 % of the samples were lost; raise `kernel."), "{lost}");
+        let both = told(990, 1).unwrap();
+        assert!(both.starts_with("50 % of the samples were lost; "), "{both}");
+        assert!(both.contains("; the kernel stopped sampling for a moment 1 time; "), "{both}");
+        assert!(
+            told(0, 7).unwrap().starts_with("the kernel stopped sampling for a moment 7 times")
+        );
     }
 }

@@ -8,7 +8,8 @@ use serde::Serialize;
 pub struct PathSummary {
     /// Its name.
     pub name: String,
-    /// Place of the clients: `bridge@a`. Empty where other tools measured, as `to`, `via` and `way`.
+    /// Place of the clients: `bridge@a`. Empty where other tools measured, as `to`, `via` and
+    /// `way`.
     pub from: String,
     /// Place of the servers.
     pub to: String,

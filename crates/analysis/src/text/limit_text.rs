@@ -24,7 +24,11 @@ const LIMITS: &[Words] = &[
     words("unknown", "no limit seen", "no single limit was seen"),
     words("cpu:client", "client CPU", "CPU of the client"),
     words("cpu:server", "server CPU", "CPU of the server"),
-    words("cpu:shared", "shared CPU", "a CPU that the ends share, and that none of them filled alone"),
+    words(
+        "cpu:shared",
+        "shared CPU",
+        "a CPU that the ends share, and that none of them filled alone",
+    ),
     words("steal", "stolen CPU", "a CPU that the hypervisor gave to other machines"),
     words("cpu:other", "CPU of others", "a CPU that was full with other work than the two ends"),
 ];

@@ -26,7 +26,8 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The scale of a column of throughput in this unit, if one was asked for; of any other as ever.
+    /// The scale of a column of throughput in this unit, if one was asked for; of any other as
+    /// ever.
     pub fn asked(
         unit: Option<RateUnit>,
         name: &'static str,

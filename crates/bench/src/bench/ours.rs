@@ -191,13 +191,18 @@ mod tests {
 
     fn sample() -> serde_json::Value {
         json!({
-            "schema": hopbench_model::RECORD_SCHEMA, "run_id": "r", "path": "10.71.0.2:7474", "workload": "rr", "point": {"size": "1B"},
-            "round": 1, "started_at": "2026-01-01T00:00:00Z", "window_s": 3.0, "limited_by": "unknown",
+            "schema": hopbench_model::RECORD_SCHEMA, "run_id": "r", "path": "10.71.0.2:7474",
+            "workload": "rr", "point": {"size": "1B"},
+            "round": 1, "started_at": "2026-01-01T00:00:00Z", "window_s": 3.0,
+            "limited_by": "unknown",
             "metrics": {"requests_per_s": 20000.0, "unsent": 0.0},
-            "latency": {"service_ns": {"count": 60000, "mean": 45000.5, "stddev": 1.0, "min": 1, "p50": 44000, "p90": 2,
-                        "p99": 3, "p999": 4, "p9999": 5, "max": 6, "hdr": ""}},
+            "latency": {"service_ns": {
+                "count": 60000, "mean": 45000.5, "stddev": 1.0, "min": 1, "p50": 44000, "p90": 2,
+                "p99": 3, "p999": 4, "p9999": 5, "max": 6, "hdr": "",
+            }},
             "cost": {"client": {"user_s": 0.5, "system_s": 1.0}, "server": {}, "nodes": []},
-            "proof": [], "invariants": [{"name": "received_le_sent", "ok": true}], "warnings": [], "job": {}, "environment": {}
+            "proof": [], "invariants": [{"name": "received_le_sent", "ok": true}], "warnings": [],
+            "job": {}, "environment": {}
         })
     }
 

@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn the_version_of_a_go_program_is_that_of_its_module() {
         let program =
-            b"\x7fELF..path\tgithub.com/rakyll/hey\nmod\tgithub.com/rakyll/hey\tv0.1.5\th1:oc3Q=\ndep\tx\tv1\n";
+            b"\x7fELF..path\tgithub.com/rakyll/hey\nmod\tgithub.com/rakyll/hey\tv0.1.5\th1:oc3Q=\n\
+              dep\tx\tv1\n";
         assert_eq!(module_version(program, "github.com/rakyll/hey").as_deref(), Some("0.1.5"));
         assert_eq!(module_version(program, "github.com/rakyll/boom"), None);
     }

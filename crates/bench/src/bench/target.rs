@@ -116,9 +116,9 @@ impl<'a> Target<'a> {
 
     /// Ends it, and works out what a request cost both ends and how busy they were.
     ///
-    /// Figures: `requests_per_s` as given, and `requests` by the target's count, warm-up and all. Of
-    /// our target they are as many as the rate says. `client_cpu_s_per_request` is of the client's
-    /// whole process. `client_cores` and `target_cores` are what this takes at that rate.
+    /// Figures: `requests_per_s` as given, and `requests` by the target's count, warm-up and all.
+    /// Of our target they are as many as the rate says. `client_cpu_s_per_request` is of the
+    /// client's whole process. `client_cores` and `target_cores` are what this takes at that rate.
     ///
     /// # Errors
     /// When it does not answer or had ended by itself.

@@ -84,7 +84,8 @@ pub(crate) fn default_hopbench() -> Result<PathBuf> {
         candidates.iter().find(|file| file.is_file()).and_then(|file| file.canonicalize().ok());
     found.with_context(|| {
         format!(
-            "no release build of hopbench in {}; build it with `make dist` or name it with --hopbench",
+            "no release build of hopbench in {}; build it with `make dist` or name it with \
+             --hopbench",
             target.display()
         )
     })

@@ -12,7 +12,12 @@ pub(crate) struct VerdictOptions {
     #[arg(long, value_name = "PATH")]
     pub(crate) hopbench: Option<PathBuf>,
     /// Runs of each effect; the long quickstart has a quarter of them
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
     pub(crate) runs: u32,
     /// Tests by hand of each effect, 60 s each [default: a quarter of the runs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]

@@ -15,9 +15,10 @@ const SET_UP: &str = r#"mount -t tmpfs tmpfs /run && ip link set lo up && exec "
 /// Neither root nor a way to become it.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "network namespaces need root, and this user may not make user namespaces (`unshare -Urnm true`: {why}); \
-     run it with sudo, or allow user namespaces: `sysctl user.max_user_namespaces`, \
-     `kernel.unprivileged_userns_clone=1` (Debian), `kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu)"
+    "network namespaces need root, and this user may not make user namespaces (`unshare -Urnm \
+     true`: {why}); run it with sudo, or allow user namespaces: `sysctl user.max_user_namespaces`, \
+     `kernel.unprivileged_userns_clone=1` (Debian), \
+     `kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu)"
 )]
 struct NoPrivilege {
     why: String,

@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn received_bytes_of_one_interface() {
-        let table = "Inter-|   Receive\n face |bytes\n    lo:     100       1\n  eth0: 6708396032    5 0 0\n";
+        let table = "Inter-|   Receive\n face |bytes\n    lo:     100       1\n  \
+                     eth0: 6708396032    5 0 0\n";
         assert_eq!(received_by("eth0", table), Some(6_708_396_032.0));
         assert_eq!(received_by("eth1", table), None);
     }

@@ -88,7 +88,8 @@ impl Effect {
             BenchPart::Rr | BenchPart::Quickstart => ("{}".to_owned(), "rr: {size: 1B}"),
         };
         format!(
-            "name: verdicts\ntestbed: {{lab: {{nodes: {{a: {{}}, b: {first}, c: {node}}}}}}}\n{length}\nseed: {seed}\n\
+            "name: verdicts\ntestbed: {{lab: {{nodes: {{a: {{}}, b: {first}, c: {node}}}}}}}\n\
+             {length}\nseed: {seed}\n\
              baseline: one\npaths: {{one: bridge@a -> bridge@b, other: bridge@a -> bridge@c}}\n\
              workloads: {{it: {{{workload}}}}}\n"
         )

@@ -179,7 +179,8 @@ fn failed_exchanges(record: &Record) -> Option<String> {
     let reset = record.kind().is_http()
         && record.errors.keys().all(|reason| SHUT.contains(&reason.as_str()));
     let all = record.metrics.get("error_ratio").is_some_and(|failed| *failed >= 1.0);
-    let hint = "; an agent answers HTTP to who gives its token, and to everybody with `hopbench serve --http`";
+    let hint = "; an agent answers HTTP to who gives its token, and to everybody with `hopbench \
+                serve --http`";
     Some(format!("{why}{}", if reset && all { hint } else { "" }))
 }
 

@@ -28,9 +28,14 @@ impl Subcommand for PlanCommand {
             .required(true)
             .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
         let command = ScenarioArguments::augment_args(Command::new("plan").arg(scenario));
-        FormatArgument::augment_args(EnvoyArgument::augment_args(TestbedArguments::augment_args(command)))
-            .about("Shows what a scenario would measure, how long it takes and what is missing; starts nothing")
-            .long_about(None)
+        FormatArgument::augment_args(EnvoyArgument::augment_args(TestbedArguments::augment_args(
+            command,
+        )))
+        .about(
+            "Shows what a scenario would measure, how long it takes and what is missing; starts \
+             nothing",
+        )
+        .long_about(None)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {

@@ -42,8 +42,8 @@ fn a_service_that_sends_all_connections_to_one_backend_is_reported() {
     let one = one.unwrap_or_else(|| panic!("{:?}", tied.cost.members));
     let requests = one.requests.unwrap_or(0);
     let expected = format!(
-        "3 servers: {} on node b carried 100 % of {requests} requests, and had 100 % of 60 connections; \
-         an equal share is 33 %",
+        "3 servers: {} on node b carried 100 % of {requests} requests, and had 100 % of 60 \
+         connections; an equal share is 33 %",
         one.name
     );
     assert_eq!(told, [expected]);

@@ -93,7 +93,8 @@ fn a_lost_word_of_welcome_is_said_again() {
         let lab = Pair::build();
         let agent = lab.agent(&[]);
         // Every other answer that accepts a registration: 12 bytes and the UDP header.
-        let table = "table inet t {\n chain c {\n type filter hook output priority 0; policy accept;\n \
+        let table = "table inet t {\n chain c {\n type filter hook output priority 0; policy \
+                     accept;\n \
                      udp length 20 numgen inc mod 2 == 0 counter drop\n }\n}";
         lab.shell("b", &format!("nft -f - <<'END'\n{table}\nEND"));
         for arguments in [
@@ -143,7 +144,8 @@ fn a_stream_conserves_bytes_over_a_link_that_drops() {
 
 fn drop_in_b(lab: &Pair, what: &str) {
     let table = format!(
-        "table inet t {{\n chain c {{\n type filter hook input priority 0; policy accept;\n {what} counter drop\n }}\n}}"
+        "table inet t {{\n chain c {{\n type filter hook input priority 0; policy accept;\n \
+         {what} counter drop\n }}\n}}"
     );
     lab.shell("b", &format!("nft -f - <<'END'\n{table}\nEND"));
 }

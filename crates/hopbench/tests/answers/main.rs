@@ -1,5 +1,5 @@
-//! Measurements whose answers are known, by hand and in the lab: arithmetic, the kernel's counters or
-//! the target's own behaviour gives them.
+//! Measurements whose answers are known, by hand and in the lab: arithmetic, the kernel's counters
+//! or the target's own behaviour gives them.
 
 mod balance;
 mod by_hand;

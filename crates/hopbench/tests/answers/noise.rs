@@ -65,8 +65,8 @@ fn is_pooled(records: &[Record], workload: &str, name: &str) -> bool {
     ["once", "once again"].iter().any(|path| samples(path).is_some_and(|each| each < 1000.0))
 }
 
-/// Recomputes what the answer says of each figure, except of those that are read from several rounds
-/// together.
+/// Recomputes what the answer says of each figure, except of those that are read from several
+/// rounds together.
 fn figures_are_the_records(said: &Value, run: &RunFile, records: &[Record]) {
     let figures = said["figures"].as_array().expect("figures");
     let workloads: Vec<_> =

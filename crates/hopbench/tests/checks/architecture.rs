@@ -47,7 +47,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
         ],
     ),
     ("report", 3, &["analysis", "model", "stats"]),
-    ("lab", 3, &["control", "testbed", "mesh", "peer", "model", "sys"]),
+    ("lab", 3, &["control", "meter", "testbed", "mesh", "peer", "model", "sys"]),
     ("kube", 3, &["control", "testbed", "mesh", "peer", "wire", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
     ("scenario", 3, &["load", "model", "stats"]),
@@ -290,7 +290,8 @@ fn registries_hold_what_the_folders_hold() {
 
 #[test]
 fn the_checks_see_code_and_nothing_else() {
-    let text = "let a = \"unsafe\"; // unsafe\n/* unsafe /* unsafe */ unsafe */ let b = r#\"unsafe \" \"#; let c = ('\"', '\\'', 'x'); fn f<'a>(x: &'a str) { x }";
+    let text = "let a = \"unsafe\"; // unsafe\n/* unsafe /* unsafe */ unsafe */ let b = r#\"unsafe \
+                \" \"#; let c = ('\"', '\\'', 'x'); fn f<'a>(x: &'a str) { x }";
     let seen = code(text);
     assert!(!seen.contains("unsafe"), "{seen}");
     assert!(seen.contains("let b =") && seen.contains("fn f<'a>(x: &'a str) { x }"), "{seen}");

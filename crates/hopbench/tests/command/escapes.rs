@@ -26,7 +26,8 @@ use crate::made_up::folder;
 
 /// Clears the screen, sets the title, turns the direction, begins another line; once in 7 bits and
 /// once in C1.
-const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2028}\u{2066}\u{200b}\r\nhopbench: all is well";
+const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2028}\u{2066}\u{200b}\r\n\
+                       hopbench: all is well";
 
 /// Nothing in what a program said steers, and no line of it was made by somebody else.
 fn harmless(done: &Finished, what: &str) {
@@ -166,10 +167,12 @@ fn a_scenario() {
     for text in [
         format!("name: {quoted}\npaths: {{a: bridge@a -> bridge@b}}\nworkloads: {{w: rr}}\n"),
         format!(
-            "name: x\npaths: {{{quoted}: {quoted}}}\nworkloads: {{{quoted}: {{{quoted}: {quoted}}}}}\n"
+            "name: x\npaths: {{{quoted}: {quoted}}}\n\
+             workloads: {{{quoted}: {{{quoted}: {quoted}}}}}\n"
         ),
         format!(
-            "name: x\n{quoted}: 1\npaths: {{a: bridge@a -> bridge@b}}\nworkloads: {{w: {{http: {{header: {quoted}}}}}}}\n"
+            "name: x\n{quoted}: 1\npaths: {{a: bridge@a -> bridge@b}}\n\
+             workloads: {{w: {{http: {{header: {quoted}}}}}}}\n"
         ),
         HOSTILE.to_owned(),
     ] {

@@ -12,7 +12,8 @@ use crate::promised::promised;
 
 #[rustfmt::skip]
 const SHIPPED: [&str; 11] = [
-    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants",
+    "mesh-protocols",
     "cni-matrix", "max-throughput", "ip-families", "before-after",
     "check-against-peers",
 ];
@@ -158,6 +159,24 @@ fn what_cannot_be_measured_is_told_with_the_reason() {
 }
 
 #[test]
+fn a_path_without_anything_to_compare_it_with_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("x.yaml");
+    // The node's own network is no pod, with gVisor or without.
+    let text = "name: x\npaths: {p: host@a -> host@b}\nworkloads: {w: {rr: {}}}\n\
+                subjects: {old: {runtime: runsc}, new: {mtu: 1400}}\n";
+    fs::write(&file, text).expect("a file");
+    let file = file.to_string_lossy();
+    let told = json(&["plan", &file, "--json"])["uncompared"].clone();
+    let sentence = told[0].as_str().expect("a sentence");
+    let begins = "`p.old` could not be built, so `p.new` is compared with nothing: ";
+    assert!(sentence.starts_with(begins) && sentence.len() > begins.len() + 10, "{told}");
+    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
+    let page = run(&mut program(&["plan", &file])).stdout;
+    assert!(page.contains("\ncompared with nothing\n  `p.old` could not be built, so "), "{page}");
+}
+
+#[test]
 fn a_seed_that_a_run_would_choose_is_not_told() {
     let seed = |arguments: &[&str]| {
         let page = ran(&[&["plan", "quickstart"], arguments].concat()).stdout;
@@ -175,9 +194,10 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
         ran(&["plan", "max-throughput"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "service bridge@a -> bridge@[b, c] x 8 via cluster-ip nft, nginx gateway.plain ",
-        "gateway.plain bridge@a -> bridge@[b, c] x 8 via envoy, nft, nginx gateway@[d, e] x 5, mesh ",
-        "plain 1 mTLS, any HTTP, 2 workers mixer 1 mTLS, any HTTP, 2 workers, a policy check for each request, \
-         a telemetry report for each request workload ",
+        "gateway.plain bridge@a -> bridge@[b, c] x 8 via envoy, nft, nginx gateway@[d, e] x 5, \
+         mesh ",
+        "plain 1 mTLS, any HTTP, 2 workers mixer 1 mTLS, any HTTP, 2 workers, a policy check for \
+         each request, a telemetry report for each request workload ",
         " variant mixer ",
     ] {
         assert!(page.contains(words), "no {words}: {page}");
@@ -185,13 +205,14 @@ fn a_page_shows_meshes_and_what_their_proxies_do() {
     // One sidecar speaks with no other, and a client's asks nobody.
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("idle.yaml");
-    let text = "name: idle\npaths: {out: bridge@a -> bridge@b mesh client, both: bridge@a -> bridge@b mesh both}\n\
+    let text = "name: idle\npaths: {out: bridge@a -> bridge@b mesh client, both: bridge@a -> \
+                bridge@b mesh both}\n\
                 mesh: {variants: [plain, no-mtls, policy-check]}\nworkloads: {w: rr}\n";
     fs::write(&file, text).expect("a scenario");
     let file = file.to_str().expect("a path");
     let page = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "changes nothing out.no-mtls no-mtls: there is no second proxy out.policy-check policy-check: a client's \
-                sidecar asks nobody";
+    let told = "changes nothing out.no-mtls no-mtls: there is no second proxy out.policy-check \
+                policy-check: a client's sidecar asks nobody";
     assert!(page.ends_with(told), "{page}");
     let idle = json(&["plan", file, "--json"])["without_effect"].clone();
     assert_eq!(idle.as_array().map(Vec::len), Some(2), "{idle}");
@@ -232,11 +253,15 @@ fn rules_pairs_and_searches_have_their_lines() {
     );
     let file = folder.path().join("searches.yaml");
     let text = "name: x\nrounds: 3\nminimum-effect: 2%\ntime: 940ms\nwarmup: 0s\nbaseline: a\n\
-        paths: {a: host@a -> host@b, b: bridge@a -> bridge@b, c: bridge@a -> bridge@c}\nworkloads:\n  ask: {rr: , paths: [a, b]}\n  \
-        knee: {rr: {size: 1}, search: {knee: {connections: [1, 2]}, errors: 0, equal-load: true}}\n  \
-        slo: {rr: {size: [1, 64]}, search: {slo: {p99.9: 5ms, rates: 1..9.5, repeats: 1}}, paths: a}\n  \
-        node: {http: , search: {cpu: {of: node c, ceiling: 60%, rates: 100..50000}}}\n  \
-        loss: {udp: {size: 125}, search: {lossless: {loss: 0.1%, rates: 1Mbit..1Gbit, repeats: 1}}, paths: b}\n";
+                paths: {a: host@a -> host@b, b: bridge@a -> bridge@b, c: bridge@a -> bridge@c}\n\
+                workloads:\n  ask: {rr: , paths: [a, b]}\n  \
+                knee: {rr: {size: 1}, search: {knee: {connections: [1, 2]}, errors: 0, equal-load: \
+                true}}\n  \
+                slo: {rr: {size: [1, 64]}, search: {slo: {p99.9: 5ms, rates: 1..9.5, repeats: 1}}, \
+                paths: a}\n  \
+                node: {http: , search: {cpu: {of: node c, ceiling: 60%, rates: 100..50000}}}\n  \
+                loss: {udp: {size: 125}, search: {lossless: {loss: 0.1%, rates: 1Mbit..1Gbit, \
+                repeats: 1}}, paths: b}\n";
     fs::write(&file, text).expect("a scenario");
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -244,12 +269,16 @@ fn rules_pairs_and_searches_have_their_lines() {
     // path for the others.
     assert!(words.starts_with("x: 3 cells in 3 rounds = 9 trials and 7 searches of "), "{words}");
     for told in [
-        " baseline a A/A a again: the baseline once more; what they differ by is noise effect differences below 2 % are of no interest seed ",
-        " knee knee: connections 1, 2, while throughput grows by 5%, errors up to 0%; all paths at what each was found to carry a, b, c",
+        " baseline a A/A a again: the baseline once more; what they differ by is noise effect \
+         differences below 2 % are of no interest seed ",
+        " knee knee: connections 1, 2, while throughput grows by 5%, errors up to 0%; all paths at \
+         what each was found to carry a, b, c",
         " slo size=1B slo: p99.9 within 5ms, rates 1 to 9.5 a second, to 2%, errors up to 1% a",
         " slo size=64B slo: p99.9 ",
-        " node cpu: CPU of node c at most 60%, rates 100 to 50000 a second, 3 times, errors up to 1% c",
-        " loss lossless: loss at most 0.1%, rates 1000/s = 1.00 Mbit/s to 1000000/s = 1.00 Gbit/s, to 1%, errors up to 1% b",
+        " node cpu: CPU of node c at most 60%, rates 100 to 50000 a second, 3 times, errors up to \
+         1% c",
+        " loss lossless: loss at most 0.1%, rates 1000/s = 1.00 Mbit/s to 1000000/s = 1.00 Gbit/s, \
+         to 1%, errors up to 1% b",
         " left out workloads.node.search.cpu on a, b: no node c there",
     ] {
         // Columns of a table are mixed where their lines are wrapped.
@@ -280,7 +309,8 @@ fn a_rule_says_what_it_looks_at_and_how_far_the_time_goes() {
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.starts_with("x: 2 cells in 1 round = 2 trials, "), "{words}");
-    let rule = "rounds 1 round in 1s, no more begin then: too few to say whether p99 is known to 5 %, which takes 3 to 500 rounds";
+    let rule = "rounds 1 round in 1s, no more begin then: too few to say whether p99 is known to 5 \
+                %, which takes 3 to 500 rounds";
     assert!(words.contains(rule), "{words}");
     assert!(
         words.contains("bulk: it has no p99: its rounds end when its received_bits_per_s is sure"),
@@ -304,13 +334,15 @@ fn a_search_whose_trials_end_before_the_queue_is_full_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flood.yaml");
     let text = "name: x\ntestbed: {lab: {nodes: 2, link: 100Mbit}}\ntime: 1s\nwarmup: 200ms\n\
-        paths: {far: host@a -> host@b, near: bridge@a -> bridge@a}\nworkloads:\n  \
-        flood: {udp: {size: 1400}, search: {lossless: {loss: 0.1%, rates: 10Mbit..300Mbit, precision: 1%}}}\n";
+                paths: {far: host@a -> host@b, near: bridge@a -> bridge@a}\nworkloads:\n  \
+                flood: {udp: {size: 1400}, search: {lossless: {loss: 0.1%, rates: 10Mbit..300Mbit, \
+                precision: 1%}}}\n";
     fs::write(&file, text).expect("a scenario");
     let file = file.to_str().expect("a path");
     let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "flood on far: warm-up and window are 1.2 s together, but the queue of a link of 100Mbit holds 21 ms, and 1 % \
-        above the link's rate fills it in 2.1 s. The search can find more than the link carries. Let them be 2.1 s or longer";
+    let told = "flood on far: warm-up and window are 1.2 s together, but the queue of a link of \
+                100Mbit holds 21 ms, and 1 % above the link's rate fills it in 2.1 s. The search \
+                can find more than the link carries. Let them be 2.1 s or longer";
     assert!(words.contains(told), "{words}");
     for (short, long) in [("time: 1s", "time: 2s"), ("precision: 1%", "precision: 2%")] {
         fs::write(file, text.replace(short, long)).expect("a scenario");
@@ -340,7 +372,8 @@ fn what_is_wrong_is_told_at_once_and_nothing_is_printed() {
     let expected = [
         format!("hopbench: {name}:2:9: rounds: found `0`, expected 1 to 1000"),
         format!(
-            "hopbench: {name}:3:12: paths.p: found `hots`, expected one of host, bridge, overlay, ptp, macvlan, eni; did you mean `host`?"
+            "hopbench: {name}:3:12: paths.p: found `hots`, expected one of host, bridge, overlay, \
+             ptp, macvlan, eni; did you mean `host`?"
         ),
     ];
     let lines: Vec<&str> = run.stderr.lines().collect();

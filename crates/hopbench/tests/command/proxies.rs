@@ -35,7 +35,8 @@ fn server() -> SocketAddr {
         let mut bytes = [0; 4096];
         while let Ok(1..) = stream.read(&mut bytes) {
             let head = format!(
-                "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\n\
+                 Content-Length: {}\r\n\r\n",
                 SAID.len()
             );
             if stream.write_all((head + SAID).as_bytes()).is_err() {
@@ -85,8 +86,10 @@ fn proxy(is_socks: bool) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
 fn doctor(folder: &Path, proxy_url: &str, environment: &[(&str, &str)]) -> Finished {
     let file = folder.join("kubeconfig");
     let config = format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
-         users: [{{name: u, user: {{token: x}}}}]\nclusters:\n- name: c\n  cluster:\n    server: {SERVER}\n{proxy_url}"
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\n\
+         contexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+         users: [{{name: u, user: {{token: x}}}}]\nclusters:\n- name: c\n  cluster:\n    \
+         server: {SERVER}\n{proxy_url}"
     );
     std::fs::write(&file, config).unwrap();
     let arguments = ["doctor", "--testbed", "kubernetes", "--kubeconfig", file.to_str().unwrap()];

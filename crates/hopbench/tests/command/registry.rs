@@ -29,7 +29,8 @@ impl Registry {
         let at = |name: &str| folder.path().join(name).display().to_string();
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let config = format!(
-            "version: 0.1\nstorage: {{filesystem: {{rootdirectory: {}}}}}\nhttp: {{addr: {address}}}\nauth: {{htpasswd: {{realm: test, path: {}}}}}\n",
+            "version: 0.1\nstorage: {{filesystem: {{rootdirectory: {}}}}}\n\
+             http: {{addr: {address}}}\nauth: {{htpasswd: {{realm: test, path: {}}}}}\n",
             at("store"),
             at("users")
         );

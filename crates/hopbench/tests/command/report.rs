@@ -12,6 +12,28 @@ use crate::lab::program::run;
 use crate::made_up::folder;
 
 #[test]
+fn profiles_of_another_version_are_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    fs::create_dir(dir.path().join("profile")).unwrap();
+    let file = dir.path().join("profile/profile.json");
+    let newer = r#"{"schema": "hopbench.profile/9", "graphs": []}"#;
+    fs::write(&file, newer).unwrap();
+    let mut resumed = program(&["run", "--resume"]);
+    let done = run(resumed.arg(dir.path()).args(["--resume-anyway", "--profile"]));
+    assert_eq!(done.code, Some(2), "{}", done.story());
+    for words in [
+        "profile.json",
+        "found `hopbench.profile/9`",
+        "expected `hopbench.profile/1`",
+        "use the hopbench that wrote it",
+    ] {
+        assert!(done.stderr.contains(words), "nothing about `{words}`: {}", done.story());
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), newer);
+}
+
+#[test]
 fn a_folder_is_reported_in_every_format() {
     let dir = tempfile::tempdir().unwrap();
     folder(dir.path());
@@ -396,7 +418,8 @@ fn a_record_among_many_is_small() {
             format!("flow 0 from 10.128.4.3:{} to 10.128.36.3:7474", 34_364 + round);
         for proof in &mut record.proof[5..9] {
             proof.evidence = format!(
-                "received {} bytes in 340 packets (at least 335 in 1); sent 22923 bytes in 342 packets (at least 335 in 1)",
+                "received {} bytes in 340 packets (at least 335 in 1); sent 22923 bytes in 342 \
+                 packets (at least 335 in 1)",
                 22_767 + round
             );
         }

@@ -87,7 +87,8 @@ fn headers_by_hand_are_sent_and_not_shown() {
 
 fn scenario(headers: &str, name: &str) -> String {
     format!(
-        "name: {name}\nrounds: 1\ntime: 100ms\nwarmup: 20ms\ninterval: 50ms\npaths: {{host: host@a -> host@b}}\n\
+        "name: {name}\nrounds: 1\ntime: 100ms\nwarmup: 20ms\ninterval: 50ms\n\
+         paths: {{host: host@a -> host@b}}\n\
          workloads:\n  web: {{http: {{header: [{headers}], response: 1KiB}}}}\n"
     )
 }

@@ -14,7 +14,8 @@ use crate::lab::{Finished, program};
 
 #[rustfmt::skip]
 const SHIPPED: [&str; 11] = [
-    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants", "mesh-protocols",
+    "quickstart", "tcp-fanout", "message-size-sweep", "mesh-latency", "mesh-variants",
+    "mesh-protocols",
     "cni-matrix", "max-throughput", "ip-families", "before-after",
     "check-against-peers",
 ];
@@ -162,8 +163,8 @@ lab:
         "testbed kubernetes: context staging of the kubeconfig",
         "nodes a is worker-1.example; b with pool=fast in zone z2 image",
         "image example.org/hopbench:1 (pull policy Never)",
-        "networks host; pod; bridge (as pod); eni: annotation example.org/nic, interface net1; overlay: RuntimeClass vx; \
-         ptp: as pod",
+        "networks host; pod; bridge (as pod); eni: annotation example.org/nic, interface net1; \
+         overlay: RuntimeClass vx; ptp: as pod",
         "runtimes runsc: RuntimeClass sandbox",
         "servers nginx: nginx:1.28, port 8080, 0.5 CPUs",
         "mesh istio, revision canary",

@@ -44,7 +44,8 @@ pub(crate) fn folder(dir: &Path) {
         .expect("a folder to write to");
     let record = |path: &str, round: u32, rate: f64| {
         json!({
-            "schema": "hopbench.record/1", "run_id": "r1", "path": path, "workload": "bulk", "point": {}, "round": round,
+            "schema": "hopbench.record/1", "run_id": "r1", "path": path, "workload": "bulk",
+            "point": {}, "round": round,
             "started_at": "2026-03-01T12:00:00Z", "window_s": 1.0, "limited_by": "unknown",
             "metrics": {"received_bits_per_s": rate}, "cost": {}, "invariants": [], "warnings": [],
             "proof": [{"hop": "server", "evidence": "made up", "ok": true}],

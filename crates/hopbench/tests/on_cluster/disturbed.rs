@@ -22,7 +22,8 @@ fn script(name: &str) -> Command {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn an_api_server_that_restarts_costs_the_trial_under_way() {
-    let rest = "rounds: 4\ntime: 2s\npaths:\n  near: pod@a -> pod@b\n  far: pod@a -> pod@c via cluster-ip\n\
+    let rest = "rounds: 4\ntime: 2s\npaths:\n  near: pod@a -> pod@b\n  \
+                far: pod@a -> pod@c via cluster-ip\n\
                 workloads: {rr: {rr: {}}}\n";
     let Some(run) = start("restarted", "", rest) else { return };
     run.until_trial("near", 2);
@@ -96,7 +97,8 @@ fn a_node_that_is_lost_costs_its_own_cells() {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn pods_that_are_evicted_or_deleted_cost_their_own_trial() {
-    let rest = "rounds: 4\ntime: 2s\npaths:\n  evicted:\n    {from: pod@a, to: pod@b, via: cluster-ip, backends: 2}\n  \
+    let rest = "rounds: 4\ntime: 2s\npaths:\n  evicted:\n    \
+                {from: pod@a, to: pod@b, via: cluster-ip, backends: 2}\n  \
                 deleted: pod@a -> pod@c\nworkloads: {rr: {rr: {}}}\n";
     let Some(run) = start("evicted", "", rest) else { return };
     run.until_trial("evicted", 2);
@@ -181,7 +183,8 @@ fn who_stops_a_run_whose_pods_wait_need_not_wait() {
         "{patch: {spec: {containers: [{name: agent, resources: {requests: {cpu: \"1000\"}}}]}}}";
     let never = "{patch: {spec: {readinessGates: [{conditionType: hopbench.test/never}]}}}";
     let more = format!(", networks: {{huge: {huge}, never: {never}}}");
-    let rest = "rounds: 1\ntime: 1s\npaths: {huge: pod@a -> huge@b, never: pod@a -> never@c}\nworkloads: {rr: {rr: {}}}\n";
+    let rest = "rounds: 1\ntime: 1s\npaths: {huge: pod@a -> huge@b, never: pod@a -> never@c}\n\
+                workloads: {rr: {rr: {}}}\n";
     let Some(run) = start("stopped", &more, rest) else { return };
     let pods = run.pods();
     let began = Instant::now();

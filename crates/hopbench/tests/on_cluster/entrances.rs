@@ -61,7 +61,8 @@ fn load_balancers_and_addresses_of_others_lead_to_the_servers() {
     let (address, port) = OUTSIDE;
     let rest = format!(
         "rounds: 1\ntime: 1s\npaths:\n  balanced: pod@a -> pod@b via load-balancer\n  \
-         outside: pod@a -> pod@b via address@{address}:{port}\nworkloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{}}}}}}\n"
+         outside: pod@a -> pod@b via address@{address}:{port}\n\
+         workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{}}}}}}\n"
     );
     let access = ground.access();
     let opener = std::thread::spawn(move || open(&access));
@@ -114,7 +115,8 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
     let Some(ground) = ground("a route at a Gateway") else { return };
     let testbed = format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}");
     let rest = "rounds: 2\ntime: 1s\nbaseline: direct\npaths:\n  direct: pod@a -> pod@b\n  \
-         routed: pod@a -> pod@b via gateway\nworkloads: {ask: {http: {rate: 200, connections: 4}}}\n";
+                routed: pod@a -> pod@b via gateway\n\
+                workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
     let records = ground.measured("routed", &testbed, rest);
     assert_eq!(records.len(), 6, "the baseline twice");
     records.iter().for_each(assert_sound);
@@ -253,12 +255,15 @@ fn a_gateway_of_a_class_listens_for_all_that_is_sent_and_another_has_one_listene
 fn gateways_that_are_there_and_those_of_a_class_are_compared_in_one_run() {
     let Some(ground) = ground("Gateways of a class") else { return };
     let testbed = format!(
-        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}, ruled: {{ingress: web}}}}"
+        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: \
+         contour-provisioned}}, ruled: {{ingress: web}}}}"
     );
-    let rest = "rounds: 1\ntime: 5s\nbaseline: direct\na-a: false\npaths:\n  direct: pod@a -> pod@b\n  \
-         given: pod@a -> pod@b via gateway@given\n  far: pod@c -> pod@b via gateway@given\n  \
-         made: pod@a -> pod@b via gateway@made\n  ruled: pod@a -> pod@b via gateway@ruled\n\
-         workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
+    let rest = "rounds: 1\ntime: 5s\nbaseline: direct\na-a: false\npaths:\n  \
+                direct: pod@a -> pod@b\n  \
+                given: pod@a -> pod@b via gateway@given\n  \
+                far: pod@c -> pod@b via gateway@given\n  \
+                made: pod@a -> pod@b via gateway@made\n  ruled: pod@a -> pod@b via gateway@ruled\n\
+                workloads: {ask: {http: {rate: 200, connections: 4}}}\n";
     let records = ground.measured("made", &testbed, rest);
     let mut paths: Vec<&str> = records.iter().map(|record| record.path.as_str()).collect();
     paths.sort_unstable();

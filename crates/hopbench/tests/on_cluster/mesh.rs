@@ -85,8 +85,8 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
     let paths: String =
         wanted.iter().map(|(name, path, _)| format!("  {name}: {path}\n")).collect();
     let rest = format!(
-        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, http: {{http: {{connections: 2}}}}, \
-         grpc: {{grpc: {{connections: 2}}}}}}\n"
+        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{connections: 2}}}}, \
+         http: {{http: {{connections: 2}}}}, grpc: {{grpc: {{connections: 2}}}}}}\n"
     );
     let Some((records, _)) = measured("ways-and-modes", ENVOY, &rest) else { return };
     let wanted = wanted.iter().map(|(name, _, proxies)| (name.as_str(), *proxies)).collect();
@@ -101,8 +101,10 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn every_variant_works_and_asks_whom_it_names() {
-    let rest = "mesh: {variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}\n\
-                paths: {both: pod@a -> pod@b mesh both}\nworkloads: {rr: {rr: {}}, http: {http: {connections: 2}}}\n";
+    let rest = "mesh: {variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, \
+                http2]}\n\
+                paths: {both: pod@a -> pod@b mesh both}\n\
+                workloads: {rr: {rr: {}}, http: {http: {connections: 2}}}\n";
     let Some((records, _)) = measured("variants", ENVOY, rest) else { return };
     let checked: &[&str] = &["client-sidecar", "server-sidecar", "policy"];
     let told: &[&str] = &["client-sidecar", "server-sidecar", "telemetry"];
@@ -125,7 +127,8 @@ fn sidecars_work_in_sandboxes_and_datagrams_pass_by_them() {
         return;
     }
     let rest = "paths: {gvisor: pod+runsc@a -> pod+runsc@b mesh both}\n\
-                workloads: {rr: {rr: {}}, http: {http: {connections: 2}}, udp: {udp: {rate: 1Mbit}}}\n";
+                workloads: {rr: {rr: {}}, http: {http: {connections: 2}}, udp: {udp: {rate: \
+                1Mbit}}}\n";
     let Some((records, _)) = measured("sandboxes", ENVOY, rest) else { return };
     assert_all(&records, &[("gvisor", BOTH)].into(), 3);
 }
@@ -134,10 +137,13 @@ fn sidecars_work_in_sandboxes_and_datagrams_pass_by_them() {
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
-    let rest = "paths:\n  none: pod@a -> pod@b\n  client: pod@a -> pod@b mesh client\n  server: pod@a -> pod@b mesh server\n  \
+    let rest = "paths:\n  none: pod@a -> pod@b\n  client: pod@a -> pod@b mesh client\n  \
+                server: pod@a -> pod@b mesh server\n  \
                 both: pod@a -> pod@b mesh both\n  svc: pod@a -> pod@b via cluster-ip mesh both\n  \
-                np: pod@a -> pod@b via node-port@c mesh server\nworkloads: {rr: {rr: {}}, http: {http: {connections: 2}}, \
-                http2: {http: {connections: 2, streams: 2, http2: true}}, grpc: {grpc: {connections: 2}}}\n";
+                np: pod@a -> pod@b via node-port@c mesh server\n\
+                workloads: {rr: {rr: {}}, http: {http: {connections: 2}}, \
+                http2: {http: {connections: 2, streams: 2, http2: true}}, \
+                grpc: {grpc: {connections: 2}}}\n";
     let Some((records, run)) = measured("istio", "{provider: istio}", rest) else { return };
     let wanted: [(&str, &[&str]); 6] = [
         ("none", &[]),

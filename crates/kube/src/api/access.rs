@@ -54,9 +54,9 @@ impl Access {
         Self::open_file(spec.kubeconfig.as_deref().map(Path::new), spec.context.as_deref())
     }
 
-    /// The cluster of a context; `None`: of the kubeconfig's current one. Without a kubeconfig it is
-    /// `$KUBECONFIG` (several files are merged) or `~/.kube/config`; in a pod that has none it is
-    /// the pod's own cluster. Nothing is asked of the API server yet.
+    /// The cluster of a context; `None`: of the kubeconfig's current one. Without a kubeconfig it
+    /// is `$KUBECONFIG` (several files are merged) or `~/.kube/config`; in a pod that has none it
+    /// is the pod's own cluster. Nothing is asked of the API server yet.
     ///
     /// # Errors
     /// No kubeconfig, or one that cannot be used: what is wrong with it (input, environment).
@@ -120,8 +120,8 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
             if context.is_none() && is_usual && is_absent(&error) {
                 return Config::incluster().map_err(|in_cluster| {
                     Fault::environment(format!(
-                        "found no cluster: {error}; nor is this a pod ({in_cluster}). Set KUBECONFIG, or make \
-                         ~/.kube/config as for kubectl"
+                        "found no cluster: {error}; nor is this a pod ({in_cluster}). Set \
+                         KUBECONFIG, or make ~/.kube/config as for kubectl"
                     ))
                 });
             }
@@ -143,8 +143,8 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
         }
         None if kubeconfig.current_context.as_deref().unwrap_or_default().is_empty() => {
             return Err(Fault::input(format!(
-                "the kubeconfig has no current context: name one under `testbed: kubernetes: context:`, or run `kubectl \
-                 config use-context`; it has {known}"
+                "the kubeconfig has no current context: name one under `testbed: kubernetes: \
+                 context:`, or run `kubectl config use-context`; it has {known}"
             )));
         }
         _ => {}
@@ -232,13 +232,14 @@ fn advice(error: &kube::Error, access: &Access) -> String {
             let server = &access.server;
             let way = match &access.proxy {
                 Some(proxy) => format!(
-                    " by the proxy {proxy} (of `proxy-url` in the kubeconfig, HTTPS_PROXY; NO_PROXY leaves \
-                     it out)"
+                    " by the proxy {proxy} (of `proxy-url` in the kubeconfig, HTTPS_PROXY; \
+                     NO_PROXY leaves it out)"
                 ),
                 None => String::new(),
             };
             format!(
-                "; is {server} the right cluster, and does `kubectl version` reach it from here{way}?"
+                "; is {server} the right cluster, and does `kubectl version` reach it from \
+                 here{way}?"
             )
         }
         _ => String::new(),
@@ -258,8 +259,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("kubeconfig");
         let config = format!(
-            "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
-             clusters: [{{name: c, cluster: {{server: \"https://cluster.invalid:6443\", proxy-url: \"{proxy}\"}}}}]\n\
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\n\
+             contexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+             clusters: [{{name: c, cluster: {{server: \"https://cluster.invalid:6443\", proxy-url: \
+             \"{proxy}\"}}}}]\n\
              users: [{{name: u, user: {{token: t}}}}]\n"
         );
         std::fs::write(&file, config).unwrap();
@@ -314,10 +317,14 @@ mod tests {
         let told = |script: &str| {
             let file = folder.path().join("kubeconfig");
             let config = format!(
-                "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
-                 clusters: [{{name: c, cluster: {{server: \"https://127.0.0.1:1\"}}}}]\nusers:\n- name: u\n  user:\n    exec:\n\
-                 \x20     apiVersion: client.authentication.k8s.io/v1\n      interactiveMode: Never\n      command: sh\n\
-                 \x20     args: [\"-c\", \"{script}\", \"hush-argument\"]\n      env: [{{name: KEY, value: hush-environment}}]\n"
+                "apiVersion: v1\nkind: Config\ncurrent-context: c\n\
+                 contexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+                 clusters: [{{name: c, cluster: {{server: \"https://127.0.0.1:1\"}}}}]\nusers:\n\
+                 - name: u\n  user:\n    exec:\n\
+                 \x20     apiVersion: client.authentication.k8s.io/v1\n      \
+                 interactiveMode: Never\n      command: sh\n\
+                 \x20     args: [\"-c\", \"{script}\", \"hush-argument\"]\n      \
+                 env: [{{name: KEY, value: hush-environment}}]\n"
             );
             std::fs::write(&file, config).unwrap();
             Access::open_file(Some(&file), None).unwrap_err().text

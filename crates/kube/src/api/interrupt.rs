@@ -28,7 +28,9 @@ impl Interrupt {
     ) -> Result<T, Fault> {
         tokio::select! {
             answer = waiting => Ok(answer),
-            () = self.wanted() => Err(Fault::measuring(format!("interrupted while waiting for {what}"))),
+            () = self.wanted() => {
+                Err(Fault::measuring(format!("interrupted while waiting for {what}")))
+            }
         }
     }
 

@@ -66,7 +66,9 @@ impl RunIdentity {
         let mut metadata =
             json!({"name": name, "namespace": self.namespace, "labels": labels(&self.name)});
         if !self.owner.is_empty() {
-            metadata["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": OWNER, "uid": self.owner}]);
+            metadata["ownerReferences"] = json!([{
+                "apiVersion": "v1", "kind": "ConfigMap", "name": OWNER, "uid": self.owner,
+            }]);
         }
         metadata
     }

@@ -36,8 +36,8 @@ impl Default for Account {
 impl Account {
     /// The problems that Kubernetes would have with it.
     pub fn problems(&self) -> Vec<Problem> {
-        let expected = "a name as Kubernetes takes it (RFC 1123): up to 63 lower-case letters, digits and dashes, with a \
-                        letter or a digit at both ends";
+        let expected = "a name as Kubernetes takes it (RFC 1123): up to 63 lower-case letters, \
+                        digits and dashes, with a letter or a digit at both ends";
         let all = [("--name", &self.name), ("--namespace", &self.namespace)];
         let wrong = all.into_iter().filter(|(_, name)| !names::is_label(name));
         wrong.map(|(flag, name)| Problem::new(flag, name, expected)).collect()
@@ -54,12 +54,14 @@ pub fn manifests(account: &Account) -> String {
     let place = if *only_there { format!(", namespace: {namespace}") } else { String::new() };
     let mut yaml = if *only_there {
         format!(
-            "# What hopbench does in the namespace {namespace}, and nothing more: for runs with `--namespace {namespace}`.\n\
+            "# What hopbench does in the namespace {namespace}, and nothing more: for runs with \
+             `--namespace {namespace}`.\n\
              # Nodes cannot be listed with it: scenarios name them.\n"
         )
     } else {
         format!(
-            "# What hopbench does in a cluster, and nothing more. Every run has a namespace of its own, which is removed with it.\n\
+            "# What hopbench does in a cluster, and nothing more. Every run has a namespace of its \
+             own, which is removed with it.\n\
              apiVersion: v1\n\
              kind: Namespace\n\
              metadata: {{name: {namespace}}}\n\
@@ -113,17 +115,20 @@ fn implied(right: &Right) -> &'static [&'static str] {
     match right.resource {
         "pods" if has("create") => &[
             "`create pods` implies more: a pod may run as any ServiceAccount of its namespace,",
-            "and mount all Secrets and ConfigMaps there. The namespace's Pod Security says what it may do to a node.",
+            "and mount all Secrets and ConfigMaps there. The namespace's Pod Security says what it \
+             may do to a node.",
         ],
         "secrets" if has("patch") => &[
-            "`patch secrets` implies more: it changes any Secret of a namespace, and the answer to a patch shows",
+            "`patch secrets` implies more: it changes any Secret of a namespace, and the answer to \
+             a patch shows",
             "the Secret.",
         ],
         "pods/exec" => &[
             "`create pods/exec` implies more: it starts any program in any container of a namespace.",
         ],
         "gateways" if has("create") => &[
-            "`create gateways` implies more: the controller of a GatewayClass makes pods and Services for each",
+            "`create gateways` implies more: the controller of a GatewayClass makes pods and \
+             Services for each",
             "Gateway, perhaps a load balancer that is reached from outside of the cluster.",
         ],
         _ => &[],

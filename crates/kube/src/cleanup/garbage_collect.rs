@@ -104,7 +104,8 @@ impl fmt::Display for FoundRun {
             }
             CleanupOutcome::Alive => write!(
                 f,
-                "left alone, its run gave a sign {silent} ago; it may go {} min after the last one, or now by `--run {}`",
+                "left alone, its run gave a sign {silent} ago; it may go {} min after the last \
+                 one, or now by `--run {}`",
                 DEAD_AFTER.as_secs() / 60,
                 self.run
             ),
@@ -162,8 +163,8 @@ pub(crate) fn vacate(access: &Access, namespace: &str) -> Result<(), Fault> {
         match &found.outcome {
             CleanupOutcome::Alive => {
                 return Err(Fault::environment(format!(
-                    "namespace {namespace} has run {}, which gave a sign {} ago: wait until it is done, or `hopbench \
-                     kube clean --namespace {namespace} --run {}`",
+                    "namespace {namespace} has run {}, which gave a sign {} ago: wait until it is \
+                     done, or `hopbench kube clean --namespace {namespace} --run {}`",
                     found.run,
                     long_time(found.silent_for.as_secs()),
                     found.run
@@ -288,8 +289,8 @@ mod tests {
             said(180, CleanupOutcome::Removed),
             "namespace hopbench-x: removed (no sign of its run for 3 min)"
         );
-        let alive = "namespace hopbench-x: left alone, its run gave a sign 9 s ago; it may go 2 min after the last one, or \
-                     now by `--run x`";
+        let alive = "namespace hopbench-x: left alone, its run gave a sign 9 s ago; it may go 2 \
+                     min after the last one, or now by `--run x`";
         assert_eq!(said(9, CleanupOutcome::Alive), alive);
         assert!(
             said(7200, CleanupOutcome::WouldBeRemoved)

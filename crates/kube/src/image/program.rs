@@ -28,8 +28,8 @@ impl Program {
         let segments = header.program_headers(endian, data).map_err(unreadable)?;
         if segments.iter().any(|segment| segment.p_type(endian) == PT_INTERP) {
             return Err(Fault::environment(
-                "the program is dynamically linked, and the image has no libraries: build it as one static file, like \
-                 `make build` in its sources does",
+                "the program is dynamically linked, and the image has no libraries: build it as \
+                 one static file, like `make build` in its sources does",
             ));
         }
         let architecture = match header.e_machine(endian) {

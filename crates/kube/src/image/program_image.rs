@@ -55,7 +55,10 @@ fn config(architecture: &str, layer: &Blob) -> Value {
             "Env": ["PATH=/"],
             "Entrypoint": [ENTRYPOINT],
             "WorkingDir": "/tmp",
-            "Labels": {"org.opencontainers.image.title": "hopbench", "org.opencontainers.image.version": env!("CARGO_PKG_VERSION")},
+            "Labels": {
+                "org.opencontainers.image.title": "hopbench",
+                "org.opencontainers.image.version": env!("CARGO_PKG_VERSION"),
+            },
         },
         "rootfs": {"type": "layers", "diff_ids": [layer.digest()]},
         "history": [{"created": NEVER, "created_by": "hopbench kube image"}],

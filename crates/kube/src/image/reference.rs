@@ -24,7 +24,8 @@ impl Reference {
         if is_name(name) && is_tag(tag) {
             return Ok(Self { name: name.to_owned(), tag: tag.to_owned() });
         }
-        let expected = "a name and a tag like `hopbench:dev` or `registry.example:5000/tools/hopbench:dev`, in lower case";
+        let expected = "a name and a tag like `hopbench:dev` or \
+                        `registry.example:5000/tools/hopbench:dev`, in lower case";
         Err(Fault::from_problems(&[Problem::new(option, text, expected)]))
     }
 

@@ -39,7 +39,10 @@ pub(crate) fn sidecars(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<Po
         for MeshProcess { role, variant, .. } in placement.processes_in(pod) {
             match role {
                 MeshRole::Sidecar | MeshRole::Gateway => {
-                    let volume = json!({"name": VOLUME, "secret": {"secretName": secret_name(name), "defaultMode": 0o444}});
+                    let volume = json!({
+                        "name": VOLUME,
+                        "secret": {"secretName": secret_name(name), "defaultMode": 0o444},
+                    });
                     sidecar.volumes.push(volume);
                     let image = own.unwrap_or(&spec.mesh.image);
                     sidecar.containers.push(container(spec, image, role, &variant));

@@ -22,8 +22,9 @@ use crate::objects::sidecar::Sidecar;
 use crate::provision::built::Built;
 
 /// Statistics that the proof needs, and that Istio leaves out unless it is asked for them.
-const PROVING: &str = ".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|upstream_cx_connect_.*|\
-                       upstream_rq_total|upstream_rq_retry|downstream_cx_active|upstream_cx_active)";
+const PROVING: &str = ".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|\
+                       upstream_cx_connect_.*|upstream_rq_total|upstream_rq_retry|\
+                       downstream_cx_active|upstream_cx_active)";
 /// Lines of Istio's sidecars that are not about the traffic: probes, and their own connections.
 const OWN: [&str; 8] = [
     "_15021\"",
@@ -141,8 +142,8 @@ pub(crate) fn lacking(built: &Built, id: &PodId, pod: &Pod) -> Option<String> {
         .map(|name| format!(" (revision {name})"))
         .unwrap_or_default();
     Some(format!(
-        "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into namespaces that do not \
-         ask for it? `provider: envoy` needs nothing",
+        "nobody put a sidecar into it: is {}{revision} in this cluster, and does it inject into \
+         namespaces that do not ask for it? `provider: envoy` needs nothing",
         provider.name()
     ))
 }

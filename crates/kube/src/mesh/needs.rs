@@ -51,7 +51,8 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
                 format!("{place}: a node's own network is in no mesh")
             } else {
                 format!(
-                    "{place}: its sidecar would take ports of the node, and everybody could use them"
+                    "{place}: its sidecar would take ports of the node, and everybody could use \
+                     them"
                 )
             };
             needs.push(need(Need::IMPOSSIBLE, why, "place this end in a pod, or leave `mesh` out"));
@@ -73,7 +74,8 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     needs.extend(refusals::has_sidecar_before_gateway(path));
     if path.via == Via::LoadBalancer && mode.has_client() && !ends.captured {
         let why = format!(
-            "`mesh: {mode}`: a client's sidecar starts before anybody knows the load balancer's address"
+            "`mesh: {mode}`: a client's sidecar starts before anybody knows the load balancer's \
+             address"
         );
         needs.push(need(Need::IMPOSSIBLE, why, "`mesh: server`, or another `via`"));
     }

@@ -100,7 +100,8 @@ pub(super) fn impossible(spec: &ClusterSpec, ends: &Endpoints) -> Vec<(String, &
         };
         if *variant != plain {
             let why = format!(
-                "variant {}: all pods of a node share its proxy, and how that is set up is not the run's",
+                "variant {}: all pods of a node share its proxy, and how that is set up is not the \
+                 run's",
                 variant.name
             );
             all.push((why, "set it up there; of a variant `annotations` are taken over"));

@@ -27,7 +27,8 @@ impl Periodic<'_> {
         if fields.len() == 5 && fields.iter().all(is_known) {
             return Vec::new();
         }
-        let expected = "five fields as cron has them, with a space between: `0 3 * * *` is 3 o'clock every day";
+        let expected = "five fields as cron has them, with a space between: `0 3 * * *` is 3 \
+                        o'clock every day";
         vec![Problem::new("--cron", self.schedule, expected)]
     }
 }
@@ -73,14 +74,17 @@ pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
          \x20       spec:\n\
          \x20         serviceAccountName: {name}\n\
          \x20         restartPolicy: Never\n\
-         \x20         securityContext: {{runAsNonRoot: true, runAsUser: {USER}, runAsGroup: {USER}, fsGroup: {USER}, seccompProfile: {{type: RuntimeDefault}}}}\n\
+         \x20         securityContext: {{runAsNonRoot: true, runAsUser: {USER}, runAsGroup: \
+         {USER}, fsGroup: {USER}, seccompProfile: {{type: RuntimeDefault}}}}\n\
          \x20         containers:\n\
          \x20         - name: hopbench\n\
          \x20           image: {image}\n\
          \x20           imagePullPolicy: {policy}\n\
-         \x20           command: [{ENTRYPOINT}, run, /scenario/scenario.yaml, --testbed, kubernetes{given}]\n\
+         \x20           command: [{ENTRYPOINT}, run, /scenario/scenario.yaml, --testbed, \
+         kubernetes{given}]\n\
          \x20           workingDir: /results\n\
-         \x20           securityContext: {{allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {{drop: [ALL]}}}}\n\
+         \x20           securityContext: {{allowPrivilegeEscalation: false, \
+         readOnlyRootFilesystem: true, capabilities: {{drop: [ALL]}}}}\n\
          \x20           volumeMounts:\n\
          \x20           - {{name: scenario, mountPath: /scenario}}\n\
          \x20           - {{name: results, mountPath: /results}}\n\

@@ -11,7 +11,10 @@ pub(crate) fn namespace(run: &RunIdentity, level: Level) -> Value {
     for mode in ["enforce", "warn", "audit"] {
         labels.insert(format!("pod-security.kubernetes.io/{mode}"), level.name().to_owned());
     }
-    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": run.namespace, "labels": labels}})
+    json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": run.namespace, "labels": labels},
+    })
 }
 
 /// The owner of all others. Its data tells readers about the run.

@@ -162,7 +162,9 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         "startupProbe": until_it_listens(AGENT),
         // Its last words stand in its status: they need no right to read logs.
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY}},
+        "resources": {
+            "requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY},
+        },
         "securityContext": sending(recipe),
         "volumeMounts": [{"name": CREDENTIALS, "mountPath": FOLDER, "readOnly": true}],
     })

@@ -26,7 +26,11 @@ const HTTP2_PORT: u16 = AGENT_PORT + 1;
 /// those with its label.
 pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Option<u16>) -> Value {
     let PathService { name, via, datagrams, sidecars, affinity, family, .. } = wanted;
-    let port = |name: &str, port: u16, protocol: &str| json!({"name": name, "port": port, "targetPort": name, "protocol": protocol});
+    let port = |name: &str, port: u16, protocol: &str| {
+        json!({
+            "name": name, "port": port, "targetPort": name, "protocol": protocol,
+        })
+    };
     let mut ports = match program_port {
         _ if wanted.is_of_gateways => Vec::new(),
         Some(program) => vec![port(PROGRAM, program, "TCP")],

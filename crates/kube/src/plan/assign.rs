@@ -268,8 +268,8 @@ mod tests {
         let wanted = wanted(&["a", "b%x"]);
         let nodes = cluster(&[("closed1", "z1"), ("n1", "z1")]);
         let assigned = assign(&wanted, &BTreeSet::from(["a", "b"]), &nodes);
-        let told = "found no node in zone `x` beside those for a; the cluster has closed1 in zone z1: it is cordoned, \
-                    n1 in zone z1";
+        let told = "found no node in zone `x` beside those for a; the cluster has closed1 in zone \
+                    z1: it is cordoned, n1 in zone z1";
         assert_eq!(assigned.without["b"], told);
     }
 

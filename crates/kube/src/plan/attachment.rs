@@ -59,8 +59,9 @@ impl Attachment {
                         known.join(", ")
                     ),
                     remedy: format!(
-                        "say how pods get it, like `networks: {{{name}: {{runtime-class: NAME}}}}` or \
-                         `networks: {{{name}: {{annotations: {{...}}, interface: net1}}}}` under `testbed: kubernetes:`"
+                        "say how pods get it, like `networks: {{{name}: {{runtime-class: NAME}}}}` \
+                         or `networks: {{{name}: {{annotations: {{...}}, interface: net1}}}}` \
+                         under `testbed: kubernetes:`"
                     ),
                 });
             }
@@ -70,12 +71,13 @@ impl Attachment {
                 return Err(Unattached {
                     what: "one RuntimeClass for both".to_owned(),
                     why: format!(
-                        "{place}: pods of `{name}` have the RuntimeClass {of_network}, and those in {} have {of_runtime}; \
-                         a pod has one only",
+                        "{place}: pods of `{name}` have the RuntimeClass {of_network}, and those \
+                         in {} have {of_runtime}; a pod has one only",
                         place.runtime.as_deref().unwrap_or_default()
                     ),
                     remedy: format!(
-                        "make a RuntimeClass that is both and name it under `networks: {name}:` and under `runtimes:`"
+                        "make a RuntimeClass that is both and name it under `networks: {name}:` \
+                         and under `runtimes:`"
                     ),
                 });
             }

@@ -60,8 +60,8 @@ pub(crate) enum RouteGateway {
 }
 
 impl RouteGateway {
-    /// Its namespace and name for a run. In a namespace that is given, its name has that of the run:
-    /// there may be others, and what earlier runs left behind.
+    /// Its namespace and name for a run. In a namespace that is given, its name has that of the
+    /// run: there may be others, and what earlier runs left behind.
     pub(crate) fn place(&self, run: &RunIdentity) -> ParentGateway {
         match self {
             Self::Given(place) => place.clone(),

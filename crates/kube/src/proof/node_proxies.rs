@@ -100,7 +100,8 @@ fn connections(grown: &Grown<'_>, end: &str, path: &Path, sent: &Sent) -> Proof 
 fn requests(grown: &Grown<'_>, sent: Range) -> Proof {
     let count = grown.by("requests");
     let evidence = format!(
-        "HTTP counted on its nodes +{count}, the clients sent {sent}; that of others is among it, and some may lack"
+        "HTTP counted on its nodes +{count}, the clients sent {sent}; that of others is among it, \
+         and some may lack"
     );
     Proof { hop: "Cilium's proxy".to_owned(), evidence, ok: count > 0 || sent.least == 0 }
 }

@@ -138,7 +138,8 @@ mod tests {
         let mut pod = json!({
             "metadata": {"name": "pod-a", "uid": "1"},
             "status": {"containerStatuses": [{
-                "name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": {"running": {}},
+                "name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0,
+                "state": {"running": {}},
             }]},
         });
         change(&mut pod);
@@ -161,7 +162,9 @@ mod tests {
     fn what_ended_is_told_once() {
         let before = pods(|_| {});
         assert_eq!(ended(&before, &before), []);
-        let killed = json!({"terminated": {"exitCode": 137, "reason": "OOMKilled", "message": "its last words"}});
+        let killed = json!({
+            "terminated": {"exitCode": 137, "reason": "OOMKilled", "message": "its last words"},
+        });
         let restarted = pods(|pod| {
             let status = &mut pod["status"]["containerStatuses"][0];
             status["restartCount"] = 1.into();

@@ -75,7 +75,8 @@ pub(crate) async fn settle(
 fn refusal(name: &str, error: &kube::Error) -> String {
     let why = explain(error);
     let remedy = if why.contains("exceeded quota") {
-        "; a ResourceQuota of the cluster holds for every namespace: have it raised, or use fewer pods"
+        "; a ResourceQuota of the cluster holds for every namespace: have it raised, or use fewer \
+         pods"
     } else if why.contains("failed quota") && why.contains("must specify") {
         "; a ResourceQuota of the cluster asks for these of every container: say them in `patch:`"
     } else if why.contains("violates PodSecurity") {

@@ -62,8 +62,8 @@ impl Trouble {
         let fixed = match self.reason.as_str() {
             "ErrImageNeverPull" => {
                 return format!(
-                    "bring the image onto every node{writes}, name another ({named}), or let the nodes pull it \
-                     (`pull-policy: IfNotPresent`)"
+                    "bring the image onto every node{writes}, name another ({named}), or let the \
+                     nodes pull it (`pull-policy: IfNotPresent`)"
                 );
             }
             "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => {
@@ -72,11 +72,13 @@ impl Trouble {
                 );
             }
             "Unschedulable" if self.message.contains(FREE_PORTS) => {
-                "a pod in its node's own network is there with the same port. End that run (`hopbench kube clean` removes \
-                 dead ones), or start this one again, which takes other ports"
+                "a pod in its node's own network is there with the same port. End that run \
+                 (`hopbench kube clean` removes dead ones), or start this one again, which takes \
+                 other ports"
             }
             "Unschedulable" => {
-                "make room on the node, tolerate its taints (`patch:`), or name another under `nodes:`"
+                "make room on the node, tolerate its taints (`patch:`), or name another under \
+                 `nodes:`"
             }
             "Evicted" => "make room on the node, or name another under `nodes:`",
             "CreateContainerConfigError"
@@ -267,26 +269,40 @@ mod tests {
     }
 
     fn scheduled(containers: Value) -> Value {
-        json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}], "containerStatuses": containers})
+        json!({
+            "phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}],
+            "containerStatuses": containers,
+        })
     }
 
     fn container(state: Value, last: Value) -> Value {
-        json!({"name": "agent", "image": "i", "imageID": "", "ready": false, "restartCount": 1, "state": state, "lastState": last})
+        json!({
+            "name": "agent", "image": "i", "imageID": "", "ready": false, "restartCount": 1,
+            "state": state, "lastState": last,
+        })
     }
 
     #[test]
     fn each_trouble_has_its_reason_and_its_words() {
         let why = "0/3 nodes are available: 3 Insufficient cpu.";
-        let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
+        let condition = json!({
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why,
+        });
         let found = stuck(json!({"phase": "Pending", "conditions": [condition]}));
         assert_eq!(
             (found.reason.as_str(), found.message.as_str(), found.is_final),
             ("Unschedulable", why, false)
         );
 
-        let why = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.";
-        let condition = json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why});
-        let ports = json!([{"containerPort": 20016, "hostPort": 20016}, {"containerPort": 20016, "hostPort": 20016, "protocol": "UDP"}]);
+        let why = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod \
+                   ports.";
+        let condition = json!({
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why,
+        });
+        let ports = json!([
+            {"containerPort": 20016, "hostPort": 20016},
+            {"containerPort": 20016, "hostPort": 20016, "protocol": "UDP"},
+        ]);
         let taken: Pod = serde_json::from_value(json!({
             "metadata": {"name": "p"}, "status": {"phase": "Pending", "conditions": [condition]},
             "spec": {"hostNetwork": true, "containers": [{"name": "agent", "ports": ports}]},
@@ -312,9 +328,9 @@ mod tests {
             "container agent: back-off 10s; it ended with code 2 and said: unexpected argument"
         );
 
-        let found = stuck(
-            json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."}),
-        );
+        let found = stuck(json!({
+            "phase": "Failed", "reason": "Evicted", "message": "The node was low on memory.",
+        }));
         assert_eq!((found.reason.as_str(), found.is_final), ("Evicted", true));
     }
 
@@ -343,7 +359,8 @@ mod tests {
     fn events_are_told_once_and_those_of_others_not_at_all() {
         let event = |pod: &str, kind: &str, reason: &str, message: &str| -> Event {
             serde_json::from_value(json!({
-                "metadata": {}, "involvedObject": {"name": pod}, "type": kind, "reason": reason, "message": message,
+                "metadata": {}, "involvedObject": {"name": pod}, "type": kind, "reason": reason,
+                "message": message,
             }))
             .unwrap()
         };
@@ -359,8 +376,9 @@ mod tests {
             State::Stuck(Trouble { reason, message, container: container.into(), is_final: false })
         };
         let told = tell("p", Some(&stuck(AGENT)), &events);
-        let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: Failed to pull image \
-                     \"x\": not found; name an image that the nodes can pull (`image:`)";
+        let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: \
+                     Failed to pull image \"x\": not found; name an image that the nodes can pull \
+                     (`image:`)";
         assert!(told.starts_with(start), "{told}");
         for (container, named) in
             [(SIDECAR, "`mesh: {image: ...}`"), (PROGRAM, "`servers: {NAME: {image: ...}}`")]
@@ -373,8 +391,10 @@ mod tests {
         assert!(!is_being_helped("p", &events));
 
         // What kubelets say of an image that is not there, and of a pod without the cluster's DNS.
-        let cause = "failed to pull and unpack image \"x\": failed to resolve reference \"x\": no such host";
-        let dns = "kubelet does not have ClusterDNS IP configured and cannot create Pod using \"ClusterFirst\" policy.";
+        let cause = "failed to pull and unpack image \"x\": failed to resolve reference \"x\": no \
+                     such host";
+        let dns = "kubelet does not have ClusterDNS IP configured and cannot create Pod using \
+                   \"ClusterFirst\" policy.";
         let events = [
             event("p", "Warning", "Failed", &format!("Failed to pull image \"x\": {cause}")),
             event("p", "Warning", "Failed", "Error: ImagePullBackOff"),

@@ -130,14 +130,21 @@ mod tests {
 
     #[test]
     fn only_a_container_that_runs_has_an_id() {
-        let status = |name: &str, state: Value| json!({"name": name, "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state, "containerID": format!("containerd://{name}1")});
+        let status = |name: &str, state: Value| {
+            json!({
+                "name": name, "image": "", "imageID": "", "ready": true, "restartCount": 0,
+                "state": state, "containerID": format!("containerd://{name}1"),
+            })
+        };
         let running = json!({"running": {"startedAt": "1970-01-02T00:00:07Z"}});
         let pod: Pod = serde_json::from_value(json!({
             "metadata": {},
             "spec": {"containers": [], "shareProcessNamespace": true},
             "status": {
                 "initContainerStatuses": [status("proxy", running.clone())],
-                "containerStatuses": [status("agent", running), status("old", json!({"terminated": {"exitCode": 0}}))],
+                "containerStatuses": [
+                    status("agent", running), status("old", json!({"terminated": {"exitCode": 0}})),
+                ],
             },
         }))
         .unwrap();
@@ -149,7 +156,10 @@ mod tests {
     #[test]
     fn a_container_that_runs_has_begun() {
         let status = |state: Value| {
-            let status = json!({"name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0, "state": state});
+            let status = json!({
+                "name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0,
+                "state": state,
+            });
             serde_json::from_value::<Pod>(
                 json!({"metadata": {}, "status": {"containerStatuses": [status]}}),
             )

@@ -193,7 +193,9 @@ mod tests {
     fn a_service_is_known_by_all_its_addresses() {
         let service: Service = serde_json::from_value(json!({
             "spec": {"clusterIPs": ["10.96.0.7", "fd00::7"], "externalIPs": ["192.0.2.7"]},
-            "status": {"loadBalancer": {"ingress": [{"ip": "203.0.113.7"}, {"hostname": "lb.example"}]}},
+            "status": {
+                "loadBalancer": {"ingress": [{"ip": "203.0.113.7"}, {"hostname": "lb.example"}]},
+            },
         }))
         .unwrap();
         for at in

@@ -47,8 +47,8 @@ pub(crate) fn target(path: &str, via: &Via, known: &Whereabouts<'_>) -> Result<S
             let entry = entry()?;
             let balancer = entry.balancer.as_deref().ok_or_else(|| {
                 nowhere(
-                    "nobody gave its Service of type LoadBalancer an address: the cluster needs a load balancer \
-                     (a cloud's, MetalLB ...)",
+                    "nobody gave its Service of type LoadBalancer an address: the cluster needs a \
+                     load balancer (a cloud's, MetalLB ...)",
                 )
             })?;
             resolve(&format!("{}:{}", bracketed(balancer), entry.port), known.family)

@@ -205,8 +205,9 @@ fn named(spec: &ClusterSpec, placement: &Placement) -> Result<(), Fault> {
     match nameless.next() {
         None => Ok(()),
         Some(node) => Err(Fault::input(format!(
-            "testbed.kubernetes.nodes.{0}: found nothing but a choice, and this user may not list nodes; expected the \
-             node's name and no more, as in `nodes: {{{0}: {{name: worker-1}}}}`, or the right to list nodes",
+            "testbed.kubernetes.nodes.{0}: found nothing but a choice, and this user may not list \
+             nodes; expected the node's name and no more, as in `nodes: {{{0}: {{name: \
+             worker-1}}}}`, or the right to list nodes",
             node.name
         ))),
     }

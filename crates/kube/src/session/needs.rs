@@ -302,8 +302,8 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
         let known: Vec<&str> = spec.servers.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Some(format!(
-            "nothing says what `{}` is on the cluster: give its image under `testbed: kubernetes: servers:` (there is \
-             {known})",
+            "nothing says what `{}` is on the cluster: give its image under `testbed: kubernetes: \
+             servers:` (there is {known})",
             server.program
         ));
     }

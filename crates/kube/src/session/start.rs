@@ -92,7 +92,8 @@ impl Cluster {
         }
         if !discovery.has_nodes {
             self.note(
-                "this user may not list nodes: what is known of nodes, their changes and their meters are left out",
+                "this user may not list nodes: what is known of nodes, their changes and their \
+                 meters are left out",
             );
         }
         // From here on there may be something to be taken away.

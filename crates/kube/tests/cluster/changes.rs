@@ -17,14 +17,18 @@ fn idle() -> Value {
     json!({
         "terminationGracePeriodSeconds": 0,
         "automountServiceAccountToken": false,
-        "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": {
+            "runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"},
+        },
         "containers": [{
             "name": "idle",
             "image": "hopbench.test/busybox:1",
             "imagePullPolicy": "Never",
             "command": ["sleep", "600"],
             "ports": [{"name": "agent", "containerPort": 7474}],
-            "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
+            "securityContext": {
+                "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
+            },
         }],
     })
 }
@@ -149,7 +153,10 @@ fn what_scales_pods_in_the_namespace_is_told() {
     wait_for(&mut cluster, &route, &["the Deployment web was scaled from 1 to 3 replicas"]);
     let scaler = json!({
         "metadata": {"name": "web"},
-        "spec": {"maxReplicas": 5, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
+        "spec": {
+            "maxReplicas": 5,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        },
     });
     let _: Api<HorizontalPodAutoscaler> = create(&ground, &cluster, scaler);
     wait_for(&mut cluster, &route, &["the autoscaler web was added; it scales Deployment web"]);

@@ -146,7 +146,9 @@ fn objects_of_a_scenario_are_there_before_its_pods_and_go_with_them() {
     let mut spec = spec();
     let limits = json!({"limits": [{"type": "Container", "default": {"cpu": "750m"}}]});
     spec.objects = vec![
-        json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "own"}, "spec": limits}),
+        json!({
+            "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "own"}, "spec": limits,
+        }),
         json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
                "metadata": {"name": "own", "labels": {"own": "yes"}}}),
     ];
@@ -166,7 +168,11 @@ fn objects_of_a_scenario_are_there_before_its_pods_and_go_with_them() {
     cluster.down();
     ground.assert_gone(&namespace);
 
-    let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": "t"}});
+    let object = |version: &str, kind: &str| {
+        json!({
+            "apiVersion": version, "kind": kind, "metadata": {"name": "t"},
+        })
+    };
     let told = |objects: Vec<Value>| {
         let spec = ClusterSpec { objects, ..spec.clone() };
         let missing = ground.cluster(&spec).missing(&plan);

@@ -27,7 +27,8 @@ impl Containerd {
         let at = |name: &str| folder.path().join(name).display().to_string();
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
         let config = format!(
-            "version = 2\nroot = '{}'\nstate = '{}'\ndisabled_plugins = ['io.containerd.grpc.v1.cri']\n[grpc]\naddress = '{}'\n",
+            "version = 2\nroot = '{}'\nstate = '{}'\n\
+             disabled_plugins = ['io.containerd.grpc.v1.cri']\n[grpc]\naddress = '{}'\n",
             at("root"),
             at("state"),
             at("socket")

@@ -123,8 +123,8 @@ impl Drop for Folder {
 fn held(path: &Path) -> Found {
     let unreadable = |why: String| {
         Found::Unreadable(format!(
-            "{}: {why}; another version of hopbench may have written it, and can take that lab down; remove the file if \
-             no lab is behind it",
+            "{}: {why}; another version of hopbench may have written it, and can take that lab \
+             down; remove the file if no lab is behind it",
             path.display()
         ))
     };

@@ -277,7 +277,8 @@ fn of_mesh(endpoints: &Endpoints) -> Vec<Need> {
     for place in endpoints.sidecar_places() {
         if place.network == "host" {
             let why = format!(
-                "{place}: a sidecar takes over what its pod sends and gets, and would do so for the node"
+                "{place}: a sidecar takes over what its pod sends and gets, and would do so for \
+                 the node"
             );
             impossible(why, "place this end in a pod, or leave `mesh` out");
         }

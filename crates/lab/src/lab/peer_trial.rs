@@ -1,7 +1,5 @@
 //! A trial that a tool of others makes in a lab.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use hopbench_model::{CpuSet, Fault, Point, Proof, Record};
 use hopbench_peer::{PORT, PeerTool, Server, Task, of_point};
 use hopbench_testbed::placement::PodId;
@@ -10,8 +8,7 @@ use hopbench_testbed::{Counters, PeerSaid, Route};
 use super::Lab;
 use super::peers::{port, version_fact};
 use crate::processes::peers::{self, Ends, Outcome, Seat};
-use crate::proof::{ProofFacts, prove_peer};
-use crate::topology::packet_path::PacketPath;
+use crate::proof::prove_peer;
 
 impl Lab {
     /// Lets the tool of a point make a trial.
@@ -78,22 +75,8 @@ impl Lab {
         after: &Counters,
         record: &Record,
     ) -> Vec<Proof> {
-        let (Ok(endpoints), Ok(built)) = (self.endpoints(&route.path), self.standing()) else {
-            return Vec::new();
-        };
-        let known = ProofFacts {
-            endpoints,
-            packet_path: &PacketPath::of(endpoints, &self.spec),
-            service: built.services.get(&route.path),
-            tunnels: &built.tunnels,
-            held: BTreeMap::new(),
-            namespaces: BTreeMap::new(),
-            sandboxes: BTreeMap::new(),
-            kernel: String::new(),
-            peers: BTreeSet::new(),
-            proxies: &route.proxies,
-        };
-        prove_peer(&known, before, after, point, record)
+        let way = self.way(route).ok();
+        way.map_or_else(Vec::new, |way| prove_peer(&way, before, after, point, record))
     }
 }
 

@@ -37,7 +37,12 @@ pub(crate) fn rules(pod: &PodId, placement: &Placement, families: &[IpFamily]) -
         for (hook, name, ports, to, more) in &hooks {
             let taken = [
                 transport("tcp"),
-                json!({"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"set": ports}}}),
+                json!({
+                    "match": {
+                        "op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}},
+                        "right": {"set": ports},
+                    },
+                }),
             ];
             let done = [json!({"counter": name}), json!({"redirect": {"port": to}})];
             list.push(table.add("counter", json!({"name": name})));

@@ -32,8 +32,8 @@ const SYSCTLS: &[(&str, &str)] = &[
     ("net.ipv4.ping_group_range", "0 0"),
 ];
 
-/// Those of a namespace without IPv6: nothing but the trials' own packets may move the counters that
-/// the proof looks at.
+/// Those of a namespace without IPv6: nothing but the trials' own packets may move the counters
+/// that the proof looks at.
 const WITHOUT_IPV6: &[(&str, &str)] =
     &[("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
 /// Those of one with IPv6: all addresses are given, at once, and nobody is asked for more.

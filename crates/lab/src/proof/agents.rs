@@ -7,12 +7,12 @@ use hopbench_model::{CpuSet, Proof, Via};
 use hopbench_testbed::Seen;
 use hopbench_testbed::placement::{Endpoints, PodId};
 
-use super::facts::ProofFacts;
+use super::facts::AgentFacts;
 use crate::network::families::{family_of, of_family};
 use crate::services::service::Service;
 
 /// Whether the agents are where they were put.
-pub(super) fn placed(known: &ProofFacts<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
+pub(super) fn placed(known: &AgentFacts<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
     let mut wrong = Vec::new();
     let mut namespaces = BTreeSet::new();
     for pod in pods {
@@ -52,7 +52,7 @@ pub(super) fn placed(known: &ProofFacts<'_>, end: &str, pods: &[PodId], seen: &S
 
 /// Whether the agents may use only the CPUs that they were held to. If none was held, there is
 /// nothing to prove.
-pub(super) fn held(known: &ProofFacts<'_>) -> Option<Proof> {
+pub(super) fn held(known: &AgentFacts<'_>) -> Option<Proof> {
     let agents = known.held.iter().map(|(pod, (asked, found))| {
         let within = |set: &CpuSet| set.0.iter().all(|cpu| asked.contains(cpu));
         let list = |cpus: &[usize]| CpuSet(cpus.to_vec()).to_string();
@@ -71,7 +71,7 @@ pub(super) fn held(known: &ProofFacts<'_>) -> Option<Proof> {
 }
 
 /// Whether an agent that belongs into a runtime has a kernel that is not ours.
-pub(super) fn contained(known: &ProofFacts<'_>, pod: &PodId, seen: &Seen<'_>) -> Proof {
+pub(super) fn contained(known: &AgentFacts<'_>, pod: &PodId, seen: &Seen<'_>) -> Proof {
     let hop = pod.place.runtime.clone().unwrap_or_default();
     let inside = seen.machines.get(&pod.agent()).and_then(|machine| machine.get("kernel"));
     let (evidence, ok) = match inside {
@@ -84,7 +84,7 @@ pub(super) fn contained(known: &ProofFacts<'_>, pod: &PodId, seen: &Seen<'_>) ->
 }
 
 /// Whether the servers saw the addresses that this way leaves in a packet. Only agents can tell.
-pub(super) fn peer(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
+pub(super) fn peer(known: &AgentFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
     let peers: BTreeSet<&str> = seen
         .servers
         .iter()

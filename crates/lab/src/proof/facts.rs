@@ -1,5 +1,4 @@
-//! The facts that a proof compares with counters and reports: what was built, and what agents may
-//! use.
+//! The facts that a proof compares with counters and with the reports of agents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -11,14 +10,21 @@ use hopbench_testbed::placement::{Endpoints, PodId};
 use crate::services::service::Service;
 use crate::topology::packet_path::PacketPath;
 
-/// The part of a lab that a proof needs.
+/// What was built of a path: its counters are compared with it, whoever sends.
 #[derive(Debug)]
-pub(crate) struct ProofFacts<'a> {
+pub(crate) struct WayFacts<'a> {
     pub(crate) endpoints: &'a Endpoints,
-    pub(crate) packet_path: &'a PacketPath,
+    pub(crate) packet_path: PacketPath,
     pub(crate) service: Option<&'a Service>,
     /// Tunnel devices that the lab has; others were not needed, and cannot carry anything.
     pub(crate) tunnels: &'a BTreeSet<&'static str>,
+    /// The proxies in the path's pods.
+    pub(crate) proxies: &'a [Proxy],
+}
+
+/// What was built around the agents of a path: what they say is compared with it.
+#[derive(Debug, Default)]
+pub(crate) struct AgentFacts<'a> {
     /// CPUs that agents were held to, with those that their processes may use now.
     pub(crate) held: BTreeMap<&'a PodId, (Vec<usize>, Vec<CpuSet>)>,
     /// Inodes of the pods' network namespaces.
@@ -29,6 +35,4 @@ pub(crate) struct ProofFacts<'a> {
     pub(crate) kernel: String,
     /// Addresses that a server may see.
     pub(crate) peers: BTreeSet<IpAddr>,
-    /// The proxies in the path's pods.
-    pub(crate) proxies: &'a [Proxy],
 }

@@ -6,7 +6,7 @@ use hopbench_model::{Proof, proxy_role};
 use hopbench_testbed::of_proxy;
 
 use super::counter_names::{of_backend, of_link, of_service};
-use super::facts::ProofFacts;
+use super::facts::WayFacts;
 use super::growth::Grown;
 use super::trial_traffic::TrialTraffic;
 use crate::services::service::translator;
@@ -18,14 +18,14 @@ const STILL_BYTES: (u64, u64) = (2048, 8192);
 
 /// Whether every connection was translated.
 pub(super) fn translated(
-    known: &ProofFacts<'_>,
+    way: &WayFacts<'_>,
     grown: &Grown<'_>,
     traffic: TrialTraffic,
     bypassed: bool,
 ) -> Option<Proof> {
-    let node = translator(known.endpoints)?;
+    let node = translator(way.endpoints)?;
     let hop = format!("dnat on {node}");
-    let Some(service) = known.service else {
+    let Some(service) = way.service else {
         return Some(Proof {
             hop,
             evidence: "the path's Service was never built".to_owned(),
@@ -51,19 +51,20 @@ pub(super) fn translated(
     let sum: u64 = (0..backends).map(hits).sum();
     let parts = each.join(" + ");
     let sidecars =
-        || known.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == "client-sidecar");
-    if known.endpoints.path.mesh.has_client() && !bypassed {
+        || way.proxies.iter().filter(|proxy| proxy_role(&proxy.name) == "client-sidecar");
+    if way.endpoints.path.mesh.has_client() && !bypassed {
         let made: Option<u64> =
             sidecars().map(|proxy| grown.by(&of_proxy(&proxy.name, "upstream_connections"))).sum();
         let (evidence, ok) = match made {
-            _ if known.endpoints.is_routed_by_sidecar() => (
+            _ if way.endpoints.is_routed_by_sidecar() => (
                 format!("{total} connections translated: the client's sidecar chose the endpoint"),
                 total == 0,
             ),
             // A late packet of a connection that the kernel has forgotten counts as one more.
             Some(made) => {
                 let text = format!(
-                    "{total} connections translated ({parts} to the backends), the sidecars made {made}"
+                    "{total} connections translated ({parts} to the backends), the sidecars made \
+                     {made}"
                 );
                 (text, total >= made && sum == total)
             }
@@ -144,12 +145,12 @@ fn crossed(
 
 /// Whether the tunnels and NICs beside the way stayed still.
 pub(super) fn still(
-    known: &ProofFacts<'_>,
+    way: &WayFacts<'_>,
     grown: &Grown<'_>,
     traffic: TrialTraffic,
     bypassed: bool,
 ) -> Proof {
-    let (packet_path, built) = (known.packet_path, known.tunnels);
+    let (packet_path, built) = (&way.packet_path, way.tunnels);
     // Half of the smaller part that moved: a way that was taken in one direction only shows, too.
     let moved = [traffic.out_bytes, traffic.back_bytes]
         .into_iter()

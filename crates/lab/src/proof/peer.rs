@@ -3,7 +3,7 @@
 use hopbench_model::{Pattern, Point, Proof, Record};
 use hopbench_testbed::Counters;
 
-use super::facts::ProofFacts;
+use super::facts::WayFacts;
 use super::growth::Grown;
 use super::links;
 use super::trial_traffic::TrialTraffic;
@@ -14,7 +14,7 @@ const CERTAIN: f64 = 0.9;
 
 /// Evidence from the counters of Services and links.
 pub(crate) fn prove_peer(
-    known: &ProofFacts<'_>,
+    way: &WayFacts<'_>,
     before: &Counters,
     after: &Counters,
     point: &Point,
@@ -24,9 +24,9 @@ pub(crate) fn prove_peer(
     let traffic = stated(point, record);
     let bypassed = point.job.bypasses_proxies();
     let mut proofs: Vec<Proof> =
-        links::translated(known, &grown, traffic, bypassed).into_iter().collect();
-    proofs.extend(links::carried(known.packet_path, &grown, traffic));
-    proofs.push(links::still(known, &grown, traffic, bypassed));
+        links::translated(way, &grown, traffic, bypassed).into_iter().collect();
+    proofs.extend(links::carried(&way.packet_path, &grown, traffic));
+    proofs.push(links::still(way, &grown, traffic, bypassed));
     proofs
 }
 

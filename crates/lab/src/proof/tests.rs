@@ -30,23 +30,13 @@ fn endpoints() -> Endpoints {
     Placement::of(&fixture::plan(vec![path], vec![]), Rules::default()).paths.remove("p").unwrap()
 }
 
-fn known<'a>(
+fn way<'a>(
     endpoints: &'a Endpoints,
-    packet_path: &'a PacketPath,
+    packet_path: &PacketPath,
     tunnels: &'a BTreeSet<&'static str>,
-) -> ProofFacts<'a> {
-    ProofFacts {
-        endpoints,
-        packet_path,
-        service: None,
-        tunnels,
-        held: BTreeMap::new(),
-        namespaces: BTreeMap::new(),
-        sandboxes: BTreeMap::new(),
-        kernel: String::new(),
-        peers: BTreeSet::new(),
-        proxies: &[],
-    }
+) -> WayFacts<'a> {
+    let packet_path = packet_path.clone();
+    WayFacts { endpoints, packet_path, service: None, tunnels, proxies: &[] }
 }
 
 #[test]
@@ -62,7 +52,7 @@ fn a_device_that_was_built_must_have_a_counter() {
         };
         let grown = Grown { before: &at(false), after: &at(true) };
         let built = built.iter().copied().collect();
-        links::still(&known(&endpoints(), &packet_path, &built), &grown, TRAFFIC, false)
+        links::still(&way(&endpoints(), &packet_path, &built), &grown, TRAFFIC, false)
     };
     let (nic, tunnel) = (("a/eth0 rx_bytes", 7), ("a/vxlan0 tx_bytes", 9));
     let quiet = judge(&["vxlan0"], &[nic, tunnel]);
@@ -88,7 +78,7 @@ fn only_the_way_to_the_services_need_not_be_still() {
     let (before, nic, tunnel) = (at(0, 0), at(90_000, 0), at(0, 90_000));
     let judge = |after: &Counters, bypassed: bool| {
         let grown = Grown { before: &before, after };
-        links::still(&known(&endpoints(), &packet_path, &built), &grown, TRAFFIC, bypassed).ok
+        links::still(&way(&endpoints(), &packet_path, &built), &grown, TRAFFIC, bypassed).ok
     };
     assert!(judge(&nic, false) && !judge(&nic, true), "datagrams are reported to nobody");
     assert!(!judge(&tunnel, false) && !judge(&tunnel, true));
@@ -104,11 +94,8 @@ fn an_agent_on_other_cpus_is_told() {
     let pod = PodId::first(endpoints.path.from.clone(), Group::Shared);
     let judge = |found: &[&[usize]]| {
         let found = found.iter().map(|cpus| CpuSet(cpus.to_vec())).collect();
-        let (packet_path, tunnels) = (packet_path(vec![]), BTreeSet::new());
-        let known = ProofFacts {
-            held: BTreeMap::from([(&pod, (vec![0, 1], found))]),
-            ..known(&endpoints, &packet_path, &tunnels)
-        };
+        let held = BTreeMap::from([(&pod, (vec![0, 1], found))]);
+        let known = AgentFacts { held, ..AgentFacts::default() };
         agents::held(&known).map(|proof| (proof.evidence, proof.ok)).unwrap()
     };
     assert_eq!(judge(&[&[0, 1]]), ("bridge@a on 0,1".to_owned(), true));

@@ -122,9 +122,20 @@ fn entry(service: &Service, port: u16, node: IpAddr, targets: &[Value]) -> Value
         }
     };
     json!([
-        {"match": {"op": "==", "left": {"payload": {"protocol": nft_word(service.family), "field": "daddr"}}, "right": address.to_string()}},
+        {
+            "match": {
+                "op": "==",
+                "left": {"payload": {"protocol": nft_word(service.family), "field": "daddr"}},
+                "right": address.to_string(),
+            },
+        },
         transports(),
-        {"match": {"op": "==", "left": {"payload": {"protocol": "th", "field": "dport"}}, "right": port}},
+        {
+            "match": {
+                "op": "==", "left": {"payload": {"protocol": "th", "field": "dport"}},
+                "right": port,
+            },
+        },
         {"counter": service.counter()},
         {"vmap": {"key": choice, "data": {"set": targets}}}
     ])
@@ -132,5 +143,9 @@ fn entry(service: &Service, port: u16, node: IpAddr, targets: &[Value]) -> Value
 
 /// TCP and UDP.
 fn transports() -> Value {
-    json!({"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "right": {"set": ["tcp", "udp"]}}})
+    json!({
+        "match": {
+            "op": "==", "left": {"meta": {"key": "l4proto"}}, "right": {"set": ["tcp", "udp"]},
+        },
+    })
 }

@@ -29,7 +29,8 @@ pub(crate) fn deal(
     };
     if inside && dealt.iter().any(|share| share.len() == 1) {
         return Err(format!(
-            "{} CPUs for {nodes} nodes, and a path inside one node needs two for its ends: all share them",
+            "{} CPUs for {nodes} nodes, and a path inside one node needs two for its ends: all \
+             share them",
             cpus.len()
         ));
     }

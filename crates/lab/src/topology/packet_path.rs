@@ -219,7 +219,8 @@ fn severed(from: &LegEnd<'_>, to: &LegEnd<'_>) -> Option<String> {
     // The traffic of some pods would stay on their node, and that of others would leave it.
     if is_shared && (from.nodes.len() > 1 || to.nodes.len() > 1) {
         return Some(format!(
-            "a lab knows the way of traffic between sets of nodes that have no node in common: found {} and {}",
+            "a lab knows the way of traffic between sets of nodes that have no node in common: \
+             found {} and {}",
             from.label, to.label
         ));
     }
@@ -230,7 +231,8 @@ fn severed(from: &LegEnd<'_>, to: &LegEnd<'_>) -> Option<String> {
         return None;
     }
     Some(format!(
-        "the kernel keeps a NIC's macvlan interfaces apart from the node that has the NIC: {} and {} cannot talk",
+        "the kernel keeps a NIC's macvlan interfaces apart from the node that has the NIC: {} and \
+         {} cannot talk",
         from.label, to.label
     ))
 }
@@ -268,7 +270,8 @@ pub(crate) fn impossible(endpoints: &Endpoints) -> Option<String> {
     }
     if translates && client.reach.is_on_fabric() {
         return Some(format!(
-            "{} is past its node's netfilter, which is where the address of a Service is translated; use node-port",
+            "{} is past its node's netfilter, which is where the address of a Service is \
+             translated; use node-port",
             client.label
         ));
     }

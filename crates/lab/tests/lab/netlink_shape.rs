@@ -133,7 +133,8 @@ fn delays_are_there_where_the_kernel_has_netem() {
         let (a, mut na, _b, mut nb) = joined();
         let known = output(
             &a,
-            "if tc qdisc add dev lo root netem delay 1ms 2>/dev/null; then echo yes; else echo no; fi",
+            "if tc qdisc add dev lo root netem delay 1ms 2>/dev/null; then echo yes; else echo no; \
+             fi",
         );
         let made = na.delay("va", 20_000_000);
         if known.trim() == "no" {

@@ -613,8 +613,12 @@ fn agents_are_started_in_their_places_and_again_when_they_died() {
             std::path::Path::new("/tmp").join(format!("hopbench-lab-test-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let (script, log) = (folder.join("agent"), folder.join("log"));
-        fs::write(&script, "#!/bin/sh\necho \"$@\" $(readlink /proc/self/ns/net) $(grep Cpus_allowed_list /proc/self/status) >&2\nexec cat >&0\n")
-            .expect("a script");
+        fs::write(
+            &script,
+            "#!/bin/sh\necho \"$@\" $(readlink /proc/self/ns/net) $(grep Cpus_allowed_list \
+             /proc/self/status) >&2\nexec cat >&0\n",
+        )
+        .expect("a script");
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a mode");
         let spec = spec();
         let mut both = path("host@a", "host@a", Via::Direct);

@@ -111,8 +111,8 @@ fn what_the_program_had_it_keeps(user: &User) {
 fn inside_is_a_world_of_its_own(user: &User) {
     let done = Started::script(
         user,
-        "id -u; echo $$; cat /proc/1/comm; cat /proc/1/status | grep PPid; ls /sys/class/net; ls -A /run | wc -l; \
-         cat /sys/class/net/lo/operstate; ip -o link show lo up | wc -l; \
+        "id -u; echo $$; cat /proc/1/comm; cat /proc/1/status | grep PPid; ls /sys/class/net; \
+         ls -A /run | wc -l; cat /sys/class/net/lo/operstate; ip -o link show lo up | wc -l; \
          ip netns add x; mount -t tmpfs tmpfs /mnt; touch /mnt/here; ls /mnt; \
          for link in net mnt pid user; do readlink /proc/self/ns/$link; done",
     )
@@ -155,7 +155,8 @@ fn signals_come_through(user: &User) {
 }
 
 fn signals_of_a_terminal_reach_the_program_once(user: &User) {
-    let script = "n=0; trap 'n=$((n+1))' INT QUIT; echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; exit $n";
+    let script = "n=0; trap 'n=$((n+1))' INT QUIT; echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do \
+                  sleep 0.05; done; exit $n";
     for signal in ["INT", "QUIT"] {
         // To the whole group, as a terminal does it.
         let mut started = Started::with(user, script, |command| {
@@ -174,8 +175,9 @@ fn signals_of_a_terminal_reach_the_program_once(user: &User) {
 
 fn orphans_do_not_stay(user: &User) {
     // Orphans that end are waited for while the program runs; those that do not end go with it.
-    let script = "for i in 1 2 3 4 5; do (sleep 0.1 &); done; sleep 0.6; grep -l '^State:.Z' /proc/[0-9]*/status | wc -l; \
-                  (sleep 1000 &); (setsid sleep 1000 &); sleep 0.1; exit 3";
+    let script = "for i in 1 2 3 4 5; do (sleep 0.1 &); done; sleep 0.6; grep -l '^State:.Z' \
+                  /proc/[0-9]*/status | wc -l; (sleep 1000 &); (setsid sleep 1000 &); sleep 0.1; \
+                  exit 3";
     let started = Started::script(user, script);
     let token = started.token().to_owned();
     let done = started.finish();

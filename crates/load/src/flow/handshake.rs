@@ -159,12 +159,14 @@ impl<F: Flow> Flow for Handshake<F> {
                 self.listen()
             }
             (_, Event::TimedOut) => refused(if self.udp {
-                "no answer to its UDP registration (is the port open for UDP too, or its limit of flows reached?)"
+                "no answer to its UDP registration (is the port open for UDP too, or its limit of \
+                 flows reached?)"
             } else {
                 "no answer in time"
             }),
             (_, Event::Closed) => refused(
-                "it closed the connection (several servers behind one address, or its limit of flows is reached)",
+                "it closed the connection (several servers behind one address, or its limit of \
+                 flows is reached)",
             ),
             (_, Event::Failed(error)) => refused(&explain(&error)),
             (_, Event::Finish) => Op::End,

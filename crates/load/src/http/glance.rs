@@ -13,8 +13,8 @@ use super::target::MOST_HEAD_BYTES;
 pub enum Glance<'a> {
     /// The head goes on; it was looked for up to here, see [`glance`].
     More(usize),
-    /// HTTP/2 has begun, and its settings show no credential. The first request may show one, and it
-    /// may come only after an answer to the settings. It was looked for up to here.
+    /// HTTP/2 has begun, and its settings show no credential. The first request may show one, and
+    /// it may come only after an answer to the settings. It was looked for up to here.
     Begun(usize),
     /// A head, or what HTTP/2 begins with, with the credential that it shows, if any.
     Head(Option<Cow<'a, [u8]>>),

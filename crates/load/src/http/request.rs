@@ -272,7 +272,8 @@ mod tests {
             ("GET", &[] as &[&str], "", true,
                 "GET /p?q=1 HTTP/1.1\r\nHost: h:81\r\nUser-Agent: hopbench/VERSION\r\n\r\n"),
             ("POST", &["X-A:  b ", "user-agent: me"], "body", false,
-                "POST /p?q=1 HTTP/1.1\r\nHost: h:81\r\nX-A: b\r\nuser-agent: me\r\nContent-Length: 4\r\n\
+                "POST /p?q=1 HTTP/1.1\r\nHost: h:81\r\nX-A: b\r\nuser-agent: me\r\n\
+                 Content-Length: 4\r\n\
                  Connection: close\r\n\r\nbody"),
             ("PUT", &["HOST: other", "User-Agent:"], "", true,
                 "PUT /p?q=1 HTTP/1.1\r\nHOST: other\r\nUser-Agent: \r\nContent-Length: 0\r\n\r\n"),
@@ -341,7 +342,8 @@ mod tests {
                 let mut request = httparse::Request::new(&mut fields);
                 let parsed = request.parse(template.bytes()).expect("a valid head");
                 prop_assert_eq!(parsed, httparse::Status::Complete(template.bytes().len()));
-                let overridden = ["host", "user-agent"].iter().any(|n| name.eq_ignore_ascii_case(n));
+                let overridden =
+                    ["host", "user-agent"].iter().any(|n| name.eq_ignore_ascii_case(n));
                 prop_assert_eq!(request.headers.len(), if overridden { 2 } else { 3 });
             }
         }

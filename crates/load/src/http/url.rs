@@ -28,12 +28,12 @@ pub struct UrlError {
 }
 
 impl Url {
-    /// Takes `http://host:port/path?query` apart. `http://` may be missing, and the port: then it is
-    /// 80, or 443 of `https://`. A fragment is dropped.
+    /// Takes `http://host:port/path?query` apart. `http://` may be missing, and the port: then it
+    /// is 80, or 443 of `https://`. A fragment is dropped.
     ///
     /// # Errors
-    /// Names the part that is wrong: another scheme, user information, a host that is neither a name
-    /// nor an address. Or an IPv6 address has no brackets, a port is outside 1 to 65535, or
+    /// Names the part that is wrong: another scheme, user information, a host that is neither a
+    /// name nor an address. Or an IPv6 address has no brackets, a port is outside 1 to 65535, or
     /// characters would have to be percent-encoded.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         // Whatever stands before an `@` may be a password, or a part of one.

@@ -74,8 +74,8 @@ impl SocketSet {
         totals
     }
 
-    /// How many connections are not whole any more, though nobody here closed them. Sockets that are
-    /// not TCP have none.
+    /// How many connections are not whole any more, though nobody here closed them. Sockets that
+    /// are not TCP have none.
     pub fn broken(&self) -> usize {
         let inner = self.lock();
         let sockets = inner.open.values().filter_map(Weak::upgrade);

@@ -128,7 +128,10 @@ impl SocketOptions {
             }
             if let Some(name) = &self.congestion {
                 let got = socket.set_congestion(name).map_err(|error| {
-                    let what = format!("congestion control `{name}` (see net.ipv4.tcp_available_congestion_control)");
+                    let what = format!(
+                        "congestion control `{name}` (see \
+                         net.ipv4.tcp_available_congestion_control)"
+                    );
                     named(&what, &error)
                 })?;
                 notes.note_setting("congestion", || format!("asked {name}, got {got}"));

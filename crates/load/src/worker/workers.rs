@@ -446,7 +446,10 @@ impl WorkerGroup {
                     let (recorder, fault) = event_loop.run(&mut engine, inbox.as_deref());
                     (Some(recorder), fault)
                 }
-                Err(error) => (None, Some(Fault::environment(format!("engine {kind} cannot be used here: {error}")))),
+                Err(error) => {
+                    let why = format!("engine {kind} cannot be used here: {error}");
+                    (None, Some(Fault::environment(why)))
+                }
             });
             if let Some(fault) = fault {
                 lock(&this.fault).get_or_insert(fault);

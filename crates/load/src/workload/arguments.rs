@@ -143,7 +143,8 @@ impl ScheduleArguments {
                 problems.push(Problem::new(
                     "--rate",
                     rate,
-                    "no rate with --schedule closed: the answers set the pace; take --schedule rate",
+                    "no rate with --schedule closed: the answers set the pace; take --schedule \
+                     rate",
                 ));
                 Schedule::Closed
             }

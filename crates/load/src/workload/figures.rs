@@ -170,7 +170,8 @@ mod tests {
             assert_eq!(rate(1000, 1005, is_open), 10_050.0, "near");
             assert_eq!(rate(900, 1000, is_open), 9000.0, "behind");
         }
-        // At a low rate one may lie across an edge. One that fills a window was not completed in it.
+        // At a low rate one may lie across an edge. One that fills a window was not completed in
+        // it.
         assert_eq!(rate(9, 10, true), 100.0);
         assert_eq!(rate(0, 1, false), 0.0);
         assert_eq!(rate(10, 11, false), 100.0);

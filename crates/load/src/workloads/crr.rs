@@ -151,10 +151,12 @@ impl TypedWorkload for Params {
             out.warnings.push(Warning::new(
                 WarningKind::PortExhaustion,
                 format!(
-                    "{exhausted} connections were not even tried: the client had no local port left for this server"
+                    "{exhausted} connections were not even tried: the client had no local port \
+                     left for this server"
                 ),
-                "widen net.ipv4.ip_local_port_range at the client, set net.ipv4.tcp_tw_reuse=1 if ports are held by \
-                 TIME_WAIT (see `ss -tan state time-wait`), or lower --rate or --connections",
+                "widen net.ipv4.ip_local_port_range at the client, set net.ipv4.tcp_tw_reuse=1 if \
+                 ports are held by TIME_WAIT (see `ss -tan state time-wait`), or lower --rate or \
+                 --connections",
             ));
         }
         if let Some(left_open) = client.extra.get(LEFT_OPEN) {
@@ -165,7 +167,10 @@ impl TypedWorkload for Params {
                 out.metric(REFUSED_FLOWS, *refused);
                 out.warnings.push(Warning::new(
                     WarningKind::Limited,
-                    format!("{refused} connections were refused: the agent had as many flows open as it allows"),
+                    format!(
+                        "{refused} connections were refused: the agent had as many flows open as \
+                         it allows"
+                    ),
                     "ask for fewer --connections, or raise the agent's --max-flows",
                 ));
             }

@@ -1,8 +1,8 @@
 //! `grpc`: calls of gRPC over HTTP/2, of any server's methods, in a closed or an open loop.
 //!
 //! - A call is an exchange of `http`, with the same times. It ends with its trailers.
-//! - A call whose status is not 0 is an error, and is in no latency. Statuses are counted apart from
-//!   what breaks streams and connections.
+//! - A call whose status is not 0 is an error, and is in no latency. Statuses are counted apart
+//!   from what breaks streams and connections.
 //! - A URL without a path calls the service of the target, which docs/echo.proto defines.
 
 mod method;

@@ -1,4 +1,5 @@
-//! `http`: requests of HTTP/1.1 or HTTP/2 against any URL, over TCP or TLS, in a closed or an open loop.
+//! `http`: requests of HTTP/1.1 or HTTP/2 against any URL, over TCP or TLS, in a closed or an open
+//! loop.
 //!
 //! - The *service time* runs from the real start of the exchange to the last byte of its answer. On
 //!   an open connection the exchange starts with the sending. If a connection must be made first,
@@ -103,8 +104,10 @@ impl TypedWorkload for Params {
     fn figures(&self, trial: &TrialReports<'_>) -> Figures {
         let mut out = outcome::figures(trial, self.streams());
         if !self.keep_alive() {
-            out.explanation
-                .push("every request has a connection of its own: the service time begins with connecting".to_owned());
+            out.explanation.push(
+                "every request has a connection of its own: the service time begins with connecting"
+                    .to_owned(),
+            );
         }
         out
     }

@@ -216,9 +216,9 @@ fn permitted(target: SocketAddr) -> Result<(), Fault> {
         let range = range.split_whitespace().collect::<Vec<_>>().join(" ");
         format!(
             "no ICMP socket is allowed here. A datagram socket needs a group of this process in \
-             net.ipv4.ping_group_range, which is `{range}`: allow all with \
-             `sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"`. A raw socket needs CAP_NET_RAW: run as root, or \
-             `setcap cap_net_raw+ep` the program"
+             net.ipv4.ping_group_range, which is `{range}`: allow all with `sysctl -w \
+             net.ipv4.ping_group_range=\"0 2147483647\"`. A raw socket needs CAP_NET_RAW: run as \
+             root, or `setcap cap_net_raw+ep` the program"
         )
     } else {
         format!("cannot send ICMP echoes to {}: {}", target.ip(), explain(&error))

@@ -51,7 +51,13 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE", default_value = "25kB")]
     size: Sweep<Bytes>,
     /// Messages a second to each connection
-    #[arg(long, value_name = "PER-S", default_value = "20", allow_negative_numbers = true, value_parser = per_s)]
+    #[arg(
+        long,
+        value_name = "PER-S",
+        default_value = "20",
+        allow_negative_numbers = true,
+        value_parser = per_s
+    )]
     #[serde(deserialize_with = "number")]
     rate: f64,
     /// Spread the connections' messages over the period, or send them all at once
@@ -222,9 +228,10 @@ impl TypedWorkload for Params {
         if !trial.shared_clock {
             out.warnings.push(Warning::new(
                 WarningKind::RelativeClock,
-                "the ends have no common clock: delay_ns is what each message took longer than the fastest message of \
-                 its connection so far, warm-up included",
-                "compare delays only with each other; run both ends on one machine for one-way delays",
+                "the ends have no common clock: delay_ns is what each message took longer than the \
+                 fastest message of its connection so far, warm-up included",
+                "compare delays only with each other; run both ends on one machine for one-way \
+                 delays",
             ));
         }
         out
@@ -243,7 +250,10 @@ fn schedule_kept(out: &mut Figures, server: &EndReport) {
     if unsent > 0 {
         out.warnings.push(Warning::new(
             WarningKind::Unsent,
-            format!("{unsent} of {intended} messages were due and not sent before the end: connections were full"),
+            format!(
+                "{unsent} of {intended} messages were due and not sent before the end: connections \
+                 were full"
+            ),
             "lower --rate or --size; the delays shown leave these messages out",
         ));
     }

@@ -213,7 +213,8 @@ impl TypedWorkload for Params {
             out.warnings.push(Warning::new(
                 WarningKind::Offload,
                 format!(
-                    "{} datagrams left with each call (--gso): a datagram costs less than one that is sent by itself",
+                    "{} datagrams left with each call (--gso): a datagram costs less than one that \
+                     is sent by itself",
                     self.segments()
                 ),
                 "compare only with results of the same --gso",
@@ -251,7 +252,8 @@ fn rates(out: &mut Figures, trial: &TrialReports<'_>, params: &Params) {
             out.warnings.push(Warning::new(
                 WarningKind::Unsent,
                 format!("{unsent} datagrams were due and not sent before the end"),
-                "lower --rate, or use more --threads and --connections: one thread cannot send faster",
+                "lower --rate, or use more --threads and --connections: one thread cannot send \
+                 faster",
             ));
         }
     }
@@ -276,8 +278,10 @@ fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
         out.metric("jitter_ns", sum / flows.max(1.0));
     }
     if let Some(foreign) = extra(FOREIGN) {
-        out.explanation
-            .push(format!("{foreign} datagrams that were not of this test came to its sockets; they are in no figure"));
+        out.explanation.push(format!(
+            "{foreign} datagrams that were not of this test came to its sockets; they are in no \
+             figure"
+        ));
     }
     out.invariant("received_le_sent", received <= sent, || {
         format!("{sent} datagrams sent, {received} received")

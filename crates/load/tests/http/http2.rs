@@ -21,8 +21,8 @@ struct Nginx {
 const LONG: usize = 300_000;
 
 impl Nginx {
-    /// One that ends each connection after so many requests. `None`: it is not installed, and nobody
-    /// says that it has to be.
+    /// One that ends each connection after so many requests. `None`: it is not installed, and
+    /// nobody says that it has to be.
     fn start(requests: u32) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -14,7 +14,8 @@ const REQUEST: &str = concat!(
     "received=%BYTES_RECEIVED% sent=%BYTES_SENT% ms=%DURATION% upstream_ms=%RESPONSE_DURATION% ",
     "agent=\"%REQ(USER-AGENT)%\" id=%REQ(X-REQUEST-ID)% authority=%REQ(:AUTHORITY)% ",
     "upstream=%UPSTREAM_HOST% cluster=%UPSTREAM_CLUSTER% upstream_local=%UPSTREAM_LOCAL_ADDRESS% ",
-    "local=%DOWNSTREAM_LOCAL_ADDRESS% remote=%DOWNSTREAM_REMOTE_ADDRESS% peer=%DOWNSTREAM_PEER_URI_SAN%\n",
+    "local=%DOWNSTREAM_LOCAL_ADDRESS% remote=%DOWNSTREAM_REMOTE_ADDRESS% \
+     peer=%DOWNSTREAM_PEER_URI_SAN%\n",
 );
 
 /// A line about a connection.
@@ -22,7 +23,8 @@ const CONNECTION: &str = concat!(
     "[%START_TIME%] tcp flags=%RESPONSE_FLAGS% why=%CONNECTION_TERMINATION_DETAILS% ",
     "received=%BYTES_RECEIVED% sent=%BYTES_SENT% ms=%DURATION% ",
     "upstream=%UPSTREAM_HOST% cluster=%UPSTREAM_CLUSTER% upstream_local=%UPSTREAM_LOCAL_ADDRESS% ",
-    "local=%DOWNSTREAM_LOCAL_ADDRESS% remote=%DOWNSTREAM_REMOTE_ADDRESS% peer=%DOWNSTREAM_PEER_URI_SAN%\n",
+    "local=%DOWNSTREAM_LOCAL_ADDRESS% remote=%DOWNSTREAM_REMOTE_ADDRESS% \
+     peer=%DOWNSTREAM_PEER_URI_SAN%\n",
 );
 
 /// How long a report waits for others, ns. Envoy's own second would be waited for after each short
@@ -79,7 +81,11 @@ fn peers(kind: &str) -> Value {
         {"name": "flags", "value_format": "%RESPONSE_FLAGS%"},
     ]);
     let stat = |name: &str| json!({"name": name, "tags": tags});
-    let histogram = |name: &str, unit: &str, value: &str| json!({"stat": stat(name), "unit": unit, "value_format": value});
+    let histogram = |name: &str, unit: &str, value: &str| {
+        json!({
+            "stat": stat(name), "unit": unit, "value_format": value,
+        })
+    };
     extension(
         "envoy.access_loggers.stats",
         "envoy.extensions.access_loggers.stats.v3.Config",

@@ -49,7 +49,9 @@ pub(super) fn of(route: &ProxyRoute, variant: &Variant, identity: Option<&ProxyI
         cluster["transport_socket"] = tls::upstream(route, variant, identity);
     }
     if variant.stats {
-        cluster["track_cluster_stats"] = json!({"timeout_budgets": true, "request_response_sizes": true, "per_endpoint_stats": true});
+        cluster["track_cluster_stats"] = json!({
+            "timeout_budgets": true, "request_response_sizes": true, "per_endpoint_stats": true,
+        });
     }
     cluster
 }

@@ -38,7 +38,9 @@ pub(super) fn filters(route: &ProxyRoute, listener: &Listener, proxy: &ProxySpec
         "use_remote_address": listener.edge,
         "stream_idle_timeout": "0s",
         "common_http_protocol_options": {"idle_timeout": "0s"},
-        "route_config": {"name": route.name, "virtual_hosts": [virtual_host(route, proxy.variant.stats)]},
+        "route_config": {
+            "name": route.name, "virtual_hosts": [virtual_host(route, proxy.variant.stats)],
+        },
         "http_filters": http_filters,
         "local_reply_config": flags_in_own_replies(),
         "access_log": access_log::http(route, proxy),

@@ -16,10 +16,11 @@ pub(super) fn of(listener: &Listener, proxy: &ProxySpec) -> Value {
     let at = |ip: &IpAddr| ports.iter().map(|port| address(&ip.to_string(), *port)).collect();
     let bound: Vec<Value> = listener.addresses.iter().flat_map::<Vec<Value>, _>(at).collect();
     let mut bound = bound.into_iter();
+    let chains = listener.routes.iter().map(|route| chain(route, listener, proxy));
     let mut config = json!({
         "name": listener.name,
         "address": bound.next(),
-        "filter_chains": listener.routes.iter().map(|route| chain(route, listener, proxy)).collect::<Vec<_>>(),
+        "filter_chains": chains.collect::<Vec<_>>(),
     });
     let others: Vec<Value> = bound.map(|address| json!({"address": address})).collect();
     if !others.is_empty() {
@@ -42,7 +43,10 @@ pub(super) fn ready(port: u16) -> Value {
         "envoy.extensions.filters.network.direct_response.v3.Config",
         json!({}),
     );
-    json!({"name": "ready", "address": address("0.0.0.0", port), "filter_chains": [{"filters": [closes]}]})
+    json!({
+        "name": "ready", "address": address("0.0.0.0", port),
+        "filter_chains": [{"filters": [closes]}],
+    })
 }
 
 /// The ports that it binds: its own where connections are redirected to it, otherwise those of its

@@ -48,7 +48,9 @@ fn common(identity: Option<&ProxyIdentity>) -> Value {
     let pem =
         |part: fn(&ProxyIdentity) -> &str| json!({"inline_string": identity.map_or("", part)});
     json!({
-        "tls_params": {"tls_minimum_protocol_version": "TLSv1_3", "tls_maximum_protocol_version": "TLSv1_3"},
+        "tls_params": {
+            "tls_minimum_protocol_version": "TLSv1_3", "tls_maximum_protocol_version": "TLSv1_3",
+        },
         "tls_certificates": [{
             "certificate_chain": pem(|identity| &identity.certificate),
             "private_key": pem(|identity| &identity.key),

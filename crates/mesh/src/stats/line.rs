@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn lines_are_names_labels_and_values() {
-        let body = b"# TYPE a counter\na{} 3\n\nb{x=\"1\",y=\"q\\\"u\\\\o\\n}\"} 2.5\nc 4\nd{q=\"0\"} nan\n";
+        let body = b"# TYPE a counter\na{} 3\n\nb{x=\"1\",y=\"q\\\"u\\\\o\\n}\"} 2.5\nc 4\n\
+                     d{q=\"0\"} nan\n";
         let read = lines(body).unwrap();
         let labels =
             |all: &[(&'static str, &str)]| all.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();

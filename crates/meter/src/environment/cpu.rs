@@ -95,7 +95,8 @@ mod tests {
         let facts = facts(&[
             (
                 "proc/cpuinfo",
-                "processor\t: 0\nmodel\t\t: 2\nmodel name\t: AMD EPYC\nflags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\nmodel name\t: other\n",
+                "processor\t: 0\nmodel\t\t: 2\nmodel name\t: AMD EPYC\n\
+                 flags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\nmodel name\t: other\n",
             ),
             ("sys/devices/system/cpu/online", "0-3,6\n"),
             ("sys/class/dmi/id/sys_vendor", "Example Cloud\n"),

@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn every_value_of_a_known_text() {
         let mut reading = Reading::new();
-        let text = "MemTotal:       24689300 kB\nMemFree:        23025124 kB\nMemAvailable:   23867216 kB\nBuffers: 1 kB\n";
+        let text = "MemTotal:       24689300 kB\nMemFree:        23025124 kB\n\
+                    MemAvailable:   23867216 kB\nBuffers: 1 kB\n";
         parse(text, &mut reading).unwrap();
         let expected = [("available_bytes", 24_440_029_184.0), ("total_bytes", 25_281_843_200.0)];
         assert_eq!(reading, expected.map(|(key, value)| (key.to_owned(), value)).into());

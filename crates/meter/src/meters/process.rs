@@ -82,7 +82,8 @@ mod tests {
         let names = ["cat", "a b", "x) S 1 (", ")", "\u{fffd}"];
         for name in names {
             let stat = format!(
-                "9539 ({name}) R 9534 9534 7165 0 -1 4194304 99 0 0 0 1234 567 0 0 20 0 7 0 99203 3133440 394 1\n"
+                "9539 ({name}) R 9534 9534 7165 0 -1 4194304 99 0 0 0 1234 567 0 0 20 0 7 0 99203 \
+                 3133440 394 1\n"
             );
             let mut reading = Reading::new();
             parse_stat(&stat, 0.01, &mut reading).unwrap();

@@ -48,7 +48,8 @@ mod tests {
 
     #[test]
     fn the_total_of_some_is_read() {
-        let text = "some avg10=0.03 avg60=0.33 avg300=0.99 total=20461023\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
+        let text = "some avg10=0.03 avg60=0.33 avg300=0.99 total=20461023\n\
+                    full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
         assert_eq!(some_s(text), Some(20.461_023));
         for bad in ["", "full total=7\n", "some avg10=0.03\n", "some total=x\n"] {
             assert_eq!(some_s(bad), None, "{bad:?} was accepted");

@@ -137,7 +137,8 @@ IpExt: 98890983
 
     #[test]
     fn snmp6_is_a_list() {
-        let text = "Ip6InReceives                   \t1\nUdp6InDatagrams                 \t7\nUdp6RcvbufErrors 2\nUdpLite6InDatagrams 5\nIcmp6InMsgs x\nIcmp6OutMsgs 3\n";
+        let text = "Ip6InReceives                   \t1\nUdp6InDatagrams                 \t7\n\
+                    Udp6RcvbufErrors 2\nUdpLite6InDatagrams 5\nIcmp6InMsgs x\nIcmp6OutMsgs 3\n";
         let mut reading = Reading::new();
         parse_list(text, &mut reading);
         let expected = [

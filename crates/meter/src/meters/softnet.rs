@@ -113,7 +113,8 @@ mod tests {
     /// A line as of Linux 5.10: processed, dropped, squeezed, received_rps, CPU.
     fn line(processed: u32, dropped: u32, squeezed: u32, rps: u32, cpu: u32) -> String {
         format!(
-            "{processed:08x} {dropped:08x} {squeezed:08x} 00000000 00000000 00000000 00000000 00000000 00000000 \
+            "{processed:08x} {dropped:08x} {squeezed:08x} 00000000 00000000 00000000 00000000 \
+             00000000 00000000 \
              {rps:08x} 00000000 00000000 {cpu:08x} 00000000 00000000\n"
         )
     }
@@ -154,7 +155,8 @@ mod tests {
 
     #[test]
     fn an_older_kernel_names_no_cpu() {
-        let old = "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n";
+        let old = "00000005 00000000 00000000 00000000 00000000 00000000 00000000 00000000 \
+                   00000000 00000000 00000000\n";
         let reading = read(&mut Cpus::default(), &old.repeat(2));
         assert_eq!(reading["cpu1_processed_total"], 5.0);
         assert_eq!(reading["processed_total"], 10.0);

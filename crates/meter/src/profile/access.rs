@@ -1,6 +1,6 @@
 //! What the kernel allows a process to profile.
 
-use std::io;
+use std::{fmt, io};
 
 use hopbench_sys::perf::{Sampler, Sampling};
 
@@ -8,6 +8,9 @@ use super::machine::{cpus, samples_per_cpu_s};
 
 /// The setting that says what processes without rights may profile.
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
+/// How to be allowed more. In a user namespace nobody has the capability.
+const ALLOW: &str = "allow it with `sysctl kernel.perf_event_paranoid=-1`, or run as root \
+                     (CAP_PERFMON)";
 
 /// What the kernel lets this process profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,13 +23,42 @@ pub enum Access {
     Programs,
 }
 
+/// Something that the kernel keeps from profiles. As a text, both parts are one sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// What was found, and what is missing.
+    pub found: String,
+    /// What to do about it.
+    pub remedy: &'static str,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.found, self.remedy)
+    }
+}
+
+impl Lack {
+    /// The names of the kernel's functions.
+    pub fn of_names() -> Self {
+        Self {
+            found: "the kernel shows no addresses of its functions: they are all `[kernel]`"
+                .to_owned(),
+            remedy: "show them with `sysctl kernel.kptr_restrict=0`",
+        }
+    }
+}
+
 impl Access {
     /// What the kernel allows now. It is tried, not guessed from settings.
     ///
     /// # Errors
-    /// Nothing is allowed: why, and what to do about it.
-    pub fn now() -> Result<Self, String> {
-        let cpus = cpus().map_err(|error| format!("the CPUs are not known: {error}"))?;
+    /// Nothing is allowed.
+    pub fn now() -> Result<Self, Lack> {
+        let cpus = cpus().map_err(|error| Lack {
+            found: format!("the CPUs are not known: {error}"),
+            remedy: "mount /sys, or look at the container's limits",
+        })?;
         let per_s = samples_per_cpu_s();
         let all = Sampling { per_s, kernel: true };
         let own = [std::process::id()];
@@ -48,25 +80,25 @@ impl Access {
         self != Self::Programs
     }
 
-    /// What the kernel forbids, and what to do about it; `None`: nothing.
-    pub fn forbidden(self) -> Option<String> {
+    /// What the kernel forbids; `None`: nothing.
+    pub fn forbidden(self) -> Option<Lack> {
         self.forbidden_by(paranoid().as_deref())
     }
 
-    fn forbidden_by(self, paranoid: Option<&str>) -> Option<String> {
-        let found = setting(paranoid);
-        let allow = "allow it with `sysctl kernel.perf_event_paranoid=-1`, or run as root";
-        match self {
-            Self::Machine => None,
-            Self::Threads => Some(format!(
-                "the kernel lets this user profile only processes of its own{found}: softirqs are \
-                 seen only where they interrupt one of these; {allow}"
-            )),
-            Self::Programs => Some(format!(
-                "the kernel lets this user profile only programs, not the kernel{found}: system \
-                 calls and softirqs are missing; {allow}"
-            )),
-        }
+    fn forbidden_by(self, paranoid: Option<&str>) -> Option<Lack> {
+        let setting = setting(paranoid);
+        let found = match self {
+            Self::Machine => return None,
+            Self::Threads => format!(
+                "the kernel lets this user profile only processes of its own{setting}: softirqs \
+                 are seen only where they interrupt one of these"
+            ),
+            Self::Programs => format!(
+                "the kernel lets this user profile only programs, not the kernel{setting}: system \
+                 calls and softirqs are missing"
+            ),
+        };
+        Some(Lack { found, remedy: ALLOW })
     }
 }
 
@@ -81,18 +113,20 @@ fn setting(paranoid: Option<&str>) -> String {
 }
 
 /// Why nothing can be profiled.
-fn refused(error: &io::Error, paranoid: Option<&str>) -> String {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => format!(
-            "the kernel forbids perf_event_open{}, or a seccomp profile of the container does; \
-             allow it with `sysctl kernel.perf_event_paranoid=-1`, or run as root",
-            setting(paranoid)
-        ),
-        io::ErrorKind::Unsupported => {
-            "this kernel has no perf_event_open, or a seccomp profile hides it".to_owned()
+fn refused(error: &io::Error, paranoid: Option<&str>) -> Lack {
+    let (found, remedy) = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            let setting = setting(paranoid);
+            let found = "the kernel forbids perf_event_open";
+            (format!("{found}{setting}, or a seccomp profile of the container does"), ALLOW)
         }
-        _ => format!("perf_event_open fails: {error}"),
-    }
+        io::ErrorKind::Unsupported => (
+            "this kernel has no perf_event_open, or a seccomp profile hides it".to_owned(),
+            "use a kernel with CONFIG_PERF_EVENTS, or a profile that allows the call",
+        ),
+        _ => (format!("perf_event_open fails: {error}"), ALLOW),
+    };
+    Lack { found, remedy }
 }
 
 #[cfg(test)]
@@ -104,13 +138,16 @@ mod tests {
         assert_eq!(Access::Machine.forbidden_by(Some("2")), None);
         for (access, missing) in [(Access::Threads, "softirqs"), (Access::Programs, "system calls")]
         {
-            let told = access.forbidden_by(Some("2")).unwrap();
+            let told = access.forbidden_by(Some("2")).unwrap().to_string();
             assert!(told.contains("(kernel.perf_event_paranoid is 2)"), "{told}");
             assert!(told.contains(missing) && told.contains("perf_event_paranoid=-1"), "{told}");
         }
         let error = io::Error::from_raw_os_error(13);
-        assert!(refused(&error, Some("3")).contains("(kernel.perf_event_paranoid is 3)"));
+        let told = refused(&error, Some("3"));
+        assert!(told.found.contains("(kernel.perf_event_paranoid is 3)"), "{told}");
+        assert!(told.remedy.contains("CAP_PERFMON"), "{told}");
         let told = refused(&io::Error::from_raw_os_error(38), None);
-        assert!(told.contains("has no perf_event_open"), "{told}");
+        assert!(told.found.contains("has no perf_event_open"), "{told}");
+        assert!(told.remedy.contains("CONFIG_PERF_EVENTS"), "{told}");
     }
 }

@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use hopbench_model::Folded;
+use hopbench_model::{Folded, KERNEL_MARK};
 use hopbench_sys::perf::Frame;
 
 /// The root of all that the kernel does in softirqs.
 pub const SOFTIRQ: &str = "softirq";
-/// What stands behind the names of the kernel's functions.
-pub const KERNEL: &str = "_[k]";
 
 /// The functions below which a softirq does its work.
 const SOFTIRQ_ENTRIES: [&str; 2] = ["handle_softirqs", "__do_softirq"];
@@ -33,8 +31,11 @@ pub struct Profile {
     pub other_samples: u64,
     /// Samples of idle CPUs.
     pub idle_samples: u64,
-    /// Samples that were lost.
+    /// Samples of the window that were lost.
     pub lost_samples: u64,
+    /// Times in the window that the kernel took no samples for a moment: there were more than it
+    /// allows.
+    pub throttled: u64,
     /// Whether the kernel's functions have names, if any were seen.
     pub has_kernel_names: bool,
 }
@@ -104,7 +105,7 @@ pub(super) fn fold<'a, 'n>(
 fn frames(owner: &str, stack: &[(&str, Frame)]) -> Vec<String> {
     let mut frames = vec![owner.to_owned()];
     for (name, frame) in stack {
-        let frame = format!("{name}{}", if frame.is_kernel { KERNEL } else { "" });
+        let frame = format!("{name}{}", if frame.is_kernel { KERNEL_MARK } else { "" });
         if !name.starts_with('[') || frames.last() != Some(&frame) {
             frames.push(frame);
         }

@@ -1,5 +1,6 @@
 //! The samples of a window.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 
@@ -16,6 +17,8 @@ use super::symbols::Symbols;
 const MOST_FRAMES: usize = 4 << 20;
 /// Open files that this process needs beside the events.
 const OTHER_FILES: u64 = 4096;
+/// One of them in ns.
+const MILLISECOND: Nanos = 1_000_000;
 
 /// Takes samples of some processes, from when it is opened until it is finished.
 #[derive(Debug)]
@@ -25,7 +28,8 @@ pub struct Profiler {
     samples_per_cpu_s: u64,
     samples: Vec<Taken>,
     frames: usize,
-    lost: u64,
+    lost: Tally,
+    throttled: Tally,
 }
 
 impl Profiler {
@@ -49,7 +53,15 @@ impl Profiler {
             Sampler::of_threads(&threads, &cpus, sampling)
         };
         let sampler = opened.map_err(|error| format!("perf_event_open fails: {error}"))?;
-        Ok(Self { sampler, watched, samples_per_cpu_s, samples: Vec::new(), frames: 0, lost: 0 })
+        Ok(Self {
+            sampler,
+            watched,
+            samples_per_cpu_s,
+            samples: Vec::new(),
+            frames: 0,
+            lost: Tally::default(),
+            throttled: Tally::default(),
+        })
     }
 
     /// Samples of a second of CPU time.
@@ -60,15 +72,16 @@ impl Profiler {
     /// Takes what was noted so far. It has to be called some times a second, before the kernel's
     /// memory for it is full.
     pub fn read(&mut self) {
-        let Self { sampler, samples, frames, lost, .. } = self;
+        let Self { sampler, samples, frames, lost, throttled, .. } = self;
         sampler.read(|record| match record {
             Record::Sample(sample) if *frames < MOST_FRAMES => {
                 let chain: Box<[_]> = sample.chain.frames().collect();
                 *frames += chain.len();
                 samples.push(Taken { pid: sample.pid, time_ns: sample.time_ns, frames: chain });
             }
-            Record::Sample(_) => *lost += 1,
-            Record::Lost(count) => *lost = lost.saturating_add(count),
+            Record::Sample(sample) => lost.add(sample.time_ns, 1),
+            Record::Lost { count, time_ns } => lost.add(time_ns, count),
+            Record::Throttled { time_ns } => throttled.add(time_ns, 1),
             Record::Other => {}
         });
     }
@@ -77,7 +90,7 @@ impl Profiler {
     /// should still be there: they are asked for their programs.
     pub fn finish(mut self, window: Range<Nanos>) -> Profile {
         self.read();
-        let Self { sampler, watched, samples, lost, .. } = self;
+        let Self { sampler, watched, samples, lost, throttled, .. } = self;
         drop(sampler);
         let within = || samples.iter().filter(|sample| window.contains(&sample.time_ns));
         let known = |pid: u32| watched.iter().any(|one| one.pids.contains(&pid));
@@ -88,7 +101,29 @@ impl Profiler {
             fold(within(), &watched, |pid, frame, is_first| symbols.name(pid, frame, is_first));
         let is_seen = within().any(|sample| has_kernel(&sample));
         let has_kernel_names = symbols.has_kernel() || !is_seen;
-        Profile { lost_samples: lost, has_kernel_names, ..folded }
+        Profile {
+            lost_samples: lost.within(&window),
+            throttled: throttled.within(&window),
+            has_kernel_names,
+            ..folded
+        }
+    }
+}
+
+/// Counts by the millisecond: so they need little memory, however many there are.
+#[derive(Debug, Default)]
+struct Tally(BTreeMap<Nanos, u64>);
+
+impl Tally {
+    fn add(&mut self, time_ns: Nanos, count: u64) {
+        let known = self.0.entry(time_ns / MILLISECOND).or_default();
+        *known = known.saturating_add(count);
+    }
+
+    /// All of a window.
+    fn within(&self, window: &Range<Nanos>) -> u64 {
+        let counts = self.0.iter().filter(|(at, _)| window.contains(&(**at * MILLISECOND)));
+        counts.fold(0u64, |sum, (_, count)| sum.saturating_add(*count))
     }
 }
 
@@ -96,4 +131,23 @@ impl Profiler {
 fn threads(pid: u32) -> Vec<u32> {
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_missed_counts_in_the_window_only() {
+        let mut tally = Tally::default();
+        for (at_ms, count) in [(9, 1), (10, 2), (10, 3), (19, 4), (20, 5)] {
+            tally.add(at_ms * MILLISECOND, count);
+        }
+        let within = |from: Nanos, to: Nanos| tally.within(&(from * MILLISECOND..to * MILLISECOND));
+        assert_eq!((within(10, 20), within(0, 30), within(30, 40)), (9, 15, 0));
+        // A count that makes no sense is no panic.
+        tally.add(u64::MAX, u64::MAX);
+        tally.add(u64::MAX, 1);
+        assert_eq!(tally.within(&(0..u64::MAX)), u64::MAX);
+    }
 }

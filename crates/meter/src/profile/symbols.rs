@@ -47,8 +47,8 @@ impl Symbols {
             let numbered = sample.numbered().filter(|(frame, _)| !frame.is_kernel);
             of_process.extend(numbered.map(|(frame, is_first)| lookup(frame, is_first)));
         }
-        let kernel = if has_kernel { fs::read_to_string(KALLSYMS).ok() } else { None };
-        Self { kernel: kernel.and_then(KernelSymbols::of), user: user(addresses) }
+        let kernel = if has_kernel { kernel_symbols() } else { None };
+        Self { kernel, user: user(addresses) }
     }
 
     /// The name of a frame; `is_first`: it is the innermost of its part of the stack.
@@ -65,6 +65,16 @@ impl Symbols {
     pub(super) fn has_kernel(&self) -> bool {
         self.kernel.is_some()
     }
+}
+
+/// Whether the kernel shows this process the names of its functions.
+pub fn has_kernel_names() -> bool {
+    kernel_symbols().is_some()
+}
+
+/// The kernel's functions; `None` where it does not show them.
+fn kernel_symbols() -> Option<KernelSymbols> {
+    fs::read_to_string(KALLSYMS).ok().and_then(KernelSymbols::of)
 }
 
 /// The address to look a frame up by. Behind a call that never returns another function may begin.

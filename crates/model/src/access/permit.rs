@@ -85,7 +85,8 @@ impl Bounds {
     pub fn refuse(&self, job: &Job) -> Result<(), Fault> {
         let beyond = |what: &str, asked: String, most: String| {
             Err(Fault::environment(format!(
-                "the run's plan has at most {most} {what}, and {asked} were asked for: this is no trial of the plan"
+                "the run's plan has at most {most} {what}, and {asked} were asked for: this is no \
+                 trial of the plan"
             )))
         };
         if job.connections > self.connections {

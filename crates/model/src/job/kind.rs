@@ -94,10 +94,10 @@ const TABLE: &[(&str, WorkloadKind)] = {
     ]
 };
 
-/// How the names of workloads begin whose trials another tool made.
-const IMPORTED: &str = "imported-";
-
 impl WorkloadKind {
+    /// How the names of workloads begin whose trials another tool made.
+    pub const IMPORTED: &str = "imported-";
+
     /// What is assumed of a workload about which nothing is known: one way over TCP.
     pub const PLAIN: Self = Self {
         transport: Transport::Tcp,
@@ -114,7 +114,7 @@ impl WorkloadKind {
     /// Whether a workload of this name was measured by another tool: `hopbench import` read what it
     /// stated, and nothing is proved of it.
     pub fn is_imported(name: &str) -> bool {
-        name.starts_with(IMPORTED)
+        name.starts_with(Self::IMPORTED)
     }
 
     /// What the jobs of a workload of this name carry: nothing where [`of`](Self::of) knows it.

@@ -261,7 +261,8 @@ mod tests {
             upstream: HttpVersion::Http2,
             ..Variant::plain()
         };
-        let told = "no TLS, HTTP/2, 1 worker, a telemetry report for each request, at most 8 upstream connections";
+        let told = "no TLS, HTTP/2, 1 worker, a telemetry report for each request, at most 8 \
+                    upstream connections";
         assert_eq!(other.summary(), told);
         let lines: std::collections::BTreeSet<String> =
             Variant::known().iter().map(Variant::summary).collect();

@@ -234,6 +234,26 @@ pub struct Path {
 }
 
 impl Path {
+    /// A path straight from a place to a place, with one client and one server.
+    pub fn straight(name: &str, from: Place, to: Place) -> Self {
+        Self {
+            name: name.to_owned(),
+            from,
+            to,
+            via: Via::Direct,
+            gateway_name: None,
+            clients: 1,
+            backends: 1,
+            gateways: None,
+            affinity: Affinity::None,
+            family: None,
+            mesh: MeshMode::None,
+            variant: None,
+            subject: None,
+            reference: None,
+        }
+    }
+
     /// The nodes of its ends, and the one that it is entered at.
     pub fn nodes(&self) -> impl Iterator<Item = &str> + Clone {
         let between = match &self.via {
@@ -300,8 +320,8 @@ impl Path {
         all.into_iter().filter(|(is, ..)| *is).map(|(_, setting, why)| (setting, why)).collect()
     }
 
-    /// What its clients connect to, in words: `direct`, `gateway@c`, `gateway@[c, d] x 5`. A gateway
-    /// of the cluster has its name.
+    /// What its clients connect to, in words: `direct`, `gateway@c`, `gateway@[c, d] x 5`. A
+    /// gateway of the cluster has its name.
     pub fn entrance(&self) -> String {
         if let (Via::Gateway(node), Some(gateways)) = (&self.via, &self.gateways) {
             let more = gateways.more_nodes.iter().map(String::as_str);

@@ -57,10 +57,10 @@ impl SearchSpec {
     /// The window of a trial at this rate a second, ns; without a rate, that of a level.
     /// `None`: that of the job.
     ///
-    /// One of `slo` holds 50 samples beyond the percentile. Where these take more than 2 s, it is 2 s
-    /// long, or as long as ten samples take. A rate above what the path carries, by the precision,
-    /// first uses up the burst of a link. Then it makes a queue. At the end of the window, the
-    /// percentile of the waiting has reached the limit.
+    /// One of `slo` holds 50 samples beyond the percentile. Where these take more than 2 s, it is 2
+    /// s long, or as long as ten samples take. A rate above what the path carries, by the
+    /// precision, first uses up the burst of a link. Then it makes a queue. At the end of the
+    /// window, the percentile of the waiting has reached the limit.
     pub fn window_ns(&self, rate_per_s: Option<f64>) -> Option<Nanos> {
         let ShortTrials { least_window_ns: least, burst_ns, .. } = self.short?;
         Some(match &self.goal {
@@ -390,7 +390,8 @@ mod tests {
     #[test]
     fn broken_bounds_are_data_and_old_records_have_none() {
         let old = json!({
-            "goal": "slo", "step": 1, "parameter": "rate", "load": 9.0, "why": "raise", "figure": "response_ns p99",
+            "goal": "slo", "step": 1, "parameter": "rate", "load": 9.0, "why": "raise",
+            "figure": "response_ns p99",
             "value": 1.0, "within": false,
         });
         let mut step: SearchStep = serde_json::from_value(old.clone()).unwrap();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::mesh::Variant;
-use crate::number::as_written;
 
 /// A set-up that every path is measured with. The first of a plan is what the others are compared
 /// with.
@@ -32,7 +31,8 @@ pub struct Subject {
     /// The commands around its trials.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub command: SubjectCommand,
-    /// By how much its figures may be worse than those of the first subject, as shares: 0.05 is 5 %.
+    /// By how much its figures may be worse than those of the first subject, as shares: 0.05 is 5
+    /// %.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bounds: BTreeMap<String, f64>,
 }
@@ -101,13 +101,6 @@ impl Subject {
         if out.is_empty() { "nothing".to_owned() } else { out.join(", ") }
     }
 
-    /// Its bounds as they are written: `p99_response>5%`.
-    pub fn bounds_text(&self) -> impl Iterator<Item = String> {
-        let text =
-            |(metric, share): (&String, &f64)| format!("{metric}>{}%", as_written(share * 100.0));
-        self.bounds.iter().map(text)
-    }
-
     /// The name of a node for a subject: the first one has the nodes themselves.
     pub fn node_name(node: &str, subject: &str) -> String {
         format!("{node}.{subject}")
@@ -171,10 +164,8 @@ mod tests {
             offloads: BTreeMap::from([("tso".to_owned(), false)]),
             ..NodeSettings::default()
         };
-        let bounds = BTreeMap::from([("p99".to_owned(), 0.05)]);
-        let subject = Subject { node, bounds, ..Subject::default() };
+        let subject = Subject { node, ..Subject::default() };
         assert_eq!(subject.changes(), "mtu 1400, tso off");
-        assert_eq!(subject.bounds_text().collect::<Vec<_>>(), ["p99>5%"]);
         assert_eq!(Subject::default().changes(), "nothing");
         let pod = PodSettings {
             agent: Some("hopbench:b".to_owned()),

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+/// What stands behind the names of the kernel's functions.
+pub const KERNEL_MARK: &str = "_[k]";
 /// What a frame with no name is called.
 const NAMELESS: &str = "?";
 

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::folded::Folded;
 
+/// The folder of the profiles in a results folder.
+pub const PROFILES: &str = "profile";
 /// The version of [`ProfileFile`]; a field is never repurposed, this number grows instead.
 pub const PROFILE_SCHEMA: &str = "hopbench.profile/1";
 
@@ -48,8 +50,12 @@ pub struct ProfiledCell {
     pub other_samples: u64,
     /// Samples of idle CPUs, which are left out.
     pub idle_samples: u64,
-    /// Samples that the kernel could not deliver.
+    /// Samples of the window that were lost: they found no room.
     pub lost_samples: u64,
+    /// Times in the window that the kernel took no samples for a moment: there were more than it
+    /// allows. Absent in old files: not known.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub throttled: u64,
     /// What was counted in the window; absent: nothing that profiles can be compared by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<ProfiledCount>,
@@ -78,6 +84,13 @@ impl ProfiledCell {
     pub fn is_of(&self, other: &Self) -> bool {
         let name = |cell: &Self| [cell.path.clone(), cell.workload.clone(), cell.point.clone()];
         name(self) == name(other)
+    }
+
+    /// The share of the window's samples that were lost, from 0 to 1.
+    pub fn lost_share(&self) -> f64 {
+        let all = [self.samples, self.other_samples, self.idle_samples, self.lost_samples];
+        let all: f64 = all.map(|samples| samples as f64).iter().sum();
+        self.lost_samples as f64 / all.max(1.0)
     }
 
     /// CPU time of one sample in microseconds.

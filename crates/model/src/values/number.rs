@@ -441,7 +441,10 @@ mod tests {
     proptest! {
         #[test]
         fn no_value_makes_a_long_text(value in any::<f64>()) {
-            for text in [si(value, "x"), bit_rate(value), per_s(value), percent(value), plain(value), cores(value), share(value), time_ns(value)] {
+            for text in [
+                si(value, "x"), bit_rate(value), per_s(value), percent(value), plain(value),
+                cores(value), share(value), time_ns(value),
+            ] {
                 prop_assert!(!text.is_empty() && text.len() <= 20, "{}", text);
             }
         }

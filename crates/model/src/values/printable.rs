@@ -16,8 +16,9 @@ const STYLES: [&str; 3] = ["\x1b[0m", "\x1b[1m", "\x1b[2m"];
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Appends the spelling of a character: `\n`, `\u001b`; beyond 16 bits two of them, as JSON has it.
@@ -42,6 +43,17 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 /// A text of one line: a line feed in it is spelled out, and makes no second line.
 pub fn line(text: &str) -> Cow<'_, str> {
     sanitized(text, steers)
+}
+
+/// Whether a character may stand in the name of a file of ours: no shell, page or file system
+/// takes it for anything else.
+pub fn is_of_file_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.+".contains(c)
+}
+
+/// A text as the name of a file: other characters become `_`.
+pub fn file_name(text: &str) -> String {
+    text.chars().map(|c| if is_of_file_name(c) { c } else { '_' }).collect()
 }
 
 /// As [`lines`], for a terminal: bold, dim and their end stay.

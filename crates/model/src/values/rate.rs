@@ -43,7 +43,8 @@ impl FromStr for Rate {
     fn from_str(text: &str) -> Result<Self, String> {
         let fail = || {
             format!(
-                "`{text}` is not max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit"
+                "`{text}` is not max, datagrams a second like 50000pps or 50kpps, or payload like \
+                 100Mbit"
             )
         };
         let trimmed = text.trim();

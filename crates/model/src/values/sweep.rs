@@ -108,7 +108,8 @@ fn steps<T: Scale>(text: &str, from: u64, to: u64, step: &str) -> Result<Sweep<T
     let moves = if multiply { amount > 1.0 && from > 0 } else { amount > 0.0 };
     if !moves {
         return Err(format!(
-            "`{text}` does not move: a step multiplies by more than 1 (from more than 0) or adds more than 0"
+            "`{text}` does not move: a step multiplies by more than 1 (from more than 0) or adds \
+             more than 0"
         ));
     }
     let mut values = Vec::new();

@@ -102,7 +102,10 @@ proptest! {
         for piece in &pieces {
             frames.push(piece);
             match pop_all(&mut frames) {
-                Ok(messages) => taken += messages.iter().map(|message| message.len() + PREFIX_BYTES).sum::<usize>(),
+                Ok(messages) => {
+                    let each = messages.iter().map(|message| message.len() + PREFIX_BYTES);
+                    taken += each.sum::<usize>();
+                }
                 Err(status) => {
                     prop_assert!([8, 12, 13].contains(&status.code));
                     return Ok(());

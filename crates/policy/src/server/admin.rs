@@ -40,11 +40,12 @@ pub(crate) fn listen(name: &str) -> Result<Admin, Fault> {
         return listener.map_err(taken);
     }
     let address = name.strip_prefix('@').filter(|rest| !rest.is_empty());
-    let address = address.and_then(|rest| SocketAddr::from_abstract_name(rest).ok()).ok_or_else(|| {
-        let expected = "`@` and a name of 1 to 107 bytes, which Unix sockets of this network namespace have; or a port \
-                        of the loopback, like 127.0.0.1:9000";
-        Fault::from_problems(&[Problem::new("--admin", name, expected)])
-    })?;
+    let address =
+        address.and_then(|rest| SocketAddr::from_abstract_name(rest).ok()).ok_or_else(|| {
+            let expected = "`@` and a name of 1 to 107 bytes, which Unix sockets of this network \
+                            namespace have; or a port of the loopback, like 127.0.0.1:9000";
+            Fault::from_problems(&[Problem::new("--admin", name, expected)])
+        })?;
     let listener = UnixListener::bind_addr(&address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(Admin::Unix(listener))

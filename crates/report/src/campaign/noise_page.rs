@@ -17,8 +17,8 @@ pub fn noise_page(noise: &Noise) -> String {
         Block::note("vary: coefficient of variation; floor: what a difference must exceed"),
         seen(noise).into(),
         Block::note(
-            "smallest difference that is seen in 80 % of runs: by this one, and by so many minutes of one \
-             workload on two paths",
+            "smallest difference that is seen in 80 % of runs: by this one, and by so many minutes \
+             of one workload on two paths",
         ),
         Block::List(facts(noise)),
         Part::open("limits", "what limits measurements here", vec![Block::List(limits)]).into(),
@@ -117,8 +117,8 @@ fn facts(noise: &Noise) -> Vec<Line> {
     let others = others.map(|(least, most)| {
         let softirq = cores(machine.softirq_cores.unwrap_or(0.0));
         format!(
-            "{} to {} of {} cores busy with neither ends nor conductor (packet processing, {softirq} cores, is counted in \
-             the higher figure only)",
+            "{} to {} of {} cores busy with neither ends nor conductor (packet processing, \
+             {softirq} cores, is counted in the higher figure only)",
             cores(least),
             cores(most),
             machine.cpus,
@@ -143,7 +143,8 @@ fn facts(noise: &Noise) -> Vec<Line> {
     line("drift", drift);
     if noise.figures.iter().any(|figure| figure.differs) {
         out.push(
-            "! the same thing was told apart from itself: chance does that in 1 run of 20, a fault in every run"
+            "! the same thing was told apart from itself: chance does that in 1 run of 20, a fault \
+             in every run"
                 .into(),
         );
     }

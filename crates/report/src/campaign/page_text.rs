@@ -31,8 +31,10 @@ pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static
         .iter()
         .flat_map(|cell| &cell.figures)
         .any(|figure| !figure.outliers.is_empty());
-    let late =
-        late.then_some("! The load generator was late in half of the trials or more: no verdict is about this cell.");
+    let late = late.then_some(
+        "! The load generator was late in half of the trials or more: no verdict is about this \
+         cell.",
+    );
     let far = far.then_some("* A round is far from the others of the cell; it is in the figure.");
     late.into_iter().chain(far)
 }
@@ -107,7 +109,8 @@ pub(crate) fn trials(summary: &Summary) -> String {
 pub(crate) fn how_to_read(summary: &Summary) -> String {
     let run = &summary.run;
     if !is_measured(summary) {
-        return "Each load stands with the loads between which it lies; figures there are medians over its trials."
+        return "Each load stands with the loads between which it lies; figures there are medians \
+                over its trials."
             .to_owned();
     }
     if run.rounds < 2 {
@@ -115,7 +118,8 @@ pub(crate) fn how_to_read(summary: &Summary) -> String {
     }
     let looks = if run.stop.is_some() { ", all looks of the stop rule accounted for" } else { "" };
     format!(
-        "Figures are medians over rounds with 95 % intervals{looks}; ratios are paired, round by round."
+        "Figures are medians over rounds with 95 % intervals{looks}; ratios are paired, round by \
+         round."
     )
 }
 
@@ -126,8 +130,8 @@ pub(crate) fn named(summary: &Summary) -> Option<String> {
         return None;
     }
     Some(
-        "One interval decides, which takes the number of comparisons into account: different where it \
-         leaves out 1, the same where it lies within what is of interest, else not decided."
+        "One interval decides, which takes the number of comparisons into account: different where \
+         it leaves out 1, the same where it lies within what is of interest, else not decided."
             .to_owned(),
     )
 }

@@ -30,6 +30,10 @@ const LONGEST_LISTING: usize = 200_000;
 /// The document below `kicker`, with `foot` as its last line.
 pub(crate) fn body(document: &Document, kicker: &str, foot: &str) -> Markup {
     let links = links(&document.blocks);
+    let is_shown = |at: usize| {
+        let last = at + LAST_LINKS >= links.len();
+        links.len() <= MOST_LINKS || at < MOST_LINKS - LAST_LINKS || last
+    };
     let markup = html! {
         header {
             p class="kicker" { (kicker) }
@@ -37,7 +41,7 @@ pub(crate) fn body(document: &Document, kicker: &str, foot: &str) -> Markup {
             (facts(&document.facts))
             nav aria-label="Sections" {
                 @for (at, (id, title)) in links.iter().enumerate() {
-                    @if links.len() <= MOST_LINKS || at < MOST_LINKS - LAST_LINKS || at + LAST_LINKS >= links.len() {
+                    @if is_shown(at) {
                         a href={ "#" (id) } { (title) } " "
                     }
                 }
@@ -113,7 +117,9 @@ fn blocks(level: u8, blocks: &[Block]) -> Markup {
             @if is_chart(&group[0]) {
                 div class="plots" { @for one in group { (block(level, one)) } }
             } @else if is_map(&group[0]) {
-                div class="maps" { @for one in group.iter().take(MOST_MAPS) { (block(level, one)) } }
+                div class="maps" {
+                    @for one in group.iter().take(MOST_MAPS) { (block(level, one)) }
+                }
                 @if group.len() > MOST_MAPS {
                     p class="note" { "The first " (MOST_MAPS) " of " (group.len()) " maps." }
                 }
@@ -135,14 +141,21 @@ fn block(level: u8, block: &Block) -> Markup {
         Block::List(lines) => html! {
             ul class="plain" {
                 @for text in lines.iter().take(MOST_ITEMS) { li { (line(text)) } }
-                @if lines.len() > MOST_ITEMS { li { (lines.len() - MOST_ITEMS) " more: see --format json" } }
+                @if lines.len() > MOST_ITEMS {
+                    li { (lines.len() - MOST_ITEMS) " more: see --format json" }
+                }
             }
         },
         Block::Table(one) => table::table(one),
         Block::Chart(chart, spoken) => figure(chart, spoken),
         Block::Listing(text) => {
             let cut = text.char_indices().map(|(at, _)| at).find(|at| *at >= LONGEST_LISTING);
-            html! { pre { (&text[..cut.unwrap_or(text.len())]) @if cut.is_some() { "\n... the rest is in run.json" } } }
+            html! {
+                pre {
+                    (&text[..cut.unwrap_or(text.len())])
+                    @if cut.is_some() { "\n... the rest is in run.json" }
+                }
+            }
         }
     }
 }
@@ -171,7 +184,10 @@ fn figure(chart: &Chart, spoken: &str) -> Markup {
     let bars = if chart.kind == "line" { 0 } else { chart.categories.len() };
     html! {
         figure {
-            figcaption { (chart.title) @if !chart.left_out.is_empty() { " " small { (chart.left_out) } } }
+            figcaption {
+                (chart.title)
+                @if !chart.left_out.is_empty() { " " small { (chart.left_out) } }
+            }
             div class={ "canvas " (chart.kind) } data-bars=(bars) {
                 canvas id=(chart.id) role="img" aria-label=(spoken) { (spoken) }
             }

@@ -1,5 +1,7 @@
 //! A line of text: its runs, and how each is to be taken.
 
+use hopbench_model::printable::is_of_file_name;
+
 /// A line of text.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -42,9 +44,9 @@ impl Line {
     /// The name of a file beside the page, if it is one that a page may lead to: a plain path
     /// downwards.
     pub(crate) fn link(text: &str) -> Option<&str> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
-        let is_part =
-            |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(is_plain);
+        let is_part = |part: &str| {
+            !part.is_empty() && !part.starts_with('.') && part.chars().all(is_of_file_name)
+        };
         text.split('/').all(is_part).then_some(text)
     }
 

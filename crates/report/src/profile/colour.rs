@@ -1,7 +1,6 @@
 //! The colours of frames. The same name has the same colour in every graph.
 
-/// What stands behind the names of the kernel's functions.
-pub(super) const KERNEL: &str = "_[k]";
+use hopbench_model::KERNEL_MARK;
 
 /// Red, green and blue, 0 to 255.
 type Rgb = [f64; 3];
@@ -21,7 +20,7 @@ pub(super) fn of_frame(name: &str, is_owner: bool) -> String {
     let [from, to] = match name {
         _ if is_owner => OWNER,
         _ if name.starts_with('[') => NAMELESS,
-        _ if name.ends_with(KERNEL) => OF_KERNEL,
+        _ if name.ends_with(KERNEL_MARK) => OF_KERNEL,
         _ => OF_PROGRAM,
     };
     between(from, to, spread(name))

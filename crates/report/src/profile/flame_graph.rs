@@ -1,8 +1,8 @@
 //! Flame graphs as SVG: a box for each frame, as wide as its samples, above the frame that called
 //! it.
 //!
-//! It is written here and not by the crate `inferno`, which adds 110 kB to a binary with opt-level z
-//! and fat LTO. The limit of size of `make dist` has no room for that.
+//! It is written here and not by the crate `inferno`, which adds 110 kB to a binary with opt-level
+//! z and fat LTO. The limit of size of `make dist` has no room for that.
 
 use std::collections::BTreeMap;
 
@@ -129,7 +129,8 @@ fn image(
     let narrowest = root.width * NARROWEST / inner;
     let height = HEAD + root.depth(narrowest) as f64 * FRAME + MARGIN;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" \
          height=\"{height}\" font-family=\"monospace\" font-size=\"11\" role=\"img\">\n\
          <title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <text x=\"{MARGIN}\" y=\"24\" font-size=\"16\">{}</text>\n\

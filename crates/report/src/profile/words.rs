@@ -3,8 +3,8 @@
 use hopbench_analysis::{
     FrameGrowth, ProfileDifference, ProfileSummary, ProfileUnit, ProfilesSummary,
 };
+use hopbench_model::KERNEL_MARK;
 
-use super::colour::KERNEL;
 use crate::number::{counted, percentage};
 
 /// Why no frame of a difference is named.
@@ -55,7 +55,7 @@ fn digits(value: f64) -> String {
 
 /// A frame: `tcp_sendmsg (kernel)`.
 pub(crate) fn frame(name: &str) -> String {
-    match name.strip_suffix(KERNEL) {
+    match name.strip_suffix(KERNEL_MARK) {
         Some("[kernel]") => "[kernel]".to_owned(),
         Some(function) => format!("{function} (kernel)"),
         None => name.to_owned(),
@@ -64,7 +64,7 @@ pub(crate) fn frame(name: &str) -> String {
 
 /// A frame without the mark of the kernel's: its colour says it.
 pub(super) fn plain(name: &str) -> String {
-    name.strip_suffix(KERNEL).unwrap_or(name).to_owned()
+    name.strip_suffix(KERNEL_MARK).unwrap_or(name).to_owned()
 }
 
 /// The ends of a growth: twice its standard error to either side.
@@ -99,6 +99,7 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
     out.extend(summary.notes.iter().map(|note| format!("note: {note}")));
     let failed = summary.cells.iter().filter_map(|cell| Some((cell, cell.problem.as_ref()?)));
     out.extend(failed.map(|(cell, why)| format!("{}: no profile: {why}", title(cell))));
+    out.extend(incomplete(summary));
     for difference in &summary.differences {
         out.push(headline(difference));
         out.extend(
@@ -109,6 +110,12 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
         }
     }
     out
+}
+
+/// What is missing from profiles, a sentence for each that has gaps.
+pub(crate) fn incomplete(summary: &ProfilesSummary) -> impl Iterator<Item = String> {
+    let with_gaps = summary.cells.iter().filter_map(|cell| Some((cell, cell.incomplete.as_ref()?)));
+    with_gaps.map(|(cell, why)| format!("{}: {why}", title(cell)))
 }
 
 /// The share of all samples of each owner: `client 40 %, softirq 60 %`.
@@ -181,6 +188,26 @@ mod tests {
                 "  no function grew by more than the samples scatter"
             ]
         );
+    }
+
+    #[test]
+    fn a_profile_with_gaps_is_told() {
+        let cell = |incomplete: Option<&str>| ProfileSummary {
+            path: "bridge".to_owned(),
+            workload: "web".to_owned(),
+            point: String::new(),
+            graph: None,
+            problem: None,
+            samples: 1,
+            lost_samples: 1,
+            incomplete: incomplete.map(str::to_owned),
+            unit: ProfileUnit::Share,
+            owners: Vec::new(),
+        };
+        let cells = vec![cell(None), cell(Some("50 % of the samples were lost"))];
+        let summary = ProfilesSummary { notes: Vec::new(), cells, differences: Vec::new() };
+        let told = sentences(&summary, "x");
+        assert_eq!(told[1..], ["web on bridge: 50 % of the samples were lost"]);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::PrettyFormatter;
 
-/// One value on several lines, with a line feed behind it. A level is one space: of a large run with
-/// more, half of the text would be spaces.
+/// One value on several lines, with a line feed behind it. A level is one space: of a large run
+/// with more, half of the text would be spaces.
 pub(crate) fn pretty(value: &impl Serialize) -> String {
     let mut out = Vec::new();
     let formatter = PrettyFormatter::with_indent(b" ");

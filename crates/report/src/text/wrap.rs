@@ -81,8 +81,8 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 /// Blanks before each column of a table.
 pub(crate) const GAP: usize = 2;
 
-/// Columns of these widths behind what takes `start`, in blocks of those that fit beside each other.
-/// One that is too wide by itself is a block all the same.
+/// Columns of these widths behind what takes `start`, in blocks of those that fit beside each
+/// other. One that is too wide by itself is a block all the same.
 pub(crate) fn blocks(
     widths: impl IntoIterator<Item = usize>,
     start: usize,

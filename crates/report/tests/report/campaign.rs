@@ -3,7 +3,8 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "fixtures and helpers of tests fail by panicking, say what they skip, and time themselves"
+    reason = "fixtures and helpers of tests fail by panicking, say what they skip, and time \
+              themselves"
 )]
 
 mod answer;

@@ -109,7 +109,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn everything_renders_within_the_page(records in proptest::collection::vec(record(), 1..3), terminal: bool) {
+    fn everything_renders_within_the_page(
+        records in proptest::collection::vec(record(), 1..3),
+        terminal: bool,
+    ) {
         let context = Context { terminal };
         for format in FORMATS {
             let out = (format.render)(&records, &context);
@@ -131,7 +134,9 @@ proptest! {
 
     #[test]
     fn no_metric_is_lost(values in proptest::collection::vec(value(), 1..6)) {
-        for mut record in [records::stream(), records::push(), records::udp(), records::ping(), records::http()] {
+        for mut record in [
+            records::stream(), records::push(), records::udp(), records::ping(), records::http(),
+        ] {
             for (i, value) in values.iter().enumerate() {
                 record.metrics.insert(format!("novel{i}_ratio"), *value);
             }

@@ -68,7 +68,8 @@ pub(crate) fn base(workload: &str, path: &str, params: &Value) -> Record {
             ("clock".to_owned(), "two machines".to_owned()),
         ]),
         job: json!({
-            "workload": workload, "params": params, "schedule": "closed", "engine": "epoll", "connections": 1,
+            "workload": workload, "params": params, "schedule": "closed", "engine": "epoll",
+            "connections": 1,
             "threads": 1, "pacing": "sleep", "client_cpus": null, "server_cpus": null,
             "timing": {"warmup_ns": 1_000_000_000u64, "window_ns": 10_000_000_000u64,
                        "interval_ns": 1_000_000_000u64, "timeout_ns": 5_000_000_000u64},

@@ -13,7 +13,8 @@ fn the_cost_is_the_difference_of_the_medians() {
     threads.latency.get_mut("service_ns").unwrap().p50 = 74_200;
     assert_eq!(
         wakeup_cost(&spin, &threads).unwrap(),
-        "busy-polled p50 8.10 us, blocking 74.2 us: the wake-up costs 66.1 us (89.1 % of the blocking p50)"
+        "busy-polled p50 8.10 us, blocking 74.2 us: the wake-up costs 66.1 us (89.1 % of the \
+         blocking p50)"
     );
     let slower = wakeup_cost(&threads, &spin).unwrap();
     assert!(slower.contains("no wake-up cost seen, busy polling was 66.1 us slower"), "{slower}");

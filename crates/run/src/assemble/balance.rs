@@ -66,13 +66,14 @@ fn of_group(members: &[&Member]) -> Option<Warning> {
     Some(Warning::new(
         WarningKind::Unbalanced,
         format!(
-            "{role}: {} on node {} carried {} % of {all} {what}{beside}{warmup}; an equal share is {equal} %",
+            "{role}: {} on node {} carried {} % of {all} {what}{beside}{warmup}; an equal share is \
+             {equal} %",
             member.name,
             member.node,
             share(own, all),
         ),
-        "see what assigns connections: session affinity, long-lived connections, one weight for all; \
-         the others could have carried more",
+        "see what assigns connections: session affinity, long-lived connections, one weight for \
+         all; the others could have carried more",
     ))
 }
 
@@ -113,10 +114,12 @@ pub(super) fn uneven(
     Some(Warning::new(
         WarningKind::Unbalanced,
         format!(
-            "the {role} are on {} nodes, and {node} did most: {what} {cores:.2} cores, {mean:.2} on average ({others})",
+            "the {role} are on {} nodes, and {node} did most: {what} {cores:.2} cores, {mean:.2} \
+             on average ({others})",
             names.len()
         ),
-        "spread them evenly, or see what else runs on the busy node: the others could have carried more",
+        "spread them evenly, or see what else runs on the busy node: the others could have carried \
+         more",
     ))
 }
 
@@ -198,7 +201,8 @@ mod tests {
         let text = detail(&[a(2.0), b(0.25), c(0.75)], &[]).unwrap();
         assert_eq!(
             text,
-            "the servers are on 3 nodes, and a did most: its processes there used 2.00 cores, 1.00 on average (b 0.25, c 0.75)"
+            "the servers are on 3 nodes, and a did most: its processes there used 2.00 cores, 1.00 \
+             on average (b 0.25, c 0.75)"
         );
         // Exactly 1.5 times the mean is not more than that; nor is a fair share of three servers to
         // one.

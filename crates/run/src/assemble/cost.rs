@@ -238,9 +238,11 @@ fn raise_to_processes(
         warning = Some(Warning::new(
             WarningKind::CpuUndercounted,
             format!(
-                "the kernel's ticks saw {sampled:.2} busy cores, our processes alone used {known:.2}: it misses short work"
+                "the kernel's ticks saw {sampled:.2} busy cores, our processes alone used \
+                 {known:.2}: it misses short work"
             ),
-            "take the processes' CPU; the machine's is a lower bound, its softirq and per-CPU shares are too low",
+            "take the processes' CPU; the machine's is a lower bound, its softirq and per-CPU \
+             shares are too low",
         ));
     }
     warning

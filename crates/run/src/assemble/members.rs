@@ -22,8 +22,8 @@ pub(super) struct Side<'a> {
     pub(super) works: bool,
 }
 
-/// The members of a side, then the workers of each of its ends. Nothing where an end did not report,
-/// as nobody knows what it carried. `job` is that of each client.
+/// The members of a side, then the workers of each of its ends. Nothing where an end did not
+/// report, as nobody knows what it carried. `job` is that of each client.
 pub(super) fn of_side(job: &Job, side: &Side<'_>) -> Vec<Member> {
     let is_told = side.works && side.ends.len() == side.all;
     if !is_told {

@@ -157,8 +157,8 @@ fn ends_that_read_their_meters_far_apart_are_warned_of() {
     };
     assert_eq!(warned(80, 81, SECOND), ("1000000".to_owned(), None), "both as late");
     assert_eq!(warned(1, 51, SECOND), ("50000000".to_owned(), None));
-    let detail = "the ends read their CPU time and counters 76 ms apart in a window of 1 s: their costs are of \
-                  different times";
+    let detail = "the ends read their CPU time and counters 76 ms apart in a window of 1 s: their \
+                  costs are of different times";
     assert_eq!(warned(77, 1, SECOND), ("76000000".to_owned(), Some(detail.to_owned())));
     assert!(warned(14, 1, SECOND / 4).1.is_some(), "a short window is less sure");
     assert_eq!(warned(14, 1, 2 * SECOND).1, None);
@@ -576,7 +576,7 @@ fn a_worker_that_gets_all_connections_is_named() {
         told,
         [
             "2 workers of the server: worker 1 on node server carried 100 % of 400 requests, and had \
-            100 % of 12 connections; an equal share is 50 %"
+          100 % of 12 connections; an equal share is 50 %"
         ]
     );
     assert_eq!(record.cost.members[1].of, "server");

@@ -15,7 +15,8 @@ pub(super) fn suit(record: &mut Record, search: Option<&SearchSpec>) {
                 Some("take pacing: spin on CPUs of its own, or more threads")
             }
             WarningKind::Unsent => Some(
-                "where that is not the path, raise connections or threads; the search takes the rate as too high",
+                "where that is not the path, raise connections or threads; the search takes the \
+                 rate as too high",
             ),
             WarningKind::PortExhaustion => {
                 Some("widen net.ipv4.ip_local_port_range, or keep connections alive")

@@ -22,7 +22,8 @@ impl Budget {
         Self { ns, began: None, is_lenient: true }
     }
 
-    /// What the plan leaves for the rounds of a session after those before; `None`: it does not say.
+    /// What the plan leaves for the rounds of a session after those before; `None`: it does not
+    /// say.
     pub(super) fn of_rounds(run: &RunFile) -> Option<Self> {
         let left = |ns: Nanos| ns.saturating_sub(run.spent_ns);
         let ns = Some(run.plan.budget_ns.map(left)?);

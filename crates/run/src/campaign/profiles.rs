@@ -7,7 +7,7 @@ mod taking;
 
 use std::collections::BTreeMap;
 
-use hopbench_meter::profile::{Access, Watched};
+use hopbench_meter::profile::{Access, Lack, Watched};
 use hopbench_model::{
     Cell, Folded, Nanos, PROFILE_SCHEMA, Pattern, ProfileFile, ProfiledCell, ProfiledCount, Record,
     SECOND, Unit, proxy_role,
@@ -24,9 +24,6 @@ use taking::{ForWindow, Taking};
 
 /// The window of a profiled trial, ns.
 const WINDOW: Nanos = 2 * SECOND;
-/// The note on functions of the kernel without names.
-const HIDDEN: &str = "the kernel shows no addresses of its functions: they are all `[kernel]`; \
-                      show them with `sysctl kernel.kptr_restrict=0`";
 /// Bytes of a MB.
 const MB: f64 = 1e6;
 
@@ -56,7 +53,7 @@ impl Campaign {
             tell(around.observer, &format!("no profiles: {why}"));
             return;
         }
-        let notes: Vec<String> = profiling.access().forbidden().into_iter().collect();
+        let notes = forbidden(profiling.access());
         let told = notes.iter().cloned().chain(profiling.bounded());
         told.for_each(|note| tell(around.observer, &format!("profiles: {note}")));
         let mut setting = Setting { access: profiling.access(), notes };
@@ -69,7 +66,8 @@ impl Campaign {
             };
             if around.observer.interrupted() {
                 let text = format!(
-                    "profiles: interrupted after {} of {}; make the rest with --resume and --profile",
+                    "profiles: interrupted after {} of {}; make the rest with --resume and \
+                     --profile",
                     number - 1,
                     cells.len()
                 );
@@ -129,6 +127,7 @@ impl Campaign {
             other_samples: taken.profile.other_samples,
             idle_samples: taken.profile.idle_samples,
             lost_samples: taken.profile.lost_samples,
+            throttled: taken.profile.throttled,
             count: count(&record),
         };
         let has_kernel_names = taken.profile.has_kernel_names;
@@ -143,19 +142,20 @@ impl Campaign {
         setting: &mut Setting,
     ) -> Result<(), String> {
         let run = self.folder.run();
-        // What cannot be read any more is made anew.
-        let known = profile_file(self.folder.path()).ok().flatten();
+        // What cannot be read is not overwritten: another version may have made it.
+        let known = profile_file(self.folder.path()).map_err(|fault| fault.text)?;
         // What was made with other rights cannot be compared with these.
-        let forbidden: Vec<String> = setting.access.forbidden().into_iter().collect();
+        let hidden = Lack::of_names().to_string();
         let rights = |file: &ProfileFile| -> Vec<String> {
-            file.notes.iter().filter(|note| *note != HIDDEN).cloned().collect()
+            file.notes.iter().filter(|note| **note != hidden).cloned().collect()
         };
-        let known = known.filter(|file| file.run_id == run.run_id && rights(file) == forbidden);
+        let known = known
+            .filter(|file| file.run_id == run.run_id && rights(file) == forbidden(setting.access));
         let mut cells = known.map(|file| file.cells).unwrap_or_default();
         let (mut cell, folded) = match profiled {
             Ok(Profiled { cell, folded, has_kernel_names }) => {
-                if !has_kernel_names && setting.notes.iter().all(|note| note != HIDDEN) {
-                    setting.notes.push(HIDDEN.to_owned());
+                if !has_kernel_names && !setting.notes.contains(&hidden) {
+                    setting.notes.push(hidden);
                 }
                 (cell, Some(folded))
             }
@@ -186,6 +186,11 @@ impl Campaign {
         text.push(b'\n');
         self.folder.add_profile(PROFILE_FILE, &text).map(drop).map_err(|fault| fault.text)
     }
+}
+
+/// What the kernel forbids, as a note for readers.
+fn forbidden(access: Access) -> Vec<String> {
+    access.forbidden().iter().map(Lack::to_string).collect()
 }
 
 /// The samples of a trial.
@@ -279,6 +284,7 @@ fn without(name: CellName, why: String) -> ProfiledCell {
         other_samples: 0,
         idle_samples: 0,
         lost_samples: 0,
+        throttled: 0,
         count: None,
     }
 }

@@ -119,8 +119,8 @@ impl Campaign {
         Ok(())
     }
 
-    /// The user ended the rounds of a budget, in this round, of which so many trials are missing. If
-    /// nothing but rounds was to be measured, what there is of them is a run with less time.
+    /// The user ended the rounds of a budget, in this round, of which so many trials are missing.
+    /// If nothing but rounds was to be measured, what there is of them is a run with less time.
     fn shorten(
         &mut self,
         round: &Round,

@@ -79,7 +79,8 @@ impl Campaign {
         }
         if strange > 0 {
             around.observer.event(&Event::Note(&format!(
-                "{strange} trials of searches were made otherwise than this hopbench would: it measures anew what they show"
+                "{strange} trials of searches were made otherwise than this hopbench would: it \
+                 measures anew what they show"
             )));
         }
         visits

@@ -75,9 +75,9 @@ pub fn same_build(run: &RunFile, ours: &Hello) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::input(format!(
-        "--resume: hopbench {version} (commit {commit}) began this run, and this is hopbench {} (commit {}). What was \
-         changed between them may change figures. Use the one that began it, start a new run, or mix them with \
-         --resume-anyway",
+        "--resume: hopbench {version} (commit {commit}) began this run, and this is hopbench {} \
+         (commit {}). What was changed between them may change figures. Use the one that began it, \
+         start a new run, or mix them with --resume-anyway",
         ours.version, ours.commit
     )))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{Cell, Fault, Plan, RunFile, Skipped};
+use hopbench_model::{Cell, Fault, Plan, References, RunFile, Skipped};
 use hopbench_testbed::{Need, Testbed};
 
 use super::rounds::earlier;
@@ -33,7 +33,7 @@ pub(super) fn supported(
     for cell in &plan.cells {
         let (path, point) = plan.at(*cell);
         let need = needs.iter().find(|need| need.path.as_deref() == Some(&path.name));
-        match need.map(sentence).or_else(|| testbed.unsupported(path, point)) {
+        match need.map(Need::to_string).or_else(|| testbed.unsupported(path, point)) {
             None => cells.push(*cell),
             Some(reason) => unmeasurable.push((*cell, reason)),
         }
@@ -91,28 +91,62 @@ pub(super) fn lost(
     (skipped, lost)
 }
 
-/// What is to be said when the baseline is among what was skipped: without it there are no ratios.
-pub(super) fn without_baseline(plan: &Plan, skipped: &[Skipped]) -> Option<String> {
-    let baseline = plan.baseline.as_ref()?;
-    let of_it = || skipped.iter().filter(|cell| cell.path == *baseline);
-    let reason = &of_it().next()?.reason;
-    let planned = plan.cells.iter().filter(|cell| plan.at(**cell).0.name == *baseline).count();
-    let what = if of_it().count() == planned {
-        "nothing is compared with it".to_owned()
-    } else {
-        let workloads: BTreeSet<&str> = of_it().map(|cell| cell.workload.as_str()).collect();
-        format!(
-            "cells of {} are not compared with it",
-            workloads.into_iter().collect::<Vec<_>>().join(", ")
-        )
+/// What is to be said of paths that cannot be measured here, in part or whole, although others are
+/// compared with them: those have no ratios. A sentence for each such path, with the reason.
+pub fn uncompared(plan: &Plan, skipped: &[Skipped]) -> Vec<String> {
+    let reasons: BTreeMap<CellName, &str> =
+        skipped.iter().map(|one| (CellName::of_skipped(one), one.reason.as_str())).collect();
+    let gone = |cell: &Cell| {
+        let reason = reasons.get(&CellName::of(plan, *cell))?;
+        Some(((cell.path, cell.point), *reason))
     };
-    Some(format!("the baseline {baseline} was skipped ({reason}): {what}"))
+    let gone: Gone<'_> = plan.cells.iter().filter_map(gone).collect();
+    let references = plan.references();
+    let bases = (0..plan.paths.len()).filter(|path| references.is_reference(*path));
+    bases.filter_map(|base| without(plan, &references, base, &gone)).collect()
 }
 
-fn sentence(need: &Need) -> String {
-    // What no installation brings is not missing.
-    let is_missing = if need.what == Need::IMPOSSIBLE { "" } else { " is missing" };
-    format!("{}{is_missing}: {}; {}", need.what, need.why, need.remedy)
+/// The cells that are skipped, by path and point, with the reasons.
+type Gone<'a> = BTreeMap<(usize, usize), &'a str>;
+
+/// What is to be said of a path that others are compared with; `None`: nothing.
+fn without(plan: &Plan, references: &References, base: usize, gone: &Gone<'_>) -> Option<String> {
+    let of_base = || gone.iter().filter(|((path, _), _)| *path == base);
+    let (_, reason) = of_base().next()?;
+    let points: BTreeSet<usize> = of_base().map(|((_, point), _)| *point).collect();
+    let planned = plan.cells.iter().filter(|cell| cell.path == base).count();
+    let (what, there) = if points.len() == planned {
+        ("could not be built".to_owned(), "")
+    } else {
+        let workloads: BTreeSet<&str> =
+            points.iter().map(|point| plan.points[*point].workload.as_str()).collect();
+        let workloads: Vec<&str> = workloads.into_iter().collect();
+        (format!("could not be measured in {}", workloads.join(", ")), " there")
+    };
+    let name = &plan.paths[base].name;
+    if plan.baseline.as_ref() == Some(name) {
+        return Some(format!(
+            "the baseline `{name}` {what}, so nothing is compared with it{there}: {reason}"
+        ));
+    }
+    let loses = |path: &usize| {
+        let is_left = |cell: &Cell| {
+            let Cell { path: of, point } = *cell;
+            of == *path && points.contains(&point) && !gone.contains_key(&(of, point))
+        };
+        references.of(*path) == Some(base)
+            && !references.is_twin(*path)
+            && plan.cells.iter().any(is_left)
+    };
+    let others: Vec<String> = (0..plan.paths.len())
+        .filter(loses)
+        .map(|path| format!("`{}`", plan.paths[path].name))
+        .collect();
+    let are = if others.len() == 1 { "is" } else { "are" };
+    (!others.is_empty()).then(|| {
+        let others = others.join(", ");
+        format!("`{name}` {what}, so {others} {are} compared with nothing{there}: {reason}")
+    })
 }
 
 fn lacking(needs: &[Need]) -> Fault {
@@ -120,8 +154,8 @@ fn lacking(needs: &[Need]) -> Fault {
         Some(path) if need.what == Need::IMPOSSIBLE => {
             format!("path {path} cannot exist: {}; {}", need.why, need.remedy)
         }
-        Some(path) => format!("{path}: {}", sentence(need)),
-        None => sentence(need),
+        Some(path) => format!("{path}: {need}"),
+        None => need.to_string(),
     };
     Fault::environment(needs.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

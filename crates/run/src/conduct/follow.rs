@@ -322,8 +322,8 @@ fn fits(order: &ToAgent) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::input(format!(
-        "the job takes {} bytes as an order to an agent, expected at most {MAX_ORDER}; give a shorter \
-         body, or one of any bytes with --body-size",
+        "the job takes {} bytes as an order to an agent, expected at most {MAX_ORDER}; give a \
+         shorter body, or one of any bytes with --body-size",
         frame.len()
     )))
 }
@@ -336,12 +336,16 @@ mod tests {
     fn an_order_that_agents_would_not_take_is_refused_with_what_to_do() {
         let order = |body: usize| {
             let prepare = serde_json::json!({
-                "run": 1, "key": "0".repeat(64), "role": "client", "target": null, "shared_clock": true,
+                "run": 1, "key": "0".repeat(64), "role": "client", "target": null,
+                "shared_clock": true,
                 "peer_clock_offset_ns": 0,
                 "job": {
-                    "workload": "http", "params": {"body": "x".repeat(body)}, "schedule": "closed", "engine": "epoll",
-                    "connections": 1, "threads": 1, "pacing": "sleep", "client_cpus": null, "server_cpus": null,
-                    "timing": {"warmup_ns": 0, "window_ns": 1, "interval_ns": 1, "timeout_ns": 1}, "seed": 1,
+                    "workload": "http", "params": {"body": "x".repeat(body)}, "schedule": "closed",
+                    "engine": "epoll",
+                    "connections": 1, "threads": 1, "pacing": "sleep", "client_cpus": null,
+                    "server_cpus": null,
+                    "timing": {"warmup_ns": 0, "window_ns": 1, "interval_ns": 1, "timeout_ns": 1},
+                    "seed": 1,
                 },
             });
             ToAgent::Prepare(Box::new(serde_json::from_value(prepare).unwrap()))

@@ -16,10 +16,14 @@ pub(crate) fn held(clients: &[Option<EndReport>], servers: &[Option<EndReport>])
             let report = report.as_ref()?;
             let most: f64 = report.settings.get(MAX_RATE_SETTING)?.parse().ok()?;
             let moved = moved(report)?;
-            let whose = if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
+            let whose =
+                if side.len() > 1 { format!("{name} {number}") } else { format!("the {name}") };
             if moved >= MOSTLY * most {
                 let [moved_text, most_text] = [moved, most].map(number::brief_bit_rate);
-                let why = format!("{whose} moved {moved_text} of the {most_text} that its agent allows (--max-rate)");
+                let why = format!(
+                    "{whose} moved {moved_text} of the {most_text} that its agent allows \
+                     (--max-rate)"
+                );
                 return Some(limit("agent_limit", why));
             }
             None
@@ -60,7 +64,8 @@ mod tests {
 
     #[test]
     fn a_ceiling_that_was_reached_is_the_limit() {
-        let expected = "agent_limit: the server moved 49.00 Mbit/s of the 50.00 Mbit/s that its agent allows (--max-rate)";
+        let expected = "agent_limit: the server moved 49.00 Mbit/s of the 50.00 Mbit/s that its \
+                        agent allows (--max-rate)";
         assert_eq!(by(&[end(49, 0, None)], &[end(0, 49, Some(50))]).as_deref(), Some(expected));
         assert_eq!(by(&[end(20, 0, None)], &[end(0, 20, Some(50))]), None, "far below it");
         assert!(by(&[end(24, 24, Some(50))], &[]).is_some(), "both directions are the agent's");

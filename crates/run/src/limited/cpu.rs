@@ -164,12 +164,21 @@ fn hardly_waited(burden: &Burden, record: &Record, one_machine: bool) -> Option<
             return None;
         }
         let why = match (most < threads as usize, threads, waits_per_s) {
-            (true, ..) => format!("its {threads} threads used {cores:.2} cores of the {most} that they may use"),
+            (true, ..) => format!(
+                "its {threads} threads used {cores:.2} cores of the {most} that they may use"
+            ),
             (_, 1, None) => format!("its thread used {cores:.2} cores: it hardly waited"),
-            (_, 1, Some(waits)) => format!("its thread used {cores:.2} cores and waited {waits:.0} times a second"),
-            (_, _, None) => format!("its {threads} threads used {cores:.2} cores: they hardly waited"),
+            (_, 1, Some(waits)) => {
+                format!("its thread used {cores:.2} cores and waited {waits:.0} times a second")
+            }
+            (_, _, None) => {
+                format!("its {threads} threads used {cores:.2} cores: they hardly waited")
+            }
             (_, _, Some(waits)) => {
-                format!("its {threads} threads used {cores:.2} cores and waited {waits:.0} times a second together")
+                format!(
+                    "its {threads} threads used {cores:.2} cores and waited {waits:.0} times a \
+                     second together"
+                )
             }
         };
         // A few ticks say nothing of a CPU.

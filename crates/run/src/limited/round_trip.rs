@@ -99,8 +99,8 @@ pub(super) fn of(job: &Job, record: &Record, else_free: &str) -> Option<Limit> {
     Some(limit(
         name,
         format!(
-            "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within {}); \
-             {waited}{else_free}",
+            "{connections} / {mean} a round trip = {} a second, {} were done (Little's law, within \
+             {}); {waited}{else_free}",
             number::brief_per_s(law.expected_per_s()),
             number::brief_per_s(law.per_s),
             number::share(law.tolerance),

@@ -191,9 +191,10 @@ mod tests {
         assert_eq!(late("udp", 100, 100.0, 900.0).1, generator, "no sign of a full socket");
         assert_eq!(late("http", 5, 0.0, 900.0), (None, None));
         // All was done in the end, though late: that stays a warning.
-        assert!(
-            matches!(late("http", 100, 30.0, 1000.0), (Some(_), Some(limit)) if limit == "target_rate")
-        );
+        assert!(matches!(
+            late("http", 100, 30.0, 1000.0),
+            (Some(_), Some(limit)) if limit == "target_rate",
+        ));
     }
 
     #[test]

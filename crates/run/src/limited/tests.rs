@@ -247,7 +247,8 @@ fn a_full_cpu_is_its_owners() {
     assert_eq!(name, "cpu:server", "the client used more, but not of this CPU");
     assert_eq!(
         why,
-        "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 cores"
+        "CPU 1 was busy 99 %, 20 % in softirq; it is the CPU of the server: the server used 0.70 \
+         cores"
     );
     let (name, _) = on_cpus(ends(0.9, 0.7), &[(0.9, 0.1), (0.9, 0.2), (1.0, 0.0)]);
     assert_eq!(name, "unknown", "what runs where no end may is no limit of the trial");
@@ -267,8 +268,8 @@ fn ends_that_share_a_cpu_are_said_to() {
     assert_limit(
         on_cpus(both(Some(&[0])), &[(1.0, 0.1), (0.2, 0.0)]),
         "cpu:shared",
-        "CPU 0 was busy 100 %, 10 % in softirq; both ends share CPU 0: the client used 0.48 cores, the server used 0.46 \
-         cores",
+        "CPU 0 was busy 100 %, 10 % in softirq; both ends share CPU 0: the client used 0.48 cores, \
+         the server used 0.46 cores",
     );
     assert!(
         on_cpus(both(Some(&[0, 1])), &[(1.0, 0.1), (0.2, 0.0)])
@@ -399,7 +400,8 @@ fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
     assert_eq!(says(&lossy, false), "5.0 % of the bytes were sent again");
     assert_eq!(
         says(&lossy, true),
-        "5.0 % of the bytes were sent again on the ends' own connections (behind the first proxy this is not known)"
+        "5.0 % of the bytes were sent again on the ends' own connections (behind the first proxy \
+         this is not known)"
     );
     let quiet = [("sent_bits_per_s", 8e6)];
     assert_eq!(
@@ -408,8 +410,8 @@ fn behind_a_proxy_nothing_is_known_of_what_was_sent_again() {
     );
     assert_eq!(
         says(&quiet, true),
-        "no CPU of ends or proxies was full, few bytes were sent twice on the ends' own connections (behind the first \
-         proxy this is not known), no buffer was full for long"
+        "no CPU of ends or proxies was full, few bytes were sent twice on the ends' own \
+         connections (behind the first proxy this is not known), no buffer was full for long"
     );
     // Without a time of its exchanges nothing is known of a round trip.
     assert!(
@@ -432,9 +434,9 @@ fn a_full_cpu_is_who_has_the_largest_share_of_it() {
     assert_limit(
         on(None, [0.3, 0.6, 0.5, 0.2]),
         "cpu:client-sidecar",
-        "CPU 0 was busy 100 %, 10 % in softirq; the client, the server, the client-sidecar and the server-sidecar share \
-         all CPUs: the client used 0.30 cores, the server used 0.20 cores, the client-sidecar used 0.60 cores, the \
-         server-sidecar used 0.50 cores",
+        "CPU 0 was busy 100 %, 10 % in softirq; the client, the server, the client-sidecar and the \
+         server-sidecar share all CPUs: the client used 0.30 cores, the server used 0.20 cores, \
+         the client-sidecar used 0.60 cores, the server-sidecar used 0.50 cores",
     );
     assert_eq!(on(Some(&[0, 1]), [0.7, 0.6, 0.5, 0.2]).0, "cpu:client");
     assert_eq!(on(Some(&[0, 1]), [0.2, 0.3, 0.3, 0.2]).0, "cpu:shared");
@@ -496,8 +498,8 @@ fn in_a_short_window_processes_are_known_and_the_machine_is_not() {
     assert_eq!(in_a_window_of(0.05, 0.97, 0.8).0, "cpu:client", "its own time is exact");
     let (name, why) = in_a_window_of(0.05, 0.6, 1.0);
     assert_eq!(name, "round_trip", "5 ticks of a CPU are no ground for anything");
-    let but = "no thread of the ends was busy all the time (a window of 0.050 s is too short for the machine's CPUs, \
-               which count in ticks)";
+    let but = "no thread of the ends was busy all the time (a window of 0.050 s is too short for \
+               the machine's CPUs, which count in ticks)";
     assert!(why.ends_with(but), "{why}");
     assert_eq!(in_a_window_of(0.5, 0.6, 1.0).0, "cpu:client");
 }

@@ -87,12 +87,14 @@ pub(crate) fn disagree(costs: &[MeteredCost], own: &[Own], window_s: f64) -> Vec
         let same =
             all[i + 1..].iter().filter(|other| (other.what, other.who) == (first.what, first.who));
         out.extend(same.filter(|other| first.contradicts(other)).map(|second| {
-            let of =
-                |said: &Said<'_>| format!("{:.2} cores by {} over {:.0} s", said.cores, said.source, said.window_s);
+            let of = |said: &Said<'_>| {
+                format!("{:.2} cores by {} over {:.0} s", said.cores, said.source, said.window_s)
+            };
             Warning::new(
                 WarningKind::MetersDisagree,
                 format!("the {} {} used {}, and {}", first.what, first.who, of(first), of(second)),
-                "one of them counts something else, as interrupts, or misses short work: see what each of them counts",
+                "one of them counts something else, as interrupts, or misses short work: see what \
+                 each of them counts",
             )
         }));
     }

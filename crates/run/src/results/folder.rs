@@ -6,7 +6,8 @@ use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use hopbench_model::{
-    Failure, Fault, FaultKind, Nanos, Record, RecordLines, RunFile, SECOND, SearchStep, SharedParts,
+    Failure, Fault, FaultKind, Nanos, PROFILES, Record, RecordLines, RunFile, SECOND, SearchStep,
+    SharedParts,
 };
 use hopbench_sys::{clock, file};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use time::OffsetDateTime;
 use super::disk::{refused, replace, sync_dir, unreadable};
 use super::lines::Lines;
 use super::reading::{LineState, judge, run_file};
-use super::{AGENTS_LOG, PROFILES, RECORDS, RUN_FILE, SUPERSEDED, TRIALS_LOG, TrialId};
+use super::{AGENTS_LOG, RECORDS, RUN_FILE, SUPERSEDED, TRIALS_LOG, TrialId};
 
 /// A results folder that this process, and no other, writes to.
 #[derive(Debug)]
@@ -101,7 +102,8 @@ pub fn vacant(dir: &Path) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::input(format!(
-        "--output: {0} is not empty; go on with the run in it with --resume {0}, or take another folder",
+        "--output: {0} is not empty; go on with the run in it with --resume {0}, or take another \
+         folder",
         dir.display()
     )))
 }
@@ -158,7 +160,8 @@ impl Folder {
             let again = found.again.values().filter(|trial| !resumed.done.contains(trial)).count();
             if again > 0 {
                 resumed.notes.push(format!(
-                    "{again} trials without usable figures are measured again; their records are now in {SUPERSEDED}"
+                    "{again} trials without usable figures are measured again; their records are \
+                     now in {SUPERSEDED}"
                 ));
             }
         }

@@ -34,6 +34,12 @@ impl CellName {
         Self { path: path.clone(), workload: workload.clone(), point: point.clone() }
     }
 
+    /// The cell that was skipped.
+    pub(crate) fn of_skipped(skipped: &Skipped) -> Self {
+        let Skipped { path, workload, point, reason: _ } = skipped;
+        Self { path: path.clone(), workload: workload.clone(), point: point.clone() }
+    }
+
     /// The cell as one that is skipped.
     pub(crate) fn skipped(self, reason: String) -> Skipped {
         let Self { path, workload, point } = self;

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use hopbench_model::{Fault, Folded, PROFILE_SCHEMA, ProfileFile, Profiles};
+use hopbench_model::{Fault, Folded, PROFILE_SCHEMA, PROFILES, ProfileFile, Profiles, printable};
 use hopbench_sys::file;
+use serde_json::Value;
 
 use super::disk::unreadable;
 
-/// The folder of the profiles in a results folder.
-pub const PROFILES: &str = "profile";
 /// The file that describes them.
 pub(crate) const PROFILE_FILE: &str = "profile.json";
 /// Cells that may have one: a session makes far fewer.
@@ -20,8 +19,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The name of the file of a cell's folded stacks that none of `others` has.
 pub(crate) fn folded_name(path: &str, workload: &str, others: &[&str]) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    let name: String = format!("{path}.{workload}").chars().map(safe).collect();
+    let name = printable::file_name(&format!("{path}.{workload}"));
     let numbered = (2..).map(|number| format!("{name}-{number}.folded"));
     let all = std::iter::once(format!("{name}.folded")).chain(numbered);
     let mut free = all.filter(|name| others.iter().all(|other| other != name));
@@ -32,23 +30,27 @@ pub(crate) fn folded_name(path: &str, workload: &str, others: &[&str]) -> String
 ///
 /// # Errors
 /// A file of another version of hopbench, one that is damaged or cannot be read.
-pub(crate) fn profile_file(dir: &Path) -> Result<Option<ProfileFile>, Fault> {
+pub fn profile_file(dir: &Path) -> Result<Option<ProfileFile>, Fault> {
     let path = dir.join(PROFILES).join(PROFILE_FILE);
     let text = match text(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| unreadable(&path, &error))?,
     };
     let again = "remove it, and make the profiles again";
-    let file: ProfileFile = serde_json::from_str(&text).map_err(|error| {
+    let damaged = |error: serde_json::Error| {
         Fault::input(format!("{} is damaged: {error}; {again}", path.display()))
-    })?;
-    if file.schema != PROFILE_SCHEMA {
+    };
+    let value: Value = serde_json::from_str(&text).map_err(damaged)?;
+    // Before all else: what another version wrote may have other fields.
+    let found = value.get("schema").and_then(Value::as_str).unwrap_or("nothing");
+    if found != PROFILE_SCHEMA {
         return Err(Fault::input(format!(
-            "{}: found schema `{}`, expected `{PROFILE_SCHEMA}`; {again}",
-            path.display(),
-            file.schema
+            "{}: schema: found `{found}`, expected `{PROFILE_SCHEMA}`; use the hopbench that wrote \
+             it, or {again}",
+            path.display()
         )));
     }
+    let file: ProfileFile = serde_json::from_value(value).map_err(damaged)?;
     if file.cells.len() > MOST_CELLS {
         return Err(Fault::input(format!(
             "{}: found {} cells, expected at most {MOST_CELLS}; {again}",
@@ -132,7 +134,7 @@ mod tests {
         write("p.w.folded", "client;main\n");
         assert!(profiles(dir.path()).unwrap_err().text.contains("line 1"));
         for (schema, folded, told) in [
-            ("hopbench.profile/9", "p.w.folded", "found schema"),
+            ("hopbench.profile/9", "p.w.folded", "found `hopbench.profile/9`, expected"),
             (PROFILE_SCHEMA, "../run.json", "expected one in"),
             (PROFILE_SCHEMA, "..", "expected one in"),
         ] {
@@ -140,6 +142,9 @@ mod tests {
             let fault = profiles(dir.path()).unwrap_err();
             assert!(fault.text.contains(told), "{fault}");
         }
+        write(PROFILE_FILE, r#"{"schema": "hopbench.profile/9", "profiles": {}}"#);
+        let fault = profiles(dir.path()).unwrap_err();
+        assert!(fault.text.contains("found `hopbench.profile/9`"), "other fields: {fault}");
         write(PROFILE_FILE, "{");
         assert!(profiles(dir.path()).unwrap_err().text.contains("is damaged"));
     }

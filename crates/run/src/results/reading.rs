@@ -101,8 +101,9 @@ pub(super) fn judge(line: &Line, run_id: &str, shared: &SharedParts, path: &Path
         Ok(record) => record,
         Err(error @ LineError::Missing { .. }) => {
             return LineState::Lost(Fault::input(format!(
-                "{place}: {error}, expected that key in `shared` of {RUN_FILE}; put back the {RUN_FILE} that the run wrote, \
-                 or move that line to another file, and --resume measures its trial again"
+                "{place}: {error}, expected that key in `shared` of {RUN_FILE}; put back the \
+                 {RUN_FILE} that the run wrote, or move that line to another file, and --resume \
+                 measures its trial again"
             )));
         }
         // Blocks that a crash kept from the disk read as zeros.
@@ -111,20 +112,22 @@ pub(super) fn judge(line: &Line, run_id: &str, shared: &SharedParts, path: &Path
         }
         Err(error) => {
             return LineState::Damaged(Fault::input(format!(
-                "{place} is damaged: {error}. Nothing was changed; move that line to another file, and --resume measures \
-                 its trial again"
+                "{place} is damaged: {error}. Nothing was changed; move that line to another file, \
+                 and --resume measures its trial again"
             )));
         }
     };
     if !RECORD_SCHEMAS.contains(&record.schema.as_str()) {
         return LineState::Damaged(Fault::input(format!(
-            "{place}: found schema `{}`, expected `{RECORD_SCHEMA}`; use the hopbench that wrote it",
+            "{place}: found schema `{}`, expected `{RECORD_SCHEMA}`; use the hopbench that wrote \
+             it",
             record.schema
         )));
     }
     if record.run_id != run_id {
         return LineState::Damaged(Fault::input(format!(
-            "{place} is of run {}, the folder is of run {run_id}; move the records of other runs elsewhere",
+            "{place} is of run {}, the folder is of run {run_id}; move the records of other runs \
+             elsewhere",
             record.run_id
         )));
     }
@@ -216,7 +219,8 @@ pub(super) fn run_file(dir: &Path) -> Result<RunFile, Fault> {
         let found = value.pointer(at).and_then(Value::as_str).unwrap_or("nothing");
         if found != expected {
             return Err(Fault::input(format!(
-                "{}: {what}: found `{found}`, expected `{expected}`; use the hopbench that wrote it",
+                "{}: {what}: found `{found}`, expected `{expected}`; use the hopbench that wrote \
+                 it",
                 path.display()
             )));
         }

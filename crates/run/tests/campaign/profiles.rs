@@ -100,3 +100,23 @@ fn an_interrupted_profile_leaves_the_run_whole_and_is_made_later() {
     assert_eq!(contents(dir.path()).1, records);
     assert!(read(dir.path()).file.cells.iter().all(|cell| cell.folded.is_some()));
 }
+
+#[test]
+fn profiles_of_another_version_stay_as_they_are() {
+    let Some(access) = allowed() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let run = new_run(two_paths(), "name: test\n".to_owned(), &hello()).unwrap();
+    drop(Folder::create(dir.path(), run).unwrap());
+    let newer = r#"{"schema": "hopbench.profile/9", "graphs": []}"#;
+    let file = dir.path().join("profile/profile.json");
+    std::fs::create_dir(dir.path().join("profile")).unwrap();
+    std::fs::write(&file, newer).unwrap();
+    let mut onlooker = Onlooker::default();
+    let ended = profiled(dir.path(), &mut Bed::default(), &mut onlooker, access);
+    assert_eq!(ended, Ended { good: 4, ..Ended::default() });
+    let told = |note: &String| {
+        note.starts_with("no more profiles: ") && note.contains("found `hopbench.profile/9`")
+    };
+    assert!(onlooker.notes.iter().any(told), "{:?}", onlooker.notes);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
+}

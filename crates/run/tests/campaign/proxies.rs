@@ -266,7 +266,8 @@ fn proxies_that_cannot_be_seen_cost_nobody_knows_what() {
         measure(&mut bed("x", vec![unseen]), "rr", json!({"size": "1B"}), vec![path("x", 1, 1)]);
     let record = &records[0];
     assert_eq!((record.incomplete.as_deref(), record.error.as_deref()), (None, None));
-    let why = "its processes cannot be seen from here, and no meter read it both before the trial and after it";
+    let why = "its processes cannot be seen from here, and no meter read it both before the trial \
+               and after it";
     assert_eq!(record.settings["proxy_gateway"], format!("unavailable: {why}"));
     // What it says of itself is there.
     assert_eq!(

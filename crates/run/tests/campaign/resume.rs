@@ -313,7 +313,8 @@ fn a_run_that_goes_on_elsewhere_says_so() {
         third.len() == 3 && third[0].contains("boot_id") && third[1].contains("now it is 77"),
         "{notes:?}"
     );
-    let testbed = "resumed on a testbed that is not as it was: bed (it was loopback, now it is unknown), fact 0 (it was";
+    let testbed = "resumed on a testbed that is not as it was: bed (it was loopback, now it is \
+                   unknown), fact 0 (it was";
     assert!(third[2].contains(testbed) && third[2].ends_with(", and 5 facts more"), "{notes:?}");
     assert!(onlooker.notes.iter().any(|note| note.contains(testbed)), "{:?}", onlooker.notes);
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{Plan, RunStatus, SECOND, WarningKind};
-use hopbench_run::order;
+use hopbench_model::{
+    Cell, Path, Plan, Reference, RunStatus, SECOND, Skipped, WarningKind, point_label,
+};
 use hopbench_run::results::{Folder, TrialId};
+use hopbench_run::{order, uncompared};
 use hopbench_testbed::Need;
 use serde_json::json;
 
@@ -250,15 +252,65 @@ fn a_baseline_that_is_skipped_is_noted_once() {
         notes
     };
     let without_x = || Bed { unsupported: vec!["x".to_owned()], ..Bed::default() };
-    let all = "the baseline x was skipped (this bed does not do it): nothing is compared with it";
+    let all = "the baseline `x` could not be built, so nothing is compared with it: this bed does \
+               not do it";
     assert_eq!(notes(plan("x"), without_x), [all]);
     assert_eq!(notes(plan("y"), without_x), Vec::<String>::new());
     // One workload of two.
     let mut two = plan("x");
     two.points[1].workload = "other".to_owned();
     let without_other = || Bed { unsupported: vec!["x other".to_owned()], ..Bed::default() };
-    let part = "the baseline x was skipped (this bed does not do it): cells of other are not compared with it";
+    let part = "the baseline `x` could not be measured in other, so nothing is compared with it \
+                there: this bed does not do it";
     assert_eq!(notes(two, without_other), [part]);
+}
+
+#[test]
+fn a_first_subject_that_is_skipped_is_noted_with_what_it_leaves_alone() {
+    let path_of = |name: &str, reference: Option<(&str, bool)>| Path {
+        reference: reference.map(|(path, again)| Reference { path: path.to_owned(), again }),
+        ..path(name, 1, 1)
+    };
+    let paths = vec![
+        path_of("x.old", None),
+        path_of("x.new", Some(("x.old", false))),
+        path_of("x.old again", Some(("x.old", true))),
+        path_of("y.old", None),
+        path_of("y.new", Some(("y.old", false))),
+    ];
+    let plan = plan(paths, latency(&[1, 2]), 1);
+    let skipped = |names: &[&str]| -> Vec<Skipped> {
+        let is_it = |cell: &&Cell| names.contains(&plan.at(**cell).0.name.as_str());
+        let one = |cell: &Cell| {
+            let (path, point) = plan.at(*cell);
+            Skipped {
+                path: path.name.clone(),
+                workload: point.workload.clone(),
+                point: point_label(&point.point),
+                reason: "no such file".to_owned(),
+            }
+        };
+        plan.cells.iter().filter(is_it).map(one).collect()
+    };
+    let whole = "`x.old` could not be built, so `x.new` is compared with nothing: no such file";
+    assert_eq!(uncompared(&plan, &skipped(&["x.old", "x.old again"])), [whole]);
+    // What nobody misses is not told.
+    for names in [&["x.old", "x.new"][..], &["x.new"], &[]] {
+        assert_eq!(uncompared(&plan, &skipped(names)), Vec::<String>::new(), "{names:?}");
+    }
+    let part = "`y.old` could not be measured in latency, so `y.new` is compared with nothing \
+                there: no such file";
+    assert_eq!(uncompared(&plan, &skipped(&["y.old"])[..1]), [part]);
+
+    // And a run says so, in its folder, too.
+    let dir = tempfile::tempdir().unwrap();
+    let mut bed = Bed { unsupported: vec!["y.old".to_owned()], ..Bed::default() };
+    let mut onlooker = Onlooker::default();
+    run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
+    let told = "`y.old` could not be built, so `y.new` is compared with nothing: this bed does not \
+                do it";
+    assert_eq!(contents(dir.path()).0.notes, [told]);
+    assert_eq!(onlooker.notes, [told]);
 }
 
 #[test]

@@ -321,7 +321,8 @@ fn what_a_rate_fixes_is_not_looked_at() {
         file.stopped.iter().map(|s| (s.workload.as_str(), s.figure.as_str(), s.instead)).collect();
     let (paced, free) = (("paced", "response_ns p99", true), ("free", "requests_per_s", false));
     assert_eq!(looked_at, [paced, free, paced, free]);
-    let note = "stop: paced: its throughput is what its rate says: its rounds end when its response_ns p99 is sure";
+    let note = "stop: paced: its throughput is what its rate says: its rounds end when its \
+                response_ns p99 is sure";
     assert_eq!((file.notes, onlooker.notes), (vec![note.to_owned()], vec![note.to_owned()]));
 }
 

@@ -167,7 +167,8 @@ fn a_service_level_agrees_with_queueing_theory() {
         let expected = theory(limit_ns as f64 / service_ns, 0.9) * 1e9 / service_ns;
         let off = load / expected - 1.0;
         told.push(format!(
-            "{load}/s found, {expected:.1}/s by theory ({:+.1} %), with a service of {:.0} us, in {} trials",
+            "{load}/s found, {expected:.1}/s by theory ({:+.1} %), with a service of {:.0} us, in \
+             {} trials",
             100.0 * off,
             service_ns / 1000.0,
             records.len()

@@ -75,11 +75,14 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_number_is_one_and_what_is_quoted_is_not() {
-        let text = "{a: 1, b: -2, c: 1.5, d: true, e: 'true', f: \"7\", g: , h: x1, i: 10Mi, j: 1e3, k: 0, l: +5,\n\
+        let text = "{a: 1, b: -2, c: 1.5, d: true, e: 'true', f: \"7\", g: , h: x1, i: 10Mi, j: \
+                    1e3, k: 0, l: +5,\n\
                     m: [a, {n: ~}], o: 18446744073709551616, p: 1.2.3.4, q: yes}";
         let expected = json!({
-            "a": 1, "b": -2, "c": 1.5, "d": true, "e": "true", "f": "7", "g": null, "h": "x1", "i": "10Mi", "j": 1000.0,
-            "k": 0, "l": 5, "m": ["a", {"n": null}], "o": 18_446_744_073_709_551_616.0, "p": "1.2.3.4", "q": "yes",
+            "a": 1, "b": -2, "c": 1.5, "d": true, "e": "true", "f": "7", "g": null, "h": "x1",
+            "i": "10Mi", "j": 1000.0,
+            "k": 0, "l": 5, "m": ["a", {"n": null}], "o": 18_446_744_073_709_551_616.0,
+            "p": "1.2.3.4", "q": "yes",
         });
         assert_eq!(read(text), Ok(expected));
     }
@@ -90,7 +93,8 @@ mod tests {
         assert_eq!(
             said,
             [
-                "x.yaml:1:8: patch.mode: found `0644`, expected a decimal number without a leading zero, or a text in quotes",
+                "x.yaml:1:8: patch.mode: found `0644`, expected a decimal number without a leading \
+                 zero, or a text in quotes",
                 "x.yaml:1:20: patch.a: found `a` a second time, expected each key once",
             ]
         );

@@ -64,22 +64,9 @@ fn short(
     let via = via.map_or(Some((Via::Direct, None)), |via| words.via(via, at, path, problems));
     let mesh = mesh.map_or(Some(MeshMode::None), |mesh| words.mode(mesh, at, path, problems));
     let (from, to, (via, gateways)) = (from?, to?, via?);
-    Some(Path {
-        name: String::new(),
-        clients: pods(&from),
-        backends: pods(&to),
-        from,
-        to,
-        via,
-        gateway_name: None,
-        gateways,
-        affinity: Affinity::None,
-        family: None,
-        mesh: mesh?,
-        variant: None,
-        subject: None,
-        reference: None,
-    })
+    let (clients, backends) = (pods(&from), pods(&to));
+    let straight = Path::straight("", from, to);
+    Some(Path { clients, backends, via, gateways, mesh: mesh?, ..straight })
 }
 
 /// The pods of a place of which nothing else is said: one on each node.
@@ -137,22 +124,9 @@ fn long(node: &Node, path: &str, words: &Words<'_>, problems: &mut Problems) -> 
     let is_family = |text: &String| IpFamily::named(text).is_some();
     let family = fields.checked("family", "ipv4 or ipv6", is_family, problems);
     let family = family.and_then(|text| IpFamily::named(&text));
-    Some(Path {
-        name: String::new(),
-        from: from?,
-        to: to?,
-        via: via?.0,
-        gateway_name: None,
-        clients,
-        backends,
-        gateways,
-        affinity,
-        family,
-        mesh: mesh?,
-        variant: None,
-        subject: None,
-        reference: None,
-    })
+    let straight = Path::straight("", from?, to?);
+    let (via, mesh) = (via?.0, mesh?);
+    Some(Path { via, clients, backends, gateways, affinity, family, mesh, ..straight })
 }
 
 /// The gateways of a path: as many as `gateways` says, and one on each node at least.
@@ -179,11 +153,13 @@ fn gateways(
 /// What no single key of a path is to blame for.
 pub(crate) fn check(path: &Path, at: At, key: &str, words: &Words<'_>, problems: &mut Problems) {
     if path.backends > 1 && path.via == Via::Direct {
-        let expected = "one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE";
+        let expected = "one backend without a Service or gateway; for more, via: cluster-ip, \
+                        node-port@NODE, load-balancer or gateway@NODE";
         problems.add(at, key, format!("{} backends", path.backends), expected);
     }
     if path.affinity == Affinity::ClientIp && !path.balances_by_address() {
-        let expected = "via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only a Service knows clients by their addresses";
+        let expected = "via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no \
+                        sidecar of the client: only a Service knows clients by their addresses";
         problems.add(at, &joined(key, "affinity"), "`client-ip`", expected);
     }
     if let (Some(family), Via::Address(address)) = (path.family, &path.via) {

@@ -15,7 +15,7 @@
 //! where it is not direct, and the mode of the mesh. A `.` stands between them, as in
 //! `host-bridge.cross-node.cluster-ip.server`. `node-port@c` becomes `node-port-c`.
 
-use hopbench_model::{Affinity, Gateways, MeshMode, Path, Via};
+use hopbench_model::{Gateways, MeshMode, Path, Via};
 
 use super::listed::check;
 use super::place::{Attachment, MODES, VIA, Words};
@@ -27,7 +27,8 @@ use crate::document::problem::Problems;
 /// The keys of the longer form.
 pub(crate) const PLACES_KEYS: &[&str] = &["kinds", "from", "to", "nodes", "via", "mesh"];
 
-const FORM: &str = "a list of network kinds like [host, bridge], or a mapping with kinds (or from and to), nodes, via and mesh";
+const FORM: &str = "a list of network kinds like [host, bridge], or a mapping with kinds (or from \
+                    and to), nodes, via and mesh";
 const PAIR: &str = "a pair of nodes like a -> b, or named pairs like {near: a -> b, far: a -> c}";
 
 /// More paths than that are a mistake.
@@ -85,22 +86,10 @@ pub(crate) fn read(node: &Node, words: &Words<'_>, problems: &mut Problems) -> V
     for (pair, (via, gateways), mesh) in ways {
         for from in from {
             for to in to {
-                let path = Path {
-                    name: name(from, to, pair, via, mesh),
-                    from: from.on(&pair.from),
-                    to: to.on(&pair.to),
-                    via: via.clone(),
-                    gateway_name: None,
-                    clients: 1,
-                    backends: 1,
-                    gateways: gateways.clone(),
-                    affinity: Affinity::None,
-                    family: None,
-                    mesh,
-                    variant: None,
-                    subject: None,
-                    reference: None,
-                };
+                let name = name(from, to, pair, via, mesh);
+                let (via, gateways) = (via.clone(), gateways.clone());
+                let straight = Path::straight(&name, from.on(&pair.from), to.on(&pair.to));
+                let path = Path { via, gateways, mesh, ..straight };
                 check(&path, node.at, "places", words, problems);
                 sidecars::check(&path, *mesh_at, "places.mesh", words, problems);
                 out.push((node.at, path));

@@ -37,7 +37,8 @@ pub const VIAS: &[(&str, &str)] = &[
     ("node-port@NODE", "a port of this node, which need not have a server"),
     (
         "gateway@NODE",
-        "an Envoy in a pod of this node, or of several as gateway@[NODE, NODE]; on a cluster with `gateway:`, that one; or a name of its `gateways:`",
+        "an Envoy in a pod of this node, or of several as gateway@[NODE, NODE]; on a cluster with \
+         `gateway:`, that one; or a name of its `gateways:`",
     ),
     ("gateway", "the gateway that a cluster's `gateway:` says"),
     ("load-balancer", "the address that a load balancer has for a Service; on clusters"),

@@ -43,7 +43,8 @@ fn end(
         runtime.as_ref().filter(|_| !words.vocabulary.sidecars_in_runtimes)
     {
         format!(
-            "a pod without a runtime for the {whose}'s sidecar: {runtime} takes the pod's network over"
+            "a pod without a runtime for the {whose}'s sidecar: {runtime} takes the pod's network \
+             over"
         )
     } else {
         return;

@@ -177,7 +177,8 @@ mod tests {
             assert_eq!(lines.len(), 1);
             assert!(
                 lines[0].contains(
-                    "found two paths called `both.two`; one is `both` with the variant `two`, expected each path once"
+                    "found two paths called `both.two`; one is `both` with the variant `two`, \
+                     expected each path once"
                 ),
                 "{lines:?}"
             );
@@ -194,15 +195,13 @@ mod tests {
         };
         assert_eq!(
             of("both"),
-            [
-                "x.yaml: baseline: found `both`, which is a path for each variant, expected one of both.one, both.two"
-            ]
+            ["x.yaml: baseline: found `both`, which is a path for each variant, expected one of \
+              both.one, both.two"]
         );
         assert_eq!(
             of("both.owo"),
-            [
-                "x.yaml: baseline: found `both.owo`, expected one of both.one, both.two, plain, gateway.one, gateway.two; did you mean `both.two`?"
-            ]
+            ["x.yaml: baseline: found `both.owo`, expected one of both.one, both.two, plain, \
+              gateway.one, gateway.two; did you mean `both.two`?"]
         );
     }
 
@@ -215,9 +214,8 @@ mod tests {
         });
         assert_eq!(
             lines,
-            [
-                "x.yaml: mesh.variants: found 2001 paths with 5 variants, expected at most 10000 paths"
-            ]
+            ["x.yaml: mesh.variants: found 2001 paths with 5 variants, expected at most 10000 \
+              paths"]
         );
         assert_eq!(split(many, &mesh(&["a", "b", "c", "d"]), &mut Problems::new("")).len(), 8004);
     }

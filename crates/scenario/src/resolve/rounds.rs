@@ -58,8 +58,8 @@ pub(crate) fn read(
         .filter_map(|key| Some((key, fields.get(key)?)))
         .collect();
     if let [(first, _), .., (last, node)] = said.as_slice() {
-        let expected = "only one of them: `budget` is time for the rounds, `rounds` is their number, and `stop` is as \
-                        many as each cell needs";
+        let expected = "only one of them: `budget` is time for the rounds, `rounds` is their \
+                        number, and `stop` is as many as each cell needs";
         problems.add(node.at, last, format!("`{last}` beside `{first}`"), expected);
     }
     let stop = fields.get("stop").and_then(|node| stop(node, problems));
@@ -92,7 +92,8 @@ fn is_budget(budget: &Span) -> bool {
 /// The most rounds, and when they end earlier.
 fn stop(node: &Node, problems: &mut Problems) -> Option<(u32, StopRule)> {
     let fields = Fields::read(node, "stop", STOP_KEYS, FORM, problems)?;
-    let expected = "how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%";
+    let expected = "how narrow is enough, like 2% or 0.02: half the interval as a share of the \
+                    figure, 0.1% to 50%";
     if fields.get("ci").is_none() {
         problems.add(fields.at, "stop", "no `ci`", expected);
     }
@@ -150,7 +151,8 @@ fn metric(fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {
         word.split('_').find(|part| METRICS[1..].contains(part)).filter(|_| word.contains('_'));
     if let Some(percentile) = percentile_of {
         let expected = format!(
-            "`{percentile}`: of the response time where there is a rate, else of the service time, or of the delay"
+            "`{percentile}`: of the response time where there is a rate, else of the service time, \
+             or of the delay"
         );
         problems.add(node.at, &key, quoted(word), expected);
     } else if word.strip_prefix('p').is_some_and(percentile)

@@ -10,8 +10,8 @@ use crate::paths::matrix::MOST_PATHS;
 use crate::testbed::MOST_NODES;
 
 /// A plan with every path once for each of its subjects. Those of the first subject are measured
-/// twice, if `pairs` says so. In a lab, every other subject has nodes of its own, in the same places
-/// and with the same CPUs.
+/// twice, if `pairs` says so. In a lab, every other subject has nodes of its own, in the same
+/// places and with the same CPUs.
 pub(crate) fn split(plan: Plan, pairs: bool) -> Plan {
     let Plan { paths, cells, mut testbed, subjects, .. } = plan;
     let is_lab = matches!(testbed, TestbedSpec::Lab(_));

@@ -35,7 +35,8 @@ pub(super) fn mesh() -> Value {
         "variants".to_owned(),
         described(
             variants,
-            "Known ones, or by name what they do: with several, a path with proxies becomes PATH.VARIANT",
+            "Known ones, or by name what they do: with several, a path with proxies becomes \
+             PATH.VARIANT",
         ),
     );
     described(
@@ -68,7 +69,8 @@ fn settings() -> Map<String, Value> {
             ),
             "max-connections" => (
                 json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
-                "The most connections that a proxy opens to one upstream cluster; no limit without it",
+                "The most connections that a proxy opens to one upstream cluster; no limit without \
+                 it",
             ),
             "lua" => (
                 json!({"type": "string"}),

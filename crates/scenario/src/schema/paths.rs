@@ -21,13 +21,19 @@ fn places(prefix: &str, node: &str) -> Value {
             "to": described(kinds.clone(), "Where the servers are"),
             "nodes": {"anyOf": [
                 pair.clone(),
-                {"type": "object", "minProperties": 1, "propertyNames": {"pattern": NAME}, "additionalProperties": pair},
+                {
+                    "type": "object", "minProperties": 1, "propertyNames": {"pattern": NAME},
+                    "additionalProperties": pair,
+                },
             ], "description": "From which node to which; from the first to the second without it"},
             "via": one_or_several(&of("via")),
             "mesh": one_or_several(&of("mode")),
         },
         "oneOf": [
-            {"required": ["kinds"], "not": {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}},
+            {
+                "required": ["kinds"],
+                "not": {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]},
+            },
             {"required": ["from", "to"], "not": {"required": ["kinds"]}},
         ],
     });
@@ -49,7 +55,9 @@ pub(super) fn definitions(prefix: &str, vocabulary: &Vocabulary, node: &str) -> 
         ("mode", mode()),
         (
             "path",
-            json!({"anyOf": [text(&format!("({})", grammar.short())), long(prefix, &grammar, &about)]}),
+            json!({
+                "anyOf": [text(&format!("({})", grammar.short())), long(prefix, &grammar, &about)],
+            }),
         ),
         ("places", places(prefix, node)),
     ];
@@ -60,7 +68,11 @@ pub(super) fn definitions(prefix: &str, vocabulary: &Vocabulary, node: &str) -> 
 fn long(prefix: &str, grammar: &Grammar, about: &str) -> Value {
     let place = described(text(&grammar.place), about);
     let ends = json!({"type": "integer", "minimum": 1, "maximum": MOST_ENDS, "default": 1});
-    let asks = |modes: [MeshMode; 2]| json!({"properties": {"mesh": {"enum": modes}}, "required": ["mesh"]});
+    let asks = |modes: [MeshMode; 2]| {
+        json!({
+            "properties": {"mesh": {"enum": modes}}, "required": ["mesh"],
+        })
+    };
     let (pod, via) = (matching(&grammar.pod), matching(&grammar.via_of_sidecars));
     json!({
         "type": "object", "additionalProperties": false, "required": ["from", "to"],
@@ -69,13 +81,23 @@ fn long(prefix: &str, grammar: &Grammar, about: &str) -> Value {
             "clients": described(ends.clone(), "Clients, each a pod of its own"),
             "backends": described(ends.clone(), "Servers behind the Service or gateway"),
             "gateways": described(ends, "Gateways, each a pod of its own"),
-            "affinity": {"const": Affinity::CLIENT_IP, "description": "The Service sends all connections of one client to one server"},
-            "family": {"enum": IpFamily::ALL, "description": "The addresses that the clients connect to; by default the testbed's first family, in a lab IPv4"},
+            "affinity": {
+                "const": Affinity::CLIENT_IP,
+                "description": "The Service sends all connections of one client to one server",
+            },
+            "family": {
+                "enum": IpFamily::ALL,
+                "description": "The addresses that the clients connect to; by default the \
+                                testbed's first family, in a lab IPv4",
+            },
             "mesh": reference(prefix, "mode"),
         },
         "allOf": [
             {"if": asks([MeshMode::Server, MeshMode::Both]), "then": {"properties": {"to": pod}}},
-            {"if": asks([MeshMode::Client, MeshMode::Both]), "then": {"properties": {"from": pod, "via": via}}},
+            {
+                "if": asks([MeshMode::Client, MeshMode::Both]),
+                "then": {"properties": {"from": pod, "via": via}},
+            },
         ],
     })
 }

@@ -16,9 +16,11 @@ pub(super) fn search() -> Value {
     let mut properties = Map::new();
     for goal in GOALS {
         let (keys, required, about) = of(goal);
+        let properties_of: Map<_, _> =
+            keys.iter().map(|key| ((*key).to_owned(), key_of(goal, key))).collect();
         let mut block = json!({
             "type": "object", "additionalProperties": false, "required": required,
-            "properties": keys.iter().map(|key| ((*key).to_owned(), key_of(goal, key))).collect::<Map<_, _>>(),
+            "properties": properties_of,
         });
         if *goal == "slo" {
             let limit = described(time(), "The limit of this percentile of the response time");
@@ -35,13 +37,17 @@ pub(super) fn search() -> Value {
             }
             _ => described(
                 json!({"type": "boolean", "default": false}),
-                "Whether every path is also measured at the load that was found on each of the others",
+                "Whether every path is also measured at the load that was found on each of the \
+                 others",
             ),
         };
         properties.insert((*key).to_owned(), property);
     }
     let one: Vec<Value> = GOALS.iter().map(|goal| json!({"required": [goal]})).collect();
-    json!({"type": "object", "additionalProperties": false, "properties": properties, "oneOf": one, "description": ABOUT})
+    json!({
+        "type": "object", "additionalProperties": false, "properties": properties, "oneOf": one,
+        "description": ABOUT,
+    })
 }
 
 /// The keys of a goal, those that it needs, and a line about it.
@@ -95,14 +101,18 @@ fn key_of(goal: &str, key: &str) -> Value {
         ),
         (_, "rates") => described(
             json!({"type": "string", "pattern": "^.+[.][.].+$"}),
-            "The lowest and the highest: 100..50000 or 100..50k a second, of datagrams 10Mbit..10Gbit",
+            "The lowest and the highest: 100..50000 or 100..50k a second, of datagrams \
+             10Mbit..10Gbit",
         ),
         (_, "precision") => described(
             share(0.001, 0.5),
             "How near is near enough; 2% where it is not said, for loss 1%",
         ),
         (_, "of") => described(
-            json!({"type": "string", "pattern": "^ *(client|server|node +\\S+|nodes *\\[[^\\]]+\\]|proxy +\\S+) *$"}),
+            json!({
+                "type": "string",
+                "pattern": "^ *(client|server|node +\\S+|nodes *\\[[^\\]]+\\]|proxy +\\S+) *$",
+            }),
             "Whose CPU: client, server, node NAME, nodes [NAME, NAME], proxy NAME",
         ),
         (_, "ceiling") => {

@@ -33,7 +33,9 @@ pub(super) fn testbed() -> Value {
             described(hosts(), "Machines on which somebody started `hopbench serve --both-ends`"),
         ),
     ]);
-    let several = json!({"type": "object", "additionalProperties": false, "minProperties": 1, "properties": blocks});
+    let several = json!({
+        "type": "object", "additionalProperties": false, "minProperties": 1, "properties": blocks,
+    });
     let any = json!({"anyOf": [{"enum": ["lab", "kubernetes"]}, several]});
     described(any, "Where it runs; of several the first, unless --testbed says another")
 }
@@ -86,8 +88,14 @@ fn lab() -> Value {
         let mut by_name = by_name(NODE, &node());
         by_name["maxProperties"] = json!(MOST_NODES);
         json!({"anyOf": [
-            {"type": "integer", "minimum": 1, "maximum": MOST_NODES, "description": "So many, called a, b, c ..."},
-            {"type": "array", "minItems": 1, "maxItems": MOST_NODES, "uniqueItems": true, "items": text(NODE)},
+            {
+                "type": "integer", "minimum": 1, "maximum": MOST_NODES,
+                "description": "So many, called a, b, c ...",
+            },
+            {
+                "type": "array", "minItems": 1, "maxItems": MOST_NODES, "uniqueItems": true,
+                "items": text(NODE),
+            },
             by_name,
         ]})
     };
@@ -95,7 +103,9 @@ fn lab() -> Value {
         "nodes" => (nodes(), "Without it, those that the paths name"),
         "link" => (link(), "Rate of the nodes' links, each direction; not shaped without it"),
         "mtu" => (
-            json!({"type": "integer", "minimum": MTU.start(), "maximum": MTU.end(), "default": 1500}),
+            json!({
+                "type": "integer", "minimum": MTU.start(), "maximum": MTU.end(), "default": 1500,
+            }),
             "MTU of the nodes' links, bytes",
         ),
         "zone-link" => (link(), "Rate of the link between two zones"),
@@ -142,7 +152,8 @@ fn kubernetes() -> Value {
         "patch" => (patch(), "A strategic merge patch for the template of every pod"),
         "objects" => (
             objects(),
-            "Further objects that each run makes in its namespace before its pods, and removes with it",
+            "Further objects that each run makes in its namespace before its pods, and removes \
+             with it",
         ),
         "mesh" => (mesh(), "Who puts sidecars beside the agents; hopbench itself without it"),
         "gateway" => {
@@ -173,7 +184,9 @@ fn objects() -> Value {
     let text = || json!({"type": "string", "minLength": 1});
     let metadata = json!({
         "type": "object", "required": ["name"], "additionalProperties": false,
-        "properties": {"name": text(), "labels": {"type": "object"}, "annotations": {"type": "object"}},
+        "properties": {
+            "name": text(), "labels": {"type": "object"}, "annotations": {"type": "object"},
+        },
     });
     json!({"type": "array", "items": {
         "type": "object", "required": ["apiVersion", "kind", "metadata"],
@@ -186,8 +199,12 @@ fn link() -> Value {
 }
 
 fn labels() -> Value {
-    json!({"type": "object", "minProperties": 1, "propertyNames": {"pattern": LABEL_KEY},
-           "additionalProperties": {"type": ["string", "number", "boolean"], "pattern": LABEL_VALUE}})
+    json!({
+        "type": "object", "minProperties": 1, "propertyNames": {"pattern": LABEL_KEY},
+        "additionalProperties": {
+            "type": ["string", "number", "boolean"], "pattern": LABEL_VALUE,
+        },
+    })
 }
 
 fn constraint() -> Value {
@@ -225,8 +242,10 @@ fn server() -> Value {
             "The port on which it answers HTTP",
         ),
         "cpus" => (
-            json!({"type": ["string", "number"], "pattern": r"^[0-9]+(m|\.[0-9]{1,3})?$", "maximum": 1024,
-                   "exclusiveMinimum": 0}),
+            json!({
+                "type": ["string", "number"], "pattern": r"^[0-9]+(m|\.[0-9]{1,3})?$",
+                "maximum": 1024, "exclusiveMinimum": 0,
+            }),
             "CPUs that it may use, like 2, 0.5 or 500m; no limit without it",
         ),
         "args" => (
@@ -321,7 +340,8 @@ fn hosts() -> Value {
         }
         _ => (
             token(),
-            "The file with the token of those that have none of their own; they take anybody without it",
+            "The file with the token of those that have none of their own; they take anybody \
+             without it",
         ),
     });
     required(known, &["nodes"])

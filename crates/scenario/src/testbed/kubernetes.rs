@@ -178,7 +178,8 @@ impl Cluster {
         self.spec.gateway.is_some()
     }
 
-    /// Whether runs make further objects, which may choose pods by the variants of a cluster's mesh.
+    /// Whether runs make further objects, which may choose pods by the variants of a cluster's
+    /// mesh.
     pub(super) fn has_objects(&self) -> bool {
         self.spec.mesh.provider != MeshProvider::Envoy && !self.spec.objects.is_empty()
     }

@@ -25,8 +25,8 @@ pub(crate) struct ShortTimes {
 
 impl ShortTimes {
     /// Where a trial begins within some milliseconds. A window of this length scatters hardly more
-    /// than one ten times as long. Exchanges are soon what they stay: medians, rates and CPU time were
-    /// the same within 2 % after 10, 20 and 40 ms.
+    /// than one ten times as long. Exchanges are soon what they stay: medians, rates and CPU time
+    /// were the same within 2 % after 10, 20 and 40 ms.
     pub(crate) const NEAR: Self = Self {
         stream_ns: 40 * MILLISECOND,
         warmup_ns: 10 * MILLISECOND,

@@ -265,17 +265,21 @@ fn workloads() {
 
 #[test]
 fn a_path_that_nothing_is_measured_on() {
-    let text = "name: x\npaths:\n  p: host@a -> host@b\n  q: host@b -> host@a\nworkloads: {w: {rr: {}, paths: p}}\n";
+    let text = "name: x\npaths:\n  p: host@a -> host@b\n  q: host@b -> host@a\n\
+                workloads: {w: {rr: {}, paths: p}}\n";
     assert_eq!(
         told(text),
-        "x.yaml:4:3: paths.q: found no workload on it, expected at least one that has it in its paths"
+        "x.yaml:4:3: paths.q: found no workload on it, expected at least one that has it in its \
+         paths"
     );
 }
 
 #[test]
 fn all_of_it_at_once_in_the_files_order() {
-    let text = "name: x\nrounds: 0\nbaseline: z\npaths:\n  p: hots@a -> host@b\n  q: host@a -> host@b via nowhere\n\
-                workloads:\n  w: {rr: {siez: 1, size: 2XB, connections: 0}}\n  v: {htp: {}}\nmehs: none\n";
+    let text = "name: x\nrounds: 0\nbaseline: z\npaths:\n  p: hots@a -> host@b\n  \
+                q: host@a -> host@b via nowhere\n\
+                workloads:\n  w: {rr: {siez: 1, size: 2XB, connections: 0}}\n  v: {htp: {}}\n\
+                mehs: none\n";
     let told = told(text);
     let places: Vec<&str> =
         told.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
@@ -307,7 +311,8 @@ fn control_characters_are_shown_not_sent() {
 fn unknown_names_of_paths_are_told_beside_what_is_wrong_with_paths() {
     let names = |paths: &str| {
         format!(
-            "name: x\nbaseline: hots\npaths: {{{paths}}}\nworkloads: {{w: {{rr: {{}}, paths: [hst, ov*, other.plain]}}}}"
+            "name: x\nbaseline: hots\npaths: {{{paths}}}\n\
+             workloads: {{w: {{rr: {{}}, paths: [hst, ov*, other.plain]}}}}"
         )
     };
     let wrong = "overlay: overly@a -> overlay@b, other: bridge@a -> bridge@b";
@@ -316,7 +321,8 @@ fn unknown_names_of_paths_are_told_beside_what_is_wrong_with_paths() {
     assert_eq!(lines.len(), 3, "{said}");
     assert_eq!(
         lines[0],
-        "x.yaml:2:11: baseline: found `hots`, expected one of host, overlay, other; did you mean `host`?"
+        "x.yaml:2:11: baseline: found `hots`, expected one of host, overlay, other; did you mean \
+         `host`?"
     );
     assert!(lines[1].contains("paths.overlay: found `overly`"), "{said}");
     assert_eq!(

@@ -75,8 +75,9 @@ fn a_budget_makes_trials_short_and_their_number_open() {
         ("budget: 1ms", "x.yaml:2:9: budget: found `1ms`, expected a time from 1s on, like 10m"),
         (
             "budget: 10m\nrounds: 3",
-            "x.yaml:2:9: budget: found `budget` beside `rounds`, expected only one of them: `budget` is time for the \
-             rounds, `rounds` is their number, and `stop` is as many as each cell needs",
+            "x.yaml:2:9: budget: found `budget` beside `rounds`, expected only one of them: \
+             `budget` is time for the rounds, `rounds` is their number, and `stop` is as many as \
+             each cell needs",
         ),
     ] {
         assert_eq!(lines(&try_with(&with(keys), &none).expect_err(keys)), said);
@@ -90,7 +91,8 @@ fn a_budget_makes_trials_short_and_their_number_open() {
 fn a_metric_is_one_that_a_workload_with_rounds_has() {
     let of = |metric: &str, workloads: &str| {
         let text = format!(
-            "name: x\nstop: {{ci: 2%, metric: {metric}}}\npaths: {{p: host@a -> host@b}}\nworkloads: {{{workloads}}}\n"
+            "name: x\nstop: {{ci: 2%, metric: {metric}}}\npaths: {{p: host@a -> host@b}}\n\
+             workloads: {{{workloads}}}\n"
         );
         try_with(&text, &Overrides::default()).map(|_| ()).map_err(|problems| lines(&problems))
     };
@@ -103,7 +105,8 @@ fn a_metric_is_one_that_a_workload_with_rounds_has() {
     let lacking = of("requests_per_s", bulk).expect_err("a stream asks nothing");
     assert!(
         lacking.starts_with(
-            "x.yaml:2:24: stop.metric: found `requests_per_s`, expected one of throughput, received_bits_per_s,"
+            "x.yaml:2:24: stop.metric: found `requests_per_s`, expected one of throughput, \
+             received_bits_per_s,"
         ),
         "{lacking}"
     );
@@ -212,9 +215,11 @@ fn shown(plan: &Plan) -> Vec<String> {
 #[test]
 fn the_baseline_is_measured_once_more() {
     let text = "name: x\nbaseline: q\n\
-        paths: {p: host@a -> host@b, q: {from: bridge@a, to: bridge@c, via: cluster-ip, clients: 2, backends: 3}}\n\
-        workloads:\n  one: {rr: {size: [1, 2]}}\n  two: {stream: {}, paths: p}\n  three: {http: {}, paths: q}\n  \
-        four: {http: {}, search: {slo: {p99: 5ms, rates: 1..9}}}\n";
+                paths: {p: host@a -> host@b, q: {from: bridge@a, to: bridge@c, via: cluster-ip, \
+                clients: 2, backends: 3}}\n\
+                workloads:\n  one: {rr: {size: [1, 2]}}\n  two: {stream: {}, paths: p}\n  \
+                three: {http: {}, paths: q}\n  \
+                four: {http: {}, search: {slo: {p99: 5ms, rates: 1..9}}}\n";
     let plan = plan(text);
     let names: Vec<&str> = plan.paths.iter().map(|path| path.name.as_str()).collect();
     assert_eq!(names, ["p", "q", "q again"]);

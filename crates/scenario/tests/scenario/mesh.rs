@@ -151,8 +151,9 @@ fn known_variants_are_what_they_are_over_what_holds_for_all() {
 
 #[test]
 fn described_variants_are_what_they_say_over_what_holds_for_all() {
-    let mesh = "{concurrency: 4, max-connections: 7, variants: {mixer: {policy-check: true, policy_report: true}, \
-                few: {max-connections: 1, concurrency: 2}, same: {}, stats: , http2: {upstream: http2}}}";
+    let mesh = "{concurrency: 4, max-connections: 7, variants: {mixer: {policy-check: true, \
+                policy_report: true}, few: {max-connections: 1, concurrency: 2}, same: {}, stats: \
+                , http2: {upstream: http2}}}";
     let base = Variant { concurrency: 4, max_connections: Some(7), ..Variant::plain() };
     let named = |name: &str| Variant { name: name.to_owned(), ..base.clone() };
     let expected = [
@@ -170,7 +171,8 @@ fn several_variants_are_a_path_each_and_names_mean_the_parts() {
     let text = "name: x\nbaseline: both.plain\na-a: false\npaths:\n  none: bridge@a -> bridge@b\n  \
                 both: bridge@a -> bridge@b mesh both\n  in: bridge@a -> bridge@b via gateway@c\n\
                 mesh: {variants: [stats, plain]}\n\
-                workloads:\n  all: rr\n  some: {stream: {}, paths: [both.*]}\n  one: {http: {}, paths: in.stats}\n";
+                workloads:\n  all: rr\n  some: {stream: {}, paths: [both.*]}\n  \
+                one: {http: {}, paths: in.stats}\n";
     let plan = plan(text);
     assert_eq!(names(&plan), ["none", "both.stats", "both.plain", "in.stats", "in.plain"]);
     let cells: Vec<String> = plan
@@ -298,29 +300,36 @@ fn wrong_blocks() {
 fn names_that_no_path_has_once_it_is_split() {
     let text = |baseline: &str, paths: &str| {
         format!(
-            "name: x\nbaseline: {baseline}\npaths: {{none: bridge@a -> bridge@b, both: bridge@a -> bridge@b mesh both}}\n\
-             mesh: {{variants: [plain, stats]}}\nworkloads: {{w: {{rr: {{}}, paths: [none, {paths}]}}}}\n"
+            "name: x\nbaseline: {baseline}\npaths: {{none: bridge@a -> bridge@b, both: bridge@a -> \
+             bridge@b mesh both}}\n\
+             mesh: {{variants: [plain, stats]}}\n\
+             workloads: {{w: {{rr: {{}}, paths: [none, {paths}]}}}}\n"
         )
     };
     assert_eq!(
         told(&text("both", "both")),
-        "x.yaml:2:11: baseline: found `both`, which is a path for each variant, expected one of both.plain, both.stats\n\
-         x.yaml:5:39: workloads.w.paths: found `both`, which is a path for each variant, expected one of both.plain, both.stats"
+        "x.yaml:2:11: baseline: found `both`, which is a path for each variant, expected one of \
+         both.plain, both.stats\n\
+         x.yaml:5:39: workloads.w.paths: found `both`, which is a path for each variant, expected \
+         one of both.plain, both.stats"
     );
     assert_eq!(
         told(&text("both.stat", "both.*")),
-        "x.yaml:2:11: baseline: found `both.stat`, expected one of none, both.plain, both.stats; did you mean `both.stats`?"
+        "x.yaml:2:11: baseline: found `both.stat`, expected one of none, both.plain, both.stats; \
+         did you mean `both.stats`?"
     );
     assert_eq!(told(&text("none", "both*")), "nothing is wrong");
 }
 
 #[test]
 fn a_path_called_like_a_part_of_another() {
-    let text = "name: x\npaths:\n  both.stats: bridge@a -> bridge@b\n  both: bridge@a -> bridge@b mesh both\n\
+    let text = "name: x\npaths:\n  both.stats: bridge@a -> bridge@b\n  \
+                both: bridge@a -> bridge@b mesh both\n\
                 mesh: {variants: [plain, stats]}\nworkloads: {w: rr}\n";
     assert_eq!(
         told(text),
-        "x.yaml:4:3: paths: found two paths called `both.stats`; one is `both` with the variant `stats`, expected each path once"
+        "x.yaml:4:3: paths: found two paths called `both.stats`; one is `both` with the variant \
+         `stats`, expected each path once"
     );
     assert_eq!(
         told(&text.replace("plain, stats", "stats")),
@@ -331,7 +340,8 @@ fn a_path_called_like_a_part_of_another() {
 
 #[test]
 fn a_block_that_no_path_is_for() {
-    let unused = "x.yaml:3:7: mesh: found no path that it is for, expected one with mesh server, client, both or via gateway@NODE";
+    let unused = "x.yaml:3:7: mesh: found no path that it is for, expected one with mesh server, \
+                  client, both or via gateway@NODE";
     let text = |path: &str| on(&format!("paths: {{p: {path}}}\nmesh: {{mtls: false}}"));
     for path in ["bridge@a -> bridge@b", "host@a -> bridge@b via node-port@c mesh none"] {
         assert_eq!(told(&text(path)), unused, "{path}");
@@ -343,7 +353,8 @@ fn a_block_that_no_path_is_for() {
 
 #[test]
 fn everything_at_once_in_the_files_order() {
-    let text = "name: x\npaths:\n  p: host@a -> bridge@b mesh both\n  q: bridge@a -> bridge@b mesh al\n\
+    let text = "name: x\npaths:\n  p: host@a -> bridge@b mesh both\n  \
+                q: bridge@a -> bridge@b mesh al\n\
                 mesh: {mtls: 1, variants: [stat]}\nworkloads: {w: {rr: {siez: 1}}}\n";
     let told = told(text);
     let places: Vec<&str> =

@@ -7,9 +7,11 @@ use hopbench_scenario::{Overrides, read};
 use crate::common::{lines, vocabularies};
 
 const TEXT: &str = "name: x\nrounds: 2\nseed: 5\nbaseline: host\na-a: false\n\
-    paths: {host: host@a -> host@b, overlay: overlay@a -> overlay@b, overlay2: overlay@a -> overlay@c}\n\
-    workloads:\n  latency: {rr: {size: [64, 4096], time: 1s}}\n  bulk: {stream: {connections: [1, 4]}}\n  \
-    echo: {ping: {count: 3, every: 10ms}}\n";
+                    paths: {host: host@a -> host@b, overlay: overlay@a -> overlay@b, overlay2: \
+                    overlay@a -> overlay@c}\n\
+                    workloads:\n  latency: {rr: {size: [64, 4096], time: 1s}}\n  \
+                    bulk: {stream: {connections: [1, 4]}}\n  \
+                    echo: {ping: {count: 3, every: 10ms}}\n";
 
 fn with(overrides: &Overrides) -> Result<Plan, String> {
     read("x.yaml", TEXT, &vocabularies(), overrides)
@@ -66,8 +68,8 @@ fn filters_keep_what_they_select() {
 fn a_filter_that_selects_nothing_is_told_what_there_is() {
     assert_eq!(
         only(&["path=over"]).unwrap_err(),
-        "--only: found `path=over`, which selects no cell, expected connections of 1, 4; path of host, overlay, overlay2; \
-         size of 64B, 4KiB; workload of latency, bulk, echo"
+        "--only: found `path=over`, which selects no cell, expected connections of 1, 4; path of \
+         host, overlay, overlay2; size of 64B, 4KiB; workload of latency, bulk, echo"
     );
     assert!(
         only(&["path=host", "path=nothing"]).unwrap_err().contains("`path=nothing`"),
@@ -75,7 +77,8 @@ fn a_filter_that_selects_nothing_is_told_what_there_is() {
     );
     assert_eq!(
         only(&["sise=64"]).unwrap_err(),
-        "--only: found `sise`, expected one of connections, path, size, workload; did you mean `size`?"
+        "--only: found `sise`, expected one of connections, path, size, workload; did you mean \
+         `size`?"
     );
     assert_eq!(
         only(&["host"]).unwrap_err(),

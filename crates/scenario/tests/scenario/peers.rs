@@ -57,7 +57,8 @@ fn a_time_that_is_said_holds_for_the_tool_too() {
 
 #[test]
 fn a_tool_goes_with_its_workload() {
-    let text = "name: x\npaths: {p: host@a -> host@b}\nworkloads: {bulk: {stream: {}, peer: iperf3}, echo: ping}\n";
+    let text = "name: x\npaths: {p: host@a -> host@b}\n\
+                workloads: {bulk: {stream: {}, peer: iperf3}, echo: ping}\n";
     let only = |filter: &str| {
         let over = Overrides { only: vec![filter.to_owned()], ..Overrides::default() };
         let plan = resolved(text, &over).plan;
@@ -74,15 +75,18 @@ fn what_no_tool_can_do_is_told_with_its_place() {
     for (workload, expected) in [
         (
             "{stream: {}, peer: iperf}",
-            "25: workloads.w.peer: found `iperf`, expected one of iperf3, sockperf, wrk, ping; did you mean `iperf3`?",
+            "25: workloads.w.peer: found `iperf`, expected one of iperf3, sockperf, wrk, ping; did \
+             you mean `iperf3`?",
         ),
         (
             "{rr: {}, peer: iperf3}",
-            "21: workloads.w.peer: found `iperf3`, expected one of sockperf (iperf3: it measures something else)",
+            "21: workloads.w.peer: found `iperf3`, expected one of sockperf (iperf3: it measures \
+             something else)",
         ),
         (
             "{http: {}, peer: [wrk]}",
-            "24: workloads.w.peer: found `wrk`, expected no tool, as none measures this (wrk: it measures something else)",
+            "24: workloads.w.peer: found `wrk`, expected no tool, as none measures this (wrk: it \
+             measures something else)",
         ),
         (
             "{ping: {}, peer: [ping, ping]}",
@@ -90,7 +94,8 @@ fn what_no_tool_can_do_is_told_with_its_place() {
         ),
         (
             "{ping: {}, peer: {ping: 1}}",
-            "23: workloads.w.peer: found a mapping, expected the name of a tool, or a list of names",
+            "23: workloads.w.peer: found a mapping, expected the name of a tool, or a list of \
+             names",
         ),
     ] {
         assert_eq!(refused(workload), format!("{at}{expected}"), "{workload}");

@@ -168,7 +168,9 @@ const WAYS: &[(&str, bool)] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(
+        ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() }
+    )]
 
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
@@ -176,7 +178,9 @@ proptest! {
     }
 
     #[test]
-    fn no_heap_of_pieces_panics(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60)) {
+    fn no_heap_of_pieces_panics(
+        pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60),
+    ) {
         try_one(&pieces.concat());
     }
 
@@ -184,7 +188,10 @@ proptest! {
     #[test]
     fn no_mutation_panics(
         which in 0..SHIPPED.len(),
-        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)), 1..4),
+        changes in proptest::collection::vec(
+            (any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)),
+            1..4,
+        ),
     ) {
         try_one(&changed(SHIPPED[which].text, changes));
     }
@@ -197,12 +204,19 @@ proptest! {
         variants in proptest::sample::subsequence(Variant::known(), 1..=7).prop_shuffle(),
     ) {
         let named = |n: usize| format!("p{n}");
-        let paths: Vec<String> =
-            ways.iter().enumerate().map(|(n, (way, _))| format!("{}: bridge@a -> bridge@b{way}", named(n))).collect();
+        let path = |(n, (way, _)): (usize, &(&str, bool))| {
+            format!("{}: bridge@a -> bridge@b{way}", named(n))
+        };
+        let paths: Vec<String> = ways.iter().enumerate().map(path).collect();
         let known: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
         let any = ways.iter().any(|(_, proxied)| *proxied);
-        let mesh = if any { format!("mesh: {{variants: [{}]}}\n", known.join(", ")) } else { String::new() };
-        let plan = plan(&format!("name: x\npaths: {{{}}}\n{mesh}workloads: {{w: rr}}\n", paths.join(", ")));
+        let mesh = if any {
+            format!("mesh: {{variants: [{}]}}\n", known.join(", "))
+        } else {
+            String::new()
+        };
+        let paths = paths.join(", ");
+        let plan = plan(&format!("name: x\npaths: {{{paths}}}\n{mesh}workloads: {{w: rr}}\n"));
         is_sound(&plan);
         let mut expected = Vec::new();
         for (n, (_, proxied)) in ways.iter().enumerate() {
@@ -210,7 +224,8 @@ proptest! {
                 (false, _) => expected.push((named(n), None)),
                 (true, [one]) => expected.push((named(n), Some(one.clone()))),
                 (true, several) => {
-                    expected.extend(several.iter().map(|v| (format!("{}.{}", named(n), v.name), Some(v.clone()))));
+                    let one = |v: &Variant| (format!("{}.{}", named(n), v.name), Some(v.clone()));
+                    expected.extend(several.iter().map(one));
                 }
             }
         }
@@ -221,23 +236,33 @@ proptest! {
     /// The same for all that can be said of a cluster.
     #[test]
     fn no_mutation_of_a_cluster_panics(
-        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)), 0..4),
+        changes in proptest::collection::vec(
+            (any::<prop::sample::Index>(), 0usize..20, proptest::sample::select(PIECES)),
+            0..4,
+        ),
     ) {
-        let text = on(&format!("testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@b via gateway}}"));
+        let path = "macvlan+kata@a -> eni@b via gateway";
+        let text = on(&format!("testbed:\n  kubernetes:{CLUSTER}paths: {{p: {path}}}"));
         try_one(&changed(&text, changes));
     }
 
     /// Nodes share a zone on a cluster if and only if they do in the lab that it replaces.
     #[test]
-    fn zones_of_a_lab_stay_as_they_are(zones in proptest::collection::vec(proptest::option::of("[xyz]"), 2..8)) {
+    fn zones_of_a_lab_stay_as_they_are(
+        zones in proptest::collection::vec(proptest::option::of("[xyz]"), 2..8),
+    ) {
         let name = |n: usize| format!("n{n}");
         let node = |(n, zone): (usize, &Option<String>)| {
-            zone.as_ref().map_or_else(|| format!("{}: ", name(n)), |zone| format!("{}: {{zone: {zone}}}", name(n)))
+            zone.as_ref().map_or_else(
+                || format!("{}: ", name(n)),
+                |zone| format!("{}: {{zone: {zone}}}", name(n)),
+            )
         };
         let nodes: Vec<String> = zones.iter().enumerate().map(node).collect();
         let paths: Vec<String> =
             (1..zones.len()).map(|n| format!("p{n}: host@n0 -> host@n{n}")).collect();
-        let text = on(&format!("testbed: {{lab: {{nodes: {{{}}}}}}}\npaths: {{{}}}", nodes.join(", "), paths.join(", ")));
+        let (nodes, paths) = (nodes.join(", "), paths.join(", "));
+        let text = on(&format!("testbed: {{lab: {{nodes: {{{nodes}}}}}}}\npaths: {{{paths}}}"));
         let plan = resolved(&text, &testbed("kubernetes")).plan;
         is_sound(&plan);
         let TestbedSpec::Kubernetes(cluster) = &plan.testbed else { panic!("no cluster") };
@@ -274,7 +299,9 @@ fn the_same_in_other_words() {
     }
     let text = "workloads: {w: {rr: {receive-nothing: 1}}}\nname: x\npaths: {p: host@a -> host@b}";
     assert!(try_plan(text).is_err());
-    let one = "name: x\nseed: 1\npaths: {p: host@a -> host@b}\nworkloads: {w: {stream: {send-buffer: 1MiB}}}\n";
-    let other = "workloads: {w: {stream: {send_buffer: 1MiB}}}\npaths:\n  p:\n    to: host@b\n    from: host@a\nseed: 1\nname: x\n";
+    let one = "name: x\nseed: 1\npaths: {p: host@a -> host@b}\n\
+               workloads: {w: {stream: {send-buffer: 1MiB}}}\n";
+    let other = "workloads: {w: {stream: {send_buffer: 1MiB}}}\npaths:\n  p:\n    to: host@b\n    \
+                 from: host@a\nseed: 1\nname: x\n";
     assert_eq!(plan(one), plan(other));
 }

@@ -169,7 +169,8 @@ fn proxied(whose: &str) -> String {
         "name: x\nbaseline: none\npaths:\n  none: bridge@a -> bridge@b\n  \
          server: {{from: bridge@a, to: bridge@b, via: cluster-ip, backends: 2, mesh: server}}\n  \
          both: bridge@a -> bridge@b mesh both\n  gateway: bridge@a -> bridge@b via gateway@c\n\
-         mesh: {{policy-check: true}}\nworkloads:\n  w: {{http: {{}}, search: {{cpu: {{of: {whose}, ceiling: 60%, rates: 1..9}}}}}}\n"
+         mesh: {{policy-check: true}}\nworkloads:\n  \
+         w: {{http: {{}}, search: {{cpu: {{of: {whose}, ceiling: 60%, rates: 1..9}}}}}}\n"
     )
 }
 

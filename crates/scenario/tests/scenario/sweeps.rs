@@ -160,7 +160,8 @@ fn defaults_hold_where_a_workload_says_nothing() {
 
 #[test]
 fn cells_are_paths_times_points_where_they_apply() {
-    let text = "name: x\npaths: {pa: host@a -> host@b, pb: bridge@a -> bridge@b, q: host@b -> host@a}\n\
+    let text = "name: x\npaths: {pa: host@a -> host@b, pb: bridge@a -> bridge@b, q: host@b -> \
+                host@a}\n\
                 workloads:\n  all: rr\n  some: {rr: {size: [1, 2]}, paths: [p*]}\n";
     let plan = plan(text);
     let cells: Vec<_> = plan.cells.iter().map(|c| (c.path, c.point)).collect();

@@ -75,7 +75,8 @@ fn a_cluster_of_which_nothing_is_said() {
 #[test]
 fn a_cluster_of_which_everything_is_said() {
     let text = on(&format!(
-        "testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@d, q: overlay@c -> pod@b}}"
+        "testbed:\n  kubernetes:{CLUSTER}paths: {{p: macvlan+kata@a -> eni@d, q: overlay@c -> \
+         pod@b}}"
     ));
     let plan = plan(&text);
     let spec = cluster(&plan.testbed);
@@ -125,7 +126,9 @@ fn a_cluster_of_which_everything_is_said() {
         BTreeMap::from([("nginx".to_owned(), nginx), ("own".to_owned(), own)])
     );
     assert_eq!(spec.peers, Some(PeerImage { image: "tools:1".to_owned() }));
-    let patch = json!({"spec": {"tolerations": [{"key": "a", "operator": "Exists"}], "priority": 5, "name": "5"}});
+    let patch = json!({
+        "spec": {"tolerations": [{"key": "a", "operator": "Exists"}], "priority": 5, "name": "5"},
+    });
     assert_eq!(spec.patch, Some(patch));
     assert_eq!(
         (spec.mesh.provider, spec.mesh.revision.as_deref()),
@@ -199,8 +202,8 @@ fn of_several_testbeds_one_is_chosen() {
     let said = problems(&none, &testbed("hosts"));
     assert_eq!(
         said,
-        "--testbed: found `hosts`, expected a scenario that says the machines with their agents, like testbed: \
-         {hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}"
+        "--testbed: found `hosts`, expected a scenario that says the machines with their agents, \
+         like testbed: {hosts: {nodes: {a: 10.0.0.1, b: 10.0.0.2}}}"
     );
     assert!(problems(&none, &testbed("kubernets")).ends_with("did you mean `kubernetes`?"));
 }
@@ -241,9 +244,9 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
     let text = on("testbed: lab\npaths: {p: host@a -> host@b}\nrounds: 0");
     assert_eq!(
         problems(&text, &testbed_file("kubernetes:\n  imag: x\n")),
-        "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, nodes, networks, \
-         runtimes, servers, peers, patch, objects, mesh, gateway, gateways, prometheus, network-policy, \
-         start-timeout, allow-commands; did you mean `image`?\n\
+        "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, \
+         nodes, networks, runtimes, servers, peers, patch, objects, mesh, gateway, gateways, \
+         prometheus, network-policy, start-timeout, allow-commands; did you mean `image`?\n\
          x.yaml:4:9: rounds: found `0`, expected 1 to 1000"
     );
     let text = on("paths: {p: host@a -> host@b}");
@@ -303,7 +306,8 @@ fn a_cluster_in_place_of_a_lab_has_its_nodes_and_zones() {
     let shaped = nodes(
         "nodes: {a: {link: 1Gbit}, b: {zone: two}}, mtu: 9000, zone-link: 1Gbit, zone-delay: 2ms",
     );
-    let note = "link, mtu, zone-link, zone-delay of the lab: not on the testbed kubernetes, whose network is as it is";
+    let note = "link, mtu, zone-link, zone-delay of the lab: not on the testbed kubernetes, whose \
+                network is as it is";
     assert_eq!(shaped, (vec![in_zone("a", "zone"), in_zone("b", "two")], vec![note.to_owned()]));
     assert_eq!(
         resolved(&text("nodes: 2, link: 1Gbit"), &Overrides::default()).notes,
@@ -317,7 +321,8 @@ fn what_a_cluster_says_of_a_node_counts_more_than_the_lab() {
     let lab = "nodes: {a: {zone: one}, b: {zone: one}, c: {zone: two}}";
     let says = "nodes: {a: {name: w1, link: 25Gbit}, b: {zone: z9}, c: {labels: {x: y}}, other: }";
     let text = on(&format!(
-        "testbed: {{lab: {{{lab}}}, kubernetes: {{{says}}}}}\npaths: {{p: pod@c -> pod@b via node-port@a, q: pod@a -> pod@d}}"
+        "testbed: {{lab: {{{lab}}}, kubernetes: {{{says}}}}}\n\
+         paths: {{p: pod@c -> pod@b via node-port@a, q: pod@a -> pod@d}}"
     ));
     // `d` is none of the lab's: on a cluster it is any other.
     let resolved = resolved(&text, &testbed("kubernetes"));
@@ -392,7 +397,8 @@ fn a_gateway_that_is_there_needs_no_node() {
     let text = |gateway: &str| {
         on(&format!(
             "testbed: {{kubernetes: {{{gateway}}}}}\n\
-             paths: {{p: pod@a -> pod@b via gateway@c mesh server, q: pod@a -> pod@b via gateway@c}}"
+             paths: {{p: pod@a -> pod@b via gateway@c mesh server, q: pod@a -> pod@b via \
+             gateway@c}}"
         ))
     };
     let own = plan(&text(""));
@@ -460,14 +466,16 @@ fn sidecars_and_runtimes_go_together_on_a_cluster() {
 fn servers_are_asked_as_the_testbed_says() {
     let request = |servers: &str, http: &str| {
         let text = format!(
-            "name: x\ntestbed: {{kubernetes: {{servers: {{{servers}}}}}}}\npaths: {{p: pod@a -> pod@b}}\n\
+            "name: x\ntestbed: {{kubernetes: {{servers: {{{servers}}}}}}}\n\
+             paths: {{p: pod@a -> pod@b}}\n\
              workloads: {{w: {{http: {{{http}}}}}}}\n"
         );
         let server = plan(&text).points[0].server.clone();
         (server.program, server.request)
     };
     let owned = |program: &str, request: &str| (program.to_owned(), request.to_owned());
-    let web = "web: {image: web, request: '/files/{bytes}?x'}, fixed: {image: web, request: /index.html}, none: {image: x}";
+    let web = "web: {image: web, request: '/files/{bytes}?x'}, fixed: \
+               {image: web, request: /index.html}, none: {image: x}";
     assert_eq!(request(web, "server: web, response: 2kB"), owned("web", "/files/2000?x"));
     assert_eq!(request(web, "server: web"), owned("web", "/"));
     assert_eq!(request(web, "server: web, path: /own"), owned("web", "/own"));

@@ -5,15 +5,16 @@
 //! thing different in 9 % of cases with 60 rounds, and in 22 % with 200. What holds without a
 //! difference is that the three figures of a round may change places.
 //!
-//! So each figure is aligned by its round's mean, and all figures of all rounds are ranked together.
-//! The statistic is by how much the path's ranks exceed the means of their rounds (J. L. Hodges and
-//! E. L. Lehmann, "Rank Methods for Combination of Independent Experiments in Analysis of Variance",
-//! The Annals of Mathematical Statistics 33(2), 1962). Its variance is that over all changes of
-//! places. Its distribution is close to the normal one from 8 rounds on, and has shorter tails.
+//! So each figure is aligned by its round's mean, and all figures of all rounds are ranked
+//! together. The statistic is by how much the path's ranks exceed the means of their rounds (J. L.
+//! Hodges and E. L. Lehmann, "Rank Methods for Combination of Independent Experiments in Analysis
+//! of Variance", The Annals of Mathematical Statistics 33(2), 1962). Its variance is that over all
+//! changes of places. Its distribution is close to the normal one from 8 rounds on, and has shorter
+//! tails.
 //!
 //! The interval holds each shift of the path by which the test finds no difference any more. The
-//! estimate is the shift that makes the statistic 0. A round whose baseline was measured once counts
-//! with its two figures.
+//! estimate is the shift that makes the statistic 0. A round whose baseline was measured once
+//! counts with its two figures.
 
 use super::ranks::RankTest;
 use crate::interval::Interval;

@@ -49,14 +49,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_what_the_procedure_decides(p in prop::collection::vec(0.0..=1.0, 0..40), level in 0.001..0.5) {
+        fn they_are_what_the_procedure_decides(
+            p in prop::collection::vec(0.0..=1.0, 0..40),
+            level in 0.001..0.5,
+        ) {
             let q = q_values(&p);
             // The procedure itself: the largest k of which the k-th smallest p is at most k/m of
             // the level.
             let mut sorted = p.clone();
             sorted.sort_unstable_by(f64::total_cmp);
             let m = p.len() as f64;
-            let called = (1..=p.len()).rev().find(|k| sorted[k - 1] * m / *k as f64 <= level).unwrap_or(0);
+            let called = (1..=p.len()).rev().find(|k| sorted[k - 1] * m / *k as f64 <= level);
+            let called = called.unwrap_or(0);
             prop_assert_eq!(q.iter().filter(|q| **q <= level).count(), called);
             for (p, q) in p.iter().zip(&q) {
                 prop_assert!(*q >= p - 1e-12 && *q <= 1.0);

@@ -17,9 +17,9 @@ const POWER: f64 = 0.8;
 /// Which test a p-value and its interval are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
-    /// The test of ranks: for rounds that were paired the signed-rank test, or that of aligned ranks
-    /// where the baseline was measured twice. For others it is the rank-sum test and Welch's t test,
-    /// of which the more cautious counts.
+    /// The test of ranks: for rounds that were paired the signed-rank test, or that of aligned
+    /// ranks where the baseline was measured twice. For others it is the rank-sum test and Welch's
+    /// t test, of which the more cautious counts.
     Ranks,
     /// Student's t test of the logarithms, or Welch's: there are too few rounds for ranks to say
     /// enough.
@@ -46,8 +46,8 @@ enum Logs {
     Apart(Vec<f64>, Vec<f64>),
 }
 
-/// Two figures that were measured in the same rounds. The ratio is taken round by round, so that what
-/// changed between rounds hits both alike.
+/// Two figures that were measured in the same rounds. The ratio is taken round by round, so that
+/// what changed between rounds hits both alike.
 ///
 /// From 8 rounds on (more where there are many comparisons) the test is the signed-rank test of the
 /// logarithms, the ratio is their Hodges-Lehmann estimate, and the interval is the one that belongs

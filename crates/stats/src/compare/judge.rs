@@ -192,9 +192,9 @@ impl Question {
         Judgement::NotDecided { more_rounds: self.more_rounds(ratio, inner, shrinking) }
     }
 
-    /// The rounds that would decide it besides these, with a probability of 80 % if ratio and scatter
-    /// stay. A difference needs the end that is nearer to 1 to leave it out; sameness needs both
-    /// ends.
+    /// The rounds that would decide it besides these, with a probability of 80 % if ratio and
+    /// scatter stay. A difference needs the end that is nearer to 1 to leave it out; sameness needs
+    /// both ends.
     fn more_rounds(&self, ratio: f64, inner: Interval, shrinking: Shrinking) -> Option<usize> {
         let (at, slack) = (ratio.ln(), self.slack().ln());
         let (below, above) = (at - inner.low.ln(), inner.high.ln() - at);

@@ -17,8 +17,8 @@ const REACH: f64 = 10.0;
 /// Whether a comparison is clear or out of reach, so that more rounds are worth little. It looks at
 /// one comparison alone, whatever their number. With fewer than 3 rounds it is `false`.
 ///
-/// Such a comparison gets a small share of the rounds, not none. The judgement at the end is from all
-/// its rounds, so what was clear by chance can still turn out otherwise.
+/// Such a comparison gets a small share of the rounds, not none. The judgement at the end is from
+/// all its rounds, so what was clear by chance can still turn out otherwise.
 #[must_use]
 pub fn is_settled(question: &Question) -> bool {
     let evidence = &question.evidence;

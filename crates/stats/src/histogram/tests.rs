@@ -104,16 +104,26 @@ proptest! {
         let histogram = histogram_of(&samples);
         let values: Vec<f64> = samples.iter().map(|ns| *ns as f64).collect();
         let mean = crate::summary::mean(&values).unwrap();
-        prop_assert!((histogram.mean() - mean).abs() <= mean * 0.0005, "{} {mean}", histogram.mean());
+        prop_assert!(
+            (histogram.mean() - mean).abs() <= mean * 0.0005,
+            "{} {mean}",
+            histogram.mean(),
+        );
         // Moving every value by at most 0.05 % moves the deviation by at most 0.05 % of the
         // root mean square.
         let stddev = crate::summary::stddev(&values).unwrap();
         let bound = 0.0005 * mean.hypot(stddev) + 1e-6;
-        prop_assert!((histogram.stddev() - stddev).abs() <= bound, "{} {stddev}", histogram.stddev());
+        prop_assert!(
+            (histogram.stddev() - stddev).abs() <= bound,
+            "{} {stddev}",
+            histogram.stddev(),
+        );
     }
 
     #[test]
-    fn merging_is_recording_everything_in_one(parts in prop::collection::vec(samples(0..60), 0..6)) {
+    fn merging_is_recording_everything_in_one(
+        parts in prop::collection::vec(samples(0..60), 0..6),
+    ) {
         let mut merged = Histogram::new();
         parts.iter().for_each(|part| merged.merge(&histogram_of(part)));
         prop_assert_eq!(merged, histogram_of(&parts.concat()));
@@ -125,8 +135,12 @@ proptest! {
         let read = Histogram::from_base64(&histogram.to_base64()).unwrap();
         prop_assert_eq!(read.to_base64(), histogram.to_base64());
         prop_assert_eq!(&read.counts, &histogram.counts);
-        prop_assert!(read.min() <= histogram.min() && histogram.min() - read.min() <= histogram.min() / 1000);
-        prop_assert!(read.max() >= histogram.max() && read.max() - histogram.max() <= histogram.max() / 1000);
+        prop_assert!(
+            read.min() <= histogram.min() && histogram.min() - read.min() <= histogram.min() / 1000
+        );
+        prop_assert!(
+            read.max() >= histogram.max() && read.max() - histogram.max() <= histogram.max() / 1000
+        );
         let p50 = (read.percentile(50.0), histogram.percentile(50.0));
         prop_assert!(p50.0 >= p50.1 && p50.0 - p50.1 <= p50.1 / 1000, "{p50:?}");
     }

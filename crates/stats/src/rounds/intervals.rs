@@ -223,9 +223,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_the_median_and_grows_with_the_confidence(values in prop::collection::vec(-50.0..1e6, 2..40)) {
+        fn it_holds_the_median_and_grows_with_the_confidence(
+            values in prop::collection::vec(-50.0..1e6, 2..40),
+        ) {
             let middle = median(&values).unwrap();
-            if let (Some(wide), Some(narrow)) = (rounds_interval(&values, 0.98), rounds_interval(&values, 0.8)) {
+            if let (Some(wide), Some(narrow)) = (
+                rounds_interval(&values, 0.98),
+                rounds_interval(&values, 0.8),
+            ) {
                 prop_assert!(wide.low <= narrow.low + 1e-6 && narrow.high <= wide.high + 1e-6);
                 // The middle of an even number of logarithms is not that of the values.
                 let sorted = { let mut s = values.clone(); s.sort_unstable_by(f64::total_cmp); s };
@@ -243,13 +248,17 @@ mod tests {
         ) {
             if let Some(plain) = rounds_interval(&values, 0.95) {
                 prop_assert_eq!(Some(plain), rounds_interval(&shuffled, 0.95));
-                let times = |f: &dyn Fn(&f64) -> f64| rounds_interval(&values.iter().map(f).collect::<Vec<_>>(), 0.95);
+                let times = |f: &dyn Fn(&f64) -> f64| {
+                    rounds_interval(&values.iter().map(f).collect::<Vec<_>>(), 0.95)
+                };
                 if let Some(scaled) = times(&|v| v * factor) {
                     prop_assert!(close(scaled.low / factor / plain.low, 1.0));
                     prop_assert!(close(scaled.high / factor / plain.high, 1.0));
                 }
                 if let Some(over) = times(&|v| 1.0 / v) {
-                    prop_assert!(close(over.low * plain.high, 1.0) && close(over.high * plain.low, 1.0));
+                    prop_assert!(
+                        close(over.low * plain.high, 1.0) && close(over.high * plain.low, 1.0)
+                    );
                 }
             }
         }

@@ -109,7 +109,8 @@ mod tests {
     proptest! {
         #[test]
         fn they_do_not_depend_on_level_or_scale(
-            values in prop::collection::vec(-1e3..1e3f64, 5..30), shift in -1e3..1e3f64, factor in 0.1..10.0f64,
+            values in prop::collection::vec(-1e3..1e3f64, 5..30), shift in -1e3..1e3f64,
+            factor in 0.1..10.0f64,
         ) {
             let moved: Vec<f64> = values.iter().map(|v| v * factor + shift).collect();
             let places = |values: &[f64]| outliers(values).iter().map(|o| o.at).collect::<Vec<_>>();

@@ -4,12 +4,13 @@ use crate::interval::{CONFIDENCE, Interval};
 use crate::student;
 
 /// The mean of all samples of several rounds and its interval, 95 %, from the number of samples and
-/// the mean of each round, above 0. Rounds without samples are left out; `None` with fewer than two.
+/// the mean of each round, above 0. Rounds without samples are left out; `None` with fewer than
+/// two.
 ///
-/// The mean is a ratio of two sums over the rounds: of the samples and of their number. Its variance
-/// is that of the rounds' residuals (W. G. Cochran, "Sampling Techniques", 1977, section 6.3), since
-/// samples of one round resemble each other. On the scale of logarithms Student's t makes the
-/// interval of it, so no end is below 0.
+/// The mean is a ratio of two sums over the rounds: of the samples and of their number. Its
+/// variance is that of the rounds' residuals (W. G. Cochran, "Sampling Techniques", 1977, section
+/// 6.3), since samples of one round resemble each other. On the scale of logarithms Student's t
+/// makes the interval of it, so no end is below 0.
 #[must_use]
 pub fn pooled_mean(rounds: &[(u64, f64)]) -> Option<(f64, Interval)> {
     let rounds: Vec<(f64, f64)> = rounds

@@ -281,17 +281,24 @@ mod tests {
     proptest! {
         #[test]
         fn without_noise_it_is_held_within_two_points(
-            idle in 0.0..0.2f64, per_load in 1e-5..1e-3f64, bend in 0.7..1.4f64, ceiling in 0.3..0.9f64,
+            idle in 0.0..0.2f64, per_load in 1e-5..1e-3f64, bend in 0.7..1.4f64,
+            ceiling in 0.3..0.9f64,
         ) {
             let cpu = |load: f64| (idle + per_load * load.powf(bend)).min(1.0);
             let highest = 1e6;
             let search = run(Ceiling::new(ceiling, 10.0, highest, 1), cpu);
             match search.outcome() {
                 Outcome::Found { load, .. } => {
-                    prop_assert!(cpu(load) <= ceiling + 1e-9 && cpu(load) >= ceiling - 0.021, "{}", cpu(load));
+                    prop_assert!(
+                        cpu(load) <= ceiling + 1e-9 && cpu(load) >= ceiling - 0.021,
+                        "{}",
+                        cpu(load),
+                    );
                 }
                 // Some of these systems never get there.
-                Outcome::AboveHighest => prop_assert!(cpu(highest) <= ceiling - MARGIN, "{}", cpu(highest)),
+                Outcome::AboveHighest => {
+                    prop_assert!(cpu(highest) <= ceiling - MARGIN, "{}", cpu(highest));
+                }
                 other => prop_assert!(false, "{:?}", other),
             }
         }

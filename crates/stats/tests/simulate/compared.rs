@@ -111,7 +111,8 @@ fn of_many_comparisons_few_of_the_called_are_false() {
             found += right;
         }
         tell(&format!(
-            "| 60 cells, {truly} differ by 8 %, {rounds} rounds | false {:.1} % | found {found} of {} |",
+            "| 60 cells, {truly} differ by 8 %, {rounds} rounds | false {:.1} % | found {found} of \
+             {} |",
             100.0 * false_share,
             truly * runs
         ));

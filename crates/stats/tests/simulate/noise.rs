@@ -20,8 +20,8 @@ pub(crate) enum Noise {
     SlowRounds,
     /// Rounds are skewed: most are a little fast, a few far slower (exponential, 5 %).
     SkewedRounds,
-    /// Rounds resemble the round before, by this autocorrelation: what no interval of few rounds can
-    /// know.
+    /// Rounds resemble the round before, by this autocorrelation: what no interval of few rounds
+    /// can know.
     Persistent(f64),
 }
 

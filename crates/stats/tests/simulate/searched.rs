@@ -152,7 +152,8 @@ struct Errors {
 }
 
 impl Errors {
-    /// Adds a search that found a load where `truth` is right, and is near within the share `within`.
+    /// Adds a search that found a load where `truth` is right, and is near within the share
+    /// `within`.
     fn add(&mut self, found: f64, truth: f64, within: f64, search: &impl Search) {
         let error = (found / truth - 1.0).abs();
         self.searches += 1;
@@ -179,8 +180,8 @@ impl Errors {
 type Trial = (&'static str, fn(f64, f64) -> f64);
 
 /// What a trial of a search may have: as many requests each, or the windows that a budget gives. In
-/// a lab those are 250 ms, or what the limit or the percentile needs: 50 samples beyond it, of which
-/// ten where these take more than 2 s.
+/// a lab those are 250 ms, or what the limit or the percentile needs: 50 samples beyond it, of
+/// which ten where these take more than 2 s.
 const TRIALS: [Trial; 2] = [
     ("10 000 requests", |_, _| 10_000.0),
     ("a budget's", |rate, limit_ns| {
@@ -237,7 +238,8 @@ fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Judgement, usize) {
 #[test]
 fn loads_of_the_same_thing_searched_three_times_are_not_told_apart() {
     tell(
-        "| slo, 3 repeats | noise of a trial, % | equal ones called, % | 20 % apart called, % | trials |",
+        "| slo, 3 repeats | noise of a trial, % | equal ones called, % | 20 % apart called, % | \
+         trials |",
     );
     for noise in [0.0, 0.05, 0.1, 0.2, 0.4] {
         let runs = 400;

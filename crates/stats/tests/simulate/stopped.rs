@@ -45,7 +45,8 @@ fn stopping_when_narrow_keeps_the_coverage() {
     let cells = 1500;
     let mut naive_worst = 1.0f64;
     tell(
-        "| stopping at 2 %: noise | 0.1 % | 0.6 % | 1.2 % | 2 % | 2.8 % | 3.6 % | 5 % | 8 % | 40 % |",
+        "| stopping at 2 %: noise | 0.1 % | 0.6 % | 1.2 % | 2 % | 2.8 % | 3.6 % | 5 % | 8 % | 40 % \
+         |",
     );
     for kind in [Kind::Normal, Kind::Heavy, Kind::Slow, Kind::Skewed] {
         let mut random = Random::new(77);

@@ -92,7 +92,7 @@ impl Sampler {
     }
 
     /// Passes on all that was noted since the last call. Rings that are not read in time overflow;
-    /// [`Record::Lost`] says so.
+    /// [`Record::Lost`] stands before what was noted when there was room again.
     pub fn read(&mut self, mut each: impl FnMut(Record<'_>)) {
         let mut bytes = Vec::new();
         for ring in &mut self.rings {

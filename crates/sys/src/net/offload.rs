@@ -23,6 +23,10 @@ pub struct Offloads {
 }
 
 /// The commands of `linux/ethtool.h` that read one of them.
+///
+/// The ioctl and not ethtool netlink: every kernel answers it, and both set the same bits. With it
+/// the kernel knows which features a word like `tso` stands for. Over netlink that would be our
+/// table, besides the family's number, nested bit sets and their answers.
 const GET_RX_CHECKSUM: u32 = 0x14;
 const GET_TX_CHECKSUM: u32 = 0x16;
 const GET_TSO: u32 = 0x1e;
@@ -72,7 +76,8 @@ pub fn offloads(interface: &str) -> io::Result<Offloads> {
 }
 
 /// Switches an offload of an interface in the calling thread's network namespace, by its word:
-/// `tso`, `gso`, `gro`, `tx-checksum`, `rx-checksum`. Whether the kernel took it, [`offloads`] says.
+/// `tso`, `gso`, `gro`, `tx-checksum`, `rx-checksum`. Whether the kernel took it, [`offloads`]
+/// says.
 ///
 /// # Errors
 /// Another word, no interface of this name, no right, an interface that does not have it.

@@ -195,7 +195,11 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn another_key_does_not_verify(header in headers(), a in any::<[u8; 32]>(), bit in 0usize..256) {
+        fn another_key_does_not_verify(
+            header in headers(),
+            a in any::<[u8; 32]>(),
+            bit in 0usize..256,
+        ) {
             let mut b = a;
             b[bit / 8] ^= 1 << (bit % 8);
             let (back, token) = FlowHeader::parse(&header.encode(&FlowKey::new(a))).unwrap();

@@ -99,7 +99,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn in_json_it_is_its_hex_digits(bytes in any::<[u8; 32]>(), at in 0usize..32, bit in 0u32..8) {
+        fn in_json_it_is_its_hex_digits(
+            bytes in any::<[u8; 32]>(),
+            at in 0usize..32,
+            bit in 0u32..8,
+        ) {
             let key = FlowKey::new(bytes);
             let json = serde_json::to_string(&key).unwrap();
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -94,7 +94,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_a_set(flows in prop::collection::vec(prop_oneof![0u32..200, any::<u32>()], 0..400)) {
+        fn agrees_with_a_set(
+            flows in prop::collection::vec(prop_oneof![0u32..200, any::<u32>()], 0..400),
+        ) {
             let mut ledger = FlowLedger::new();
             let mut set = BTreeSet::new();
             for flow in flows {

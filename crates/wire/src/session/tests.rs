@@ -294,7 +294,9 @@ proptest! {
     /// Two ends that send only what their session allows never break each other's, whatever
     /// crosses on the way, and they agree in the end.
     #[test]
-    fn legal_ends_never_break_each_other(steps in prop::collection::vec((0u8..4, 0usize..10), 0..300)) {
+    fn legal_ends_never_break_each_other(
+        steps in prop::collection::vec((0u8..4, 0usize..10), 0..300),
+    ) {
         let (to_agent, from_agent) = (to_agent(), from_agent());
         let mut pair = Pair::greeted();
         let (mut prepared, mut ended) = (0, 0);

@@ -59,7 +59,8 @@ fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> ProxySpec {
         variant: Variant {
             mtls: false,
             concurrency,
-            // Only for routes that are said to lead to a proxy, which are those that speak HTTP/2 here.
+            // Only for routes that are said to lead to a proxy, which are those that speak HTTP/2
+            // here.
             upstream: HttpVersion::Http2,
             ..Variant::plain()
         },
@@ -172,11 +173,16 @@ fn passes_on(name: &str, port: u16, path: &str, admin: &str) -> Value {
             "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
             "stat_prefix": name,
             "route_config": {"virtual_hosts": [{"name": name, "domains": ["*"], "routes": [
-                {"match": {"path": path}, "route": {"cluster": "prometheus_stats", "prefix_rewrite": admin}},
+                {
+                    "match": {"path": path},
+                    "route": {"cluster": "prometheus_stats", "prefix_rewrite": admin},
+                },
             ]}]},
             "http_filters": [{
                 "name": "envoy.filters.http.router",
-                "typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"},
+                "typed_config": {
+                    "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router",
+                },
             }],
         },
     }]}]})

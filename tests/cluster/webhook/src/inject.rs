@@ -9,8 +9,8 @@ use crate::wishes::Wishes;
 
 const DONE: &str = "sidecar.istio.io/status";
 
-/// What changes in a pod, as a JSON patch; nothing where Istio changes nothing either: the pod has the node's network,
-/// or a sidecar already.
+/// What changes in a pod, as a JSON patch; nothing where Istio changes nothing either: the pod has
+/// the node's network, or a sidecar already.
 pub(crate) fn patch(pod: &Value) -> Result<Option<Value>, String> {
     let annotations = pod::annotations(pod);
     if pod["spec"]["hostNetwork"] == true || annotations.contains_key(DONE) {
@@ -44,8 +44,14 @@ pub(crate) fn patch(pod: &Value) -> Result<Option<Value>, String> {
         ("prometheus.io/path", "/stats/prometheus".to_owned()),
     ];
     Ok(Some(json!([
-        {"op": "add", "path": "/metadata/annotations", "value": with(&pod["metadata"]["annotations"], more)},
-        {"op": "add", "path": "/metadata/labels", "value": with(&pod["metadata"]["labels"], labels(pod))},
+        {
+            "op": "add", "path": "/metadata/annotations",
+            "value": with(&pod["metadata"]["annotations"], more),
+        },
+        {
+            "op": "add", "path": "/metadata/labels",
+            "value": with(&pod["metadata"]["labels"], labels(pod)),
+        },
         {"op": "add", "path": "/spec/initContainers", "value": first},
         {"op": "add", "path": "/spec/containers", "value": containers},
     ])))
@@ -87,7 +93,11 @@ fn init(wishes: &Wishes) -> Value {
         "name": "istio-init",
         "image": "hopbench.test/init:1",
         "imagePullPolicy": "IfNotPresent",
-        "command": ["/bin/sh", "-ec", "printf '%s' \"$RULES\" | iptables-restore --noflush && iptables-save -t nat"],
+        "command": [
+            "/bin/sh",
+            "-ec",
+            "printf '%s' \"$RULES\" | iptables-restore --noflush && iptables-save -t nat",
+        ],
         "env": [
             {"name": "RULES", "value": redirect::rules(wishes)},
             // Where nobody but this looks, and gVisor can lock.
@@ -115,8 +125,12 @@ fn proxy(arguments: &[String], wishes: &Wishes) -> Value {
         "args": arguments,
         "ports": [{"name": "http-envoy-prom", "containerPort": METRICS, "protocol": "TCP"}],
         "resources": wishes.resources,
-        "startupProbe": {"httpGet": asked, "periodSeconds": 1, "timeoutSeconds": 3, "failureThreshold": 600},
-        "readinessProbe": {"httpGet": asked, "periodSeconds": 15, "timeoutSeconds": 3, "failureThreshold": 4},
+        "startupProbe": {
+            "httpGet": asked, "periodSeconds": 1, "timeoutSeconds": 3, "failureThreshold": 600,
+        },
+        "readinessProbe": {
+            "httpGet": asked, "periodSeconds": 15, "timeoutSeconds": 3, "failureThreshold": 4,
+        },
         "securityContext": {
             "runAsUser": PROXY,
             "runAsGroup": PROXY,
@@ -192,7 +206,9 @@ mod tests {
 
     #[test]
     fn limits_and_workers_are_those_of_the_annotations() {
-        let config = json!({"sidecar.istio.io/proxyCPULimit": "1500m", "proxy.istio.io/config": "concurrency: 1"});
+        let config = json!({
+            "sidecar.istio.io/proxyCPULimit": "1500m", "proxy.istio.io/config": "concurrency: 1",
+        });
         let proxy = &patched(&pod(&config), "/spec/containers")[1];
         assert_eq!(proxy["resources"], json!({"limits": {"cpu": "1500m"}}));
         let arguments: Vec<&str> =

@@ -1,6 +1,6 @@
-//! For tests only: a mutating admission webhook that does what Istio's injector does, with a plain Envoy. Pods with
-//! Istio's label get a container `istio-proxy` that takes their connections, as their annotations say. No control
-//! plane, no mTLS, no outlier detection, no retries.
+//! For tests only: a mutating admission webhook that does what Istio's injector does, with a plain
+//! Envoy. Pods with Istio's label get a container `istio-proxy` that takes their connections, as
+//! their annotations say. No control plane, no mTLS, no outlier detection, no retries.
 //!
 //! ```text
 //!   server (HTTPS) ─► review (what is asked, what is answered) ─► inject (the pod's new parts)

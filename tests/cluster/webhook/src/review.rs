@@ -8,7 +8,8 @@ use crate::inject;
 
 /// The answer to a review of a pod.
 ///
-/// A pod whose annotations cannot be read is refused with the reason, so that nobody measures something else.
+/// A pod whose annotations cannot be read is refused with the reason, so that nobody measures
+/// something else.
 pub(crate) fn answer(body: &[u8]) -> Result<Vec<u8>, String> {
     let review: Value =
         serde_json::from_slice(body).map_err(|error| format!("no JSON: {error}"))?;
@@ -26,7 +27,9 @@ pub(crate) fn answer(body: &[u8]) -> Result<Vec<u8>, String> {
             response["status"] = json!({"code": 422, "message": why});
         }
     }
-    let answer = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
+    let answer = json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response,
+    });
     Ok(answer.to_string().into_bytes())
 }
 

@@ -130,7 +130,9 @@ fn resources(annotations: &BTreeMap<&str, &str>) -> Value {
         }
     }
     if resources.is_empty() {
-        return json!({"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "2", "memory": "1Gi"}});
+        return json!({
+            "requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "2", "memory": "1Gi"},
+        });
     }
     resources.into()
 }
@@ -144,7 +146,8 @@ fn listed<T: Ord>(
     let one = |part: &str| {
         let why = || {
             format!(
-                "annotation traffic.sidecar.istio.io/{name}: found {part:?} in {text:?}, expected a list like 80,443 or 10.0.0.0/8"
+                "annotation traffic.sidecar.istio.io/{name}: found {part:?} in {text:?}, expected \
+                 a list like 80,443 or 10.0.0.0/8"
             )
         };
         read(part).ok_or_else(why)

@@ -34,7 +34,8 @@ impl Neighbours {
     pub(crate) fn find(containers: &BTreeMap<String, String>, may: bool) -> Result<Self, Fault> {
         if !may && !containers.is_empty() {
             return Err(Fault::environment(
-                "this agent only serves and looks at no containers; `hopbench serve --both-ends` does",
+                "this agent only serves and looks at no containers; `hopbench serve --both-ends` \
+                 does",
             ));
         }
         if containers.len() > MOST {

@@ -116,8 +116,8 @@ pub(crate) fn limits(machine: &NoiseMachine, drift: Option<&NoiseDrift>) -> Vec<
         let word = if drift.slower > 0.0 { "slower" } else { "faster" };
         let share = percent(drift.slower.abs());
         out.push(format!(
-            "the last rounds were {share} {word} than the first: something warms up, fills or leaves; ratios within rounds \
-             stand, figures do not"
+            "the last rounds were {share} {word} than the first: something warms up, fills or \
+             leaves; ratios within rounds stand, figures do not"
         ));
     }
     if drift.is_some_and(|drift| drift.correlation_p.is_some_and(|p| p <= NOISE_P)) {

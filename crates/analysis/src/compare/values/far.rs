@@ -10,8 +10,8 @@ use super::kept::{Kept, Round};
 use crate::cells::Samples;
 use crate::cells::batches::{divided, fewest_samples};
 
-/// How a far percentile of a cell is read: from batches of rounds, which are of one size in all runs
-/// of both sides.
+/// How a far percentile of a cell is read: from batches of rounds, which are of one size in all
+/// runs of both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Far {
     /// Index of the measure.

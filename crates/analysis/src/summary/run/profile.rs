@@ -32,9 +32,12 @@ pub struct ProfileSummary {
     pub problem: Option<String>,
     /// Samples of the ends, the proxies and softirqs.
     pub samples: u64,
-    /// Samples that the kernel could not deliver.
+    /// Samples that were lost: they found no room.
     #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub lost_samples: u64,
+    /// What is missing from the profile, and what to do about it; absent: nothing that matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
     /// The unit of the values below, and of differences.
     pub unit: ProfileUnit,
     /// The value of each owner of stacks: `client`, `server`, a proxy, `softirq`.

@@ -19,8 +19,8 @@ pub(crate) const RATE: Generator = Generator {
         Ok(split(&words))
     },
     read: parse,
-    note: "h2load paces each connection for itself, all in step, so that one wake-up sends a batch, one request on each; \
-           ours spaces the sends evenly over all connections.",
+    note: "h2load paces each connection for itself, all in step, so that one wake-up sends a \
+           batch, one request on each; ours spaces the sends evenly over all connections.",
 };
 
 /// Requests over HTTP/2 as fast as they are answered, 16 at once on each connection.

@@ -25,8 +25,8 @@ pub(crate) const CLOSED: Generator = Generator {
 pub(crate) const RATE: Generator = Generator {
     shown: "oha -q --latency-correction",
     words: |load, _| Ok(words(load, &format!("-q {} --latency-correction", load.per_s))),
-    note: "oha sends what its queue still has after the end, and counts that time. Its timer of 1 ms releases the sends \
-           of that time as a batch: four at 4000/s.",
+    note: "oha sends what its queue still has after the end, and counts that time. Its timer of 1 \
+           ms releases the sends of that time as a batch: four at 4000/s.",
     ..CLOSED
 };
 

@@ -35,7 +35,10 @@ impl Subcommand for List {
             .value_parser(PossibleValuesParser::new(TESTBEDS.iter().map(|(name, _)| *name)))
             .help("Networks, runtimes and servers of this testbed only");
         Command::new("list")
-            .about("Lists workloads, scenarios, testbeds with their words, engines, mesh modes, variants, meters and formats")
+            .about(
+                "Lists workloads, scenarios, testbeds with their words, engines, mesh modes, \
+                 variants, meters and formats",
+            )
             .arg(Arg::new("kind").value_parser(PossibleValuesParser::new(KINDS)).help("Only these"))
             .arg(testbed)
     }

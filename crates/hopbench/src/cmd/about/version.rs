@@ -15,7 +15,8 @@ pub(in crate::cmd) fn long() -> &'static str {
         let commit = hopbench_agent::COMMIT;
         let event = crate::cmd::run::EVENT_SCHEMA;
         format!(
-            "{SHORT}\ncommit   {commit}\nprotocol {PROTOCOL}\nrecord   {RECORD_SCHEMA}\nrun      {RUN_SCHEMA}\n\
+            "{SHORT}\ncommit   {commit}\nprotocol {PROTOCOL}\nrecord   {RECORD_SCHEMA}\n\
+             run      {RUN_SCHEMA}\n\
              plan     {PLAN_SCHEMA}\nevent    {event}"
         )
     });

@@ -71,7 +71,8 @@ fn spare(file: &Path) -> Result<(), Fault> {
     };
     if original(file) || resolved.is_ok_and(|file: PathBuf| original(&file)) {
         let text = format!(
-            "--output: {} is part of what was measured, and a report would take its place; choose another file",
+            "--output: {} is part of what was measured, and a report would take its place; choose \
+             another file",
             file.display()
         );
         return Err(Fault::input(text));

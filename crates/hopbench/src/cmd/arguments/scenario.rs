@@ -40,7 +40,8 @@ pub(in crate::cmd) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// What selects cells and subjects, as arguments for another process that reads the same scenario.
+    /// What selects cells and subjects, as arguments for another process that reads the same
+    /// scenario.
     pub(in crate::cmd) fn selection(&self) -> Vec<String> {
         let all = |flag: &str, values: &[String]| -> Vec<String> {
             values.iter().flat_map(|value| [flag.to_owned(), value.clone()]).collect()
@@ -117,8 +118,8 @@ pub(in crate::cmd) fn secrets_of(
         .map_err(|problems| told(&problems))?;
     if resolved.text != run.scenario {
         return Err(Fault::input(format!(
-            "SCENARIO: found `{name}`, expected the scenario with which this run began, unchanged; without it a new run \
-             measures the changed one"
+            "SCENARIO: found `{name}`, expected the scenario with which this run began, unchanged; \
+             without it a new run measures the changed one"
         )));
     }
     match sends_elsewhere(&run.plan, &resolved.plan, testbed) {
@@ -126,8 +127,9 @@ pub(in crate::cmd) fn secrets_of(
             if !resolved.secrets.is_empty() || testbed.has_testbed() || testbed.has_cluster() =>
         {
             Err(Fault::input(format!(
-                "--resume: found {what} in the folder, expected what `{name}` says (with the same --testbed): the values \
-             of secret headers go nowhere else, and a folder keeps its testbed; measure in a new run"
+                "--resume: found {what} in the folder, expected what `{name}` says (with the same \
+                 --testbed): the values of secret headers go nowhere else, and a folder keeps its \
+                 testbed; measure in a new run"
             )))
         }
         _ => Ok(resolved.secrets),

@@ -44,12 +44,22 @@ impl TestbedArguments {
     pub(in crate::cmd) fn alone(command: Command) -> Command {
         Self::augment_args(command)
             .mut_arg("testbed", |arg| {
-                arg.help("lab or kubernetes, or a YAML file with what would be under `testbed:` [default: lab]")
+                arg.help(
+                    "lab or kubernetes, or a YAML file with what would be under `testbed:` \
+                     [default: lab]",
+                )
             })
-            .mut_arg("context", |arg| arg.help("Context of the kubeconfig [default: its current one]"))
-            .mut_arg("kubeconfig", |arg| arg.help("File of the kubeconfig [default: as for kubectl]"))
+            .mut_arg("context", |arg| {
+                arg.help("Context of the kubeconfig [default: its current one]")
+            })
+            .mut_arg("kubeconfig", |arg| {
+                arg.help("File of the kubeconfig [default: as for kubectl]")
+            })
             .mut_arg("namespace", |arg| {
-                arg.help("Namespace that exists, for all objects of runs [default: one of each run's own]")
+                arg.help(
+                    "Namespace that exists, for all objects of runs [default: one of each run's \
+                     own]",
+                )
             })
     }
 
@@ -90,7 +100,8 @@ impl TestbedArguments {
         match testbed.into_iter().chain(of_cluster).next() {
             None => Ok(()),
             Some((flag, found)) => Err(Fault::input(format!(
-                "{flag}: found `{found}` with --resume, expected it only beside the SCENARIO: the folder has its testbed"
+                "{flag}: found `{found}` with --resume, expected it only beside the SCENARIO: the \
+                 folder has its testbed"
             ))),
         }
     }

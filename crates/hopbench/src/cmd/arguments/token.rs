@@ -16,7 +16,13 @@ pub(in crate::cmd) const VARIABLE: &str = "HOPBENCH_TOKEN";
 pub(in crate::cmd) struct TokenArgs {
     /// The token that `hopbench serve` printed; in the environment or a file nobody else on this
     /// machine can read it
-    #[arg(long, value_name = "TOKEN", env = VARIABLE, hide_env_values = true, help_heading = "Connection")]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = VARIABLE,
+        hide_env_values = true,
+        help_heading = "Connection"
+    )]
     token: Option<String>,
     /// A file that holds the token
     #[arg(long, value_name = "FILE", conflicts_with_all = ["token"], help_heading = "Connection")]
@@ -32,8 +38,8 @@ impl TokenArgs {
     pub(in crate::cmd) fn check(&self, matches: &ArgMatches) -> Result<(), Fault> {
         if self.insecure && matches.value_source("token") == Some(ValueSource::CommandLine) {
             return Err(Fault::input(
-                "--token: found together with --insecure, expected one of them: an agent that printed a token needs \
-                 --token, one that was started with --insecure has none",
+                "--token: found together with --insecure, expected one of them: an agent that \
+                 printed a token needs --token, one that was started with --insecure has none",
             ));
         }
         Ok(())
@@ -68,12 +74,14 @@ impl TokenArgs {
         let text = match (self.insecure, self.token.is_some() || self.token_file.is_some()) {
             (true, _) => {
                 format!(
-                    "{who} was not started with --insecure; give the token that it printed ({VARIABLE}, --token-file)"
+                    "{who} was not started with --insecure; give the token that it printed \
+                     ({VARIABLE}, --token-file)"
                 )
             }
             (_, false) => {
                 format!(
-                    "{who} needs a token and none was given; give the one that it printed ({VARIABLE}, --token-file)"
+                    "{who} needs a token and none was given; give the one that it printed \
+                     ({VARIABLE}, --token-file)"
                 )
             }
             _ => return fault,

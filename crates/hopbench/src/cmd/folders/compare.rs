@@ -21,7 +21,8 @@ impl Subcommand for Compare {
         Command::new("compare")
             .about("Compares two results folders, as a gate in CI if bounds are given")
             .after_help(
-                "Cells with the same path, workload, point and job are compared, round against round.\n\
+                "Cells with the same path, workload, point and job are compared, round against \
+                 round.\n\
                  METRIC is throughput, or a percentile like p99_response: p50, p90, p99, p999 or\n\
                  p9999 of response, service, delay, connect or rtt. Or it is cpu_per_request and\n\
                  whatever else reports show, or any metric in the records. found_load is the\n\
@@ -37,11 +38,17 @@ impl Subcommand for Compare {
                  has, or a run that stands there twice. Or runs of one side have different plans,\n\
                  or --strict refuses a run.",
             )
-            .arg(folder("a").required(true).value_name("A").help("The baseline: a folder that `hopbench run` left"))
+            .arg(
+                folder("a")
+                    .required(true)
+                    .value_name("A")
+                    .help("The baseline: a folder that `hopbench run` left"),
+            )
             .arg(folder("b").required(true).value_name("B").help("The candidate"))
             .arg(more(
                 "more-a",
-                "Another run of the baseline's scenario; with three runs on each side, runs are compared",
+                "Another run of the baseline's scenario; with three runs on each side, runs are \
+                 compared",
             ))
             .arg(more("more-b", "Another run of the candidate's"))
             .arg(
@@ -57,13 +64,18 @@ impl Subcommand for Compare {
                 Arg::new("min-effect")
                     .long("min-effect")
                     .value_name("PERCENT")
-                    .value_parser(|text: &str| share_of(text).ok_or("expected a percentage like 2%"))
-                    .help("Differences below this are of no interest [default: what the scenarios say]"),
+                    .value_parser(|text: &str| {
+                        share_of(text).ok_or("expected a percentage like 2%")
+                    })
+                    .help(
+                        "Differences below this are of no interest [default: what the scenarios \
+                           say]",
+                    ),
             )
             .arg(flag(
                 "strict",
-                "Refuse runs whose environment or plan differ in what can change figures; fail on a bound that no cell \
-                 could judge",
+                "Refuse runs whose environment or plan differ in what can change figures; fail on \
+                 a bound that no cell could judge",
             ))
             .arg(flag("all", "Show the figures of which no difference is called, too"))
             .args(arguments(
@@ -87,7 +99,8 @@ impl Subcommand for Compare {
         };
         if output.format == "junit" && asked.bounds.is_empty() {
             return Err(Fault::input(
-                "--format junit: its test cases are bounds; expected --fail-on, like --fail-on 'throughput>5%'",
+                "--format junit: its test cases are bounds; expected --fail-on, like --fail-on \
+                 'throughput>5%'",
             ));
         }
         let side = |first: &str, more: &str| -> Vec<&PathBuf> {

@@ -38,7 +38,8 @@ impl Subcommand for Report {
             .args(arguments(
                 names(),
                 "How; `hopbench list reports` says more [default: screen]",
-                "Where to write it; for fortio's files, one a trial, a folder: DIR/; - is standard output [default: -]",
+                "Where to write it; for fortio's files, one a trial, a folder: DIR/; - is standard \
+                 output [default: -]",
             ))
             .arg(
                 Arg::new("details")

@@ -21,7 +21,12 @@ struct Flags {
     #[arg(short, long, value_name = "NAME")]
     namespace: Option<String>,
     /// Namespace of the ServiceAccount with rights in the whole cluster; it is made, too
-    #[arg(long, value_name = "NAME", default_value_t = Account::default().namespace, conflicts_with = "namespace")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value_t = Account::default().namespace,
+        conflicts_with = "namespace"
+    )]
     account_namespace: String,
     /// Without the rights that only some features need: changes in the cluster go unseen then, and
     /// the cluster's own meters
@@ -38,10 +43,15 @@ struct Flags {
 impl Subcommand for Manifests {
     fn command(&self) -> Command {
         Flags::augment_args(Command::new("manifests"))
-            .about("Prints the objects that give a ServiceAccount the rights that runs use, and no more")
+            .about(
+                "Prints the objects that give a ServiceAccount the rights that runs use, and no \
+                 more",
+            )
             .long_about(None)
             .after_help(
-                "hopbench kube manifests | kubectl apply -f -\nhopbench kube manifests --namespace team | kubectl apply -f -\nhopbench kube manifests --cron '0 3 * * *' mine.yaml | kubectl apply -f -",
+                "hopbench kube manifests | kubectl apply -f -\n\
+                 hopbench kube manifests --namespace team | kubectl apply -f -\n\
+                 hopbench kube manifests --cron '0 3 * * *' mine.yaml | kubectl apply -f -",
             )
     }
 

@@ -1,8 +1,9 @@
 //! A plan, and what of it can be measured here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use hopbench_model::{Cell, Path, Plan, SECOND};
+use hopbench_model::{Cell, Path, Plan, SECOND, Skipped, point_label};
+use hopbench_run::uncompared;
 use hopbench_testbed::{Need, Testbed};
 use serde_json::json;
 
@@ -24,6 +25,8 @@ pub(super) struct Outlook {
     pub(super) nodes: BTreeMap<String, String>,
     /// Cells that the testbed cannot measure, by path and workload, with the reason.
     pub(super) unsupported: Vec<(String, String, String)>,
+    /// Paths that are compared with nothing here, a sentence each.
+    pub(super) uncompared: Vec<String>,
 }
 
 impl Outlook {
@@ -36,20 +39,29 @@ impl Outlook {
         let needs = testbed.missing(&plan);
         let nodes = testbed.nodes();
         let nothing = needs.iter().any(|need| need.path.is_none());
-        let lacking: BTreeSet<&str> =
-            needs.iter().filter_map(|need| need.path.as_deref()).collect();
         let mut unsupported: Vec<(String, String, String)> = Vec::new();
-        let mut measurable = Vec::new();
+        let (mut measurable, mut skipped) = (Vec::new(), Vec::new());
         for cell in &plan.cells {
             let (path, point) = plan.at(*cell);
-            if let Some(reason) = testbed.unsupported(path, point) {
-                unsupported.push((path.name.clone(), point.workload.clone(), reason));
-            } else if !nothing && !lacking.contains(path.name.as_str()) {
+            let need = needs.iter().find(|need| need.path.as_deref() == Some(&path.name));
+            let reason = testbed.unsupported(path, point);
+            if let Some(reason) = need.map(Need::to_string).or_else(|| reason.clone()) {
+                skipped.push(Skipped {
+                    path: path.name.clone(),
+                    workload: point.workload.clone(),
+                    point: point_label(&point.point),
+                    reason,
+                });
+            } else if !nothing {
                 measurable.push(*cell);
+            }
+            if let Some(reason) = reason {
+                unsupported.push((path.name.clone(), point.workload.clone(), reason));
             }
         }
         unsupported.dedup();
-        Self { plan, notes, seed, measurable, needs, nodes, unsupported }
+        let uncompared = uncompared(&plan, &skipped);
+        Self { plan, notes, seed, measurable, needs, nodes, unsupported, uncompared }
     }
 
     /// How many trials the cells take that can be measured, and how long.
@@ -70,7 +82,10 @@ impl Outlook {
     }
 
     pub(super) fn json(&self) -> serde_json::Value {
-        let need = |need: &Need| json!({"path": need.path, "what": need.what, "why": need.why, "remedy": need.remedy});
+        let need = |need: &Need| {
+            let Need { path, what, why, remedy } = need;
+            json!({"path": path, "what": what, "why": why, "remedy": remedy})
+        };
         let Estimate { cells, searches, trials, search_trials, time_ns, .. } = self.estimate();
         let seconds = |ns: u64| ns as f64 / SECOND as f64;
         json!({
@@ -90,6 +105,7 @@ impl Outlook {
             "unsupported": self.unsupported.iter().map(|(path, workload, reason)| json!({
                 "path": path, "workload": workload, "reason": reason,
             })).collect::<Vec<_>>(),
+            "uncompared": self.uncompared,
             "without_effect": self.without_effect().map(|(path, setting, why)| json!({
                 "path": path, "setting": setting, "why": why,
             })).collect::<Vec<_>>(),

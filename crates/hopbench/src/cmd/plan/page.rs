@@ -6,6 +6,7 @@ use std::fmt::Write;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, Path, Plan, Point, Variant, Via};
+use hopbench_report::comparison::Bound;
 use hopbench_report::number::percent_as_written;
 use hopbench_run::looked_at_instead;
 
@@ -54,7 +55,11 @@ impl Outlook {
             .without_effect()
             .map(|(path, setting, why)| (format!("{setting}: {why}"), path.to_owned()));
         paragraphs(&mut out, "changes nothing", idle);
-        for (title, lines) in [("too short", &too_short(plan)), ("left out", &self.notes)] {
+        for (title, lines) in [
+            ("compared with nothing", &self.uncompared),
+            ("too short", &too_short(plan)),
+            ("left out", &self.notes),
+        ] {
             if !lines.is_empty() {
                 let _ = writeln!(out, "\n{title}");
             }
@@ -102,7 +107,7 @@ fn about(
         .map(|(name, value)| row(name, value))
         .collect();
     for subject in &plan.subjects {
-        let bounds: Vec<String> = subject.bounds_text().collect();
+        let bounds: Vec<String> = Bound::of_subject(subject).iter().map(Bound::to_string).collect();
         let bounds = match bounds.is_empty() {
             true => String::new(),
             false => format!("; fails on {}", bounds.join(", ")),

@@ -33,8 +33,9 @@ pub(in crate::cmd) fn too_short(plan: &Plan) -> Vec<String> {
         // Longer than that, not as long.
         let enough = (needed as Nanos).saturating_add(1).div_ceil(STEP_NS).saturating_mul(STEP_NS);
         let why = format!(
-            "warm-up and window are {} together, but the queue of a link of {} holds {}, and {} above the link's rate \
-             fills it in {}. The search can find more than the link carries. Let them be {} or longer",
+            "warm-up and window are {} together, but the queue of a link of {} holds {}, and {} \
+             above the link's rate fills it in {}. The search can find more than the link carries. \
+             Let them be {} or longer",
             short(has),
             BitRate(bits_per_s),
             brief_time_ns(queue),

@@ -121,7 +121,8 @@ mod tests {
             said(budget, 3, 40),
             "3 to 40 rounds in 1m (of 500 at most), until p99 is known to 5 %"
         );
-        let few = "1 round in 1m, no more begin then: too few to say whether p99 is known to 5 %, which takes 3 to 500 rounds";
+        let few = "1 round in 1m, no more begin then: too few to say whether p99 is known to 5 %, \
+                   which takes 3 to 500 rounds";
         assert_eq!(said(budget, 1, 1), few);
     }
 

@@ -67,8 +67,10 @@ fn verdicts(workload: &WorkloadSummary) -> Vec<Value> {
             let Some(ratio) = ratio.filter(|ratio| ratio.verdict.is_some()) else { continue };
             let spread = ratio.spread;
             out.push(json!({
-                "path": cell.path, "workload": workload.name, "point": cell.point_label, "figure": figure.name,
-                "ratio": spread.map(|spread| spread.median), "low": spread.and_then(|spread| spread.low),
+                "path": cell.path, "workload": workload.name, "point": cell.point_label,
+                "figure": figure.name,
+                "ratio": spread.map(|spread| spread.median),
+                "low": spread.and_then(|spread| spread.low),
                 "high": spread.and_then(|spread| spread.high), "verdict": ratio.verdict,
             }));
         }
@@ -80,20 +82,24 @@ fn verdicts(workload: &WorkloadSummary) -> Vec<Value> {
 fn object(event: &Event<'_>) -> Value {
     match event {
         Event::RunStarted { run, trials, left } => json!({
-            "schema": EVENT_SCHEMA, "event": "run_started", "run_id": run.run_id, "name": run.plan.name,
+            "schema": EVENT_SCHEMA, "event": "run_started", "run_id": run.run_id,
+            "name": run.plan.name,
             "trials": trials, "left": left, "rounds": run.plan.rounds, "seed": run.plan.seed,
         }),
         Event::Note(note) => json!({"schema": EVENT_SCHEMA, "event": "note", "text": note}),
         Event::CellSkipped(cell) => json!({
-            "schema": EVENT_SCHEMA, "event": "cell_skipped", "path": cell.path, "workload": cell.workload,
+            "schema": EVENT_SCHEMA, "event": "cell_skipped", "path": cell.path,
+            "workload": cell.workload,
             "point": cell.point, "reason": cell.reason,
         }),
         Event::RoundStarted { round, open, cells, widest_share, goal_share } => json!({
-            "schema": EVENT_SCHEMA, "event": "round_started", "round": round, "open": open, "cells": cells,
+            "schema": EVENT_SCHEMA, "event": "round_started", "round": round, "open": open,
+            "cells": cells,
             "widest_share": widest_share, "goal_share": goal_share,
         }),
         Event::RoundsDone { ended, rounds } => json!({
-            "schema": EVENT_SCHEMA, "event": "rounds_done", "narrow": ended.narrow, "by_budget": ended.by_budget,
+            "schema": EVENT_SCHEMA, "event": "rounds_done", "narrow": ended.narrow,
+            "by_budget": ended.by_budget,
             "by_rounds": ended.by_rounds, "open": ended.open, "rounds": rounds,
         }),
         Event::TrialStarted {
@@ -108,38 +114,51 @@ fn object(event: &Event<'_>) -> Value {
             left_ns,
         } => {
             json!({
-                "schema": EVENT_SCHEMA, "event": "trial_started", "path": trial.path, "workload": trial.workload,
-                "point": trial.point, "round": trial.round, "rounds": rounds, "number": number, "trials": trials,
+                "schema": EVENT_SCHEMA, "event": "trial_started", "path": trial.path,
+                "workload": trial.workload,
+                "point": trial.point, "round": trial.round, "rounds": rounds, "number": number,
+                "trials": trials,
                 "cell": cell, "cells": cells, "left_s": *left_ns as f64 / 1e9,
             })
         }
         Event::TrialDone(record) => done(record),
         Event::TrialFailed(failure) => json!({
-            "schema": EVENT_SCHEMA, "event": "trial_failed", "path": failure.path, "workload": failure.workload,
+            "schema": EVENT_SCHEMA, "event": "trial_failed", "path": failure.path,
+            "workload": failure.workload,
             "point": failure.point, "round": failure.round, "reason": failure.reason,
         }),
         Event::PathGivenUp { path, round, trials } => json!({
-            "schema": EVENT_SCHEMA, "event": "path_given_up", "path": path, "round": round, "trials": trials,
+            "schema": EVENT_SCHEMA, "event": "path_given_up", "path": path, "round": round,
+            "trials": trials,
         }),
         Event::SearchesStarted { searches, left } => {
-            json!({"schema": EVENT_SCHEMA, "event": "searches_started", "searches": searches, "left": left})
+            json!({
+                "schema": EVENT_SCHEMA, "event": "searches_started", "searches": searches,
+                "left": left,
+            })
         }
         Event::SearchTrialStarted { trial, pass, place, of, job: _ } => json!({
-            "schema": EVENT_SCHEMA, "event": "search_trial_started", "path": trial.path, "workload": trial.workload,
+            "schema": EVENT_SCHEMA, "event": "search_trial_started", "path": trial.path,
+            "workload": trial.workload,
             "point": trial.point, "round": trial.round, "pass": pass, "place": place, "of": of,
         }),
         Event::SearchStep { path, workload, point, goal: _, step, next } => json!({
-            "schema": EVENT_SCHEMA, "event": "search_step", "path": path, "workload": workload, "point": point,
-            "step": step, "beyond": Some(broken_text(&step.broken)).filter(|text| !text.is_empty()), "next": next,
+            "schema": EVENT_SCHEMA, "event": "search_step", "path": path, "workload": workload,
+            "point": point,
+            "step": step, "beyond": Some(broken_text(&step.broken)).filter(|text| !text.is_empty()),
+            "next": next,
         }),
         Event::SearchDone { path, workload, point, step, outcome, value } => json!({
-            "schema": EVENT_SCHEMA, "event": "search_done", "path": path, "workload": workload, "point": point,
-            "goal": step.goal, "parameter": step.parameter, "outcome": outcome, "figure": step.figure, "value": value,
+            "schema": EVENT_SCHEMA, "event": "search_done", "path": path, "workload": workload,
+            "point": point,
+            "goal": step.goal, "parameter": step.parameter, "outcome": outcome,
+            "figure": step.figure, "value": value,
             "text": searching::done(path, workload, point, step, *outcome, *value),
         }),
         Event::RunDone { run, ended, fault } => json!({
             "schema": EVENT_SCHEMA, "event": "run_done", "run_id": run.run_id, "status": run.status,
-            "good": ended.good, "errors": ended.errors, "failures": ended.failures, "interrupted": ended.interrupted,
+            "good": ended.good, "errors": ended.errors, "failures": ended.failures,
+            "interrupted": ended.interrupted,
             "fault": fault.map(|fault| &fault.text),
         }),
     }
@@ -152,15 +171,18 @@ fn done(record: &Record) -> Value {
         .iter()
         .map(|(kind, l)| {
             let figures = json!({
-                "count": l.count, "mean": l.mean, "min": l.min, "p50": l.p50, "p90": l.p90, "p99": l.p99,
+                "count": l.count, "mean": l.mean, "min": l.min, "p50": l.p50, "p90": l.p90,
+                "p99": l.p99,
                 "p999": l.p999, "max": l.max,
             });
             (kind, figures)
         })
         .collect();
     json!({
-        "schema": EVENT_SCHEMA, "event": "trial_done", "path": record.path, "workload": record.workload,
-        "point": record.point, "round": record.round, "window_s": record.window_s, "limited_by": record.limited_by,
+        "schema": EVENT_SCHEMA, "event": "trial_done", "path": record.path,
+        "workload": record.workload,
+        "point": record.point, "round": record.round, "window_s": record.window_s,
+        "limited_by": record.limited_by,
         "metrics": record.metrics, "latency": latency, "warnings": record.warnings,
         "incomplete": record.incomplete, "error": record.error, "search": record.search,
     })

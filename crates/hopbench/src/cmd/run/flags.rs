@@ -29,7 +29,11 @@ pub(super) struct Flags {
     #[arg(short, long, alias = "out", value_name = "DIR", conflicts_with = "resume")]
     output: Option<PathBuf>,
     /// Measure what is missing in this results folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["budget", "rounds", "time", "only", "seed"])]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["budget", "rounds", "time", "only", "seed"]
+    )]
     resume: Option<PathBuf>,
     /// With --resume: this much time for more rounds, besides what is missing
     #[arg(long, value_name = "TIME", requires = "resume")]
@@ -136,8 +140,8 @@ impl Flags {
             let (run, _) = results::open(dir)?;
             if run.plan.is_imported() {
                 return Err(Fault::input(format!(
-                    "--resume: found {}, which holds imported files, expected a folder of `hopbench run`; to add files, \
-                     import all of them again",
+                    "--resume: found {}, which holds imported files, expected a folder of \
+                     `hopbench run`; to add files, import all of them again",
                     dir.display()
                 )));
             }
@@ -152,6 +156,10 @@ impl Flags {
             self.own_programs(&run.plan, dir)?;
             headers_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
+            if self.profile.is_some() {
+                // Those that cannot be read are not overwritten.
+                results::profile_file(dir)?;
+            }
             let profiling = self.profiling(&run.plan)?;
             return Ok(Wanted::Old {
                 dir: dir.clone(),
@@ -183,7 +191,8 @@ impl Flags {
                  and proxies processes of this machine"
             )));
         }
-        Profiling::of(plan, cells, Access::now).map(Some)
+        let access = || Access::now().map_err(|lack| lack.to_string());
+        Profiling::of(plan, cells, access).map(Some)
     }
 }
 
@@ -223,8 +232,8 @@ impl Flags {
         let flags: Vec<String> =
             variables.iter().map(|variable| format!("--allow-env {variable}")).collect();
         Err(Fault::input(format!(
-            "--resume: the plan in {} sends environment variables as headers: found {}; if you trust this folder, add \
-             {}",
+            "--resume: the plan in {} sends environment variables as headers: found {}; if you \
+             trust this folder, add {}",
             dir.display(),
             found.join(", "),
             flags.join(" ")
@@ -251,7 +260,7 @@ fn more_rounds(plan: &Plan, more: Span) -> Result<Nanos, Fault> {
         None => return Ok(more.0),
     };
     Err(Fault::input(format!(
-        "--more: found {found}, expected one with a budget or a number of rounds; without --more it \
-         measures what is missing"
+        "--more: found {found}, expected one with a budget or a number of rounds; without --more \
+         it measures what is missing"
     )))
 }

@@ -19,8 +19,8 @@ pub(in crate::cmd) fn refuse(results: &Path, scenario: Option<&Path>) -> Result<
         let real = real(path);
         if real.starts_with(HIDDEN) {
             return Err(Fault::input(format!(
-                "{what} would be in {}, and the lab has a {HIDDEN} of its own. What is below it is lost there; take \
-                 another folder with {how}",
+                "{what} would be in {}, and the lab has a {HIDDEN} of its own. What is below it is \
+                 lost there; take another folder with {how}",
                 real.display()
             )));
         }

@@ -149,7 +149,8 @@ mod tests {
         let line = step("host", "loss", "", &lossless, &unsent, Some(900.0));
         assert_eq!(
             line,
-            "search lossless host loss: 4321/s, lost 0 %: too high (12.0 % never left the sender), next 900/s"
+            "search lossless host loss: 4321/s, lost 0 %: too high (12.0 % never left the sender), \
+             next 900/s"
         );
         let knee = SearchGoal::Knee { connections: vec![8], threads: vec![], least_growth: 0.05 };
         let level = trial("knee", "connections", 1.0, "received_bits_per_s", Some(9.5e9));

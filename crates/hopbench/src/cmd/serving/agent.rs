@@ -50,9 +50,9 @@ impl Subcommand for Agent {
         let fd = flags.control_fd;
         let refused = |why: &dyn std::fmt::Display| {
             Fault::input(format!(
-                "--control-fd: file descriptor {fd} cannot be the control session ({why}), expected an open Unix stream \
-                 socket as standard input. A conductor holds its other end. For an agent by hand see \
-                 `hopbench serve`"
+                "--control-fd: file descriptor {fd} cannot be the control session ({why}), \
+                 expected an open Unix stream socket as standard input. A conductor holds its \
+                 other end. For an agent by hand see `hopbench serve`"
             ))
         };
         // The one descriptor that a process is started with and that nothing else in it may own.

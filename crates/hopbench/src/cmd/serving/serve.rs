@@ -58,8 +58,8 @@ struct Flags {
     /// Worker threads at once, over all tests [default: 4 for each CPU that it may use]
     #[arg(long, value_name = "N")]
     max_threads: Option<u32>,
-    /// Spin so long before each answer of rr and http, like 5us, at most 10ms: a difference of known
-    /// size
+    /// Spin so long before each answer of rr and http, like 5us, at most 10ms: a difference of
+    /// known size
     #[arg(long, value_name = "TIME", value_parser = work)]
     work: Option<Span>,
 }
@@ -112,14 +112,15 @@ impl Subcommand for Serve {
             || flags.max_threads == Some(0)
         {
             return Err(Fault::input(
-                "--max-rate, --max-flows, --max-duration, --max-threads: found 0, expected more than 0 (leave it out for \
-                 the default)",
+                "--max-rate, --max-flows, --max-duration, --max-threads: found 0, expected more \
+                 than 0 (leave it out for the default)",
             ));
         }
         if flags.both_ends && flags.insecure && !flags.bind.is_some_and(|bind| bind.is_loopback()) {
             return Err(Fault::input(
-                "--both-ends --insecure: anybody who can reach the port could send load from here to wherever they like. \
-                 Take --token-file instead of --insecure, or --bind 127.0.0.1 for this machine only",
+                "--both-ends --insecure: anybody who can reach the port could send load from here \
+                 to wherever they like. Take --token-file instead of --insecure, or --bind \
+                 127.0.0.1 for this machine only",
             ));
         }
         // No flag takes the token itself: everybody on this machine could read it in the list of

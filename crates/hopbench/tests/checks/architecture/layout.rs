@@ -117,7 +117,8 @@ fn a_cycle_is_seen_however_it_is_written() {
         "use crate::a as x; pub fn g() { x::f() }",
         "use crate::a::*; pub fn g() { f() }",
         "pub fn g() { if true { super::a::f() } }",
-        "pub fn g() { self::inner::h() } mod inner { pub fn h() { super::super::a::f() } fn i() { super::g() } }",
+        "pub fn g() { self::inner::h() } mod inner \
+         { pub fn h() { super::super::a::f() } fn i() { super::g() } }",
     ] {
         assert!(!with(b).is_empty(), "{b}");
     }

@@ -50,7 +50,8 @@ fn turns(text: &str) -> (Vec<Turns>, Vec<&str>) {
 fn the_turns_of_tests_are_found() {
     let text = "use lab::outside_alone;\n#[test]\nfn waits() {\n    Turn::shared();\n}\n\
                 #[test]\n#[ignore = \"slow\"]\nfn asked_for() {\n    Turn::alone();\n}\n\
-                /// It measures.\n#[test]\nfn measures() {\n    // Its turn.\n    let _turn = Turn::alone();\n}\n\
+                /// It measures.\n#[test]\nfn measures() {\n    // Its turn.\n    \
+                let _turn = Turn::alone();\n}\n\
                 fn helper() {\n    Turn::alone()\n}\n";
     let test = |name: &str, is_alone| Turns { name: name.to_owned(), is_alone };
     let found = (vec![test("waits", false), test("measures", true)], vec!["    Turn::alone()"]);

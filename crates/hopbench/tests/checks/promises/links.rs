@@ -70,7 +70,8 @@ fn every_link_leads_somewhere() {
 
 #[test]
 fn links_and_headings_are_found() {
-    let text = "# A: b, c-d\n[`x`](y.md#z) `[no](none.md)` [w](#a-b-c-d)\n```\n# no heading\n[no](none.md)\n```\n";
+    let text = "# A: b, c-d\n[`x`](y.md#z) `[no](none.md)` [w](#a-b-c-d)\n```\n# no heading\n\
+                [no](none.md)\n```\n";
     assert_eq!(links(text), ["y.md#z", "#a-b-c-d"]);
     assert_eq!(anchors(text), ["a-b-c-d"]);
 }

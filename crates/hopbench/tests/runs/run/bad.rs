@@ -129,7 +129,8 @@ fn a_machine_without_user_namespaces_says_what_forbids_them() {
     }
     let bench = Bench::new(User::Caller, SHORT);
     // Root there, but without the rights that make a user namespace needless.
-    let script = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all \
+                  --inh-caps=-all \"$@\"";
     let mut command = bench.command(&[]);
     let binary = command.get_program().to_owned();
     let environment = std::mem::replace(&mut command, std::process::Command::new("unshare"));

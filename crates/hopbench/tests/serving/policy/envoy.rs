@@ -136,13 +136,21 @@ fn bootstrap(
         "access_log": report("tcp", "TcpGrpcAccessLogConfig"),
     });
     let http_filters = json!([{"name": "http", "typed_config": manager}]);
-    let tcp_filters = json!([{"name": "check", "typed_config": tcp_check}, {"name": "tcp", "typed_config": proxy}]);
+    let tcp_filters = json!([
+        {"name": "check", "typed_config": tcp_check}, {"name": "tcp", "typed_config": proxy},
+    ]);
     json!({
         "node": {"id": "test", "cluster": "test"},
         "static_resources": {
             "listeners": [
-                {"name": "http", "address": address(http), "filter_chains": [{"filters": http_filters}]},
-                {"name": "tcp", "address": address(tcp), "filter_chains": [{"filters": tcp_filters}]},
+                {
+                    "name": "http", "address": address(http),
+                    "filter_chains": [{"filters": http_filters}],
+                },
+                {
+                    "name": "tcp", "address": address(tcp),
+                    "filter_chains": [{"filters": tcp_filters}],
+                },
             ],
             "clusters": [
                 cluster("application", application, false),

@@ -34,13 +34,17 @@ fn map(name: &str) -> Value {
 }
 
 fn not_found() -> (u16, String) {
-    let status = json!({"kind": "Status", "status": "Failure", "message": "gone", "reason": "NotFound", "code": 404});
+    let status = json!({
+        "kind": "Status", "status": "Failure", "message": "gone", "reason": "NotFound", "code": 404,
+    });
     (404, status.to_string())
 }
 
 #[tokio::test]
 async fn pages_are_read_to_the_last_and_a_list_of_null_is_empty() {
-    let first = json!({"metadata": {"resourceVersion": "7", "continue": "more"}, "items": [map("a"), map("b")]});
+    let first = json!({
+        "metadata": {"resourceVersion": "7", "continue": "more"}, "items": [map("a"), map("b")],
+    });
     let last = json!({"metadata": {"resourceVersion": "7", "continue": ""}, "items": [map("c")]});
     let none = json!({"metadata": {"resourceVersion": "8"}, "items": null});
     let (client, asked) = client([first, last, none].map(|list| (200, list.to_string())).into());
@@ -99,7 +103,10 @@ async fn an_answer_has_a_longest_length_and_other_servers_words_are_cut() {
 async fn a_watch_gives_typed_objects_marks_and_errors() {
     let mark =
         json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"resourceVersion": "12"}});
-    let gone = json!({"kind": "Status", "status": "Failure", "message": "too old", "reason": "Expired", "code": 410});
+    let gone = json!({
+        "kind": "Status", "status": "Failure", "message": "too old", "reason": "Expired",
+        "code": 410,
+    });
     let lines = [("ADDED", map("a")), ("DELETED", map("b")), ("BOOKMARK", mark), ("ERROR", gone)];
     let text: String = lines
         .map(|(kind, object)| format!("{}\n", json!({"type": kind, "object": object})))

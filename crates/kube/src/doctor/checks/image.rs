@@ -27,8 +27,8 @@ fn judge(inventory: &Inventory) -> Finding {
             .push(node.name.as_str());
     }
     let is_pulled = inventory.spec.pull_policy != "Never";
-    let bring = "`hopbench kube image` writes it; `ctr -n k8s.io images import`, `kind load image-archive` or a registry \
-                 brings it there";
+    let bring = "`hopbench kube image` writes it; `ctr -n k8s.io images import`, `kind load \
+                 image-archive` or a registry brings it there";
     match (without.is_empty(), unknown.is_empty()) {
         (true, true) => Finding::works(format!("{image} is on all nodes")),
         (true, false) => {

@@ -78,7 +78,8 @@ mod tests {
         assert_eq!(
             found,
             Finding::works(
-                "istio (istio-system/istiod-1-24), istio-ambient (istio-system/ztunnel); used: istio"
+                "istio (istio-system/istiod-1-24), istio-ambient (istio-system/ztunnel); used: \
+                 istio"
             )
         );
     }

@@ -70,7 +70,11 @@ fn envoys_are_containers_whose_bootstraps_are_in_secrets() {
         "readOnlyRootFilesystem": true,
         "capabilities": {"drop": ["ALL"]},
     });
-    let probe = |port: u16| json!({"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 120});
+    let probe = |port: u16| {
+        json!({
+            "tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 120,
+        })
+    };
     let arguments = [
         "--config-path",
         "/etc/hopbench/bootstrap.json",
@@ -100,7 +104,10 @@ fn envoys_are_containers_whose_bootstraps_are_in_secrets() {
             "name": name,
             "image": "hopbench:0.1.0",
             "imagePullPolicy": "Never",
-            "args": [name, "--listen", format!("0.0.0.0:{port}"), "--admin", format!("127.0.0.1:{totals}")],
+            "args": [
+                name, "--listen", format!("0.0.0.0:{port}"), "--admin",
+                format!("127.0.0.1:{totals}"),
+            ],
             "ports": [{"name": name, "containerPort": port, "protocol": "TCP"}],
             "startupProbe": probe(port),
             "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},

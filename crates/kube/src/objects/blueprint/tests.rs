@@ -119,7 +119,10 @@ fn runs() -> Vec<(&'static str, Vec<Value>)> {
     let mut patched = spec();
     patched.patch = Some(json!({
         "metadata": {"labels": {"team": "net"}},
-        "spec": {"containers": [{"name": "agent", "resources": {"limits": {"cpu": "2"}}}], "hostAliases": []},
+        "spec": {
+            "containers": [{"name": "agent", "resources": {"limits": {"cpu": "2"}}}],
+            "hostAliases": [],
+        },
     }));
     let macvlan = PodNetwork {
         annotations: BTreeMap::from([("k8s.v1.cni.cncf.io/networks".into(), "macvlan".into())]),
@@ -258,7 +261,11 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
     });
     expected.push(object("networking.k8s.io/v1", "NetworkPolicy", "run", policy));
     for (path, kind) in [("path0-balanced", "LoadBalancer"), ("path1-node-port", "NodePort")] {
-        let port = |name: &str, number: u16, protocol: &str| json!({"name": name, "port": number, "targetPort": name, "protocol": protocol});
+        let port = |name: &str, number: u16, protocol: &str| {
+            json!({
+                "name": name, "port": number, "targetPort": name, "protocol": protocol,
+            })
+        };
         let service = |name: &str, ports: Value| {
             let selector = json!({format!("service.hopbench.dev/{name}"): ""});
             let mut spec = json!({"type": kind, "selector": selector, "ports": ports});
@@ -281,7 +288,9 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         "ports": [{"containerPort": 80, "name": "program", "protocol": "TCP"}],
         "resources": {"limits": {"cpu": "1500m"}, "requests": {"cpu": "10m", "memory": "32Mi"}},
         "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
-        "startupProbe": {"failureThreshold": 120, "periodSeconds": 1, "tcpSocket": {"port": "program"}},
+        "startupProbe": {
+            "failureThreshold": 120, "periodSeconds": 1, "tcpSocket": {"port": "program"},
+        },
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [{"mountPath": "/tmp", "name": "tmp"}],
     });
@@ -550,7 +559,11 @@ fn the_namespace_allows_what_its_pods_need_and_no_more() {
         assert_eq!(level == Level::Privileged, !beyond.is_empty());
         beyond.get("pod@a").map(|what| what.join(", ")).unwrap_or_default()
     };
-    let agent = |security: Value| json!({"spec": {"containers": [{"name": "agent", "securityContext": security}]}});
+    let agent = |security: Value| {
+        json!({
+            "spec": {"containers": [{"name": "agent", "securityContext": security}]},
+        })
+    };
     assert_eq!(beyond(json!({})), "");
     assert_eq!(beyond(agent(json!({"capabilities": {"add": ["NET_BIND_SERVICE"]}}))), "");
     assert_eq!(
@@ -561,6 +574,8 @@ fn the_namespace_allows_what_its_pods_need_and_no_more() {
     assert_eq!(beyond(agent(json!({"privileged": true}))), "privilege in container agent");
     let host_path = json!({"spec": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}});
     assert_eq!(beyond(host_path), "a volume of type hostPath");
-    let sysctl = json!({"spec": {"securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]}}});
+    let sysctl = json!({
+        "spec": {"securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]}},
+    });
     assert_eq!(beyond(sysctl), "sysctl net.core.somaxconn");
 }

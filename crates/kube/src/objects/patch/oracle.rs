@@ -50,45 +50,60 @@ fn patches() -> Vec<Value> {
     vec![
         json!({}),
         json!({"metadata": {"labels": {"run": null, "team": "net"}, "annotations": {"x": "y"}}}),
-        agent(
-            json!({"image": "other", "args": ["x"], "env": [{"name": "C", "value": "3"}, {"name": "A", "value": "9"}]}),
-        ),
+        agent(json!({
+            "image": "other", "args": ["x"],
+            "env": [{"name": "C", "value": "3"}, {"name": "A", "value": "9"}],
+        })),
         agent(json!({"env": [{"name": "A", "$patch": "delete"}]})),
-        agent(
-            json!({"resources": {"limits": {"cpu": "1"}}, "securityContext": {"runAsUser": null, "privileged": true}}),
-        ),
+        agent(json!({
+            "resources": {"limits": {"cpu": "1"}},
+            "securityContext": {"runAsUser": null, "privileged": true},
+        })),
         agent(json!({"securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}})),
         agent(json!({"securityContext": {"capabilities": {"drop": ["NET_RAW"]}}})),
-        agent(
-            json!({"volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}, {"name": "tmp", "mountPath": "/token"}]}),
-        ),
+        agent(json!({
+            "volumeMounts": [
+                {"name": "tmp", "mountPath": "/tmp"}, {"name": "tmp", "mountPath": "/token"},
+            ],
+        })),
         agent(json!({"ports": [{"containerPort": 7474, "name": "first"}, {"containerPort": 80}]})),
         agent(json!({"securityContext": {"runAsUser": 7, "$patch": "replace"}})),
         agent(json!({"resources": {"$patch": "delete"}})),
-        spec(
-            json!({"containers": [{"name": "agent", "image": "only"}, {"name": "program", "$patch": "replace"}]}),
-        ),
-        spec(
-            json!({"containers": [{"name": "new", "image": "busybox"}], "initContainers": [{"name": "i", "image": "i"}]}),
-        ),
+        spec(json!({
+            "containers": [
+                {"name": "agent", "image": "only"}, {"name": "program", "$patch": "replace"},
+            ],
+        })),
+        spec(json!({
+            "containers": [{"name": "new", "image": "busybox"}],
+            "initContainers": [{"name": "i", "image": "i"}],
+        })),
         spec(json!({"containers": [{"name": "program", "$patch": "delete"}]})),
         spec(json!({"tolerations": [{"key": "k", "operator": "Exists"}]})),
-        spec(
-            json!({"tolerations": null, "hostNetwork": true, "dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.0.0.9"]}}),
-        ),
-        spec(
-            json!({"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["b"]}, {"ip": "10.0.0.2", "hostnames": ["c"]}]}),
-        ),
+        spec(json!({
+            "tolerations": null, "hostNetwork": true, "dnsPolicy": "None",
+            "dnsConfig": {"nameservers": ["10.0.0.9"]},
+        })),
+        spec(json!({
+            "hostAliases": [
+                {"ip": "10.0.0.1", "hostnames": ["b"]}, {"ip": "10.0.0.2", "hostnames": ["c"]},
+            ],
+        })),
         spec(json!({"imagePullSecrets": [{"name": "two"}]})),
-        spec(
-            json!({"volumes": [{"$patch": "replace"}, {"name": "token", "emptyDir": {"medium": "Memory"}}]}),
-        ),
+        spec(json!({
+            "volumes": [
+                {"$patch": "replace"}, {"name": "token", "emptyDir": {"medium": "Memory"}},
+            ],
+        })),
         spec(json!({"volumes": [{"name": "tmp", "emptyDir": {"sizeLimit": "1Mi"}}]})),
         spec(
             json!({"securityContext": {"sysctls": [{"name": "a.b", "value": "1"}], "fsGroup": 7}}),
         ),
         spec(json!({"topologySpreadConstraints": [
-            {"topologyKey": "z", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"a": "b"}}},
+            {
+                "topologyKey": "z", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"a": "b"}},
+            },
         ]})),
     ]
 }

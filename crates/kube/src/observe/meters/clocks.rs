@@ -67,8 +67,14 @@ impl Clocks {
             all.iter_mut().filter(|(_, ahead)| !ahead.is_told && ahead.sure().abs() >= WORTH_MS);
         new.map(|(node, ahead)| {
             ahead.is_told = true;
-            let (seconds, word) = (ahead.sure().abs() as f64 / 1e3, if ahead.sure() > 0 { "ahead of" } else { "behind" });
-            format!("the clock of node {node} is {seconds:.1} s {word} this machine's: the times of its meters are corrected")
+            let (seconds, word) = (
+                ahead.sure().abs() as f64 / 1e3,
+                if ahead.sure() > 0 { "ahead of" } else { "behind" },
+            );
+            format!(
+                "the clock of node {node} is {seconds:.1} s {word} this machine's: the times of \
+                 its meters are corrected"
+            )
         })
         .collect()
     }

@@ -105,7 +105,9 @@ mod tests {
 
     #[test]
     fn lines_are_names_labels_values_and_times() {
-        let text = "# HELP a x\n# TYPE a counter\na 3\nb{x=\"1\",y=\"q\\\"u\\\\o\\n}\",} 2.5e1 1795276902524\nab{x=\"broken} 1\na{} NaN -5\n";
+        let text = "# HELP a x\n# TYPE a counter\na 3\n\
+                    b{x=\"1\",y=\"q\\\"u\\\\o\\n}\",} 2.5e1 1795276902524\nab{x=\"broken} 1\n\
+                    a{} NaN -5\n";
         let read: Vec<_> = samples(text, NAMES).map(Result::unwrap).collect();
         assert_eq!(read.len(), 3, "`ab` was not asked for: {read:?}");
         assert_eq!((read[0].name, read[0].value, read[0].at_ms), ("a", 3.0, None));
@@ -152,7 +154,8 @@ mod tests {
             value in any::<f64>().prop_filter("NaN equals nothing", |v| !v.is_nan()),
             at_ms in proptest::option::of(any::<i64>()),
         ) {
-            let inside: Vec<String> = labels.iter().map(|(k, v)| format!("{k}=\"{}\"", escaped(v))).collect();
+            let inside: Vec<String> =
+                labels.iter().map(|(k, v)| format!("{k}=\"{}\"", escaped(v))).collect();
             let time = at_ms.map(|t| format!(" {t}")).unwrap_or_default();
             let line = format!("a{{{}}} {value}{time}", inside.join(","));
             let read: Vec<_> = samples(&line, NAMES).collect();

@@ -22,7 +22,8 @@ use crate::api::http::get;
 const SOURCE: &str = "prometheus";
 
 /// CPU time, memory in use, and time for which a limit held a container back.
-const METRICS: &str = "container_cpu_usage_seconds_total|container_memory_working_set_bytes|container_cpu_cfs_throttled_seconds_total";
+const METRICS: &str = "container_cpu_usage_seconds_total|container_memory_working_set_bytes|\
+                       container_cpu_cfs_throttled_seconds_total";
 
 /// The age limit of a last sample: two scrapes of the slowest that are usual.
 const BACK: &str = "3m";
@@ -116,7 +117,10 @@ fn reading(found: &[Series], target: &MeterTarget, of_cgroup: bool) -> Option<Re
 fn is_of(series: &Series, target: &MeterTarget) -> bool {
     match &target.container {
         Some(container) => {
-            [("namespace", &container.namespace), ("pod", &container.pod), ("container", &container.name)]
+            [
+                ("namespace", &container.namespace), ("pod", &container.pod),
+                ("container", &container.name),
+            ]
                 .iter()
                 .all(|(label, value)| series.label(label) == value.as_str())
                 // What a runtime made has a name there: the pause, which is no pod.

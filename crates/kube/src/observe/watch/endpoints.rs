@@ -87,11 +87,16 @@ mod tests {
         let endpoints: Vec<_> = endpoints
             .iter()
             .map(|(pod, ready)| {
-                json!({"addresses": [format!("10.0.0.{pod}")], "conditions": {"ready": ready}, "targetRef": {"name": format!("pod-{pod}")}})
+                json!({
+                    "addresses": [format!("10.0.0.{pod}")], "conditions": {"ready": ready},
+                    "targetRef": {"name": format!("pod-{pod}")},
+                })
             })
             .collect();
         let slice = json!({
-            "metadata": {"name": "svc-x", "namespace": "r", "labels": {"kubernetes.io/service-name": "svc"}},
+            "metadata": {
+                "name": "svc-x", "namespace": "r", "labels": {"kubernetes.io/service-name": "svc"},
+            },
             "addressType": "IPv4", "endpoints": endpoints, "ports": [],
         });
         EndpointState::of(&serde_json::from_value(slice).unwrap())

@@ -93,8 +93,10 @@ mod tests {
         assert_eq!(pulled[0].text, "Pulling of pod x: Pulling image \"b:1\"");
         assert_eq!(pulled[0].about, About::Pod("r".into(), "x".into()));
         let by = json!({
-            "metadata": {"name": "x.1", "namespace": "r"}, "involvedObject": {"kind": "Pod", "name": "x", "namespace": "r"},
-            "reason": "Pulling", "message": "Pulling image \"b:1\"", "source": {"component": "kubelet", "host": "n1"},
+            "metadata": {"name": "x.1", "namespace": "r"},
+            "involvedObject": {"kind": "Pod", "name": "x", "namespace": "r"},
+            "reason": "Pulling", "message": "Pulling image \"b:1\"",
+            "source": {"component": "kubelet", "host": "n1"},
         });
         let by = EventState::of(&serde_json::from_value(by).unwrap());
         assert_eq!(by.about, About::Node("n1".into()), "whoever is on that node is disturbed");

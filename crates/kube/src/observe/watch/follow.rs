@@ -89,7 +89,10 @@ impl Broken {
 
     fn is_forbidden(&self) -> bool {
         self.at_once
-            && matches!(&self.why, kube::Error::Api(status) if status.code == 403 || status.code == 404)
+            && matches!(
+                &self.why,
+                kube::Error::Api(status) if status.code == 403 || status.code == 404,
+            )
     }
 
     /// Whether the API server has forgotten what happened since the list.

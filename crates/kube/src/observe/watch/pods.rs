@@ -187,10 +187,14 @@ mod tests {
 
     fn pod(change: impl Fn(&mut Value)) -> PodState {
         let mut pod = json!({
-            "metadata": {"name": "server-2", "namespace": "r", "uid": "u1", "labels": {"hopbench.dev/run": "x"}},
+            "metadata": {
+                "name": "server-2", "namespace": "r", "uid": "u1",
+                "labels": {"hopbench.dev/run": "x"},
+            },
             "spec": {"nodeName": "n1", "containers": []},
             "status": {
-                "phase": "Running", "podIP": "10.0.0.1", "conditions": [{"type": "Ready", "status": "True"}],
+                "phase": "Running", "podIP": "10.0.0.1",
+                "conditions": [{"type": "Ready", "status": "True"}],
                 "containerStatuses": [{
                     "name": "agent", "image": "", "imageID": "", "ready": true, "restartCount": 0,
                     "state": {"running": {}}, "resources": {"limits": {"cpu": "200m"}},

@@ -63,7 +63,10 @@ mod tests {
     fn a_class_that_is_not_there_is_told_with_those_that_are() {
         let class = |name: &str, status: &str| {
             json!({"metadata": {"name": name, "generation": 1}, "status": {"conditions": [
-                {"type": "Accepted", "status": status, "reason": "Waiting", "message": "for a controller"},
+                {
+                    "type": "Accepted", "status": status, "reason": "Waiting",
+                    "message": "for a controller",
+                },
             ]}})
         };
         let all = [class("contour", "True"), class("idle", "Unknown")];

@@ -324,7 +324,12 @@ mod tests {
 
     #[test]
     fn all_that_keeps_a_gateway_from_working_is_told() {
-        let said = |kind: &str, status: &str, reason: &str| json!({"type": kind, "status": status, "reason": reason, "message": "m", "observedGeneration": 2});
+        let said = |kind: &str, status: &str, reason: &str| {
+            json!({
+                "type": kind, "status": status, "reason": reason, "message": "m",
+                "observedGeneration": 2,
+            })
+        };
         let mut gateway = gateway();
         gateway["status"]["conditions"] = json!([
             said("Accepted", "False", "InvalidParameters"),
@@ -332,7 +337,12 @@ mod tests {
         ]);
         gateway["status"]["listeners"] = json!([
             {"name": "tls", "conditions": [said("Accepted", "False", "UnsupportedProtocol")]},
-            {"name": "web", "conditions": [said("Accepted", "True", "Accepted"), said("Programmed", "False", "Invalid")]},
+            {
+                "name": "web",
+                "conditions": [
+                    said("Accepted", "True", "Accepted"), said("Programmed", "False", "Invalid"),
+                ],
+            },
         ]);
         assert_eq!(
             address(&gateway, &place(), "web").unwrap_err(),

@@ -5,8 +5,9 @@ use hopbench_model::ParentGateway;
 use crate::api::access::explain;
 
 /// What helps where a right may be missing.
-pub(super) const RIGHTS: &str = "`hopbench kube manifests` prints the rights that hopbench uses; for a `parent` in another \
-     namespace, somebody has to let this user `get gateways` there";
+pub(super) const RIGHTS: &str = "`hopbench kube manifests` prints the rights that hopbench uses; \
+                                 for a `parent` in another namespace, somebody has to let this \
+                                 user `get gateways` there";
 const ANOTHER: &str = "name another with `parent: NAMESPACE/NAME`";
 const INSTALL: &str = "install it with a controller, or take `gateway: {ingress: CLASS}` or \
                        `{address: HOST:PORT}`";

@@ -1,12 +1,13 @@
-//! The wait for an entrance, a Gateway or an Ingress, to work, and whether it still is where it was.
+//! The wait for an entrance, a Gateway or an Ingress, to work, and whether it still is where it
+//! was.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-/// Time limit for a Gateway to take a route, or for an address of an Ingress. A Gateway that the run
-/// makes has what is left of the time for the start, and at least this. After it the other paths are
-/// measured.
+/// Time limit for a Gateway to take a route, or for an address of an Ingress. A Gateway that the
+/// run makes has what is left of the time for the start, and at least this. After it the other
+/// paths are measured.
 pub(super) const ATTACH: Duration = Duration::from_secs(30);
 /// Polling interval meanwhile.
 pub(super) const LOOK: Duration = Duration::from_millis(500);

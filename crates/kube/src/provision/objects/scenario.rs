@@ -124,7 +124,9 @@ mod tests {
             is_guest: false,
             owner: "uid".into(),
         };
-        let object = json!({"kind": "T", "metadata": {"name": "t", "labels": {"own": "x"}}, "spec": {"a": 1}});
+        let object = json!({
+            "kind": "T", "metadata": {"name": "t", "labels": {"own": "x"}}, "spec": {"a": 1},
+        });
         let made = owned(&run, &object);
         assert_eq!(made["spec"], object["spec"]);
         assert_eq!(made["metadata"]["namespace"], "hopbench-k2v9xq1bzr");

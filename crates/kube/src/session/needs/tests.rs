@@ -88,7 +88,8 @@ fn only_the_paths_concerned_are_told() {
     let starts = [
         "class: RuntimeClass kata: pod+kata@b: the cluster has gvisor",
         "class: RuntimeClass overlay: overlay@a: the cluster has gvisor",
-        "far: node c: found no node that pods may be put on beside those for a, b; the cluster has n1, n2",
+        "far: node c: found no node that pods may be put on beside those for a, b; the cluster has \
+         n1, n2",
         "kind: network eni: eni@a: nothing says what `eni` is on the cluster",
         "proxied: a variant: nothing says how the proxies are set up",
     ];
@@ -129,7 +130,8 @@ fn a_right_that_is_missing_stops_only_who_needs_it() {
     let optional = |right: &Right| !right.only_for.is_empty();
     let of_paths = [
         "proxied: this user may not patch secrets (for sidecars of hopbench's own)",
-        "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata and the like; `peer` beside a workload)",
+        "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata \
+         and the like; `peer` beside a workload)",
     ];
     assert_eq!(told(&spec, &optional), of_paths);
     assert_eq!(told(&spec, &|_| false), [""; 0]);

@@ -15,7 +15,8 @@ fn run() -> Finding {
         ),
         Ok(n @ 2..4) => Finding::limited(
             format!(
-                "{n} CPUs: in labs of more than {n} nodes, nodes that are no two ends of a path share them"
+                "{n} CPUs: in labs of more than {n} nodes, nodes that are no two ends of a path \
+                 share them"
             ),
             "every run says what is shared",
         ),

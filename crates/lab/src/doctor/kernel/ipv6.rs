@@ -15,8 +15,8 @@ pub(crate) const CHECK: Check =
     Check { name: "IPv6", needed_for: "paths with `family: ipv6`", inside: true, run };
 
 /// A translation, as a Service has it.
-const PROBE: &str = "add table ip6 probe; add chain ip6 probe pre { type nat hook prerouting priority -100; }; \
-                     add rule ip6 probe pre tcp dport 80 counter dnat to fd00::1";
+const PROBE: &str = "add table ip6 probe; add chain ip6 probe pre { type nat hook prerouting \
+                     priority -100; }; add rule ip6 probe pre tcp dport 80 counter dnat to fd00::1";
 
 fn run() -> Finding {
     if !kernel_has_ipv6() {

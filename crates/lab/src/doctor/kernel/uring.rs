@@ -17,7 +17,8 @@ fn run() -> Finding {
         Ok(_) => Finding::works("a ring could be made"),
         Err(error) => Finding::missing(
             error.to_string(),
-            "`sysctl kernel.io_uring_disabled=0`, and a seccomp profile that allows io_uring_setup; or another engine",
+            "`sysctl kernel.io_uring_disabled=0`, and a seccomp profile that allows \
+             io_uring_setup; or another engine",
         ),
     }
 }

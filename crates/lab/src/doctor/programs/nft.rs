@@ -14,9 +14,10 @@ pub(crate) const CHECK: Check =
     Check { name: "nft", needed_for: "cluster-ip, node-port", inside: true, run };
 
 /// A translation with random choice and a counter, as a Service has it.
-const PROBE: &str = "add table ip probe; add chain ip probe pre { type nat hook prerouting priority -100; }; \
-                     add rule ip probe pre ip daddr 10.255.255.1 tcp dport 80 counter \
-                     dnat to numgen random mod 2 map { 0 : 10.255.255.2, 1 : 10.255.255.3 }";
+const PROBE: &str = "add table ip probe; add chain ip probe pre { type nat hook prerouting \
+                     priority -100; }; add rule ip probe pre ip daddr 10.255.255.1 tcp dport 80 \
+                     counter dnat to numgen random mod 2 map { 0 : 10.255.255.2, 1 : 10.255.255.3 \
+                     }";
 
 /// Sets rules in a namespace of their own.
 pub(crate) fn set(nft: &Path, rules: &str) -> io::Result<Output> {

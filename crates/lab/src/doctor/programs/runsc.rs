@@ -30,8 +30,8 @@ fn run() -> Finding {
         Ok(version) => Finding::works(format!("{version} runs a sandbox")),
         Err(why) => Finding::missing(
             format!("{}: {why}", runsc.display()),
-            "it must be static and allowed to make namespaces and to trace its own processes; paths without it are not \
-             affected",
+            "it must be static and allowed to make namespaces and to trace its own processes; \
+             paths without it are not affected",
         ),
     }
 }

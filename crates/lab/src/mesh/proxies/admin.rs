@@ -188,7 +188,8 @@ mod tests {
     #[test]
     fn answers_in_chunks_and_of_known_length_are_read_one_after_the_other() {
         let got = asked(&[
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\na: 1\n\r\n1A;x=y\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\na: 1\n\r\n1A;x=y\r\n\
+             abcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nLIVE",
             "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 13\r\n\r\nINITIALIZING\n",
             "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",

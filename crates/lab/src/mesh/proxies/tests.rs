@@ -324,7 +324,8 @@ fn a_program_that_does_not_listen_is_not_waited_for() {
             }]
         };
         let fault = proxies.start_within(tasks(), SECOND / 2).unwrap_err();
-        let told = "p is not ready after 500ms: it does not listen on port 9; its last words:\n  policy --listen 0.0.0.0:9 --admin @hopbench-policy";
+        let told = "p is not ready after 500ms: it does not listen on port 9; its last words:\n  \
+                    policy --listen 0.0.0.0:9 --admin @hopbench-policy";
         assert_eq!((fault.kind, fault.text.as_str()), (FaultKind::Environment, told));
         assert_eq!(
             fs::read_to_string(&log).unwrap(),

@@ -46,21 +46,23 @@ fn reason(failed: &StartError, settings: &Path) -> String {
         && errno == Some(Errno::EPERM)
         && nix::unistd::geteuid().is_root()
     {
-        return "This is root, but without the capabilities that the lab uses (CAP_SYS_ADMIN, CAP_NET_ADMIN and \
-                CAP_NET_RAW). It cannot become root of a user namespace either (CAP_SETFCAP). Give them to the \
-                container, or run hopbench as an ordinary user."
+        return "This is root, but without the capabilities that the lab uses (CAP_SYS_ADMIN, \
+                CAP_NET_ADMIN and CAP_NET_RAW). It cannot become root of a user namespace either \
+                (CAP_SETFCAP). Give them to the container, or run hopbench as an ordinary user."
             .to_owned();
     }
     match errno {
         Some(Errno::ENOSPC | Errno::EUSERS) => format!(
-            "There are as many namespaces as the settings user.max_user_namespaces, user.max_net_namespaces, \
-             user.max_pid_namespaces and user.max_mnt_namespaces allow, or they are nested too deep. {ALTERNATIVE}"
+            "There are as many namespaces as the settings user.max_user_namespaces, \
+             user.max_net_namespaces, user.max_pid_namespaces and user.max_mnt_namespaces allow, \
+             or they are nested too deep. {ALTERNATIVE}"
         ),
         Some(Errno::EPERM | Errno::EACCES)
             if setting("kernel/apparmor_restrict_unprivileged_userns") == Some(1) =>
         {
             format!(
-                "AppArmor forbids it (the setting kernel.apparmor_restrict_unprivileged_userns = 1). Allow it to this \
+                "AppArmor forbids it (the setting kernel.apparmor_restrict_unprivileged_userns = \
+                 1). Allow it to this \
                  program with a profile, /etc/apparmor.d/hopbench:\n\
                  \x20   abi <abi/4.0>,\n\
                  \x20   profile hopbench {} flags=(unconfined) {{\n\
@@ -72,10 +74,11 @@ fn reason(failed: &StartError, settings: &Path) -> String {
             )
         }
         Some(Errno::EPERM | Errno::EACCES) => format!(
-            "No setting forbids it, so a container (its seccomp or AppArmor profile) or a chroot does. Give the container \
-             the right (Docker: --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN \
-             --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
-             --security-opt systempaths=unconfined), or run hopbench outside of it. {ALTERNATIVE}"
+            "No setting forbids it, so a container (its seccomp or AppArmor profile) or a chroot \
+             does. Give the container the right (Docker: --privileged, or --cap-add SYS_ADMIN \
+             --cap-add NET_ADMIN --security-opt seccomp=unconfined --security-opt \
+             apparmor=unconfined --security-opt systempaths=unconfined), or run hopbench outside \
+             of it. {ALTERNATIVE}"
         ),
         Some(Errno::EINVAL | Errno::ENOSYS) => {
             "The kernel needs CONFIG_USER_NS, CONFIG_PID_NS and CONFIG_NET_NS.".to_owned()

@@ -34,9 +34,10 @@ pub(super) fn set_up() -> Result<(), Fault> {
     let step = |what: &'static str| {
         move |error: nix::Error| {
             Fault::environment(format!(
-                "the lab cannot {what} in its own mount namespace: {error}. In a container this needs one whose /proc \
-                 is not masked (Docker: --security-opt systempaths=unconfined --security-opt apparmor=unconfined, or \
-                 --privileged); outside of containers `sudo hopbench ...` does without a user namespace."
+                "the lab cannot {what} in its own mount namespace: {error}. In a container this \
+                 needs one whose /proc is not masked (Docker: --security-opt \
+                 systempaths=unconfined --security-opt apparmor=unconfined, or --privileged); \
+                 outside of containers `sudo hopbench ...` does without a user namespace."
             ))
         }
     };

@@ -26,8 +26,8 @@ pub trait ServerProgram: fmt::Debug + Sync {
     fn version(&self) -> &'static str;
 
     /// Writes its files into `folder`, which is its own and goes with it, and returns its
-    /// arguments. With these, it stays in the foreground and answers `/bytes/N` at `listen` for each
-    /// N of `sizes`, bytes. The wildcard of IPv6 stands for both families.
+    /// arguments. With these, it stays in the foreground and answers `/bytes/N` at `listen` for
+    /// each N of `sizes`, bytes. The wildcard of IPv6 stands for both families.
     ///
     /// # Errors
     /// Files that cannot be written.

@@ -22,7 +22,8 @@ impl NetworkKind for Macvlan {
     }
 
     fn attach(&self, site: &mut Site<'_>) -> io::Result<()> {
-        // Older kernels refuse a name that the node's own namespace has, wherever the link is to be.
+        // Older kernels refuse a name that the node's own namespace has, wherever the link is to
+        // be.
         let port = format!("m{}", site.number);
         site.node.stack.netlink.add_macvlan(&port, "eth0", &site.pod.namespace)?;
         site.pod.netlink.rename(&port, "eth0")?;

@@ -84,7 +84,10 @@ mod tests {
     proptest! {
         /// However the bytes are cut, the messages are the same.
         #[test]
-        fn messages_are_counted(sizes in prop::collection::vec(0_usize..300, 0..6), cut in 1_usize..9) {
+        fn messages_are_counted(
+            sizes in prop::collection::vec(0_usize..300, 0..6),
+            cut in 1_usize..9,
+        ) {
             let all: Vec<u8> = sizes.iter().flat_map(|size| framed(&vec![7; *size])).collect();
             let mut call = CallProgress::default();
             all.chunks(cut).for_each(|chunk| call.feed(chunk));

@@ -14,8 +14,8 @@ pub(crate) fn framed(message: &[u8]) -> Vec<u8> {
     [&prefix(message.len())[..], message].concat()
 }
 
-/// How long the first message of a body is with its prefix; `None`: it is not all there. One that is
-/// compressed ends with its prefix: nobody reads it.
+/// How long the first message of a body is with its prefix; `None`: it is not all there. One that
+/// is compressed ends with its prefix: nobody reads it.
 pub(crate) fn first_bytes(body: &[u8]) -> Option<usize> {
     let ([flag, length @ ..], behind) = body.split_first_chunk::<PREFIX_BYTES>()?;
     if *flag != 0 {

@@ -104,7 +104,9 @@ mod tests {
             prop_assert_eq!(all.len(), count as usize);
             for message in all {
                 let payload = message.iter().filter(|byte| **byte == b'x').count();
-                prop_assert!(payload >= payload_bytes as usize && payload <= payload_bytes as usize + 2);
+                prop_assert!(
+                    payload >= payload_bytes as usize && payload <= payload_bytes as usize + 2
+                );
             }
         }
     }

@@ -304,8 +304,8 @@ pub(super) struct ConstantFields {
 }
 
 impl ConstantFields {
-    /// The blocks of these fields. `is_kept`: the peer has a table of the usual size, and is to keep
-    /// them; otherwise both blocks are the same.
+    /// The blocks of these fields. `is_kept`: the peer has a table of the usual size, and is to
+    /// keep them; otherwise both blocks are the same.
     pub(super) fn new(fields: &[(String, String)], is_kept: bool) -> Self {
         let size = |(name, value): &(String, String)| name.len() + value.len() + ENTRY_BYTES;
         let fits = fields.iter().map(size).sum::<usize>() <= TABLE_BYTES;

@@ -1,7 +1,7 @@
 //! The server's end of a connection: requests that are complete, and answers within the windows.
 //!
-//! It reads bytes and writes bytes. What peers may make it hold is bounded: streams, fields, bodies,
-//! and what is to be sent.
+//! It reads bytes and writes bytes. What peers may make it hold is bounded: streams, fields,
+//! bodies, and what is to be sent.
 
 use std::collections::VecDeque;
 
@@ -443,8 +443,8 @@ impl Serving {
         self.streams.widen(number, more)
     }
 
-    /// The next request that is to be answered: its stream, itself, and whether it is refused. It is
-    /// complete, or its next message is.
+    /// The next request that is to be answered: its stream, itself, and whether it is refused. It
+    /// is complete, or its next message is.
     pub fn next_request(&mut self) -> Option<(u32, &Request, bool)> {
         while let Some(number) = self.due.pop_front() {
             if self.streams.has(number) {

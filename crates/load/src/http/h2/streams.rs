@@ -302,8 +302,8 @@ impl Streams {
         Written::Last(is_known)
     }
 
-    /// Writes a frame of an answer, as far as the windows allow. One stream does not keep the others
-    /// waiting.
+    /// Writes a frame of an answer, as far as the windows allow. One stream does not keep the
+    /// others waiting.
     pub(super) fn write(&mut self, filler: &[u8], out: &mut Vec<u8>) -> Written {
         if self.window <= 0 {
             return Written::Nothing;

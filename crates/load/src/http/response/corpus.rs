@@ -20,8 +20,10 @@ pub(super) const CASES: &[Case] = &[
     // nginx, a static file
     case(
         false,
-        "HTTP/1.1 200 OK\r\nServer: nginx/1.26.3\r\nDate: Sat, 01 Aug 2026 10:00:00 GMT\r\nContent-Type: text/html\r\n\
-         Content-Length: 11\r\nLast-Modified: Tue, 04 Feb 2025 12:00:00 GMT\r\nConnection: keep-alive\r\n\
+        "HTTP/1.1 200 OK\r\nServer: nginx/1.26.3\r\nDate: Sat, 01 Aug 2026 10:00:00 GMT\r\n\
+         Content-Type: text/html\r\n\
+         Content-Length: 11\r\nLast-Modified: Tue, 04 Feb 2025 12:00:00 GMT\r\n\
+         Connection: keep-alive\r\n\
          ETag: \"67a20000-b\"\r\nAccept-Ranges: bytes\r\n\r\nhello world",
         200,
         11,
@@ -47,7 +49,8 @@ pub(super) const CASES: &[Case] = &[
     // chunked, as nginx sends what it compresses or proxies
     case(
         false,
-        "HTTP/1.1 200 OK\r\nServer: nginx\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n\
+        "HTTP/1.1 200 OK\r\nServer: nginx\r\nTransfer-Encoding: chunked\r\n\
+         Connection: keep-alive\r\n\r\n\
          6\r\nhello \r\n5\r\nworld\r\n0\r\n\r\n",
         200,
         11,
@@ -114,7 +117,8 @@ pub(super) const CASES: &[Case] = &[
     // an upgrade offer does not close; no reason phrase; two equal lengths
     case(
         false,
-        "HTTP/1.1 200 \r\nConnection: Upgrade, keep-alive\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+        "HTTP/1.1 200 \r\nConnection: Upgrade, keep-alive\r\nContent-Length: 1\r\n\
+         Content-Length: 1\r\n\r\nx",
         200,
         1,
         false,
@@ -131,7 +135,8 @@ pub(super) const CASES: &[Case] = &[
     // HTTP/1.0 has no chunked coding: what claims both is read, and not believed any further
     case(
         false,
-        "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n\
+         0\r\n\r\n",
         200,
         1,
         true,

@@ -32,8 +32,8 @@ pub enum ResponseError {
     Chunk(#[from] ChunkError),
     /// The connection was closed in the middle.
     #[error(
-        "response: found the end of the connection after {header_bytes} head and {body_bytes} body bytes, \
-         expected the rest"
+        "response: found the end of the connection after {header_bytes} head and {body_bytes} body \
+         bytes, expected the rest"
     )]
     Truncated {
         /// Bytes of the head and of the coding that had arrived.

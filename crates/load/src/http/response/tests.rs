@@ -284,7 +284,10 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300), cuts in some_cuts()) {
+    fn noise_is_survived(
+        bytes in proptest::collection::vec(any::<u8>(), 0..300),
+        cuts in some_cuts(),
+    ) {
         let mut parser = ResponseParser::new(false);
         prop_assert!(play(&mut parser, &bytes, &cuts, &[]).ends.is_empty());
     }

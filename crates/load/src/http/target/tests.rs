@@ -15,8 +15,9 @@ const CASES: &[(&str, Method, &str, bool, &str)] = &[
     ("GET / HTTP/1.1\r\nHost: 10.0.0.1:7474\r\n\r\n", Method::Get, "/", true, ""),
     ("GET /?size=1KiB HTTP/1.1\r\nHost: h\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n",
         Method::Get, "/?size=1KiB", true, ""),
-    ("POST / HTTP/1.1\r\nhost: h\r\nx-forwarded-proto: http\r\nx-request-id: 1\r\ncontent-type: text/plain\r\n\
-     transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n",
+    ("POST / HTTP/1.1\r\nhost: h\r\nx-forwarded-proto: http\r\nx-request-id: 1\r\n\
+      content-type: text/plain\r\n\
+      transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n",
         Method::Post, "/", true, "abcde"),
     ("HEAD /healthz HTTP/1.0\r\nUser-Agent: ApacheBench/2.3\r\n\r\n",
         Method::Head, "/healthz", false, ""),
@@ -121,9 +122,10 @@ fn assert_refusal(error: &RequestError) {
     refuse(error, &mut out);
     let step = ResponseParser::new(false).feed(&out).unwrap();
     assert_eq!(step.consumed, out.len());
-    assert!(
-        matches!(step.state, ResponseState::Complete(end) if end.status == error.status() && end.close)
-    );
+    assert!(matches!(
+        step.state,
+        ResponseState::Complete(end) if end.status == error.status() && end.close,
+    ));
     assert!(
         error.to_string().contains("found") && error.to_string().contains("expected"),
         "{error}"
@@ -230,7 +232,8 @@ fn a_body_costs_memory_only_as_it_arrives() {
 fn showing(shown: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "POST / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: {shown}\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST / HTTP/1.1\r\nHost: h\r\nX-Hopbench-Run: {shown}\r\nContent-Length: {length}\r\n\r\n\
+         {body}"
     )
 }
 
@@ -325,7 +328,11 @@ fn answers() {
     let ok = "HTTP/1.1 200 OK\r\nContent-Type: ";
     let octets = "application/octet-stream\r\nContent-Length: ";
     for (request, head, body) in [
-        ("GET /?size=2KiB HTTP/1.1\r\nHost: h", format!("{ok}{octets}2048\r\n\r\n"), Body::Filler(2048)),
+        (
+            "GET /?size=2KiB HTTP/1.1\r\nHost: h",
+            format!("{ok}{octets}2048\r\n\r\n"),
+            Body::Filler(2048),
+        ),
         ("HEAD /?size=2KiB HTTP/1.1\r\nHost: h", format!("{ok}{octets}2048\r\n\r\n"), Body::None),
         ("GET / HTTP/1.0", format!("{ok}{octets}0\r\nConnection: close\r\n\r\n"), Body::None),
         (
@@ -333,17 +340,27 @@ fn answers() {
             format!("{ok}{octets}1\r\nConnection: keep-alive\r\n\r\n"),
             Body::Filler(1),
         ),
-        ("GET /healthz HTTP/1.1\r\nHost: h", format!("{ok}text/plain\r\nContent-Length: 2\r\n\r\nok"), Body::None),
-        ("GET /?status=204 HTTP/1.1\r\nHost: h", "HTTP/1.1 204 No Content\r\n\r\n".to_owned(), Body::None),
+        (
+            "GET /healthz HTTP/1.1\r\nHost: h",
+            format!("{ok}text/plain\r\nContent-Length: 2\r\n\r\nok"),
+            Body::None,
+        ),
+        (
+            "GET /?status=204 HTTP/1.1\r\nHost: h",
+            "HTTP/1.1 204 No Content\r\n\r\n".to_owned(),
+            Body::None,
+        ),
         (
             "PUT /?status=503 HTTP/1.1\r\nHost: h\r\nContent-Type: a/b\r\nContent-Length: 0",
-            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: a/b\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: a/b\r\nContent-Length: 0\r\n\r\n"
+                .to_owned(),
             Body::None,
         ),
         (
             "DELETE / HTTP/1.1\r\nHost: h",
             "HTTP/1.1 405 Method Not Allowed\r\nContent-Type: text/plain\r\nContent-Length: 59\r\n\
-             Allow: GET, HEAD, POST, PUT\r\n\r\nmethod: found another one, expected GET, HEAD, POST or PUT\n"
+             Allow: GET, HEAD, POST, PUT\r\n\r\n\
+             method: found another one, expected GET, HEAD, POST or PUT\n"
                 .to_owned(),
             Body::None,
         ),
@@ -359,7 +376,11 @@ fn answers() {
         parser.feed(format!("{request}\r\n\r\n").as_bytes()).unwrap();
         let mut out = Vec::new();
         let answer = Responder::default().respond(parser.request(), 0, &mut out);
-        assert_eq!((String::from_utf8_lossy(&out).into_owned(), answer.body), (head, body), "{request}");
+        assert_eq!(
+            (String::from_utf8_lossy(&out).into_owned(), answer.body),
+            (head, body),
+            "{request}",
+        );
         assert_eq!(answer.close, request.contains("1.0") && !request.contains("keep-alive"));
     }
 }
@@ -445,7 +466,10 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300), cuts in some_cuts()) {
+    fn noise_is_survived(
+        bytes in proptest::collection::vec(any::<u8>(), 0..300),
+        cuts in some_cuts(),
+    ) {
         prop_assert_eq!(play(&bytes, &[]), play(&bytes, &cuts));
     }
 }

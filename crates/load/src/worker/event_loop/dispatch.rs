@@ -54,8 +54,8 @@ impl<F: Flow> EventLoop<F> {
         Ok(())
     }
 
-    /// A thread that rested wakes where it ran last, for a whole run. A new one would be placed anew:
-    /// where it happens to run must not be a property of its cell.
+    /// A thread that rested wakes where it ran last, for a whole run. A new one would be placed
+    /// anew: where it happens to run must not be a property of its cell.
     fn find_cpu(&self, now: Nanos) {
         let cpus = &self.setup.cpus;
         if self.visits > 0 && cpus.len() > 1 {

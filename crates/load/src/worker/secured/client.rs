@@ -210,7 +210,8 @@ fn of_machine() -> Result<RootCertStore, Problem> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        let expected = "authorities to trust: name a file with --tls-ca, set SSL_CERT_FILE, or say --insecure-tls";
+        let expected = "authorities to trust: name a file with --tls-ca, set SSL_CERT_FILE, or say \
+                        --insecure-tls";
         return Err(Problem::new("TLS", "no certificate authority on this machine", expected));
     }
     Ok(roots)

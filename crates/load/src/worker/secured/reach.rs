@@ -84,8 +84,8 @@ fn exchange(
 fn explain(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(why) => format!(
-            "its certificate is not trusted ({why:?}): name its authority with --tls-ca, its name with --tls-name, or \
-             say --insecure-tls"
+            "its certificate is not trusted ({why:?}): name its authority with --tls-ca, its name \
+             with --tls-name, or say --insecure-tls"
         ),
         Error::InvalidMessage(_) => format!("{error}: does it speak TLS there?"),
         Error::PeerIncompatible(_) => format!("{error}: see --tls-version and --tls-cipher"),

@@ -34,7 +34,8 @@ impl<'a> CalledMethod<'a> {
             _ => Err(Problem::new(
                 "URL",
                 url.target(),
-                "the path of a method like /package.Service/Method, or none for the service of an agent",
+                "the path of a method like /package.Service/Method, or none for the service of an \
+                 agent",
             )),
         }
     }

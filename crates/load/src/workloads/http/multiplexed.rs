@@ -243,8 +243,8 @@ impl Multiplexed {
         }
     }
 
-    /// The connection is over, and all that is under way with it. Where it stood, those that wait go
-    /// on with the next one.
+    /// The connection is over, and all that is under way with it. Where it stood, those that wait
+    /// go on with the next one.
     fn give_up(&mut self, reason: &'static str, then: Then, now: Nanos, out: &mut Recorder) -> Op {
         let fails = if self.state == State::Open { 0 } else { self.waiting.len() };
         for exchange in self.connection.give_up().chain(self.waiting.drain(..fails)) {

@@ -76,7 +76,10 @@ fn answers(out: &mut Figures, client: &EndReport) {
     if limited > 0.0 {
         out.warnings.push(Warning::new(
             WarningKind::ReadBack,
-            format!("on {limited} connections the server takes fewer requests at once than --streams says"),
+            format!(
+                "on {limited} connections the server takes fewer requests at once than --streams \
+                 says"
+            ),
             "raise the server's limit, or take fewer streams and more connections",
         ));
     }
@@ -84,7 +87,10 @@ fn answers(out: &mut Figures, client: &EndReport) {
     if surplus > 0.0 {
         out.warnings.push(Warning::new(
             WarningKind::Errors,
-            format!("{surplus} answers were followed by bytes that nobody asked for; their connections were closed"),
+            format!(
+                "{surplus} answers were followed by bytes that nobody asked for; their connections \
+                 were closed"
+            ),
             "look at the server's Content-Length, and at bodies in answers that must not have one",
         ));
     }

@@ -345,7 +345,8 @@ mod tests {
     #[test]
     fn every_problem_is_found_at_once() {
         let all = problems(json!({
-            "url": "ftp://h/", "method": "G T", "headers": ["no colon", "Connection: close"], "body_size": "17MiB",
+            "url": "ftp://h/", "method": "G T", "headers": ["no colon", "Connection: close"],
+            "body_size": "17MiB",
         }));
         let places: Vec<_> = all.iter().map(|p| p.split(':').next().unwrap()).collect();
         assert_eq!(places, ["URL", "--body-size", "--method", "--header", "--header"], "{all:#?}");

@@ -243,14 +243,22 @@ mod tests {
         }
 
         #[test]
-        fn random_bytes_do_not_make_the_reader_panic(v6: bool, bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn random_bytes_do_not_make_the_reader_panic(
+            v6: bool,
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             if let Some(reply) = Reply::read(v6, &bytes) {
                 prop_assert!(reply.payload.len() + HEADER <= bytes.len());
             }
         }
 
         #[test]
-        fn a_packet_with_its_sum_adds_up_to_zero(size in 0usize..300, number: u64, sequence: u16, identifier: u16) {
+        fn a_packet_with_its_sum_adds_up_to_zero(
+            size in 0usize..300,
+            number: u64,
+            sequence: u16,
+            identifier: u16,
+        ) {
             let mut request = Request::new(false, identifier, size);
             request.set(sequence, number);
             prop_assert_eq!(checksum(request.bytes()), 0);

@@ -64,7 +64,8 @@ impl PushClient {
                 let (number, _) = read_header(&self.header);
                 if number != self.number {
                     return Err(Fault::measuring(format!(
-                        "message {number} came where message {} was due: the stream was changed on its way",
+                        "message {number} came where message {} was due: the stream was changed on \
+                         its way",
                         self.number
                     )));
                 }

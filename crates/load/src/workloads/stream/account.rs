@@ -94,12 +94,13 @@ pub(super) fn account(
         metric(out, "in_proxies_bytes", held);
         (
             format!(
-                "{} in the buffers and sockets of the proxies between them, give or take what moved between the readings",
+                "{} in the buffers and sockets of the proxies between them, give or take what \
+                 moved between the readings",
                 bytes(held)
             ),
             format!(
-                "{again} were sent again on the sender's own connection, which ends at the first proxy: what was sent \
-                 again behind that is not known here"
+                "{again} were sent again on the sender's own connection, which ends at the first \
+                 proxy: what was sent again behind that is not known here"
             ),
         )
     } else {
@@ -117,7 +118,8 @@ pub(super) fn account(
         total(&receiver.drained, Counter::ReceivedBytes),
     );
     let cut = sender.incomplete.is_some() || receiver.incomplete.is_some();
-    // Where a sender is cut off, some records of its last write were sent, and it did not count them.
+    // Where a sender is cut off, some records of its last write were sent, and it did not count
+    // them.
     if !cut || between != Between::Records {
         out.invariant(&format!("{prefix}received_le_sent"), all_received <= all_sent, || {
             format!("{all_sent} bytes sent, {all_received} received")
@@ -202,9 +204,10 @@ mod tests {
         assert!(!out.metrics.contains_key("in_proxies_bytes"));
         assert_eq!(
             out.explanation[0],
-            "in the window the sender counted 4.17 % more than the receiver; when it ended, 400 B were written and \
-             not received: 100 B not sent, 200 B sent and not acknowledged, 50 B received and not read, 50 B moved \
-             between the two readings; 7 B were sent again, which no rate counts twice"
+            "in the window the sender counted 4.17 % more than the receiver; when it ended, 400 B \
+             were written and not received: 100 B not sent, 200 B sent and not acknowledged, 50 B \
+             received and not read, 50 B moved between the two readings; 7 B were sent again, \
+             which no rate counts twice"
         );
         let encrypted = &accounted(9_600, Between::Records).explanation[0];
         assert!(encrypted.contains("all of these in records of TLS; 7 B"), "{encrypted}");

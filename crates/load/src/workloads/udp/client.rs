@@ -62,7 +62,8 @@ impl UdpClient {
             (ErrorKind::NetworkUnreachable, _) => "network unreachable",
             (ErrorKind::InvalidInput, _) if self.segments > 1 => {
                 return lost(
-                    "the kernel does not take --gso with this --size: a datagram must fit the path's MTU",
+                    "the kernel does not take --gso with this --size: a datagram must fit the \
+                     path's MTU",
                 );
             }
             _ => return lost(&explain(error)),

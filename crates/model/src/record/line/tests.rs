@@ -40,7 +40,9 @@ fn trial(round: u32, value: f64) -> Record {
             ("start_skew_ns".to_owned(), round.to_string()),
         ]
         .into(),
-        job: json!({"workload": "rr", "schedule": {"rate": 500.0}, "seed": u64::MAX, "engine": "epoll"}),
+        job: json!({
+            "workload": "rr", "schedule": {"rate": 500.0}, "seed": u64::MAX, "engine": "epoll",
+        }),
         environment: Environment {
             version: "hopbench 1".to_owned(),
             client: [("kernel".to_owned(), text("Linux"))].into(),
@@ -132,7 +134,10 @@ fn what_is_shared_has_a_bound() {
 proptest! {
     #[test]
     fn a_record_comes_back_as_it_was_written(
-        values in prop::collection::vec(any::<f64>().prop_filter("no figure", |v| v.is_finite()), 1..5),
+        values in prop::collection::vec(
+            any::<f64>().prop_filter("no figure", |v| v.is_finite()),
+            1..5,
+        ),
         name in "[^ -~]{0,4}\\PC{0,20}",
     ) {
         let mut records: Vec<Record> = Vec::new();
@@ -146,7 +151,8 @@ proptest! {
         }
         let (lines, parts) = lines(&records);
         // As `run.json` has them.
-        let parts: SharedParts = serde_json::from_str(&serde_json::to_string(&parts).unwrap()).unwrap();
+        let parts = serde_json::to_string(&parts).unwrap();
+        let parts: SharedParts = serde_json::from_str(&parts).unwrap();
         for (line, record) in lines.iter().zip(&records) {
             prop_assert_eq!(line.matches('\n').count(), 1);
             prop_assert_eq!(&record_of_line(line.as_bytes(), &parts).unwrap(), record);

@@ -29,12 +29,14 @@ const LIBRARIES: [&[u8]; 2] = [
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 /// What stands below the page.
-const FOOT: &str = "Figures, intervals and comparisons for programs: summary.csv and hopbench report --format json.";
+const FOOT: &str = "Figures, intervals and comparisons for programs: summary.csv and hopbench \
+                    report --format json.";
 
 /// The format; see the [module](self).
 pub(super) const FORMAT: SummaryFormat = Format {
     name: "html",
-    summary: "one page with the answer, heat maps, plots and tables, for a browser, a phone and paper",
+    summary: "one page with the answer, heat maps, plots and tables, for a browser, a phone and \
+              paper",
     render,
 };
 

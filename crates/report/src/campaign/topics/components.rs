@@ -1,5 +1,5 @@
-//! The cores of each component of a path, the idle share of its nodes, and what the NICs of its ends
-//! moved.
+//! The cores of each component of a path, the idle share of its nodes, and what the NICs of its
+//! ends moved.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use hopbench_analysis::{CellSummary, Spread, WorkloadSummary};
 use crate::campaign::table_model;
 use crate::document::{Block, Cell, Column, Form, Kind, Part, Row, Table};
 
-const NIC_NOTE: &str = "Of the interface of each end that moved most, as the end itself sees it, with all headers: of \
-                        a pod, the one inside the pod.";
+const NIC_NOTE: &str = "Of the interface of each end that moved most, as the end itself sees it, \
+                        with all headers: of a pod, the one inside the pod.";
 
 /// More nodes than this have no columns of their own.
 const MOST_NODES: usize = 6;

@@ -16,7 +16,8 @@ use crate::number::{bit_rate, counted};
 const MOST_NAMED: usize = 6;
 
 /// The evidence of the trials of a run, and of those that other tools made.
-const PROVED: &str = "Every trial carries evidence that its traffic took the path. A trial without it is in no figure.";
+const PROVED: &str = "Every trial carries evidence that its traffic took the path. A trial without \
+                      it is in no figure.";
 const NOT_PROVED: &str =
     "Other tools measured these trials. No trial carries evidence that its traffic took a path.";
 

@@ -10,8 +10,8 @@ use crate::number::UNKNOWN;
 const HEADS: [(&str, &str); 5] =
     [("mean", "mean"), ("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99.9")];
 
-const NOTE: &str = "Of the samples of all rounds as one. A percentile needs 10 of them beyond it. Cells above have the \
-                    median of their rounds' percentiles.";
+const NOTE: &str = "Of the samples of all rounds as one. A percentile needs 10 of them beyond it. \
+                    Cells above have the median of their rounds' percentiles.";
 
 /// The part; `None` with one round. `own`: the id of the workload's part.
 pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {

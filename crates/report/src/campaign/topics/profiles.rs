@@ -3,16 +3,17 @@
 use hopbench_analysis::{ProfileDifference, ProfileSummary, ProfileUnit, Summary};
 
 use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table, Tone};
-use crate::profile::{ends, frame, headline, owners, value};
+use crate::profile::{ends, frame, headline, incomplete, owners, value};
 
-const NOTE: &str = "Of an extra trial of each cell, which is in no figure. A frame's own time is without what it calls. \
-                    Errors follow from the number of samples alone.";
+const NOTE: &str = "Of an extra trial of each cell, which is in no figure. A frame's own time is \
+                    without what it calls. Errors follow from the number of samples alone.";
 
 /// The part; nothing where the run has no profiles.
 pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     let Some(profiles) = &summary.profiles else { return Vec::new() };
     let mut blocks = vec![Block::note(NOTE)];
     blocks.extend(profiles.notes.iter().map(Block::alert));
+    blocks.extend(incomplete(profiles).map(Block::alert));
     blocks.push(cells(&profiles.cells).into());
     let graphs = profiles.cells.iter().filter_map(|cell| cell.graph.as_ref());
     let link = |graph: &String| Line::default().with(Tone::Link, graph);

@@ -7,9 +7,10 @@ use crate::campaign::search_table::{caveats, equal_table, found_table, mark, ton
 use crate::document::{Block, Chart, Form, Line, Part, Tone};
 use crate::number::counted;
 
-const NOTE: &str = "Each load stands with the ends of what it lies between; the figures beside it are those of the \
-                    trials at that load. Rates are compared with the baseline's by the results of three searches or \
-                    more, levels by whether what is known of the two overlaps.";
+const NOTE: &str = "Each load stands with the ends of what it lies between; the figures beside it \
+                    are those of the trials at that load. Rates are compared with the baseline's \
+                    by the results of three searches or more, levels by whether what is known of \
+                    the two overlaps.";
 
 /// The part; nothing where the run has no searches.
 pub(super) fn blocks(summary: &Summary) -> Vec<Block> {

@@ -114,6 +114,11 @@ fn attributes<'a>(
 
 /// A text without the characters that no XML document may have, however they are written.
 fn clean(text: &str) -> String {
-    let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    let allowed = |c: char| {
+        matches!(
+            c,
+            '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..
+        )
+    };
     text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect()
 }

@@ -26,7 +26,9 @@ pub(super) fn table(table: &Table) -> Markup {
             }
         }
         @if rows > MOST_ROWS {
-            p class="note" { "The first " (MOST_ROWS) " of " (rows) " rows; the other formats have all." }
+            p class="note" {
+                "The first " (MOST_ROWS) " of " (rows) " rows; the other formats have all."
+            }
         }
     }
 }
@@ -46,7 +48,11 @@ fn heads(columns: &[Column]) -> Markup {
             }
         }
         @if has_groups {
-            tr { @for column in columns.iter().filter(|column| !column.group.is_empty()) { (head(column, false)) } }
+            tr {
+                @for column in columns.iter().filter(|column| !column.group.is_empty()) {
+                    (head(column, false))
+                }
+            }
         }
     }
 }
@@ -86,7 +92,10 @@ fn row(table: &Table, row: &Row) -> Markup {
                         @if !row.remark.is_empty() { small class="remark" { (row.remark) } }
                     }
                 } @else if table.kind == Kind::Map {
-                    td class=(heat(cell)) { (cell.text) @if !cell.small.is_empty() { small { (cell.small) } } }
+                    td class=(heat(cell)) {
+                        (cell.text)
+                        @if !cell.small.is_empty() { small { (cell.small) } }
+                    }
                 } @else {
                     td class=[self::class(column)] { (value(cell)) }
                 }

@@ -28,8 +28,8 @@ struct Printed<'a> {
     width: usize,
 }
 
-/// Gives the table line by line, an empty line before each block. Columns that have a head in common
-/// stay together, below it.
+/// Gives the table line by line, an empty line before each block. Columns that have a head in
+/// common stay together, below it.
 pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
     let mut names: Vec<Printed<'_>> =
         (0..table.columns.len()).map(|at| Printed::of(table, at)).collect();

@@ -388,15 +388,26 @@ proptest! {
                 0 => cell.figures.clear(),
                 1 => cell.figures.iter_mut().for_each(|figure| figure.spread.median = odd),
                 2 => cell.figures.iter_mut().for_each(|figure| figure.ratio = None),
-                3 => cell.figures.iter_mut().flat_map(|figure| &mut figure.ratio).for_each(|one| one.spread.as_mut().unwrap().median = odd),
+                3 => {
+                    let ratios = cell.figures.iter_mut().flat_map(|figure| &mut figure.ratio);
+                    ratios.for_each(|one| one.spread.as_mut().unwrap().median = odd);
+                }
                 _ => {}
             }
         }
         for screen in [Screen::default(), Screen { width, height, ..Screen::default() }] {
             let text = screen.text(&said);
-            prop_assert!(text.lines().count() <= screen.height, "{} lines:\n{text}", text.lines().count());
+            prop_assert!(
+                text.lines().count() <= screen.height,
+                "{} lines:\n{text}",
+                text.lines().count(),
+            );
             for line in text.lines() {
-                prop_assert!(line.chars().count() <= screen.width, "{} columns: {line}", line.chars().count());
+                prop_assert!(
+                    line.chars().count() <= screen.width,
+                    "{} columns: {line}",
+                    line.chars().count(),
+                );
                 prop_assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')), "{line}");
                 prop_assert_eq!(line.trim_end(), line);
             }

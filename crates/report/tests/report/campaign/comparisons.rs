@@ -180,7 +180,8 @@ fn pages_count_the_comparisons_that_they_show() {
     for format in ["table", "markdown", "html"] {
         let page = render(&made, format).split_whitespace().collect::<Vec<_>>().join(" ");
         let chance = format!(
-            "{shown} comparisons, judged together with {} of further figures: of the differences named at most 5 % are false",
+            "{shown} comparisons, judged together with {} of further figures: of the differences \
+             named at most 5 % are false",
             all - shown
         );
         assert!(page.contains(&chance), "{format}: {chance}");

@@ -47,8 +47,8 @@ fn cpu_over_the_rate_is_a_line_with_what_is_spent_at_rest() {
     assert_eq!((line.from, line.to, curve.measured_idle), (100.0, 4000.0, Some(0.008)));
     assert_eq!(
         curve.text,
-        "server-sidecar: idle 0.010 cores [0.010, 0.010] (0.008 cores measured without traffic), 62.0 us [62.0, 62.0] CPU a request \
-         between 100/s and 4000/s"
+        "server-sidecar: idle 0.010 cores [0.010, 0.010] (0.008 cores measured without traffic), \
+         62.0 us [62.0, 62.0] CPU a request between 100/s and 4000/s"
     );
     // A curve that bends is not passed off as a line.
     cores(&mut made, |rate, _, _| 0.2 * (rate / 1000.0).sqrt());

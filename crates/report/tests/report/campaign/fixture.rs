@@ -99,7 +99,8 @@ pub(crate) fn run(
             ..model::plan(paths, points)
         },
         scenario: format!(
-            "# Made up for tests: nothing was measured.\nname: {name}\ntestbed: {{lab: {{nodes: 3, link: 10Gbit}}}}\n"
+            "# Made up for tests: nothing was measured.\nname: {name}\n\
+             testbed: {{lab: {{nodes: 3, link: 10Gbit}}}}\n"
         ),
         environment: text(&[
             ("cpu_model", "Made-up CPU @ 2.00 GHz"),

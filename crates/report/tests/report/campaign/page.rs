@@ -225,7 +225,8 @@ fn framed(page: &str) -> String {
     // narrow as this.
     let inner = inner.replace('&', "&amp;").replace('"', "&quot;");
     format!(
-        "<!DOCTYPE html><html><body><iframe style=\"width:320px;height:3000px\" srcdoc=\"{inner}\"></iframe></body></html>"
+        "<!DOCTYPE html><html><body><iframe style=\"width:320px;height:3000px\" \
+         srcdoc=\"{inner}\"></iframe></body></html>"
     )
 }
 

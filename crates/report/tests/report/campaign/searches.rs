@@ -52,8 +52,8 @@ fn a_rate_within_a_limit_is_found_on_every_path() {
     assert_eq!((slo.goal, slo.figure.as_str(), slo.limit), ("slo", "response_ns p99", Some(5e6)));
     assert_eq!(
         slo.asked,
-        "the highest rate with a response time p99 of at most 5.00 ms, between 100/s and 50000/s, to 2 %, the median of \
-         3 searches; at most 1 % errors"
+        "the highest rate with a response time p99 of at most 5.00 ms, between 100/s and 50000/s, \
+         to 2 %, the median of 3 searches; at most 1 % errors"
     );
     // p99 is 5 ms at 80 % of what a path can do.
     for (name, most) in [("direct", 20_000.0), ("again", 20_100.0), ("overlay", 14_000.0)] {

@@ -161,7 +161,8 @@ fn ratios_are_to_the_mean_of_the_baseline_and_its_twin() {
     let ratio = |made: &Made, path: &str| {
         rate(&summary(made), path).ratio.as_ref().unwrap().spread.unwrap().median
     };
-    // The geometric mean of 1 and 1.0404 is 1.02. The mean of the factors' logarithms is not quite 0.
+    // The geometric mean of 1 and 1.0404 is 1.02. The mean of the factors' logarithms is not quite
+    // 0.
     assert!((ratio(&found, "other") - 0.9).abs() < 2e-4);
     assert!((ratio(&found, "again") - 1.0404).abs() < 1e-9, "to the baseline alone");
     // Without the twin's rounds it is the ratio to the baseline.
@@ -363,7 +364,8 @@ fn cells_that_are_not_sure_enough_say_how_sure_they_are() {
     let made = stopped(StopWhy::Budget, 0.031);
     let found = summary(&made);
     assert_eq!(found.run.planned_trials, 12);
-    let note = "the time of 10m ended before 1 of 2 cells had throughput within +-2.0 %: other bulk (+-3.1 %). In that time";
+    let note = "the time of 10m ended before 1 of 2 cells had throughput within +-2.0 %: other \
+                bulk (+-3.1 %). In that time";
     assert!(found.run.notes.iter().any(|said| said.starts_with(note)), "{:?}", found.run.notes);
     for format in ["html", "csv"] {
         assert!(
@@ -427,7 +429,8 @@ fn an_outlier_is_marked_and_still_in_the_median() {
     assert_eq!((other.spread.rounds, other.spread.median), (7, 8e9 * values[3]));
     assert_eq!(other.outliers, [7]);
     assert!(rate(&found, "base").outliers.is_empty());
-    let note = "1 trial is far from the other rounds of the same cell (round 7 of other bulk): marked *, and it is in the figures";
+    let note = "1 trial is far from the other rounds of the same cell (round 7 of other bulk): \
+                marked *, and it is in the figures";
     assert!(found.run.notes.contains(&note.to_owned()), "{:?}", found.run.notes);
     for (format, mark) in [
         ("table", "]* "),

@@ -157,7 +157,8 @@ fn who_kept_the_cpu_busy_is_told() {
     let busy = text(&made);
     assert!(
         busy.starts_with(
-            "even 100/s is too high, the lowest that was asked for (CPU 97.0 %; others than this trial kept 1.9"
+            "even 100/s is too high, the lowest that was asked for (CPU 97.0 %; others than this \
+             trial kept 1.9"
         ) && busy.ends_with(" of 2 CPUs busy)"),
         "{busy}"
     );

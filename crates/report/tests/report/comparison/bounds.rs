@@ -85,7 +85,8 @@ fn a_gate_that_saw_nothing_does_not_look_kept() {
         headline(ten(1), ten(2), &["throughput>50%"]).as_deref(),
         Some("No bound is broken")
     );
-    let blind = "Nothing could be judged: a worsening as large as the bound would not have been seen in 4 cells";
+    let blind = "Nothing could be judged: a worsening as large as the bound would not have been \
+                 seen in 4 cells";
     assert_eq!(headline(four(1), four(2), &["throughput>0.1%"]).as_deref(), Some(blind));
     assert_eq!(
         headline(made(2, 1, |_| 1.0), four(2), &["throughput>5%"]).as_deref(),

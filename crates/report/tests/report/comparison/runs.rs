@@ -45,7 +45,8 @@ fn what_differs_between_the_machines_is_named_and_refused_when_strict() {
         matters,
         [
             "environment kernel: Linux 6.18.0, Linux 6.19.0",
-            "plan testbed.lab.nodes.a.link_bits_per_s+testbed.lab.nodes.b.link_bits_per_s: 10.00 Gbit/s, 5.000 Gbit/s",
+            "plan testbed.lab.nodes.a.link_bits_per_s+testbed.lab.nodes.b.link_bits_per_s: 10.00 \
+             Gbit/s, 5.000 Gbit/s",
             "testbed envoy version: unknown, 1.40.0",
         ]
     );
@@ -146,7 +147,8 @@ fn searches_are_counted_and_their_trials_in_no_cell() {
             SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
         made.run.plan.points[1].search = Some(fixture::search(goal));
         let step: hopbench_model::SearchStep = serde_json::from_value(serde_json::json!({
-            "goal": "knee", "step": 1, "parameter": "connections", "load": 1.0, "why": "raise", "figure": "requests_per_s",
+            "goal": "knee", "step": 1, "parameter": "connections", "load": 1.0, "why": "raise",
+            "figure": "requests_per_s",
             "within": true,
         }))
         .unwrap();
@@ -193,7 +195,8 @@ fn a_run_counts_once_within_a_side_and_across_both() {
         (
             vec![&a; 3],
             vec![&b; 3],
-            "found run run-1 3 times (results/run-1 as baseline, results/run-1 as baseline, results/run-1 as baseline)",
+            "found run run-1 3 times (results/run-1 as baseline, results/run-1 as baseline, \
+             results/run-1 as baseline)",
         ),
     ] {
         let refused = sides(&ones, &others, &asked).unwrap_err();
@@ -265,9 +268,10 @@ fn a_side_is_of_one_plan_and_other_circumstances_on_it_are_told() {
         texts,
         [
             "baseline results/run-3: plan: name: made up in the first run of the side, nearly here",
-            "baseline results/run-3: plan: cells: 4 with 3 cells in common in the first run of the side, 3 with 3 cells in \
-             common here",
-            "baseline results/run-3: environment: kernel: Linux 6.18.0 in the first run of the side, Linux 6.19.0 here",
+            "baseline results/run-3: plan: cells: 4 with 3 cells in common in the first run of the \
+             side, 3 with 3 cells in common here",
+            "baseline results/run-3: environment: kernel: Linux 6.18.0 in the first run of the \
+             side, Linux 6.19.0 here",
         ]
     );
     assert!(

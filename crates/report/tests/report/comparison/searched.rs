@@ -147,7 +147,8 @@ fn what_found_nothing_stands_where_it_must() {
     assert_eq!(said.bounds[0].cases[0].state, CaseState::Unjudged);
     assert_eq!(
         said.warnings()[0],
-        "found_load>50%: nothing can be said of 3 cells: direct web, overlay web, relay web (ended above the highest: >= 50000)"
+        "found_load>50%: nothing can be said of 3 cells: direct web, overlay web, relay web (ended \
+         above the highest: >= 50000)"
     );
     let below = |salt| ended(salt, &[(0, SearchOutcome::BelowLowest)]);
     let said = compared(&below(1), &below(2), &asked);

@@ -9,7 +9,10 @@ pub(crate) fn stream() -> Record {
     let mut record = base(
         "stream",
         "web.default:7474",
-        &json!({"size": ["128KiB"], "direction": "to-server", "receive": "copy", "send_buffer": "256KiB"}),
+        &json!({
+            "size": ["128KiB"], "direction": "to-server", "receive": "copy",
+            "send_buffer": "256KiB",
+        }),
     );
     record.job["connections"] = json!(4);
     record.job["schedule"] = Value::Null;
@@ -34,9 +37,9 @@ pub(crate) fn stream() -> Record {
     record.limited_because =
         "the receiving thread used 98 % of CPU 2, of which 41 % in softirq".to_owned();
     record.explanation = vec![
-        "at the end of the window 3276800 bytes were written and not yet received: 1048576 not sent, 2097152 sent \
-         and not acknowledged, 131072 received and not read; 17432 bytes were sent again, which no figure above \
-         counts twice"
+        "at the end of the window 3276800 bytes were written and not yet received: 1048576 not \
+         sent, 2097152 sent and not acknowledged, 131072 received and not read; 17432 bytes were \
+         sent again, which no figure above counts twice"
             .to_owned(),
     ];
     record.invariants =
@@ -45,8 +48,8 @@ pub(crate) fn stream() -> Record {
     record.warnings = vec![Warning::new(
         WarningKind::ReadBack,
         "send_buffer_bytes: asked 262144, got 425984",
-        "net.core.wmem_max of the client's machine is 212992; raise it, or leave --send-buffer out so that the \
-         kernel adapts it",
+        "net.core.wmem_max of the client's machine is 212992; raise it, or leave --send-buffer out \
+         so that the kernel adapts it",
     )];
     record
 }
@@ -94,7 +97,8 @@ pub(crate) fn push() -> Record {
     record.limited_because = "1999.8 of 2000 messages/s were sent on time".to_owned();
     record.warnings = vec![Warning::new(
         WarningKind::RelativeClock,
-        "the ends do not share a clock: delays are relative to the fastest message, which counts as 0",
+        "the ends do not share a clock: delays are relative to the fastest message, which counts \
+         as 0",
         "compare delays within this trial only, or run both ends on one machine",
     )];
     record
@@ -130,7 +134,8 @@ pub(crate) fn udp() -> Record {
     record.warnings = vec![
         Warning::new(
             WarningKind::Offload,
-            "8 packets went to the kernel at a time (UDP GSO): a packet costs less than one that is sent alone",
+            "8 packets went to the kernel at a time (UDP GSO): a packet costs less than one that \
+             is sent alone",
             "leave --gso out to measure single packets",
         ),
         Warning::new(

@@ -38,7 +38,8 @@ impl Profiling {
         if all.is_empty() {
             let found = "a plan whose workloads are all searched";
             return Err(Fault::input(format!(
-                "--profile: found {found}, expected one with rounds: a search has no load of its own"
+                "--profile: found {found}, expected one with rounds: a search has no load of its \
+                 own"
             )));
         }
         let mut chosen: BTreeSet<usize> = BTreeSet::new();
@@ -64,8 +65,8 @@ impl Profiling {
         let left_out = chosen.len().saturating_sub(MOST_PROFILES);
         if left_out > 0 && !words.is_empty() {
             return Err(Fault::input(format!(
-                "--profile: found {} cells with those that they are compared with, expected at most \
-                 {MOST_PROFILES}",
+                "--profile: found {} cells with those that they are compared with, expected at \
+                 most {MOST_PROFILES}",
                 chosen.len()
             )));
         }

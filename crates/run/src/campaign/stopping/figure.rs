@@ -165,7 +165,8 @@ mod tests {
         assert_eq!(
             why("throughput", &rate, 0).as_deref(),
             Some(
-                "its throughput is what its rate says: its rounds end when its response_ns p99 is sure"
+                "its throughput is what its rate says: its rounds end when its response_ns p99 is \
+                 sure"
             )
         );
         // Where there is no latency, what is fixed is all there is.

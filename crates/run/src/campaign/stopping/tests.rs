@@ -166,7 +166,11 @@ fn all_rounds_are_no_stop() {
     assert_eq!(stopping.round(5), []);
     let stopped = stopping.stopped(false);
     assert!(
-        matches!(&stopped[..], [Stopped { rounds: 4, why: StopWhy::Rounds, half_width_share: Some(share), .. }] if *share > 0.02),
+        matches!(
+            &stopped[..],
+            [Stopped { rounds: 4, why: StopWhy::Rounds, half_width_share: Some(share), .. }]
+                if *share > 0.02
+        ),
         "{stopped:?}"
     );
     assert_eq!(stopping.ended(false), CellsEnded { by_rounds: 1, ..CellsEnded::default() });
@@ -236,7 +240,8 @@ fn rounds_of_earlier_sessions_decide_as_if_they_were_of_this_one() {
         }
     }
     let step: Value = json!({
-        "goal": "knee", "step": 6, "parameter": "n", "load": 0.0, "why": "raise", "figure": "x", "within": true,
+        "goal": "knee", "step": 6, "parameter": "n", "load": 0.0, "why": "raise", "figure": "x",
+        "within": true,
     });
     let searched =
         Record { search: serde_json::from_value(step).unwrap(), round: 6, ..kept[0].clone() };

@@ -148,7 +148,8 @@ fn left_out(unknown: &[String], silent: Option<&str>) -> Option<Warning> {
             (format!("; {why}"), "let these meters answer: `hopbench doctor` says what they need")
         }
         None => {
-            let next = "lengthen the trials, as with --time 30s: meters read every 10 to 20 s, if nobody told them otherwise";
+            let next = "lengthen the trials, as with --time 30s: meters read every 10 to 20 s, if \
+                        nobody told them otherwise";
             (String::new(), next)
         }
     };

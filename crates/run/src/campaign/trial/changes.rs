@@ -25,7 +25,8 @@ pub(in crate::campaign) fn told(
                 done.record.testbed_changed = Some(changes.join("; "));
             }
             done.record.warnings.extend(changes.iter().map(|change| {
-                let next = "its figures are compared with nothing; measure it again when the testbed is quiet";
+                let next = "its figures are compared with nothing; measure it again when the \
+                            testbed is quiet";
                 Warning::new(WarningKind::EnvironmentChanged, change.clone(), next)
             }));
             Ok(done)

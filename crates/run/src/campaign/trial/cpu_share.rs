@@ -152,7 +152,8 @@ impl Known<'_> {
             Some(Ok(metered)) => Ok(metered.figures["cores"] / self.cpus_of(record, node)?),
             Some(Err(why)) => Err(why),
             None => Err(format!(
-                "nobody saw the CPU of the node {node}: no end of the path is there, and no meter read it"
+                "nobody saw the CPU of the node {node}: no end of the path is there, and no meter \
+                 read it"
             )),
         }
     }

@@ -1,7 +1,7 @@
 //! The trial that a tool of others makes in place of hopbench: what it states, and the testbed's
 //! evidence.
 
-use hopbench_model::{BY_PEER, Fault, Peer, Record, SECOND, Transport};
+use hopbench_model::{BY_PEER, Fault, Peer, Record, SECOND, Transport, WorkloadKind};
 use hopbench_testbed::{PeerSaid, Testbed};
 use hopbench_wire::Hello;
 use serde_json::Value;
@@ -11,8 +11,6 @@ use time::format_description::well_known::Rfc3339;
 use super::{CellTrial, Done, outcome, proven};
 use crate::conduct::Watcher;
 
-/// How the kinds of workloads begin in what `import` reads.
-const IMPORTED: &str = "imported-";
 /// What no tool lets anybody prove.
 const NOT_PROVED: &str = "the addresses that the server saw, and what each end counted: the tool \
                           does not say them";
@@ -82,7 +80,7 @@ fn stated(peer: &Peer, said: &PeerSaid, planned: &str) -> Result<Record, Fault> 
     let mut record = hopbench_import::stated(tool, &said.output)
         .map_err(|problem| Fault::measuring(problem.to_string()))?;
     let found = record.job["workload"].as_str().unwrap_or_default();
-    let found = found.replacen(IMPORTED, BY_PEER, 1);
+    let found = found.replacen(WorkloadKind::IMPORTED, BY_PEER, 1);
     if found != planned {
         let why = format!("{tool} printed the figures of {found}, expected those of {planned}");
         return Err(Fault::measuring(why));

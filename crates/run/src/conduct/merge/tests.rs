@@ -125,17 +125,24 @@ proptest! {
     /// However ends' ticks lie, merged counts never run backwards, and never exceed what the ends
     /// counted.
     #[test]
-    fn merged_ticks_only_grow(ends in prop::collection::vec(prop::collection::vec((0i64..8, 0u64..9), 0..12), 1..5)) {
+    fn merged_ticks_only_grow(
+        ends in prop::collection::vec(prop::collection::vec((0i64..8, 0u64..9), 0..12), 1..5),
+    ) {
         let reports: Vec<EndReport> = ends
             .iter()
             .map(|steps| {
                 let (mut t, mut sent) = (0, 0);
-                let ticks: Vec<_> = steps.iter().map(|(dt, ds)| { t += dt * MS; sent += ds; (t, sent) }).collect();
-                with_ticks(&ticks)
+                let ticks = steps.iter().map(|(dt, ds)| {
+                    t += dt * MS;
+                    sent += ds;
+                    (t, sent)
+                });
+                with_ticks(&ticks.collect::<Vec<_>>())
             })
             .collect();
         let merged = merge(&reports.iter().collect::<Vec<_>>(), 3 * MS as u64).unwrap();
-        let most: u64 = reports.iter().filter_map(|r| r.ticks.last()).map(|t| t.counts.of(Counter::SentBytes)).sum();
+        let last = reports.iter().filter_map(|r| r.ticks.last());
+        let most: u64 = last.map(|t| t.counts.of(Counter::SentBytes)).sum();
         let sent: Vec<u64> = merged.ticks.iter().map(|t| t.counts.of(Counter::SentBytes)).collect();
         prop_assert!(sent.windows(2).all(|pair| pair[0] <= pair[1]), "{sent:?}");
         prop_assert!(sent.iter().all(|n| *n <= most));

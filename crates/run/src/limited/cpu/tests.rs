@@ -18,8 +18,8 @@ fn a_server_that_nobody_meters_may_have_filled_a_cpu() {
     assert_eq!(name, "cpu:other");
     assert_eq!(
         why,
-        "CPU 0 was busy 100 %, 10 % in softirq; on all CPUs the client used 0.60 cores and what is not metered 1.30, of \
-         which the server may be a part"
+        "CPU 0 was busy 100 %, 10 % in softirq; on all CPUs the client used 0.60 cores and what is \
+         not metered 1.30, of which the server may be a part"
     );
     assert_eq!(
         on_cpus(vec![end(CLIENT, 0.9, None)], &[(1.0, 0.1), (0.3, 0.0)]).0,
@@ -60,8 +60,8 @@ fn in_a_short_window_the_time_of_all_on_a_cpu_says_that_it_was_full() {
     assert_eq!(name, "cpu:server-sidecar");
     assert!(
         why.ends_with(
-            "the server used 0.36 cores, the server-sidecar used 0.62 cores; the kernel's work for their packets is \
-             a part of it"
+            "the server used 0.36 cores, the server-sidecar used 0.62 cores; the kernel's work for \
+             their packets is a part of it"
         ),
         "{why}"
     );
@@ -69,7 +69,8 @@ fn in_a_short_window_the_time_of_all_on_a_cpu_says_that_it_was_full() {
     assert_eq!(short(shared, EngineKind::Epoll).expect("a limit").0, "cpu:shared");
     let room = vec![end(SERVER, 0.3, one()), sidecar()];
     assert_eq!(short(room, EngineKind::Epoll), None);
-    // Whoever polls fills a CPU whatever the traffic does, and whoever is held to none may be on any.
+    // Whoever polls fills a CPU whatever the traffic does, and whoever is held to none may be on
+    // any.
     assert_eq!(short(both(), EngineKind::Spin), None);
     assert_eq!(short(vec![end(CLIENT, 0.9, None)], EngineKind::Epoll), None);
 }
@@ -106,7 +107,8 @@ fn a_thread_whose_cpu_processes_packets_is_not_the_limit_itself() {
     assert_eq!(name, "softirq");
     assert_eq!(
         why,
-        "CPU 1 was busy 100 %, 62 % in softirq; of the server: its thread used 0.97 cores and waited 20 times a second"
+        "CPU 1 was busy 100 %, 62 % in softirq; of the server: its thread used 0.97 cores and \
+         waited 20 times a second"
     );
     assert_eq!(on_cpus(ends(Some(&[1])), &[(0.6, 0.1), (1.0, 0.4)]).0, "cpu:server");
     assert_eq!(
@@ -152,7 +154,8 @@ fn a_stolen_cpu_is_nobodys_fault_here() {
         (name.as_str(), why.as_str()),
         (
             "steal",
-            "CPU 0 was busy 60 %, and the hypervisor gave 40 % of it to other machines; it is the CPU of the client"
+            "CPU 0 was busy 60 %, and the hypervisor gave 40 % of it to other machines; it is the \
+             CPU of the client"
         )
     );
     // A tick or two do not fill it.

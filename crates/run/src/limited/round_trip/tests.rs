@@ -24,8 +24,8 @@ fn limit(job: &Job, record: &Record) -> Option<String> {
 
 #[test]
 fn connections_that_wait_all_the_time_are_limited_by_the_round_trip() {
-    let expected = "round_trip: 16 connections / 250 us a round trip = 64000 a second, 63500 were done (Little's law, \
-                    within 5 %); nothing else was full";
+    let expected = "round_trip: 16 connections / 250 us a round trip = 64000 a second, 63500 were \
+                    done (Little's law, within 5 %); nothing else was full";
     assert_eq!(
         limit(&closed(16), &exchanges(63_500.0, 250_000.0, 2_000_000)).as_deref(),
         Some(expected)
@@ -60,8 +60,9 @@ fn open(done: f64, waited: f64) -> Option<String> {
 
 #[test]
 fn an_open_loop_whose_connections_are_all_busy_is_limited_by_them() {
-    let expected = "connections: 16 connections / 1 ms a round trip = 16000 a second, 15900 were done (Little's law, \
-                    within 5 %); 93 % of the arrivals found every connection busy; nothing else was full";
+    let expected = "connections: 16 connections / 1 ms a round trip = 16000 a second, 15900 were \
+                    done (Little's law, within 5 %); 93 % of the arrivals found every connection \
+                    busy; nothing else was full";
     assert_eq!(open(15_900.0, 0.93).as_deref(), Some(expected));
     assert_eq!(open(15_900.0, 0.4), None, "most arrivals found one free");
     assert_eq!(open(12_000.0, 0.93), None, "they rested for a quarter of the time");
@@ -108,7 +109,10 @@ proptest! {
     /// Wherever the edges of the window fall, and however long single exchanges take.
     #[test]
     fn the_law_holds_for_whoever_never_rests_and_not_for_who_rests_a_third_of_the_time(
-        connections in prop::collection::vec(prop::collection::vec(100_000u64..20_000_000, 1..40), 1..8),
+        connections in prop::collection::vec(
+            prop::collection::vec(100_000u64..20_000_000, 1..40),
+            1..8,
+        ),
         begins_ns in 0u64..100_000_000,
     ) {
         let job = closed(u32::try_from(connections.len()).unwrap());
@@ -116,7 +120,11 @@ proptest! {
         prop_assert!(limit(&job, &busy).is_some(), "{:?}", Law::of(&job, &busy));
         let all: u64 = connections.iter().flatten().sum();
         let mean = all / connections.iter().map(|services| services.len() as u64).sum::<u64>();
-        let idle = seen(&connections.iter().map(|_| vec![mean]).collect::<Vec<_>>(), mean / 2, begins_ns);
+        let idle = seen(
+            &connections.iter().map(|_| vec![mean]).collect::<Vec<_>>(),
+            mean / 2,
+            begins_ns,
+        );
         prop_assert_eq!(limit(&job, &idle), None, "{:?}", Law::of(&job, &idle));
     }
 }

@@ -12,7 +12,8 @@ use crate::testbed::names::{DOMAIN, is_domain, is_label_value};
 /// What can be asked of a node.
 pub(crate) const CONSTRAINT_KEYS: &[&str] = &["name", "labels", "zone", "link"];
 
-const NODES: &str = "what nodes of the cluster are to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any";
+const NODES: &str = "what nodes of the cluster are to be, like \
+                     {a: {name: worker-1}, b: {zone: z2}}; all others are any";
 const NODE: &str =
     "what the node is to be, like {name: worker-1}, {labels: {pool: fast}} or {zone: z2}";
 

@@ -138,7 +138,8 @@ fn levels(fields: &Fields<'_>, name: &str, most: u32, problems: &mut Problems) -
         let levels = doubling(text, most);
         if levels.is_none() {
             let expected = format!(
-                "levels like [8, 16, 32], or 1..64 for 1, 2, 4 up to 64: whole numbers from 1 to {most}, the lower first"
+                "levels like [8, 16, 32], or 1..64 for 1, 2, 4 up to 64: whole numbers from 1 to \
+                 {most}, the lower first"
             );
             problems.add(node.at, &path, quoted(text), expected);
         }

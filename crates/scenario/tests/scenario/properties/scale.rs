@@ -49,7 +49,8 @@ fn what_is_too_large_is_refused() {
     let refused = |text: &str| lines(&try_plan(text).expect_err("too large"));
     let began = clock::now();
     let cells = format!(
-        "name: x\npaths:\n{}workloads:\n  w: {{rr: {{size: [{}], connections: [{}], time: [{}]}}}}\n",
+        "name: x\npaths:\n{}workloads:\n  w: {{rr: {{size: [{}], connections: [{}], time: \
+         [{}]}}}}\n",
         paths(1),
         numbers(1000),
         numbers(1000),
@@ -57,7 +58,8 @@ fn what_is_too_large_is_refused() {
     );
     assert_eq!(
         refused(&cells),
-        "x.yaml:5:3: workloads.w.rr: found 1000000000 points on 1 paths, 1000000000 cells so far, expected at most 100 000 cells"
+        "x.yaml:5:3: workloads.w.rr: found 1000000000 points on 1 paths, 1000000000 cells so far, \
+         expected at most 100 000 cells"
     );
     assert_eq!(
         refused(&format!("name: x\n{}", "#".repeat(1 << 20))),

@@ -259,7 +259,8 @@ fn sizes_of_answers_that_an_image_decides() {
     ";
     compare(rows, |server| {
         format!(
-            "name: x\ntestbed: {{kubernetes: {{servers: {{web: {server}}}}}}}\npaths: {{p: pod@a -> pod@b}}\n\
+            "name: x\ntestbed: {{kubernetes: {{servers: {{web: {server}}}}}}}\n\
+             paths: {{p: pod@a -> pod@b}}\n\
              workloads: {{w: {{http: {{server: [hopbench, web], response: 1KiB}}}}}}\n"
         )
     });

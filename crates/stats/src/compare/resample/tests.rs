@@ -30,7 +30,8 @@ fn drawn_divisions_are_rarely_extreme_and_find_what_differs() {
 proptest! {
     #[test]
     fn two_sets_can_change_places(
-        a in prop::collection::vec(-1e3..1e3f64, 2..7), b in prop::collection::vec(-1e3..1e3f64, 2..7),
+        a in prop::collection::vec(-1e3..1e3f64, 2..7),
+        b in prop::collection::vec(-1e3..1e3f64, 2..7),
     ) {
         let (one, other) = (permuted(&a, &b, 100, 1).unwrap(), permuted(&b, &a, 100, 1).unwrap());
         prop_assert!((one.p - other.p).abs() < 1e-9, "{:?} {:?}", one, other);

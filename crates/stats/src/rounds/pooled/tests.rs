@@ -33,16 +33,22 @@ fn one_round_knows_itself_only_and_says_so() {
 proptest! {
     #[test]
     fn the_value_is_that_of_the_merged_histogram(
-        rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec(1u64..10_000_000, 1..20), 1..4), 1..6),
+        rounds in prop::collection::vec(
+            prop::collection::vec(prop::collection::vec(1u64..10_000_000, 1..20), 1..4),
+            1..6,
+        ),
         p in 0.1..100.0f64,
     ) {
-        let rounds: Vec<Vec<Histogram>> = rounds.iter().map(|r| r.iter().map(|v| of(v)).collect()).collect();
+        let rounds: Vec<Vec<Histogram>> =
+            rounds.iter().map(|r| r.iter().map(|v| of(v)).collect()).collect();
         let mut merged = Histogram::new();
         rounds.iter().flatten().for_each(|histogram| merged.merge(histogram));
         let found = pooled_percentile(&rounds, p, 20, 1).unwrap();
         let expected = merged.percentile(p);
         // The upper end of its count, which is within 0.1 %.
-        prop_assert!(found.value_ns >= expected && found.value_ns as f64 <= 1.001 * expected as f64 + 1.0);
+        prop_assert!(
+            found.value_ns >= expected && found.value_ns as f64 <= 1.001 * expected as f64 + 1.0
+        );
         if let Some(interval) = found.interval {
             prop_assert!(interval.contains(found.value_ns as f64) || interval.low >= interval.high);
         }

@@ -93,13 +93,19 @@ fn a_system_that_means_nothing_ends_the_search() {
 proptest! {
     #[test]
     fn without_noise_the_result_is_just_below_the_edge(
-        edge in 150.0..90_000.0f64, precision in 0.005..0.1f64, rounds in 1usize..5, raises in any::<bool>(),
+        edge in 150.0..90_000.0f64, precision in 0.005..0.1f64, rounds in 1usize..5,
+        raises in any::<bool>(),
     ) {
         let search = Highest::new(0.1, 100.0, 100_000.0, precision, rounds, raises);
         let search = run(search, |load| if load <= edge { 0.0 } else { 1.0 - edge / load + 0.1 });
         match search.outcome() {
             Outcome::Found { load, .. } => {
-                prop_assert!(load <= edge && load * (1.0 + precision) >= edge * 0.999_999, "{} of {}", load, edge);
+                prop_assert!(
+                    load <= edge && load * (1.0 + precision) >= edge * 0.999_999,
+                    "{} of {}",
+                    load,
+                    edge,
+                );
                 prop_assert_eq!(search.found().len(), rounds);
             }
             other => prop_assert!(false, "{:?}", other),

@@ -16,6 +16,8 @@ const INHERIT: u64 = 1 << 1;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const FREQUENCY: u64 = 1 << 10;
+/// Records that are no samples end with the thread, the time and the CPU, too.
+const SAMPLE_ID_ALL: u64 = 1 << 18;
 const EXCLUDE_CALLCHAIN_KERNEL: u64 = 1 << 21;
 const USE_CLOCK: u64 = 1 << 25;
 
@@ -74,7 +76,7 @@ impl Attributes {
             config,
             frequency: sampling.per_s,
             sample_type: TID | TIME | CALLCHAIN | CPU,
-            flags: flags | kernel | EXCLUDE_HYPERVISOR | FREQUENCY | USE_CLOCK,
+            flags: flags | kernel | EXCLUDE_HYPERVISOR | FREQUENCY | SAMPLE_ID_ALL | USE_CLOCK,
             clock: libc::CLOCK_MONOTONIC,
             ..Self::default()
         }

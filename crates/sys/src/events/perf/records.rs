@@ -1,7 +1,8 @@
 //! The records of a ring, read from its bytes. No byte is trusted: what does not fit is left out.
 
-/// `PERF_RECORD_LOST` and `PERF_RECORD_SAMPLE`.
+/// `PERF_RECORD_LOST`, `PERF_RECORD_THROTTLE` and `PERF_RECORD_SAMPLE`.
 const LOST: u32 = 2;
+const THROTTLE: u32 = 5;
 const SAMPLE: u32 = 9;
 /// Bytes of a header: type, flags, length.
 const HEADER: usize = 8;
@@ -16,9 +17,19 @@ const USER: u64 = -512i64 as u64;
 pub enum Record<'a> {
     /// What ran at a moment.
     Sample(Sample<'a>),
-    /// So many records found no room.
-    Lost(u64),
-    /// Anything else, such as a note that samples were held back.
+    /// Records found no room in the ring.
+    Lost {
+        /// How many.
+        count: u64,
+        /// When there was room again, by [`clock::now`](crate::clock::now), ns.
+        time_ns: u64,
+    },
+    /// There were more samples than the kernel allows: it takes none until its next tick.
+    Throttled {
+        /// When, by [`clock::now`](crate::clock::now), ns.
+        time_ns: u64,
+    },
+    /// Anything else, such as a note that samples are taken again.
     Other,
 }
 
@@ -96,7 +107,10 @@ impl<'a> Iterator for Records<'a> {
         self.0 = &self.0[length..];
         Some(match kind {
             SAMPLE => sample(body).map_or(Record::Other, Record::Sample),
-            LOST => word(body, 8).map_or(Record::Other, Record::Lost),
+            LOST => lost(body).unwrap_or(Record::Other),
+            THROTTLE => {
+                word(body, 0).map_or(Record::Other, |time_ns| Record::Throttled { time_ns })
+            }
             _ => Record::Other,
         })
     }
@@ -109,6 +123,11 @@ fn sample(body: &[u8]) -> Option<Sample<'_>> {
     let bytes = usize::try_from(word(body, 24)?).ok()?.checked_mul(8)?;
     let chain = Chain(body.get(32..)?.get(..bytes)?);
     Some(Sample { pid, tid, time_ns, cpu, chain })
+}
+
+/// The body of a note on lost records: the event, their number, then a thread, the time and a CPU.
+fn lost(body: &[u8]) -> Option<Record<'static>> {
+    Some(Record::Lost { count: word(body, 8)?, time_ns: word(body, 24)? })
 }
 
 /// Four bytes as a number.

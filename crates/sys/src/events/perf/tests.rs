@@ -31,10 +31,28 @@ const IN_USER: u64 = -512i64 as u64;
 #[test]
 fn records_are_read_one_after_the_other() {
     let sample = body(&[IN_KERNEL, u64::MAX - 9000, 5, IN_USER, 6, u64::MAX - 8000], 6);
-    let lost = [1u64.to_ne_bytes(), 12u64.to_ne_bytes()].concat();
-    let bytes = [record(9, &sample), record(2, &lost), record(5, &[0; 24])].concat();
+    let of_words =
+        |words: &[u64]| -> Vec<u8> { words.iter().flat_map(|word| word.to_ne_bytes()).collect() };
+    // The event, their number; thread, time and CPU.
+    let lost = of_words(&[1, 12, 8, 77, 3]);
+    let throttled = of_words(&[55, 1, 1, 8, 55, 3]);
+    let bytes = [
+        record(9, &sample),
+        record(2, &lost),
+        record(5, &throttled),
+        record(6, &throttled),
+        record(2, &lost[..16]),
+    ];
+    let bytes = bytes.concat();
     let all: Vec<Record<'_>> = Records::of(&bytes).collect();
-    let [Record::Sample(first), Record::Lost(12), Record::Other] = &all[..] else {
+    let [
+        Record::Sample(first),
+        Record::Lost { count: 12, time_ns: 77 },
+        Record::Throttled { time_ns: 55 },
+        Record::Other,
+        Record::Other,
+    ] = &all[..]
+    else {
         panic!("{all:?}");
     };
     assert_eq!((first.pid, first.tid, first.time_ns, first.cpu), (7, 8, 99, 3));
@@ -70,7 +88,12 @@ fn what_does_not_fit_is_left_out() {
 /// and never to more records than bytes allow.
 #[test]
 fn no_bytes_lead_astray() {
-    let good = [record(9, &body(&[IN_KERNEL, 1, IN_USER, 2], 4)), record(2, &[1; 16])].concat();
+    let good = [
+        record(9, &body(&[IN_KERNEL, 1, IN_USER, 2], 4)),
+        record(2, &[1; 40]),
+        record(5, &[1; 48]),
+    ];
+    let good = good.concat();
     let walk = |bytes: &[u8]| {
         let mut frames = 0;
         for record in Records::of(bytes) {
@@ -111,10 +134,14 @@ fn spin(over: &AtomicBool) -> u64 {
     sum
 }
 
-/// Samples of a thread of this process that spins for a moment; `None` where the kernel forbids it.
-fn sampled(open: impl FnOnce(u32) -> io::Result<Sampler>) -> Option<Vec<(u32, u64, bool)>> {
+/// What `watch` makes of the samples of a thread of this process that spins meanwhile, with the
+/// thread; `None` where the kernel forbids it.
+fn beside_work<T>(
+    open: impl FnOnce(u32) -> io::Result<Sampler>,
+    watch: impl FnOnce(&mut Sampler) -> T,
+) -> Option<(u32, T)> {
     let (thread, over) = (AtomicU32::new(0), AtomicBool::new(false));
-    std::thread::scope(|scope| {
+    let (id, watched) = std::thread::scope(|scope| {
         scope.spawn(|| {
             // SAFETY: it takes nothing and cannot fail.
             thread.store(unsafe { libc::gettid() } as u32, Ordering::SeqCst);
@@ -124,46 +151,50 @@ fn sampled(open: impl FnOnce(u32) -> io::Result<Sampler>) -> Option<Vec<(u32, u6
             std::hint::spin_loop();
         }
         let id = thread.load(Ordering::SeqCst);
-        let opened = open(id);
-        let samples = opened.map(|mut sampler| {
-            let (mut samples, until) = (Vec::new(), clock::now() + 300_000_000);
-            let mut take = |sampler: &mut Sampler| {
-                sampler.read(|record| {
-                    if let Record::Sample(sample) = record
-                        && let Some(frame) = sample.chain.frames().next()
-                    {
-                        samples.push((sample.tid, sample.time_ns, frame.is_kernel));
-                    }
-                });
-            };
-            let began = clock::now();
-            while clock::now() < until {
-                clock::sleep_until(clock::now() + 20_000_000);
-                take(&mut sampler);
-            }
-            take(&mut sampler);
-            let ended = clock::now();
-            let of_thread: Vec<_> = samples.into_iter().filter(|(tid, ..)| *tid == id).collect();
-            let late =
-                of_thread.iter().filter(|(_, at, _)| *at > ended || *at + 100_000_000 < began);
-            assert_eq!(late.count(), 0, "times are those of the clock");
-            of_thread
-        });
+        let watched = open(id).map(|mut sampler| watch(&mut sampler));
         over.store(true, Ordering::Relaxed);
-        match samples {
-            Ok(samples) => Some(samples),
-            Err(error) if forbidden(&error) => {
-                assert_ne!(
-                    std::env::var("HOPBENCH_REQUIRE_PERF").as_deref(),
-                    Ok("1"),
-                    "perf_event_open: {error}"
-                );
-                let _ = writeln!(io::stderr(), "SKIP: the kernel forbids perf_event_open: {error}");
-                None
-            }
-            Err(error) => panic!("perf_event_open: {error}"),
+        (id, watched)
+    });
+    match watched {
+        Ok(watched) => Some((id, watched)),
+        Err(error) if forbidden(&error) => {
+            assert_ne!(
+                std::env::var("HOPBENCH_REQUIRE_PERF").as_deref(),
+                Ok("1"),
+                "perf_event_open: {error}"
+            );
+            let _ = writeln!(io::stderr(), "SKIP: the kernel forbids perf_event_open: {error}");
+            None
         }
-    })
+        Err(error) => panic!("perf_event_open: {error}"),
+    }
+}
+
+/// Samples of a thread that spins for a moment: thread, time, whether it was in the kernel.
+fn sampled(open: impl FnOnce(u32) -> io::Result<Sampler>) -> Option<Vec<(u32, u64, bool)>> {
+    let (id, (samples, began, ended)) = beside_work(open, |sampler| {
+        let mut samples = Vec::new();
+        let mut take = |sampler: &mut Sampler| {
+            sampler.read(|record| {
+                if let Record::Sample(sample) = record
+                    && let Some(frame) = sample.chain.frames().next()
+                {
+                    samples.push((sample.tid, sample.time_ns, frame.is_kernel));
+                }
+            });
+        };
+        let began = clock::now();
+        while clock::now() < began + 300_000_000 {
+            clock::sleep_until(clock::now() + 20_000_000);
+            take(sampler);
+        }
+        take(sampler);
+        (samples, began, clock::now())
+    })?;
+    let of_thread: Vec<_> = samples.into_iter().filter(|(tid, ..)| *tid == id).collect();
+    let late = of_thread.iter().filter(|(_, at, _)| *at > ended || *at + 100_000_000 < began);
+    assert_eq!(late.count(), 0, "times are those of the clock");
+    Some(of_thread)
 }
 
 fn forbidden(error: &io::Error) -> bool {
@@ -191,6 +222,38 @@ fn all_that_runs_on_the_cpus_is_seen() {
         return;
     };
     assert!((30..=400).contains(&samples.len()), "{} samples", samples.len());
+}
+
+#[test]
+fn what_finds_no_room_is_told_with_its_time() {
+    let cpus = cpu::allowed().unwrap();
+    let most = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate");
+    let most: u64 = most.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1000);
+    let sampling = Sampling { per_s: most.min(20_000), kernel: false };
+    let began = clock::now();
+    let open = |thread| Sampler::of_threads(&[thread], &cpus, sampling);
+    let watched = beside_work(open, |sampler| {
+        let mut lost: Vec<(u64, u64)> = Vec::new();
+        for unread_ms in [200, 400, 800, 1600, 3200] {
+            // The gap is told with the next record that finds room.
+            for pause_ms in [unread_ms, 50] {
+                clock::sleep_until(clock::now() + pause_ms * 1_000_000);
+                sampler.read(|record| {
+                    if let Record::Lost { count, time_ns } = record {
+                        lost.push((count, time_ns));
+                    }
+                });
+            }
+            if !lost.is_empty() {
+                break;
+            }
+        }
+        lost
+    });
+    let Some((_, lost)) = watched else { return };
+    let ended = clock::now();
+    assert!(lost.iter().map(|(count, _)| count).sum::<u64>() > 0, "the rings never overflowed");
+    assert!(lost.iter().all(|(_, at)| (began..=ended).contains(at)), "{began}, {ended}: {lost:?}");
 }
 
 #[test]

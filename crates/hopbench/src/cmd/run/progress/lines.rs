@@ -85,7 +85,8 @@ impl Lines {
                 let more = counted(*trials as u64, "more trial", "more trials");
                 (
                     format!(
-                        "{path}: three trials in a row failed; {more} of it not tried in round {round}"
+                        "{path}: three trials in a row failed; {more} of it not tried in round \
+                         {round}"
                     ),
                     true,
                 )

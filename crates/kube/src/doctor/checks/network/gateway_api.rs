@@ -29,7 +29,8 @@ fn judge(inventory: &Inventory) -> Finding {
             };
             return Finding::limited(
                 found,
-                "for `gateway: {parent: ...}` and `{class: ...}` install its CRDs (standard channel) and a controller",
+                "for `gateway: {parent: ...}` and `{class: ...}` install its CRDs (standard \
+                 channel) and a controller",
             );
         }
     }

@@ -211,7 +211,9 @@ mod tests {
 
         /// There is one encoding of a text only.
         #[test]
-        fn what_is_read_was_encoded_like_that(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn what_is_read_was_encoded_like_that(
+            bytes in proptest::collection::vec(any::<u8>(), 0..40),
+        ) {
             if let Some(text) = decoded(&bytes) {
                 prop_assert_eq!(encoded(&text), bytes);
             }

@@ -27,8 +27,8 @@ struct Spot<'a> {
     cells: HashMap<usize, &'a CellSummary>,
 }
 
-/// A row a path; `None` where nothing was measured in rounds. `is_open`: rounds are to come, so what
-/// has no verdict yet is not decided, and what was not measured yet will be.
+/// A row a path; `None` where nothing was measured in rounds. `is_open`: rounds are to come, so
+/// what has no verdict yet is not decided, and what was not measured yet will be.
 pub(in super::super) fn table(summary: &Summary, is_open: bool) -> Option<Table> {
     let spots = spots(summary);
     let columns: Vec<(Column, Vec<Cell>, Vec<f64>)> =

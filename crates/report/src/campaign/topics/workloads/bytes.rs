@@ -7,10 +7,11 @@ use crate::campaign::{page_text, table_model};
 use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table};
 use crate::number::UNKNOWN;
 
-const NOTE: &str = "Sent: what the sender's kernel took. Acknowledged: what the receiver's kernel confirmed. Received: \
-                    what the receiving program read. Each counts a byte once, however often it was sent again. They \
-                    differ by what was on the way when the window ended: in the sender's queue, in proxies, and \
-                    unread at the receiver. Below the table each cell's last trial has the whole account.";
+const NOTE: &str = "Sent: what the sender's kernel took. Acknowledged: what the receiver's kernel \
+                    confirmed. Received: what the receiving program read. Each counts a byte once, \
+                    however often it was sent again. They differ by what was on the way when the \
+                    window ended: in the sender's queue, in proxies, and unread at the receiver. \
+                    Below the table each cell's last trial has the whole account.";
 
 /// How the names of rates end.
 const RATE: &str = "bits_per_s";

@@ -124,7 +124,11 @@ fn rates_can_be_asked_for_as_they_stand_in_the_trace() {
     assert!(told.iter().all(|step| step.load.fract() == 0.0), "whole datagrams");
     let last = told.last().unwrap();
     assert!(
-        matches!(last.outcome, Some(SearchOutcome::Found { load, .. }) if load.fract() == 0.0 && (load / 4321.0 - 1.0).abs() < 0.012),
+        matches!(
+            last.outcome,
+            Some(SearchOutcome::Found { load, .. })
+                if load.fract() == 0.0 && (load / 4321.0 - 1.0).abs() < 0.012
+        ),
         "{last:?}"
     );
     // The lowest that can be asked for ends a search, too.
