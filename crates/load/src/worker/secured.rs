@@ -10,6 +10,8 @@
 //! ```
 
 mod client;
+mod error;
+mod identity;
 mod layer;
 mod reach;
 mod records;
@@ -25,6 +27,9 @@ use std::sync::{Arc, LazyLock};
 use hopbench_model::{Fault, LatencyKind, Nanos};
 
 pub(crate) use self::client::{TlsClient, TlsClientSettings, TlsClients};
+pub(crate) use self::error::reason;
+use self::error::{broken, early_end};
+pub(crate) use self::identity::Identity;
 pub(crate) use self::layer::Layer;
 pub(crate) use self::reach::reach;
 use self::records::Records;
@@ -458,14 +463,4 @@ impl<F: Flow> Flow for Secured<F> {
 fn common_filler() -> &'static [u8] {
     static FILLER: LazyLock<Arc<[u8]>> = LazyLock::new(|| filler::filler(MOST_PLAIN));
     &FILLER
-}
-
-/// The peer ended the connection inside the handshake.
-fn early_end() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the connection ended inside the TLS handshake")
-}
-
-/// An error of TLS as one of its connection.
-fn broken(error: &rustls::Error) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {error}"))
 }

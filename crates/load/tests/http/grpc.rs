@@ -68,6 +68,19 @@ fn requests_carry_a_payload_with_and_without_tls() {
 }
 
 #[test]
+fn a_certificate_is_shown_on_every_engine() {
+    let (certificate, key) = rig::tls::certificate();
+    let params = json!({
+        "tls": true, "insecure_tls": true, "tls_certificates": certificate, "tls_private_key": key,
+    });
+    for job in engines(&job(&params)) {
+        let ours = Ours::with_tls(rig::tls::asking_config(&certificate));
+        let seen = agree(ours, &job, "/?size=1000");
+        assert_eq!(seen.client.extra["tls_handshakes"], 4.0, "{}", job.engine);
+    }
+}
+
+#[test]
 fn messages_of_streams_are_counted() {
     let seen = agree(Ours::start(), &job(&json!({"streams": 4})), "/?count=10&size=1000");
     assert_eq!(seen.figures().metrics["response_messages"], 10.0);
