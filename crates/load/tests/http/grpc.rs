@@ -148,6 +148,17 @@ fn the_server_is_told_how_long_a_call_may_take() {
     assert_eq!(json!(seen.client.errors), json!({"grpc_deadline_exceeded": errors}));
     // One in 20 ms at most.
     assert!((5..=25).contains(&errors), "{errors}");
+    // An upload takes its time, too.
+    let mut large = job.clone();
+    for (name, value) in [("size", "15MiB"), ("deadline", "1ms")] {
+        large.params[name] = json!(value);
+    }
+    let ours = Ours::start();
+    let seen = call(&ours, &large, "/");
+    ours.stop();
+    let errors = seen.client(Counter::CountedErrors);
+    assert!(errors > 0);
+    assert_eq!(json!(seen.client.errors), json!({"grpc_deadline_exceeded": errors}));
     // Half of the time is enough.
     let seen = agree(Ours::start(), &Job { connections: 4, ..job }, "/?delay=10ms");
     assert!(seen.latency(LatencyKind::Service).min() >= 10 * MS);
