@@ -398,6 +398,8 @@ impl<F: Flow> Flow for Secured<F> {
                 if self.records.has_outgoing() { Op::Send } else { self.sent_all(now, out) }
             }
             (State::Connecting, Event::Connected) => self.shake(now, out),
+            // A handshake costs more than to be cut off.
+            (State::Shaking, Event::Received(_)) if self.inner.is_displaced() => Op::End,
             (State::Shaking, Event::Received(bytes)) => {
                 self.records.received(bytes);
                 self.go_on(now, out)
